@@ -1,0 +1,133 @@
+"""What is known about a file of code: its chunks, its symbols, its references. Lines are 1-based and inclusive."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from prism_contracts.base import Message
+
+
+class SymbolKind(StrEnum):
+    """What a symbol is. The first group is type-like, the second callable, the third holds a value."""
+
+    CLASS = "class"
+    STRUCT = "struct"
+    INTERFACE = "interface"
+    TRAIT = "trait"
+    ENUM = "enum"
+    UNION = "union"
+    TYPE = "type"
+    MODULE = "module"
+    NAMESPACE = "namespace"
+    OBJECT = "object"
+
+    FUNCTION = "function"
+    METHOD = "method"
+    CONSTRUCTOR = "constructor"
+    MACRO = "macro"
+
+    CONSTANT = "constant"
+    VARIABLE = "variable"
+    FIELD = "field"
+    PROPERTY = "property"
+
+    SECTION = "section"
+    KEY = "key"
+    RULE = "rule"
+
+
+TYPE_KINDS = frozenset(
+    {
+        SymbolKind.CLASS,
+        SymbolKind.STRUCT,
+        SymbolKind.INTERFACE,
+        SymbolKind.TRAIT,
+        SymbolKind.ENUM,
+        SymbolKind.UNION,
+        SymbolKind.TYPE,
+        SymbolKind.MODULE,
+        SymbolKind.NAMESPACE,
+        SymbolKind.OBJECT,
+    }
+)
+CALLABLE_KINDS = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR, SymbolKind.MACRO})
+
+
+class ReferenceKind(StrEnum):
+    """Why a name occurs where it is not defined."""
+
+    CALL = "call"
+    IMPORT = "import"
+    EXTENDS = "extends"
+    IMPLEMENTS = "implements"
+    ASSIGN = "assign"
+    TYPE = "type"
+
+
+class SkipReason(StrEnum):
+    """Why a file is known but not searchable."""
+
+    BINARY = "binary"
+    TOO_LARGE = "too_large"
+    LINE_TOO_LONG = "line_too_long"
+    SYMLINK = "symlink"
+    SUBMODULE = "submodule"
+    SPECIAL = "special"  # a socket, a device, a pipe
+    UNREADABLE = "unreadable"
+    PATH_INVALID = "path_invalid"
+    LFS_POINTER = "lfs_pointer"
+
+
+class FileFlags(Message):
+    """What a file is for, by linguist's rules and `.gitattributes`. Flagged files stay searchable and rank low."""
+
+    generated: bool = False
+    vendored: bool = False
+    minified: bool = False
+    documentation: bool = False
+    test: bool = False
+
+
+class Chunk(Message):
+    """A run of whole lines of one file. The chunks of a file partition its lines, in order.
+
+    The texts of a file's chunks, joined, are the file's text, line ends included.
+    """
+
+    ordinal: int = Field(ge=0)
+    start_line: int = Field(ge=1)
+    end_line: int = Field(ge=1)
+    text: str
+    # The innermost symbol that the chunk belongs to (qualified name), empty for a chunk between symbols.
+    symbol: str = ""
+    kind: SymbolKind | None = None
+
+
+class Symbol(Message):
+    """A definition. `start_line` takes in decorators and the doc comment above; `name_line` holds the name."""
+
+    name: str
+    # Names of the enclosing symbols and the own one, joined by dots: `Session.get`.
+    qualified_name: str
+    kind: SymbolKind
+    start_line: int = Field(ge=1)
+    end_line: int = Field(ge=1)
+    name_line: int = Field(ge=1)
+    signature: str = ""
+    docstring: str = ""
+    # Position of the enclosing symbol in the file's list of symbols, -1 at top level.
+    parent: int = -1
+    exported: bool = True
+
+
+class Reference(Message):
+    """A use of a name. `symbol` is the position of the enclosing symbol in the file's list, -1 outside of all."""
+
+    name: str
+    kind: ReferenceKind
+    line: int = Field(ge=1)
+    symbol: int = -1
+    # What stands before the last dot of a call (`self`, `requests`), or the module of an import.
+    qualifier: str = ""
+    # The local name of an import that renames (`import numpy as np` -> `np`).
+    alias: str = ""

@@ -1,0 +1,191 @@
+"""The facts that travel on JetStream, in the past tense, and the one command that starts an import.
+
+    snapshot uploaded / cloned
+      -> FileChanged, FileRemoved, FileSkipped     ingest
+      -> FileChunked                               chunker
+      -> FileEmbedded                              embedder
+      -> FileSettled                               indexer, when the effect is durable in Qdrant
+      -> RepoIndexed                               ingest, when every file of the job is settled
+
+Of two events about one file (tenant, repository, layer, path) the one with the higher `version` wins, in
+whatever order they arrive.
+"""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from prism_contracts.base import BASE_LAYER, Lane, Message
+from prism_contracts.code import Chunk, FileFlags, Reference, SkipReason, Symbol
+
+
+class FileEvent(Message):
+    """What every event about a file carries."""
+
+    v: int = 1
+    tenant: str
+    repo: str  # id of the repository, see `repo_id`
+    layer: str = BASE_LAYER
+    path: str  # relative to the repository, POSIX
+    version: int = Field(ge=1)  # order of snapshots of a layer, assigned by ingest
+    job: str
+    ordinal: int = Field(ge=0)  # position of the file in the job: counting it twice is counting it once
+    lane: Lane
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key, the same for every attempt to say the same thing."""
+        return f"{type(self).__name__}:{self.job}:{self.ordinal}"
+
+
+class FileChanged(FileEvent):
+    """The file has this text now. Producer: ingest. Consumer: chunker."""
+
+    blob: str  # git blob hash (SHA-1, hex) of the bytes in the repository
+    size_bytes: int
+    text: str  # redacted, decoded as UTF-8 with replacement
+    flags: FileFlags = FileFlags()
+    language: str = ""  # set by .gitattributes, else empty
+    redactions: tuple[str, ...] = ()  # names of the secret rules that matched, never the secret
+    decode_errors: bool = False
+
+
+class FileRemoved(FileEvent):
+    """The file is gone from the layer. Producer: ingest. Consumer: indexer."""
+
+
+class FileSkipped(FileEvent):
+    """The file exists and is not searchable, for this reason. Producer: ingest. Consumer: indexer."""
+
+    blob: str
+    size_bytes: int
+    reason: SkipReason
+    detail: str = ""
+
+
+class FileFailed(FileEvent):
+    """A stage gave the file up after its last attempt. Producer: ingest, from the dead letters. Consumer: indexer."""
+
+    stage: str
+    code: str
+    detail: str = ""
+
+
+class FileChunked(FileEvent):
+    """The file as chunks, symbols and references. Producer: chunker. Consumer: embedder."""
+
+    blob: str
+    size_bytes: int
+    line_count: int
+    language: str  # lower-case id, empty if unknown
+    flags: FileFlags
+    chunker: str  # version of the chunker, part of the content address
+    parse: str = "ok"  # ok, partial (syntax errors), lines (no grammar), timeout, crashed
+    chunks: tuple[Chunk, ...]
+    symbols: tuple[Symbol, ...] = ()
+    references: tuple[Reference, ...] = ()
+    redactions: tuple[str, ...] = ()
+    decode_errors: bool = False
+
+
+class Vectors(Message):
+    """Vectors of a list of texts, row after row, as little-endian float16."""
+
+    model: str  # fingerprint of the weights
+    dimension: int = Field(ge=1)
+    count: int = Field(ge=0)
+    data: bytes
+
+
+class FileEmbedded(FileEvent):
+    """The chunked file and one vector a chunk. Producer: embedder. Consumer: indexer."""
+
+    file: FileChunked
+    vectors: Vectors
+
+
+class DeepEmbeddingRequested(FileEvent):
+    """The chunks of an indexed file, to be embedded by the deep model. Producer: indexer. Consumer: embedder (deep)."""
+
+    point_ids: tuple[str, ...]
+    texts: tuple[str, ...]
+
+
+class DeepEmbedded(FileEvent):
+    """Deep vectors of points. A point's id is its content address, so they fit or the point is gone.
+
+    Producer: embedder (deep). Consumer: indexer.
+    """
+
+    point_ids: tuple[str, ...]
+    vectors: Vectors
+
+
+class Outcome(StrEnum):
+    """How a file of a job ended."""
+
+    INDEXED = "indexed"
+    REMOVED = "removed"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    SUPERSEDED = "superseded"  # a newer version was there already
+
+
+class FileSettled(FileEvent):
+    """The file's change is durable in the index. Producer: indexer. Consumers: ingest (job counts), atlas."""
+
+    outcome: Outcome
+    chunks: int = 0
+    code: str = ""
+    detail: str = ""
+
+
+class RepoIndexed(Message):
+    """Every file of a job is settled. Producer: ingest. Consumer: whoever derives things from a whole repository."""
+
+    v: int = 1
+    tenant: str
+    repo: str
+    layer: str = BASE_LAYER
+    version: int
+    job: str
+    commit: str
+    complete: bool  # False if a file failed
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key."""
+        return f"RepoIndexed:{self.job}"
+
+
+class FilesUploaded(Message):
+    """A pack of file contents of a snapshot that a client sends. Producer: gateway. Consumer: ingest."""
+
+    v: int = 1
+    tenant: str
+    job: str
+    pack: str  # digest of the pack, makes a repeated upload harmless
+    data: bytes  # see prism_source.pack
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key."""
+        return f"FilesUploaded:{self.job}:{self.pack}"
+
+
+class CloneRequested(Message):
+    """Command: bring a layer to the tree of a ref of a git URL. Producer: ingest. Consumer: ingest."""
+
+    v: int = 1
+    tenant: str
+    repo: str
+    layer: str = BASE_LAYER
+    job: str
+    url: str
+    ref: str = ""
+    lane: Lane = Lane.BULK
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key."""
+        return f"CloneRequested:{self.job}"

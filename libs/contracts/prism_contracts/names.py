@@ -1,0 +1,121 @@
+"""Every subject, stream, durable, bucket and request name, each written once.
+
+A subject has no ids in it: `prism.<lane>.<fact>`; metrics are labelled by subject.
+"""
+
+from typing import NamedTuple
+
+from prism_contracts.base import Lane
+
+HOUR_S = 3600
+MIB = 1024 * 1024
+
+
+class Stream(NamedTuple):
+    """A JetStream stream. `facts` are its subjects without the lane."""
+
+    name: str
+    facts: tuple[str, ...]
+    work_queue: bool  # True: one reader a subject, a message goes when acked
+    max_bytes: int  # past it a publish is refused and the producer waits: that is the back-pressure
+    max_age_s: int
+
+
+FILES_UPLOADED = "files.uploaded"
+CLONE_REQUESTED = "clone.requested"
+FILE_CHANGED = "file.changed"
+FILE_CHUNKED = "file.chunked"
+FILE_EMBEDDED = "file.embedded"
+FILE_REMOVED = "file.removed"
+FILE_SKIPPED = "file.skipped"
+FILE_FAILED = "file.failed"
+DEEP_REQUESTED = "deep.requested"
+DEEP_EMBEDDED = "deep.embedded"
+FILE_SETTLED = "file.settled"
+REPO_INDEXED = "repo.indexed"
+
+WEEK_S = 7 * 24 * HOUR_S
+
+STREAMS = (
+    Stream(
+        "PRISM_UPLOADS",
+        (FILES_UPLOADED, CLONE_REQUESTED),
+        work_queue=True,
+        max_bytes=1024 * MIB,
+        max_age_s=WEEK_S,
+    ),
+    Stream("PRISM_FILES", (FILE_CHANGED,), work_queue=True, max_bytes=512 * MIB, max_age_s=WEEK_S),
+    Stream("PRISM_CHUNKED", (FILE_CHUNKED,), work_queue=True, max_bytes=512 * MIB, max_age_s=WEEK_S),
+    Stream(
+        "PRISM_EMBEDDED",
+        (FILE_EMBEDDED, FILE_REMOVED, FILE_SKIPPED, FILE_FAILED, DEEP_EMBEDDED),
+        work_queue=True,
+        max_bytes=1024 * MIB,
+        max_age_s=WEEK_S,
+    ),
+    Stream("PRISM_DEEP", (DEEP_REQUESTED,), work_queue=True, max_bytes=2048 * MIB, max_age_s=WEEK_S),
+    Stream(
+        "PRISM_SETTLED",
+        (FILE_SETTLED, REPO_INDEXED),
+        work_queue=False,
+        max_bytes=512 * MIB,
+        max_age_s=24 * HOUR_S,
+    ),
+)
+
+DEAD_LETTERS = "PRISM_DEAD_LETTERS"
+DEAD_LETTER_SUBJECTS = "prism.dead.>"
+DEAD_LETTERS_MAX_BYTES = 256 * MIB
+DEAD_LETTERS_MAX_AGE_S = 30 * 24 * HOUR_S
+
+
+def subject(lane: Lane, fact: str) -> str:
+    """The subject of a fact on a lane, e.g. `prism.live.file.changed`."""
+    return f"prism.{lane.value}.{fact}"
+
+
+def stream_of(fact: str) -> Stream:
+    """The stream that stores a fact."""
+    return next(stream for stream in STREAMS if fact in stream.facts)
+
+
+def durable(service: str, lane: Lane, fact: str) -> str:
+    """The name of the consumer by which a service reads a fact on a lane, e.g. `chunker-live-file-changed`."""
+    return f"{service}-{lane.value}-{fact.replace('.', '-')}"
+
+
+def dead_letter_subject(stream: str, consumer: str) -> str:
+    """Where a consumer's given-up messages go."""
+    return f"prism.dead.{stream}.{consumer}"
+
+
+# Request/reply. The queue group is the name of the serving service.
+RPC_EMBED_QUERY = "prism.rpc.embedder.query"
+RPC_SEARCH = "prism.rpc.search.search"
+RPC_GREP = "prism.rpc.search.grep"
+RPC_READ_FILE = "prism.rpc.search.read_file"
+RPC_LIST_FILES = "prism.rpc.search.list_files"
+RPC_OUTLINE = "prism.rpc.search.outline"
+RPC_DEFINITIONS = "prism.rpc.search.definitions"
+RPC_COVERAGE = "prism.rpc.search.coverage"
+RPC_MANIFEST = "prism.rpc.search.manifest"
+RPC_POINT_COUNTS = "prism.rpc.search.point_counts"
+RPC_OPEN_SNAPSHOT = "prism.rpc.ingest.open_snapshot"
+RPC_CLONE = "prism.rpc.ingest.clone"
+RPC_JOB = "prism.rpc.ingest.job"
+RPC_JOBS = "prism.rpc.ingest.jobs"
+
+# Key-value buckets.
+KV_REPOSITORIES = "prism_repositories"  # <tenant>.<repo id> -> Repository
+KV_JOBS = "prism_jobs"  # <job id> -> Job
+KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
+KV_DEEP_VECTORS = "prism_deep_vectors"  # <model>.<sha256 of the text> -> float16 bytes
+
+# Object buckets.
+OBJECTS_CLAIMS = "prism_claims"  # bodies of messages too large for the bus
+OBJECTS_SNAPSHOTS = "prism_snapshots"  # <job id> -> manifest of the snapshot
+
+# A body above this goes to the object store and a reference travels instead. The server counts headers too
+# and drops a client that passes its 1 MiB, so there is room left for them.
+MESSAGE_BYTES_MAX = 768 * 1024
+HEADER_CLAIM = "Prism-Claim"

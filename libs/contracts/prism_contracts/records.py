@@ -1,0 +1,113 @@
+"""The small facts that live in JetStream key-value buckets: repositories, jobs, tokens."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import Field
+
+from prism_contracts.base import BASE_LAYER, Lane, Message
+from prism_contracts.errors import ErrorBody
+
+
+class LayerState(Message):
+    """What a layer of a repository serves now."""
+
+    commit: str  # git commit, or `tree:<digest>` for a folder without git
+    ref: str = ""  # the branch or tag that was asked for or checked out
+    dirty: bool = False  # the snapshot had uncommitted changes
+    version: int
+    job: str
+    indexed_at: datetime
+
+
+class Repository(Message):
+    """A repository that a tenant has registered."""
+
+    tenant: str
+    repo: str
+    name: str  # owner/name
+    source: str  # `upload`, or the git URL without credentials
+    created_at: datetime
+    head_commit: str = ""  # the newest commit that Prism has heard of
+    head_seen_at: datetime | None = None
+    next_version: int = 1
+    layers: dict[str, LayerState] = {}
+
+    @property
+    def key(self) -> str:
+        """Key in the bucket."""
+        return f"{self.tenant}.{self.repo}"
+
+
+class JobState(StrEnum):
+    """Where a job is. The last four are final."""
+
+    CLONING = "cloning"
+    RECEIVING = "receiving"
+    INDEXING = "indexing"
+    COMPLETE = "complete"
+    COMPLETE_WITH_ERRORS = "complete_with_errors"
+    FAILED = "failed"
+    ABANDONED = "abandoned"
+
+
+FINAL_STATES = frozenset(
+    {JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS, JobState.FAILED, JobState.ABANDONED}
+)
+
+
+class FileProblem(Message):
+    """A file that failed or was skipped, and why."""
+
+    path: str
+    code: str
+    detail: str = ""
+
+
+class JobCounts(Message):
+    """Files of a job. In the end `seen = unchanged + indexed + skipped + failed`; `removed` is beside that."""
+
+    seen: int = 0
+    unchanged: int = 0
+    indexed: int = 0
+    skipped: int = 0
+    failed: int = 0
+    removed: int = 0
+    chunks: int = 0
+    bytes: int = 0
+
+
+class Job(Message):
+    """One import of one snapshot into one layer."""
+
+    job: str
+    tenant: str
+    repo: str
+    repo_name: str
+    layer: str = BASE_LAYER
+    lane: Lane
+    version: int = 0
+    state: JobState
+    commit: str = ""
+    ref: str = ""
+    dirty: bool = False
+    counts: JobCounts = JobCounts()
+    # Files that need work, by their ordinals: `expected` of them, one bit each in `settled`.
+    expected: int = 0
+    settled: bytes = b""
+    received: int = 0  # files whose content has arrived
+    problems: tuple[FileProblem, ...] = ()
+    error: ErrorBody | None = None
+    created_at: datetime
+    updated_at: datetime
+    finished_at: datetime | None = None
+
+
+class Token(Message):
+    """A developer token. Only the SHA-256 of the secret is kept, as the record's key."""
+
+    tenant: str
+    label: str
+    created_at: datetime
+    revoked_at: datetime | None = None
+    scopes: tuple[str, ...] = Field(default=("read", "write"))

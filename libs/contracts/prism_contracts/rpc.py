@@ -1,0 +1,431 @@
+"""Requests and replies. A reply on the wire is a `Reply` with either `ok` or `error`; see prism_runtime.rpc."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from prism_contracts.base import BASE_LAYER, Lane, Message
+from prism_contracts.code import FileFlags, SkipReason, Symbol, SymbolKind
+from prism_contracts.errors import ErrorBody
+from prism_contracts.records import Job, Repository
+
+QUERY_CHARS_MAX = 4_000
+SEARCH_LIMIT_MAX = 100
+GREP_LIMIT_MAX = 2_000
+LIST_LIMIT_MAX = 5_000
+SYMBOLS_BATCH_MAX = 20
+READ_LINES_MAX = 5_000
+CONTEXT_LINES_MAX = 20
+
+SearchLimit = Annotated[int, Field(ge=1, le=SEARCH_LIMIT_MAX)]
+
+
+class Scope(Message):
+    """What a question may see. Every read of the store goes through one."""
+
+    tenant: str
+    repos: tuple[str, ...]  # ids; never empty
+    layer: str = BASE_LAYER
+
+
+class ScopedRequest(Message):
+    """A question of a tenant about a repository (or all of the tenant's, if `repo` is empty)."""
+
+    tenant: str
+    repo: str = ""  # owner/name as the caller says it
+    layer: str = BASE_LAYER
+
+
+class Receipt(Message):
+    """How fresh and how complete an answer is."""
+
+    repo: str
+    indexed_commit: str
+    head_commit: str
+    lag_seconds: float
+    indexed_at: datetime | None
+    corpus_version: int
+    files_indexed: int
+    files_skipped: int
+    files_failed: int
+    skipped_reasons: dict[str, int] = {}
+    # Retrieval legs that could not be asked: the answer holds without them, and may lack their hits.
+    missing_legs: tuple[str, ...] = ()
+    dirty: bool = False
+
+
+class Intent(StrEnum):
+    """What kind of question it is."""
+
+    DEFINITION = "definition"
+    CALLERS = "callers"
+    USAGE = "usage"
+    TEST = "test"
+    SCHEMA = "schema"
+    ARCHITECTURE = "architecture"
+    GENERAL = "general"
+
+
+class Corpus(StrEnum):
+    """Which files a search looks at."""
+
+    CODE = "code"  # everything, prose ranked low
+    DOCS = "docs"  # Markdown and other prose only
+
+
+class SearchRequest(ScopedRequest):
+    """Find the lines that answer a question."""
+
+    query: str
+    corpus: Corpus = Corpus.CODE
+    limit: SearchLimit = 10
+    path_filter: str = ""  # glob, `**` crosses folders
+    language: str = ""
+    kind: SymbolKind | None = None
+    source_only: bool = False
+
+
+class Hit(Message):
+    """One answer. Scores compare within one reply only."""
+
+    repo: str
+    file_path: str
+    start_line: int
+    end_line: int
+    content: str
+    symbol: str = ""
+    kind: str = ""
+    language: str = ""
+    score: float
+    # The legs that found it, with the rank (from 1) that each gave it.
+    legs: dict[str, int] = {}
+
+
+class SearchReply(Message):
+    """Hits, best first."""
+
+    results: tuple[Hit, ...]
+    confidence: str  # high, medium, low, none
+    query_intent: Intent
+    next_actions: tuple[str, ...] = ()
+    diagnostics: dict[str, object] = {}
+    receipt: Receipt
+    timings_ms: dict[str, float] = {}
+
+
+class GrepRequest(ScopedRequest):
+    """Find every line that matches, in order of path and line."""
+
+    pattern: str
+    regex: bool = False
+    case_sensitive: bool = True
+    word: bool = False
+    path_filter: str = ""
+    language: str = ""
+    context_lines: Annotated[int, Field(ge=0, le=CONTEXT_LINES_MAX)] = 0
+    limit: Annotated[int, Field(ge=1, le=GREP_LIMIT_MAX)] = 100
+    cursor: str = ""
+
+
+class GrepMatch(Message):
+    """One matching line, without its line end."""
+
+    repo: str
+    file_path: str
+    line: int
+    text: str
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+class GrepReply(Message):
+    """Matches, and where to go on. `complete` is False if a limit cut the scan; `note` then says which."""
+
+    matches: tuple[GrepMatch, ...]
+    next_cursor: str = ""
+    complete: bool
+    note: str = ""
+    files_scanned: int
+    receipt: Receipt
+
+
+class ReadFileRequest(ScopedRequest):
+    """Lines of a file. `end_line` 0 means to the end."""
+
+    path: str
+    start_line: Annotated[int, Field(ge=1)] = 1
+    end_line: Annotated[int, Field(ge=0)] = 0
+
+
+class ReadFileReply(Message):
+    """The text of the lines, exactly as indexed (secrets redacted)."""
+
+    repo: str
+    file_path: str
+    start_line: int
+    end_line: int
+    line_count: int
+    content: str
+    language: str
+    blob: str
+    truncated: bool = False
+    receipt: Receipt
+
+
+class ListFilesRequest(ScopedRequest):
+    """Files by glob, in order of path."""
+
+    glob: str = ""
+    language: str = ""
+    include_skipped: bool = False
+    limit: Annotated[int, Field(ge=1, le=LIST_LIMIT_MAX)] = 500
+    cursor: str = ""
+
+
+class FileEntry(Message):
+    """A file as the index knows it."""
+
+    file_path: str
+    language: str = ""
+    size_bytes: int = 0
+    lines: int = 0
+    flags: FileFlags = FileFlags()
+    skipped: SkipReason | None = None
+
+
+class ListFilesReply(Message):
+    """Files, and where to go on."""
+
+    repo: str
+    files: tuple[FileEntry, ...]
+    next_cursor: str = ""
+    total: int
+    receipt: Receipt
+
+
+class OutlineRequest(ScopedRequest):
+    """The symbols of a file, in order."""
+
+    path: str
+
+
+class OutlineReply(Message):
+    """Symbols nest by `parent`, a position in the list."""
+
+    repo: str
+    file_path: str
+    language: str
+    line_count: int
+    symbols: tuple[Symbol, ...]
+    parse: str
+    receipt: Receipt
+
+
+class DefinitionsRequest(ScopedRequest):
+    """Where symbols are defined. A symbol is a bare or a qualified name (`get`, `Session.get`, `Session::get`)."""
+
+    symbols: Annotated[tuple[str, ...], Field(min_length=1, max_length=SYMBOLS_BATCH_MAX)]
+    path: str = ""
+    include_body: bool = False
+
+
+class Definition(Message):
+    """One definition of a symbol."""
+
+    repo: str
+    file_path: str
+    language: str
+    symbol: Symbol
+    body: str = ""
+
+
+class SymbolAnswer(Message):
+    """The definitions of one asked symbol, best first; near names if there are none."""
+
+    symbol: str
+    definitions: tuple[Definition, ...]
+    total: int
+    suggestions: tuple[str, ...] = ()
+
+
+class DefinitionsReply(Message):
+    """One answer a symbol, in the order asked."""
+
+    answers: tuple[SymbolAnswer, ...]
+    receipt: Receipt
+
+
+class CoverageRequest(ScopedRequest):
+    """What of a repository is searchable, and what is not, with reasons."""
+
+    limit: Annotated[int, Field(ge=1, le=LIST_LIMIT_MAX)] = 200
+
+
+class CoverageProblem(Message):
+    """A file that is not searchable."""
+
+    file_path: str
+    status: str  # skipped, failed
+    reason: str
+    detail: str = ""
+    size_bytes: int = 0
+
+
+class CoverageReply(Message):
+    """Counts add up: files = indexed + skipped + failed."""
+
+    repo: str
+    files: int
+    indexed: int
+    skipped: int
+    failed: int
+    by_reason: dict[str, int]
+    by_language: dict[str, int]
+    by_parse: dict[str, int]
+    redacted_files: int
+    redactions: dict[str, int]
+    problems: tuple[CoverageProblem, ...]
+    receipt: Receipt
+
+
+class ManifestRequest(Message):
+    """What the index holds of a layer, in pages: for ingest, to find what changed."""
+
+    tenant: str
+    repo: str
+    layer: str = BASE_LAYER
+    cursor: str = ""
+
+
+class ManifestEntry(Message):
+    """One indexed (or skipped, or failed) file. `generation` is empty unless it is indexed."""
+
+    path: str
+    blob: str
+    generation: str
+    status: str
+
+
+class ManifestReply(Message):
+    """A page of entries. `address` is how generations are made now: if it changed, nothing is up to date."""
+
+    entries: tuple[ManifestEntry, ...]
+    next_cursor: str = ""
+
+
+class PointCountsRequest(Message):
+    """How many points a tenant has, by repository and layer."""
+
+    tenant: str
+
+
+class LayerPoints(Message):
+    """Points of one layer."""
+
+    repo: str
+    layer: str
+    points: int
+    files: int
+
+
+class PointCountsReply(Message):
+    """Points of the tenant."""
+
+    total: int
+    layers: tuple[LayerPoints, ...]
+
+
+class EmbedQueryRequest(Message):
+    """Texts to turn into query vectors."""
+
+    texts: Annotated[tuple[str, ...], Field(min_length=1, max_length=16)]
+
+
+class EmbedQueryReply(Message):
+    """Query vectors by tier. `deep` is absent where no deep model runs."""
+
+    fast_model: str
+    fast: tuple[tuple[float, ...], ...]
+    deep_model: str = ""
+    deep: tuple[tuple[float, ...], ...] = ()
+
+
+class SnapshotFile(Message):
+    """One file of a snapshot, known by hash before its content is sent."""
+
+    path: str
+    blob: str
+    size_bytes: int
+    skipped: SkipReason | None = None
+    detail: str = ""
+    flags: FileFlags = FileFlags()
+    language: str = ""
+
+
+class OpenSnapshotRequest(Message):
+    """Bring a layer to this set of files. `snapshot` makes a repeated request the same request."""
+
+    tenant: str
+    repo_name: str
+    layer: str = BASE_LAYER
+    snapshot: str
+    source: str = "upload"
+    commit: str
+    ref: str = ""
+    dirty: bool = False
+    lane: Lane = Lane.BULK
+    files: tuple[SnapshotFile, ...]
+
+
+class OpenSnapshotReply(Message):
+    """The job, and the ordinals of the files whose contents are wanted (positions in the request's `files`)."""
+
+    job: Job
+    needed: tuple[int, ...]
+
+
+class CloneRequest(Message):
+    """Clone or fetch a git URL and index a ref of it (the default branch if empty)."""
+
+    tenant: str
+    url: str
+    repo_name: str = ""
+    ref: str = ""
+    lane: Lane = Lane.BULK
+
+
+class JobRequest(Message):
+    """The state of a job; or of a repository's newest job, if only `repo` is given."""
+
+    tenant: str
+    job: str = ""
+    repo: str = ""
+
+
+class JobReply(Message):
+    """The job."""
+
+    job: Job
+
+
+class JobsRequest(Message):
+    """The newest jobs of a tenant."""
+
+    tenant: str
+    limit: Annotated[int, Field(ge=1, le=200)] = 50
+
+
+class JobsReply(Message):
+    """Jobs, newest first, and the tenant's repositories."""
+
+    jobs: tuple[Job, ...]
+    repositories: tuple[Repository, ...]
+
+
+class Reply(Message):
+    """What travels back: exactly one of the two is set. `ok` is the JSON of the reply model."""
+
+    ok: dict[str, object] | None = None
+    error: ErrorBody | None = None
