@@ -1,0 +1,1 @@
+"""What every Prism service shares: settings, the bus, request/reply, records, telemetry, health, the process."""

@@ -1,0 +1,76 @@
+"""Many handlers, one call: items that wait at the same time are worked on together.
+
+Each message keeps its own handler, and so its own acknowledgement, retry and dead letter; what is expensive
+by the call (a model, a store) still sees batches. A batch is whatever waits when the previous one is done, so
+a lone item never waits for company.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Batcher(Generic[Item, Result]):
+    """Runs `work` over batches of at most `items_max` items whose weights add up to at most `weight_max`.
+
+    `work` returns one result an item, in order; an exception object in place of a result is raised for that
+    item alone. If `work` itself raises, every item of the batch gets that error.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[Sequence[Item]], Awaitable[Sequence[Result | Exception]]],
+        *,
+        items_max: int,
+        weight: Callable[[Item], int] = lambda _: 1,
+        weight_max: int = 1 << 62,
+    ) -> None:
+        self._work = work
+        self._items_max = items_max
+        self._weight = weight
+        self._weight_max = weight_max
+        self._waiting: deque[tuple[Item, asyncio.Future[Result]]] = deque()
+        self._runner: asyncio.Task[None] | None = None
+
+    async def submit(self, item: Item) -> Result:
+        """Queue an item and wait for its own result."""
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._waiting.append((item, future))
+        if self._runner is None or self._runner.done():
+            self._runner = asyncio.create_task(self._run())
+        return await future
+
+    async def _run(self) -> None:
+        # One turn of the loop, so that handlers started together are batched together.
+        await asyncio.sleep(0)
+        while self._waiting:
+            batch = self._take()
+            try:
+                results = await self._work([item for item, _ in batch])
+            except Exception as error:  # noqa: BLE001 - belongs to the submitters
+                results = [error] * len(batch)
+            for (_, future), result in zip(batch, results, strict=True):
+                _resolve(future, result)
+
+    def _take(self) -> list[tuple[Item, asyncio.Future[Result]]]:
+        batch: list[tuple[Item, asyncio.Future[Result]]] = []
+        weight = 0
+        while self._waiting and len(batch) < self._items_max:
+            weight += self._weight(self._waiting[0][0])
+            if batch and weight > self._weight_max:
+                break
+            batch.append(self._waiting.popleft())
+        return batch
+
+
+def _resolve(future: asyncio.Future[Result], result: Result | Exception) -> None:
+    if future.done():  # its handler was cancelled
+        return
+    if isinstance(result, Exception):
+        future.set_exception(result)
+    else:
+        future.set_result(result)

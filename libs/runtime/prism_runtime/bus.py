@@ -1,0 +1,256 @@
+"""The bus: FastStream on NATS JetStream, with every option whose default can lose data set and explained here.
+
+A service builds one `Bus`, registers its handlers with `consume`, says its facts with `publish`. A handler is
+acked only after it returned, so it returns only when its effect is durable. Delivery is at least once.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from faststream import AckPolicy
+from faststream.nats import JStream, NatsBroker, PubAck, PullSub
+from faststream.nats.opentelemetry import NatsTelemetryMiddleware
+from faststream.nats.prometheus import NatsPrometheusMiddleware
+from faststream.nats.security import NatsToken
+from nats.errors import Error as NatsError
+from nats.errors import NoRespondersError
+from nats.js import JetStreamContext
+from nats.js.api import (
+    ConsumerConfig,
+    DiscardPolicy,
+    ObjectStoreConfig,
+    RetentionPolicy,
+    StorageType,
+    StreamConfig,
+)
+from nats.js.errors import BadRequestError, NotFoundError, ServiceUnavailableError
+from nats.js.errors import Error as JetStreamError
+from opentelemetry.metrics import NoOpMeterProvider
+from opentelemetry.sdk.trace import TracerProvider
+from prometheus_client import REGISTRY
+
+from prism_contracts import names
+from prism_contracts.base import Lane, Message
+from prism_runtime.codec import ClaimCodec
+from prism_runtime.delivery import ACK_WAIT_S, DeliveryMiddleware
+from prism_runtime.settings import ServiceSettings
+
+PUBLISH_TIMEOUT_S = 5.0
+PUBLISH_PAUSE_S = 0.25
+FETCH_TIMEOUT_S = 5.0
+ACK_PENDING_MAX = 512
+DUPLICATE_WINDOW_S = 120
+CLAIMS_MAX_AGE_S = names.WEEK_S
+CONNECT_TIMEOUT_S = 5
+EXIT_BUS_CLOSED = 70
+STREAM_NAME_IN_USE = 10058
+
+Event = TypeVar("Event", bound=Message)
+
+log = logging.getLogger(__name__)
+
+
+class Bus:
+    """A connection to NATS as one service."""
+
+    def __init__(
+        self, service: str, settings: ServiceSettings, tracing: TracerProvider | None = None
+    ) -> None:
+        self.service = service
+        self.codec = ClaimCodec()
+        self._settings = settings
+        self._stopping = False
+        self._durables: list[tuple[names.Stream, str, str]] = []
+        self._streams = {stream.name: JStream(stream.name, declare=False) for stream in names.STREAMS}
+        self.broker = self._make_broker(tracing)
+
+    def _make_broker(self, tracing: TracerProvider | None) -> NatsBroker:
+        telemetry = (
+            # With a real meter provider every reply inbox becomes a time series of its own.
+            [NatsTelemetryMiddleware(tracer_provider=tracing, meter_provider=NoOpMeterProvider())]
+            if tracing
+            else []
+        )
+        return NatsBroker(
+            self._settings.nats_url.split(","),
+            name=f"prism-{self.service}",
+            codec=self.codec,
+            security=NatsToken(self._settings.nats_token) if self._settings.nats_token else None,
+            # The default policy deletes a message at the first unhandled error.
+            ack_policy=AckPolicy.NACK_ON_ERROR,
+            connect_timeout=CONNECT_TIMEOUT_S,
+            # By default the client gives up for ever after two minutes without a server.
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=1,
+            closed_cb=self._on_closed,
+            graceful_timeout=10,
+            logger=log,
+            log_level=logging.DEBUG,
+            middlewares=[
+                *telemetry,
+                NatsPrometheusMiddleware(registry=REGISTRY, app_name=f"prism-{self.service}"),
+                DeliveryMiddleware,
+            ],
+        )
+
+    @property
+    def js(self) -> JetStreamContext:
+        """The JetStream context of the connection; only after `start`."""
+        return self.broker.connection.jetstream()
+
+    async def start(self) -> None:
+        """Connect, make sure that streams and consumers are as this version wants them, begin to consume."""
+        await self.broker.connect()
+        await self._declare()
+        await self.broker.start()
+        # start() returns before the subscriptions have reached the server.
+        await self.broker.connection.flush()
+
+    async def stop(self) -> None:
+        """Stop fetching, let running handlers end, close."""
+        self._stopping = True
+        await self.broker.stop()
+
+    async def check(self) -> None:
+        """Raise unless the server answers and every consumer of this service exists."""
+        if not self.broker.connection.is_connected:
+            raise NatsError("not connected to NATS")
+        if not self._durables:
+            await self.broker.connection.flush(timeout=1)
+        for stream, durable, _ in self._durables:
+            await self.js.consumer_info(stream.name, durable)
+
+    def consume(
+        self,
+        fact: str,
+        event_type: type[Event],
+        handle: Callable[[Event], Awaitable[None]],
+        *,
+        workers: int,
+        lanes: Sequence[Lane] = (Lane.LIVE, Lane.BULK),
+    ) -> None:
+        """Call `handle` for every event of a fact, on lanes of their own with `workers` handlers each."""
+        for lane in lanes:
+            self._subscribe(lane, fact, event_type, handle, workers)
+
+    def _subscribe(
+        self,
+        lane: Lane,
+        fact: str,
+        event_type: type[Event],
+        handle: Callable[[Event], Awaitable[None]],
+        workers: int,
+    ) -> None:
+        stream = names.stream_of(fact)
+        durable = names.durable(self.service, lane, fact)
+        subject = names.subject(lane, fact)
+        self._durables.append((stream, durable, subject))
+
+        async def on_message(body: bytes) -> None:
+            await handle(event_type.model_validate_json(body))
+
+        self.broker.subscriber(
+            subject,
+            stream=self._streams[stream.name],
+            durable=durable,
+            # A message that waits in the client burns its ack time: fetch no more than can be worked on.
+            pull_sub=PullSub(batch_size=workers, timeout=FETCH_TIMEOUT_S),
+            max_workers=workers,
+        )(on_message)
+
+    async def publish(self, fact: str, lane: Lane, event: Message, message_id: str) -> None:
+        """Say a fact and return when it is stored.
+
+        A full stream or an absent server makes this wait: that is the back-pressure. A repeated message id
+        within the duplicate window is stored once.
+        """
+        stream = names.stream_of(fact)
+        while True:
+            try:
+                ack = await self.broker.publish(
+                    event,
+                    names.subject(lane, fact),
+                    # Without `stream` a publish is fire and forget.
+                    stream=stream.name,
+                    headers={"Nats-Msg-Id": message_id},
+                    timeout=PUBLISH_TIMEOUT_S,
+                )
+            except (ServiceUnavailableError, NoRespondersError, TimeoutError, JetStreamError) as error:
+                # A timeout does not mean "not stored": the message id makes the repetition harmless.
+                log.warning("publishing %s waits: %s", fact, error or type(error).__name__)
+                await asyncio.sleep(PUBLISH_PAUSE_S)
+                continue
+            assert isinstance(ack, PubAck)
+            return
+
+    async def _declare(self) -> None:
+        js = self.js
+        scale = self._settings.nats_storage_scale
+        for stream in names.STREAMS:
+            await _upsert_stream(js, _stream_config(stream, scale, self._settings.nats_replicas))
+        await _upsert_stream(js, _dead_letter_config(scale, self._settings.nats_replicas))
+        for stream, durable, subject in self._durables:
+            await js.add_consumer(
+                stream.name,
+                ConsumerConfig(
+                    durable_name=durable,
+                    filter_subject=subject,
+                    ack_wait=ACK_WAIT_S,
+                    # Attempts are counted in DeliveryMiddleware, which can tell an outage from a poison message.
+                    max_deliver=-1,
+                    max_ack_pending=ACK_PENDING_MAX,
+                ),
+            )
+        self.codec.store = await js.create_object_store(
+            names.OBJECTS_CLAIMS,
+            ObjectStoreConfig(ttl=CLAIMS_MAX_AGE_S, replicas=self._settings.nats_replicas),
+        )
+
+    async def _on_closed(self) -> None:
+        # A pull subscriber spins without yielding on a closed client; only a restart helps.
+        if not self._stopping:
+            log.critical("the connection to NATS closed for good")
+            os._exit(EXIT_BUS_CLOSED)
+
+
+async def _upsert_stream(js: JetStreamContext, config: StreamConfig) -> None:
+    try:
+        await js.add_stream(config)
+    except BadRequestError as error:
+        if error.err_code != STREAM_NAME_IN_USE:
+            raise
+        await js.update_stream(config)
+
+
+def _stream_config(stream: names.Stream, scale: float, replicas: int) -> StreamConfig:
+    return StreamConfig(
+        name=stream.name,
+        subjects=[names.subject(lane, fact) for lane in Lane for fact in stream.facts],
+        retention=RetentionPolicy.WORK_QUEUE if stream.work_queue else RetentionPolicy.LIMITS,
+        storage=StorageType.FILE,
+        max_bytes=int(stream.max_bytes * scale),
+        max_age=stream.max_age_s,
+        # Refuse what does not fit instead of dropping the oldest work.
+        discard=DiscardPolicy.NEW if stream.work_queue else DiscardPolicy.OLD,
+        duplicate_window=DUPLICATE_WINDOW_S,
+        num_replicas=replicas,
+    )
+
+
+def _dead_letter_config(scale: float, replicas: int) -> StreamConfig:
+    return StreamConfig(
+        name=names.DEAD_LETTERS,
+        subjects=[names.DEAD_LETTER_SUBJECTS],
+        retention=RetentionPolicy.LIMITS,
+        storage=StorageType.FILE,
+        max_bytes=int(names.DEAD_LETTERS_MAX_BYTES * scale),
+        max_age=names.DEAD_LETTERS_MAX_AGE_S,
+        duplicate_window=DUPLICATE_WINDOW_S,
+        num_replicas=replicas,
+    )
+
+
+__all__ = ["Bus", "NotFoundError"]

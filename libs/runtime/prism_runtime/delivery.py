@@ -1,0 +1,135 @@
+"""What happens to a message whose handler failed: again later, or to the dead letters.
+
+| error                                   | then                                            |
+|-----------------------------------------|-------------------------------------------------|
+| UNAVAILABLE, DEADLINE_EXCEEDED          | again after a pause, as often as it takes       |
+| MESSAGE_INVALID, validation, decoding   | dead letter at once: it will never get better   |
+| anything else                           | again with growing pauses, then dead letter     |
+| the process died, more than once        | dead letter, before the handler sees it again   |
+"""
+
+import asyncio
+import json
+import logging
+import time
+from typing import Any
+
+from faststream import BaseMiddleware
+from faststream.exceptions import HandlerException, NackMessage
+from nats.aio.msg import Msg
+from pydantic import ValidationError
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.names import dead_letter_subject
+
+ACK_WAIT_S = 20.0
+HEARTBEAT_S = 5.0
+ATTEMPTS_MAX = 4
+CRASHES_MAX = 6
+BACKOFF_S = (0.5, 2.0, 8.0)
+OUTAGE_PAUSE_S = 2.0
+DEAD_LETTER_TIMEOUT_S = 5.0
+REASON_CHARS_MAX = 500
+
+OUTAGES = frozenset({ErrorCode.UNAVAILABLE, ErrorCode.DEADLINE_EXCEEDED})
+POISON = (ValidationError, json.JSONDecodeError, UnicodeDecodeError)
+
+log = logging.getLogger(__name__)
+
+
+class _Heart:
+    """Tells the server about every message that is still worked on, so that it is not given to someone else."""
+
+    def __init__(self) -> None:
+        self._working: dict[int, tuple[Msg, float]] = {}  # by identity: a message does not hash
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self, msg: Msg) -> None:
+        self._working[id(msg)] = (msg, time.monotonic())
+        if self._task is None or self._task.done() or self._task.get_loop() is not asyncio.get_running_loop():
+            self._task = asyncio.create_task(self._beat())
+
+    def end(self, msg: Msg) -> None:
+        self._working.pop(id(msg), None)
+
+    async def _beat(self) -> None:
+        while self._working:
+            await asyncio.sleep(HEARTBEAT_S)
+            old = time.monotonic() - HEARTBEAT_S
+            for msg, since in list(self._working.values()):
+                if since <= old:
+                    await msg.in_progress()
+
+
+_heart = _Heart()
+
+
+class DeliveryMiddleware(BaseMiddleware):
+    """Heartbeat, retry and dead letters for JetStream messages; requests pass untouched."""
+
+    async def consume_scope(self, call_next: Any, msg: Any) -> Any:
+        """Keep the message alive while its handler runs."""
+        work = self._jetstream_message()
+        if work is None:
+            return await call_next(msg)
+        if work.metadata.num_delivered > CRASHES_MAX + ATTEMPTS_MAX:
+            raise PrismError(ErrorCode.INTERNAL, "Every process that took this message died or hung.")
+        _heart.begin(work)
+        try:
+            return await call_next(msg)
+        finally:
+            _heart.end(work)
+
+    async def after_processed(
+        self,
+        exc_type: type[BaseException] | None = None,  # noqa: ARG002 - the signature is FastStream's
+        exc_val: BaseException | None = None,
+        exc_tb: Any = None,  # noqa: ARG002
+    ) -> bool | None:
+        """Decide about a failed message. True means: swallowed, ack it."""
+        if not isinstance(exc_val, Exception) or isinstance(exc_val, HandlerException):
+            return False
+        work = self._jetstream_message()
+        if work is None:
+            return False
+        deliveries = work.metadata.num_delivered
+        log.warning(
+            "delivery %d of %s failed: %s: %s", deliveries, work.subject, type(exc_val).__name__, exc_val,
+            exc_info=exc_val if not isinstance(exc_val, PrismError) else None,
+        )  # fmt: skip
+        if isinstance(exc_val, PrismError) and exc_val.code in OUTAGES:
+            raise NackMessage(delay=OUTAGE_PAUSE_S) from exc_val
+        if not _is_poison(exc_val) and deliveries < ATTEMPTS_MAX:
+            raise NackMessage(delay=BACKOFF_S[min(deliveries - 1, len(BACKOFF_S) - 1)]) from exc_val
+        await self._bury(work, exc_val)
+        return True
+
+    def _jetstream_message(self) -> Msg | None:
+        return self.msg if isinstance(self.msg, Msg) and self.msg.reply.startswith("$JS.ACK") else None
+
+    async def _bury(self, work: Msg, error: Exception) -> None:
+        meta = work.metadata
+        code = error.code.value if isinstance(error, PrismError) else ErrorCode.INTERNAL.value
+        if _is_poison(error):
+            code = ErrorCode.MESSAGE_INVALID.value
+        # Nats-… headers name the stream that a message was meant for and must not travel on.
+        headers = {key: value for key, value in (work.headers or {}).items() if not key.startswith("Nats-")}
+        headers |= {
+            "Nats-Msg-Id": f"{meta.stream}-{meta.consumer}-{meta.sequence.stream}",
+            "Prism-Subject": work.subject,
+            "Prism-Consumer": meta.consumer,
+            "Prism-Code": code,
+            "Prism-Reason": f"{type(error).__name__}: {error}".replace("\r", " ").replace("\n", " ")[
+                :REASON_CHARS_MAX
+            ],
+            "Prism-Deliveries": str(meta.num_delivered),
+        }
+        js = self.context.get("broker").connection.jetstream()
+        subject = dead_letter_subject(meta.stream, meta.consumer)
+        await js.publish(subject, work.data, headers=headers, timeout=DEAD_LETTER_TIMEOUT_S)
+
+
+def _is_poison(error: Exception) -> bool:
+    return isinstance(error, POISON) or (
+        isinstance(error, PrismError) and error.code is ErrorCode.MESSAGE_INVALID
+    )

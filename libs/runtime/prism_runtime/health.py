@@ -1,0 +1,58 @@
+"""`/livez`, `/readyz`, `/metrics` of a service: the process is up; its dependencies answer; its figures."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+READY_TIMEOUT_S = 2.0
+
+log = logging.getLogger(__name__)
+
+# A check returns nothing if all is well and raises otherwise.
+Check = Callable[[], Awaitable[None]]
+
+
+async def run_checks(checks: dict[str, Check]) -> dict[str, str]:
+    """Run all checks side by side; the result has `ok` or the reason for each."""
+    results = await asyncio.gather(*(_run_check(check) for check in checks.values()))
+    return dict(zip(checks, results, strict=True))
+
+
+async def _run_check(check: Check) -> str:
+    try:
+        async with asyncio.timeout(READY_TIMEOUT_S):
+            await check()
+    except TimeoutError:
+        return f"no answer within {READY_TIMEOUT_S} s"
+    except Exception as error:  # noqa: BLE001 - the reason is the answer
+        return f"{type(error).__name__}: {error}"[:200]
+    return "ok"
+
+
+def health_routes(service: str, checks: dict[str, Check]) -> list[Route]:
+    """The three routes, to be mounted in an app of one's own or in `health_app`."""
+
+    async def livez(_: Request) -> Response:
+        return JSONResponse({"status": "ok", "service": service})
+
+    async def readyz(_: Request) -> Response:
+        results = await run_checks(checks)
+        ready = all(result == "ok" for result in results.values())
+        status = "ok" if ready else "unavailable"
+        return JSONResponse({"status": status, "checks": results}, status_code=200 if ready else 503)
+
+    async def metrics(_: Request) -> Response:
+        return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
+
+    return [Route("/livez", livez), Route("/readyz", readyz), Route("/metrics", metrics)]
+
+
+def health_app(service: str, checks: dict[str, Check]) -> Starlette:
+    """The whole HTTP face of a service that has no other."""
+    return Starlette(routes=health_routes(service, checks))

@@ -1,0 +1,92 @@
+"""A service as a process: start in order, serve its health, stop in order on SIGTERM or SIGINT."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+
+log = logging.getLogger(__name__)
+
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn that leaves the signals to us."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+async def run_process(
+    service: str,
+    app: ASGIApp,
+    *,
+    host: str,
+    port: int,
+    run_dir: str,
+    start: Callable[[], Coroutine[object, object, None]],
+    stop: Callable[[], Awaitable[None]],
+) -> None:
+    """Listen first (so that liveness answers), then `start`, then wait for a signal, then `stop`.
+
+    The socket's address is written to `<run_dir>/<service>.json` as `{"pid", "host", "port"}`.
+    """
+    listener = socket.create_server((host, port))
+    server = _Server(
+        uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5, lifespan="on")
+    )
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for sig in STOP_SIGNALS:
+        loop.add_signal_handler(sig, stopped.set)
+    try:
+        await _until_first(serving, start(), stopped.wait())
+        if not stopped.is_set():
+            _announce(service, host, listener.getsockname()[1], run_dir)
+            log.info("%s is running on port %d", service, listener.getsockname()[1])
+            await _until_first(serving, stopped.wait())
+    finally:
+        log.info("%s stops", service)
+        await stop()
+        server.should_exit = True
+        with contextlib.suppress(asyncio.CancelledError):
+            await serving
+
+
+async def _until_first(serving: asyncio.Task[None], *work: Coroutine[object, object, object]) -> None:
+    """Wait for the first of them, cancel the rest of the work, and raise what went wrong."""
+    tasks = [asyncio.create_task(item) for item in work]
+    done, _ = await asyncio.wait([serving, *tasks], return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+    for task in done:
+        task.result()
+
+
+def _announce(service: str, host: str, port: int, run_dir: str) -> None:
+    if not run_dir:
+        return
+    target = Path(run_dir) / f"{service}.json"
+    partial = target.with_suffix(".partial")
+    partial.write_text(json.dumps({"pid": os.getpid(), "host": host, "port": port}))
+    partial.replace(target)
+
+
+def run(main: Callable[[], Coroutine[object, object, None]]) -> None:
+    """Run an async main on uvloop where there is one."""
+    try:
+        import uvloop
+    except ImportError:
+        asyncio.run(main())
+    else:
+        uvloop.run(main())

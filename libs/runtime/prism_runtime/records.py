@@ -1,0 +1,140 @@
+"""Typed records in a JetStream key-value bucket, with compare-and-set, and a watched copy for hot reads."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from nats.js import JetStreamContext
+from nats.js.api import KeyValueConfig, StorageType
+from nats.js.errors import (
+    BucketNotFoundError,
+    KeyDeletedError,
+    KeyNotFoundError,
+    KeyWrongLastSequenceError,
+    NoKeysError,
+)
+from nats.js.kv import KV_DEL, KV_PURGE, KeyValue
+
+from prism_contracts.base import Message
+
+CONFLICTS_MAX = 50
+CONFLICT_PAUSE_S = 0.005
+WATCH_PAUSE_S = 1.0
+
+Record = TypeVar("Record", bound=Message)
+
+log = logging.getLogger(__name__)
+
+
+async def open_bucket(js: JetStreamContext, bucket: str, *, ttl_s: float = 0, replicas: int = 1) -> KeyValue:
+    """The bucket, made if it is not there."""
+    try:
+        return await js.key_value(bucket)
+    except BucketNotFoundError:
+        config = KeyValueConfig(bucket=bucket, ttl=ttl_s or None, replicas=replicas, storage=StorageType.FILE)
+        return await js.create_key_value(config)
+
+
+class Records(Generic[Record]):
+    """Records of one type in one bucket."""
+
+    def __init__(self, kv: KeyValue, record_type: type[Record]) -> None:
+        self._kv = kv
+        self._type = record_type
+
+    async def get(self, key: str) -> Record | None:
+        """The record, or None."""
+        found = await self._read(key)
+        return found[0] if found else None
+
+    async def put(self, key: str, record: Record) -> None:
+        """Write, whatever was there."""
+        await self._kv.put(key, record.model_dump_json().encode())
+
+    async def delete(self, key: str) -> None:
+        """Forget the record."""
+        await self._kv.delete(key)
+
+    async def modify(self, key: str, change: Callable[[Record | None], Record]) -> Record:
+        """Replace the record by `change(record)`, again if someone else was faster. `change` has no effects."""
+        for _ in range(CONFLICTS_MAX):
+            found = await self._read(key)
+            record = change(found[0] if found else None)
+            if found and record == found[0]:
+                return record
+            try:
+                await self._kv.update(key, record.model_dump_json().encode(), last=found[1] if found else 0)
+            except KeyWrongLastSequenceError:
+                await asyncio.sleep(CONFLICT_PAUSE_S)
+                continue
+            return record
+        raise TimeoutError(f"record {key} changed {CONFLICTS_MAX} times while it was being written")
+
+    async def keys(self) -> list[str]:
+        """All keys."""
+        try:
+            return list(await self._kv.keys())
+        except NoKeysError:
+            return []
+
+    async def all(self) -> list[Record]:
+        """All records."""
+        found = await asyncio.gather(*(self.get(key) for key in await self.keys()))
+        return [record for record in found if record is not None]
+
+    async def _read(self, key: str) -> tuple[Record, int] | None:
+        try:
+            entry = await self._kv.get(key)
+        except (KeyNotFoundError, KeyDeletedError):
+            return None
+        if entry.value is None or entry.revision is None:
+            return None
+        return self._type.model_validate_json(entry.value), entry.revision
+
+
+class WatchedRecords(Generic[Record]):
+    """A copy of a bucket in memory that follows it within milliseconds. Starts full, survives reconnects."""
+
+    def __init__(self, kv: KeyValue, record_type: type[Record]) -> None:
+        self._kv = kv
+        self._type = record_type
+        self._records: dict[str, Record] = {}
+        self._filled = asyncio.Event()
+        self._task = asyncio.create_task(self._follow())
+
+    async def ready(self) -> None:
+        """Wait until the copy holds all that was there at the start."""
+        await self._filled.wait()
+
+    def get(self, key: str) -> Record | None:
+        """The record as last heard of."""
+        return self._records.get(key)
+
+    def values(self) -> list[Record]:
+        """All records as last heard of."""
+        return list(self._records.values())
+
+    async def close(self) -> None:
+        """Stop following."""
+        self._task.cancel()
+
+    async def _follow(self) -> None:
+        while True:
+            try:
+                await self._follow_once()
+            except asyncio.CancelledError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a watch ends with any trouble of the connection
+                log.warning("watching a bucket again: %s", error)
+            await asyncio.sleep(WATCH_PAUSE_S)
+
+    async def _follow_once(self) -> None:
+        watcher = await self._kv.watchall()
+        async for entry in watcher:
+            if entry is None:  # all that was there has been said
+                self._filled.set()
+            elif entry.operation in (KV_DEL, KV_PURGE) or entry.value is None:
+                self._records.pop(entry.key, None)
+            else:
+                self._records[entry.key] = self._type.model_validate_json(entry.value)

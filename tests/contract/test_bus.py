@@ -1,0 +1,200 @@
+"""The bus on a real nats-server: delivery, retry, dead letters, claims, outages."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+
+from prism_contracts import names
+from prism_contracts.base import Lane
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import FileRemoved
+from prism_contracts.rpc import JobReply, JobRequest
+from prism_runtime import delivery, rpc
+from prism_runtime.bus import Bus
+from prism_runtime.settings import ServiceSettings
+
+DEADLINE_S = 20
+
+
+def removed(ordinal: int, path: str = "a.py") -> FileRemoved:
+    return FileRemoved(tenant="t", repo="r", path=path, version=1, job="j", ordinal=ordinal, lane=Lane.LIVE)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+async def make_bus(nats_server) -> AsyncIterator[Callable[[str], Bus]]:
+    made: list[Bus] = []
+
+    def make(service: str = "indexer") -> Bus:
+        made.append(Bus(service, ServiceSettings(nats_url=nats_server.url)))
+        return made[-1]
+
+    yield make
+    for bus in made:
+        await bus.stop()
+
+
+async def publish(bus: Bus, event: FileRemoved) -> None:
+    await bus.publish(names.FILE_REMOVED, event.lane, event, event.message_id)
+
+
+async def dead_letters(bus: Bus) -> int:
+    return (await bus.js.stream_info(names.DEAD_LETTERS)).state.messages
+
+
+async def test_an_event_reaches_its_handler_and_is_gone_when_acked(make_bus) -> None:
+    bus, seen = make_bus(), []
+
+    async def handle(event: FileRemoved) -> None:
+        seen.append(event)
+
+    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=4)
+    await bus.start()
+    await publish(bus, removed(0))
+    await until(lambda: len(seen) == 1)
+    assert seen == [removed(0)]
+    await bus.check()
+    async with asyncio.timeout(DEADLINE_S):
+        while (await bus.js.stream_info("PRISM_EMBEDDED")).state.messages:
+            await asyncio.sleep(0.01)
+
+
+async def test_saying_it_twice_is_saying_it_once(make_bus) -> None:
+    bus, seen = make_bus(), []
+
+    async def handle(event: FileRemoved) -> None:
+        seen.append(event.ordinal)
+
+    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=4)
+    await bus.start()
+    for ordinal in (0, 0, 1):
+        await publish(bus, removed(ordinal))
+    await until(lambda: 1 in seen)
+    assert sorted(seen) == [0, 1]
+
+
+async def test_a_failing_handler_is_tried_again_and_then_buried_without_delaying_others(make_bus, monkeypatch) -> None:
+    monkeypatch.setattr(delivery, "BACKOFF_S", (0.01,))
+    bus, attempts, good = make_bus(), [], []
+
+    async def handle(event: FileRemoved) -> None:
+        if event.ordinal == 0:
+            attempts.append(event)
+            raise RuntimeError("poison")
+        good.append(event.ordinal)
+
+    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=4)
+    await bus.start()
+    for ordinal in (0, 1, 2):
+        await publish(bus, removed(ordinal))
+    await until(lambda: len(good) == 2)
+    async with asyncio.timeout(DEADLINE_S):
+        while not await dead_letters(bus):
+            await asyncio.sleep(0.01)
+    assert len(attempts) == delivery.ATTEMPTS_MAX
+    letter = await bus.js.get_msg(names.DEAD_LETTERS, 1)
+    assert letter.headers["Prism-Code"] == ErrorCode.INTERNAL
+    assert "poison" in letter.headers["Prism-Reason"]
+    assert FileRemoved.model_validate_json(letter.data) == removed(0)
+
+
+async def test_an_invalid_message_is_buried_at_once(make_bus) -> None:
+    bus = make_bus()
+
+    async def handle(event: FileRemoved) -> None:
+        raise AssertionError("must not be called")
+
+    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=4)
+    await bus.start()
+    await bus.js.publish(names.subject(Lane.LIVE, names.FILE_REMOVED), b'{"not": "an event"}')
+    async with asyncio.timeout(DEADLINE_S):
+        while not await dead_letters(bus):
+            await asyncio.sleep(0.01)
+    letter = await bus.js.get_msg(names.DEAD_LETTERS, 1)
+    assert letter.headers["Prism-Code"] == ErrorCode.MESSAGE_INVALID
+    assert letter.headers["Prism-Deliveries"] == "1"
+
+
+async def test_an_outage_never_buries(make_bus, monkeypatch) -> None:
+    monkeypatch.setattr(delivery, "OUTAGE_PAUSE_S", 0.01)
+    bus, calls = make_bus(), []
+
+    async def handle(event: FileRemoved) -> None:
+        calls.append(event)
+        if len(calls) <= delivery.ATTEMPTS_MAX * 2:
+            raise PrismError(ErrorCode.UNAVAILABLE, "store is down")
+
+    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=1)
+    await bus.start()
+    await publish(bus, removed(0))
+    await until(lambda: len(calls) == delivery.ATTEMPTS_MAX * 2 + 1)
+    assert await dead_letters(bus) == 0
+
+
+async def test_a_large_body_travels_by_claim(make_bus) -> None:
+    bus, seen = make_bus(), []
+    path = "x" * (names.MESSAGE_BYTES_MAX + 1)
+
+    async def handle(event: FileRemoved) -> None:
+        seen.append(event.path)
+
+    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=1)
+    await bus.start()
+    await publish(bus, removed(0, path))
+    await until(lambda: bool(seen))
+    assert seen == [path]
+
+
+async def test_work_goes_on_after_the_server_was_away(make_bus, nats_server) -> None:
+    bus, seen = make_bus(), []
+
+    async def handle(event: FileRemoved) -> None:
+        seen.append(event.ordinal)
+
+    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=4)
+    await bus.start()
+    await publish(bus, removed(0))
+    await until(lambda: 0 in seen)
+    nats_server.kill()
+    saying = asyncio.create_task(publish(bus, removed(1)))
+    nats_server.start()
+    await saying
+    await until(lambda: 1 in seen)
+
+
+async def test_a_request_gets_an_answer_or_an_error(make_bus) -> None:
+    server, client = make_bus("ingest"), make_bus("gateway")
+
+    async def handle(request: JobRequest) -> JobReply:
+        if request.job == "slow":
+            await asyncio.sleep(DEADLINE_S)
+        if request.job == "broken":
+            raise RuntimeError("secret detail")
+        raise PrismError(ErrorCode.JOB_NOT_FOUND, f"No job {request.job}.", "List the jobs.", known=["a"])
+
+    rpc.serve(server, names.RPC_JOB, JobRequest, handle, deadline_s=0.2)
+    await server.start()
+    await client.start()
+
+    async def ask(job: str) -> PrismError:
+        with pytest.raises(PrismError) as caught:
+            await rpc.call(client, names.RPC_JOB, JobRequest(tenant="t", job=job), JobReply, timeout_s=2)
+        return caught.value
+
+    missing = await ask(str(uuid.uuid4()))
+    assert missing.code is ErrorCode.JOB_NOT_FOUND
+    assert missing.body.details == {"known": ["a"]}
+    assert (await ask("slow")).code is ErrorCode.DEADLINE_EXCEEDED
+    broken = await ask("broken")
+    assert broken.code is ErrorCode.INTERNAL
+    assert "secret" not in broken.body.message
+    with pytest.raises(PrismError) as caught:
+        await rpc.call(client, names.RPC_SEARCH, JobRequest(tenant="t"), JobReply, timeout_s=2)
+    assert caught.value.code is ErrorCode.UNAVAILABLE
