@@ -109,6 +109,7 @@ RPC_JOBS = "prism.rpc.ingest.jobs"
 KV_REPOSITORIES = "prism_repositories"  # <tenant>.<repo id> -> Repository
 KV_JOBS = "prism_jobs"  # <job id> -> Job
 KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
+KV_COMPONENTS = "prism_components"  # chunker, embedder-fast -> Component
 KV_DEEP_VECTORS = "prism_deep_vectors"  # <model>.<sha256 of the text> -> float16 bytes
 
 # Object buckets.

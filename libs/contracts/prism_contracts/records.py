@@ -111,3 +111,14 @@ class Token(Message):
     created_at: datetime
     revoked_at: datetime | None = None
     scopes: tuple[str, ...] = Field(default=("read", "write"))
+
+
+class Component(Message):
+    """The version of a part that the content address of every indexed file depends on."""
+
+    version: str  # of the chunker, or the fingerprint of a model's weights
+    dimension: int = 0  # of a model's vectors
+
+
+COMPONENT_CHUNKER = "chunker"
+COMPONENT_FAST_MODEL = "embedder-fast"
