@@ -26,7 +26,7 @@ from nats.js.api import (
     StorageType,
     StreamConfig,
 )
-from nats.js.errors import BadRequestError, NotFoundError, ServiceUnavailableError
+from nats.js.errors import BadRequestError, ServiceUnavailableError
 from nats.js.errors import Error as JetStreamError
 from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.sdk.trace import TracerProvider
@@ -101,10 +101,15 @@ class Bus:
         """The JetStream context of the connection; only after `start`."""
         return self.broker.connection.jetstream()
 
-    async def start(self) -> None:
-        """Connect, make sure that streams and consumers are as this version wants them, begin to consume."""
+    async def connect(self) -> None:
+        """Connect, and make sure that streams and consumers are as this version wants them."""
         await self.broker.connect()
         await self._declare()
+
+    async def start(self) -> None:
+        """Connect if that is not done, and begin to consume."""
+        if self.codec.store is None:
+            await self.connect()
         await self.broker.start()
         # start() returns before the subscriptions have reached the server.
         await self.broker.connection.flush()
@@ -251,6 +256,3 @@ def _dead_letter_config(scale: float, replicas: int) -> StreamConfig:
         duplicate_window=DUPLICATE_WINDOW_S,
         num_replicas=replicas,
     )
-
-
-__all__ = ["Bus", "NotFoundError"]

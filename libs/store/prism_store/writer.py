@@ -12,7 +12,6 @@ A crash between any two steps leaves a state from which the repeated event goes 
 import logging
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from qdrant_client.http.exceptions import UnexpectedResponse
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_store.gate import is_missing, outages_named
+from prism_store.points import FilePoint
 from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, alias, collection, payload_indexes, vector_params
 
 CHUNKS_PER_UPSERT = 128
@@ -28,26 +28,6 @@ HTTP_CONFLICT = 409
 VECTOR_DECIMALS = 4  # what half precision keeps; makes the JSON a third shorter
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class ChunkPoint:
-    """A chunk as it is stored."""
-
-    id: str
-    payload: dict[str, object]
-
-
-@dataclass(frozen=True)
-class FilePoint:
-    """A version of a file as it is stored: its own point and those of its chunks."""
-
-    id: str
-    version: int
-    generation: str
-    payload: dict[str, object]
-    chunks: tuple[ChunkPoint, ...] = ()
-    vectors: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
 
 
 class Writer:
