@@ -1,5 +1,7 @@
 """Turns an event about a file into the points that say it. Pure: the same event gives the same points."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,12 +70,12 @@ def failed_point(event: FileFailed) -> FilePoint:
     )
 
 
-def _bare_point(event: FileEvent, status: FileStatus, payload: dict[str, object]) -> FilePoint:
+def _bare_point(event: FileEvent, status: FileStatus, payload: Mapping[str, object]) -> FilePoint:
     return FilePoint(
         id=_id(event),
         version=event.version,
         generation="",
-        payload=_common(event) | {"generation": "", "status": status.value} | payload,
+        payload={**_common(event), "generation": "", "status": status.value, **payload},
     )
 
 
