@@ -17,4 +17,6 @@ class IngestSettings(ServiceSettings):
     clone_dir: str = Field("", description="Folder for clones while they are read; a temporary one if empty.")
     file_bytes_max: int = Field(1024**2, ge=1, description="Larger files are skipped, in bytes.")
     ingest_workers: int = Field(4, ge=1, le=64, description="Packs of one lane that are worked on at once.")
-    job_idle_s: int = Field(300, ge=1, description="A job without progress for so long gives way to the next, in seconds.")
+    job_idle_s: int = Field(
+        300, ge=1, description="A job without progress for so long gives way to the next, in seconds."
+    )

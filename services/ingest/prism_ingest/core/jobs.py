@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Sequence
 from datetime import datetime
 
-from prism_contracts.base import Lane
+from prism_contracts.base import Lane, repo_id
 from prism_contracts.errors import ErrorBody
 from prism_contracts.events import FileSettled, Outcome
 from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobCounts, JobState
@@ -15,10 +15,18 @@ from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobCounts, J
 PROBLEMS_MAX = 100
 
 
-def new_job(  # noqa: PLR0913
-    tenant: str, repo: str, repo_name: str, layer: str, lane: Lane, snapshot: str, state: JobState, now: datetime
+def new_job(
+    *,
+    tenant: str,
+    repo_name: str,
+    layer: str,
+    lane: Lane,
+    snapshot: str,
+    state: JobState,
+    now: datetime,
 ) -> Job:
     """A fresh job. The same snapshot of the same repository has the same job id."""
+    repo = repo_id(repo_name)
     return Job(
         job=str(uuid.uuid5(uuid.UUID(repo), f"{tenant}\0{layer}\0{snapshot}")),
         tenant=tenant,

@@ -59,4 +59,6 @@ def _is_current(entry: ManifestEntry, file: SnapshotFile, chunker: str, model: s
 
 def _removed(files: Sequence[SnapshotFile], entries: Mapping[str, ManifestEntry]) -> tuple[str, ...]:
     present = {file.path for file in files}
-    return tuple(sorted(p for p, entry in entries.items() if p not in present and entry.status != STATUS_REMOVED))
+    return tuple(
+        sorted(p for p, entry in entries.items() if p not in present and entry.status != STATUS_REMOVED)
+    )
