@@ -39,6 +39,8 @@ DEEP_VECTOR = "deep"
 WORD_CHARS_MIN = 3
 # Longer runs of word characters (base64, minified code) are indexed in overlapping windows of this size.
 WORD_CHARS_MAX = 128
+# In place of the words of a file that has more of them than are worth listing: exact search always looks at it.
+ALL_WORDS = "*"
 
 
 class FileStatus(StrEnum):

@@ -7,12 +7,10 @@ lower case of any part of a word is a part of the lower case of the word: asking
 import re
 from collections.abc import Iterable
 
-from prism_store.schema import WORD_CHARS_MAX, WORD_CHARS_MIN
+from prism_store.schema import ALL_WORDS, WORD_CHARS_MAX, WORD_CHARS_MIN
 
 WORD = re.compile(rf"\w{{{WORD_CHARS_MIN},}}")
 WORDS_MAX = 20_000
-# Stands for "more words than are worth listing": such a file is always looked at.
-ALL_WORDS = "*"
 
 
 def distinct_words(texts: Iterable[str]) -> list[str]:
