@@ -13,6 +13,7 @@ from typing import IO
 
 import structlog
 import uvicorn
+import uvloop
 
 from prism_qdrant_local.app import App
 from prism_qdrant_local.settings import QdrantLocalSettings
@@ -38,7 +39,8 @@ def main() -> int:
         if lock is None:
             logger.error("another server is using this data folder", data_dir=str(settings.data_dir))
             return EXIT_FOLDER_IN_USE
-        asyncio.run(_serve(settings))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_serve(settings))
     return 0
 
 
@@ -73,6 +75,8 @@ async def _serve(settings: QdrantLocalSettings) -> None:
 
 def _listen(settings: QdrantLocalSettings) -> socket.socket:
     listener = socket.create_server((settings.host, settings.port), backlog=_BACKLOG_CONNECTIONS)
+    # Accepted connections inherit it; without it a small answer waits 40 ms for the client's delayed ACK.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     listener.setblocking(False)  # noqa: FBT003 - a positional of the standard library
     return listener
 
