@@ -123,6 +123,9 @@ def _on_match(key: str, value: object) -> edge.FieldCondition:
 
 def _on_range(key: str, value: object) -> edge.FieldCondition:
     bounds = read_object(value, "range", _BOUNDS)
+    for one, other in (("gt", "gte"), ("lt", "lte")):
+        if one in bounds and other in bounds:  # an index of the engine looks at one of the two
+            raise bad_request(f"Wrong input: the range on `{key}` must not hold both {one} and {other}")
     return edge.FieldCondition(
         key,
         range=edge.RangeFloat(
@@ -163,9 +166,18 @@ def _match(body: object) -> edge.MatchType:
 
 
 def _match_value(value: object) -> edge.MatchValue:
-    if isinstance(value, str | bool):
+    if isinstance(value, str):
         return edge.MatchValue(value)
+    if isinstance(value, bool):
+        return _match_bool(value)
     return edge.MatchValue(read_integer(value, "match.value", _INT64_MIN, _INT64_MAX))
+
+
+def _match_bool(value: bool) -> edge.MatchValue:
+    """The engine reads Python's booleans as the integers 1 and 0, and numpy's as booleans."""
+    import numpy as np  # 25 MB that most servers never need
+
+    return edge.MatchValue(np.bool_(value))  # type: ignore[arg-type]
 
 
 def _any_of(value: object, where: str) -> list[str] | list[int]:

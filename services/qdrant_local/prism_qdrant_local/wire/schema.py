@@ -89,8 +89,8 @@ def read_collection(body: object) -> tuple[VectorsJson, dict[str, Any] | None]:
     if fields.get("sharding_method", "auto") != "auto":
         raise bad_request("Wrong input: custom sharding is not supported by this server")
     vectors = fields.get("vectors", {})
-    if not isinstance(vectors, dict) or "size" in vectors:
-        raise bad_request("Wrong input: only named vectors are supported by this server")
+    if not isinstance(vectors, dict) or not vectors or "size" in vectors:
+        raise bad_request("Wrong input: a collection on this server needs one or more named vectors")
     return {name: _read_vector(vectors[name], f"vectors.{name}", _VECTOR) for name in vectors}, fields.get(
         "metadata"
     )
