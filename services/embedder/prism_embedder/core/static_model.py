@@ -12,7 +12,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
@@ -96,10 +96,10 @@ class StaticModel:
         """As `embed_chunks`, for many files at once."""
         places = self._places([file.path for file in files])
         codes = self._embed([text for file in files for text in file.texts], self._chunk_scales)
-        sizes = [len(file.texts) for file in files]
-        rows = _unit(codes + np.repeat(places, sizes, axis=0))
-        rows[~rows.any(axis=1)] = np.float32(self.dimension**-0.5)
-        return np.split(rows, np.cumsum(sizes)[:-1]) if files else []
+        bounds = pairwise(np.cumsum([0, *(len(file.texts) for file in files)]).tolist())
+        return [
+            self._compose(codes[low:high], place) for (low, high), place in zip(bounds, places, strict=True)
+        ]
 
     def embed_queries(self, texts: Sequence[str]) -> Matrix:
         """Unit vectors of questions, shape (texts, dimension). The row of a question without a known word is zero."""
@@ -111,23 +111,29 @@ class StaticModel:
         stems = self._embed([_stem(path) for path in paths], self._chunk_scales)
         return whole * self._path_weight + stems * self._stem_weight
 
+    def _compose(self, codes: Matrix, place: NDArray[np.float32]) -> Matrix:
+        rows = _unit(codes + place)
+        rows[~rows.any(axis=1)] = np.float32(self.dimension**-0.5)
+        return rows
+
     def _embed(self, texts: Sequence[str], scales: NDArray[np.float32]) -> Matrix:
-        sums = np.zeros((len(texts), self.dimension), np.float32)
-        row = 0
-        for batch in _batches(texts):
+        rows = np.empty((len(texts), self.dimension), np.float32)
+        for low in range(0, len(texts), BATCH_TEXTS):
+            batch = [text[:TEXT_CHARS_MAX] for text in texts[low : low + BATCH_TEXTS]]
             with self._tokenizing:
                 bags = self._tokenizer.bags(batch)
-            self._sum(bags, scales, sums[row : row + len(batch)])
-            row += len(batch)
-        return _unit(sums)
+            rows[low : low + BATCH_TEXTS] = _unit(self._sum(bags, scales))
+        return rows
 
-    def _sum(self, bags: Bags, scales: NDArray[np.float32], out: Matrix) -> None:
+    def _sum(self, bags: Bags, scales: NDArray[np.float32]) -> Matrix:
         """Row by row, because only so is the order of the additions the same in every batch."""
+        rows = np.empty((len(bags.starts) - 1, self.dimension), np.float32)
         factors = (scales[bags.tokens] * self._power[bags.counts]).astype(np.float32)[:, None]
         for row, (low, high) in enumerate(pairwise(bags.starts.tolist())):
             vectors = self._vectors.take(bags.tokens[low:high], axis=0).astype(np.float32)
             vectors *= factors[low:high]
-            np.add.reduce(vectors, axis=0, out=out[row])
+            np.add.reduce(vectors, axis=0, out=rows[row])
+        return rows
 
 
 def _build(cls: type[StaticModel], data: dict[str, bytes]) -> StaticModel:
@@ -185,8 +191,3 @@ def _unit(rows: Matrix) -> Matrix:
     """Rows of length one; zero rows stay zero."""
     length = np.sqrt(np.add.reduce(np.square(rows, dtype=np.float64), axis=1))
     return (rows / np.where(length > 0, length, 1)[:, None]).astype(np.float32)
-
-
-def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    for low in range(0, len(texts), BATCH_TEXTS):
-        yield [text[:TEXT_CHARS_MAX] for text in texts[low : low + BATCH_TEXTS]]
