@@ -189,5 +189,6 @@ def _stem(path: str) -> str:
 
 def _unit(rows: Matrix) -> Matrix:
     """Rows of length one; zero rows stay zero."""
-    length = np.sqrt(np.add.reduce(np.square(rows, dtype=np.float64), axis=1))
-    return (rows / np.where(length > 0, length, 1)[:, None]).astype(np.float32)
+    length = np.sqrt(np.add.reduce(np.square(rows), axis=1, keepdims=True), dtype=np.float32)
+    length[length == 0] = 1
+    return np.divide(rows, length, dtype=np.float32)
