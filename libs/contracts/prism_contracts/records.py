@@ -123,3 +123,4 @@ class Component(Message):
 
 COMPONENT_CHUNKER = "chunker"
 COMPONENT_FAST_MODEL = "embedder-fast"
+COMPONENT_DEEP_MODEL = "embedder-deep"

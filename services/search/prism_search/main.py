@@ -1,7 +1,7 @@
 """Search as a process."""
 
 from prism_contracts import names
-from prism_contracts.records import Repository
+from prism_contracts.records import Component, Repository
 from prism_contracts.rpc import (
     CoverageRequest,
     DefinitionsRequest,
@@ -19,6 +19,7 @@ from prism_runtime.health import health_app
 from prism_runtime.process import run, run_process
 from prism_runtime.records import WatchedRecords, open_bucket
 from prism_runtime.telemetry import set_up_logging, set_up_tracing
+from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.repositories import Repositories
 from prism_search.handlers.coverage import CoverageHandlers
 from prism_search.handlers.files import FileHandlers
@@ -35,11 +36,13 @@ READ_DEADLINE_S = 20.0
 GREP_MARGIN_S = 2.0
 
 
-def register(bus: Bus, reader: Reader, repositories: Repositories, settings: SearchSettings) -> None:
+def register(
+    bus: Bus, reader: Reader, repositories: Repositories, embedding: QueryEmbedding, settings: SearchSettings
+) -> None:
     """One handler a kind of question."""
     files = FileHandlers(reader, repositories)
     coverage = CoverageHandlers(reader, repositories)
-    search = SearchHandler(bus, reader, repositories, settings)
+    search = SearchHandler(reader, repositories, embedding)
     grep = GrepHandler(reader, repositories, settings)
     symbols = SymbolHandlers(reader, repositories)
     grep_deadline_s = settings.grep_deadline_s + GREP_MARGIN_S
@@ -68,8 +71,12 @@ async def serve() -> None:
         await bus.connect()
         bucket = await open_bucket(bus.js, names.KV_REPOSITORIES, replicas=settings.nats_replicas)
         records = WatchedRecords(bucket, Repository)
+        bucket = await open_bucket(bus.js, names.KV_COMPONENTS, replicas=settings.nats_replicas)
+        components = WatchedRecords(bucket, Component)
         await records.ready()
-        register(bus, reader, Repositories(records, reader), settings)
+        await components.ready()
+        embedding = QueryEmbedding(bus, components, settings.embed_timeout_s)
+        register(bus, reader, Repositories(records, reader), embedding, settings)
         await bus.start()
 
     async def stop() -> None:

@@ -13,9 +13,8 @@ from statistics import fmean, pstdev
 
 from qdrant_client import models
 
-from prism_contracts.rpc import Corpus, EmbedQueryReply, Hit, SearchReply, SearchRequest
-from prism_runtime.bus import Bus
-from prism_search.adapters.embedding import embed_query
+from prism_contracts.rpc import Corpus, Hit, SearchReply, SearchRequest
+from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, QueryVectors
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.core.advice import diagnose, next_actions
@@ -24,7 +23,6 @@ from prism_search.core.globs import compile_glob, literal_prefix
 from prism_search.core.query import Query, dotted, last_name, parse_query
 from prism_search.core.ranking import Range, best_range, confidence, further_ranges, rank
 from prism_search.core.signals import Rarity
-from prism_search.settings import SearchSettings
 from prism_store.reader import (
     CHUNK_FIELDS,
     RANK_FIELDS,
@@ -62,14 +60,11 @@ class Found:
 class SearchHandler:
     """Answers `search`."""
 
-    def __init__(
-        self, bus: Bus, reader: Reader, repositories: Repositories, settings: SearchSettings
-    ) -> None:
-        self._bus = bus
+    def __init__(self, reader: Reader, repositories: Repositories, embedding: QueryEmbedding) -> None:
         self._reader = reader
         self._repositories = repositories
+        self._embedding = embedding
         self._rarity = RarityCounter(reader)
-        self._settings = settings
 
     async def search(self, request: SearchRequest) -> SearchReply:
         """Hits, best first, with their legs and the receipt."""
@@ -77,7 +72,7 @@ class SearchHandler:
         query = parse_query(request.query)
         target = self._repositories.target(request)
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
-        vectors = await embed_query(self._bus, query.text, self._settings.embed_timeout_s)
+        vectors = await self._embedding.embed(query.text)
         clock.lap("embed")
         found, candidates = await self._candidates(request, query, target, vectors, clock)
         rarity = await rarity_task
@@ -103,7 +98,7 @@ class SearchHandler:
         request: SearchRequest,
         query: Query,
         target: Target,
-        vectors: EmbedQueryReply | None,
+        vectors: QueryVectors,
         clock: "_Clock",
     ) -> tuple[Found, list[Candidate]]:
         """Candidates whose chunks and file points are of one version each; asked again where one changed between."""
@@ -123,12 +118,11 @@ class SearchHandler:
         ]
 
     async def _ask(
-        self, request: SearchRequest, query: Query, target: Target, vectors: EmbedQueryReply | None
+        self, request: SearchRequest, query: Query, target: Target, vectors: QueryVectors
     ) -> Found:
         legs = _legs(request, query, vectors)
-        missing = () if vectors else ("vector",)
         answers = await self._reader.ask_legs(target.scope, list(legs.values()), CHUNK_FIELDS)
-        return Found(dict(zip(legs, answers, strict=True)), missing)
+        return Found(dict(zip(legs, answers, strict=True)), vectors.missing)
 
     async def _hits(
         self, target: Target, query: Query, ranked: Sequence[Candidate], rarity: Rarity, limit: int
@@ -178,7 +172,7 @@ class _Clock:
         self._last = now
 
 
-def _legs(request: SearchRequest, query: Query, vectors: EmbedQueryReply | None) -> dict[str, Leg]:
+def _legs(request: SearchRequest, query: Query, vectors: QueryVectors) -> dict[str, Leg]:
     conditions = _conditions(request)
     chunk_conditions = (*conditions, *((has("kind", request.kind.value),) if request.kind else ()))
     factor = FILTERED_FACTOR if request.path_filter or request.source_only else 1
@@ -188,11 +182,11 @@ def _legs(request: SearchRequest, query: Query, vectors: EmbedQueryReply | None)
         "path": TextLeg("path_text", words, FILE_LIMIT * factor, conditions),
         "symbol": TextLeg("symbol_text", words, FILE_LIMIT * factor, conditions),
     }
-    if vectors is not None and any(vectors.fast[0]):
-        legs["vector"] = VectorLeg(vectors.fast[0], VECTOR_LIMIT * factor, conditions=chunk_conditions)
-    if vectors is not None and vectors.deep:
-        legs["deep"] = VectorLeg(
-            vectors.deep[0], VECTOR_LIMIT * factor, deep=True, conditions=chunk_conditions
+    if vectors.fast and any(vectors.fast):
+        legs[FAST_LEG] = VectorLeg(vectors.fast, VECTOR_LIMIT * factor, conditions=chunk_conditions)
+    if vectors.deep:
+        legs[DEEP_LEG] = VectorLeg(
+            vectors.deep, VECTOR_LIMIT * factor, deep=True, conditions=chunk_conditions
         )
     if query.symbols:
         names = sorted({name for symbol in query.symbols for name in (last_name(symbol), dotted(symbol))})
@@ -256,8 +250,8 @@ def _candidate(point: StoredPoint, legs: dict[str, int], found: Found, stale: se
         legs=legs,
     )
     file.keyword_chunks = _chunks(found, "keyword", file)
-    file.vector_chunks = _chunks(found, "vector", file) + _chunks(found, "deep", file)
-    file.nearness = _nearness(found, "vector", file)
+    file.vector_chunks = _chunks(found, FAST_LEG, file) + _chunks(found, DEEP_LEG, file)
+    file.nearness = _nearness(found, FAST_LEG, file)
     if point.id in stale:
         file.legs = {leg: rank for leg, rank in legs.items() if leg in FILE_LEGS}
     return file
