@@ -4,6 +4,7 @@ Every other module of this package reaches Qdrant through here.
 """
 
 import contextlib
+import warnings
 from collections.abc import Iterator, Sequence
 
 import httpx
@@ -16,20 +17,23 @@ from prism_contracts.rpc import Scope
 from prism_store.schema import scope_key
 from prism_store.settings import StoreSettings
 
+CONNECTIONS_MAX = 32
 HTTP_NOT_FOUND = 404
 HTTP_SERVER_ERROR = 500
 
 
 def connect(settings: StoreSettings) -> AsyncQdrantClient:
     """A client; it connects with the first call."""
-    return AsyncQdrantClient(
-        url=settings.url,
-        api_key=settings.api_key or None,
-        timeout=settings.timeout_s,
-        check_compatibility=False,
-        # A development key over plain HTTP on the same machine is meant.
-        limits=httpx.Limits(max_connections=32, max_keepalive_connections=32),
-    )
+    with warnings.catch_warnings():
+        # The local stack's key over plain HTTP stays on the machine.
+        warnings.filterwarnings("ignore", message="Api key is used with an insecure connection")
+        return AsyncQdrantClient(
+            url=settings.url,
+            api_key=settings.api_key or None,
+            timeout=settings.timeout_s,
+            check_compatibility=False,
+            limits=httpx.Limits(max_connections=CONNECTIONS_MAX, max_keepalive_connections=CONNECTIONS_MAX),
+        )
 
 
 def scope_condition(scope: Scope) -> models.FieldCondition:
