@@ -21,7 +21,6 @@ from prism_contracts.records import Job, JobState
 
 STATE_TEXTS = {
     JobState.CLONING: "Cloning",
-    JobState.RECEIVING: "Indexing",
     JobState.INDEXING: "Indexing",
 }
 
