@@ -2,17 +2,15 @@
 
 Git itself answers this for a work tree (`git check-attr`). Here is the same for a plain folder and for a tree
 of a commit: https://git-scm.com/docs/gitattributes. Only the attributes of linguist are kept; macros are not
-expanded, except that none of the built-in ones concerns linguist.
+expanded (no built-in one is about linguist).
 """
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import NamedTuple
 
-import re2  # type: ignore[import-untyped]
-
 from prism_contracts.code import FileFlags
+from prism_source.patterns import Patterns
 
 LINGUIST_GENERATED = "linguist-generated"
 LINGUIST_VENDORED = "linguist-vendored"
@@ -26,9 +24,6 @@ UNSPECIFIED = "unspecified"
 _TRUE = frozenset({SET, "true"})
 _FALSE = frozenset({UNSET, "false"})
 
-# A pattern of git's has the `**` forms; everything else is RE2, so a hostile pattern costs linear time.
-_TOKEN = re.compile(r"/\*\*/|^\*\*/|/\*\*$|\*+|\?|\[(?:!|\^)?\]?(?:\[:\w+:\]|[^\]])*\]|\\.|.", re.DOTALL)
-_WILDCARDS = {"**/": "(?:.*/)?", "/**/": "/(?:.*/)?", "/**": "/.*", "?": "[^/]"}
 _LINE = re.compile(r'\s*("(?:[^"\\]|\\.)*"|\S+)\s+(.*)', re.DOTALL)
 
 
@@ -64,31 +59,37 @@ def attributes_of(states: Mapping[str, str]) -> Attributes:
     )
 
 
-class _Rule(NamedTuple):
-    pattern: re.Pattern[str]
-    by_name: bool  # the pattern has no slash: it is compared with the last segment
-    states: dict[str, str]
-
-
 class AttributeRules:
     """The `.gitattributes` files of a tree, asked by path."""
 
     def __init__(self, files: Iterable[tuple[str, str]]) -> None:
         """Take (path of the file, its text) in any order."""
-        parsed = {path.rpartition("/")[0]: _parse(text) for path, text in files}
-        self._rules = {folder: rules for folder, rules in parsed.items() if rules}
+        parsed = {path.rpartition("/")[0]: _RuleFile(text) for path, text in files}
+        self._files = {folder: rules for folder, rules in parsed.items() if rules.states}
 
     def of(self, path: str) -> Attributes:
         """What is said about a file. The nearest `.gitattributes` wins, in it the last line."""
-        if not self._rules:
+        if not self._files:
             return NOTHING_SAID
         states: dict[str, str] = {}
         for folder in _folders_above(path):
-            for rule in self._rules.get(folder, ()):
-                inner = path[len(folder) + 1 :] if folder else path
-                if rule.pattern.fullmatch(inner.rpartition("/")[2] if rule.by_name else inner):
-                    states.update(rule.states)
+            rules = self._files.get(folder)
+            if rules is not None:
+                states |= rules.of(path[len(folder) + 1 :] if folder else path)
         return attributes_of(states) if states else NOTHING_SAID
+
+
+class _RuleFile:
+    def __init__(self, text: str) -> None:
+        lines = [parsed for line in text.removeprefix("\ufeff").split("\n") if (parsed := _parse(line))]
+        self.states = [states for _, states in lines]
+        self._patterns = Patterns(pattern for pattern, _ in lines)
+
+    def of(self, path: str) -> dict[str, str]:
+        states: dict[str, str] = {}
+        for position in self._patterns.matching(path):
+            states |= self.states[position]
+        return states
 
 
 def _folders_above(path: str) -> list[str]:
@@ -96,21 +97,15 @@ def _folders_above(path: str) -> list[str]:
     return ["/".join(segments[:depth]) for depth in range(len(segments) + 1)]
 
 
-def _parse(text: str) -> list[_Rule]:
-    return [rule for line in text.removeprefix("\ufeff").split("\n") if (rule := _parse_line(line))]
-
-
-def _parse_line(line: str) -> _Rule | None:
+def _parse(line: str) -> tuple[str, dict[str, str]] | None:
+    """The pattern of a line, and the states of the attributes of linguist in it; None if it says nothing of them."""
     found = _LINE.fullmatch(line.rstrip("\r"))
     if found is None or found[1].startswith(("#", "!", "[attr]")):
         return None
-    states = dict(_state(word) for word in found[2].split())
-    states = {name: state for name, state in states.items() if name in LINGUIST}
+    states = {name: state for name, state in map(_state, found[2].split()) if name in LINGUIST}
     pattern = _unquote(found[1])
-    if not states or pattern.endswith("/"):
-        return None
-    compiled = _compile(pattern)
-    return None if compiled is None else _Rule(compiled, "/" not in pattern, states)
+    # Attributes are of files, and a slash at the end means a folder.
+    return (pattern, states) if states and not pattern.endswith("/") else None
 
 
 def _state(word: str) -> tuple[str, str]:
@@ -124,28 +119,6 @@ def _state(word: str) -> tuple[str, str]:
 
 def _unquote(pattern: str) -> str:
     return re.sub(r"\\(.)", r"\1", pattern[1:-1]) if pattern.startswith('"') else pattern
-
-
-@lru_cache(maxsize=1_024)
-def _compile(pattern: str) -> re.Pattern[str] | None:
-    options = re2.Options()
-    options.log_errors = False
-    options.dot_nl = True
-    tokens = _TOKEN.findall(pattern.removeprefix("/"))
-    try:
-        return re2.compile("".join(map(_translate, tokens)), options)  # type: ignore[no-any-return]
-    except re2.error:
-        return None
-
-
-def _translate(token: str) -> str:
-    if token in _WILDCARDS:
-        return _WILDCARDS[token]
-    if token.startswith("*"):
-        return "[^/]*"
-    if token.startswith("[") and len(token) > 1:
-        return "[^" + token[2:] if token[1] == "!" else token
-    return re.escape(token[-1])
 
 
 def _flag(state: str | None) -> bool | None:

@@ -1,10 +1,13 @@
 """Running git: nothing it does here may ask, wait for ever, run a hook or write."""
 
+import contextlib
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Mapping
 from pathlib import Path
+from typing import IO
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source.limits import GIT_SECONDS_MAX
@@ -34,6 +37,7 @@ _INHERITED = frozenset(
     }
 )
 _STDERR_CHARS_MAX = 500
+_READ_BYTES = 256 * 1024
 
 
 class GitFailed(Exception):  # noqa: N818 - says what happened, and is always translated
@@ -80,6 +84,48 @@ def run_git(
     return stdout
 
 
+def git_records(
+    folder: Path,
+    *arguments: str,
+    environment: Mapping[str, str],
+    records_max: int,
+    seconds_max: float = GIT_SECONDS_MAX,
+) -> list[bytes] | None:
+    """What git prints with -z, record by record; None if there are more than `records_max`, however many more.
+
+    A tree of a few kilobytes can name a billion files, so nothing after the limit is read. Raises as `run_git`.
+    """
+    process = start_git(folder, *arguments, environment=environment, stderr=subprocess.DEVNULL)
+    watchdog = threading.Timer(seconds_max, _kill, [process])
+    watchdog.start()
+    try:
+        output = _read_records(process, records_max)
+        if output is None:
+            return None
+        process.wait()
+    finally:
+        is_late = not watchdog.is_alive()
+        watchdog.cancel()
+        stop(process)
+    if is_late:
+        raise _too_slow(arguments[0], seconds_max)
+    if process.returncode:
+        raise GitFailed(f"git {arguments[0]} failed")
+    return output.split(b"\0")[:-1]
+
+
+def _read_records(process: subprocess.Popen[bytes], records_max: int) -> bytes | None:
+    assert process.stdout is not None
+    parts: list[bytes] = []
+    count = 0
+    while part := process.stdout.read(_READ_BYTES):
+        parts.append(part)
+        count += part.count(b"\0")
+        if count > records_max:
+            return None
+    return b"".join(parts)
+
+
 def start_git(
     folder: Path, *arguments: str, environment: Mapping[str, str], stderr: int = subprocess.PIPE
 ) -> subprocess.Popen[bytes]:
@@ -100,15 +146,27 @@ def start_git(
 
 def stop(process: subprocess.Popen[bytes]) -> None:
     """End a process and what it started. Does nothing to one that has ended."""
-    if process.poll() is None:
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-        process.wait()
+    _kill(process)
+    process.wait()
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None:
-            pipe.close()
+            _close(pipe)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is not None:
+        return
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+
+
+def _close(pipe: IO[bytes]) -> None:
+    # Closing writes out what is still buffered for a process that is gone.
+    with contextlib.suppress(OSError):
+        pipe.close()
 
 
 def git_is_missing() -> PrismError:

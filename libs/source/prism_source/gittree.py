@@ -13,7 +13,7 @@ from prism_contracts.rpc import SnapshotFile
 from prism_source.attributes import NOTHING_SAID, AttributeRules, Attributes
 from prism_source.blobs import BlobReader
 from prism_source.classify import classify_path
-from prism_source.git import GitFailed, explain, isolated_environment, run_git
+from prism_source.git import GitFailed, explain, git_records, isolated_environment, run_git
 from prism_source.limits import ATTRIBUTE_FILES_MAX, DEFAULT_LIMITS, RULES_BYTES_MAX, Limits
 from prism_source.paths import decode_path
 from prism_source.snapshot import Snapshot, attributes_by_ordinal, sort_files
@@ -97,23 +97,29 @@ class _Repository:
         raise ref_not_found(ref, self._names())
 
     def tree(self, commit: str) -> list[_TreeEntry]:
+        arguments = ("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
         try:
-            output = self._git("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+            records = git_records(
+                self.git_dir,
+                *arguments,
+                environment=self._environment,
+                records_max=self._limits.files_max,
+                seconds_max=self._limits.git_seconds_max,
+            )
         except GitFailed as error:
             raise explain(error, self.git_dir) from error
-        count = output.count(b"\0")
-        if count == 0:
+        if records is None:
+            raise PrismError(
+                ErrorCode.PAYLOAD_TOO_LARGE,
+                f"The commit holds more than {self._limits.files_max:,} files.",
+                "Index folders of a clone one by one with: prism index PATH",
+                files_max=self._limits.files_max,
+            )
+        if not records:
             raise PrismError(
                 ErrorCode.SOURCE_EMPTY, f"The commit {commit} holds no files.", "Choose another ref."
             )
-        if count > self._limits.files_max:
-            raise PrismError(
-                ErrorCode.PAYLOAD_TOO_LARGE,
-                f"The commit holds {count:,} files, and {self._limits.files_max:,} is the limit.",
-                "Index folders of a clone one by one.",
-                files_max=self._limits.files_max,
-            )
-        return [_tree_entry(record) for record in output.split(b"\0")[:-1]]
+        return [_tree_entry(record) for record in records]
 
     def _resolve_head(self) -> ResolvedRef:
         commit = self._commit_of("HEAD")

@@ -4,11 +4,10 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pathspec import GitIgnoreSpec
-
 from prism_contracts.code import SkipReason
 from prism_source.files import Found, read_regular
 from prism_source.limits import RULES_BYTES_MAX
+from prism_source.patterns import Patterns
 
 GIT_FOLDER = b".git"
 GITIGNORE = b".gitignore"
@@ -16,7 +15,7 @@ GITIGNORE = b".gitignore"
 
 class _Rules(NamedTuple):
     folder: str  # with a slash at the end, empty for the root
-    spec: GitIgnoreSpec
+    ignore: "IgnoreFile"
 
 
 class _Folder(NamedTuple):
@@ -53,24 +52,51 @@ def walk_folder(root: bytes) -> Iterator[Found]:
                 yield Found(path)
 
 
+class IgnoreFile:
+    """The rules of one `.gitignore`."""
+
+    def __init__(self, text: str) -> None:
+        lines = [line for line in map(_strip, text.removeprefix("\ufeff").split("\n")) if line]
+        self._negated = [line.startswith("!") for line in lines]
+        bare = [line.removeprefix("!") for line in lines]
+        self._folders_only = [line.endswith("/") for line in bare]
+        self._patterns = Patterns(line.removesuffix("/") for line in bare)
+
+    def decide(self, path: str, *, is_folder: bool) -> bool | None:
+        """Whether a path (relative to the folder of the file) is ignored. None: no rule is about it."""
+        for position in reversed(self._patterns.matching(path)):
+            if is_folder or not self._folders_only[position]:
+                return not self._negated[position]
+        return None
+
+
+def _strip(line: str) -> str:
+    """A line without what does not count: comments, its end, blanks at the end unless escaped."""
+    line = line.removesuffix("\r")
+    if line.startswith("#"):
+        return ""
+    bare = line.rstrip(" ")
+    is_escaped = bare.endswith("\\") and len(bare) < len(line)
+    return bare + " " if is_escaped else bare
+
+
 def _with_own_rules(folder: _Folder, entries: list[os.DirEntry[bytes]]) -> tuple[_Rules, ...]:
     own = next((entry for entry in entries if entry.name == GITIGNORE), None)
     if own is None:
         return folder.rules
     try:
-        lines = read_regular(own.path, RULES_BYTES_MAX).decode(errors="replace").splitlines()
+        text = read_regular(own.path, RULES_BYTES_MAX).decode(errors="replace")
     except OSError:
         return folder.rules
-    return (*folder.rules, _Rules(folder.path.decode(errors="replace"), GitIgnoreSpec.from_lines(lines)))
+    return (*folder.rules, _Rules(folder.path.decode(errors="replace"), IgnoreFile(text)))
 
 
 def _is_ignored(path: bytes, *, is_folder: bool, rules: tuple[_Rules, ...]) -> bool:
-    """Whether the nearest `.gitignore` with something to say about the path says so."""
+    """Whether the nearest `.gitignore` that has something to say about the path says so."""
     if not rules:
         return False
-    text = path.decode(errors="replace") + ("/" if is_folder else "")
-    for rule in reversed(rules):
-        decision = rule.spec.check_file(text[len(rule.folder) :]).include
-        if decision is not None:
-            return decision
-    return False
+    text = path.decode(errors="replace")
+    decisions = (
+        rule.ignore.decide(text[len(rule.folder) :], is_folder=is_folder) for rule in reversed(rules)
+    )
+    return next((decision for decision in decisions if decision is not None), False)

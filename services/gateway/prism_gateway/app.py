@@ -1,0 +1,94 @@
+"""The HTTP application: authentication in front, REST and MCP behind it, health beside it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, FastAPI
+from fastapi.openapi.utils import get_openapi
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.routing import Route
+
+from prism_gateway.auth import BearerAuth, TokenBook
+from prism_gateway.backend import Backend
+from prism_gateway.limits import BodyLimit, limits_of
+from prism_gateway.mcp.server import mcp_server, session_manager
+from prism_gateway.mcp.toolsets import ToolsetCheck
+from prism_gateway.rest import errors, ingest, jobs, repos, search
+from prism_gateway.rest.bodies import SnapshotBody
+from prism_gateway.rest.replies import Error
+from prism_gateway.settings import GatewaySettings
+from prism_runtime.bus import Bus
+from prism_runtime.health import health_routes
+
+SERVICE = "gateway"
+DISTRIBUTION = "prism-code-intelligence"
+SCHEMA_REF = "#/components/schemas/{model}"
+
+
+def build_app(
+    settings: GatewaySettings, bus: Bus, tokens: TokenBook, backend: Backend | None = None
+) -> FastAPI:
+    """Everything wired together. Nothing is connected yet; until it is, guarded paths answer `unavailable`."""
+    backend = backend or Backend(bus, settings)
+    release = version(DISTRIBUTION)
+    manager = session_manager(mcp_server(backend, release), _security(settings), settings.mcp_bytes_max)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with manager.run():
+            yield
+
+    app = FastAPI(
+        title="Prism",
+        version=release,
+        summary="The REST side of Prism. Agents use MCP at `/mcp`.",
+        lifespan=lifespan,
+        redoc_url=None,
+        servers=[{"url": settings.public_url}] if settings.public_url else None,
+    )
+    app.state.settings, app.state.bus, app.state.backend = settings, bus, backend
+    errors.install(app)
+    # The last one added is asked first.
+    app.add_middleware(BodyLimit, limit_of=limits_of(settings))
+    app.add_middleware(BearerAuth, tokens=tokens)
+    app.include_router(_rest())
+    app.router.routes.append(Route("/mcp", ToolsetCheck(StreamableHTTPASGIApp(manager))))
+    app.router.routes.extend(health_routes(SERVICE, {"nats": bus.check, "tokens": tokens.check}))
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    return app
+
+
+def _rest() -> APIRouter:
+    rest = APIRouter(prefix="/api/v1", responses={"4XX": {"model": Error}, "5XX": {"model": Error}})
+    for router in (search.router, repos.router, jobs.router, ingest.router):
+        rest.include_router(router)
+    return rest
+
+
+def _security(settings: GatewaySettings) -> TransportSecuritySettings:
+    """Which `Host` and `Origin` MCP answers to, against pages that rebind a name to this address."""
+    hosts = [host.strip() for host in settings.allowed_hosts.split(",") if host.strip()]
+    public = urlsplit(settings.public_url).netloc
+    if public:
+        hosts.append(public)
+    origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
+    return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """FastAPI's page and the security and the bodies that it cannot know."""
+    if app.openapi_schema is None:
+        schema = get_openapi(
+            title=app.title, version=app.version, summary=app.summary, routes=app.routes, servers=app.servers
+        )
+        components = schema["components"]
+        snapshot = SnapshotBody.model_json_schema(ref_template=SCHEMA_REF)
+        components["schemas"] |= snapshot.pop("$defs") | {"SnapshotBody": snapshot}
+        components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        schema["security"] = [{"token": []}]
+        app.openapi_schema = schema
+    return app.openapi_schema

@@ -1,0 +1,146 @@
+"""Who is calling: bearer tokens, checked before REST and MCP see a request.
+
+A token is a secret `prism_…`; Prism knows only its SHA-256, which is the key of its record. The secret itself is
+never compared with anything: what is looked up is a digest, about which the time of a look-up tells nothing
+that helps to guess the secret. Tokens are never logged.
+"""
+
+import asyncio
+import hashlib
+from datetime import UTC, datetime
+
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from prism_contracts import names
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import Token
+from prism_gateway.rest.errors import error_response
+from prism_runtime.records import Records, WatchedRecords, open_bucket
+
+TOKEN_PREFIX = "prism_"  # noqa: S105 - a prefix, not a secret
+TOKEN_CHARS_MAX = 512
+LOOKUP_TIMEOUT_S = 2.0
+WRITE = "write"
+GUARDED_PATHS = ("/api", "/mcp")
+STATE_KEY = "caller"
+
+
+class TokenBook:
+    """The tokens of all tenants, followed in memory, so that a revocation holds everywhere at once."""
+
+    def __init__(self) -> None:
+        self._records: Records[Token] | None = None
+        self._watched: WatchedRecords[Token] | None = None
+
+    async def open(self, js: JetStreamContext, *, replicas: int) -> None:
+        """Start to follow the bucket; return when all of it is known."""
+        kv = await open_bucket(js, names.KV_TOKENS, replicas=replicas)
+        self._records = Records(kv, Token)
+        self._watched = WatchedRecords(kv, Token)
+        await self._watched.ready()
+
+    async def close(self) -> None:
+        """Stop following."""
+        if self._watched:
+            await self._watched.close()
+
+    async def check(self) -> None:
+        """Raise unless the bucket can be read."""
+        records = self._open_records()
+        await records.get("0" * 64)
+
+    async def bootstrap(self, digest: str, tenant: str) -> None:
+        """Store the first token. One that is there already stays as it is, revoked or not."""
+        first = Token(tenant=tenant, label="bootstrap", created_at=datetime.now(UTC))
+        await self._open_records().modify(digest.lower(), lambda known: known or first)
+
+    async def find(self, secret: str) -> Token | None:
+        """The record of a token that holds now, or None."""
+        if not secret.startswith(TOKEN_PREFIX) or len(secret) > TOKEN_CHARS_MAX:
+            return None
+        digest = hashlib.sha256(secret.encode()).hexdigest()
+        records = self._open_records()
+        assert self._watched
+        # One that nobody has heard of may have been made a moment ago.
+        token = self._watched.get(digest) or await _read(records, digest)
+        return token if token and token.revoked_at is None else None
+
+    def _open_records(self) -> Records[Token]:
+        if self._records is None:
+            raise PrismError(
+                ErrorCode.UNAVAILABLE,
+                "The gateway is not connected to NATS yet.",
+                "Try again in a few seconds.",
+            )
+        return self._records
+
+
+async def _read(records: Records[Token], digest: str) -> Token | None:
+    try:
+        async with asyncio.timeout(LOOKUP_TIMEOUT_S):
+            return await records.get(digest)
+    except (NatsError, TimeoutError) as error:
+        raise PrismError(
+            ErrorCode.UNAVAILABLE,
+            "The token cannot be checked: NATS is not reachable.",
+            "Try again in a few seconds.",
+        ) from error
+
+
+class BearerAuth:
+    """ASGI middleware: a guarded path needs a token, whose record goes into the state of the request."""
+
+    def __init__(self, app: ASGIApp, tokens: TokenBook) -> None:
+        self._app = app
+        self._tokens = tokens
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 401 or pass the request on."""
+        if scope["type"] != "http" or not scope["path"].startswith(GUARDED_PATHS):
+            await self._app(scope, receive, send)
+            return
+        try:
+            caller = await self._identify(HTTPConnection(scope).headers.get("authorization", ""))
+        except PrismError as error:
+            await error_response(error.body)(scope, receive, send)
+            return
+        scope.setdefault("state", {})[STATE_KEY] = caller
+        await self._app(scope, receive, send)
+
+    async def _identify(self, header: str) -> Token:
+        scheme, _, secret = header.partition(" ")
+        if scheme.lower() != "bearer" or not secret.strip():
+            raise _unauthenticated("This address needs a token.")
+        token = await self._tokens.find(secret.strip())
+        if token is None:
+            raise _unauthenticated("The token is unknown or revoked.")
+        return token
+
+
+def _unauthenticated(message: str) -> PrismError:
+    return PrismError(
+        ErrorCode.UNAUTHENTICATED,
+        message,
+        "Send `Authorization: Bearer prism_…`; `prism connect` prints a client configuration with a token.",
+    )
+
+
+def caller_of(request: HTTPConnection) -> Token:
+    """The token that a guarded request came with."""
+    caller = request.scope["state"][STATE_KEY]
+    assert isinstance(caller, Token)
+    return caller
+
+
+def require_write(caller: Token) -> None:
+    """Raise unless the token may change things."""
+    if WRITE not in caller.scopes:
+        raise PrismError(
+            ErrorCode.FORBIDDEN,
+            "The token may read only.",
+            "Use a token with the scope `write`.",
+            scopes=list(caller.scopes),
+        )

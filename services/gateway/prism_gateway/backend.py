@@ -1,0 +1,93 @@
+"""Everything that the gateway asks of other services, as typed calls over NATS. Raises PrismError, nothing else."""
+
+import asyncio
+from typing import TypeVar
+
+from prism_contracts import names, rpc
+from prism_contracts.base import Lane, Message
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import FilesUploaded
+from prism_gateway.settings import GatewaySettings
+from prism_runtime.bus import Bus
+from prism_runtime.rpc import call
+
+Answer = TypeVar("Answer", bound=Message)
+
+
+class Backend:
+    """The services behind the gateway."""
+
+    def __init__(self, bus: Bus, settings: GatewaySettings) -> None:
+        self._bus = bus
+        self._settings = settings
+
+    async def search(self, request: rpc.SearchRequest) -> rpc.SearchReply:
+        """Hits for a question."""
+        return await self._ask(names.RPC_SEARCH, request, rpc.SearchReply)
+
+    async def grep(self, request: rpc.GrepRequest) -> rpc.GrepReply:
+        """Matching lines."""
+        return await self._ask(names.RPC_GREP, request, rpc.GrepReply)
+
+    async def read_file(self, request: rpc.ReadFileRequest) -> rpc.ReadFileReply:
+        """Lines of a file."""
+        return await self._ask(names.RPC_READ_FILE, request, rpc.ReadFileReply)
+
+    async def list_files(self, request: rpc.ListFilesRequest) -> rpc.ListFilesReply:
+        """Files by glob."""
+        return await self._ask(names.RPC_LIST_FILES, request, rpc.ListFilesReply)
+
+    async def outline(self, request: rpc.OutlineRequest) -> rpc.OutlineReply:
+        """Symbols of a file."""
+        return await self._ask(names.RPC_OUTLINE, request, rpc.OutlineReply)
+
+    async def definitions(self, request: rpc.DefinitionsRequest) -> rpc.DefinitionsReply:
+        """Where symbols are defined."""
+        return await self._ask(names.RPC_DEFINITIONS, request, rpc.DefinitionsReply)
+
+    async def coverage(self, request: rpc.CoverageRequest) -> rpc.CoverageReply:
+        """What of a repository is searchable."""
+        return await self._ask(names.RPC_COVERAGE, request, rpc.CoverageReply)
+
+    async def point_counts(self, tenant: str) -> rpc.PointCountsReply:
+        """Points of a tenant."""
+        return await self._ask(
+            names.RPC_POINT_COUNTS, rpc.PointCountsRequest(tenant=tenant), rpc.PointCountsReply
+        )
+
+    async def clone(self, request: rpc.CloneRequest) -> rpc.JobReply:
+        """Start to index a git URL."""
+        return await self._ask(names.RPC_CLONE, request, rpc.JobReply)
+
+    async def job(self, tenant: str, *, job: str = "", repo: str = "") -> rpc.JobReply:
+        """A job, or the newest job of a repository."""
+        return await self._ask(names.RPC_JOB, rpc.JobRequest(tenant=tenant, job=job, repo=repo), rpc.JobReply)
+
+    async def jobs(self, tenant: str, limit: int) -> rpc.JobsReply:
+        """The newest jobs of a tenant, and its repositories."""
+        return await self._ask(names.RPC_JOBS, rpc.JobsRequest(tenant=tenant, limit=limit), rpc.JobsReply)
+
+    async def open_snapshot(self, request: rpc.OpenSnapshotRequest) -> rpc.OpenSnapshotReply:
+        """Begin to bring a layer to a set of files."""
+        return await call(
+            self._bus,
+            names.RPC_OPEN_SNAPSHOT,
+            request,
+            rpc.OpenSnapshotReply,
+            timeout_s=self._settings.rpc_snapshot_timeout_s,
+        )
+
+    async def store_pack(self, pack: FilesUploaded, lane: Lane) -> None:
+        """Hand a pack of file contents to ingest; return when it is stored."""
+        try:
+            async with asyncio.timeout(self._settings.publish_timeout_s):
+                await self._bus.publish(names.FILES_UPLOADED, lane, pack, pack.message_id)
+        except TimeoutError as error:
+            raise PrismError(
+                ErrorCode.UNAVAILABLE,
+                "The bus takes no more uploads now.",
+                "Send the same pack again in a few seconds; a pack sent twice counts once.",
+            ) from error
+
+    async def _ask(self, subject: str, request: Message, answer: type[Answer]) -> Answer:
+        return await call(self._bus, subject, request, answer, timeout_s=self._settings.rpc_timeout_s)

@@ -1,0 +1,72 @@
+"""Limits on the size of request bodies, by path: told from the declared length, or when the body grows past it."""
+
+from collections.abc import Callable
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from prism_contracts.errors import ErrorBody, ErrorCode
+from prism_gateway.rest.errors import error_response
+from prism_gateway.settings import GatewaySettings
+
+TOO_LARGE = 413
+
+
+def limits_of(settings: GatewaySettings) -> Callable[[str], int]:
+    """The number of bytes that a path takes."""
+
+    def limit(path: str) -> int:
+        if path == "/mcp":
+            return settings.mcp_bytes_max
+        if path.endswith("/ingest/snapshots"):
+            return settings.snapshot_bytes_max
+        if path.endswith("/packs"):
+            return settings.pack_bytes_max
+        return settings.json_bytes_max
+
+    return limit
+
+
+class BodyLimit:
+    """ASGI middleware that refuses bodies over the limit of their path."""
+
+    def __init__(self, app: ASGIApp, limit_of: Callable[[str], int]) -> None:
+        self._app = app
+        self._limit_of = limit_of
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 413 or pass the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        bytes_max = self._limit_of(scope["path"])
+        declared = Headers(scope=scope).get("content-length", "")
+        if declared.isdigit() and int(declared) > bytes_max:
+            await error_response(_too_large(bytes_max))(scope, receive, send)
+            return
+        await self._app(scope, _counted(receive, bytes_max), send)
+
+
+def _counted(receive: Receive, bytes_max: int) -> Receive:
+    received = 0
+
+    async def counted() -> Message:
+        nonlocal received
+        message = await receive()
+        received += len(message.get("body", b""))
+        if received > bytes_max:
+            # Of all errors, FastAPI passes only this one on while it reads a body.
+            raise HTTPException(TOO_LARGE, f"the body is over the limit of {bytes_max} bytes")
+        return message
+
+    return counted
+
+
+def _too_large(bytes_max: int) -> ErrorBody:
+    return ErrorBody(
+        code=ErrorCode.PAYLOAD_TOO_LARGE,
+        message=f"The body is over the limit of {bytes_max} bytes.",
+        next_action="Send less at once.",
+        details={"limit_bytes": bytes_max},
+    )

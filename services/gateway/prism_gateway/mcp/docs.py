@@ -1,0 +1,42 @@
+"""The toolset `docs`: prose."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from prism_contracts import rpc
+from prism_gateway.mcp import present
+from prism_gateway.mcp.code import ANSWER_TOKENS, SEARCH_OUTPUT, Glob, Limit
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, MaxTokens, ScopedArguments, Tool, Toolset
+
+
+class SearchDocs(ScopedArguments):
+    query: Annotated[str, Field(description="question or words")]
+    limit: Limit = 10
+    path_filter: Glob = ""
+    max_tokens: MaxTokens = ANSWER_TOKENS
+
+
+async def search_docs(call: Call, arguments: SearchDocs) -> Answer:
+    reply = await call.backend.search(
+        rpc.SearchRequest(
+            **call.scope(arguments),
+            query=arguments.query,
+            limit=arguments.limit,
+            path_filter=arguments.path_filter,
+            corpus=rpc.Corpus.DOCS,
+        )
+    )
+    return present.search(reply, arguments.max_tokens)
+
+
+TOOLS: tuple[AnyTool, ...] = (
+    Tool(
+        "search_docs",
+        Toolset.DOCS,
+        "Find passages of Markdown and other prose; best first, with the text.",
+        SearchDocs,
+        SEARCH_OUTPUT,
+        search_docs,
+    ),
+)

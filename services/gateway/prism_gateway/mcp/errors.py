@@ -1,0 +1,53 @@
+"""Errors of tools: a result that says no, with the code for programs and one line for readers."""
+
+import logging
+
+from mcp.types import CallToolResult, TextContent
+from pydantic import ValidationError
+
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
+from prism_gateway.mcp.tool import AnyTool
+from prism_gateway.rest.errors import invalid_argument
+
+log = logging.getLogger(__name__)
+
+
+def error_result(body: ErrorBody) -> CallToolResult:
+    """An error as the result of a tool."""
+    text = f"{body.code.value}: {body.message}"
+    if body.next_action:
+        text += f" — {body.next_action}"
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)],
+        structured_content={"error": body.model_dump(mode="json")},
+        is_error=True,
+    )
+
+
+def to_body(tool: AnyTool, error: Exception) -> ErrorBody:
+    """What to tell the caller about an exception of a tool. Only an unexpected one is logged."""
+    if isinstance(error, PrismError):
+        return error.body
+    if isinstance(error, ValidationError):
+        accepted = list(tool.arguments.model_fields)
+        return invalid_argument(
+            error.errors(include_url=False, include_input=False, include_context=False),
+            f"{tool.name} accepts: {', '.join(accepted) or 'no arguments'}.",
+            accepted=accepted,
+        )
+    log.error("tool %s failed", tool.name, exc_info=error)
+    return ErrorBody(
+        code=ErrorCode.INTERNAL,
+        message="Something went wrong inside the gateway; its log has the details.",
+        next_action="Try again; if it stays, look at `prism status` and the logs.",
+    )
+
+
+def unknown_tool(name: str, known: list[str]) -> ErrorBody:
+    """The error for a tool that is not there."""
+    return ErrorBody(
+        code=ErrorCode.INVALID_ARGUMENT,
+        message=f"There is no tool {name!r}.",
+        next_action=f"Call one of: {', '.join(known)}.",
+        details={"tools": known},
+    )

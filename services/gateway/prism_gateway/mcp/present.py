@@ -1,0 +1,491 @@
+"""How a reply becomes an answer: structured content for programs, and a short text for readers.
+
+The text is not the JSON again: it is what a person would want to read, a place and the code. Pure functions; each
+keeps to `max_tokens` and says so when it had to leave something out.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from prism_contracts import rpc
+from prism_contracts.code import FileFlags, Symbol
+from prism_contracts.records import Job, Repository
+from prism_gateway.mcp.budget import Fit, chars, cut, fit
+from prism_gateway.mcp.tool import Answer
+
+CONTENT_FLOOR_CHARS = 400
+LINE_FLOOR_CHARS = 200
+# What a result costs beside its text, in characters: braces, names of fields, numbers.
+ITEM_CHARS = 60
+COMMIT_CHARS = 10
+JOB_PROBLEMS_MAX = 20
+TIMINGS_META = "prism/timings_ms"
+
+Json = dict[str, Any]
+
+
+def search(reply: rpc.SearchReply, max_tokens: int) -> Answer:
+    """Hits with their code; the code is shortened before a hit is left out."""
+    heads = [_hit_head(hit) for hit in reply.results]
+    fits = fit(
+        [len(hit.content) for hit in reply.results],
+        [len(head) + ITEM_CHARS for head in heads],
+        chars(max_tokens),
+        CONTENT_FLOOR_CHARS,
+    )
+    contents = [
+        _shorten(hit.content, fits.text_chars_max, hit.start_line) for hit in reply.results[: fits.kept]
+    ]
+    left_out = len(reply.results) - fits.kept
+    shortened = sum(new != hit.content for new, hit in zip(contents, reply.results, strict=False))
+    structured: Json = {
+        "results": [
+            hit.model_dump(mode="json") | {"content": content}
+            for hit, content in zip(reply.results, contents, strict=False)
+        ],
+        "confidence": reply.confidence,
+        "query_intent": reply.query_intent.value,
+        "next_actions": list(reply.next_actions),
+        "receipt": _receipt(reply.receipt),
+    }
+    if left_out or shortened:
+        structured["truncated"] = True
+        structured["next_actions"].insert(
+            0,
+            f"Cut to max_tokens={max_tokens}: {shortened} results shortened, {left_out} left out. "
+            "Raise max_tokens, narrow the question, or read_file.",
+        )
+    if not reply.results:
+        structured["diagnostics"] = reply.diagnostics
+    blocks = [f"{head}\n{content.rstrip()}" for head, content in zip(heads, contents, strict=False)]
+    if not blocks:
+        blocks = [f"Nothing found. {_facts(reply.diagnostics)}".rstrip()]
+    foot = [
+        f"confidence {reply.confidence}, intent {reply.query_intent.value}; {_receipt_line(reply.receipt)}",
+        *_next_lines(structured["next_actions"]),
+    ]
+    return Answer(structured, "\n\n".join([*blocks, "\n".join(foot)]), {TIMINGS_META: reply.timings_ms})
+
+
+def fit_grep(reply: rpc.GrepReply, max_tokens: int) -> Fit:
+    """How many matches fit, and how long their lines may be."""
+    texts = [
+        len(match.text) + sum(map(len, match.before)) + sum(map(len, match.after)) for match in reply.matches
+    ]
+    overheads = [len(match.file_path) + ITEM_CHARS for match in reply.matches]
+    return fit(texts, overheads, chars(max_tokens), LINE_FLOOR_CHARS)
+
+
+def grep(reply: rpc.GrepReply, fits: Fit, max_tokens: int, *, cut_off: bool) -> Answer:
+    """Matches by file. `cut_off` says that there were more and that `next_cursor` goes on behind these."""
+    several = len({match.repo for match in reply.matches}) > 1
+    matches = [_grep_match(match, fits.text_chars_max, several) for match in reply.matches]
+    structured: Json = {
+        "matches": matches,
+        "next_cursor": reply.next_cursor,
+        "complete": reply.complete,
+        "note": reply.note,
+        "files_scanned": reply.files_scanned,
+        "receipt": _receipt(reply.receipt),
+    }
+    if cut_off:
+        structured["truncated"] = True
+        structured["note"] = _join(
+            reply.note, f"Cut to max_tokens={max_tokens}: raise it, or go on with next_cursor."
+        )
+    lines: list[str] = []
+    place = ""
+    for match in matches:
+        here = _place(match)
+        if here != place:
+            lines += ["", here] if lines else [here]
+            place = here
+        lines += _grep_lines(match)
+    count = f"{len(matches)} matches" if matches else "No match"
+    foot = [f"{count} in {reply.files_scanned} files scanned; {_receipt_line(reply.receipt)}"]
+    if structured["note"]:
+        foot.append(f"note: {structured['note']}")
+    if reply.next_cursor:
+        foot.append(f"next_cursor: {reply.next_cursor}")
+    return Answer(structured, "\n".join([*lines, "", *foot] if lines else foot))
+
+
+def read_file(reply: rpc.ReadFileReply, max_tokens: int) -> Answer:
+    """The text of the lines, cut at a line end."""
+    content, missing = cut(reply.content, chars(max_tokens))
+    end_line = reply.end_line - missing
+    cut_off = reply.truncated or content != reply.content
+    structured: Json = {
+        "repo": reply.repo,
+        "file_path": reply.file_path,
+        "start_line": reply.start_line,
+        "end_line": end_line,
+        "line_count": reply.line_count,
+        "language": reply.language,
+        "blob": reply.blob,
+        "content": content,
+        "receipt": _receipt(reply.receipt),
+    }
+    foot = _receipt_line(reply.receipt)
+    if cut_off:
+        next_line = min(end_line + 1, reply.line_count)
+        action = f"Go on with read_file(file_path={reply.file_path!r}, start_line={next_line})."
+        structured |= {"truncated": True, "next_actions": [action]}
+        foot += f"\nnext: {action}"
+    head = f"{reply.file_path}:{reply.start_line}-{end_line} of {reply.line_count} lines"
+    return Answer(structured, f"{head}\n{content}\n\n{foot}")
+
+
+def fit_files(reply: rpc.ListFilesReply, max_tokens: int) -> Fit:
+    """How many files fit."""
+    overheads = [len(file.file_path) + ITEM_CHARS for file in reply.files]
+    return fit([0] * len(overheads), overheads, chars(max_tokens), 0)
+
+
+def list_files(reply: rpc.ListFilesReply, max_tokens: int, *, cut_off: bool) -> Answer:
+    """Files, one a line. `cut_off` says that there were more and that `next_cursor` goes on behind these."""
+    files = [_file(file) for file in reply.files]
+    structured: Json = {
+        "repo": reply.repo,
+        "files": files,
+        "total": reply.total,
+        "next_cursor": reply.next_cursor,
+        "receipt": _receipt(reply.receipt),
+    }
+    foot = [f"{len(files)} of {reply.total} files; {_receipt_line(reply.receipt)}"]
+    if cut_off:
+        structured["truncated"] = True
+        foot.append(f"note: cut to max_tokens={max_tokens}: raise it, or go on with next_cursor.")
+    if reply.next_cursor:
+        foot.append(f"next_cursor: {reply.next_cursor}")
+    return Answer(structured, "\n".join([*(_file_line(file) for file in files), *foot]))
+
+
+def outline(reply: rpc.OutlineReply, max_tokens: int) -> Answer:
+    """Symbols in order; the doc comments go before a symbol does."""
+    fits = fit(
+        [len(symbol.docstring) for symbol in reply.symbols],
+        [len(symbol.signature) + len(symbol.qualified_name) + ITEM_CHARS for symbol in reply.symbols],
+        chars(max_tokens),
+        0,
+    )
+    symbols = [
+        _symbol(symbol, fits.text_chars_max) | {"parent": symbol.parent}
+        for symbol in reply.symbols[: fits.kept]
+    ]
+    structured: Json = {
+        "repo": reply.repo,
+        "file_path": reply.file_path,
+        "language": reply.language,
+        "line_count": reply.line_count,
+        "parse": reply.parse,
+        "symbols": symbols,
+        "receipt": _receipt(reply.receipt),
+    }
+    foot = _receipt_line(reply.receipt)
+    left_out = len(reply.symbols) - fits.kept
+    if left_out:
+        structured |= {"truncated": True, "next_actions": [f"{left_out} symbols left out: raise max_tokens."]}
+        foot += f"\nnext: {structured['next_actions'][0]}"
+    head = f"{reply.file_path}: {reply.line_count} lines, {len(reply.symbols)} symbols, parse {reply.parse}"
+    lines = [_outline_line(symbol, reply.symbols) for symbol in reply.symbols[: fits.kept]]
+    return Answer(structured, "\n".join([head, *lines, foot]))
+
+
+def definitions(reply: rpc.DefinitionsReply, max_tokens: int) -> Answer:
+    """Definitions of each asked symbol, or the near names; bodies are shortened before a definition is left out."""
+    every = [definition for answer in reply.answers for definition in answer.definitions]
+    fits = fit(
+        [len(definition.body) + len(definition.symbol.docstring) for definition in every],
+        [
+            len(definition.file_path) + len(definition.symbol.signature) + 2 * ITEM_CHARS
+            for definition in every
+        ],
+        chars(max_tokens),
+        CONTENT_FLOOR_CHARS,
+    )
+    room = fits.kept
+    answers: list[Json] = []
+    blocks: list[str] = []
+    for answer in reply.answers:
+        shown = [_definition(definition, fits.text_chars_max) for definition in answer.definitions[:room]]
+        room -= len(shown)
+        answers.append(
+            {
+                "symbol": answer.symbol,
+                "definitions": shown,
+                "total": answer.total,
+                "suggestions": list(answer.suggestions),
+            }
+        )
+        blocks += [_definition_block(definition) for definition in shown] or [_miss_line(answer)]
+    structured: Json = {"answers": answers, "receipt": _receipt(reply.receipt)}
+    foot = _receipt_line(reply.receipt)
+    shortened = any(
+        len(definition.body) + len(definition.symbol.docstring) > fits.text_chars_max for definition in every
+    )
+    if fits.kept < len(every) or shortened:
+        structured |= {
+            "truncated": True,
+            "next_actions": [f"Cut to max_tokens={max_tokens}: raise it, or ask for fewer."],
+        }
+        foot += f"\nnext: {structured['next_actions'][0]}"
+    return Answer(structured, "\n\n".join([*blocks, foot]))
+
+
+def function_body(
+    best: rpc.Definition, others: Sequence[rpc.Definition], receipt: rpc.Receipt, max_tokens: int
+) -> Answer:
+    """The whole source of one symbol, and where else the name is defined."""
+    body, missing = cut(best.body, chars(max_tokens))
+    structured = _definition(best, len(best.body) + len(best.symbol.docstring)) | {"body": body}
+    structured["others"] = [
+        {"repo": other.repo, "file_path": other.file_path, "start_line": other.symbol.start_line}
+        for other in others
+    ]
+    structured["receipt"] = _receipt(receipt)
+    lines = [_definition_head(structured), body, "", _receipt_line(receipt)]
+    if body != best.body:
+        action = (
+            f"{missing} lines left out: raise max_tokens, or "
+            f"read_file(file_path={best.file_path!r}, start_line={best.symbol.end_line - missing + 1})."
+        )
+        structured |= {"truncated": True, "next_actions": [action]}
+        lines.append(f"next: {action}")
+    if others:
+        lines.append("also defined at " + ", ".join(f"{o.file_path}:{o.symbol.start_line}" for o in others))
+    return Answer(structured, "\n".join(lines))
+
+
+def coverage(reply: rpc.CoverageReply, max_tokens: int) -> Answer:
+    """What is searchable and what is not."""
+    overheads = [len(problem.file_path) + len(problem.detail) + ITEM_CHARS for problem in reply.problems]
+    kept = fit([0] * len(overheads), overheads, chars(max_tokens), 0).kept
+    problems = reply.problems[:kept]
+    structured = reply.model_dump(mode="json") | {"problems": [p.model_dump(mode="json") for p in problems]}
+    lines = [
+        f"{reply.repo}: {reply.files} files, {reply.indexed} indexed, {reply.skipped} skipped, {reply.failed} failed",
+        f"reasons: {_facts(reply.by_reason) or 'none'}",
+        f"languages: {_facts(reply.by_language) or 'none'}",
+        *(
+            f"{problem.file_path}: {problem.status}, {problem.reason} {problem.detail}".rstrip()
+            for problem in problems
+        ),
+        _receipt_line(reply.receipt),
+    ]
+    if kept < len(reply.problems):
+        structured["truncated"] = True
+        lines.append(f"note: {len(reply.problems) - kept} problems left out: raise max_tokens.")
+    return Answer(structured, "\n".join(lines))
+
+
+def jobs(found: Sequence[Job]) -> Answer:
+    """Jobs, newest first."""
+    shown = [_job(job) for job in found]
+    return Answer({"jobs": shown}, "\n".join(_job_line(job) for job in found) or "No jobs yet.")
+
+
+def job(found: Job) -> Answer:
+    """One job."""
+    return Answer({"job": _job(found)}, _job_line(found))
+
+
+def repositories(found: Sequence[Repository]) -> Answer:
+    """The tenant's repositories and what of them is served."""
+    shown = [_repository(repository) for repository in found]
+    lines = [_repository_line(repository) for repository in shown]
+    return Answer(
+        {"repositories": shown}, "\n".join(lines) or "No repositories yet; index_repository adds one."
+    )
+
+
+# ── pieces ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _hit_head(hit: rpc.Hit) -> str:
+    return f"{hit.repo} {hit.file_path}:{hit.start_line}-{hit.end_line} {hit.symbol}".rstrip()
+
+
+def _shorten(content: str, chars_max: int, start_line: int) -> str:
+    head, missing = cut(content, chars_max)
+    if head == content:
+        return content
+    if not missing:
+        return f"{head}…"
+    return f"{head}\n… {missing} more lines: read_file from line {start_line + head.count(chr(10)) + 1}"
+
+
+def _receipt(receipt: rpc.Receipt) -> Json:
+    return receipt.model_dump(mode="json")
+
+
+def _receipt_line(receipt: rpc.Receipt) -> str:
+    line = f"index {receipt.repo}@{receipt.indexed_commit[:COMMIT_CHARS] or 'none'}"
+    if receipt.head_commit and receipt.head_commit != receipt.indexed_commit:
+        line += f" ({receipt.lag_seconds:.0f} s behind {receipt.head_commit[:COMMIT_CHARS]})"
+    if receipt.files_skipped or receipt.files_failed:
+        line += f", {receipt.files_skipped} files skipped, {receipt.files_failed} failed"
+    if receipt.missing_legs:
+        line += f", without {', '.join(receipt.missing_legs)}"
+    return line
+
+
+def _next_lines(actions: Sequence[str]) -> list[str]:
+    return [f"next: {action}" for action in actions]
+
+
+def _facts(facts: dict[str, Any]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in facts.items())
+
+
+def _join(*sentences: str) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _place(match: Json) -> str:
+    return f"{match['repo']} {match['file_path']}" if "repo" in match else str(match["file_path"])
+
+
+def _clip(line: str, chars_max: int) -> str:
+    return line if len(line) <= chars_max else f"{line[:chars_max]}… {len(line) - chars_max} more characters"
+
+
+def _grep_match(match: rpc.GrepMatch, chars_max: int, with_repo: bool) -> Json:
+    shown: Json = {"file_path": match.file_path, "line": match.line, "text": _clip(match.text, chars_max)}
+    if with_repo:
+        shown["repo"] = match.repo
+    if match.before:
+        shown["before"] = [_clip(line, chars_max) for line in match.before]
+    if match.after:
+        shown["after"] = [_clip(line, chars_max) for line in match.after]
+    return shown
+
+
+def _grep_lines(match: Json) -> list[str]:
+    line, before, after = match["line"], match.get("before", ()), match.get("after", ())
+    return [
+        *(f"{line - len(before) + index}- {text}" for index, text in enumerate(before)),
+        f"{line}: {match['text']}",
+        *(f"{line + 1 + index}- {text}" for index, text in enumerate(after)),
+    ]
+
+
+def _flags(flags: FileFlags) -> list[str]:
+    return [name for name, value in flags if value]
+
+
+def _file(file: rpc.FileEntry) -> Json:
+    shown: Json = {
+        "file_path": file.file_path,
+        "language": file.language,
+        "lines": file.lines,
+        "size_bytes": file.size_bytes,
+    }
+    flags = _flags(file.flags)
+    if flags:
+        shown["flags"] = flags
+    if file.skipped:
+        shown["skipped"] = file.skipped.value
+    return shown
+
+
+def _file_line(file: Json) -> str:
+    marks = [*file.get("flags", ()), *([f"skipped: {file['skipped']}"] if "skipped" in file else [])]
+    return f"{file['file_path']} ({', '.join([str(file['lines']) + ' lines', *marks])})"
+
+
+def _symbol(symbol: Symbol, docstring_chars_max: int) -> Json:
+    return {
+        "name": symbol.qualified_name,
+        "kind": symbol.kind.value,
+        "start_line": symbol.start_line,
+        "end_line": symbol.end_line,
+        "signature": symbol.signature,
+        "docstring": cut(symbol.docstring, docstring_chars_max)[0],
+    }
+
+
+def _outline_line(symbol: Symbol, symbols: Sequence[Symbol]) -> str:
+    title = symbol.signature or f"{symbol.kind.value} {symbol.name}"
+    indent = "  " * _depth(symbol, symbols)
+    return f"{indent}{symbol.start_line}-{symbol.end_line} {symbol.kind.value} {symbol.name}: {title}"
+
+
+def _depth(symbol: Symbol, symbols: Sequence[Symbol]) -> int:
+    depth = 0
+    while 0 <= symbol.parent < len(symbols) and depth < len(symbols):
+        symbol = symbols[symbol.parent]
+        depth += 1
+    return depth
+
+
+def _definition(definition: rpc.Definition, text_chars_max: int) -> Json:
+    shown = {
+        "repo": definition.repo,
+        "file_path": definition.file_path,
+        "language": definition.language,
+        **_symbol(definition.symbol, text_chars_max),
+    }
+    if definition.body:
+        room = max(text_chars_max - len(shown["docstring"]), CONTENT_FLOOR_CHARS)
+        shown["body"] = _shorten(definition.body, room, definition.symbol.start_line)
+    return shown
+
+
+def _definition_head(shown: Json) -> str:
+    return f"{shown['repo']} {shown['file_path']}:{shown['start_line']}-{shown['end_line']} {shown['kind']} {shown['name']}"
+
+
+def _definition_block(shown: Json) -> str:
+    lines = [_definition_head(shown)]
+    if "body" in shown:
+        return "\n".join([*lines, shown["body"]])
+    return "\n".join([*lines, *(text for text in (shown["signature"], shown["docstring"]) if text)])
+
+
+def _miss_line(answer: rpc.SymbolAnswer) -> str:
+    if answer.total:
+        return f"{answer.symbol}: {answer.total} definitions left out."
+    near = f" Near names: {', '.join(answer.suggestions)}." if answer.suggestions else ""
+    return f"{answer.symbol}: no definition.{near}"
+
+
+def _job(job: Job) -> Json:
+    shown = job.model_dump(mode="json", exclude={"tenant", "repo", "settled", "problems", "received", "lane"})
+    shown["repo"] = shown.pop("repo_name")
+    shown["settled"] = _settled(job)
+    shown["problems"] = [problem.model_dump(mode="json") for problem in job.problems[:JOB_PROBLEMS_MAX]]
+    return shown
+
+
+def _settled(job: Job) -> int:
+    return int.from_bytes(job.settled, "little").bit_count()
+
+
+def _job_line(job: Job) -> str:
+    counts = job.counts
+    line = (
+        f"{job.job} {job.repo_name} {job.state.value}: {_settled(job)} of {job.expected} files settled "
+        f"({counts.indexed} indexed, {counts.unchanged} unchanged, {counts.skipped} skipped, {counts.failed} failed)"
+    )
+    return f"{line}; {job.error.code.value}: {job.error.message}" if job.error else line
+
+
+def _repository(repository: Repository) -> Json:
+    return {
+        "name": repository.name,
+        "source": repository.source,
+        "head_commit": repository.head_commit,
+        "layers": [
+            {
+                "layer": layer,
+                **state.model_dump(mode="json", include={"ref", "commit", "dirty", "indexed_at"}),
+            }
+            for layer, state in repository.layers.items()
+        ],
+    }
+
+
+def _repository_line(shown: Json) -> str:
+    served = ", ".join(f"{layer['layer']} {layer['commit'][:COMMIT_CHARS]}" for layer in shown["layers"])
+    return f"{shown['name']}: {served or 'not indexed yet'}"

@@ -1,0 +1,134 @@
+"""What a tool is: a name, arguments, the shape of its result, and one async function.
+
+Agents pay for every definition by the token, so schemas are made compact once, when the module is loaded: titles
+and empty defaults go, and the shape of a result is written by hand instead of spelled out from models.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, Generic, TypeVar
+
+from mcp.types import Tool as Definition
+from mcp.types import ToolAnnotations
+from pydantic import BaseModel, ConfigDict, Field
+
+from prism_contracts.records import Token
+from prism_gateway.backend import Backend
+
+Schema = dict[str, Any]
+
+TOKENS_MIN = 100
+TOKENS_MAX = 100_000
+MaxTokens = Annotated[int, Field(ge=TOKENS_MIN, le=TOKENS_MAX)]
+
+
+class Toolset(StrEnum):
+    """The groups in which tools are listed."""
+
+    CODE = "code"
+    GRAPH = "graph"
+    DOCS = "docs"
+    ADMIN = "admin"
+
+
+class Arguments(BaseModel):
+    """Arguments of a tool: an unknown name or a wrong type is an error, nothing is guessed."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ScopedArguments(Arguments):
+    """Arguments of a tool that asks about a repository."""
+
+    repo: Annotated[str, Field(description="owner/name")] = ""
+
+
+@dataclass(frozen=True)
+class Call:
+    """Who calls, what the headers say, and whom to ask."""
+
+    backend: Backend
+    caller: Token
+    repo: str  # of the header X-Prism-Repo
+    tool_count: int  # how many tools there are, listed or not
+
+    def scope(self, arguments: ScopedArguments) -> dict[str, str]:
+        """Tenant and repository of a request; the argument wins over the header."""
+        return {"tenant": self.caller.tenant, "repo": arguments.repo or self.repo}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A result: data for programs, a short text for readers, and facts that no agent should pay for."""
+
+    structured: dict[str, Any]
+    text: str
+    meta: dict[str, Any] | None = None
+
+
+READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
+# Fetches from the network into the index. What was indexed is replaced by what is newer; nothing is destroyed.
+FETCHES = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True
+)
+
+ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
+
+
+@dataclass(frozen=True)
+class Tool(Generic[ArgumentsT]):
+    """One tool."""
+
+    name: str
+    toolset: Toolset
+    description: str
+    arguments: type[ArgumentsT]
+    output: Schema
+    run: Callable[[Call, ArgumentsT], Awaitable[Answer]]
+    writes: bool = False
+
+    def definition(self) -> Definition:
+        """The tool as `tools/list` shows it."""
+        return Definition(
+            name=self.name,
+            description=self.description,
+            input_schema=input_schema(self.arguments),
+            output_schema=self.output,
+            annotations=FETCHES if self.writes else READS,
+        )
+
+
+AnyTool = Tool[Any]
+
+# Pieces of output schemas.
+STRING: Schema = {"type": "string"}
+INTEGER: Schema = {"type": "integer"}
+NUMBER: Schema = {"type": "number"}
+BOOLEAN: Schema = {"type": "boolean"}
+OBJECT: Schema = {"type": "object"}
+
+
+def record(**fields: Schema) -> Schema:
+    """An object with these fields, any of which may be absent."""
+    return {"type": "object", "properties": fields}
+
+
+def array(items: Schema) -> Schema:
+    """A list."""
+    return {"type": "array", "items": items}
+
+
+def input_schema(arguments: type[Arguments]) -> Schema:
+    """The JSON schema of arguments without what costs tokens and tells nothing."""
+    schema = arguments.model_json_schema()
+    schema.pop("title", None)
+    schema.pop("description", None)
+    schema["properties"] = {name: _compact(field) for name, field in schema.get("properties", {}).items()}
+    return schema
+
+
+def _compact(field: Schema) -> Schema:
+    return {
+        key: value for key, value in field.items() if key != "title" and not (key == "default" and not value)
+    }

@@ -1,0 +1,63 @@
+"""Which tools are listed. Agents pay for definitions, so `/mcp` lists the toolset `code` unless told otherwise.
+
+Only the listing is filtered: a tool that is not listed can be called, so that a prompt or a skill may name it.
+"""
+
+from collections.abc import Iterable
+
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_gateway.mcp import admin, code, docs, graph
+from prism_gateway.mcp.tool import AnyTool, Toolset
+from prism_gateway.rest.errors import error_response
+
+DEFAULT = frozenset({Toolset.CODE})
+ALL = "all"
+PARAMETER = "toolsets"
+HEADER = "x-prism-toolsets"
+
+TOOLS: tuple[AnyTool, ...] = (*code.TOOLS, *graph.TOOLS, *docs.TOOLS, *admin.TOOLS)
+
+
+def tools_of(toolsets: Iterable[Toolset]) -> list[AnyTool]:
+    """The tools of these toolsets, in the order of `TOOLS`."""
+    chosen = frozenset(toolsets)
+    return [tool for tool in TOOLS if tool.toolset in chosen]
+
+
+def toolsets_of(request: HTTPConnection) -> frozenset[Toolset]:
+    """The toolsets that a request names, in its URL and in its header together. Raises for an unknown name."""
+    asked = [*request.query_params.getlist(PARAMETER), *request.headers.getlist(HEADER)]
+    chosen = [name.strip().lower() for value in asked for name in value.split(",") if name.strip()]
+    if not chosen:
+        return DEFAULT
+    if ALL in chosen:
+        return frozenset(Toolset)
+    unknown = sorted(set(chosen) - set(Toolset))
+    if unknown:
+        names = [*Toolset, ALL]
+        raise PrismError(
+            ErrorCode.INVALID_ARGUMENT,
+            f"There is no toolset {', '.join(unknown)}.",
+            f"Name some of: {', '.join(names)}.",
+            toolsets=names,
+        )
+    return frozenset(Toolset(name) for name in chosen)
+
+
+class ToolsetCheck:
+    """ASGI wrapper of the MCP endpoint: an unknown toolset is told at once, whatever the method."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 400 or pass the request on."""
+        try:
+            toolsets_of(HTTPConnection(scope))
+        except PrismError as error:
+            await error_response(error.body)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)

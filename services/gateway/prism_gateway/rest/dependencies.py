@@ -1,0 +1,45 @@
+"""What the routes are given: who asks, the services behind, the repository of the header, the settings."""
+
+from typing import Annotated, cast
+
+from fastapi import Depends, Header, Request
+
+from prism_contracts.records import Token
+from prism_gateway.auth import caller_of, require_write
+from prism_gateway.backend import Backend
+from prism_gateway.settings import GatewaySettings
+from prism_runtime.bus import Bus
+
+# The dependencies are async because FastAPI runs the others on threads.
+
+
+async def _caller(request: Request) -> Token:
+    return caller_of(request)
+
+
+async def _writer(request: Request) -> Token:
+    caller = caller_of(request)
+    require_write(caller)
+    return caller
+
+
+async def _backend(request: Request) -> Backend:
+    return cast("Backend", request.app.state.backend)
+
+
+async def _bus(request: Request) -> Bus:
+    return cast("Bus", request.app.state.bus)
+
+
+async def _settings(request: Request) -> GatewaySettings:
+    return cast("GatewaySettings", request.app.state.settings)
+
+
+Caller = Annotated[Token, Depends(_caller)]
+Writer = Annotated[Token, Depends(_writer)]
+Services = Annotated[Backend, Depends(_backend)]
+Connection = Annotated[Bus, Depends(_bus)]
+Settings = Annotated[GatewaySettings, Depends(_settings)]
+RepoHeader = Annotated[
+    str, Header(alias="X-Prism-Repo", description="owner/name, for a request that names no repository.")
+]

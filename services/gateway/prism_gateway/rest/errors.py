@@ -1,0 +1,96 @@
+"""Errors over HTTP: always `{"error": ErrorBody}`, with the status of the code."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, http_status
+
+RETRY_AFTER_S = 2
+PROBLEMS_SHOWN_MAX = 5
+CODES_BY_STATUS = {
+    401: ErrorCode.UNAUTHENTICATED,
+    403: ErrorCode.FORBIDDEN,
+    413: ErrorCode.PAYLOAD_TOO_LARGE,
+    429: ErrorCode.RATE_LIMITED,
+    503: ErrorCode.UNAVAILABLE,
+}
+
+
+def error_response(body: ErrorBody, status: int = 0) -> Response:
+    """The HTTP answer that carries an error."""
+    headers = {}
+    if body.code is ErrorCode.UNAUTHENTICATED:
+        headers["WWW-Authenticate"] = "Bearer"
+    if body.code in (ErrorCode.RATE_LIMITED, ErrorCode.UNAVAILABLE):
+        headers["Retry-After"] = str(body.details.get("retry_after_s", RETRY_AFTER_S))
+    content = {"error": body.model_dump(mode="json")}
+    return JSONResponse(content, status_code=status or http_status(body.code), headers=headers)
+
+
+def invalid_argument(problems: Sequence[Any], next_action: str, **details: object) -> ErrorBody:
+    """The error for what pydantic found wrong, naming each field. `problems` is `ValidationError.errors()`."""
+    return ErrorBody(
+        code=ErrorCode.INVALID_ARGUMENT,
+        message="; ".join(_problem(problem) for problem in problems[:PROBLEMS_SHOWN_MAX]),
+        next_action=next_action,
+        details={"fields": sorted({_field(problem) for problem in problems} - {""}), **details},
+    )
+
+
+def _problem(problem: dict[str, Any]) -> str:
+    field = _field(problem) or "the request"
+    if problem["type"] == "extra_forbidden":
+        return f"{field}: is not known here"
+    if problem["type"] == "missing":
+        return f"{field}: is missing"
+    return f"{field}: {problem['msg'].removeprefix('Value error, ')}"
+
+
+def _field(problem: dict[str, Any]) -> str:
+    return ".".join(str(part) for part in problem["loc"])
+
+
+def install(app: FastAPI) -> None:
+    """Give every error of the app the one shape."""
+    app.add_exception_handler(PrismError, _on_prism_error)
+    app.add_exception_handler(RequestValidationError, _on_invalid_request)
+    app.add_exception_handler(HTTPException, _on_http_error)
+    app.add_exception_handler(Exception, _on_crash)
+
+
+async def _on_prism_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, PrismError)
+    return error_response(error.body)
+
+
+async def _on_invalid_request(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    # A place starts with the part of the request that it is in: body, query, path, header.
+    problems = [{**problem, "loc": problem["loc"][1:]} for problem in error.errors()]
+    return error_response(invalid_argument(problems, "Correct the request; /docs describes it."))
+
+
+async def _on_http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    body = ErrorBody(
+        code=CODES_BY_STATUS.get(error.status_code, ErrorCode.INVALID_ARGUMENT),
+        message=f"{request.method} {request.url.path}: {error.detail}",
+        next_action="Send less at once." if error.status_code == 413 else "See /docs for what there is.",  # noqa: PLR2004
+    )
+    return error_response(body, error.status_code)
+
+
+async def _on_crash(_: Request, __: Exception) -> Response:
+    # The server logs the exception itself after this answer is sent.
+    return error_response(
+        ErrorBody(
+            code=ErrorCode.INTERNAL,
+            message="Something went wrong inside the gateway; its log has the details.",
+            next_action="Try again; if it stays, look at `prism status` and the logs.",
+        )
+    )

@@ -1,0 +1,123 @@
+"""The ingest endpoint that `prism index` uses: a snapshot by hashes, then packs of the contents that are wanted.
+
+Bodies here are large: they are read as bytes, and limited again after decompression.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import zlib
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from prism_contracts.base import Lane
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import FilesUploaded
+from prism_contracts.rpc import OpenSnapshotReply
+from prism_gateway.rest import replies
+from prism_gateway.rest.bodies import SnapshotBody
+from prism_gateway.rest.dependencies import Services, Settings, Writer
+from prism_gateway.rest.replies import reply
+
+GZIP_WINDOW = 16 + zlib.MAX_WBITS
+
+SNAPSHOT_DOC = {
+    "requestBody": {
+        "required": True,
+        "description": "JSON; `Content-Encoding: gzip` is welcome.",
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/SnapshotBody"}}},
+    }
+}
+PACK_DOC = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+router = APIRouter(tags=["ingest"], prefix="/ingest")
+
+
+@router.post("/snapshots", response_model=OpenSnapshotReply, openapi_extra=SNAPSHOT_DOC)
+async def open_snapshot(request: Request, caller: Writer, backend: Services, settings: Settings) -> Response:
+    """Begin to bring a layer to a set of files; the answer says whose contents are wanted."""
+    body = await _unpacked(request, settings.snapshot_unpacked_bytes_max)
+    snapshot = _snapshot(body).model_copy(update={"tenant": caller.tenant})
+    return reply(await backend.open_snapshot(snapshot), exclude=replies.JOB)
+
+
+@router.post("/snapshots/{job}/packs", response_model=replies.Stored, status_code=202, openapi_extra=PACK_DOC)
+async def store_pack(
+    job: str,
+    request: Request,
+    *,
+    caller: Writer,
+    backend: Services,
+    digest: Annotated[str, Header(alias="X-Prism-Pack", description="SHA-256 of the body, hex.")],
+    lane: Lane = Lane.BULK,
+) -> Response:
+    """Take a pack of file contents; answered when it is stored. The same pack twice counts once."""
+    data = await request.body()
+    await asyncio.to_thread(_verify, data, digest)
+    pack = FilesUploaded(tenant=caller.tenant, job=job, pack=digest.lower(), data=data)
+    await backend.store_pack(pack, lane)
+    return reply(replies.Stored(stored=True), status=202)
+
+
+def _snapshot(body: bytes) -> SnapshotBody:
+    try:
+        return SnapshotBody.model_validate_json(body)
+    except ValidationError as error:
+        problems = error.errors(include_input=False, include_context=False)
+        raise RequestValidationError([{**p, "loc": ("body", *p["loc"])} for p in problems]) from error
+
+
+async def _unpacked(request: Request, bytes_max: int) -> bytes:
+    body = await request.body()
+    encoding = request.headers.get("content-encoding", "identity").lower()
+    if encoding == "gzip":
+        return await asyncio.to_thread(_gunzip, body, bytes_max)
+    if encoding != "identity":
+        raise PrismError(
+            ErrorCode.INVALID_ARGUMENT,
+            f"Content-Encoding {encoding} is not supported.",
+            "Send gzip or plain JSON.",
+        )
+    return body
+
+
+def _gunzip(body: bytes, bytes_max: int) -> bytes:
+    unpacker = zlib.decompressobj(GZIP_WINDOW)
+    try:
+        unpacked = unpacker.decompress(body, bytes_max + 1)
+    except zlib.error as error:
+        raise PrismError(
+            ErrorCode.INVALID_ARGUMENT, "The body is not gzip.", "Compress it again, or send plain JSON."
+        ) from error
+    if len(unpacked) > bytes_max:
+        raise PrismError(
+            ErrorCode.PAYLOAD_TOO_LARGE,
+            f"The snapshot is larger than {bytes_max} bytes when unpacked.",
+            "Index a part of the repository.",
+            limit_bytes=bytes_max,
+        )
+    if not unpacker.eof:
+        raise PrismError(ErrorCode.INVALID_ARGUMENT, "The gzip body is cut off.", "Send it again.")
+    return unpacked
+
+
+def _verify(data: bytes, digest: str) -> None:
+    actual = hashlib.sha256(data).hexdigest()
+    if not hmac.compare_digest(actual.encode(), digest.lower().encode()):
+        raise PrismError(
+            ErrorCode.UPLOAD_MISMATCH,
+            "The pack is not what its digest says.",
+            "Send it again.",
+            expected=digest.lower(),
+            actual=actual,
+        )

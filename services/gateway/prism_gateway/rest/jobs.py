@@ -1,0 +1,38 @@
+"""Jobs, and the status of everything."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import JSONResponse, Response
+
+from prism_contracts.rpc import JobReply
+from prism_gateway.rest import replies
+from prism_gateway.rest.dependencies import Caller, Connection, Services, Settings
+from prism_gateway.rest.replies import reply
+from prism_gateway.status import status_of
+
+JOBS_MAX = 200
+JOBS_DEFAULT = 50
+
+router = APIRouter(tags=["jobs"])
+
+
+@router.get("/jobs", response_model=replies.Jobs)
+async def jobs(
+    caller: Caller, backend: Services, limit: Annotated[int, Query(ge=1, le=JOBS_MAX)] = JOBS_DEFAULT
+) -> Response:
+    """The newest jobs."""
+    known = await backend.jobs(caller.tenant, limit)
+    return reply(replies.Jobs(jobs=known.jobs), exclude=replies.JOBS)
+
+
+@router.get("/jobs/{job}", response_model=JobReply)
+async def job(job: str, caller: Caller, backend: Services) -> Response:
+    """One job."""
+    return reply(await backend.job(caller.tenant, job=job), exclude=replies.JOB)
+
+
+@router.get("/status", response_model=dict[str, Any])
+async def status(caller: Caller, backend: Services, bus: Connection, settings: Settings) -> Response:
+    """Streams, dead letters, points, repositories and jobs; what cannot be had is null and named in `errors`."""
+    return JSONResponse(await status_of(caller.tenant, backend, bus.js, settings.status_timeout_s))

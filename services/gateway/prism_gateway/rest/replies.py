@@ -1,0 +1,53 @@
+"""The bodies of REST answers that are not replies of the contract as they stand."""
+
+from typing import Any
+
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from prism_contracts.errors import ErrorBody
+from prism_contracts.records import Job, Repository
+
+JSON = "application/json"
+
+
+class Error(BaseModel):
+    """What every request that fails is answered with."""
+
+    error: ErrorBody
+
+
+class WhoAmI(BaseModel):
+    """What the token stands for."""
+
+    tenant: str
+    label: str
+    scopes: tuple[str, ...]
+
+
+class Repositories(BaseModel):
+    """The tenant's repositories."""
+
+    repositories: tuple[Repository, ...]
+
+
+class Jobs(BaseModel):
+    """Jobs, newest first."""
+
+    jobs: tuple[Job, ...]
+
+
+class Stored(BaseModel):
+    """The upload is safe on the bus."""
+
+    stored: bool
+
+
+# How far a job is stands in its counts; the bits behind them are the business of ingest.
+JOB = {"job": {"settled"}}
+JOBS = {"jobs": {"__all__": {"settled"}}}
+
+
+def reply(model: BaseModel, *, status: int = 200, exclude: Any = None) -> Response:
+    """An answer from a model that is valid already: it is written once and not checked again."""
+    return Response(model.model_dump_json(exclude=exclude), status_code=status, media_type=JSON)

@@ -1,0 +1,49 @@
+"""The caller, and the repositories it sees."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from prism_contracts.rpc import LIST_LIMIT_MAX, CloneRequest, CoverageReply, CoverageRequest, JobReply
+from prism_gateway.rest import replies
+from prism_gateway.rest.bodies import RepositoryBody
+from prism_gateway.rest.dependencies import Caller, Services, Writer
+from prism_gateway.rest.replies import reply
+
+PROBLEMS_DEFAULT = 200
+
+router = APIRouter(tags=["repositories"])
+
+
+@router.get("/whoami", response_model=replies.WhoAmI)
+async def whoami(caller: Caller) -> Response:
+    """What the token stands for."""
+    return reply(replies.WhoAmI(tenant=caller.tenant, label=caller.label, scopes=caller.scopes))
+
+
+@router.get("/repos", response_model=replies.Repositories)
+async def repos(caller: Caller, backend: Services) -> Response:
+    """The tenant's repositories."""
+    known = await backend.jobs(caller.tenant, 1)
+    return reply(replies.Repositories(repositories=known.repositories))
+
+
+@router.post("/repos", response_model=JobReply, status_code=202)
+async def index_repository(body: RepositoryBody, caller: Writer, backend: Services) -> Response:
+    """Clone or fetch a git URL and index a ref of it."""
+    request = CloneRequest(tenant=caller.tenant, url=body.url, repo_name=body.name, ref=body.ref)
+    return reply(await backend.clone(request), status=202, exclude=replies.JOB)
+
+
+@router.get("/repos/{owner}/{name}/coverage", response_model=CoverageReply)
+async def coverage(
+    owner: str,
+    name: str,
+    caller: Caller,
+    backend: Services,
+    limit: Annotated[int, Query(ge=1, le=LIST_LIMIT_MAX)] = PROBLEMS_DEFAULT,
+) -> Response:
+    """What of a repository is searchable, and what is not, with reasons."""
+    request = CoverageRequest(tenant=caller.tenant, repo=f"{owner}/{name}", limit=limit)
+    return reply(await backend.coverage(request))

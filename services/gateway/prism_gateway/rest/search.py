@@ -1,0 +1,25 @@
+"""Questions: search, grep."""
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from prism_contracts.rpc import GrepReply, SearchReply
+from prism_gateway.rest.bodies import GrepBody, SearchBody
+from prism_gateway.rest.dependencies import Caller, RepoHeader, Services
+from prism_gateway.rest.replies import reply
+
+router = APIRouter(tags=["search"])
+
+
+@router.post("/search", response_model=SearchReply)
+async def search(body: SearchBody, caller: Caller, backend: Services, repo: RepoHeader = "") -> Response:
+    """Find the lines that answer a question."""
+    scope = {"tenant": caller.tenant, "repo": body.repo or repo}
+    return reply(await backend.search(body.model_copy(update=scope)))
+
+
+@router.post("/grep", response_model=GrepReply)
+async def grep(body: GrepBody, caller: Caller, backend: Services, repo: RepoHeader = "") -> Response:
+    """Find every line that matches."""
+    scope = {"tenant": caller.tenant, "repo": body.repo or repo}
+    return reply(await backend.grep(body.model_copy(update=scope)))

@@ -1,0 +1,34 @@
+"""Settings of the gateway."""
+
+from pydantic import Field
+
+from prism_contracts.base import DEFAULT_TENANT
+from prism_runtime.settings import ServiceSettings
+
+MIB = 1024 * 1024
+
+
+class GatewaySettings(ServiceSettings):
+    """What the gateway reads from `PRISM_…` variables."""
+
+    gateway_host: str = Field("127.0.0.1", description="Address that MCP and REST listen on.")
+    gateway_port: int = Field(8810, ge=0, le=65535, description="Their port; 0 picks a free one.")
+    public_url: str = Field("", description="Address that clients use, if a proxy stands in front.")
+    allowed_hosts: str = Field(
+        "127.0.0.1:*,localhost:*,[::1]:*",
+        description="`Host` headers that MCP answers to, with commas; `name:*` allows any port. "
+        "The host of `public_url` is added.",
+    )
+    bootstrap_token_sha256: str = Field("", description="SHA-256 (hex) of a first token, stored at start.")
+    bootstrap_tenant: str = Field(DEFAULT_TENANT, description="Tenant of the first token.")
+    json_bytes_max: int = Field(MIB, gt=0, description="Largest body of an ordinary request, bytes.")
+    mcp_bytes_max: int = Field(MIB, gt=0, description="Largest body of an MCP message, bytes.")
+    snapshot_bytes_max: int = Field(64 * MIB, gt=0, description="Largest snapshot on the wire, bytes.")
+    snapshot_unpacked_bytes_max: int = Field(
+        128 * MIB, gt=0, description="Largest snapshot after decompression, bytes."
+    )
+    pack_bytes_max: int = Field(16 * MIB, gt=0, description="Largest pack of file contents, bytes.")
+    rpc_timeout_s: float = Field(15.0, gt=0, description="Longest wait for an answer, seconds.")
+    rpc_snapshot_timeout_s: float = Field(60.0, gt=0, description="The same for opening a snapshot.")
+    status_timeout_s: float = Field(3.0, gt=0, description="The same for one part of the status.")
+    publish_timeout_s: float = Field(20.0, gt=0, description="Longest wait for room on the bus, seconds.")

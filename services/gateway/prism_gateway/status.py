@@ -1,0 +1,151 @@
+"""What `GET /api/v1/status` says: streams, dead letters, points, repositories, jobs.
+
+Each part is asked for on its own. A part that cannot be had is None, and `errors` says why.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+from nats.js.api import RawStreamMsg
+from nats.js.errors import NotFoundError
+
+from prism_contracts import names
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import Repository
+from prism_contracts.rpc import JobsReply, PointCountsReply
+from prism_gateway.backend import Backend
+
+JOBS_SHOWN_MAX = 20
+DEAD_LETTERS_SHOWN_MAX = 20
+REASON_CHARS_MAX = 300
+
+Part = Callable[[], Awaitable[Any]]
+
+
+async def status_of(tenant: str, backend: Backend, js: JetStreamContext, timeout_s: float) -> dict[str, Any]:
+    """The whole status of a tenant, as JSON."""
+    errors: dict[str, str] = {}
+
+    async def part(name: str, ask: Part) -> Any:
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await ask()
+        except PrismError as error:
+            errors[name] = error.code.value
+        except TimeoutError:
+            errors[name] = ErrorCode.DEADLINE_EXCEEDED.value
+        except NatsError:
+            errors[name] = ErrorCode.UNAVAILABLE.value
+        return None
+
+    streams, letters, points, known = await asyncio.gather(
+        part("streams", lambda: _streams(js)),
+        part("dead_letters", lambda: _dead_letters(js, tenant)),
+        part("points", lambda: backend.point_counts(tenant)),
+        part("jobs", lambda: backend.jobs(tenant, JOBS_SHOWN_MAX)),
+    )
+    if known is None:
+        errors["repositories"] = errors["jobs"]
+    return {
+        "streams": streams,
+        "dead_letters": letters,
+        "points": {"total": points.total} if points else None,
+        "repositories": _repositories(known, points),
+        "jobs": [job.model_dump(mode="json", exclude={"settled"}) for job in known.jobs] if known else None,
+        "errors": errors,
+    }
+
+
+async def _streams(js: JetStreamContext) -> list[dict[str, Any]]:
+    return list(await asyncio.gather(*(_stream(js, stream.name) for stream in names.STREAMS)))
+
+
+async def _stream(js: JetStreamContext, name: str) -> dict[str, Any]:
+    info, consumers = await asyncio.gather(js.stream_info(name), js.consumers_info(name))
+    return {
+        "name": name,
+        "messages": info.state.messages,
+        "bytes": info.state.bytes,
+        "consumers": [
+            {
+                "name": consumer.name,
+                "pending": consumer.num_pending,
+                "ack_pending": consumer.num_ack_pending,
+                "redelivered": consumer.num_redelivered,
+            }
+            for consumer in consumers
+        ],
+    }
+
+
+async def _dead_letters(js: JetStreamContext, tenant: str) -> dict[str, Any]:
+    state = (await js.stream_info(names.DEAD_LETTERS)).state
+    newest = range(state.last_seq, max(state.first_seq, state.last_seq - DEAD_LETTERS_SHOWN_MAX + 1) - 1, -1)
+    letters = await asyncio.gather(*(_letter(js, seq) for seq in newest if state.messages))
+    shown = [_shown(letter, tenant) for letter in letters if letter]
+    return {"messages": state.messages, "newest": [letter for letter in shown if letter]}
+
+
+async def _letter(js: JetStreamContext, seq: int) -> RawStreamMsg | None:
+    try:
+        return await js.get_msg(names.DEAD_LETTERS, seq)
+    except NotFoundError:  # deleted
+        return None
+
+
+def _shown(letter: RawStreamMsg, tenant: str) -> dict[str, Any] | None:
+    """A dead letter as its tenant sees it. One that nobody can be told from names neither path nor reason."""
+    headers = letter.headers or {}
+    shown = {
+        "subject": headers.get("Prism-Subject", ""),
+        "code": headers.get("Prism-Code", ""),
+        "reason": "",
+        "path": "",
+    }
+    event = _event(letter)
+    if "tenant" not in event:
+        return shown
+    if event["tenant"] != tenant:
+        return None
+    reason = headers.get("Prism-Reason", "")[:REASON_CHARS_MAX]
+    return {**shown, "reason": reason, "path": str(event.get("path", ""))}
+
+
+def _event(letter: RawStreamMsg) -> dict[str, Any]:
+    try:
+        event = json.loads(letter.data or b"")
+    except ValueError:
+        return {}
+    return event if isinstance(event, dict) else {}
+
+
+def _repositories(known: JobsReply | None, points: PointCountsReply | None) -> list[dict[str, Any]] | None:
+    if known is None:
+        return None
+    return [_repository(repository, points) for repository in known.repositories]
+
+
+def _repository(repository: Repository, points: PointCountsReply | None) -> dict[str, Any]:
+    counts = {
+        layer.layer: layer for layer in (points.layers if points else ()) if layer.repo == repository.repo
+    }
+    return {
+        "name": repository.name,
+        "repo": repository.repo,
+        "points": sum(count.points for count in counts.values()) if points else None,
+        "layers": [
+            {
+                "layer": layer,
+                "ref": state.ref,
+                "commit": state.commit,
+                "points": counts[layer].points if layer in counts else None,
+                "files": counts[layer].files if layer in counts else None,
+                "indexed_at": state.indexed_at.isoformat(),
+            }
+            for layer, state in repository.layers.items()
+        ],
+    }

@@ -1,0 +1,351 @@
+"""A gateway on a free port in front of stand-ins for the search and ingest services, on a real nats-server."""
+
+import asyncio
+import hashlib
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx2
+import pytest
+import uvicorn
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from prism_contracts import names, rpc
+from prism_contracts.base import Lane, Message
+from prism_contracts.code import Symbol, SymbolKind
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import Job, JobCounts, JobState, LayerState, Repository, Token
+from prism_gateway.app import build_app
+from prism_gateway.auth import TokenBook
+from prism_gateway.settings import GatewaySettings
+from prism_runtime.bus import Bus
+from prism_runtime.records import Records, open_bucket
+from prism_runtime.rpc import serve
+
+SECRET = "prism_" + "s" * 40
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+RECEIPT = rpc.Receipt(
+    repo="acme/app",
+    indexed_commit="a" * 40,
+    head_commit="a" * 40,
+    lag_seconds=0,
+    indexed_at=NOW,
+    corpus_version=1,
+    files_indexed=3,
+    files_skipped=1,
+    files_failed=0,
+)
+JOB = Job(
+    job="job-1",
+    tenant="default",
+    repo="r1",
+    repo_name="acme/app",
+    lane=Lane.BULK,
+    state=JobState.INDEXING,
+    counts=JobCounts(seen=3, indexed=2),
+    expected=3,
+    settled=b"\x03",
+    created_at=NOW,
+    updated_at=NOW,
+)
+REPOSITORY = Repository(
+    tenant="default",
+    repo="r1",
+    name="acme/app",
+    source="upload",
+    created_at=NOW,
+    layers={"base": LayerState(commit="a" * 40, ref="main", version=1, job="job-1", indexed_at=NOW)},
+)
+HIT = rpc.Hit(
+    repo="acme/app",
+    file_path="src/app.py",
+    start_line=3,
+    end_line=5,
+    content="def main():\n    run()\n    stop()\n",
+    symbol="main",
+    kind="function",
+    language="python",
+    score=0.9,
+    legs={"bm25": 1, "dense": 2},
+)
+SYMBOL = Symbol(
+    name="main",
+    qualified_name="main",
+    kind=SymbolKind.FUNCTION,
+    start_line=3,
+    end_line=5,
+    name_line=3,
+    signature="def main()",
+)
+DEFINITION = rpc.Definition(repo="acme/app", file_path="src/app.py", language="python", symbol=SYMBOL)
+LINES = [f"line {number}" for number in range(1, 301)]
+
+
+class FakeServices:
+    """Search and ingest with canned replies; remembers what was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Message] = []
+        self.hits: tuple[rpc.Hit, ...] = (HIT,)
+
+    def last(self) -> Any:
+        return self.asked[-1]
+
+    async def search(self, request: rpc.SearchRequest) -> rpc.SearchReply:
+        self.asked.append(request)
+        if not request.query.strip():
+            raise PrismError(ErrorCode.EMPTY_QUERY, "The query is empty.", "Ask something.")
+        if request.query == "slow":
+            await asyncio.sleep(1)
+        if request.repo == "nobody/nothing":
+            raise PrismError(
+                ErrorCode.REPO_NOT_FOUND, "No such repository.", "Use one of these.", known=["acme/app"]
+            )
+        hits = () if request.query == "nothing" else self.hits[: request.limit]
+        return rpc.SearchReply(
+            results=hits,
+            confidence="high" if hits else "none",
+            query_intent=rpc.Intent.DEFINITION,
+            next_actions=("Read src/app.py.",),
+            diagnostics={} if hits else {"files_in_scope": 3},
+            receipt=RECEIPT,
+            timings_ms={"store": 1.5},
+        )
+
+    async def grep(self, request: rpc.GrepRequest) -> rpc.GrepReply:
+        self.asked.append(request)
+        start = int(request.cursor or 0)
+        end = min(start + request.limit, len(LINES))
+        return rpc.GrepReply(
+            matches=tuple(
+                rpc.GrepMatch(
+                    repo="acme/app",
+                    file_path="src/app.py",
+                    line=index + 1,
+                    text=LINES[index],
+                    before=("above",) * request.context_lines,
+                )
+                for index in range(start, end)
+            ),
+            next_cursor=str(end) if end < len(LINES) else "",
+            complete=True,
+            files_scanned=1,
+            receipt=RECEIPT,
+        )
+
+    async def read_file(self, request: rpc.ReadFileRequest) -> rpc.ReadFileReply:
+        self.asked.append(request)
+        if request.path != "src/app.py":
+            raise PrismError(ErrorCode.FILE_NOT_FOUND, "No such file.", "list_files shows what there is.")
+        end = request.end_line or len(LINES)
+        return rpc.ReadFileReply(
+            repo="acme/app",
+            file_path=request.path,
+            start_line=request.start_line,
+            end_line=end,
+            line_count=len(LINES),
+            content="".join(f"{line}\n" for line in LINES[request.start_line - 1 : end]),
+            language="python",
+            blob="b" * 40,
+            receipt=RECEIPT,
+        )
+
+    async def list_files(self, request: rpc.ListFilesRequest) -> rpc.ListFilesReply:
+        self.asked.append(request)
+        start = int(request.cursor or 0)
+        end = min(start + request.limit, 500)
+        return rpc.ListFilesReply(
+            repo="acme/app",
+            files=tuple(
+                rpc.FileEntry(file_path=f"src/{index:03}.py", language="python", lines=10)
+                for index in range(start, end)
+            ),
+            next_cursor=str(end) if end < 500 else "",
+            total=500,
+            receipt=RECEIPT,
+        )
+
+    async def outline(self, request: rpc.OutlineRequest) -> rpc.OutlineReply:
+        self.asked.append(request)
+        return rpc.OutlineReply(
+            repo="acme/app",
+            file_path=request.path,
+            language="python",
+            line_count=5,
+            symbols=(SYMBOL,),
+            parse="ok",
+            receipt=RECEIPT,
+        )
+
+    async def definitions(self, request: rpc.DefinitionsRequest) -> rpc.DefinitionsReply:
+        self.asked.append(request)
+        found = DEFINITION.model_copy(
+            update={"body": "def main():\n    run()\n"} if request.include_body else {}
+        )
+        return rpc.DefinitionsReply(
+            answers=tuple(
+                rpc.SymbolAnswer(symbol=symbol, definitions=(found,), total=1)
+                if symbol == "main"
+                else rpc.SymbolAnswer(symbol=symbol, definitions=(), total=0, suggestions=("main",))
+                for symbol in request.symbols
+            ),
+            receipt=RECEIPT,
+        )
+
+    async def coverage(self, request: rpc.CoverageRequest) -> rpc.CoverageReply:
+        self.asked.append(request)
+        return rpc.CoverageReply(
+            repo="acme/app",
+            files=4,
+            indexed=3,
+            skipped=1,
+            failed=0,
+            by_reason={"binary": 1},
+            by_language={"python": 3},
+            by_parse={"ok": 3},
+            redacted_files=0,
+            redactions={},
+            problems=(rpc.CoverageProblem(file_path="logo.png", status="skipped", reason="binary"),),
+            receipt=RECEIPT,
+        )
+
+    async def point_counts(self, request: rpc.PointCountsRequest) -> rpc.PointCountsReply:
+        self.asked.append(request)
+        return rpc.PointCountsReply(
+            total=9, layers=(rpc.LayerPoints(repo="r1", layer="base", points=9, files=3),)
+        )
+
+    async def clone(self, request: rpc.CloneRequest) -> rpc.JobReply:
+        self.asked.append(request)
+        if request.url.startswith("file:"):
+            raise PrismError(ErrorCode.CLONE_REFUSED, "The scheme is not allowed.", "Use https.")
+        return rpc.JobReply(job=JOB)
+
+    async def job(self, request: rpc.JobRequest) -> rpc.JobReply:
+        self.asked.append(request)
+        if request.job not in ("", JOB.job):
+            raise PrismError(ErrorCode.JOB_NOT_FOUND, "No such job.", "List the jobs.")
+        return rpc.JobReply(job=JOB)
+
+    async def jobs(self, request: rpc.JobsRequest) -> rpc.JobsReply:
+        self.asked.append(request)
+        return rpc.JobsReply(jobs=(JOB,), repositories=(REPOSITORY,))
+
+    async def open_snapshot(self, request: rpc.OpenSnapshotRequest) -> rpc.OpenSnapshotReply:
+        self.asked.append(request)
+        return rpc.OpenSnapshotReply(job=JOB, needed=tuple(range(len(request.files))))
+
+
+def serve_search(bus: Bus, fake: FakeServices) -> None:
+    for subject, request_type, handle in (
+        (names.RPC_SEARCH, rpc.SearchRequest, fake.search),
+        (names.RPC_GREP, rpc.GrepRequest, fake.grep),
+        (names.RPC_READ_FILE, rpc.ReadFileRequest, fake.read_file),
+        (names.RPC_LIST_FILES, rpc.ListFilesRequest, fake.list_files),
+        (names.RPC_OUTLINE, rpc.OutlineRequest, fake.outline),
+        (names.RPC_DEFINITIONS, rpc.DefinitionsRequest, fake.definitions),
+        (names.RPC_COVERAGE, rpc.CoverageRequest, fake.coverage),
+        (names.RPC_POINT_COUNTS, rpc.PointCountsRequest, fake.point_counts),
+    ):
+        serve(bus, subject, request_type, handle, deadline_s=20)
+
+
+def serve_ingest(bus: Bus, fake: FakeServices) -> None:
+    for subject, request_type, handle in (
+        (names.RPC_CLONE, rpc.CloneRequest, fake.clone),
+        (names.RPC_JOB, rpc.JobRequest, fake.job),
+        (names.RPC_JOBS, rpc.JobsRequest, fake.jobs),
+        (names.RPC_OPEN_SNAPSHOT, rpc.OpenSnapshotRequest, fake.open_snapshot),
+    ):
+        serve(bus, subject, request_type, handle, deadline_s=20)
+
+
+def digest_of(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+@dataclass
+class Stack:
+    """What a test holds: the address, the stand-ins, and the records behind."""
+
+    url: str
+    settings: GatewaySettings
+    fake: FakeServices
+    bus: Bus
+    search: Bus
+    ingest: Bus
+    book: Records[Token]
+    headers: dict[str, str] = field(default_factory=lambda: {"Authorization": f"Bearer {SECRET}"})
+
+    @asynccontextmanager
+    async def mcp(self, mode: str = "auto", path: str = "/mcp", **headers: str) -> AsyncIterator[Client]:
+        async with (
+            httpx2.AsyncClient(headers=self.headers | headers, timeout=30) as http,
+            Client(streamable_http_client(f"{self.url}{path}", http_client=http), mode=mode) as client,
+        ):
+            yield client
+
+    @asynccontextmanager
+    async def rest(self, **headers: str) -> AsyncIterator[httpx2.AsyncClient]:
+        async with httpx2.AsyncClient(
+            base_url=self.url, headers=self.headers | headers, timeout=30
+        ) as client:
+            yield client
+
+
+StackMaker = Callable[..., Any]
+
+
+@pytest.fixture
+async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
+    """Starts a stack; keyword arguments are settings of the gateway, `services` which stand-ins run."""
+    undo: list[Callable[[], Any]] = []
+
+    async def make(*, services: tuple[str, ...] = ("search", "ingest"), **settings: Any) -> Stack:
+        config = GatewaySettings(
+            nats_url=nats_server.url, bootstrap_token_sha256=digest_of(SECRET), **settings
+        )
+        fake = FakeServices()
+        buses = {name: Bus(name, config) for name in ("search", "ingest", "gateway")}
+        if "search" in services:
+            serve_search(buses["search"], fake)
+        if "ingest" in services:
+            serve_ingest(buses["ingest"], fake)
+        for bus in buses.values():
+            await bus.start()
+            undo.append(bus.stop)
+        tokens = TokenBook()
+        bus = buses["gateway"]
+        await tokens.open(bus.js, replicas=1)
+        undo.append(tokens.close)
+        await tokens.bootstrap(config.bootstrap_token_sha256, config.bootstrap_tenant)
+        listener = socket.create_server(("127.0.0.1", 0))
+        app = build_app(config, bus, tokens)
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on"))
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+
+        async def stop_serving() -> None:
+            server.should_exit = True
+            await serving
+
+        undo.append(stop_serving)
+        while not server.started:
+            await asyncio.sleep(0.005)
+        book = Records(await open_bucket(bus.js, names.KV_TOKENS), Token)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        return Stack(url, config, fake, bus, buses["search"], buses["ingest"], book)
+
+    yield make
+    for action in reversed(undo):
+        await action()
+
+
+@pytest.fixture
+async def stack(make_stack) -> Stack:
+    """A stack with everything running."""
+    return await make_stack()

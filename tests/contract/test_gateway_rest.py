@@ -1,0 +1,315 @@
+"""REST over HTTP: each route, and every way to be told no."""
+
+import asyncio
+import gzip
+import hashlib
+import json
+
+import pytest
+
+from prism_contracts import names
+from prism_contracts.base import Lane
+from prism_contracts.events import FilesUploaded
+from prism_contracts.rpc import SearchReply
+
+pytest_plugins = ["gateway_stack"]
+
+SNAPSHOT = {
+    "repo_name": "acme/app",
+    "snapshot": "s1",
+    "commit": "a" * 40,
+    "files": [{"path": "a.py", "blob": "b" * 40, "size_bytes": 3}],
+}
+
+
+async def reconnected(stack) -> None:
+    """A bus does not stop while it looks for its server."""
+    async with asyncio.timeout(15):
+        while not all(bus.broker.connection.is_connected for bus in (stack.bus, stack.search, stack.ingest)):
+            await asyncio.sleep(0.05)
+
+
+def error_of(response):
+    assert set(response.json()) == {"error"}
+    return response.json()["error"]
+
+
+async def test_whoami_tells_what_the_token_stands_for(stack) -> None:
+    async with stack.rest() as http:
+        answer = (await http.get("/api/v1/whoami")).json()
+    assert answer == {"tenant": "default", "label": "bootstrap", "scopes": ["read", "write"]}
+
+
+async def test_search_takes_the_contract_without_the_tenant(stack) -> None:
+    async with stack.rest() as http:
+        response = await http.post("/api/v1/search", json={"query": "main", "limit": 5, "kind": "function"})
+    assert SearchReply.model_validate(response.json()).results[0].file_path == "src/app.py"
+    assert (stack.fake.last().tenant, stack.fake.last().limit) == ("default", 5)
+
+
+@pytest.mark.parametrize(("body", "expected"), [({}, "acme/header"), ({"repo": "acme/body"}, "acme/body")])
+async def test_the_repository_of_the_body_wins_over_the_header(stack, body, expected) -> None:
+    async with stack.rest(**{"X-Prism-Repo": "acme/header"}) as http:
+        await http.post("/api/v1/search", json={"query": "main", **body})
+        assert stack.fake.last().repo == expected
+        await http.post("/api/v1/grep", json={"pattern": "main", **body})
+        assert stack.fake.last().repo == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"query": "x", "surprise": 1}, "surprise"),
+        ({"query": "x", "tenant": "other"}, "tenant"),
+        ({"query": "x", "limit": 101}, "limit"),
+        ({"query": "x", "limit": "many"}, "limit"),
+        ({}, "query"),
+    ],
+)
+async def test_an_invalid_field_is_named(stack, body, field) -> None:
+    async with stack.rest() as http:
+        response = await http.post("/api/v1/search", json=body)
+    assert response.status_code == 400
+    error = error_of(response)
+    assert error["code"] == "invalid_argument"
+    assert error["details"]["fields"] == [field]
+    assert field in error["message"]
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b"\xff"])
+async def test_a_body_that_is_not_an_object_is_an_invalid_argument(stack, body) -> None:
+    async with stack.rest() as http:
+        response = await http.post(
+            "/api/v1/search", content=body, headers={"Content-Type": "application/json"}
+        )
+    assert response.status_code == 400
+    assert error_of(response)["code"] == "invalid_argument"
+
+
+async def test_an_error_of_a_service_arrives_with_its_status(stack) -> None:
+    async with stack.rest() as http:
+        empty = await http.post("/api/v1/search", json={"query": " "})
+        unknown = await http.post("/api/v1/search", json={"query": "x", "repo": "nobody/nothing"})
+    assert (empty.status_code, error_of(empty)["code"]) == (400, "empty_query")
+    assert unknown.status_code == 404
+    assert error_of(unknown)["details"] == {"known": ["acme/app"]}
+
+
+async def test_a_service_that_is_away_is_unavailable(make_stack) -> None:
+    stack = await make_stack(services=("ingest",))
+    async with stack.rest() as http:
+        response = await http.post("/api/v1/search", json={"query": "main"})
+    assert response.status_code == 503
+    assert int(response.headers["Retry-After"]) > 0
+    assert error_of(response)["code"] == "unavailable"
+
+
+async def test_a_service_that_is_slow_is_a_deadline(make_stack) -> None:
+    stack = await make_stack(rpc_timeout_s=0.2)
+    async with stack.rest() as http:
+        response = await http.post("/api/v1/search", json={"query": "slow"})
+    assert (response.status_code, error_of(response)["code"]) == (504, "deadline_exceeded")
+
+
+async def test_repositories_jobs_and_coverage(stack) -> None:
+    async with stack.rest() as http:
+        assert (await http.get("/api/v1/repos")).json()["repositories"][0]["name"] == "acme/app"
+        assert (await http.get("/api/v1/jobs/job-1")).json()["job"]["counts"]["indexed"] == 2
+        (job,) = (await http.get("/api/v1/jobs?limit=3")).json()["jobs"]
+        assert "settled" not in job
+        assert stack.fake.last().limit == 3
+        assert (await http.get("/api/v1/jobs/none")).status_code == 404
+        assert (await http.get("/api/v1/jobs?limit=0")).status_code == 400
+        coverage = (await http.get("/api/v1/repos/acme/app/coverage")).json()
+        assert coverage["by_reason"] == {"binary": 1}
+        assert stack.fake.last().repo == "acme/app"
+
+
+async def test_a_git_url_becomes_a_job(stack) -> None:
+    async with stack.rest() as http:
+        accepted = await http.post(
+            "/api/v1/repos", json={"url": "https://example.com/acme/app.git", "ref": "main"}
+        )
+        refused = await http.post("/api/v1/repos", json={"url": "file:///etc"})
+    assert (accepted.status_code, accepted.json()["job"]["job"]) == (202, "job-1")
+    assert (refused.status_code, error_of(refused)["code"]) == (400, "clone_refused")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+async def test_a_snapshot_is_opened_plain_or_gzipped(stack, packed) -> None:
+    body = json.dumps(SNAPSHOT).encode()
+    headers = {"Content-Type": "application/json"} | ({"Content-Encoding": "gzip"} if packed else {})
+    async with stack.rest() as http:
+        response = await http.post(
+            "/api/v1/ingest/snapshots", content=gzip.compress(body) if packed else body, headers=headers
+        )
+    assert response.status_code == 200
+    assert response.json()["needed"] == [0]
+    assert stack.fake.last().tenant == "default"
+    assert stack.fake.last().files[0].path == "a.py"
+
+
+async def test_a_snapshot_above_the_bus_limit_travels_by_claim(stack) -> None:
+    files = [
+        {"path": f"{index:06}/" + "x" * 200, "blob": "b" * 40, "size_bytes": 1} for index in range(6_000)
+    ]
+    async with stack.rest() as http:
+        response = await http.post("/api/v1/ingest/snapshots", json={**SNAPSHOT, "files": files})
+    assert len(response.json()["needed"]) == 6_000
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding", "status", "code"),
+    [
+        (gzip.compress(b" " * 2_000), "gzip", 413, "payload_too_large"),
+        (bytes(2_000), "identity", 413, "payload_too_large"),
+        (b"not gzip", "gzip", 400, "invalid_argument"),
+        (gzip.compress(b"{}")[:-4], "gzip", 400, "invalid_argument"),
+        (b"{}", "br", 400, "invalid_argument"),
+        (b'{"files": "none"}', "identity", 400, "invalid_argument"),
+        (json.dumps({**SNAPSHOT, "surprise": 1}).encode(), "identity", 400, "invalid_argument"),
+    ],
+)
+async def test_a_bad_snapshot_is_refused(make_stack, body, encoding, status, code) -> None:
+    stack = await make_stack(snapshot_bytes_max=1_000, snapshot_unpacked_bytes_max=1_500)
+    async with stack.rest() as http:
+        response = await http.post(
+            "/api/v1/ingest/snapshots",
+            content=body,
+            headers={"Content-Encoding": encoding, "Content-Type": "application/json"},
+        )
+    assert (response.status_code, error_of(response)["code"]) == (status, code)
+
+
+@pytest.mark.parametrize("lane", ["bulk", "live"])
+async def test_a_pack_is_on_the_stream_when_it_is_answered(stack, lane) -> None:
+    data = b"\x00\xffpack" * 10
+    digest = hashlib.sha256(data).hexdigest()
+    async with stack.rest() as http:
+        for _ in range(2):
+            response = await http.post(
+                f"/api/v1/ingest/snapshots/job-1/packs?lane={lane}",
+                content=data,
+                headers={"X-Prism-Pack": digest},
+            )
+            assert (response.status_code, response.json()) == (202, {"stored": True})
+    state = (await stack.bus.js.stream_info("PRISM_UPLOADS")).state
+    assert state.messages == 1
+    message = await stack.bus.js.get_msg("PRISM_UPLOADS", state.last_seq)
+    assert message.subject == names.subject(Lane(lane), names.FILES_UPLOADED)
+    assert FilesUploaded.model_validate_json(message.data) == FilesUploaded(
+        tenant="default", job="job-1", pack=digest, data=data
+    )
+
+
+async def test_a_pack_that_is_not_its_digest_is_refused(make_stack) -> None:
+    stack = await make_stack(pack_bytes_max=100)
+    url = "/api/v1/ingest/snapshots/job-1/packs"
+    async with stack.rest() as http:
+        wrong = await http.post(url, content=b"x", headers={"X-Prism-Pack": "0" * 64})
+        missing = await http.post(url, content=b"x")
+        large = await http.post(url, content=b"x" * 101, headers={"X-Prism-Pack": "0" * 64})
+    assert (wrong.status_code, error_of(wrong)["code"]) == (400, "upload_mismatch")
+    assert (missing.status_code, error_of(missing)["code"]) == (400, "invalid_argument")
+    assert (large.status_code, error_of(large)["code"]) == (413, "payload_too_large")
+    assert (await stack.bus.js.stream_info("PRISM_UPLOADS")).state.messages == 0
+
+
+async def test_an_ordinary_body_is_limited(make_stack) -> None:
+    stack = await make_stack(json_bytes_max=1_000)
+    async with stack.rest() as http:
+        response = await http.post("/api/v1/search", json={"query": "x" * 1_001})
+    assert (response.status_code, error_of(response)["code"]) == (413, "payload_too_large")
+
+
+async def test_unknown_routes_and_methods_are_json_too(stack) -> None:
+    async with stack.rest() as http:
+        missing, method = await http.get("/api/v1/nothing"), await http.delete("/api/v1/search")
+        outside = await http.get("/nothing")
+    assert missing.status_code == outside.status_code == 404
+    assert method.status_code == 405
+    for response in (missing, method, outside):
+        assert error_of(response)["next_action"]
+
+
+async def test_the_openapi_page_describes_the_api(stack) -> None:
+    async with stack.rest(Authorization="") as http:
+        assert (await http.get("/docs")).status_code == 200
+        schema = (await http.get("/openapi.json")).json()
+    body = schema["components"]["schemas"]["SearchBody"]
+    assert "tenant" not in body["properties"]
+    assert "query" in body["required"]
+    assert "/api/v1/ingest/snapshots/{job}/packs" in schema["paths"]
+    assert schema["components"]["schemas"]["SnapshotBody"]["properties"]["files"]
+
+
+async def test_health_needs_no_token(stack) -> None:
+    async with stack.rest(Authorization="") as http:
+        for path in ("/livez", "/readyz", "/metrics"):
+            assert (await http.get(path)).status_code == 200, path
+        ready = (await http.get("/readyz")).json()
+    assert ready == {"status": "ok", "checks": {"nats": "ok", "tokens": "ok"}}
+
+
+async def test_status_tells_of_every_part(stack) -> None:
+    await stack.bus.js.publish(
+        "prism.dead.S.c",
+        json.dumps({"tenant": "default", "path": "src/bad.py"}).encode(),
+        headers={
+            "Prism-Subject": "prism.bulk.file.changed",
+            "Prism-Code": "internal",
+            "Prism-Reason": "boom",
+        },
+    )
+    await stack.bus.js.publish("prism.dead.S.c", b'{"tenant": "other", "path": "secret.py"}')
+    await stack.bus.js.publish("prism.dead.S.c", b"garbage", headers={"Prism-Reason": "secret"})
+    async with stack.rest() as http:
+        status = (await http.get("/api/v1/status")).json()
+    assert status["errors"] == {}
+    assert {stream["name"] for stream in status["streams"]} == {stream.name for stream in names.STREAMS}
+    assert status["points"] == {"total": 9}
+    assert status["repositories"][0]["layers"][0] == {
+        "layer": "base",
+        "ref": "main",
+        "commit": "a" * 40,
+        "points": 9,
+        "files": 3,
+        "indexed_at": "2026-01-02T03:04:05+00:00",
+    }
+    assert status["jobs"][0]["job"] == "job-1"
+    letters = status["dead_letters"]
+    assert letters["messages"] == 3
+    assert [letter["path"] for letter in letters["newest"]] == ["", "src/bad.py"]
+    assert letters["newest"][1] == {
+        "subject": "prism.bulk.file.changed",
+        "code": "internal",
+        "reason": "boom",
+        "path": "src/bad.py",
+    }
+    assert "secret" not in json.dumps(status)
+
+
+async def test_status_says_what_it_cannot_know(make_stack) -> None:
+    stack = await make_stack(services=("search",))
+    async with stack.rest() as http:
+        response = await http.get("/api/v1/status")
+    assert response.status_code == 200
+    status = response.json()
+    assert status["errors"] == {"jobs": "unavailable", "repositories": "unavailable"}
+    assert status["jobs"] is None
+    assert status["repositories"] is None
+    assert status["points"] == {"total": 9}
+
+
+async def test_status_lives_without_nats(make_stack, nats_server) -> None:
+    stack = await make_stack(status_timeout_s=0.5)
+    async with stack.rest() as http:
+        assert (await http.get("/api/v1/whoami")).status_code == 200
+        nats_server.kill()
+        try:
+            async with asyncio.timeout(10):
+                status = (await http.get("/api/v1/status")).json()
+            assert set(status["errors"]) == {"streams", "dead_letters", "points", "jobs", "repositories"}
+        finally:
+            nats_server.start()
+            await reconnected(stack)
