@@ -144,7 +144,8 @@ def _show(answer: Answer) -> None:
     search.show(answer.reply)
     for label, timings in (("client", answer.milliseconds), ("server", answer.reply.timings_ms)):
         text = " · ".join(f"{name} {value:.1f} ms" for name, value in timings.items())
-        terminal.out.print(Text(f"{label}: {text}", style="dim"), soft_wrap=True)
+        if text:
+            terminal.out.print(Text(f"{label}: {text}", style="dim"), soft_wrap=True)
     terminal.out.print(Text(f"{answer.tools} tools listed", style="dim"))
     if not answer.reply.results:
         raise CommandError("The question found nothing.", "Ask with words of the code.", code="no_hits")

@@ -24,7 +24,7 @@ def reply(*hits: Hit, **receipt: Any) -> SearchReply:
         confidence="high",
         query_intent=Intent.DEFINITION,
         receipt=Receipt(**(facts | receipt)),
-        timings_ms={"total": 12.34},
+        timings_ms={"embed": 2.3, "rank": 10.0},
     )
 
 
@@ -78,4 +78,4 @@ def test_no_hits_are_said(capsys: pytest.CaptureFixture[str]):
 
 def test_a_long_hit_is_cut_and_says_so(capsys: pytest.CaptureFixture[str]):
     search.show(reply(HIT.model_copy(update={"content": "x\n" * 100})))
-    assert "76 more lines" in capsys.readouterr().out
+    assert "88 more lines" in capsys.readouterr().out
