@@ -76,7 +76,9 @@ def up(
 def down(data_dir: DataDirOption = None) -> None:
     """Stop the stack of a data folder, services first, and wait until it is gone. The data stays.
 
-    Exit code 0 as well if it was not running.
+    Exit code 0 as well if it was not running: it is as stopped as it should be.
+
+    Try: `prism down`
     """
     with _told_errors():
         from prism_cli import up as command
@@ -91,7 +93,7 @@ def index(
         str, typer.Argument(metavar="PATH_OR_GIT_URL", help="A folder, or the URL of a git repository.")
     ],
     name: Annotated[
-        str, typer.Option(help="owner/repo. Without it: the name of the git origin, else local/<folder>.")
+        str, typer.Option(help="owner/repo. Without it: the name of the git origin, else local/FOLDER.")
     ] = "",
     ref: Annotated[str, typer.Option(help="A branch, tag or commit instead of the files as they are.")] = "",
     wait: Annotated[bool, typer.Option("--wait", help="Return when all of it is searchable.")] = False,
@@ -190,6 +192,50 @@ def connect(
 
         target = find_target()
         command.connect(target.mcp_url, target.token, client)
+
+
+@app.command()
+def doctor(as_json: JsonOption = False) -> None:
+    """Check what Prism needs on this machine, and say what to do about each thing that is not right.
+
+    Exit code 1 if something is wrong. A stack that does not run is not wrong.
+
+    Try: `prism doctor`
+    """
+    with _told_errors():
+        from prism_cli import doctor as command
+        from prism_cli import terminal
+        from prism_cli.stack import layout
+
+        findings = command.examine(layout.data_dir(), PORT)
+        if as_json:
+            terminal.print_json(command.as_json(findings))
+        else:
+            command.show(findings)
+        raise typer.Exit(Exit.FAILED if command.is_wrong(findings) else Exit.OK)
+
+
+@app.command()
+def demo(
+    repo: Annotated[str, typer.Option(help="A folder or a git URL.")] = ".",
+    query: Annotated[
+        str, typer.Option(help="What to ask.")
+    ] = "how is a failed message retried and moved to the dead letters",
+) -> None:
+    """Show the whole once: start a stack of its own, index, ask over MCP, print the answer, stop.
+
+    Uses a temporary folder and a free port, beside any stack that runs; leaves nothing.
+
+    Try:
+
+    - `prism demo`
+
+    - `prism demo --repo https://github.com/psf/requests --query "where are redirects followed"`
+    """
+    with _told_errors():
+        from prism_cli import demo as command
+
+        command.demo(repo, query)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from prism_cli.client import Prism
 from prism_cli.target import Target
 from prism_contracts.rpc import Hit, Receipt, SearchReply
 
-LINES_SHOWN_MAX = 24
+LINES_SHOWN_MAX = 12
 COMMIT_CHARS = 10
 THEME = "ansi_dark"
 
@@ -31,8 +31,11 @@ def show(reply: SearchReply) -> None:
 
 
 def _show_hit(rank: int, hit: Hit) -> None:
+    lines = terminal.printable(hit.content).rstrip("\n").split("\n")
     terminal.out.print(hit_header(rank, hit), soft_wrap=True)
-    terminal.out.print(_excerpt(hit))
+    terminal.out.print(_excerpt(hit, lines[:LINES_SHOWN_MAX]))
+    if len(lines) > LINES_SHOWN_MAX:
+        terminal.out.print(Text(f"     … {len(lines) - LINES_SHOWN_MAX} more lines", style="dim"))
 
 
 def hit_header(rank: int, hit: Hit) -> Text:
@@ -46,19 +49,14 @@ def hit_header(rank: int, hit: Hit) -> Text:
     return header.append(f"  score {hit.score:.3f}{legs}", style="dim")
 
 
-def _excerpt(hit: Hit) -> Syntax:
-    lines = terminal.printable(hit.content).rstrip("\n").split("\n")
-    shown = lines[:LINES_SHOWN_MAX]
-    if len(lines) > LINES_SHOWN_MAX:
-        shown.append(f"… {len(lines) - LINES_SHOWN_MAX} more lines")
+def _excerpt(hit: Hit, lines: list[str]) -> Syntax:
     return Syntax(
-        "\n".join(shown),
+        "\n".join(lines),
         hit.language or "text",
         theme=THEME,
         background_color="default",
         line_numbers=True,
         start_line=hit.start_line,
-        word_wrap=False,
     )
 
 
@@ -72,8 +70,8 @@ def receipt_line(reply: SearchReply) -> str:
     ]
     if reply.receipt.missing_legs:
         parts.append(f"without {', '.join(reply.receipt.missing_legs)}")
-    if "total" in reply.timings_ms:
-        parts.append(f"{reply.timings_ms['total']:.1f} ms")
+    if reply.timings_ms:
+        parts.append(f"{sum(reply.timings_ms.values()):.1f} ms")
     return terminal.printable(" · ".join(parts))
 
 

@@ -5,16 +5,25 @@ Standard output carries answers only, so that it can be piped; progress, notes a
 
 import json
 import re
+import sys
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.text import Text
 
 from prism_cli.exits import CommandError
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+# What goes into a file or a pipe is not cut at 80 columns.
+PIPE_COLUMNS = 240
+
+
+def _console(stream: TextIO, *, stderr: bool) -> Console:
+    return Console(stderr=stderr, highlight=False, width=None if stream.isatty() else PIPE_COLUMNS)
+
+
+out = _console(sys.stdout, stderr=False)
+err = _console(sys.stderr, stderr=True)
 
 # Escape sequences could redraw the terminal, and marks of writing direction show code that is not there
 # (https://trojansource.codes).

@@ -43,8 +43,7 @@ class Child:
 
     def start(self) -> None:
         """Begin a life. Only from the main thread: see child.py."""
-        for path in self.spec.announced_in:
-            path.unlink(missing_ok=True)
+        self.forget_announcements()
         rotate(self.log)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -62,6 +61,11 @@ class Child:
         self._start_due_at = None
         self.ready = False
         self.problem = "starting"
+
+    def forget_announcements(self) -> None:
+        """Remove the files in which an earlier life said its port."""
+        for path in self.spec.announced_in:
+            path.unlink(missing_ok=True)
 
     def has_died(self) -> bool:
         """Whether a life ended since the last call; then the next one is due after a pause."""

@@ -150,9 +150,13 @@ class Supervisor:
         if child.ready or not (late or child.restarts >= START_DEATHS_MAX):
             return
         lines = "\n".join(f"  {line}" for line in tail(child.log, LOG_LINES_SHOWN))
-        reason = f"not ready after {START_SECONDS_MAX:g} s" if late else "died again and again"
+        reason = (
+            f"not ready after {START_SECONDS_MAX:g} s ({child.problem})"
+            if late
+            else f"died {child.restarts + 1} times ({describe_exit(child.last_exit or 0)})"
+        )
         raise CommandError(
-            f"{child.name} did not start: {reason} ({child.problem}).\nLast lines of {child.log}:\n{lines}",
+            f"{child.name} did not start: {reason}.\nLast lines of {child.log}:\n{lines}",
             "Read the log above, then run `prism doctor`.",
             code="start_failed",
             exit_code=Exit.START_FAILED,
@@ -208,6 +212,8 @@ class Supervisor:
         requests_seen = self._signals
         for group in self._stop_order():
             self._stop_group(group, requests_seen)
+        for child in self._children:
+            child.forget_announcements()
         self._data.supervisor_file.unlink(missing_ok=True)
         self._report(Note("stopped", "stopped"))
 
