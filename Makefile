@@ -40,6 +40,11 @@ lock: $(UV) ## Compile the hashed requirements from pyproject.toml
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra dev pyproject.toml -o requirements/dev.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/build.in -o requirements/build.txt
 
+##@ Run
+.PHONY: demo
+demo: setup ## Start everything, index REPO, ask QUERY over MCP, print the answer, stop
+	@$(BIN)/prism demo --repo '$(subst ','\'',$(REPO))' --query '$(subst ','\'',$(QUERY))'
+
 ##@ Check
 .PHONY: check
 check: setup-dev ## Lint, format, types, imports

@@ -1,5 +1,6 @@
 """The base class of all messages, and the identifiers that every part derives in the same way."""
 
+import hashlib
 import uuid
 from enum import StrEnum
 
@@ -25,3 +26,18 @@ class Lane(StrEnum):
 def repo_id(full_name: str) -> str:
     """The id of a repository, a UUID5 of its lower-cased full name such as `owner/name`."""
     return str(uuid.uuid5(uuid.NAMESPACE_DNS, full_name.lower()))
+
+
+def file_id(tenant: str, repo: str, layer: str, path: str) -> str:
+    """The id of a file of a layer, and of the point that stands for it, a UUID5."""
+    return str(uuid.uuid5(uuid.UUID(repo), f"{tenant}\0{layer}\0{path}"))
+
+
+def generation(blob: str, chunker: str, model: str) -> str:
+    """Content address of what is indexed of a file: the same content, chunked and embedded in the same way."""
+    return hashlib.sha256(f"{blob}\0{chunker}\0{model}".encode()).hexdigest()[:16]
+
+
+def chunk_id(file: str, generation_: str, ordinal: int) -> str:
+    """The id of a chunk's point, a UUID5: a function of file, content and position, never of time."""
+    return str(uuid.uuid5(uuid.UUID(file), f"{generation_}:{ordinal}"))

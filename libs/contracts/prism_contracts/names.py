@@ -63,6 +63,8 @@ STREAMS = (
     ),
 )
 
+JOBS_MAX_AGE_S = 30 * 24 * HOUR_S
+
 DEAD_LETTERS = "PRISM_DEAD_LETTERS"
 DEAD_LETTER_SUBJECTS = "prism.dead.>"
 DEAD_LETTERS_MAX_BYTES = 256 * MIB
@@ -91,6 +93,7 @@ def dead_letter_subject(stream: str, consumer: str) -> str:
 
 # Request/reply. The queue group is the name of the serving service.
 RPC_EMBED_QUERY = "prism.rpc.embedder.query"
+RPC_EMBED_DEEP_QUERY = "prism.rpc.embedder-deep.query"
 RPC_SEARCH = "prism.rpc.search.search"
 RPC_GREP = "prism.rpc.search.grep"
 RPC_READ_FILE = "prism.rpc.search.read_file"
@@ -109,6 +112,7 @@ RPC_JOBS = "prism.rpc.ingest.jobs"
 KV_REPOSITORIES = "prism_repositories"  # <tenant>.<repo id> -> Repository
 KV_JOBS = "prism_jobs"  # <job id> -> Job
 KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
+KV_COMPONENTS = "prism_components"  # chunker, embedder-fast -> Component
 KV_DEEP_VECTORS = "prism_deep_vectors"  # <model>.<sha256 of the text> -> float16 bytes
 
 # Object buckets.

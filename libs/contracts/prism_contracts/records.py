@@ -31,6 +31,7 @@ class Repository(Message):
     head_commit: str = ""  # the newest commit that Prism has heard of
     head_seen_at: datetime | None = None
     next_version: int = 1
+    active_job: str = ""  # one job at a time changes a repository
     layers: dict[str, LayerState] = {}
 
     @property
@@ -43,7 +44,6 @@ class JobState(StrEnum):
     """Where a job is. The last four are final."""
 
     CLONING = "cloning"
-    RECEIVING = "receiving"
     INDEXING = "indexing"
     COMPLETE = "complete"
     COMPLETE_WITH_ERRORS = "complete_with_errors"
@@ -95,7 +95,8 @@ class Job(Message):
     # Files that need work, by their ordinals: `expected` of them, one bit each in `settled`.
     expected: int = 0
     settled: bytes = b""
-    received: int = 0  # files whose content has arrived
+    # Another job was given up while its files were under way: what it left is swept when this one is through.
+    sweep: bool = False
     problems: tuple[FileProblem, ...] = ()
     error: ErrorBody | None = None
     created_at: datetime
@@ -111,3 +112,15 @@ class Token(Message):
     created_at: datetime
     revoked_at: datetime | None = None
     scopes: tuple[str, ...] = Field(default=("read", "write"))
+
+
+class Component(Message):
+    """The version of a part that the content address of every indexed file depends on."""
+
+    version: str  # of the chunker, or the fingerprint of a model's weights
+    dimension: int = 0  # of a model's vectors
+
+
+COMPONENT_CHUNKER = "chunker"
+COMPONENT_FAST_MODEL = "embedder-fast"
+COMPONENT_DEEP_MODEL = "embedder-deep"

@@ -344,12 +344,10 @@ class EmbedQueryRequest(Message):
 
 
 class EmbedQueryReply(Message):
-    """Query vectors by tier. `deep` is absent where no deep model runs."""
+    """One vector a text."""
 
-    fast_model: str
-    fast: tuple[tuple[float, ...], ...]
-    deep_model: str = ""
-    deep: tuple[tuple[float, ...], ...] = ()
+    model: str  # fingerprint of the weights
+    vectors: tuple[tuple[float, ...], ...]
 
 
 class SnapshotFile(Message):

@@ -8,10 +8,10 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from faststream import AckPolicy
-from faststream.nats import JStream, NatsBroker, PubAck, PullSub
+from faststream.nats import JStream, NatsBroker, NatsMessage, PubAck, PullSub
 from faststream.nats.opentelemetry import NatsTelemetryMiddleware
 from faststream.nats.prometheus import NatsPrometheusMiddleware
 from faststream.nats.security import NatsToken
@@ -26,7 +26,7 @@ from nats.js.api import (
     StorageType,
     StreamConfig,
 )
-from nats.js.errors import BadRequestError, NotFoundError, ServiceUnavailableError
+from nats.js.errors import BadRequestError, ServiceUnavailableError
 from nats.js.errors import Error as JetStreamError
 from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.sdk.trace import TracerProvider
@@ -34,6 +34,7 @@ from prometheus_client import REGISTRY
 
 from prism_contracts import names
 from prism_contracts.base import Lane, Message
+from prism_contracts.errors import ErrorCode
 from prism_runtime.codec import ClaimCodec
 from prism_runtime.delivery import ACK_WAIT_S, DeliveryMiddleware
 from prism_runtime.settings import ServiceSettings
@@ -48,9 +49,21 @@ CONNECT_TIMEOUT_S = 5
 EXIT_BUS_CLOSED = 70
 STREAM_NAME_IN_USE = 10058
 
+DEAD_LETTER_WORKERS = 8
+
 Event = TypeVar("Event", bound=Message)
 
 log = logging.getLogger(__name__)
+
+
+class DeadLetter(NamedTuple):
+    """A message that was given up, and why."""
+
+    body: bytes
+    subject: str
+    consumer: str
+    code: str
+    reason: str
 
 
 class Bus:
@@ -63,7 +76,7 @@ class Bus:
         self.codec = ClaimCodec()
         self._settings = settings
         self._stopping = False
-        self._durables: list[tuple[names.Stream, str, str]] = []
+        self._durables: list[tuple[str, str, str]] = []
         self._streams = {stream.name: JStream(stream.name, declare=False) for stream in names.STREAMS}
         self.broker = self._make_broker(tracing)
 
@@ -101,10 +114,16 @@ class Bus:
         """The JetStream context of the connection; only after `start`."""
         return self.broker.connection.jetstream()
 
-    async def start(self) -> None:
-        """Connect, make sure that streams and consumers are as this version wants them, begin to consume."""
+    async def connect(self) -> None:
+        """Connect, and make sure that the streams are as this version wants them."""
         await self.broker.connect()
-        await self._declare()
+        await self._declare_streams()
+
+    async def start(self) -> None:
+        """Connect if that is not done, and begin to consume."""
+        if self.codec.store is None:
+            await self.connect()
+        await self._declare_consumers()
         await self.broker.start()
         # start() returns before the subscriptions have reached the server.
         await self.broker.connection.flush()
@@ -121,7 +140,7 @@ class Bus:
         if not self._durables:
             await self.broker.connection.flush(timeout=1)
         for stream, durable, _ in self._durables:
-            await self.js.consumer_info(stream.name, durable)
+            await self.js.consumer_info(stream, durable)
 
     def consume(
         self,
@@ -147,7 +166,7 @@ class Bus:
         stream = names.stream_of(fact)
         durable = names.durable(self.service, lane, fact)
         subject = names.subject(lane, fact)
-        self._durables.append((stream, durable, subject))
+        self._durables.append((stream.name, durable, subject))
 
         async def on_message(body: bytes) -> None:
             await handle(event_type.model_validate_json(body))
@@ -159,6 +178,31 @@ class Bus:
             # A message that waits in the client burns its ack time: fetch no more than can be worked on.
             pull_sub=PullSub(batch_size=workers, timeout=FETCH_TIMEOUT_S),
             max_workers=workers,
+        )(on_message)
+
+    def consume_dead_letters(self, handle: Callable[[DeadLetter], Awaitable[None]]) -> None:
+        """Call `handle` for every message that a service gave up."""
+        durable = f"{self.service}-dead-letters"
+        self._durables.append((names.DEAD_LETTERS, durable, names.DEAD_LETTER_SUBJECTS))
+
+        async def on_message(body: bytes, message: NatsMessage) -> None:
+            headers = message.headers
+            await handle(
+                DeadLetter(
+                    body=body,
+                    subject=headers.get("Prism-Subject", ""),
+                    consumer=headers.get("Prism-Consumer", ""),
+                    code=headers.get("Prism-Code", ErrorCode.INTERNAL.value),
+                    reason=headers.get("Prism-Reason", ""),
+                )
+            )
+
+        self.broker.subscriber(
+            names.DEAD_LETTER_SUBJECTS,
+            stream=JStream(names.DEAD_LETTERS, declare=False),
+            durable=durable,
+            pull_sub=PullSub(batch_size=DEAD_LETTER_WORKERS, timeout=FETCH_TIMEOUT_S),
+            max_workers=DEAD_LETTER_WORKERS,
         )(on_message)
 
     async def publish(self, fact: str, lane: Lane, event: Message, message_id: str) -> None:
@@ -186,15 +230,22 @@ class Bus:
             assert isinstance(ack, PubAck)
             return
 
-    async def _declare(self) -> None:
+    async def _declare_streams(self) -> None:
         js = self.js
         scale = self._settings.nats_storage_scale
         for stream in names.STREAMS:
             await _upsert_stream(js, _stream_config(stream, scale, self._settings.nats_replicas))
         await _upsert_stream(js, _dead_letter_config(scale, self._settings.nats_replicas))
+        self.codec.store = await js.create_object_store(
+            names.OBJECTS_CLAIMS,
+            ObjectStoreConfig(ttl=CLAIMS_MAX_AGE_S, replicas=self._settings.nats_replicas),
+        )
+
+    async def _declare_consumers(self) -> None:
+        # A consumer that exists is not changed by subscribing to it; adding it again does.
         for stream, durable, subject in self._durables:
-            await js.add_consumer(
-                stream.name,
+            await self.js.add_consumer(
+                stream,
                 ConsumerConfig(
                     durable_name=durable,
                     filter_subject=subject,
@@ -204,10 +255,6 @@ class Bus:
                     max_ack_pending=ACK_PENDING_MAX,
                 ),
             )
-        self.codec.store = await js.create_object_store(
-            names.OBJECTS_CLAIMS,
-            ObjectStoreConfig(ttl=CLAIMS_MAX_AGE_S, replicas=self._settings.nats_replicas),
-        )
 
     async def _on_closed(self) -> None:
         # A pull subscriber spins without yielding on a closed client; only a restart helps.
@@ -251,6 +298,3 @@ def _dead_letter_config(scale: float, replicas: int) -> StreamConfig:
         duplicate_window=DUPLICATE_WINDOW_S,
         num_replicas=replicas,
     )
-
-
-__all__ = ["Bus", "NotFoundError"]

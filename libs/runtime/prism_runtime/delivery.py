@@ -20,7 +20,7 @@ from nats.aio.msg import Msg
 from pydantic import ValidationError
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.names import dead_letter_subject
+from prism_contracts.names import DEAD_LETTER_SUBJECTS, dead_letter_subject
 
 ACK_WAIT_S = 20.0
 HEARTBEAT_S = 5.0
@@ -30,6 +30,7 @@ BACKOFF_S = (0.5, 2.0, 8.0)
 OUTAGE_PAUSE_S = 2.0
 DEAD_LETTER_TIMEOUT_S = 5.0
 REASON_CHARS_MAX = 500
+DEAD_LETTER_PREFIX = DEAD_LETTER_SUBJECTS.rstrip(">")
 
 OUTAGES = frozenset({ErrorCode.UNAVAILABLE, ErrorCode.DEADLINE_EXCEEDED})
 POISON = (ValidationError, json.JSONDecodeError, UnicodeDecodeError)
@@ -101,7 +102,9 @@ class DeliveryMiddleware(BaseMiddleware):
             raise NackMessage(delay=OUTAGE_PAUSE_S) from exc_val
         if not _is_poison(exc_val) and deliveries < ATTEMPTS_MAX:
             raise NackMessage(delay=BACKOFF_S[min(deliveries - 1, len(BACKOFF_S) - 1)]) from exc_val
-        await self._bury(work, exc_val)
+        # A dead letter that cannot be handled stays where it is: burying it again would never end.
+        if not work.subject.startswith(DEAD_LETTER_PREFIX):
+            await self._bury(work, exc_val)
         return True
 
     def _jetstream_message(self) -> Msg | None:

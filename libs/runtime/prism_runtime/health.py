@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
 from starlette.applications import Starlette
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 Check = Callable[[], Awaitable[None]]
 
 
-async def run_checks(checks: dict[str, Check]) -> dict[str, str]:
+async def run_checks(checks: Mapping[str, Check]) -> dict[str, str]:
     """Run all checks side by side; the result has `ok` or the reason for each."""
     results = await asyncio.gather(*(_run_check(check) for check in checks.values()))
     return dict(zip(checks, results, strict=True))
@@ -35,7 +35,7 @@ async def _run_check(check: Check) -> str:
     return "ok"
 
 
-def health_routes(service: str, checks: dict[str, Check]) -> list[Route]:
+def health_routes(service: str, checks: Mapping[str, Check]) -> list[Route]:
     """The three routes, to be mounted in an app of one's own or in `health_app`."""
 
     async def livez(_: Request) -> Response:
@@ -53,6 +53,6 @@ def health_routes(service: str, checks: dict[str, Check]) -> list[Route]:
     return [Route("/livez", livez), Route("/readyz", readyz), Route("/metrics", metrics)]
 
 
-def health_app(service: str, checks: dict[str, Check]) -> Starlette:
+def health_app(service: str, checks: Mapping[str, Check]) -> Starlette:
     """The whole HTTP face of a service that has no other."""
     return Starlette(routes=health_routes(service, checks))

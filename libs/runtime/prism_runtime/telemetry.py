@@ -10,6 +10,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from structlog.tracebacks import ExceptionDictTransformer
 
 QUIET_LOGGERS = ("httpx", "httpx2", "httpcore", "mcp", "nats", "uvicorn.access", "asyncio")
 OWN_HANDLERS = ("uvicorn", "uvicorn.access", "uvicorn.error", "faststream", "mcp")
@@ -31,7 +32,8 @@ def set_up_logging(service: str, level: str) -> None:
             foreign_pre_chain=shared,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.dict_tracebacks,
+                # Without locals: they hold tokens and other people's code.
+                structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),
                 structlog.processors.JSONRenderer(),
             ],
         )
@@ -40,6 +42,7 @@ def set_up_logging(service: str, level: str) -> None:
     for name in OWN_HANDLERS:
         logging.getLogger(name).handlers = []
         logging.getLogger(name).propagate = True
+    logging.getLogger("prism_runtime.bus").addFilter(_is_news)
     for name in QUIET_LOGGERS:
         logging.getLogger(name).setLevel(logging.WARNING)
     structlog.configure(
@@ -70,3 +73,9 @@ def _add_trace_ids(_: object, __: str, event: MutableMapping[str, Any]) -> Mutab
         event["trace_id"] = f"{span.trace_id:032x}"
         event["span_id"] = f"{span.span_id:016x}"
     return event
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """FastStream calls an empty fetch an error when it ends a moment late; its loop simply goes on."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not (isinstance(error, TimeoutError) and "retrying" in record.getMessage())

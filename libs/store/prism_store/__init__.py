@@ -1,0 +1,4 @@
+"""How Prism keeps code in Qdrant: the schema, the one gate through which it is read, and the writer.
+
+Only the indexer imports `writer`; whoever reads goes through `reader`, which takes a `Scope` with every call.
+"""

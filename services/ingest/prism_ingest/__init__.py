@@ -1,0 +1,1 @@
+"""What changed: snapshots of folders and clones become one event a file, and jobs that count them."""

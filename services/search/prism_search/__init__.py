@@ -1,0 +1,1 @@
+"""Answers questions: legs in one round trip, fused, ranked, explained. Writes nothing."""

@@ -1,0 +1,153 @@
+"""Prism over HTTP: one method for each thing that a command asks, typed replies, errors as CommandError."""
+
+import asyncio
+import gzip
+import hashlib
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+from pydantic import ValidationError
+
+from prism_cli.exits import CommandError, Exit
+from prism_cli.patience import Patience
+from prism_cli.target import Target
+from prism_contracts.errors import ErrorBody, ErrorCode
+from prism_contracts.records import Job
+from prism_contracts.rpc import OpenSnapshotReply, OpenSnapshotRequest, SearchReply
+
+API = "/api/v1"
+TIMEOUT = httpx.Timeout(60.0, connect=5.0)
+# Answers after which the same request may do better.
+RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
+# How long a step of a long task outlasts a restart of the stack. A question of a person is asked once.
+TASK_PATIENCE_S = 60.0
+GZIP_LEVEL = 3
+BODY_CHARS_SHOWN = 200
+
+
+class Prism:
+    """A connection to one Prism; an async context manager."""
+
+    def __init__(self, target: Target, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self.target = target
+        headers = {"Authorization": f"Bearer {target.token}"} if target.token else {}
+        self._http = httpx.AsyncClient(
+            base_url=target.url, headers=headers, timeout=TIMEOUT, transport=transport
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def search(self, query: str, repo: str, limit: int) -> SearchReply:
+        """Ask a question."""
+        answer = await self._ask("POST", f"{API}/search", json={"query": query, "repo": repo, "limit": limit})
+        return SearchReply.model_validate_json(answer.content)
+
+    async def clone(self, url: str, name: str, ref: str) -> Job:
+        """Have the server clone and index a git URL."""
+        answer = await self._ask("POST", f"{API}/repos", json={"url": url, "name": name, "ref": ref})
+        return _job(answer)
+
+    async def open_snapshot(self, request: OpenSnapshotRequest) -> OpenSnapshotReply:
+        """Begin an upload; the reply says whose contents are wanted. Repeating it changes nothing."""
+        body = await asyncio.to_thread(_compressed, request)
+        headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+        answer = await self._ask(
+            "POST", f"{API}/ingest/snapshots", content=body, headers=headers, patience_s=TASK_PATIENCE_S
+        )
+        return OpenSnapshotReply.model_validate_json(answer.content)
+
+    async def send_pack(self, job: str, pack: bytes) -> None:
+        """Upload contents; returns when they are safe on the bus. Repeating it changes nothing."""
+        headers = {
+            "Content-Type": "application/octet-stream",
+            "X-Prism-Pack": hashlib.sha256(pack).hexdigest(),
+        }
+        path = f"{API}/ingest/snapshots/{job}/packs"
+        await self._ask("POST", path, content=pack, headers=headers, patience_s=TASK_PATIENCE_S)
+
+    async def job(self, job: str) -> Job:
+        """How far a job is."""
+        return _job(await self._ask("GET", f"{API}/jobs/{job}", patience_s=TASK_PATIENCE_S))
+
+    async def status(self) -> dict[str, Any]:
+        """Streams, dead letters, points, repositories, jobs. A part that cannot be had is None."""
+        answer: dict[str, Any] = (await self._ask("GET", f"{API}/status")).json()
+        return answer
+
+    async def _ask(
+        self, method: str, path: str, *, patience_s: float = 0.0, **arguments: Any
+    ) -> httpx.Response:
+        patience = Patience(patience_s)
+        while True:
+            failure, asked_s = CommandError(""), None
+            try:
+                answer = await self._http.request(method, path, **arguments)
+            except httpx.TransportError as error:
+                failure = unreachable(self.target, error)
+            except httpx.InvalidURL as error:
+                raise unreachable(self.target, error) from None
+            else:
+                if answer.is_success:
+                    return answer
+                failure, asked_s = error_of(answer), _retry_after(answer)
+                if answer.status_code not in RETRIED_STATUSES:
+                    raise failure
+            pause_s = patience.next_pause(asked_s)
+            if pause_s is None:
+                raise failure
+            await asyncio.sleep(pause_s)
+
+
+def unreachable(target: Target, error: Exception) -> CommandError:
+    """The error for a Prism that does not answer."""
+    reason = str(error) or type(error).__name__
+    next_action = (
+        "See `prism status` and `prism doctor`; `prism up` starts it again."
+        if target.local
+        else "Check PRISM_URL and the network."
+    )
+    return CommandError(
+        f"Prism does not answer at {target.url}: {reason}",
+        next_action,
+        code=ErrorCode.UNAVAILABLE.value,
+        exit_code=Exit.NOT_RUNNING,
+    )
+
+
+def error_of(answer: httpx.Response) -> CommandError:
+    """The error that an answer carries; a readable one also if something else than Prism answered."""
+    try:
+        body = ErrorBody.model_validate(answer.json()["error"])
+    except (ValueError, KeyError, TypeError, ValidationError):
+        return CommandError(
+            f"{answer.request.url} answered {answer.status_code}: {answer.text[:BODY_CHARS_SHOWN]!r}",
+            "Check that PRISM_URL is the address of a Prism gateway of this version.",
+            code=f"http_{answer.status_code}",
+        )
+    next_action = body.next_action
+    if body.code is ErrorCode.UNAUTHENTICATED:
+        next_action = next_action or "Set PRISM_TOKEN to a token of this Prism."
+    return CommandError(body.message, next_action, code=body.code.value, details=body.details)
+
+
+def _retry_after(answer: httpx.Response) -> float | None:
+    """`Retry-After` in seconds; the form with a date is not used by Prism."""
+    try:
+        return max(0.0, float(answer.headers["Retry-After"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def _compressed(request: OpenSnapshotRequest) -> bytes:
+    return gzip.compress(request.model_dump_json(exclude={"tenant"}).encode(), GZIP_LEVEL)
+
+
+def _job(answer: httpx.Response) -> Job:
+    return Job.model_validate(answer.json()["job"])

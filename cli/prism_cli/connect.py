@@ -1,0 +1,45 @@
+"""Client configuration, ready to paste: how each coding agent is told about this Prism."""
+
+import json
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Client(NamedTuple):
+    """A coding agent and where its configuration goes."""
+
+    title: str
+    where: str
+    snippet: Callable[[str, str], str]  # (MCP URL, token) -> text to paste
+
+
+def _claude_code(url: str, token: str) -> str:
+    return f'claude mcp add --transport http prism {url} --header "Authorization: Bearer {token}"'
+
+
+def _cursor(url: str, token: str) -> str:
+    return _json({"mcpServers": {"prism": {"url": url, "headers": _headers(token)}}})
+
+
+def _vscode(url: str, token: str) -> str:
+    return _json({"servers": {"prism": {"type": "http", "url": url, "headers": _headers(token)}}})
+
+
+def _codex(url: str, token: str) -> str:
+    return f'[mcp_servers.prism]\nurl = "{url}"\nhttp_headers = {{ Authorization = "Bearer {token}" }}'
+
+
+def _headers(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2)
+
+
+CLIENTS = {
+    "claude": Client("Claude Code", "run this command", _claude_code),
+    "cursor": Client("Cursor", ".cursor/mcp.json", _cursor),
+    "vscode": Client("VS Code", ".vscode/mcp.json", _vscode),
+    "codex": Client("Codex", "~/.codex/config.toml", _codex),
+}

@@ -1,0 +1,268 @@
+"""`prism doctor`: is all in place on this machine, and what to do where it is not.
+
+Each check looks at one thing, needs no other check, and never raises.
+"""
+
+import asyncio
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from rich.text import Text
+
+from prism_cli import terminal
+from prism_cli.client import Prism
+from prism_cli.exits import CommandError
+from prism_cli.stack import nats, probes
+from prism_cli.stack.layout import DataDir, read_json
+from prism_cli.stack.lock import holder
+from prism_cli.target import Target, find_target
+
+PYTHON_MIN = (3, 11)
+GIB = 1024**3
+DISK_WANTED_BYTES = 5 * GIB
+DISK_NEEDED_BYTES = GIB // 2
+COMMAND_SECONDS_MAX = 30
+PACKAGES = ("prism-code-intelligence", "qdrant-edge-py", "qdrant-client", "nats-py", "faststream", "mcp")
+
+# In a process of its own: the command line loads no model, and a broken one may crash what loads it.
+LOAD_MODEL = (
+    "import pathlib, prism_embedder;"
+    "from prism_embedder.core.static_model import StaticModel;"
+    "m = StaticModel.load(pathlib.Path(prism_embedder.__file__).parent / 'weights' / 'fast');"
+    "print(m.fingerprint, m.dimension)"
+)
+
+
+class Level(StrEnum):
+    """How a check ended."""
+
+    OK = "ok"
+    WARNING = "warning"  # works, or is only not running
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check saw, and what to do about it."""
+
+    check: str
+    level: Level
+    seen: str
+    advice: str = ""
+
+
+Findings = Iterable[Finding]
+
+
+def examine(data: DataDir, port: int) -> list[Finding]:
+    """All checks, in the order in which one would repair."""
+    checks: tuple[Callable[[], Findings], ...] = (
+        _python,
+        _packages,
+        _nats_server,
+        _git,
+        _model,
+        lambda: _data_folder(data),
+        lambda: _disk(data),
+        lambda: _port(data, port),
+        lambda: _services(data),
+        lambda: _server(data),
+    )
+    return [finding for check in checks for finding in check()]
+
+
+def is_wrong(findings: Findings) -> bool:
+    """Whether something has to be done."""
+    return any(finding.level is Level.WRONG for finding in findings)
+
+
+def _python() -> Findings:
+    seen = f"{platform.python_version()} at {sys.executable}"
+    if sys.version_info >= PYTHON_MIN:
+        yield Finding("python", Level.OK, seen)
+    else:
+        yield Finding("python", Level.WRONG, seen, "Install Python 3.11 or newer, then `make setup`.")
+
+
+def _packages() -> Findings:
+    versions = {package: _version(package) for package in PACKAGES}
+    missing = [package for package, found in versions.items() if not found]
+    seen = ", ".join(f"{package} {found or 'missing'}" for package, found in versions.items())
+    level = Level.WRONG if missing else Level.OK
+    yield Finding("packages", level, seen, "Run `make setup` again." if missing else "")
+
+
+def _nats_server() -> Findings:
+    try:
+        seen = _output(str(nats.binary()), "--version")
+    except (CommandError, OSError, subprocess.SubprocessError) as error:
+        yield Finding("nats-server", Level.WRONG, str(error), "Run `make setup` again.")
+    else:
+        yield Finding("nats-server", Level.OK, seen)
+
+
+def _git() -> Findings:
+    try:
+        yield Finding("git", Level.OK, _output("git", "--version"))
+    except (OSError, subprocess.SubprocessError) as error:
+        yield Finding("git", Level.WRONG, str(error), "Install git; folders and clones are read with it.")
+
+
+def _model() -> Findings:
+    try:
+        fingerprint, dimension = _output(sys.executable, "-P", "-c", LOAD_MODEL).split()
+    except subprocess.CalledProcessError as error:
+        reason = (error.stderr or "").strip().splitlines()[-1:]
+        advice = (
+            "The weights lie in the package prism_embedder: check out the repository whole, or install again."
+        )
+        yield Finding("model", Level.WRONG, " ".join(reason) or str(error), advice)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        yield Finding("model", Level.WRONG, str(error), "Run `make setup` again.")
+    else:
+        yield Finding("model", Level.OK, f"fast model {fingerprint}, {dimension} dimensions, loads")
+
+
+def _data_folder(data: DataDir) -> Findings:
+    folder = _existing(data)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            yield Finding("data folder", Level.OK, f"{data.root} can be written")
+    except OSError as error:
+        advice = "Give yourself the right to write there, or choose another folder with PRISM_DATA_DIR."
+        yield Finding("data folder", Level.WRONG, f"{folder}: {error.strerror}", advice)
+
+
+def _disk(data: DataDir) -> Findings:
+    free = shutil.disk_usage(_existing(data)).free
+    seen = f"{terminal.size(free)} free at {data.root}"
+    if free < DISK_NEEDED_BYTES:
+        yield Finding(
+            "disk", Level.WRONG, seen, "Free some space, or choose another disk with PRISM_DATA_DIR."
+        )
+    elif free < DISK_WANTED_BYTES:
+        yield Finding(
+            "disk", Level.WARNING, seen, "Enough for small repositories; 10,000 files take about 1 GiB."
+        )
+    else:
+        yield Finding("disk", Level.OK, seen)
+
+
+def _port(data: DataDir, port: int) -> Findings:
+    url = str((read_json(data.up_file) or {}).get("url", ""))
+    if url and holder(data.lock_file) is not None:
+        yield Finding("port", Level.OK, f"{url} is this stack")
+    elif probes.is_port_free(port):
+        yield Finding("port", Level.OK, f"{port} is free")
+    else:
+        advice = "Start with `prism up --port 0`, or stop what listens there."
+        yield Finding("port", Level.WARNING, f"{port} is used by another program", advice)
+
+
+def _services(data: DataDir) -> Findings:
+    if holder(data.lock_file) is None:
+        yield Finding("stack", Level.WARNING, f"not running on {data.root}", "Start it: `prism up --detach`.")
+        return
+    state = read_json(data.supervisor_file) or {"state": "starting", "services": {}}
+    yield Finding("stack", Level.OK, f"{state['state']}, process {state.get('pid')}")
+    for name, facts in state["services"].items():
+        yield _service(name, facts)
+
+
+def _service(name: str, facts: dict[str, Any]) -> Finding:
+    problem = _problem(name, facts)
+    restarts = f", restarted {facts['restarts']} times" if facts["restarts"] else ""
+    if problem:
+        seen = f"{problem}{restarts}"
+        return Finding(
+            f"service {name}", Level.WRONG, seen, f"Read {facts['log']}; `prism down && prism up`."
+        )
+    if restarts:
+        seen = f"ready{restarts}, last {facts['last_exit']}"
+        return Finding(f"service {name}", Level.WARNING, seen, f"Read why it died in {facts['log']}.")
+    return Finding(f"service {name}", Level.OK, f"ready, process {facts['pid']}, port {facts['port']}")
+
+
+def _problem(name: str, facts: dict[str, Any]) -> str:
+    if facts["pid"] is None or facts["port"] is None:
+        return "not running"
+    return probes.nats_problem(facts["port"]) if name == "nats" else probes.http_problem(facts["port"])
+
+
+def _server(data: DataDir) -> Findings:
+    try:
+        target = find_target()
+    except CommandError:  # said by the check of the stack
+        return
+    if target.local and target.local != data:
+        return
+    try:
+        answer = asyncio.run(_status(target))
+    except CommandError as error:
+        yield Finding("server", Level.WRONG, f"{error.message} [{error.code}]", error.next_action)
+        return
+    yield Finding("server", Level.OK, f"{target.url} answers and takes the token")
+    yield _dead_letters(answer.get("dead_letters"))
+
+
+async def _status(target: Target) -> dict[str, Any]:
+    async with Prism(target) as prism:
+        return await prism.status()
+
+
+def _dead_letters(letters: dict[str, Any] | None) -> Finding:
+    if letters is None:
+        return Finding("dead letters", Level.WARNING, "not known", "Look again when NATS answers.")
+    if letters["messages"]:
+        advice = (
+            "`prism status` shows the newest with their reasons; index the repository again after repair."
+        )
+        return Finding(
+            "dead letters", Level.WARNING, f"{letters['messages']:,} messages were given up", advice
+        )
+    return Finding("dead letters", Level.OK, "none")
+
+
+def _existing(data: DataDir) -> str:
+    """The data folder, or the nearest folder above it that is there."""
+    return str(next(folder for folder in (data.root, *data.root.parents) if folder.exists()))
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _output(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=COMMAND_SECONDS_MAX)
+    return done.stdout.strip()
+
+
+MARKS = {Level.OK: ("✓", "green"), Level.WARNING: ("!", "yellow"), Level.WRONG: ("✗", "bold red")}
+
+
+def show(findings: Findings) -> None:
+    """Print one line a finding, and beneath it what to do."""
+    for finding in findings:
+        mark, style = MARKS[finding.level]
+        line = Text(f"{mark} {finding.check:18}", style=style).append(
+            terminal.printable(finding.seen), style="default"
+        )
+        terminal.out.print(line, soft_wrap=True)
+        if finding.advice:
+            terminal.out.print(Text(f"    → {finding.advice}", style="cyan"), soft_wrap=True)
+
+
+def as_json(findings: list[Finding]) -> dict[str, Any]:
+    """What `--json` prints."""
+    return {"ok": not is_wrong(findings), "checks": [asdict(finding) for finding in findings]}

@@ -1,0 +1,192 @@
+"""The import from its beginning to its end: name it, take the snapshot, upload, follow the job, say how it went."""
+
+import asyncio
+import contextlib
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from prism_cli import terminal
+from prism_cli.client import Prism
+from prism_cli.exits import CommandError, Exit
+from prism_cli.index.naming import is_git_url, name_of_folder, name_of_url
+from prism_cli.index.progress import IndexProgress, waiting_by_service
+from prism_cli.index.upload import upload
+from prism_cli.target import Target
+from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobState
+from prism_source.folder import snapshot_folder
+from prism_source.gittree import snapshot_git
+from prism_source.snapshot import Snapshot
+
+POLL_S = 0.25
+# The status costs the server more than the job does.
+STATUS_EVERY_S = 2.0
+# Without --wait: time for a job that has nothing to do to say so.
+SETTLE_S = 2.0
+PROBLEMS_SHOWN = 20
+
+EXITS = {
+    JobState.COMPLETE: Exit.OK,
+    JobState.COMPLETE_WITH_ERRORS: Exit.INCOMPLETE,
+    JobState.FAILED: Exit.FAILED,
+    JobState.ABANDONED: Exit.FAILED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user asked for."""
+
+    source: str
+    name: str = ""
+    ref: str = ""
+    wait: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an import went, or how far it is."""
+
+    job: Job
+    seconds: float
+    files_sent: int = 0
+    bytes_sent: int = 0
+
+    @property
+    def exit_code(self) -> Exit:
+        return EXITS.get(self.job.state, Exit.OK)
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Everything was indexed already."""
+        counts = self.job.counts
+        return self.job.state is JobState.COMPLETE and not (counts.indexed or counts.removed or counts.failed)
+
+    def as_json(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return {
+            "job": self.job.model_dump(mode="json", exclude={"settled"}),
+            "nothing_changed": self.is_unchanged,
+            "seconds": round(self.seconds, 3),
+            "sent": {"files": self.files_sent, "bytes": self.bytes_sent},
+        }
+
+
+async def index(target: Target, wish: Wish) -> Outcome:
+    """Do it, with a live display on standard error. Raises CommandError, PrismError (of the source)."""
+    started_at = time.monotonic()
+    title = wish.name or (name_of_url(wish.source) if is_git_url(wish.source) else wish.source)
+    async with Prism(target) as prism:
+        with IndexProgress(terminal.err, title or wish.source) as progress:
+            if is_git_url(wish.source):
+                files, bytes_, job = 0, 0, await prism.clone(wish.source, wish.name, wish.ref)
+            else:
+                files, bytes_, job = await _send_folder(prism, wish, progress)
+            job = await _follow(prism, job, progress, _give_up_at(wish, job))
+    return Outcome(job, time.monotonic() - started_at, files, bytes_)
+
+
+async def _send_folder(prism: Prism, wish: Wish, progress: IndexProgress) -> tuple[int, int, Job]:
+    progress.reading()
+    snapshot, name = await asyncio.to_thread(_take_snapshot, wish)
+    with snapshot:
+        sent = await upload(prism, snapshot, name, progress.sent)
+    return sent.files, sent.bytes, sent.job
+
+
+def _take_snapshot(wish: Wish) -> tuple[Snapshot, str]:
+    folder = Path(wish.source).expanduser()
+    snapshot = snapshot_git(folder, wish.ref) if wish.ref else snapshot_folder(folder)
+    return snapshot, wish.name or name_of_folder(folder)
+
+
+def _give_up_at(wish: Wish, job: Job) -> float | None:
+    """Until when the job is followed; None: to its end."""
+    if wish.wait:
+        return None
+    return time.monotonic() + (0 if job.state is JobState.CLONING else SETTLE_S)
+
+
+async def _follow(prism: Prism, job: Job, progress: IndexProgress, give_up_at: float | None) -> Job:
+    waiting: dict[str, int] = {}
+    status_due_at = time.monotonic() + STATUS_EVERY_S
+    while job.state not in FINAL_STATES:
+        if give_up_at is not None and (job.expected or time.monotonic() >= give_up_at):
+            break
+        await asyncio.sleep(POLL_S)
+        job = await prism.job(job.job)
+        if time.monotonic() >= status_due_at:
+            waiting = await _waiting(prism)
+            status_due_at = time.monotonic() + STATUS_EVERY_S
+        progress.job(job, waiting)
+    return job
+
+
+async def _waiting(prism: Prism) -> dict[str, int]:
+    # A decoration: the import goes on without it.
+    with contextlib.suppress(CommandError):
+        return waiting_by_service(await prism.status())
+    return {}
+
+
+def show(outcome: Outcome) -> None:
+    """Tell a person how it went: the summary on standard output, problems beneath it."""
+    job = outcome.job
+    terminal.out.print(Text(summary(outcome), style=_style(job.state)), soft_wrap=True)
+    if job.error:
+        terminal.out.print(Text(f"  {job.error.message}  [{job.error.code}]"), soft_wrap=True)
+        terminal.out.print(Text(f"  → {job.error.next_action}", style="cyan"), soft_wrap=True)
+    for line in problem_lines(job.problems):
+        terminal.out.print(Text(line, style="dim"), soft_wrap=True)
+
+
+def summary(outcome: Outcome) -> str:
+    """One line about a job."""
+    job, counts = outcome.job, outcome.job.counts
+    if outcome.is_unchanged:
+        return f"{job.repo_name}: nothing changed, {counts.seen:,} files ({outcome.seconds:.1f} s)"
+    if job.state not in FINAL_STATES:
+        return f"{job.repo_name}: {job.state} as job {job.job}; follow it with `prism status`"
+    parts = [
+        f"{count:,} {word}"
+        for count, word in (
+            (counts.indexed, "indexed"),
+            (counts.unchanged, "unchanged"),
+            (counts.removed, "removed"),
+            (counts.skipped, "skipped"),
+            (counts.failed, "failed"),
+        )
+        if count
+    ]
+    rate = counts.indexed / outcome.seconds if outcome.seconds else 0
+    figures = f"{counts.chunks:,} chunks, {outcome.seconds:.1f} s, {rate:,.0f} files/s"
+    return f"{job.repo_name}: {job.state}: {counts.seen:,} files: {', '.join(parts) or 'none'} ({figures})"
+
+
+def problem_lines(problems: tuple[FileProblem, ...]) -> list[str]:
+    """The first problems, and how many there are of each kind if that is not all."""
+    lines = [
+        terminal.printable(
+            f"  {problem.path}: {problem.code}{f' ({problem.detail})' if problem.detail else ''}"
+        )
+        for problem in problems[:PROBLEMS_SHOWN]
+    ]
+    if len(problems) > PROBLEMS_SHOWN:
+        kinds = ", ".join(
+            f"{count} {code}" for code, count in Counter(p.code for p in problems).most_common()
+        )
+        lines.append(f"  … {len(problems)} in all: {kinds}")
+    return lines
+
+
+def _style(state: JobState) -> str:
+    return {
+        JobState.COMPLETE: "green",
+        JobState.COMPLETE_WITH_ERRORS: "yellow",
+        JobState.FAILED: "red",
+        JobState.ABANDONED: "red",
+    }.get(state, "default")

@@ -1,0 +1,65 @@
+"""What a repository is called when nobody says it: `owner/name` of its origin, else `local/<folder>`."""
+
+import re
+import subprocess
+from pathlib import Path
+
+GIT_SECONDS_MAX = 10
+LOCAL_OWNER = "local"
+SEGMENTS = 2
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+# git's short form of an ssh address: `git@host:owner/name`. A letter alone before the colon is a Windows drive.
+_SCP = re.compile(r"(?:[\w.-]+@)?[\w.-]{2,}:(?!/{0,2}\\)")
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def is_git_url(source: str) -> bool:
+    """Whether a source is an address rather than a folder. What exists as a folder is one."""
+    if Path(source).expanduser().exists():
+        return False
+    return bool(_SCHEME.match(source) or _SCP.match(source))
+
+
+def name_of_url(url: str) -> str:
+    """`https://github.com/psf/requests.git` -> `psf/requests`. Empty if the address does not say."""
+    if _SCHEME.match(url):
+        _, _, path = _SCHEME.sub("", url, count=1).partition("/")
+    elif _SCP.match(url):
+        path = url.partition(":")[2]
+    else:
+        return ""
+    path = path.partition("?")[0].partition("#")[0].rstrip("/").removesuffix(".git")
+    segments = [slug(segment) for segment in path.split("/") if segment]
+    return "/".join(segments[-SEGMENTS:]) if len(segments) >= SEGMENTS else ""
+
+
+def name_of_folder(folder: Path) -> str:
+    """The name of a work tree's origin, else `local/<folder>`.
+
+    A folder inside a work tree is not called like the whole: indexing it would remove the rest from the index.
+    """
+    root = folder.expanduser().resolve()
+    local = f"{LOCAL_OWNER}/{slug(root.name)}"
+    if not (root / ".git").exists():
+        return local
+    return name_of_url(_origin(root)) or local
+
+
+def slug(text: str) -> str:
+    """A text as a part of a name."""
+    return _NOT_IN_A_NAME.sub("-", text).strip("-.") or "folder"
+
+
+def _origin(root: Path) -> str:
+    try:
+        found = subprocess.run(
+            ["git", "-C", str(root), "config", "--get", "remote.origin.url"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=GIT_SECONDS_MAX,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return found.stdout.strip()

@@ -1,0 +1,112 @@
+"""How far an import is, on standard error: files sent, files settled with rate and ETA, what waits where."""
+
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from prism_contracts.records import Job, JobState
+
+STATE_TEXTS = {
+    JobState.CLONING: "Cloning",
+    JobState.INDEXING: "Indexing",
+}
+
+
+class _Rate(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.0f} files/s" if speed else "", style="dim")
+
+
+class IndexProgress:
+    """The display of one import; a context manager. Silent where `console` is no terminal."""
+
+    def __init__(self, console: Console, title: str) -> None:
+        self._title = title
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            _Rate(),
+            TimeRemainingColumn(compact=True),
+            TextColumn("[dim]{task.fields[note]}"),
+            console=console,
+            disable=not console.is_terminal,
+            transient=True,
+        )
+        self._sending: TaskID | None = None
+        self._settling: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def reading(self) -> None:
+        """The files are being listed and hashed."""
+        self._settling = self._add(f"Reading {self._title}")
+
+    def sent(self, files: int, wanted: int) -> None:
+        """Some of the wanted files are on the bus."""
+        if not wanted:
+            return
+        if self._sending is None:
+            self._sending = self._add("Sending")
+        self._progress.update(self._sending, completed=files, total=wanted)
+
+    def job(self, job: Job, waiting: dict[str, int]) -> None:
+        """Some of the files are settled; `waiting` says how many lie before which service."""
+        if self._settling is None:
+            self._settling = self._add("")
+        self._progress.update(
+            self._settling,
+            description=STATE_TEXTS.get(job.state, "Done"),
+            completed=settled(job),
+            total=job.expected or None,
+            note=_note(job, waiting),
+        )
+
+    def _add(self, description: str) -> TaskID:
+        return self._progress.add_task(description, total=None, note="")
+
+
+def settled(job: Job) -> int:
+    """How many files of those that needed work are done with, in whatever way."""
+    counts = job.counts
+    return min(job.expected, counts.indexed + counts.skipped + counts.failed + counts.removed)
+
+
+def waiting_by_service(status: dict[str, Any]) -> dict[str, int]:
+    """Messages that wait before each service, in the order of the pipeline. Consumers are `<service>-<lane>-…`."""
+    waiting: dict[str, int] = {}
+    for stream in status.get("streams") or ():
+        for consumer in stream["consumers"]:
+            service = consumer["name"].partition("-")[0]
+            count = consumer["pending"] + consumer["ack_pending"]
+            waiting[service] = waiting.get(service, 0) + count
+    return {service: count for service, count in waiting.items() if count}
+
+
+def _note(job: Job, waiting: dict[str, int]) -> str:
+    parts = [f"{service} {count:,}" for service, count in waiting.items()]
+    if job.counts.failed:
+        parts.append(f"failed {job.counts.failed:,}")
+    return " · ".join(parts)

@@ -1,0 +1,169 @@
+"""Bringing the files of a snapshot to the server: what it wants of them, in packs, a few at a time.
+
+A file may change between the moment it was hashed and the moment it is read. Then what was read is kept, and
+the snapshot is opened again with it: what is indexed is always what was said, and a busy file cannot make it
+go on for ever.
+"""
+
+import asyncio
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from prism_cli.client import Prism
+from prism_cli.exits import CommandError
+from prism_contracts.code import SkipReason
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import Job
+from prism_contracts.rpc import OpenSnapshotRequest, SnapshotFile
+from prism_source.pack import encode_pack, plan_packs
+from prism_source.snapshot import Snapshot, blob_hash, tree_commit
+
+PACKS_IN_FLIGHT = 4
+# Every round freezes the files that changed in the one before; more than a few means that someone rewrites
+# the folder as fast as we read it.
+ROUNDS_MAX = 5
+TREE = "tree:"
+
+SKIPS = {
+    ErrorCode.SOURCE_UNREADABLE: SkipReason.UNREADABLE,
+    ErrorCode.PAYLOAD_TOO_LARGE: SkipReason.TOO_LARGE,
+}
+
+# (files that are safe on the bus so far, files wanted)
+OnSent = Callable[[int, int], None]
+
+
+class Upload(NamedTuple):
+    """What was sent, and the job that works on it."""
+
+    job: Job
+    files: int
+    bytes: int
+    changed_meanwhile: int
+
+
+@dataclass(slots=True)
+class Frozen:
+    """The files to index, and the contents of those that changed after they were hashed."""
+
+    files: list[SnapshotFile | None]  # by ordinal of the snapshot; None: gone
+    contents: dict[int, bytes] = field(default_factory=dict)
+
+    def present(self) -> list[int]:
+        """Ordinals of the snapshot, in the order of the request."""
+        return [ordinal for ordinal, file in enumerate(self.files) if file is not None]
+
+
+async def upload(prism: Prism, snapshot: Snapshot, repo_name: str, on_sent: OnSent) -> Upload:
+    """Open the snapshot and send what is wanted. Raises CommandError if the files change faster than they are read."""
+    frozen = Frozen(list(snapshot.files))
+    for _ in range(ROUNDS_MAX):
+        round_ = _Round(prism, snapshot, frozen, on_sent)
+        sent = await round_.run(repo_name)
+        if not round_.changed:
+            return sent
+    raise CommandError(
+        "The files change faster than they can be read.",
+        "Index again when what writes them is done, or leave them out with .gitignore.",
+        code=ErrorCode.SNAPSHOT_CONFLICT.value,
+    )
+
+
+class _Round:
+    """One snapshot opened, and the packs that it wants."""
+
+    def __init__(self, prism: Prism, snapshot: Snapshot, frozen: Frozen, on_sent: OnSent) -> None:
+        self.changed = False
+        self._prism = prism
+        self._snapshot = snapshot
+        self._frozen = frozen
+        self._on_sent = on_sent
+        self._ordinals = frozen.present()
+        self._reading = asyncio.Lock()  # a reader is one process or one folder: not for two threads
+        self._files = self._bytes = self._wanted = 0
+
+    async def run(self, repo_name: str) -> Upload:
+        opened = await self._prism.open_snapshot(self._request(repo_name))
+        self._wanted = len(opened.needed)
+        self._on_sent(0, self._wanted)
+        sizes = ((position, self._file(position).size_bytes) for position in opened.needed)
+        await self._send_all(opened.job.job, plan_packs(sizes))
+        return Upload(opened.job, self._files, self._bytes, len(self._frozen.contents))
+
+    def _request(self, repo_name: str) -> OpenSnapshotRequest:
+        files = tuple(self._file(position) for position in range(len(self._ordinals)))
+        return OpenSnapshotRequest(
+            tenant="",
+            repo_name=repo_name,
+            # Of this round alone: the same files again later are a new wish, for others may come between.
+            snapshot=uuid.uuid4().hex,
+            commit=tree_commit(files) if self._snapshot.commit.startswith(TREE) else self._snapshot.commit,
+            ref=self._snapshot.ref,
+            dirty=self._snapshot.dirty or bool(self._frozen.contents),
+            files=files,
+        )
+
+    def _file(self, position: int) -> SnapshotFile:
+        file = self._frozen.files[self._ordinals[position]]
+        assert file is not None
+        return file
+
+    async def _send_all(self, job: str, packs: Iterable[tuple[int, ...]]) -> None:
+        waiting = iter(packs)
+
+        async def sender() -> None:
+            for positions in waiting:
+                await self._send(job, positions)
+
+        try:
+            async with asyncio.TaskGroup() as senders:
+                for _ in range(PACKS_IN_FLIGHT):
+                    senders.create_task(sender())
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+
+    async def _send(self, job: str, positions: tuple[int, ...]) -> None:
+        async with self._reading:
+            pack, count = await asyncio.to_thread(self._pack, positions)
+        if count:
+            await self._prism.send_pack(job, pack)
+        self._files += count
+        self._bytes += len(pack)
+        self._on_sent(self._files, self._wanted)
+
+    def _pack(self, positions: tuple[int, ...]) -> tuple[bytes, int]:
+        contents = ((position, self._content(position)) for position in positions)
+        items = [(position, content) for position, content in contents if content is not None]
+        return encode_pack(items), len(items)
+
+    def _content(self, position: int) -> bytes | None:
+        """What the server was told of the file; None if that is not what is there any more."""
+        ordinal = self._ordinals[position]
+        if ordinal in self._frozen.contents:
+            return self._frozen.contents[ordinal]
+        file = self._file(position)
+        try:
+            content = self._snapshot.read(ordinal)
+        except PrismError as error:
+            self._give_up(ordinal, file, error)
+            return None
+        blob = blob_hash(content)
+        if blob == file.blob:
+            return content
+        self.changed = True
+        self._frozen.contents[ordinal] = content
+        self._frozen.files[ordinal] = file.model_copy(update={"blob": blob, "size_bytes": len(content)})
+        return None
+
+    def _give_up(self, ordinal: int, file: SnapshotFile, error: PrismError) -> None:
+        self.changed = True
+        reason = SKIPS.get(error.code)
+        if error.code is ErrorCode.FILE_NOT_FOUND:
+            self._frozen.files[ordinal] = None
+        elif reason:
+            update = {"skipped": reason, "detail": "while it was being read"}
+            self._frozen.files[ordinal] = file.model_copy(update=update)
+        else:
+            raise error

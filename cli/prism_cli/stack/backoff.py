@@ -1,0 +1,21 @@
+"""How long a process that died waits for its next start."""
+
+FIRST_PAUSE_S = 0.5
+PAUSE_MAX_S = 10.0
+# A process that lived this long starts anew with the first pause.
+HEALTHY_AFTER_S = 60.0
+
+
+class Backoff:
+    """Pauses that double from death to death, until a life was long enough."""
+
+    def __init__(self) -> None:
+        self._next_s = FIRST_PAUSE_S
+
+    def pause_after(self, lived_s: float) -> float:
+        """Seconds to wait after a life of `lived_s` seconds."""
+        if lived_s >= HEALTHY_AFTER_S:
+            self._next_s = FIRST_PAUSE_S
+        pause_s = self._next_s
+        self._next_s = min(2 * pause_s, PAUSE_MAX_S)
+        return pause_s

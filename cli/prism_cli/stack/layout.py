@@ -1,0 +1,133 @@
+"""The data folder of a local stack: where everything lies, and the secrets that are made once a folder.
+
+<data>/nats/        JetStream store, nats.conf          <data>/token      bearer token of the gateway
+<data>/qdrant/      collections                         <data>/up.json    address of the running stack
+<data>/run/         <service>.json, supervisor.json     <data>/up.lock    held while a supervisor runs
+<data>/logs/        <service>.log                       <data>/secrets/   keys between the services
+"""
+
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from prism_cli.exits import CommandError
+
+TOKEN_BYTES = 32
+MODE_FOLDER = 0o700
+MODE_FILE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class DataDir:
+    """Paths in one data folder."""
+
+    root: Path
+
+    @property
+    def nats(self) -> Path:
+        return self.root / "nats"
+
+    @property
+    def qdrant(self) -> Path:
+        return self.root / "qdrant"
+
+    @property
+    def run(self) -> Path:
+        return self.root / "run"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def up_file(self) -> Path:
+        return self.root / "up.json"
+
+    @property
+    def lock_file(self) -> Path:
+        return self.root / "up.lock"
+
+    @property
+    def supervisor_file(self) -> Path:
+        return self.run / "supervisor.json"
+
+    @property
+    def supervisor_log(self) -> Path:
+        return self.log("supervisor")
+
+    def log(self, service: str) -> Path:
+        """The log of a service."""
+        return self.logs / f"{service}.log"
+
+    def create(self) -> None:
+        """Make the folders, readable by their owner only."""
+        try:
+            for folder in (self.root, self.nats, self.qdrant, self.run, self.logs, self.root / "secrets"):
+                folder.mkdir(mode=MODE_FOLDER, parents=True, exist_ok=True)
+        except OSError as error:
+            raise CommandError(
+                f"The data folder {self.root} cannot be made: {error.strerror or error}.",
+                "Choose another one with --data-dir or PRISM_DATA_DIR.",
+                code="data_dir_unusable",
+            ) from error
+
+    def token(self) -> str:
+        """The bearer token of the gateway, made at the first call."""
+        return _secret(self.root / "token", prefix="prism_")
+
+    def secret(self, name: str) -> str:
+        """A key between the services of this folder, made at the first call."""
+        return _secret(self.root / "secrets" / name)
+
+
+def data_dir(chosen: Path | None = None) -> DataDir:
+    """The data folder: the chosen one, else `PRISM_DATA_DIR`, else where this system keeps data of programs.
+
+    One folder has one spelling, links resolved: the marks on processes are compared by it.
+    """
+    return DataDir((chosen or _default()).expanduser().resolve())
+
+
+def _default() -> Path:
+    from_environment = os.environ.get("PRISM_DATA_DIR")
+    if from_environment:
+        return Path(from_environment)
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("prism", appauthor=False))
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """The object in a file; None if there is no such file or it is not whole."""
+    try:
+        value = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Replace a file at once, readable by its owner only."""
+    write_private(path, json.dumps(value, indent=1))
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace a file at once, readable by its owner only from its first moment on."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, MODE_FILE)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    partial.replace(path)
+
+
+def _secret(path: Path, prefix: str = "") -> str:
+    if path.exists():
+        found = path.read_text().strip()
+        if found:
+            return found
+    made = prefix + secrets.token_urlsafe(TOKEN_BYTES)
+    write_private(path, made)
+    return made

@@ -1,0 +1,158 @@
+"""What the stack consists of: for each process its command, its environment, and how to see that it is ready."""
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from prism_cli.stack import nats, probes
+from prism_cli.stack.layout import DataDir, read_json
+
+# Every process of a stack, and what those start in turn, carries this with the path of the data folder.
+MARKER = "PRISM_SUPERVISED_BY"
+
+NATS = "nats"
+QDRANT = "qdrant"
+GATEWAY = "gateway"
+WORKERS = ("ingest", "chunker", "embedder", "indexer", "search")
+
+# Arenas of glibc and thread pools of BLAS cost tens of megabytes a process, and bring nothing on few cores.
+FRUGAL = {
+    "MALLOC_ARENA_MAX": "2",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One process of the stack."""
+
+    name: str
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    # Process id -> the port that this very process listens on, None while it does not.
+    find_port: Callable[[int], int | None]
+    # Port -> why it is not ready, empty if it is.
+    problem: Callable[[int], str]
+    # Called with the first port: the process keeps it for the rest of the run, so that clients find it again.
+    pin: Callable[["Spec", int], "Spec"] = lambda spec, _: spec
+    # Where the process says its port; removed before each start, so that an earlier one is not believed.
+    announced_in: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Where the stack can be reached, and with what."""
+
+    port: int
+    token: str
+
+    @property
+    def url(self) -> str:
+        return f"http://{probes.HOST}:{self.port}"
+
+    @property
+    def mcp_url(self) -> str:
+        return f"{self.url}/mcp"
+
+
+def nats_spec(data: DataDir) -> Spec:
+    """The bus. Its configuration file is written here, and again when its port is known."""
+    config = nats.write_config(data, nats.ANY_PORT)
+
+    def pin(spec: Spec, port: int) -> Spec:
+        nats.write_config(data, port)
+        return spec
+
+    return Spec(
+        name=NATS,
+        argv=(str(nats.binary()), "-c", str(config)),
+        env=_base_env(data),
+        find_port=lambda pid: nats.port_of(data, pid),
+        problem=probes.nats_problem,
+        pin=pin,
+    )
+
+
+def qdrant_spec(data: DataDir) -> Spec:
+    """The store: the local server over Qdrant's own engine."""
+    env = _base_env(data) | {
+        "PRISM_QDRANT_LOCAL_DATA_DIR": str(data.qdrant),
+        "PRISM_QDRANT_LOCAL_HOST": probes.HOST,
+        "PRISM_QDRANT_LOCAL_PORT": "0",
+        "PRISM_QDRANT_LOCAL_API_KEY": data.secret("qdrant"),
+    }
+
+    port_file = data.qdrant / "qdrant.port"
+
+    def find_port(_: int) -> int | None:
+        try:
+            return int(port_file.read_text())
+        except (OSError, ValueError):
+            return None
+
+    def pin(spec: Spec, port: int) -> Spec:
+        return replace(spec, env=spec.env | {"PRISM_QDRANT_LOCAL_PORT": str(port)})
+
+    return Spec(
+        name=QDRANT,
+        argv=_python("prism_qdrant_local.main"),
+        env=env,
+        find_port=find_port,
+        problem=probes.http_problem,
+        pin=pin,
+        announced_in=(port_file,),
+    )
+
+
+def service_specs(data: DataDir, nats_port: int, qdrant_port: int, door: Door) -> tuple[Spec, ...]:
+    """The services, the gateway last."""
+    env = _base_env(data) | {
+        "PRISM_NATS_URL": f"nats://{probes.HOST}:{nats_port}",
+        "PRISM_NATS_TOKEN": data.secret("nats"),
+        "PRISM_QDRANT_URL": f"http://{probes.HOST}:{qdrant_port}",
+        "PRISM_QDRANT_API_KEY": data.secret("qdrant"),
+        "PRISM_RUN_DIR": str(data.run),
+        "PRISM_HEALTH_HOST": probes.HOST,
+        "PRISM_HEALTH_PORT": "0",
+    }
+    gateway_env = {
+        "PRISM_GATEWAY_HOST": probes.HOST,
+        "PRISM_GATEWAY_PORT": str(door.port),
+        "PRISM_PUBLIC_URL": door.url,
+        "PRISM_BOOTSTRAP_TOKEN_SHA256": hashlib.sha256(door.token.encode()).hexdigest(),
+    }
+    return (
+        *(_service(data, name, env) for name in WORKERS),
+        _service(data, GATEWAY, env | gateway_env),
+    )
+
+
+def _service(data: DataDir, name: str, env: dict[str, str]) -> Spec:
+    run_file = data.run / f"{name}.json"
+
+    def find_port(pid: int) -> int | None:
+        found = read_json(run_file)
+        return int(found["port"]) if found and found.get("pid") == pid else None
+
+    return Spec(
+        name=name,
+        argv=_python(f"prism_{name}.main"),
+        env=env,
+        find_port=find_port,
+        problem=probes.http_problem,
+        announced_in=(run_file,),
+    )
+
+
+def _python(module: str) -> tuple[str, ...]:
+    # -P: a folder that happens to be the current one lends no modules.
+    return (sys.executable, "-P", "-m", module)
+
+
+def _base_env(data: DataDir) -> dict[str, str]:
+    return FRUGAL | dict(os.environ) | {MARKER: str(data.root)}

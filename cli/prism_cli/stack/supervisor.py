@@ -1,0 +1,277 @@
+"""The supervisor: starts the stack in order, waits until all of it is ready, keeps it running, stops it.
+
+One thread, which sleeps until a child dies, a signal comes, or something is due. It never handles data.
+"""
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from types import FrameType
+from typing import Any, NamedTuple
+
+from prism_cli.exits import CommandError, Exit
+from prism_cli.stack import probes, specs, stale
+from prism_cli.stack.layout import DataDir, read_json, write_json
+from prism_cli.stack.lock import UpLock, holder
+from prism_cli.stack.logs import rotate, tail
+from prism_cli.stack.process import Child, describe_exit
+from prism_cli.stack.specs import Door, Spec
+
+START_SECONDS_MAX = 120.0
+# A service that dies so often before it was ready once will not get better by waiting.
+START_DEATHS_MAX = 3
+STOP_SECONDS_MAX = 15.0
+# While something starts or stops, and while nothing happens. A death or a signal ends a sleep at once.
+TICK_S = 0.05
+IDLE_TICK_S = 30.0
+LOG_LINES_SHOWN = 8
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Note(NamedTuple):
+    """Something that the user may want to know."""
+
+    kind: str  # starting, ready, died, restarted, up, stopping, stopped, failed
+    text: str
+    service: str = ""
+
+
+Report = Callable[[Note], None]
+
+
+class StopRequestedError(Exception):
+    """A signal asked for the end while the stack was starting."""
+
+
+class Supervisor:
+    """The stack on one data folder."""
+
+    def __init__(self, data: DataDir, port: int, report: Report) -> None:
+        self._data = data
+        self._wanted_port = port
+        self._report_to = report
+        self._lock = UpLock(data.lock_file)
+        self._children: list[Child] = []
+        self._state = "starting"
+        self._signals = 0
+        self._wakeups = -1
+
+    def run(self) -> None:
+        """Start, watch until a signal says stop, stop. Raises CommandError if it does not come up."""
+        self._data.create()
+        self._take_lock()
+        try:
+            self._listen_to_signals()
+            self._start()
+            self._watch()
+        except StopRequestedError:
+            pass
+        finally:
+            self._stop()
+            self._lock.release()
+
+    # Start.
+
+    def _take_lock(self) -> None:
+        if not self._lock.take():
+            raise already_running(self._data)
+        ended = stale.clean(self._data)
+        if ended:
+            self._report(Note("starting", f"ended {len(ended)} processes that an earlier run left behind"))
+
+    def _listen_to_signals(self) -> None:
+        self._wakeups, write_end = os.pipe()
+        for end in (self._wakeups, write_end):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in STOP_SIGNALS:
+            signal.signal(number, self._on_stop_signal)
+
+    def _on_stop_signal(self, _: int, __: FrameType | None) -> None:
+        self._signals += 1
+
+    def _start(self) -> None:
+        door = Door(self._gateway_port(), self._data.token())
+        deadline = time.monotonic() + START_SECONDS_MAX
+        foundation = self._launch([specs.nats_spec(self._data), specs.qdrant_spec(self._data)])
+        self._await(foundation, deadline)
+        nats_port, qdrant_port = (child.port for child in foundation)
+        assert nats_port
+        assert qdrant_port
+        self._await(self._launch(specs.service_specs(self._data, nats_port, qdrant_port, door)), deadline)
+        self._state = "ready"
+        self._write_state()
+        write_json(self._data.up_file, self._description(door))
+        self._report(Note("up", door.url))
+
+    def _gateway_port(self) -> int:
+        if self._wanted_port == 0:
+            return probes.free_port()
+        if not probes.is_port_free(self._wanted_port):
+            raise CommandError(
+                f"Port {self._wanted_port} is in use by another program.",
+                "Choose another one with --port N, or --port 0 for any free one.",
+                code="port_in_use",
+                exit_code=Exit.PORT_IN_USE,
+            )
+        return self._wanted_port
+
+    def _description(self, door: Door) -> dict[str, Any]:
+        return {
+            "url": door.url,
+            "mcp_url": door.mcp_url,
+            "token": door.token,
+            "pid": os.getpid(),
+            "data_dir": str(self._data.root),
+        }
+
+    def _launch(self, wanted: Iterable[Spec]) -> list[Child]:
+        children = [Child(spec, self._data.log(spec.name), self._data.run) for spec in wanted]
+        for child in children:
+            child.start()
+            self._children.append(child)
+        self._write_state()
+        return children
+
+    def _await(self, children: list[Child], deadline: float) -> None:
+        while not all(child.ready for child in children):
+            self._tend()
+            if self._signals:
+                raise StopRequestedError
+            for child in children:
+                self._give_up_on(child, late=time.monotonic() > deadline)
+            self._sleep(TICK_S)
+
+    def _give_up_on(self, child: Child, *, late: bool) -> None:
+        if child.ready or not (late or child.restarts >= START_DEATHS_MAX):
+            return
+        lines = "\n".join(f"  {line}" for line in tail(child.log, LOG_LINES_SHOWN))
+        reason = (
+            f"not ready after {START_SECONDS_MAX:g} s ({child.problem})"
+            if late
+            else f"died {child.restarts + 1} times ({describe_exit(child.last_exit or 0)})"
+        )
+        raise CommandError(
+            f"{child.name} did not start: {reason}.\nLast lines of {child.log}:\n{lines}",
+            "Read the log above, then run `prism doctor`.",
+            code="start_failed",
+            exit_code=Exit.START_FAILED,
+            details={"service": child.name, "log": str(child.log)},
+        )
+
+    # Watch.
+
+    def _watch(self) -> None:
+        while not self._signals:
+            self._tend()
+            self._sleep(IDLE_TICK_S if all(child.ready for child in self._children) else TICK_S)
+            for child in self._children:
+                rotate(child.log)
+
+    def _tend(self) -> None:
+        """One look at every child: who died, who is due to start, who has become ready."""
+        changed = False
+        for child in self._children:
+            changed |= self._tend_one(child)
+        if changed:
+            self._write_state()
+
+    def _tend_one(self, child: Child) -> bool:
+        if child.has_died():
+            text = f"{child.name} died ({child.problem}); starting it again in {child.pause_s:.1f} s"
+            self._report(Note("died", text, child.name))
+            return True
+        if child.restart_if_due():
+            return True
+        if child.becomes_ready():
+            back = "is back" if child.restarts else "is ready"
+            kind = "restarted" if child.restarts else "ready"
+            self._report(Note(kind, f"{child.name} {back} (process {child.pid})", child.name))
+            return True
+        return False
+
+    def _sleep(self, seconds: float) -> None:
+        """Sleep until the time is over, a child died or a signal came."""
+        readable, _, _ = select.select([self._wakeups], [], [], seconds)
+        if readable:
+            os.read(self._wakeups, 1024)
+
+    # Stop.
+
+    def _stop(self) -> None:
+        self._data.up_file.unlink(missing_ok=True)
+        if not self._children:
+            return
+        self._state = "stopping"
+        self._write_state()
+        self._report(Note("stopping", "stopping"))
+        requests_seen = self._signals
+        for group in self._stop_order():
+            self._stop_group(group, requests_seen)
+        for child in self._children:
+            child.forget_announcements()
+        self._data.supervisor_file.unlink(missing_ok=True)
+        self._report(Note("stopped", "stopped"))
+
+    def _stop_order(self) -> list[list[Child]]:
+        """No new work first, then the workers side by side, then the store, then the bus."""
+        named = {child.name: child for child in self._children}
+        workers = [name for name in named if name not in (specs.GATEWAY, specs.QDRANT, specs.NATS)]
+        order = ([specs.GATEWAY], workers, [specs.QDRANT], [specs.NATS])
+        return [[named[name] for name in group if name in named] for group in order]
+
+    def _stop_group(self, group: list[Child], requests_seen: int) -> None:
+        for child in group:
+            child.terminate()
+        deadline = time.monotonic() + STOP_SECONDS_MAX
+        while any(child.is_alive() for child in group):
+            # Who asks a second time does not want to wait.
+            if time.monotonic() > deadline or self._signals > max(1, requests_seen):
+                break
+            self._sleep(TICK_S)
+        for child in group:
+            child.end()
+
+    # Tell.
+
+    def _report(self, note: Note) -> None:
+        with self._data.supervisor_log.open("a") as log:
+            log.write(f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {note.kind}: {note.text}\n")
+        self._report_to(note)
+
+    def _write_state(self) -> None:
+        state = {
+            "pid": os.getpid(),
+            "state": self._state,
+            "services": {child.name: _child_state(child) for child in self._children},
+        }
+        write_json(self._data.supervisor_file, state)
+
+
+def _child_state(child: Child) -> dict[str, Any]:
+    return {
+        "pid": child.pid,
+        "port": child.port,
+        "ready": child.ready,
+        "restarts": child.restarts,
+        "last_exit": None if child.last_exit is None else describe_exit(child.last_exit),
+        "log": str(child.log),
+    }
+
+
+def already_running(data: DataDir) -> CommandError:
+    """The answer to a second `up`."""
+    pid = holder(data.lock_file)
+    up = read_json(data.up_file) or {}
+    where = f" at {up['url']}" if up.get("url") else ", and is still starting"
+    return CommandError(
+        f"Prism runs on {data.root} already: process {pid}{where}.",
+        "Use it as it is (`prism status`), stop it with `prism down`, or choose another --data-dir.",
+        code="already_running",
+        exit_code=Exit.ALREADY_RUNNING,
+        details={"pid": pid, "url": up.get("url", ""), "data_dir": str(data.root)},
+    )

@@ -1,0 +1,145 @@
+"""`prism status`: what the server knows, joined with the facts of the processes where the stack runs on this machine."""
+
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from prism_cli import terminal
+from prism_cli.client import Prism
+from prism_cli.exits import CommandError
+from prism_cli.stack import machine
+from prism_cli.stack.layout import DataDir, read_json
+from prism_cli.target import Target
+
+JOBS_SHOWN = 8
+DEAD_LETTERS_SHOWN = 5
+COMMIT_CHARS = 10
+SUPERVISOR = "supervisor"
+SERVER_PARTS = ("repositories", "jobs", "streams", "dead_letters", "points")
+
+
+async def status(target: Target) -> dict[str, Any]:
+    """Everything as one JSON object. What cannot be had is null, and `errors` says why."""
+    services = service_facts(target.local) if target.local else []
+    report: dict[str, Any] = dict.fromkeys(SERVER_PARTS) | {
+        "url": target.url,
+        "data_dir": str(target.local.root) if target.local else None,
+        "services": services,
+        "memory": memory(services),
+    }
+    try:
+        async with Prism(target) as prism:
+            return report | await prism.status()
+    except CommandError as error:
+        if not services:
+            raise
+        # The gateway is away, and the processes can still be told.
+        return report | {"errors": {"gateway": f"{error.code}: {error.message}"}}
+
+
+def service_facts(data: DataDir) -> list[dict[str, Any]]:
+    """Process id, memory and restarts of each process of a local stack, as the supervisor left them."""
+    state = read_json(data.supervisor_file) or {}
+    services: dict[str, dict[str, Any]] = state.get("services", {})
+    supervisor = {"name": SUPERVISOR, "pid": state.get("pid"), "ready": state.get("state") == "ready"}
+    known = [supervisor, *({"name": name, **facts} for name, facts in services.items())]
+    return [facts | {"rss_bytes": _rss_bytes(facts)} for facts in known]
+
+
+def _rss_bytes(facts: dict[str, Any]) -> int | None:
+    # What the supervisor started is listed on its own.
+    return machine.resident_bytes(facts["pid"], family=facts["name"] != SUPERVISOR)
+
+
+def memory(services: list[dict[str, Any]]) -> dict[str, Any]:
+    """Resident memory together and by service."""
+    by_service = {facts["name"]: facts["rss_bytes"] for facts in services}
+    return {"rss_bytes": sum(value or 0 for value in by_service.values()), "by_service": by_service}
+
+
+def show(report: dict[str, Any]) -> None:
+    """Print it as tables."""
+    terminal.out.print(Text(f"Prism at {report['url']}", style="bold"))
+    for part in (_services, _repositories, _jobs, _streams, _dead_letters):
+        shown = part(report)
+        if shown is not None:
+            terminal.out.print(shown)
+    for name, reason in (report.get("errors") or {}).items():
+        terminal.out.print(Text(f"{name}: not known ({reason})", style="yellow"))
+
+
+def _services(report: dict[str, Any]) -> RenderableType | None:
+    if not report["services"]:
+        return None
+    total = terminal.size(report["memory"]["rss_bytes"])
+    table = _table(f"Services ({total} of memory)", "service", "state", "process", "memory", "restarts")
+    for facts in report["services"]:
+        state = Text("ready", style="green") if facts["ready"] else Text("not ready", style="red")
+        rss = "" if facts["rss_bytes"] is None else terminal.size(facts["rss_bytes"])
+        table.add_row(facts["name"], state, str(facts["pid"] or "-"), rss, str(facts.get("restarts", "")))
+    return table
+
+
+def _repositories(report: dict[str, Any]) -> RenderableType | None:
+    if report["repositories"] is None:
+        return None
+    if not report["repositories"]:
+        return Text("No repositories yet: prism index PATH_OR_GIT_URL", style="yellow")
+    table = _table("Repositories", "repository", "layer", "commit", "files", "points")
+    for repository in report["repositories"]:
+        layers: list[dict[str, Any]] = repository["layers"] or [{}]
+        for layer in layers:
+            commit = str(layer.get("commit", "-")).removeprefix("tree:")[:COMMIT_CHARS]
+            figures = (_number(layer.get("files")), _number(layer.get("points")))
+            table.add_row(terminal.printable(repository["name"]), layer.get("layer", "-"), commit, *figures)
+    return table
+
+
+def _jobs(report: dict[str, Any]) -> RenderableType | None:
+    if not report["jobs"]:
+        return None
+    table = _table("Newest jobs", "job", "repository", "state", "indexed", "unchanged", "skipped", "failed")
+    for job in report["jobs"][:JOBS_SHOWN]:
+        counts = job["counts"]
+        figures = (_number(counts[name]) for name in ("indexed", "unchanged", "skipped", "failed"))
+        table.add_row(job["job"], terminal.printable(job["repo_name"]), job["state"], *figures)
+    return table
+
+
+def _streams(report: dict[str, Any]) -> RenderableType | None:
+    waiting = [
+        (stream["name"], consumer)
+        for stream in report["streams"] or ()
+        for consumer in stream["consumers"]
+        if consumer["pending"] or consumer["ack_pending"]
+    ]
+    if not waiting:
+        return None
+    table = _table("Waiting", "stream", "consumer", "pending", "in work", "redelivered")
+    for name, consumer in waiting:
+        figures = (_number(consumer[key]) for key in ("pending", "ack_pending", "redelivered"))
+        table.add_row(name, consumer["name"], *figures)
+    return table
+
+
+def _dead_letters(report: dict[str, Any]) -> RenderableType | None:
+    letters = report["dead_letters"]
+    if not letters or not letters["messages"]:
+        return None
+    table = _table(f"Dead letters ({letters['messages']:,})", "subject", "code", "path", "reason")
+    for letter in letters["newest"][:DEAD_LETTERS_SHOWN]:
+        table.add_row(*(terminal.printable(letter[key]) for key in ("subject", "code", "path", "reason")))
+    return table
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, header_style="dim")
+    return table
+
+
+def _number(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"

@@ -1,0 +1,43 @@
+"""Which Prism a command talks to: the one of `PRISM_URL`, else the local stack."""
+
+import os
+from dataclasses import dataclass
+
+from prism_cli.exits import CommandError, Exit
+from prism_cli.stack.layout import DataDir, data_dir, read_json
+from prism_cli.stack.lock import holder
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An address and what opens it. `local` is the data folder, if the stack runs on this machine."""
+
+    url: str
+    token: str
+    local: DataDir | None = None
+
+    @property
+    def mcp_url(self) -> str:
+        return f"{self.url}/mcp"
+
+
+def find_target() -> Target:
+    """Read `PRISM_URL` and `PRISM_TOKEN`, and what they leave open from the local stack's up.json."""
+    data = data_dir()
+    url, token = os.environ.get("PRISM_URL", "").rstrip("/"), os.environ.get("PRISM_TOKEN", "")
+    up = read_json(data.up_file) or {}
+    if url and url != up.get("url"):
+        return Target(url, token)
+    if not up:
+        raise not_running(data)
+    return Target(str(up["url"]), token or str(up["token"]), data)
+
+
+def not_running(data: DataDir) -> CommandError:
+    """The error of a command that needs a running Prism."""
+    if holder(data.lock_file) is not None:
+        message, next_action = "Prism is still starting.", "Wait for `prism up` to say that it is ready."
+    else:
+        message = f"Prism is not running on {data.root}."
+        next_action = "Start it with `prism up --detach`, or set PRISM_URL and PRISM_TOKEN."
+    return CommandError(message, next_action, code="not_running", exit_code=Exit.NOT_RUNNING)

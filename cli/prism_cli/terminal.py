@@ -1,0 +1,74 @@
+"""What people see: two consoles, and text from repositories made harmless before it reaches a terminal.
+
+Standard output carries answers only, so that it can be piped; progress, notes and errors go to standard error.
+"""
+
+import json
+import re
+import sys
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from prism_cli.exits import CommandError
+
+# What goes into a file or a pipe is not cut at 80 columns.
+PIPE_COLUMNS = 240
+
+
+def _console(stream: TextIO, *, stderr: bool) -> Console:
+    return Console(stderr=stderr, highlight=False, width=None if stream.isatty() else PIPE_COLUMNS)
+
+
+out = _console(sys.stdout, stderr=False)
+err = _console(sys.stderr, stderr=True)
+
+# Escape sequences could redraw the terminal, and marks of writing direction show code that is not there
+# (https://trojansource.codes).
+_HOSTILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
+KIB = 1024
+
+
+def printable(text: str) -> str:
+    """Text of a repository without what a terminal would obey."""
+    return _HOSTILE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def print_json(value: Any) -> None:
+    """One JSON object on standard output, and nothing else."""
+    print(json.dumps(value, indent=2))  # noqa: T201 - rich would wrap and colour it
+
+
+def show_error(error: CommandError, *, as_json: bool) -> None:
+    """What went wrong, by which code, and what to do now."""
+    if as_json:
+        print_json(error.as_json())
+        return
+    message = Text("error", style="bold red").append(f" {printable(error.message)}", style="default")
+    message.append(f"  [{error.code}]", style="dim")
+    err.print(message, soft_wrap=True)
+    if error.next_action:
+        err.print(Text(f"  → {printable(error.next_action)}", style="cyan"), soft_wrap=True)
+
+
+def ago(moment: datetime | None) -> str:
+    """How long ago, roughly."""
+    if moment is None:
+        return "never"
+    seconds = max(0, int((datetime.now(UTC) - moment).total_seconds()))
+    for unit_s, unit in ((DAY_S, "d"), (HOUR_S, "h"), (MINUTE_S, "min")):
+        if seconds >= unit_s:
+            return f"{seconds // unit_s} {unit} ago"
+    return f"{seconds} s ago"
+
+
+def size(count: float) -> str:
+    """Bytes for people."""
+    for unit in ("B", "KiB", "MiB"):
+        if count < KIB:
+            return f"{count:.0f} {unit}"
+        count /= KIB
+    return f"{count:.1f} GiB"

@@ -1,0 +1,78 @@
+"""`prism up` and `prism down`, as a person sees them."""
+
+import time
+from typing import Any
+
+from rich.text import Text
+
+from prism_cli import terminal
+from prism_cli.connect import CLIENTS
+from prism_cli.exits import CommandError
+from prism_cli.stack.launch import start_in_background, stop
+from prism_cli.stack.layout import DataDir, read_json
+from prism_cli.stack.supervisor import Note, Report, Supervisor
+
+STYLES = {"died": "yellow", "up": "bold green", "stopping": "dim", "stopped": "dim", "restarted": "green"}
+SHOWN_KEYS = ("url", "mcp_url", "token", "data_dir")
+
+
+def up(data: DataDir, port: int, *, detach: bool, as_json: bool) -> None:
+    """Run the stack: until it is told to stop, or behind the terminal with `detach`."""
+    report = reporter(quiet=as_json)
+    if detach:
+        tell(start_in_background(data, port, report), as_json=as_json)
+        return
+
+    def report_and_tell(note: Note) -> None:
+        report(note)
+        if note.kind == "up":
+            tell(read_json(data.up_file) or {}, as_json=as_json)
+
+    Supervisor(data, port, report_and_tell).run()
+
+
+def reporter(*, quiet: bool) -> Report:
+    """Prints what happens to the stack on standard error; only troubles if `quiet`."""
+    started_at = time.monotonic()
+
+    def report(note: Note) -> None:
+        if quiet and note.kind != "died":
+            return
+        text = f"{time.monotonic() - started_at:6.1f} s  {note.text}"
+        terminal.err.print(Text(text, style=STYLES.get(note.kind, "default")), soft_wrap=True)
+
+    return report
+
+
+def tell(up_facts: dict[str, Any], *, as_json: bool) -> None:
+    """Say where the stack is and how an agent is connected to it."""
+    if as_json:
+        terminal.print_json({key: up_facts[key] for key in SHOWN_KEYS})
+        return
+    terminal.out.print()
+    for label, key in (("MCP", "mcp_url"), ("Token", "token"), ("Data", "data_dir")):
+        terminal.out.print(
+            Text(f"{label:6}", style="dim").append(str(up_facts[key]), style="bold"), soft_wrap=True
+        )
+    connect(up_facts["mcp_url"], up_facts["token"], "")
+    terminal.out.print(Text("\nNext: prism index PATH_OR_GIT_URL --wait", style="cyan"))
+
+
+def connect(mcp_url: str, token: str, client: str) -> None:
+    """Print the configuration of one client, or of all."""
+    if client and client not in CLIENTS:
+        raise CommandError(
+            f"There is no client {client!r}.", f"Choose one of: {', '.join(CLIENTS)}.", code="client_unknown"
+        )
+    for key, known in CLIENTS.items():
+        if client in ("", key):
+            terminal.out.print(Text(f"\n{known.title} ({known.where})", style="bold"))
+            terminal.out.print(Text(known.snippet(mcp_url, token)), soft_wrap=True)
+
+
+def down(data: DataDir) -> None:
+    """Stop the stack of a data folder. One that does not run is as stopped as it should be."""
+    if stop(data):
+        terminal.err.print(f"Prism on {data.root} has stopped. The data stays.", soft_wrap=True)
+    else:
+        terminal.err.print(f"Prism was not running on {data.root}.", soft_wrap=True)

@@ -1,0 +1,182 @@
+"""What a file is for: generated, vendored, minified, documentation, test. Pure.
+
+The facts (which folders, names and first lines mean what) are those of github-linguist: vendor.yml,
+documentation.yml and generated.rb of https://github.com/github-linguist/linguist, written here as tables of
+folder names and patterns of file names. Left out on purpose, because people search them as code: `examples/`,
+`samples/` and `demos/` (documentation there), `cache/` and `.github/` (vendored there). Tests are our own idea.
+"""
+
+import re
+from functools import lru_cache
+
+from prism_contracts.code import FileFlags
+
+GENERATED = "generated"
+VENDORED = "vendored"
+MINIFIED = "minified"
+DOCUMENTATION = "documentation"
+TEST = "test"
+
+# Folders, in lower case, at any depth.
+_FOLDERS = {
+    GENERATED: {"__generated__", "__snapshots__", ".idea", "htmlcov"},
+    VENDORED: {
+        *("vendor", "vendors", "vvendor", "node_modules", "bower_components", "jspm_packages", "dist"),
+        *("third_party", "third-party", "thirdparty", "3rd_party", "3rd-party", "3rdparty"),
+        *("extern", "external", "externals", "pods", "carthage", "godeps", "site-packages"),
+        *(".venv", ".vscode", ".gradle", ".mvn", "fontawesome", "font-awesome"),
+    },
+    DOCUMENTATION: {"documentation", "javadoc", "javadocs", "groovydoc", "apidoc", "apidocs"},
+    TEST: {
+        *(
+            "test",
+            "tests",
+            "__tests__",
+            "testing",
+            "testdata",
+            "test_data",
+            "test-data",
+            "testutil",
+            "testutils",
+        ),
+        *("spec", "specs", "e2e", "fixture", "fixtures", "__fixtures__", "mock", "mocks", "__mocks__"),
+        *("testsuite", "test_suite", "test-suite", "bench", "benches", "benchmark", "benchmarks"),
+    },
+}
+# Folders, in lower case, at the root only.
+_ROOT_FOLDERS = {
+    VENDORED: {"deps", "dependencies", "debian"},
+    DOCUMENTATION: {"doc", "docs", "man"},
+}
+# Runs of folders.
+_FOLDER_RUNS = {
+    VENDORED: re.compile(r"(?:^|/)\.yarn/(?:releases|plugins|sdks|versions|unplugged)/"),
+    DOCUMENTATION: re.compile(r"(?:^|/)inst/doc/"),
+}
+
+# Names of files. Most are matched in lower case; words inside CamelCase need the case.
+_NAMES = {
+    GENERATED: re.compile(
+        r"""
+        (?: package-lock\.json | npm-shrinkwrap\.json | yarn\.lock | pnpm-lock\.yaml | bun\.lockb? | deno\.lock
+          | composer\.lock | gemfile\.lock | cargo\.lock | cargo\.toml\.orig | poetry\.lock | pdm\.lock | uv\.lock
+          | pipfile\.lock | pixi\.lock | flake\.lock | go\.sum | go\.work\.sum | gopkg\.lock | glide\.lock
+          | mix\.lock | pubspec\.lock | podfile\.lock | package\.resolved | module\.bazel\.lock
+          | \.terraform\.lock\.hcl | packages\.lock\.json | bindata\.go | wire_gen\.go | zz_generated\..*\.go
+          | .*\.pb\.(?:go|cc|c|h|hh|swift|dart|gw\.go) | .*_pb2(?:_grpc)?\.pyi? | .*\.pbobjc\.[hm] | .*_pb\.(?:js|d\.ts|ts|rb)
+          | .*\.(?:g|freezed|gr|mocks)\.dart | .*\.designer\.(?:cs|vb) | .*\.g(?:\.i)?\.cs | .*\.feature\.cs
+          | .*[._-]generated\.[a-z0-9]+ | .*\.(?:js|css|mjs|cjs)\.map | .*\.(?:nib|xcworkspacedata|xcuserstate|snap)
+        )
+        """,
+        re.VERBOSE,
+    ),
+    VENDORED: re.compile(
+        r"""
+        (?: .*[.-]min\.(?:js|css) | jquery(?:[.-].*)?\.js | bootstrap(?:[.-].*)?\.(?:js|css|less|scss|styl)
+          | normalize\.(?:css|less|scss|styl) | modernizr(?:[.-].*)?\.js | d3(?:[.-]v?\d.*)?\.js | prototype\.js
+          | configure | config\.(?:guess|sub) | aclocal\.m4 | libtool\.m4 | lt(?:options|sugar|version|~obsolete)\.m4
+          | install-sh | ltmain\.sh | depcomp | cpplint\.py | waf | gradlew(?:\.bat)? | mvnw(?:\.cmd)? | erlang\.mk
+        )
+        """,
+        re.VERBOSE,
+    ),
+    MINIFIED: re.compile(r".*[.-]min\.(?:js|css|mjs|cjs)"),
+    DOCUMENTATION: re.compile(
+        r"""
+        (?: (?:readme|changes|changelog|contributing|copying|install|licen[cs]e|citations?|authors|notice)(?:[.-].*)?
+          | .*\.(?:md|markdown|mdown|mdx|rst|adoc|asciidoc|asc|rdoc|pod|textile|mediawiki|org)
+        )
+        """,
+        re.VERBOSE,
+    ),
+    TEST: re.compile(
+        r"(?:test_.*|test|conftest|.*[._-](?:tests?|specs?|unittest|bench|benchmark|mock))\.[a-z0-9]+"
+    ),
+}
+_CAMEL_TEST = re.compile(r".*[a-z0-9](?:Tests?|TestCase|Spec|Suite|Mock|Benchmark)\.[A-Za-z0-9]+")
+
+# A marker counts in a comment (or the docstring) at the top, not in the template that a generator prints.
+_MARKER_LINES = 40
+_MARKER_CHARS = 4_000
+_MARKER = re.compile(
+    r"""
+    ^ \s* (?: // | \# | /?\*+ | -- | ; | <!-- | % | ' | " | \(\* | \{- | !)
+    .* (?: @generated \b (?! [ ]*= ) | code[ ]generated[ ].*do[ ]not[ ]edit | < auto-?generated | do[ ]not[ ]edit[ ]this[ ]file
+         | generated[ ]by[ ].*do[ ]not[ ]edit
+         | generated[ ]by[ ]the[ ].*protocol[ ]buffer[ ].*compiler | generated[ ]from[ ].*\.g4?[ ]by[ ]antlr
+         | \b generated[ ]by[ ](?:cython|thrift|swig|peg\.js|haxe|flex|bison|jison|ragel|openapi|swagger|grpc|coffeescript)
+         | autogenerated[ ]by[ ]thrift | (?:made|generated)[ ]by[ ]gnu[ ]bison | lexical[ ]scanner[ ]generated[ ]by[ ]flex
+         | (?:file|code|class|module|header)[ ](?:is|was|has[ ]been)[ ](?:auto(?:matically)?[ -]?)generated
+         | auto(?:matically)?[ -]?generated[ ](?:by|from|using|file|code|with)
+       )
+    """,
+    re.VERBOSE | re.MULTILINE | re.IGNORECASE,
+)
+# One of these is part of every marker, and `in` is faster than the pattern.
+_MARKER_WORDS = ("generated", "do not edit", "gnu bison")
+
+_MINIFIABLE = (".js", ".mjs", ".cjs", ".css")
+# linguist's threshold for the average line.
+_MINIFIED_LINE_CHARS = 110
+# Ours: below it a file is one long statement, not a bundle.
+_MINIFIED_CHARS_MIN = 1_000
+
+
+def classify_path(path: str) -> FileFlags:
+    """What a path alone says. Cheap: for every file of a manifest."""
+    folder, _, name = path.rpartition("/")
+    return _flags(_folder_flags(folder) | _name_flags(name))
+
+
+def classify_text(path: str, text: str, flags: FileFlags) -> FileFlags:
+    """The flags of the path, and what the text (or its first HEAD_BYTES) adds: generated, minified."""
+    generated = not flags.generated and is_generated(text)
+    minified = not flags.minified and is_minified(path, text)
+    if not (generated or minified):
+        return flags
+    return flags.model_copy(
+        update={GENERATED: flags.generated or generated, MINIFIED: flags.minified or minified}
+    )
+
+
+def is_generated(text: str) -> bool:
+    """Whether the first lines say that a program wrote the file."""
+    head = text[:_MARKER_CHARS]
+    lowered = head.lower()
+    if not any(word in lowered for word in _MARKER_WORDS):
+        return False
+    return _MARKER.search("\n".join(head.splitlines()[:_MARKER_LINES])) is not None
+
+
+def is_minified(path: str, text: str) -> bool:
+    """Whether the lines of a script or style sheet are, on average, longer than people write them."""
+    if len(text) < _MINIFIED_CHARS_MIN or not path.lower().endswith(_MINIFIABLE):
+        return False
+    return len(text) > _MINIFIED_LINE_CHARS * (text.count("\n") + 1)
+
+
+# A repository has far fewer folders than files.
+@lru_cache(maxsize=16_384)
+def _folder_flags(folder: str) -> frozenset[str]:
+    if not folder:
+        return frozenset()
+    lowered = folder.lower()
+    segments = lowered.split("/")
+    return frozenset(
+        [flag for flag, names in _FOLDERS.items() if not names.isdisjoint(segments)]
+        + [flag for flag, names in _ROOT_FOLDERS.items() if segments[0] in names]
+        + [flag for flag, run in _FOLDER_RUNS.items() if run.search(lowered + "/")]
+    )
+
+
+def _name_flags(name: str) -> frozenset[str]:
+    lowered = name.lower()
+    found = {flag for flag, pattern in _NAMES.items() if pattern.fullmatch(lowered)}
+    if TEST not in found and _CAMEL_TEST.fullmatch(name):
+        found.add(TEST)
+    return frozenset(found)
+
+
+@lru_cache(maxsize=64)
+def _flags(names: frozenset[str]) -> FileFlags:
+    return FileFlags(**dict.fromkeys(names, True))

@@ -1,0 +1,196 @@
+"""Which URLs may be cloned: a user's URL must not reach what only this machine can reach, nor run anything.
+
+https://owasp.org/www-community/attacks/Server_Side_Request_Forgery; git's own lessons are CVE-2017-1000117 (a host
+that starts with a dash) and the `ext::` transport, which runs a command.
+"""
+
+import ipaddress
+import re
+import socket
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_source.limits import CLONE_BYTES_MAX, CLONE_SECONDS_MAX
+
+URL_CHARS_MAX = 2_048
+PORTS = {"https": 443, "http": 80, "ssh": 22, "git": 9418, "file": 0}
+
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+# Answers as metadata and control plane inside Azure, at a public address.
+_METADATA = frozenset({ipaddress.ip_address("168.63.129.16")})
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+_UNSAFE = re.compile(r"[\s\x00-\x20\x7f-\xa0\\\"'<>`|;]")
+_HELPER = re.compile(r"[A-Za-z0-9+.-]*::")
+_SCP = re.compile(r"(?:(?P<user>[\w.+-]+)@)?(?P<host>[\w.-]+):(?P<path>(?!//).+)", re.ASCII)
+_HOST = re.compile(r"(?!-)[A-Za-z0-9._-]{1,253}|[0-9A-Fa-f:.]+")
+_NAME_CHARS = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class CloneRules:
+    """What may be cloned, and how much of it. `schemes` may also name `file`, for tests and air-gapped machines."""
+
+    schemes: frozenset[str] = frozenset({"https", "http", "ssh", "git"})
+    # Empty: every host. Else only these, in lower case.
+    hosts: frozenset[str] = frozenset()
+    # Addresses that are not public: loopback, private networks, link-local, metadata.
+    allow_private: bool = False
+    bytes_max: int = CLONE_BYTES_MAX
+    seconds_max: float = CLONE_SECONDS_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class CloneUrl:
+    """A URL that may be cloned."""
+
+    url: str  # without credentials: may be stored and shown
+    scheme: str
+    host: str
+    port: int
+    name: str  # owner/name, from the path
+    # The addresses that were checked, and the only ones to connect to. Empty for `file`.
+    addresses: tuple[str, ...]
+    # `user:password` of an HTTP URL. Never shown.
+    credentials: str = field(default="", repr=False)
+
+
+def check_url(url: str, rules: CloneRules) -> CloneUrl:
+    """Take a URL apart, and its host's addresses up. Raises PrismError CLONE_REFUSED, CLONE_FAILED (unknown host)."""
+    if len(url) > URL_CHARS_MAX:
+        raise _refused("it is too long")
+    if not url or url.startswith("-") or _HELPER.match(url) or _UNSAFE.search(url):
+        raise _refused("it is not a URL")
+    found = _SCP.fullmatch(url) if "://" not in url else None
+    parsed = _parse_scp(url, found) if found else _parse(url)
+    if parsed.scheme not in rules.schemes:
+        raise _refused(f"the scheme {parsed.scheme} is not allowed", schemes=sorted(rules.schemes))
+    if rules.hosts and parsed.host not in rules.hosts:
+        raise _refused(
+            f"the host {parsed.host} is not on the list of allowed hosts", hosts=sorted(rules.hosts)
+        )
+    if parsed.scheme == "file":
+        return parsed
+    addresses = _resolve(parsed.host, parsed.port)
+    if not rules.allow_private:
+        _refuse_private(parsed.host, addresses)
+    return CloneUrl(
+        url=parsed.url,
+        scheme=parsed.scheme,
+        host=parsed.host,
+        port=parsed.port,
+        name=parsed.name,
+        addresses=tuple(map(str, addresses)),
+        credentials=parsed.credentials,
+    )
+
+
+def is_public(address: IpAddress) -> bool:
+    """Whether an address is one that everybody can reach. IPv4 inside IPv6 is judged as IPv4."""
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = _embedded(address)
+        if inner is not None:
+            return is_public(inner)
+    return address.is_global and not address.is_multicast and address not in _METADATA
+
+
+def _parse_scp(url: str, found: re.Match[str]) -> CloneUrl:
+    """`git@host:owner/name.git`. The user stays: it names the service, not a secret."""
+    host, path = found["host"].lower(), found["path"]
+    if found["host"].startswith("-") or path.startswith("-") or (found["user"] or "").startswith("-"):
+        raise _refused("a part of it looks like an option")
+    return CloneUrl(url=url, scheme="ssh", host=host, port=22, name=_name(host, path), addresses=())
+
+
+def _parse(url: str) -> CloneUrl:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise _refused("it is not a URL") from None
+    scheme = parts.scheme.lower()
+    if scheme not in PORTS:
+        raise _refused(
+            "its scheme is none that git clones from" if scheme else "it has no scheme such as https://"
+        )
+    if parts.query or parts.fragment:
+        raise _refused("it has a query or a fragment")
+    host = _host(parts, scheme)
+    user = unquote(parts.username or "")
+    if user.startswith("-"):
+        raise _refused("a part of it looks like an option")
+    shown_user = f"{parts.username}@" if scheme == "ssh" and parts.username else ""
+    shown_host = f"[{host}]" if ":" in host else host
+    shown_port = f":{port}" if port not in (None, PORTS[scheme]) else ""
+    password = unquote(parts.password or "")
+    return CloneUrl(
+        url=f"{scheme}://{shown_user}{shown_host}{shown_port}{parts.path}",
+        scheme=scheme,
+        host=host,
+        port=port or PORTS[scheme],
+        name=_name(host, unquote(parts.path)),
+        addresses=(),
+        credentials=f"{user}:{password}" if scheme in ("https", "http") and (user or password) else "",
+    )
+
+
+def _host(parts: SplitResult, scheme: str) -> str:
+    host = (parts.hostname or "").rstrip(".")
+    if scheme == "file":
+        if host not in ("", "localhost"):
+            raise _refused("a file URL has no host")
+        return ""
+    if not _HOST.fullmatch(host):
+        raise _refused("it has no valid host")
+    return host
+
+
+def _name(host: str, path: str) -> str:
+    """owner/name. All folders count, so that groups inside groups stay apart; a lone name gets the host before it."""
+    segments = [
+        segment for segment in path.removesuffix("/").removesuffix(".git").split("/") if segment.strip(".~")
+    ]
+    if not segments:
+        raise _refused("it has no path")
+    if not host:
+        segments = segments[-2:]
+    elif len(segments) == 1:
+        segments = [host, *segments]
+    return "/".join(_NAME_CHARS.sub("-", segment).strip("-") or "-" for segment in segments)
+
+
+def _resolve(host: str, port: int) -> list[IpAddress]:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise PrismError(
+            ErrorCode.CLONE_FAILED,
+            f"The host {host} is not known.",
+            "Check the name of the host, and that this machine can resolve it.",
+        ) from None
+    addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    return list(dict.fromkeys(addresses))
+
+
+def _refuse_private(host: str, addresses: list[IpAddress]) -> None:
+    # One bad address is enough: nobody can say which of them would be used.
+    if not addresses or not all(map(is_public, addresses)):
+        raise _refused(f"the host {host} is inside a private network")
+
+
+def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    if address in _NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour
+
+
+def _refused(problem: str, **details: object) -> PrismError:
+    """The URL itself is not in the text: it may hold a password."""
+    return PrismError(
+        ErrorCode.CLONE_REFUSED,
+        f"The URL is not cloned: {problem}.",
+        "Give a URL such as https://github.com/owner/name, or index a folder with: prism index PATH",
+        **details,
+    )

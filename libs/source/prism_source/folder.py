@@ -1,0 +1,168 @@
+"""A snapshot of a folder: plain, or (a folder of) a git work tree. Only ever on the machine of who asks for it."""
+
+import os
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from pathlib import Path
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import SnapshotFile
+from prism_source.attributes import NOTHING_SAID, AttributeRules, Attributes
+from prism_source.files import FolderReader, Found, describe, read_regular
+from prism_source.git import GitFailed, explain
+from prism_source.limits import ATTRIBUTE_FILES_MAX, DEFAULT_LIMITS, RULES_BYTES_MAX, Limits
+from prism_source.snapshot import Snapshot, attributes_by_ordinal, sort_files, tree_commit
+from prism_source.walk import walk_folder
+from prism_source.worktree import GitFolder, WorkTree, list_work_tree
+
+_GITATTRIBUTES = b".gitattributes"
+
+
+def snapshot_folder(folder: Path | str, limits: Limits = DEFAULT_LIMITS) -> Snapshot:
+    """The files of a folder as they are now, tracked or not, without what is ignored.
+
+    In a git work tree git decides what is ignored (`.gitignore`, `.git/info/exclude`, core.excludesFile);
+    elsewhere every `.gitignore` does, and nothing else. Flags are final: content is looked at.
+
+    Raises PrismError: SOURCE_NOT_FOUND, SOURCE_UNREADABLE, SOURCE_EMPTY, PAYLOAD_TOO_LARGE, DEADLINE_EXCEEDED.
+    """
+    root = _existing_folder(Path(folder))
+    if _is_in_repository(root):
+        git = GitFolder(root, limits)
+        try:
+            return _snapshot_work_tree(root, git, limits)
+        except GitFailed as error:
+            # A `.git` that is no repository means nothing to git, and so nothing here.
+            if "not a git repository" not in error.stderr:
+                raise explain(error, root) from error
+    return _snapshot_plain(root, limits)
+
+
+def _snapshot_work_tree(root: Path, git: GitFolder, limits: Limits) -> Snapshot:
+    if not git.is_work_tree():
+        raise PrismError(
+            ErrorCode.SOURCE_EMPTY,
+            f"{root} is the inside of a git repository (a bare one, or the folder .git): no files are checked out.",
+            "Give a folder with the files checked out, such as one made by: git worktree add FOLDER BRANCH",
+        )
+    tree = list_work_tree(git)
+    if not tree.found and git.is_ignored():
+        # The repository around it wants nothing to do with the folder; who asks for the folder does.
+        return _snapshot_plain(root, limits)
+    files = _describe_all(root, tree.found, tree.attributes, limits)
+    return Snapshot(
+        commit=tree.commit or tree_commit(files),
+        ref=tree.ref,
+        dirty=tree.dirty or _is_changed(git, tree, files),
+        files=files,
+        reader=FolderReader(os.fsencode(root), limits),
+        attributes=attributes_by_ordinal(files, tree.attributes),
+    )
+
+
+def _is_changed(git: GitFolder, tree: WorkTree, files: Iterable[SnapshotFile]) -> bool:
+    """Whether a suspect is not what the index holds. Git is asked only if hashing could not clear them all."""
+    if not tree.suspects:
+        return False
+    blobs = {file.path.encode(): file.blob for file in files}
+    doubtful = {path for path, blob in tree.suspects.items() if blobs.get(path) != blob}
+    return bool(doubtful) and not doubtful.isdisjoint(git.really_changed())
+
+
+def _snapshot_plain(root: Path, limits: Limits) -> Snapshot:
+    raw_root = os.fsencode(root)
+    try:
+        found = list(islice(walk_folder(raw_root), limits.files_max + 1))
+    except OSError as error:
+        raise _unreadable(root, error) from error
+    rules = _attribute_rules(raw_root, found)
+    attributes = {entry.path: rules.of(entry.path.decode(errors="replace")) for entry in found}
+    files = _describe_all(root, found, attributes, limits)
+    return Snapshot(
+        commit=tree_commit(files),
+        ref="",
+        dirty=False,
+        files=files,
+        reader=FolderReader(raw_root, limits),
+        attributes=attributes_by_ordinal(files, attributes),
+    )
+
+
+def _existing_folder(folder: Path) -> Path:
+    try:
+        root = folder.expanduser().resolve(strict=True)
+        if root.is_dir():
+            return root
+    except (FileNotFoundError, NotADirectoryError):
+        raise _not_found(folder, "does not exist") from None
+    except (OSError, RuntimeError) as error:
+        raise _unreadable(folder, error) from error
+    raise _not_found(folder, "is not a folder")
+
+
+def _is_in_repository(root: Path) -> bool:
+    """Whether a folder, or one around it, has a `.git`, or is the inside of a repository. Asks no git: it may be missing."""
+    try:
+        if any((folder / ".git").exists() for folder in (root, *root.parents)):
+            return True
+        return (root / "HEAD").is_file() and (root / "objects").is_dir() and (root / "refs").is_dir()
+    except PermissionError as error:
+        raise _unreadable(root, error) from error
+
+
+def _describe_all(
+    root: Path, found: list[Found], attributes: Mapping[bytes, Attributes], limits: Limits
+) -> tuple[SnapshotFile, ...]:
+    _check_count(root, len(found), limits)
+    raw_root = os.fsencode(root)
+    described = (
+        describe(raw_root, entry, attributes.get(entry.path, NOTHING_SAID), limits) for entry in found
+    )
+    files = sort_files(file for file in described if file is not None)
+    if not files:
+        raise PrismError(
+            ErrorCode.SOURCE_EMPTY,
+            f"{root} holds no files, or .gitignore leaves all of them out.",
+            "Give a folder with source files, and look at its .gitignore.",
+        )
+    return files
+
+
+def _attribute_rules(root: bytes, found: Iterable[Found]) -> AttributeRules:
+    named = (entry.path for entry in found if entry.path.rpartition(b"/")[2] == _GITATTRIBUTES)
+    return AttributeRules(_rule_texts(root, islice(named, ATTRIBUTE_FILES_MAX)))
+
+
+def _rule_texts(root: bytes, paths: Iterable[bytes]) -> Iterable[tuple[str, str]]:
+    for path in paths:
+        try:
+            data = read_regular(os.path.join(root, path), RULES_BYTES_MAX)  # noqa: PTH118 - bytes
+        except OSError:
+            continue
+        yield path.decode(errors="replace"), data.decode(errors="replace")
+
+
+def _check_count(root: Path, count: int, limits: Limits) -> None:
+    if count > limits.files_max:
+        raise PrismError(
+            ErrorCode.PAYLOAD_TOO_LARGE,
+            f"{root} holds more than {limits.files_max:,} files.",
+            "Leave generated folders out with .gitignore, or index folders of it one by one.",
+            files_max=limits.files_max,
+        )
+
+
+def _not_found(folder: Path, problem: str) -> PrismError:
+    return PrismError(
+        ErrorCode.SOURCE_NOT_FOUND,
+        f"{folder} {problem}.",
+        "Give the path of a folder that holds source files.",
+    )
+
+
+def _unreadable(folder: Path, error: Exception) -> PrismError:
+    return PrismError(
+        ErrorCode.SOURCE_UNREADABLE,
+        f"{folder} cannot be read: {error}.",
+        "Give yourself the right to list the folder, or choose another one.",
+    )

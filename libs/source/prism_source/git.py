@@ -1,0 +1,205 @@
+"""Running git: nothing it does here may ask, wait for ever, run a hook or write."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_source.limits import GIT_SECONDS_MAX
+
+_SAFE_OPTIONS = (
+    "--no-pager",
+    *("-c", f"core.hooksPath={os.devnull}"),
+    # A repository's own setting could name a program to run.
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "protocol.ext.allow=never"),
+    # Paths as they are; -z does it too, but not for every command.
+    *("-c", "core.quotePath=false"),
+)
+_QUIET = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_PAGER": "cat",
+    "LC_ALL": "C",
+}
+# Inherited on purpose: where the user's configuration is. Others (GIT_DIR, GIT_INDEX_FILE, ...) are set while a hook
+# runs and would point every call at the wrong repository.
+_INHERITED = frozenset(
+    {
+        *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
+        *("GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH"),
+    }
+)
+_STDERR_CHARS_MAX = 500
+_READ_BYTES = 256 * 1024
+
+
+class GitFailed(Exception):  # noqa: N818 - says what happened, and is always translated
+    """Git said no. `stderr` is what it said."""
+
+    def __init__(self, stderr: str) -> None:
+        super().__init__(stderr)
+        self.stderr = stderr
+
+
+def user_environment() -> dict[str, str]:
+    """For the user's own work tree: with the user's and the system's configuration (excludes, line ends)."""
+    kept = {name: value for name, value in os.environ.items() if _is_kept(name)}
+    return {**kept, **_QUIET}
+
+
+def isolated_environment() -> dict[str, str]:
+    """For repositories that Prism cloned: no configuration but the repository's own and what we pass."""
+    return {**user_environment(), "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+
+
+def git_command(*arguments: str) -> list[str]:
+    """The command line of a git call, with the safe options in front."""
+    return ["git", *_SAFE_OPTIONS, *arguments]
+
+
+def run_git(
+    folder: Path,
+    *arguments: str,
+    environment: Mapping[str, str],
+    stdin: bytes = b"",
+    seconds_max: float = GIT_SECONDS_MAX,
+) -> bytes:
+    """What git prints. Raises GitFailed; PrismError SOURCE_UNREADABLE (no git), DEADLINE_EXCEEDED."""
+    process = start_git(folder, *arguments, environment=environment)
+    try:
+        stdout, stderr = process.communicate(stdin, timeout=seconds_max)
+    except subprocess.TimeoutExpired:
+        raise _too_slow(arguments[0], seconds_max) from None
+    finally:
+        stop(process)
+    if process.returncode:
+        raise GitFailed(stderr.decode(errors="replace").strip()[:_STDERR_CHARS_MAX])
+    return stdout
+
+
+def git_records(
+    folder: Path,
+    *arguments: str,
+    environment: Mapping[str, str],
+    records_max: int,
+    seconds_max: float = GIT_SECONDS_MAX,
+) -> list[bytes] | None:
+    """What git prints with -z, record by record; None if there are more than `records_max`, however many more.
+
+    A tree of a few kilobytes can name a billion files, so nothing after the limit is read. Raises as `run_git`.
+    """
+    process = start_git(folder, *arguments, environment=environment, stderr=subprocess.DEVNULL)
+    watchdog = threading.Timer(seconds_max, _kill, [process])
+    watchdog.start()
+    try:
+        output = _read_records(process, records_max)
+        if output is None:
+            return None
+        process.wait()
+    finally:
+        is_late = not watchdog.is_alive()
+        watchdog.cancel()
+        stop(process)
+    if is_late:
+        raise _too_slow(arguments[0], seconds_max)
+    if process.returncode:
+        raise GitFailed(f"git {arguments[0]} failed")
+    return output.split(b"\0")[:-1]
+
+
+def _read_records(process: subprocess.Popen[bytes], records_max: int) -> bytes | None:
+    assert process.stdout is not None
+    parts: list[bytes] = []
+    count = 0
+    while part := process.stdout.read(_READ_BYTES):
+        parts.append(part)
+        count += part.count(b"\0")
+        if count > records_max:
+            return None
+    return b"".join(parts)
+
+
+def start_git(
+    folder: Path, *arguments: str, environment: Mapping[str, str], stderr: int = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
+    """A running git with pipes, in a process group of its own. The caller calls `stop`."""
+    try:
+        return subprocess.Popen(
+            git_command(*arguments),
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            start_new_session=True,
+        )
+    except FileNotFoundError:
+        raise git_is_missing() from None
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a process and what it started. Does nothing to one that has ended."""
+    _kill(process)
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            _close(pipe)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is not None:
+        return
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+
+
+def _close(pipe: IO[bytes]) -> None:
+    # Closing writes out what is still buffered for a process that is gone.
+    with contextlib.suppress(OSError):
+        pipe.close()
+
+
+def git_is_missing() -> PrismError:
+    """The error for a machine without git."""
+    return PrismError(
+        ErrorCode.SOURCE_UNREADABLE,
+        "The folder is a git repository, and the program git is not installed or not on the PATH.",
+        "Install git (https://git-scm.com/downloads) and try again.",
+    )
+
+
+def explain(error: GitFailed, folder: Path) -> PrismError:
+    """A failed git call on a local repository, in words that help."""
+    if "dubious ownership" in error.stderr:
+        return PrismError(
+            ErrorCode.SOURCE_UNREADABLE,
+            f"Git does not trust {folder}: the repository belongs to another user (dubious ownership).",
+            f"If you trust it, run: git config --global --add safe.directory {folder}",
+        )
+    return PrismError(
+        ErrorCode.SOURCE_UNREADABLE,
+        f"Git cannot read {folder}: {error.stderr or 'it gave no reason'}",
+        "Run `git status` in the folder, repair what it reports, and try again.",
+    )
+
+
+def _is_kept(name: str) -> bool:
+    return not name.startswith("GIT_") or name in _INHERITED
+
+
+def _too_slow(command: str, seconds_max: float) -> PrismError:
+    return PrismError(
+        ErrorCode.DEADLINE_EXCEEDED,
+        f"git {command} was stopped after {seconds_max:g} seconds.",
+        "Check that the disk answers, run `git status` once, and try again.",
+    )

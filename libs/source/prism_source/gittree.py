@@ -1,0 +1,249 @@
+"""A snapshot of a commit of a git repository, bare or not. Nothing is checked out, no file of the tree is ever run."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from prism_contracts.code import FileFlags, SkipReason
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import SnapshotFile
+from prism_source.attributes import NOTHING_SAID, AttributeRules, Attributes
+from prism_source.blobs import BlobReader
+from prism_source.classify import classify_path
+from prism_source.git import GitFailed, explain, git_records, isolated_environment, run_git
+from prism_source.limits import ATTRIBUTE_FILES_MAX, DEFAULT_LIMITS, RULES_BYTES_MAX, Limits
+from prism_source.paths import decode_path
+from prism_source.snapshot import Snapshot, attributes_by_ordinal, sort_files
+
+_MODE_LINK = b"120000"
+_GITATTRIBUTES = b".gitattributes"
+# Where a name is looked for, in this order. A branch comes before a tag of the same name.
+_REF_FOLDERS = ("refs/heads/", "refs/tags/", "refs/remotes/origin/")
+_COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")
+# git check-ref-format, less what it allows and nobody uses: a name that means only itself to git rev-parse.
+_REF_NAME = re.compile(r"(?!-)(?!.*(?:\.\.|@\{|//))[^\s~^:?*\[\\\x00-\x20\x7f]+")
+_REF_CHARS_MAX = 1_000
+_NAMES_MAX = 2_000
+_SUGGESTIONS_MAX = 5
+
+
+class ResolvedRef(NamedTuple):
+    """A commit, and the branch or tag that was asked for (empty if a commit was)."""
+
+    commit: str
+    ref: str
+
+
+class _TreeEntry(NamedTuple):
+    path: bytes
+    mode: bytes
+    kind: bytes
+    blob: str
+    size_bytes: int
+
+
+def snapshot_git(git_dir: Path | str, ref: str = "", limits: Limits = DEFAULT_LIMITS) -> Snapshot:
+    """The files of a commit. `ref` is a branch, a tag or a commit, empty for what HEAD names.
+
+    `git_dir` is a bare repository, or a folder that has a `.git`. Contents are not looked at: BINARY,
+    LFS_POINTER and LINE_TOO_LONG are found when a file is read, and so are the final flags (`Snapshot.flags`).
+    Close the snapshot: reading starts a process.
+
+    Raises PrismError: SOURCE_NOT_FOUND, SOURCE_EMPTY, SOURCE_UNREADABLE, REF_NOT_FOUND, PAYLOAD_TOO_LARGE.
+    """
+    repository = _Repository(_git_dir(Path(git_dir)), limits)
+    resolved = repository.resolve(ref)
+    entries = repository.tree(resolved.commit)
+    reader = BlobReader(repository.git_dir, limits)
+    try:
+        attributes = _attributes(entries, reader)
+    except BaseException:
+        reader.close()
+        raise
+    files = sort_files(
+        _entry_file(entry, attributes.get(entry.path, NOTHING_SAID), limits) for entry in entries
+    )
+    return Snapshot(
+        commit=resolved.commit,
+        ref=resolved.ref,
+        dirty=False,
+        files=files,
+        reader=reader,
+        attributes=attributes_by_ordinal(files, attributes),
+    )
+
+
+def resolve_ref(git_dir: Path | str, ref: str = "") -> ResolvedRef:
+    """The commit of a branch, a tag or a commit. Raises PrismError SOURCE_NOT_FOUND, SOURCE_EMPTY, REF_NOT_FOUND."""
+    return _Repository(_git_dir(Path(git_dir)), DEFAULT_LIMITS).resolve(ref)
+
+
+class _Repository:
+    def __init__(self, git_dir: Path, limits: Limits) -> None:
+        self.git_dir = git_dir
+        self._limits = limits
+        self._environment = {**isolated_environment(), "GIT_DIR": str(git_dir)}
+
+    def resolve(self, ref: str) -> ResolvedRef:
+        if ref in ("", "HEAD"):
+            return self._resolve_head()
+        for candidate in _candidates(ref):
+            commit = self._commit_of(candidate)
+            if commit:
+                return ResolvedRef(commit, "" if candidate == ref and _COMMIT.fullmatch(ref) else ref)
+        raise ref_not_found(ref, self._names())
+
+    def tree(self, commit: str) -> list[_TreeEntry]:
+        arguments = ("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+        try:
+            records = git_records(
+                self.git_dir,
+                *arguments,
+                environment=self._environment,
+                records_max=self._limits.files_max,
+                seconds_max=self._limits.git_seconds_max,
+            )
+        except GitFailed as error:
+            raise explain(error, self.git_dir) from error
+        if records is None:
+            raise PrismError(
+                ErrorCode.PAYLOAD_TOO_LARGE,
+                f"The commit holds more than {self._limits.files_max:,} files.",
+                "Index folders of a clone one by one with: prism index PATH",
+                files_max=self._limits.files_max,
+            )
+        if not records:
+            raise PrismError(
+                ErrorCode.SOURCE_EMPTY, f"The commit {commit} holds no files.", "Choose another ref."
+            )
+        return [_tree_entry(record) for record in records]
+
+    def _resolve_head(self) -> ResolvedRef:
+        commit = self._commit_of("HEAD")
+        if not commit:
+            raise PrismError(
+                ErrorCode.SOURCE_EMPTY,
+                "The repository has no commit on its default branch.",
+                "Push a commit, or name a branch that has one.",
+                branches=self._names()[:_SUGGESTIONS_MAX],
+            )
+        return ResolvedRef(commit, self._line_or_nothing("symbolic-ref", "--quiet", "--short", "HEAD"))
+
+    def _commit_of(self, name: str) -> str:
+        return self._line_or_nothing(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+        )
+
+    def _names(self) -> list[str]:
+        listed = self._line_or_nothing(
+            "for-each-ref", f"--count={_NAMES_MAX}", "--format=%(refname)", *_REF_FOLDERS
+        )
+        return [short_name(name) for name in listed.splitlines()]
+
+    def _line_or_nothing(self, *arguments: str) -> str:
+        try:
+            return self._git(*arguments).decode(errors="replace").strip()
+        except GitFailed:
+            return ""
+
+    def _git(self, *arguments: str) -> bytes:
+        return run_git(
+            self.git_dir,
+            *arguments,
+            environment=self._environment,
+            seconds_max=self._limits.git_seconds_max,
+        )
+
+
+def is_ref_name(ref: str) -> bool:
+    """Whether a text can be the name of a branch, tag or commit, and nothing more than that (no option, no range)."""
+    return len(ref) <= _REF_CHARS_MAX and _REF_NAME.fullmatch(ref) is not None
+
+
+def short_name(ref: str) -> str:
+    """`refs/heads/main` -> `main`."""
+    return next((ref.removeprefix(folder) for folder in _REF_FOLDERS if ref.startswith(folder)), ref)
+
+
+def ref_not_found(ref: str, names: Iterable[str]) -> PrismError:
+    """The error for an unknown ref, with the names that are nearest to it."""
+    near = difflib.get_close_matches(ref, list(names), _SUGGESTIONS_MAX, cutoff=0.5)
+    return PrismError(
+        ErrorCode.REF_NOT_FOUND,
+        f"There is no branch, tag or commit {ref[:200]!a}.",
+        f"Did you mean {', '.join(near)}?" if near else "List the refs with: git ls-remote",
+        suggestions=near,
+    )
+
+
+def _git_dir(folder: Path) -> Path:
+    inner = folder / ".git"
+    if inner.exists():
+        return inner.absolute()
+    if folder.is_dir() and (folder / "HEAD").exists():
+        return folder.absolute()
+    raise PrismError(
+        ErrorCode.SOURCE_NOT_FOUND,
+        f"{folder} is not a git repository.",
+        "Give the folder of a git repository.",
+    )
+
+
+def _candidates(ref: str) -> list[str]:
+    if not is_ref_name(ref):
+        return []
+    if ref.startswith("refs/"):
+        return [ref]
+    found = [folder + ref for folder in _REF_FOLDERS]
+    return [*found, ref] if _COMMIT.fullmatch(ref) else found
+
+
+def _tree_entry(record: bytes) -> _TreeEntry:
+    facts, _, path = record.partition(b"\t")
+    mode, kind, blob, size = facts.split()
+    return _TreeEntry(path, mode, kind, blob.decode(), int(size) if size.isdigit() else 0)
+
+
+def _attributes(entries: Iterable[_TreeEntry], reader: BlobReader) -> dict[bytes, Attributes]:
+    entries = list(entries)
+    named = (
+        entry
+        for entry in entries
+        if entry.path.rpartition(b"/")[2] == _GITATTRIBUTES
+        and entry.kind == b"blob"
+        and entry.mode != _MODE_LINK
+        and entry.size_bytes <= RULES_BYTES_MAX
+    )
+    rules = AttributeRules(
+        (entry.path.decode(errors="replace"), reader.blob(entry.blob).decode(errors="replace"))
+        for entry in islice(named, ATTRIBUTE_FILES_MAX)
+    )
+    said = ((entry.path, rules.of(entry.path.decode(errors="replace"))) for entry in entries)
+    return {path: attributes for path, attributes in said if attributes != NOTHING_SAID}
+
+
+def _entry_file(entry: _TreeEntry, said: Attributes, limits: Limits) -> SnapshotFile:
+    path, problem = decode_path(entry.path)
+    skipped, detail = (SkipReason.PATH_INVALID, problem) if problem else _entry_skip(entry, limits)
+    return SnapshotFile(
+        path=path,
+        blob=entry.blob,
+        size_bytes=entry.size_bytes,
+        skipped=skipped,
+        detail=detail,
+        flags=FileFlags() if skipped else said.override(classify_path(path)),
+        language=said.language,
+    )
+
+
+def _entry_skip(entry: _TreeEntry, limits: Limits) -> tuple[SkipReason | None, str]:
+    if entry.kind == b"commit":
+        return SkipReason.SUBMODULE, ""
+    if entry.mode == _MODE_LINK:
+        return SkipReason.SYMLINK, "links are not followed"
+    if entry.size_bytes > limits.file_bytes_max:
+        return SkipReason.TOO_LARGE, f"{entry.size_bytes:,} bytes"
+    return None, ""

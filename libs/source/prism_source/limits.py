@@ -1,0 +1,48 @@
+"""Every limit on what a source may hold, in one place. Past a limit there is a skip reason or a clear error."""
+
+from dataclasses import dataclass
+
+KIB = 1024
+MIB = 1024 * KIB
+
+# A manifest of so many files is about 60 MiB of JSON, and is sent as a claim.
+FILES_MAX = 500_000
+# PATH_MAX of Linux; what is longer cannot be opened there.
+PATH_BYTES_MAX = 4_096
+# Above it a file is a bundle, a dump or a data set. The largest hand-written files of well-known projects are smaller.
+FILE_BYTES_MAX = 1 * MIB
+# A chunk is whole lines, so one line must still fit a message (768 KiB with its frame). Minified libraries, which
+# people do search, have lines of up to 300 KiB.
+LINE_BYTES_MAX = 512 * KIB
+# As many bytes as git looks at to call a file binary.
+HEAD_BYTES = 8_000
+# `.gitattributes` and `.gitignore` files larger than this are ignored, as a whole.
+RULES_BYTES_MAX = 1 * MIB
+# `.gitattributes` files of a git tree that are read; each costs a blob.
+ATTRIBUTE_FILES_MAX = 1_000
+
+# Raw bytes of a pack. At the usual ratio of 4:1 and in base64 it stays below the 768 KiB of a bus message.
+PACK_BYTES_MAX = 2 * MIB
+PACK_FILES_MAX = 10_000
+
+# One call of git that lists, resolves or reads. 500,000 files take about ten seconds on a cold disk.
+GIT_SECONDS_MAX = 120.0
+
+# A clone: pack, index and what is under way, looked at while it runs.
+CLONE_BYTES_MAX = 4 * 1024 * MIB
+CLONE_SECONDS_MAX = 1_800.0
+# What a server may list of its refs; a million refs are about 70 MiB.
+REFS_BYTES_MAX = 128 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits that a caller may set."""
+
+    files_max: int = FILES_MAX
+    file_bytes_max: int = FILE_BYTES_MAX
+    line_bytes_max: int = LINE_BYTES_MAX
+    git_seconds_max: float = GIT_SECONDS_MAX
+
+
+DEFAULT_LIMITS = Limits()

@@ -1,0 +1,116 @@
+"""Packs: how the contents of files travel from a client to ingest.
+
+    PRPK | version, 1 byte | files, u32 | raw bytes, u32 | zlib of: (ordinal u32 | length u32 | content)*
+
+Numbers are big-endian, ordinals ascend. The same files give the same bytes, so a digest of a pack names it.
+A reader believes none of the numbers: it checks each before it allocates for it.
+"""
+
+import struct
+import zlib
+from collections.abc import Iterable, Iterator
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_source.limits import DEFAULT_LIMITS, FILES_MAX, PACK_BYTES_MAX, PACK_FILES_MAX, Limits
+
+_MAGIC = b"PRPK"
+_VERSION = 1
+_HEADER = struct.Struct(">4sBII")
+_FRAME = struct.Struct(">II")
+# Level 3 packs source code twice as fast as the default and 5 % larger.
+_COMPRESSION_LEVEL = 3
+
+
+def plan_packs(
+    sizes: Iterable[tuple[int, int]], pack_bytes_max: int = PACK_BYTES_MAX
+) -> Iterator[tuple[int, ...]]:
+    """Group (ordinal, size in bytes), in the order given, into packs. A larger file has a pack of its own."""
+    group: list[int] = []
+    group_bytes = 0
+    for ordinal, size_bytes in sizes:
+        framed_bytes = size_bytes + _FRAME.size
+        if group and (group_bytes + framed_bytes > pack_bytes_max or len(group) == PACK_FILES_MAX):
+            yield tuple(group)
+            group, group_bytes = [], 0
+        group.append(ordinal)
+        group_bytes += framed_bytes
+    if group:
+        yield tuple(group)
+
+
+def encode_pack(items: Iterable[tuple[int, bytes]]) -> bytes:
+    """A pack of (ordinal, content), in any order. Ordinals are distinct."""
+    ordered = sorted(items)
+    raw = b"".join(_FRAME.pack(ordinal, len(content)) + content for ordinal, content in ordered)
+    return _HEADER.pack(_MAGIC, _VERSION, len(ordered), len(raw)) + zlib.compress(raw, _COMPRESSION_LEVEL)
+
+
+def decode_pack(data: bytes, limits: Limits = DEFAULT_LIMITS) -> list[tuple[int, bytes]]:
+    """The (ordinal, content) of a pack, by ordinal.
+
+    Raises PrismError: MESSAGE_INVALID (not a pack, cut, forged), PAYLOAD_TOO_LARGE.
+    """
+    files, raw_bytes = _read_header(data)
+    raw_bytes_max = max(PACK_BYTES_MAX, limits.file_bytes_max + _FRAME.size)
+    if files > PACK_FILES_MAX or raw_bytes > raw_bytes_max:
+        raise PrismError(
+            ErrorCode.PAYLOAD_TOO_LARGE,
+            f"The pack holds {files:,} files and {raw_bytes:,} bytes.",
+            "Send smaller packs.",
+            files_max=PACK_FILES_MAX,
+            bytes_max=raw_bytes_max,
+        )
+    items = _split(_inflate(data[_HEADER.size :], raw_bytes))
+    if len(items) != files:
+        raise _invalid(f"it says {files} files and holds {len(items)}")
+    return items
+
+
+def _read_header(data: bytes) -> tuple[int, int]:
+    if len(data) < _HEADER.size:
+        raise _invalid("it is shorter than its header")
+    magic, version, files, raw_bytes = _HEADER.unpack_from(data)
+    if magic != _MAGIC:
+        raise _invalid("it does not start like a pack")
+    if version != _VERSION:
+        raise _invalid(f"its version {version} is unknown here, which is {_VERSION}")
+    return files, raw_bytes
+
+
+def _inflate(data: bytes, raw_bytes: int) -> bytes:
+    stream = zlib.decompressobj()
+    try:
+        # One byte more than announced: a bomb is stopped there, and seen.
+        raw = stream.decompress(data, raw_bytes + 1)
+    except zlib.error as error:
+        raise _invalid("its contents cannot be decompressed") from error
+    if len(raw) != raw_bytes or not stream.eof or stream.unused_data:
+        raise _invalid("its contents are not as long as it says")
+    return raw
+
+
+def _split(raw: bytes) -> list[tuple[int, bytes]]:
+    items: list[tuple[int, bytes]] = []
+    offset = 0
+    previous = -1
+    while offset < len(raw):
+        if offset + _FRAME.size > len(raw):
+            raise _invalid("a file is cut")
+        ordinal, length = _FRAME.unpack_from(raw, offset)
+        offset += _FRAME.size
+        if length > len(raw) - offset:
+            raise _invalid("a file is cut")
+        if not previous < ordinal < FILES_MAX:
+            raise _invalid("its ordinals do not ascend")
+        items.append((ordinal, raw[offset : offset + length]))
+        offset += length
+        previous = ordinal
+    return items
+
+
+def _invalid(problem: str) -> PrismError:
+    return PrismError(
+        ErrorCode.MESSAGE_INVALID,
+        f"The pack is not valid: {problem}.",
+        "Encode it again with encode_pack of the same version of Prism.",
+    )

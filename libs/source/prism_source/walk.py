@@ -1,0 +1,102 @@
+"""Listing a plain folder. Only `.gitignore` decides what is left out, and `.git` itself always is."""
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from prism_contracts.code import SkipReason
+from prism_source.files import Found, read_regular
+from prism_source.limits import RULES_BYTES_MAX
+from prism_source.patterns import Patterns
+
+GIT_FOLDER = b".git"
+GITIGNORE = b".gitignore"
+
+
+class _Rules(NamedTuple):
+    folder: str  # with a slash at the end, empty for the root
+    ignore: "IgnoreFile"
+
+
+class _Folder(NamedTuple):
+    path: bytes  # relative, with a slash at the end, empty for the root
+    rules: tuple[_Rules, ...]  # outermost first
+
+
+def walk_folder(root: bytes) -> Iterator[Found]:
+    """Every file below a folder that is not ignored, in no order. Raises OSError if the folder itself cannot be listed.
+
+    A folder below that cannot be listed is found as one unreadable file.
+    """
+    waiting = [_Folder(b"", ())]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(os.path.join(root, folder.path)) as scan:  # noqa: PTH118 - bytes
+                entries = list(scan)
+        except OSError as error:
+            if not folder.path:
+                raise
+            reason = (error.strerror or "").lower()
+            yield Found(folder.path[:-1], skipped=SkipReason.UNREADABLE, detail=f"a folder: {reason}")
+            continue
+        rules = _with_own_rules(folder, entries)
+        for entry in entries:
+            path = folder.path + entry.name
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if entry.name == GIT_FOLDER or _is_ignored(path, is_folder=is_folder, rules=rules):
+                continue
+            if is_folder:
+                waiting.append(_Folder(path + b"/", rules))
+            else:
+                yield Found(path)
+
+
+class IgnoreFile:
+    """The rules of one `.gitignore`."""
+
+    def __init__(self, text: str) -> None:
+        lines = [line for line in map(_strip, text.removeprefix("\ufeff").split("\n")) if line]
+        self._negated = [line.startswith("!") for line in lines]
+        bare = [line.removeprefix("!") for line in lines]
+        self._folders_only = [line.endswith("/") for line in bare]
+        self._patterns = Patterns(line.removesuffix("/") for line in bare)
+
+    def decide(self, path: str, *, is_folder: bool) -> bool | None:
+        """Whether a path (relative to the folder of the file) is ignored. None: no rule is about it."""
+        for position in reversed(self._patterns.matching(path)):
+            if is_folder or not self._folders_only[position]:
+                return not self._negated[position]
+        return None
+
+
+def _strip(line: str) -> str:
+    """A line without what does not count: comments, its end, blanks at the end unless escaped."""
+    line = line.removesuffix("\r")
+    if line.startswith("#"):
+        return ""
+    bare = line.rstrip(" ")
+    is_escaped = bare.endswith("\\") and len(bare) < len(line)
+    return bare + " " if is_escaped else bare
+
+
+def _with_own_rules(folder: _Folder, entries: list[os.DirEntry[bytes]]) -> tuple[_Rules, ...]:
+    own = next((entry for entry in entries if entry.name == GITIGNORE), None)
+    if own is None:
+        return folder.rules
+    try:
+        text = read_regular(own.path, RULES_BYTES_MAX).decode(errors="replace")
+    except OSError:
+        return folder.rules
+    return (*folder.rules, _Rules(folder.path.decode(errors="replace"), IgnoreFile(text)))
+
+
+def _is_ignored(path: bytes, *, is_folder: bool, rules: tuple[_Rules, ...]) -> bool:
+    """Whether the nearest `.gitignore` that has something to say about the path says so."""
+    if not rules:
+        return False
+    text = path.decode(errors="replace")
+    decisions = (
+        rule.ignore.decide(text[len(rule.folder) :], is_folder=is_folder) for rule in reversed(rules)
+    )
+    return next((decision for decision in decisions if decision is not None), False)

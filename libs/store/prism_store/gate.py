@@ -1,0 +1,72 @@
+"""The one gate to the store: no call without a tenant, no answer from outside a scope, outages told apart.
+
+Every other module of this package reaches Qdrant through here.
+"""
+
+import contextlib
+import warnings
+from collections.abc import Iterator, Sequence
+
+import httpx
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
+from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import Scope
+from prism_store.schema import scope_key
+from prism_store.settings import StoreSettings
+
+CONNECTIONS_MAX = 32
+HTTP_NOT_FOUND = 404
+HTTP_SERVER_ERROR = 500
+
+
+def connect(settings: StoreSettings) -> AsyncQdrantClient:
+    """A client; it connects with the first call."""
+    with warnings.catch_warnings():
+        # The local stack's key over plain HTTP stays on the machine.
+        warnings.filterwarnings("ignore", message="Api key is used with an insecure connection")
+        return AsyncQdrantClient(
+            url=settings.url,
+            api_key=settings.api_key or None,
+            timeout=settings.timeout_s,
+            check_compatibility=False,
+            limits=httpx.Limits(max_connections=CONNECTIONS_MAX, max_keepalive_connections=CONNECTIONS_MAX),
+        )
+
+
+def scope_condition(scope: Scope) -> models.FieldCondition:
+    """The condition that keeps a read inside its repositories and layer."""
+    if not scope.tenant or not scope.repos:
+        raise PrismError(ErrorCode.FORBIDDEN, "A read of the store needs a tenant and a repository.")
+    keys = [scope_key(repo, scope.layer) for repo in scope.repos]
+    match = models.MatchValue(value=keys[0]) if len(keys) == 1 else models.MatchAny(any=keys)
+    return models.FieldCondition(key="scope", match=match)
+
+
+def scoped(scope: Scope, conditions: Sequence[models.Condition] = ()) -> models.Filter:
+    """A filter of the scope and of further conditions that must hold."""
+    return models.Filter(must=[scope_condition(scope), *conditions])
+
+
+@contextlib.contextmanager
+def outages_named() -> Iterator[None]:
+    """Turn trouble of the connection or the server into UNAVAILABLE, so that work is retried, not given up."""
+    try:
+        yield
+    except (ResponseHandlingException, httpx.TransportError, ResourceExhaustedResponse) as error:
+        raise PrismError(
+            ErrorCode.UNAVAILABLE, f"Qdrant is not reachable: {error}", "Try again in a few seconds."
+        ) from error
+    except UnexpectedResponse as error:
+        if error.status_code is not None and error.status_code < HTTP_SERVER_ERROR:
+            raise
+        raise PrismError(
+            ErrorCode.UNAVAILABLE, "Qdrant failed to answer.", "Try again in a few seconds."
+        ) from error
+
+
+def is_missing(error: ApiException) -> bool:
+    """Whether Qdrant said that there is no such collection or point."""
+    return isinstance(error, UnexpectedResponse) and error.status_code == HTTP_NOT_FOUND

@@ -1,0 +1,45 @@
+"""Lists that ride on a file point without being indexed, packed so that reading the point stays cheap."""
+
+import base64
+import zlib
+from collections.abc import Sequence
+from typing import TypeVar
+
+from pydantic import TypeAdapter
+
+from prism_contracts.base import Message
+from prism_contracts.code import Reference, Symbol
+
+Item = TypeVar("Item", bound=Message)
+
+_SYMBOLS = TypeAdapter(tuple[Symbol, ...])
+_REFERENCES = TypeAdapter(tuple[Reference, ...])
+UNPACKED_BYTES_MAX = 64 * 1024 * 1024
+
+
+def pack_symbols(symbols: Sequence[Symbol]) -> str:
+    """JSON, deflated, base64."""
+    return _pack(_SYMBOLS.dump_json(tuple(symbols), exclude_defaults=True))
+
+
+def unpack_symbols(packed: str) -> tuple[Symbol, ...]:
+    """The inverse of `pack_symbols`; nothing for an empty string."""
+    return _SYMBOLS.validate_json(_unpack(packed)) if packed else ()
+
+
+def pack_references(references: Sequence[Reference]) -> str:
+    """JSON, deflated, base64."""
+    return _pack(_REFERENCES.dump_json(tuple(references), exclude_defaults=True))
+
+
+def unpack_references(packed: str) -> tuple[Reference, ...]:
+    """The inverse of `pack_references`; nothing for an empty string."""
+    return _REFERENCES.validate_json(_unpack(packed)) if packed else ()
+
+
+def _pack(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, 1)).decode()
+
+
+def _unpack(packed: str) -> bytes:
+    return zlib.decompressobj().decompress(base64.b64decode(packed), UNPACKED_BYTES_MAX)

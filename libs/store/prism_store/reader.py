@@ -1,0 +1,241 @@
+"""Reads of the store. Every one takes a `Scope` and stays inside it; outages are errors, never empty results."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.http.exceptions import UnexpectedResponse
+
+from prism_contracts.rpc import Scope
+from prism_store.gate import is_missing, outages_named, scope_condition, scoped
+from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, FileStatus, alias
+
+PAGE_POINTS = 2_000
+COUNTS_MAX = 10_000
+
+CHUNK_FIELDS = ["file", "path", "generation", "ordinal", "start", "end", "symbol", "kind", "language"]
+RANK_FIELDS = ["path", "generation", "status", "language", "prose", "flags", "definitions", "lines"]
+
+
+@dataclass(frozen=True)
+class VectorLeg:
+    """Nearest chunks by vector."""
+
+    vector: tuple[float, ...]
+    limit: int
+    deep: bool = False
+    conditions: tuple[models.Condition, ...] = ()
+
+
+@dataclass(frozen=True)
+class TextLeg:
+    """Best points by BM25 over a text field: chunks for `text`, files for `path_text` and `symbol_text`."""
+
+    field: str
+    query: str
+    limit: int
+    conditions: tuple[models.Condition, ...] = ()
+
+
+@dataclass(frozen=True)
+class MatchLeg:
+    """Points that meet conditions, in no order."""
+
+    limit: int
+    conditions: tuple[models.Condition, ...]
+
+
+Leg = VectorLeg | TextLeg | MatchLeg
+
+
+@dataclass(frozen=True)
+class StoredPoint:
+    """A point as a leg found it. `score` is cosine or BM25, 0 for a match."""
+
+    id: str
+    score: float
+    payload: dict[str, object]
+
+    def text(self, key: str) -> str:
+        """A string field, empty if it is not there."""
+        value = self.payload.get(key)
+        return value if isinstance(value, str) else ""
+
+    def number(self, key: str) -> int:
+        """An integer field, 0 if it is not there."""
+        value = self.payload.get(key)
+        return value if isinstance(value, int) else 0
+
+
+class Reader:
+    """Questions to the store."""
+
+    def __init__(self, client: AsyncQdrantClient) -> None:
+        self._client = client
+
+    async def ask_legs(
+        self, scope: Scope, legs: Sequence[Leg], fields: Sequence[str]
+    ) -> list[list[StoredPoint]]:
+        """All legs in one round trip; for each its points, best first, with these payload fields."""
+        requests = [_leg_request(scope, leg, list(fields)) for leg in legs]
+        with outages_named():
+            try:
+                replies = await self._client.query_batch_points(alias(scope.tenant), requests)
+            except UnexpectedResponse as error:
+                if is_missing(error):
+                    return [[] for _ in legs]
+                raise
+        return [[_stored(point) for point in reply.points] for reply in replies]
+
+    async def points(self, scope: Scope, ids: Sequence[str], fields: Sequence[str]) -> dict[str, StoredPoint]:
+        """Those of the points that exist within the scope, by id."""
+        if not ids:
+            return {}
+        wanted = {f"{repo}/{scope.layer}" for repo in scope.repos}
+        scope_condition(scope)  # refuses a scope without tenant or repository
+        with outages_named():
+            try:
+                found = await self._client.retrieve(
+                    alias(scope.tenant), list(ids), with_payload=["scope", *fields], with_vectors=False
+                )
+            except UnexpectedResponse as error:
+                if is_missing(error):
+                    return {}
+                raise
+        stored = [_stored(point) for point in found]
+        return {point.id: point for point in stored if point.text("scope") in wanted}
+
+    async def scan(
+        self,
+        scope: Scope,
+        conditions: Sequence[models.Condition],
+        fields: Sequence[str],
+        page: int = PAGE_POINTS,
+    ) -> AsyncIterator[StoredPoint]:
+        """Every point of the scope that meets the conditions, in no particular order, page by page."""
+        offset = None
+        while True:
+            with outages_named():
+                try:
+                    found, offset = await self._client.scroll(
+                        alias(scope.tenant),
+                        scroll_filter=scoped(scope, conditions),
+                        limit=page,
+                        offset=offset,
+                        with_payload=list(fields),
+                        with_vectors=False,
+                    )
+                except UnexpectedResponse as error:
+                    if is_missing(error):
+                        return
+                    raise
+            for point in found:
+                yield _stored(point)
+            if offset is None:
+                return
+
+    async def page(
+        self,
+        scope: Scope,
+        conditions: Sequence[models.Condition],
+        fields: Sequence[str],
+        cursor: str,
+        limit: int,
+    ) -> tuple[list[StoredPoint], str]:
+        """One page of points in order of id, and the cursor of the next, empty at the end."""
+        with outages_named():
+            try:
+                found, offset = await self._client.scroll(
+                    alias(scope.tenant),
+                    scroll_filter=scoped(scope, conditions),
+                    limit=limit,
+                    offset=cursor or None,
+                    with_payload=list(fields),
+                    with_vectors=False,
+                )
+            except UnexpectedResponse as error:
+                if is_missing(error):
+                    return [], ""
+                raise
+        return [_stored(point) for point in found], str(offset) if offset is not None else ""
+
+    async def count(self, scope: Scope, conditions: Sequence[models.Condition] = ()) -> int:
+        """How many points of the scope meet the conditions, exactly."""
+        with outages_named():
+            try:
+                reply = await self._client.count(
+                    alias(scope.tenant), count_filter=scoped(scope, conditions), exact=True
+                )
+            except UnexpectedResponse as error:
+                if is_missing(error):
+                    return 0
+                raise
+        return reply.count
+
+    async def counts_by(
+        self, scope: Scope, field: str, conditions: Sequence[models.Condition] = ()
+    ) -> dict[str, int]:
+        """How many points have each value of a keyword field, exactly."""
+        with outages_named():
+            try:
+                reply = await self._client.facet(
+                    alias(scope.tenant),
+                    field,
+                    facet_filter=scoped(scope, conditions),
+                    limit=COUNTS_MAX,
+                    exact=True,
+                )
+            except UnexpectedResponse as error:
+                if is_missing(error):
+                    return {}
+                raise
+        return {str(hit.value): hit.count for hit in reply.hits}
+
+
+def has(key: str, value: str | bool) -> models.FieldCondition:
+    """The field has this value, or holds it among its values."""
+    return models.FieldCondition(key=key, match=models.MatchValue(value=value))
+
+
+def has_any(key: str, values: Sequence[str]) -> models.FieldCondition:
+    """The field has one of these values."""
+    return models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
+
+
+def holds_text(key: str, words: str) -> models.FieldCondition:
+    """The text field holds all of these words."""
+    return models.FieldCondition(key=key, match=models.MatchText(text=words))
+
+
+def contains(key: str, part: str) -> models.FieldCondition:
+    """One of the field's values contains this part, case counted."""
+    return models.FieldCondition(key=key, match=models.MatchSubstring(substring=part))
+
+
+def starts_with(key: str, prefix: str) -> models.FieldCondition:
+    """One of the field's values starts with this, case counted."""
+    return models.FieldCondition(key=key, match=models.MatchPrefix(prefix=prefix))
+
+
+def with_status(*statuses: FileStatus) -> models.FieldCondition:
+    """File points with one of these statuses (chunk points have none)."""
+    return has_any("status", [status.value for status in statuses])
+
+
+def _leg_request(scope: Scope, leg: Leg, fields: list[str]) -> models.QueryRequest:
+    flt = scoped(scope, leg.conditions)
+    if isinstance(leg, VectorLeg):
+        using = DEEP_VECTOR if leg.deep else FAST_VECTOR
+        return models.QueryRequest(
+            query=list(leg.vector), using=using, filter=flt, limit=leg.limit, with_payload=fields
+        )
+    if isinstance(leg, TextLeg):
+        query = models.TextQuery(text=leg.query)
+        return models.QueryRequest(
+            query=query, using=leg.field, filter=flt, limit=leg.limit, with_payload=fields
+        )
+    return models.QueryRequest(filter=flt, limit=leg.limit, with_payload=fields)
+
+
+def _stored(point: models.ScoredPoint | models.Record) -> StoredPoint:
+    return StoredPoint(str(point.id), getattr(point, "score", 0.0), point.payload or {})

@@ -1,0 +1,113 @@
+"""The points of a collection. A tenant has one collection a model, reached through the alias `prism_<tenant>`.
+
+A *file point* stands for a file of a layer and is its commit record: a chunk point counts only if its
+`generation` is the one that the file point names. Replacing a file therefore is: write the new chunks (nobody
+counts them yet), write the file point (one point: the switch), delete the old chunks.
+
+| field          | file | chunk | index                | meaning                                                  |
+|----------------|------|-------|----------------------|----------------------------------------------------------|
+| scope          | x    | x     | keyword              | `<repository id>/<layer>`; every read names it           |
+| path           | x    | x     | keyword, prefix      | relative to the repository                               |
+| version        | x    | x     | integer              | snapshot that wrote the point; the highest wins          |
+| generation     | x    | x     | keyword              | content address; empty if the file has no chunks         |
+| language       | x    | x     | keyword              | lower-case id                                            |
+| prose          | x    | x     | bool                 | Markdown and other text for people                       |
+| status         | x    |       | keyword              | indexed, skipped, failed, removed                        |
+| reason         | x    |       | keyword              | why skipped or failed                                    |
+| names          | x    |       | keyword              | names of the symbols defined here, also qualified        |
+| words          | x    |       | keyword, prefix      | distinct words of three characters and more              |
+| path_text      | x    |       | text, BM25           | the path as words                                        |
+| symbol_text    | x    |       | text, BM25           | names of symbols as words                                |
+| parse          | x    |       | keyword              | how the chunker fared                                    |
+| redactions     | x    |       | keyword              | secret rules that matched                                |
+| blob, size, lines, chunks, flags, detail, definitions, symbols, references, decode_errors | x | | | not indexed |
+| file           |      | x     | keyword              | id of the file point                                     |
+| text           |      | x     | text, BM25           | the lines                                                |
+| kind           |      | x     | keyword              | kind of the symbol                                       |
+| ordinal, start, end, symbol |  | x | | | |
+
+Vectors: `fast` (256 dimensions, float16, cosine) on chunk points; `deep` is added where a deep model runs.
+"""
+
+from enum import StrEnum
+
+from qdrant_client import models
+
+FAST_VECTOR = "fast"
+DEEP_VECTOR = "deep"
+
+WORD_CHARS_MIN = 3
+# Longer runs of word characters (base64, minified code) are indexed in overlapping windows of this size.
+WORD_CHARS_MAX = 128
+# In place of the words of a file that has more of them than are worth listing: exact search always looks at it.
+ALL_WORDS = "*"
+
+
+class FileStatus(StrEnum):
+    """What a file point says about its file."""
+
+    INDEXED = "indexed"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    REMOVED = "removed"  # kept, so that an older event that arrives late loses
+
+
+def alias(tenant: str) -> str:
+    """The name by which a tenant's collection is reached."""
+    return f"prism_{tenant}"
+
+
+def collection(tenant: str, model: str) -> str:
+    """The name of a tenant's collection for a model."""
+    return f"prism_{tenant}_{model}"
+
+
+def scope_key(repo: str, layer: str) -> str:
+    """Value of the field `scope`."""
+    return f"{repo}/{layer}"
+
+
+def vector_params(dimension: int) -> models.VectorParams:
+    """How chunk vectors are kept. Half precision costs no rank and halves memory."""
+    return models.VectorParams(
+        size=dimension, distance=models.Distance.COSINE, datatype=models.Datatype.FLOAT16
+    )
+
+
+def _bm25(stem: bool) -> models.TextIndexParams:
+    return models.TextIndexParams(
+        type=models.TextIndexType.TEXT,
+        tokenizer=models.TokenizerType.CODE,
+        lowercase=True,
+        stemmer=models.SnowballParams(type=models.Snowball.SNOWBALL, language=models.SnowballLanguage.ENGLISH)
+        if stem
+        else None,
+        scoring=True,
+    )
+
+
+def _keyword(prefix: bool = False) -> models.KeywordIndexParams:
+    return models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, prefix=prefix or None)
+
+
+def payload_indexes() -> dict[str, models.PayloadSchemaType | models.PayloadSchemaParams]:
+    """Every payload index of a collection."""
+    return {
+        "scope": _keyword(),
+        "path": _keyword(prefix=True),
+        "version": models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=True, range=True),
+        "generation": _keyword(),
+        "language": _keyword(),
+        "prose": models.BoolIndexParams(type=models.BoolIndexType.BOOL),
+        "status": _keyword(),
+        "reason": _keyword(),
+        "names": _keyword(),
+        "words": _keyword(prefix=True),
+        "path_text": _bm25(stem=True),
+        "symbol_text": _bm25(stem=True),
+        "parse": _keyword(),
+        "redactions": _keyword(),
+        "file": _keyword(),
+        "text": _bm25(stem=True),
+        "kind": _keyword(),
+    }

@@ -1,0 +1,14 @@
+"""Where Qdrant is."""
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class StoreSettings(BaseSettings):
+    """Read from `PRISM_QDRANT_…` at start."""
+
+    model_config = SettingsConfigDict(env_prefix="PRISM_QDRANT_", frozen=True, extra="ignore")
+
+    url: str = Field("http://127.0.0.1:6333", description="Address of Qdrant (1.20 or newer).")
+    api_key: str = Field("", description="API key, if Qdrant wants one.")
+    timeout_s: int = Field(20, ge=1, description="Longest wait for one call, in seconds.")

@@ -1,0 +1,228 @@
+"""Writes file versions so that the newest wins, no reader sees half a file, and twice is the same as once.
+
+For a batch of files of one tenant:
+1. read their file points: an event that is not newer than its point is settled already;
+2. upsert the new chunks, unless a newer version of the same chunk is there;
+3. upsert the file points under the same condition: this is the switch;
+4. read the file points back: who lost a race takes its chunks away again;
+5. delete the chunks of older versions.
+A crash between any two steps leaves a state from which the repeated event goes on.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.http.exceptions import UnexpectedResponse
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_store.gate import is_missing, outages_named
+from prism_store.points import FilePoint
+from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, alias, collection, payload_indexes, vector_params
+
+CHUNKS_PER_UPSERT = 128
+HTTP_CONFLICT = 409
+VECTOR_DECIMALS = 4  # what half precision keeps; makes the JSON a third shorter
+
+log = logging.getLogger(__name__)
+
+
+class Writer:
+    """The only writer of collections. One for each process; safe in any number of processes."""
+
+    def __init__(self, client: AsyncQdrantClient) -> None:
+        self._client = client
+        self._known: dict[str, str] = {}  # alias -> collection that was seen behind it
+
+    async def ensure_collection(self, tenant: str, model: str, dimension: int) -> None:
+        """Make the tenant's collection for a model. Raises MODEL_MISMATCH if another model's is being served."""
+        name, wanted = alias(tenant), collection(tenant, model)
+        if self._known.get(name) == wanted:
+            return
+        with outages_named():
+            served = await self._behind(name)
+            if served is None:
+                await self._create(wanted, dimension)
+                await self._point_alias(name, wanted)
+                served = await self._behind(name)
+        if served != wanted:
+            raise PrismError(
+                ErrorCode.MODEL_MISMATCH,
+                f"The index of tenant {tenant} was built by another model ({served}, not {wanted}).",
+                "Run the embedder with the model that built the index, or index again into a new data folder.",
+            )
+        self._known[name] = wanted
+
+    async def write(self, tenant: str, files: Sequence[FilePoint]) -> list[bool]:
+        """Write file versions, at most one for each file. For each: True if it is what is served now or was, False if a
+        newer version is.
+        """
+        name = alias(tenant)
+        with outages_named():
+            before = await self._states(name, files)
+            fresh = [file for file in files if file.id not in before or before[file.id][0] < file.version]
+            await self._upsert_chunks(name, fresh)
+            await self._upsert_files(name, fresh)
+            after = await self._states(name, fresh) if fresh else {}
+            lost = [file for file in fresh if after.get(file.id, (0, ""))[0] > file.version]
+            await self._delete_lost(name, lost)
+            now = before | after
+            kept = [file for file in files if now[file.id][0] == file.version]
+            await self._delete_older(name, [file for file in kept if file.id in before])
+        return [now[file.id][0] == file.version for file in files]
+
+    async def write_deep(self, tenant: str, ids: Sequence[str], vectors: NDArray[np.float32]) -> int:
+        """Add deep vectors to those of the points that still exist; how many did."""
+        name = alias(tenant)
+        with outages_named():
+            found = await self._client.retrieve(name, list(ids), with_payload=False, with_vectors=False)
+            present = {str(point.id) for point in found}
+            points = [
+                models.PointVectors(id=point_id, vector={DEEP_VECTOR: row})
+                for point_id, row in zip(ids, _rows(vectors), strict=True)
+                if point_id in present
+            ]
+            if points:
+                await self._client.update_vectors(name, points, wait=True)
+        return len(points)
+
+    async def ensure_deep_vector(self, tenant: str, dimension: int) -> None:
+        """Make room for deep vectors in the tenant's collection."""
+        name = alias(tenant)
+        key = f"{name}/{DEEP_VECTOR}"
+        if key in self._known:
+            return
+        with outages_named():
+            info = await self._client.get_collection(name)
+            vectors = info.config.params.vectors
+            if not isinstance(vectors, dict) or DEEP_VECTOR not in vectors:
+                await self._client.create_vector_name(
+                    name,
+                    DEEP_VECTOR,
+                    models.DenseVectorNameConfig(
+                        dense=models.DenseVectorConfig(size=dimension, distance=models.Distance.COSINE)
+                    ),
+                )
+        self._known[key] = DEEP_VECTOR
+
+    async def _behind(self, name: str) -> str | None:
+        found = await self._client.get_aliases()
+        return next((item.collection_name for item in found.aliases if item.alias_name == name), None)
+
+    async def _create(self, name: str, dimension: int) -> None:
+        try:
+            await self._client.create_collection(name, vectors_config={FAST_VECTOR: vector_params(dimension)})
+        except UnexpectedResponse as error:
+            if error.status_code != HTTP_CONFLICT:  # someone else is making it
+                raise
+        for field_name, params in payload_indexes().items():
+            await self._client.create_payload_index(name, field_name, params, wait=True)
+
+    async def _point_alias(self, name: str, target: str) -> None:
+        create = models.CreateAliasOperation(
+            create_alias=models.CreateAlias(collection_name=target, alias_name=name)
+        )
+        try:
+            await self._client.update_collection_aliases([create])
+        except UnexpectedResponse as error:
+            if error.status_code != HTTP_CONFLICT:
+                raise
+
+    async def _states(self, name: str, files: Sequence[FilePoint]) -> dict[str, tuple[int, str]]:
+        """Version and generation of the file points that exist."""
+        try:
+            found = await self._client.retrieve(
+                name, [file.id for file in files], with_payload=["version", "generation"], with_vectors=False
+            )
+        except UnexpectedResponse as error:
+            if is_missing(error):
+                self._known.clear()
+                raise PrismError(
+                    ErrorCode.UNAVAILABLE, "The tenant's collection is not there yet."
+                ) from error
+            raise
+        return {
+            str(point.id): (int(payload["version"]), str(payload["generation"]))
+            for point in found
+            if (payload := point.payload)
+        }
+
+    async def _upsert_chunks(self, name: str, files: Sequence[FilePoint]) -> None:
+        for version, group in _by_version(files).items():
+            chunks = [
+                models.PointStruct(id=chunk.id, payload=chunk.payload, vector={FAST_VECTOR: row})
+                for file in group
+                for chunk, row in zip(file.chunks, _rows(file.vectors), strict=True)
+            ]
+            for start in range(0, len(chunks), CHUNKS_PER_UPSERT):
+                await self._upsert(name, chunks[start : start + CHUNKS_PER_UPSERT], version)
+
+    async def _upsert_files(self, name: str, files: Sequence[FilePoint]) -> None:
+        for version, group in _by_version(files).items():
+            points = [models.PointStruct(id=file.id, payload=file.payload, vector={}) for file in group]
+            await self._upsert(name, points, version)
+
+    async def _upsert(self, name: str, points: list[models.PointStruct], version: int) -> None:
+        # `wait`: without it the answer comes before the effect. The condition lets the newest win.
+        await self._client.upsert(
+            name, points, wait=True, update_filter=models.Filter(must=[_older_than(version)])
+        )
+
+    async def _delete_lost(self, name: str, files: Sequence[FilePoint]) -> None:
+        """Take away the chunks of versions that were overtaken while they were written."""
+        if not files:
+            return
+        after = await self._states(name, files)
+        await self._delete(
+            name,
+            [
+                models.Filter(
+                    must=[
+                        _match("file", file.id),
+                        models.FieldCondition(key="version", match=models.MatchValue(value=file.version)),
+                    ],
+                    must_not=[_match("generation", after[file.id][1])],
+                )
+                for file in files
+            ],
+        )
+
+    async def _delete_older(self, name: str, files: Sequence[FilePoint]) -> None:
+        await self._delete(
+            name,
+            [
+                models.Filter(
+                    must=[_match("file", file.id), _older_than(file.version)],
+                    must_not=[_match("generation", file.generation)] if file.generation else None,
+                )
+                for file in files
+            ],
+        )
+
+    async def _delete(self, name: str, filters: Sequence[models.Filter]) -> None:
+        if filters:
+            selector = models.FilterSelector(filter=models.Filter(should=list(filters)))
+            await self._client.delete(name, selector, wait=True)
+
+
+def _by_version(files: Sequence[FilePoint]) -> dict[int, list[FilePoint]]:
+    groups: dict[int, list[FilePoint]] = defaultdict(list)
+    for file in files:
+        groups[file.version].append(file)
+    return groups
+
+
+def _older_than(version: int) -> models.FieldCondition:
+    return models.FieldCondition(key="version", range=models.Range(lt=version))
+
+
+def _match(key: str, value: str) -> models.FieldCondition:
+    return models.FieldCondition(key=key, match=models.MatchValue(value=value))
+
+
+def _rows(vectors: NDArray[np.float32]) -> list[list[float]]:
+    rounded: list[list[float]] = np.round(vectors.astype(np.float64), VECTOR_DECIMALS).tolist()
+    return rounded

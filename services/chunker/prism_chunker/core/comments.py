@@ -1,0 +1,70 @@
+"""Comments and attributes: which stand directly above a definition, and what they say without their markers."""
+
+import re
+
+from prism_chunker.core.lines import Lines
+from prism_chunker.core.parse import Syntax
+
+DOCSTRING_CHARS_MAX = 500
+
+_MARKER = re.compile(
+    r"^\s*(?:/\*+!?|\*+/|\*(?!\*)|//+[!<]?|#+[!|:']?|--+[|^]?|;+|%+!?|\"+|'+|\(\*+|\{-+\|?|=begin|=end)?\s?"
+)
+_END = re.compile(r"\s*(?:\*+/|\*\)|-\}|\|#)\s*$")
+_TAG = re.compile(r"</?[a-zA-Z][^>\n]{0,200}>")
+_QUOTES = re.compile(r"^[a-zA-Z@]{0,3}(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
+
+
+class Leads:
+    """Comments and attributes that have their rows for themselves, by last row."""
+
+    def __init__(self, syntax: Syntax, lines: Lines) -> None:
+        self._lines = lines
+        self._above: dict[int, tuple[int, bool]] = {}
+        for _, captures in syntax.matches:
+            for key in ("comment", "attribute"):
+                for node in captures.get(key, ()):
+                    self._add(node.start_point, node.end_point, is_comment=key == "comment")
+
+    def _add(self, start: tuple[int, int], end: tuple[int, int], *, is_comment: bool) -> None:
+        first, column = start
+        last = end[0] - (end[1] == 0 and end[0] > first)
+        if column == 0 or not self._lines[first][:column].strip():
+            self._above[last] = (first, is_comment)
+
+    def first_row(self, row: int) -> int:
+        """The row where the comments and attributes directly above `row` begin, or `row`."""
+        above = self._above
+        while (found := above.get(row - 1)) and found[0] < row:
+            row = found[0]
+        return row
+
+    def text_above(self, row: int) -> str:
+        """The comment lines directly above `row`, attributes left out, markers stripped."""
+        blocks: list[str] = []
+        while (found := self._above.get(row - 1)) and found[0] < row:
+            first, is_comment = found
+            if is_comment:
+                blocks.append(self._lines.slice(first, row))
+            row = first
+        return clean_comment("".join(reversed(blocks))) if blocks else ""
+
+
+def clean_comment(text: str) -> str:
+    """The first paragraph of a comment, on one line, without comment markers."""
+    return _first_paragraph([_END.sub("", _MARKER.sub("", line, count=1)) for line in text.split("\n")])
+
+
+def clean_string(text: str) -> str:
+    """The first paragraph of a string literal used as documentation."""
+    return _first_paragraph(_QUOTES.sub("", text.strip()).split("\n"))
+
+
+def _first_paragraph(rows: list[str]) -> str:
+    words: list[str] = []
+    for row in rows:
+        said = _TAG.sub("", row).split()
+        if words and (not said or said[0].startswith(("@", ":param", "\\param"))):
+            break
+        words += said
+    return " ".join(words)[:DOCSTRING_CHARS_MAX]

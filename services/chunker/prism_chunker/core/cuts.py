@@ -1,0 +1,46 @@
+"""Where a file can be cut: before each node of its syntax tree, top-down, and only inside nodes too big for a chunk.
+
+Comments and attributes go with what they stand above. No recursion: a tree may be as deep as the file is long.
+"""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from prism_chunker.core.chunks import CHUNK_CHARS_MAX, CHUNK_LINES_MAX
+from prism_chunker.core.comments import Leads
+from prism_chunker.core.lines import Lines
+from prism_chunker.core.model import Cut
+
+DEPTH_MAX = 60
+
+
+def find_cuts(root: Node, lines: Lines, leads: Leads, nodes_max: int) -> list[Cut]:
+    """Cuts in ascending order of rows, no two on a row."""
+    cuts: list[Cut] = []
+    last = 0
+    for node, depth in _big_and_between(root, lines, nodes_max):
+        row = leads.first_row(node.start_point[0])
+        if row > last:
+            cuts.append(Cut(row, depth))
+            last = row
+    return cuts
+
+
+def _big_and_between(root: Node, lines: Lines, nodes_max: int) -> Iterator[tuple[Node, int]]:
+    """The nodes from the root down, in source order, entering only those too big for a chunk."""
+    pending = [(root, 0)]
+    seen = 0
+    while pending and seen < nodes_max:
+        node, depth = pending.pop()
+        seen += 1
+        yield node, depth
+        if depth < DEPTH_MAX and _is_too_big(node, lines):
+            pending += [(child, depth + 1) for child in reversed(node.children)]
+
+
+def _is_too_big(node: Node, lines: Lines) -> bool:
+    first, last = node.start_point[0], node.end_point[0]
+    if last - first >= CHUNK_LINES_MAX:
+        return True
+    return last > first and lines.size(first, min(last + 1, lines.count)) > CHUNK_CHARS_MAX

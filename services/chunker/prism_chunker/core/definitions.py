@@ -1,0 +1,107 @@
+"""From the matches of a query to definitions: named nodes with their kind, extent and owner.
+
+Several patterns may match one name: the first in the query file decides on the kind, the widest on the extent. So a
+query lists special cases first, and takes in decorators and `export` by patterns of their own.
+"""
+
+import re
+from dataclasses import dataclass
+from operator import itemgetter
+
+from tree_sitter import Node
+
+from prism_chunker.core.parse import Captures, Syntax
+from prism_contracts.code import SymbolKind
+
+NAME_CHARS_MAX = 200
+
+_KINDS = {str(kind): kind for kind in SymbolKind}
+_SEPARATOR = re.compile(r"::|->|[.:/#\\]")
+_ARGUMENTS = re.compile(r"[<\[(].*", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Definition:
+    """A definition as the query found it. A scope (`kind` None) names what is inside it and is no symbol itself."""
+
+    name: str
+    owner: str
+    kind: SymbolKind | None
+    start: int  # bytes of the definition itself, without decorators
+    end: int
+    body: int  # where its body begins, 0 if it has none
+    row: int
+    first_row: int  # with decorators
+    last_row: int
+    name_row: int
+    exported: bool = False
+
+
+def find_definitions(syntax: Syntax) -> list[Definition]:
+    """Definitions in order of appearance, outer before inner."""
+    found: dict[int, Definition] = {}
+    for captures in _by_pattern(syntax):
+        name = (captures.get("name") or captures["path"])[0]
+        definition = found.get(name.start_byte)
+        if definition is None:
+            definition = found[name.start_byte] = _definition(captures, name, syntax.source)
+        _add(captures, definition)
+    return sorted(found.values(), key=lambda definition: (definition.start, -definition.end))
+
+
+def _by_pattern(syntax: Syntax) -> list[Captures]:
+    """The matches that name something, in the order of the patterns in the query file."""
+    named = [match for match in syntax.matches if "name" in match[1] or "path" in match[1]]
+    return [captures for _, captures in sorted(named, key=itemgetter(0))]
+
+
+def _definition(captures: Captures, name_node: Node, source: bytes) -> Definition:
+    key = next((key for key in captures if key in _KINDS), "scope")
+    node = captures[key][0]
+    name, owner = _names(captures, name_node, source)
+    first, last = _rows(node)
+    body = node.child_by_field_name("body")
+    return Definition(
+        name=name,
+        owner=owner,
+        kind=_KINDS.get(key),
+        start=node.start_byte,
+        end=node.end_byte,
+        body=body.start_byte if body else 0,
+        row=first,
+        first_row=first,
+        last_row=last,
+        name_row=name_node.start_point[0],
+    )
+
+
+def _names(captures: Captures, node: Node, source: bytes) -> tuple[str, str]:
+    name = _text(node, source)
+    owner = _text(captures["owner"][0], source) if "owner" in captures else ""
+    if "path" in captures:
+        parts = [part for part in _SEPARATOR.split(_ARGUMENTS.sub("", name)) if part]
+        name, owner = (parts or [name])[-1], ".".join([owner, *parts[:-1]] if owner else parts[:-1])
+    return name, owner
+
+
+def _text(node: Node, source: bytes) -> str:
+    text = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+    return " ".join(text.strip("\"'`").split())[:NAME_CHARS_MAX]
+
+
+def _rows(node: Node) -> tuple[int, int]:
+    first = node.start_point[0]
+    last, column = node.end_point
+    return first, last - (column == 0 and last > first)
+
+
+def _add(captures: Captures, definition: Definition) -> None:
+    """Take in what a pattern says about a definition besides its name and kind."""
+    if "outer" in captures:
+        first, last = _rows(captures["outer"][0])
+        definition.first_row = min(definition.first_row, first)
+        definition.last_row = max(definition.last_row, last)
+    if "body" in captures and not definition.body:
+        definition.body = captures["body"][0].start_byte
+    if "exported" in captures:
+        definition.exported = True

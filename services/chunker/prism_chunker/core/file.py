@@ -1,0 +1,52 @@
+"""One file through all stages: detect the language, read an outline, cut it into chunks."""
+
+from collections.abc import Callable
+
+from prism_chunker.core import headings, syntax
+from prism_chunker.core.chunks import make_chunks
+from prism_chunker.core.detect import detect_language
+from prism_chunker.core.languages.table import LANGUAGES, Language, Reader
+from prism_chunker.core.lines import Lines
+from prism_chunker.core.model import Budget, Outline, Parsed
+
+# A file whose average line is longer than this is minified or data: its syntax tells nobody anything.
+MEAN_LINE_CHARS_MAX = 300
+MINIFIED_CHARS_MIN = 10_000
+
+DEFAULT_BUDGET = Budget()
+
+READERS: dict[Reader, Callable[[Language, Lines, Budget], Outline]] = {
+    "syntax": syntax.read,
+    "markdown": headings.read_markdown,
+    "rst": headings.read_rst,
+    "asciidoc": headings.read_asciidoc,
+}
+
+
+def chunk_file(
+    path: str, text: str, language_override: str = "", *, budget: Budget = DEFAULT_BUDGET
+) -> Parsed:
+    """Read a file. Every line lands in exactly one chunk, in order; whatever goes wrong shows in `parse`."""
+    language = language_override.lower() or detect_language(path, text)
+    lines = Lines(text)
+    outline = _read(LANGUAGES.get(language), lines, budget)
+    chunks = make_chunks(lines, outline)
+    return Parsed(language, lines.count, outline.parse, chunks, outline.symbols, outline.references)
+
+
+def _read(language: Language | None, lines: Lines, budget: Budget) -> Outline:
+    if language is None or language.reader == "lines" or _is_minified(lines):
+        return Outline("lines")
+    if len(lines.text) > budget.size_chars_max:
+        return Outline("too_large")
+    try:
+        return READERS[language.reader](language, lines, budget)
+    except TimeoutError:
+        return Outline("timeout")
+    except Exception:  # noqa: BLE001  # the file stays searchable by its lines, whatever a grammar does
+        return Outline("crashed")
+
+
+def _is_minified(lines: Lines) -> bool:
+    size = len(lines.text)
+    return size > MINIFIED_CHARS_MIN and size > MEAN_LINE_CHARS_MAX * lines.count

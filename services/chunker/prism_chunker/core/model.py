@@ -1,0 +1,52 @@
+"""What goes between the stages of the chunker: the budget, the result, and the outline that every reader gives."""
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from prism_contracts.code import Chunk, Reference, Symbol
+
+# Part of the content address of a chunk: bumped whenever the same text gives other chunks, symbols or references.
+CHUNKER_VERSION = "1"
+
+ParseState = Literal["ok", "partial", "lines", "timeout", "crashed", "too_large"]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one file may cost. Past a limit of time or size the file is chunked by lines; past a count, cut short."""
+
+    parse_ms_max: int = 2_000
+    size_chars_max: int = 1_500_000
+    symbols_max: int = 10_000
+    references_max: int = 20_000
+    keys_max: int = 200  # keys of data files
+    nodes_max: int = 50_000  # nodes looked at to find places to cut
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A file, read. Joined, the texts of the chunks are the text of the file."""
+
+    language: str
+    line_count: int
+    parse: ParseState
+    chunks: tuple[Chunk, ...] = ()
+    symbols: tuple[Symbol, ...] = ()
+    references: tuple[Reference, ...] = ()
+
+
+class Cut(NamedTuple):
+    """A row (0-based) where a piece of the file begins, and how deep in the syntax the piece lies."""
+
+    row: int
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a reader found in a file: places to cut, ascending, no two on a row; symbols; references."""
+
+    parse: ParseState
+    cuts: list[Cut] = field(default_factory=list)
+    symbols: tuple[Symbol, ...] = ()
+    references: tuple[Reference, ...] = ()

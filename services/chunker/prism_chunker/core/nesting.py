@@ -1,0 +1,77 @@
+"""Which definition encloses which, and which is the innermost one at any byte.
+
+Local variables, and definitions past the budget, are dropped here.
+"""
+
+from bisect import bisect_right
+
+from prism_chunker.core.definitions import Definition
+from prism_chunker.core.model import Budget
+from prism_contracts.code import CALLABLE_KINDS, SymbolKind
+
+_VALUES = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.FIELD, SymbolKind.PROPERTY})
+
+
+class Nesting:
+    """The kept definitions, and for each its dotted path, what encloses it (a scope too), and its parent's position."""
+
+    def __init__(self, definitions: list[Definition], budget: Budget) -> None:
+        self.kept: list[Definition] = []
+        self.paths: list[str] = []
+        self.outer: list[Definition | None] = []
+        self.parents: list[int] = []
+        self._budget = budget
+        self._keys = 0
+        self._stack: list[tuple[Definition, str, int]] = []
+        self._starts: list[int] = []
+        self._inside: list[int] = []
+        for definition in definitions:
+            self._leave(definition.start)
+            self._enter(definition)
+        self._leave(max((definition.end for definition in definitions), default=0))
+
+    def around(self, byte: int) -> int:
+        """Position of the innermost kept definition around a byte, or -1."""
+        index = bisect_right(self._starts, byte) - 1
+        return self._inside[index] if index >= 0 else -1
+
+    def _leave(self, until: int) -> None:
+        stack = self._stack
+        while stack and stack[-1][0].end <= until:
+            end = stack.pop()[0].end
+            self._mark(end, stack[-1][2] if stack else -1)
+
+    def _enter(self, definition: Definition) -> None:
+        self._pop_twin(definition)
+        outer, path, index = self._stack[-1] if self._stack else (None, "", -1)
+        if self._is_dropped(definition, outer):
+            return
+        path = ".".join(filter(None, (path, definition.owner, definition.name)))
+        if definition.kind is not None:
+            self.parents.append(index)
+            index = len(self.kept)
+            self.kept.append(definition)
+            self.paths.append(path)
+            self.outer.append(outer)
+        self._stack.append((definition, path, index))
+        self._mark(definition.start, index)
+
+    def _pop_twin(self, definition: Definition) -> None:
+        """Two names of one node (`a, b = 1, 2`) stand side by side."""
+        if (
+            self._stack
+            and self._stack[-1][0].start == definition.start
+            and self._stack[-1][0].end == definition.end
+        ):
+            self._stack.pop()
+
+    def _is_dropped(self, definition: Definition, outer: Definition | None) -> bool:
+        if definition.kind in _VALUES and outer is not None and outer.kind in CALLABLE_KINDS:
+            return True
+        if definition.kind is SymbolKind.KEY:
+            self._keys += 1
+        return self._keys > self._budget.keys_max or len(self.kept) >= self._budget.symbols_max
+
+    def _mark(self, byte: int, index: int) -> None:
+        self._starts.append(byte)
+        self._inside.append(index)

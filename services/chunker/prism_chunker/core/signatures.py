@@ -1,0 +1,45 @@
+"""The header of a definition on one line: what stands before its body, white space squeezed."""
+
+import re
+
+SIGNATURE_CHARS_MAX = 300
+# Bytes looked at: a header longer than this is cut.
+HEADER_BYTES_MAX = 1_200
+LINE_PREFIX_BYTES_MAX = 80
+
+_WORDS = re.compile(rb"[\w\s]*\Z")
+_BRACKETS = re.compile(rb"[(\[]|[)\]]|\n|\{")
+_TAIL = re.compile(r"\s*(?:[{=:;,]|=>|->|:=|\bdo|\bis|\bbegin|\bthen)\s*$")
+
+
+def signature_of(source: bytes, start: int, body: int, end: int) -> str:
+    """The header of the definition at bytes `start` to `end`; `body` is where its body begins, 0 if unknown."""
+    begin = _begin(source, start)
+    if start < body:
+        header = source[begin : min(body, begin + HEADER_BYTES_MAX)]
+    else:
+        header = _balanced(source[begin : min(end, begin + HEADER_BYTES_MAX)])
+    text = " ".join(header.decode("utf-8", "replace").split())
+    return _TAIL.sub("", text)[:SIGNATURE_CHARS_MAX]
+
+
+def _begin(source: bytes, start: int) -> int:
+    """The start of the row, if only words (`export default`, `const`) stand before the definition."""
+    row = source.rfind(b"\n", max(0, start - LINE_PREFIX_BYTES_MAX), start) + 1
+    if row == 0 and start > LINE_PREFIX_BYTES_MAX:
+        return start
+    return row if _WORDS.match(source, row, start) else start
+
+
+def _balanced(text: bytes) -> bytes:
+    """The text up to the first line end or brace outside of brackets."""
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        mark = found.group()
+        if mark in b"([":
+            depth += 1
+        elif mark in b")]":
+            depth -= 1
+        elif depth <= 0:
+            return text[: found.start()]
+    return text

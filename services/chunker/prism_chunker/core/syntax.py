@@ -1,0 +1,25 @@
+"""The reader of every language with a grammar: parse, find symbols and references, find the places to cut."""
+
+from prism_chunker.core.comments import Leads
+from prism_chunker.core.cuts import find_cuts
+from prism_chunker.core.definitions import find_definitions
+from prism_chunker.core.languages.table import Language
+from prism_chunker.core.lines import Lines
+from prism_chunker.core.model import Budget, Outline
+from prism_chunker.core.nesting import Nesting
+from prism_chunker.core.parse import parse
+from prism_chunker.core.references import find_references
+from prism_chunker.core.symbols import find_symbols
+
+
+def read(language: Language, lines: Lines, budget: Budget) -> Outline:
+    """The outline of a source text. Raises TimeoutError past the budget."""
+    syntax = parse(language, lines.text.encode("utf-8", "replace"), budget.parse_ms_max)
+    leads = Leads(syntax, lines)
+    nesting = Nesting(find_definitions(syntax), budget)
+    return Outline(
+        parse="partial" if syntax.root.has_error else "ok",
+        cuts=find_cuts(syntax.root, lines, leads, budget.nodes_max),
+        symbols=find_symbols(language, syntax, nesting, leads),
+        references=find_references(syntax, nesting, budget.references_max),
+    )

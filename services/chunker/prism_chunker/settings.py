@@ -1,0 +1,13 @@
+"""Settings of the chunker."""
+
+from pydantic import Field
+
+from prism_runtime.settings import ServiceSettings
+
+
+class ChunkerSettings(ServiceSettings):
+    """Read from `PRISM_…` at start."""
+
+    chunker_workers: int = Field(
+        16, ge=1, le=256, description="Files of one lane that are under way at once."
+    )

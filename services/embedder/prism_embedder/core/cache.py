@@ -1,0 +1,63 @@
+"""Deep vectors by content: the same text in the same place is never embedded twice by one model.
+
+The key says everything that a vector depends on, so an entry is never stale and may be lost at any time.
+Never holds a text or a path, only their hash.
+"""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+
+# 20,000 vectors of 384 values are 30 MB.
+ENTRIES_MAX = 20_000
+
+
+class VectorCache(Protocol):
+    """Where vectors of a model are kept. A vector that is not there is not an error."""
+
+    async def get_many(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """The vectors that are there, by key."""
+        ...
+
+    async def put_many(self, vectors: Mapping[str, Vector]) -> None:
+        """Keeps the vectors, for as long as the cache can."""
+        ...
+
+
+def vector_key(fingerprint: str, path: str, text: str) -> str:
+    """The key of a chunk's vector: SHA-256 (hex) of the model, the path that goes into the vector, and the text."""
+    digest = hashlib.sha256()
+    for part in (fingerprint, path, text):
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little"))  # so that no two triples read the same
+        digest.update(data)
+    return digest.hexdigest()
+
+
+class MemoryVectorCache:
+    """A VectorCache in memory that keeps the entries used last."""
+
+    def __init__(self, entries_max: int = ENTRIES_MAX) -> None:
+        self._entries: OrderedDict[str, Vector] = OrderedDict()
+        self._entries_max = entries_max
+
+    async def get_many(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """See VectorCache."""
+        found = {key: self._entries[key] for key in keys if key in self._entries}
+        for key in found:
+            self._entries.move_to_end(key)
+        return found
+
+    async def put_many(self, vectors: Mapping[str, Vector]) -> None:
+        """See VectorCache."""
+        for key, vector in vectors.items():
+            self._entries[key] = vector.copy()  # a row must not keep its whole batch alive
+            self._entries.move_to_end(key)
+        while len(self._entries) > self._entries_max:
+            self._entries.popitem(last=False)

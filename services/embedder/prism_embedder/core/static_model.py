@@ -1,0 +1,198 @@
+"""The fast model: chunks of code and questions in, unit vectors out, thousands a second on one thread.
+
+A vector is the weighted sum of the vectors of a text's tokens (`tokens.py`): nothing but a look-up and a sum, so it
+needs numpy only. A chunk is unit(code) + path_weight x unit(path) + stem_weight x unit(file name), made a unit vector:
+the path as a field of its own is worth more than any other part of the model (see training/README.md).
+
+Never gives a different vector for the same (path, text), bit by bit, whatever is embedded beside it or was before:
+each row is summed on its own, in order of token id, by element-wise multiplications and additions.
+"""
+
+import hashlib
+import io
+import json
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_embedder.core.tokens import Bags, Tokenizer, Vocabulary
+
+Matrix = NDArray[np.float32]
+
+# Characters of a text that are read. A chunk has some two thousand; a text that is longer than this is one endless
+# line of data, whose start says as much as its end.
+TEXT_CHARS_MAX = 16_384
+# Texts whose tokens are counted together: enough to spread the cost of a numpy call, few enough to stay in the cache
+# and not to keep a waiting query from the tokenizer for more than some milliseconds.
+BATCH_TEXTS = 64
+# Part of the fingerprint: raised when this code gives other vectors for the same weights.
+ENCODING = b"static-1"
+
+WEIGHTS_FILE, VOCABULARY_FILE, CONFIG_FILE = "model.npz", "tokenizer.json", "config.json"
+_FINGERPRINT_HEX = 12
+_INT16_MAX = 32_767
+
+
+class FileChunks(NamedTuple):
+    """The chunk texts of a file."""
+
+    path: str
+    texts: Sequence[str]
+
+
+class StaticModel:
+    """The loaded model. Safe to use from several threads."""
+
+    def __init__(
+        self, weights: dict[str, NDArray[Any]], vocabulary: Vocabulary, config: dict[str, Any]
+    ) -> None:
+        self.fingerprint = ""
+        self.dimension = int(config["dim"])
+        self._vectors, scales = _quantize(weights["vectors"])
+        self._chunk_scales = scales * weights["weights"].astype(np.float32)
+        self._query_scales = scales * weights["query_weights"].astype(np.float32)
+        self._power = np.arange(TEXT_CHARS_MAX + 1, dtype=np.float64) ** config["tf_power"]
+        self._path_weight = np.float32(config["path_weight"])
+        self._stem_weight = np.float32(config["stem_weight"])
+        self._tokenizer = Tokenizer(vocabulary)
+        self._tokenizing = Lock()
+
+    @classmethod
+    def load(cls, folder: Path) -> "StaticModel":
+        """Reads model.npz, tokenizer.json and config.json.
+
+        Raises PrismError(MODEL_MISMATCH) if a file is missing or damaged, or they do not belong together.
+        """
+        try:
+            data = {
+                name: (folder / name).read_bytes() for name in (WEIGHTS_FILE, VOCABULARY_FILE, CONFIG_FILE)
+            }
+            model = _build(cls, data)
+        except (OSError, EOFError, BadZipFile, ValueError, KeyError, TypeError, AttributeError) as error:
+            message = f"The fast model in {folder} cannot be used: {error}"
+            raise PrismError(
+                ErrorCode.MODEL_MISMATCH, message, "Install Prism again, or give the folder of a whole model."
+            ) from error
+        model.fingerprint = _fingerprint(data)
+        return model
+
+    def embed_chunks(self, path: str, texts: Sequence[str]) -> Matrix:
+        """Unit vectors of the chunks of a file, shape (texts, dimension).
+
+        A chunk without a known word has the vector of its path, and one constant vector if that has none either. Never
+        a zero vector: Qdrant keeps one as it is, and by cosine it scores 0 with every question, above all chunks that
+        point away from it.
+        """
+        return self.embed_files([FileChunks(path, texts)])[0]
+
+    def embed_files(self, files: Sequence[FileChunks]) -> list[Matrix]:
+        """As `embed_chunks`, for many files at once."""
+        places = self._places([file.path for file in files])
+        codes = self._embed([text for file in files for text in file.texts], self._chunk_scales)
+        bounds = pairwise(np.cumsum([0, *(len(file.texts) for file in files)]).tolist())
+        return [
+            self._compose(codes[low:high], place) for (low, high), place in zip(bounds, places, strict=True)
+        ]
+
+    def embed_queries(self, texts: Sequence[str]) -> Matrix:
+        """Unit vectors of questions, shape (texts, dimension). The row of a question without a known word is zero.
+
+        Such a question (`???`, or words in no Latin letters) has nothing to rank by: leave this leg out for it.
+        """
+        return self._embed(texts, self._query_scales)
+
+    def _places(self, paths: Sequence[str]) -> Matrix:
+        """What the path and the file name add to each chunk of a file."""
+        whole = self._embed(paths, self._chunk_scales)
+        stems = self._embed([_stem(path) for path in paths], self._chunk_scales)
+        return whole * self._path_weight + stems * self._stem_weight
+
+    def _compose(self, codes: Matrix, place: NDArray[np.float32]) -> Matrix:
+        rows = _unit(codes + place)
+        rows[~rows.any(axis=1)] = np.float32(self.dimension**-0.5)
+        return rows
+
+    def _embed(self, texts: Sequence[str], scales: NDArray[np.float32]) -> Matrix:
+        rows = np.empty((len(texts), self.dimension), np.float32)
+        for low in range(0, len(texts), BATCH_TEXTS):
+            batch = [text[:TEXT_CHARS_MAX] for text in texts[low : low + BATCH_TEXTS]]
+            with self._tokenizing:
+                bags = self._tokenizer.bags(batch)
+            rows[low : low + BATCH_TEXTS] = _unit(self._sum(bags, scales))
+        return rows
+
+    def _sum(self, bags: Bags, scales: NDArray[np.float32]) -> Matrix:
+        """Row by row, because only so is the order of the additions the same in every batch."""
+        rows = np.empty((len(bags.starts) - 1, self.dimension), np.float32)
+        factors = (scales[bags.tokens] * self._power[bags.counts]).astype(np.float32)[:, None]
+        for row, (low, high) in enumerate(pairwise(bags.starts.tolist())):
+            vectors = self._vectors.take(bags.tokens[low:high], axis=0).astype(np.float32)
+            vectors *= factors[low:high]
+            np.add.reduce(vectors, axis=0, out=rows[row])
+        return rows
+
+
+def _build(cls: type[StaticModel], data: dict[str, bytes]) -> StaticModel:
+    vocabulary = Vocabulary.parse(data[VOCABULARY_FILE])
+    config = json.loads(data[CONFIG_FILE])
+    with np.load(io.BytesIO(data[WEIGHTS_FILE]), allow_pickle=False) as archive:
+        weights = {name: archive[name] for name in ("vectors", "weights", "query_weights")}
+    _check(weights, vocabulary, config)
+    return cls(weights, vocabulary, config)
+
+
+def _check(weights: dict[str, NDArray[Any]], vocabulary: Vocabulary, config: dict[str, Any]) -> None:
+    wanted = {
+        "vectors": (vocabulary.size, config["dim"]),
+        "weights": (vocabulary.size,),
+        "query_weights": (vocabulary.size,),
+    }
+    if config["vocabulary"] != vocabulary.size:
+        raise ValueError(f"config names {config['vocabulary']} tokens, the vocabulary has {vocabulary.size}")
+    for name, shape in wanted.items():
+        if weights[name].shape != shape:
+            raise ValueError(f"{name} has shape {weights[name].shape}, not {shape}")
+        if not np.isfinite(weights[name]).all():
+            raise ValueError(f"{name} holds values that are not finite")
+
+
+def _quantize(vectors: NDArray[Any]) -> tuple[NDArray[np.int16], NDArray[np.float32]]:
+    """Vectors as 16-bit steps with one step size a row.
+
+    As small as the float16 of the file and finer, and numpy turns it into float32 ten times as fast.
+    """
+    steps = np.empty(vectors.shape, np.int16)
+    scales = np.empty(len(vectors), np.float32)
+    for low in range(0, len(vectors), 1024):  # by parts: the whole as float32 would double the memory
+        part = vectors[low : low + 1024].astype(np.float32)
+        scale = np.maximum(np.abs(part).max(axis=1), np.finfo(np.float32).tiny) / _INT16_MAX
+        steps[low : low + 1024] = np.rint(part / scale[:, None])
+        scales[low : low + 1024] = scale
+    return steps, scales
+
+
+def _fingerprint(data: dict[str, bytes]) -> str:
+    digest = hashlib.sha256(ENCODING)
+    for name in (WEIGHTS_FILE, VOCABULARY_FILE, CONFIG_FILE):
+        digest.update(hashlib.sha256(data[name]).digest())
+    return digest.hexdigest()[:_FINGERPRINT_HEX]
+
+
+def _stem(path: str) -> str:
+    """The file name up to its first dot."""
+    return re.split(r"[/\\]", path)[-1].split(".")[0]
+
+
+def _unit(rows: Matrix) -> Matrix:
+    """Rows of length one; zero rows stay zero."""
+    length = np.sqrt(np.add.reduce(np.square(rows), axis=1, keepdims=True), dtype=np.float32)
+    length[length == 0] = 1
+    return np.divide(rows, length, dtype=np.float32)

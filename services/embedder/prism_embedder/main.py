@@ -1,0 +1,80 @@
+"""The embedder as a process, of one tier or the other."""
+
+from nats.js import JetStreamContext
+
+from prism_contracts import names
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import COMPONENT_DEEP_MODEL, COMPONENT_FAST_MODEL, Component
+from prism_embedder.core.static_model import StaticModel
+from prism_embedder.handlers import FastHandlers
+from prism_embedder.settings import EmbedderSettings
+from prism_runtime.bus import Bus
+from prism_runtime.health import health_app
+from prism_runtime.process import run, run_process
+from prism_runtime.records import Records, open_bucket
+from prism_runtime.telemetry import set_up_logging, set_up_tracing
+
+SERVICE_FAST = "embedder"
+SERVICE_DEEP = "embedder-deep"
+
+
+async def serve() -> None:
+    """Build everything, then run until told to stop."""
+    settings = EmbedderSettings()
+    deep = settings.embedder_tier == "deep"
+    service = SERVICE_DEEP if deep else SERVICE_FAST
+    set_up_logging(service, settings.log_level)
+    bus = Bus(service, settings, set_up_tracing(service, settings.otlp_endpoint))
+
+    async def start() -> None:
+        await bus.connect()
+        await (_start_deep if deep else _start_fast)(bus, settings)
+        await bus.start()
+
+    await run_process(
+        service,
+        health_app(service, {"nats": bus.check}),
+        host=settings.health_host,
+        port=settings.health_port,
+        run_dir=settings.run_dir,
+        start=start,
+        stop=bus.stop,
+    )
+
+
+async def _start_fast(bus: Bus, settings: EmbedderSettings) -> None:
+    model = StaticModel.load(settings.embedder_fast_folder)
+    component = Component(version=model.fingerprint, dimension=model.dimension)
+    await _say_model(bus.js, COMPONENT_FAST_MODEL, component, settings)
+    FastHandlers(bus, model, settings.embedder_workers).register()
+
+
+async def _start_deep(bus: Bus, settings: EmbedderSettings) -> None:
+    from prism_embedder.adapters.deep import DEFAULT_MODEL, DeepModel, DeepOptions
+    from prism_embedder.adapters.kv_cache import KvVectorCache
+    from prism_embedder.deep_handlers import DeepHandlers
+
+    options = DeepOptions(device=settings.embedder_deep_device)
+    model = DeepModel.load(settings.embedder_deep_model or DEFAULT_MODEL, options)
+    component = Component(version=model.fingerprint, dimension=model.dimension)
+    await _say_model(bus.js, COMPONENT_DEEP_MODEL, component, settings)
+    bucket = await open_bucket(bus.js, names.KV_DEEP_VECTORS, replicas=settings.nats_replicas)
+    DeepHandlers(bus, model, KvVectorCache(bucket)).register()
+
+
+async def _say_model(js: JetStreamContext, name: str, model: Component, settings: EmbedderSettings) -> None:
+    """Put the model on record. Raises MODEL_MISMATCH if the index was built by another one."""
+    records = Records(await open_bucket(js, names.KV_COMPONENTS, replicas=settings.nats_replicas), Component)
+    known = await records.get(name)
+    if known is not None and known != model and not settings.embedder_adopt_model:
+        raise PrismError(
+            ErrorCode.MODEL_MISMATCH,
+            f"The index was built by model {known.version} of {known.dimension} dimensions; "
+            f"this one is {model.version} of {model.dimension}.",
+            "Start with the model that built the index, or set PRISM_EMBEDDER_ADOPT_MODEL=true and index again.",
+        )
+    await records.put(name, model)
+
+
+if __name__ == "__main__":
+    run(serve)

@@ -1,0 +1,144 @@
+"""Turns an event about a file into the points that say it. Pure: the same event gives the same points."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prism_contracts.base import chunk_id, file_id, generation
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Chunk, FileFlags, Symbol
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import (
+    FileChunked,
+    FileEmbedded,
+    FileEvent,
+    FileFailed,
+    FileRemoved,
+    FileSkipped,
+    Vectors,
+)
+from prism_indexer.core.words import distinct_words
+from prism_runtime.vectors import float_rows
+from prism_store.packing import pack_references, pack_symbols
+from prism_store.points import ChunkPoint, FilePoint
+from prism_store.schema import FileStatus, scope_key
+
+DEFINITIONS_MAX = 1_000
+NAMES_MAX = 2_000
+PROSE_LANGUAGES = frozenset({"markdown", "mdx", "rst", "asciidoc", "text", "org", "textile", "pod", "man"})
+
+
+def indexed_point(event: FileEmbedded) -> FilePoint:
+    """The file point and chunk points of an embedded file. Raises MESSAGE_INVALID if the vectors don't fit."""
+    file, point_id = event.file, _id(event)
+    address = generation(file.blob, file.chunker, event.vectors.model)
+    prose = file.language in PROSE_LANGUAGES
+    common = _common(event) | {"generation": address, "language": file.language, "prose": prose}
+    return FilePoint(
+        id=point_id,
+        version=event.version,
+        generation=address,
+        payload=common | _file_payload(file),
+        chunks=tuple(
+            ChunkPoint(chunk_id(point_id, address, chunk.ordinal), common | _chunk_payload(chunk, point_id))
+            for chunk in file.chunks
+        ),
+        vectors=_rows(event.vectors, len(file.chunks)),
+    )
+
+
+def removed_point(event: FileRemoved) -> FilePoint:
+    """A tombstone: an older event that arrives late must lose against it."""
+    return _bare_point(event, FileStatus.REMOVED, {})
+
+
+def skipped_point(event: FileSkipped) -> FilePoint:
+    """A file that is known and not searchable."""
+    detail = {
+        "reason": event.reason.value,
+        "detail": event.detail,
+        "blob": event.blob,
+        "size": event.size_bytes,
+    }
+    return _bare_point(event, FileStatus.SKIPPED, detail)
+
+
+def failed_point(event: FileFailed) -> FilePoint:
+    """A file that a stage gave up."""
+    return _bare_point(
+        event, FileStatus.FAILED, {"reason": event.code, "detail": f"{event.stage}: {event.detail}"}
+    )
+
+
+def _bare_point(event: FileEvent, status: FileStatus, payload: Mapping[str, object]) -> FilePoint:
+    return FilePoint(
+        id=_id(event),
+        version=event.version,
+        generation="",
+        payload={**_common(event), "generation": "", "status": status.value, **payload},
+    )
+
+
+def _id(event: FileEvent) -> str:
+    return file_id(event.tenant, event.repo, event.layer, event.path)
+
+
+def _common(event: FileEvent) -> dict[str, object]:
+    return {"scope": scope_key(event.repo, event.layer), "path": event.path, "version": event.version}
+
+
+def _file_payload(file: FileChunked) -> dict[str, object]:
+    names = _names(file.symbols)
+    return {
+        "status": FileStatus.INDEXED.value,
+        "blob": file.blob,
+        "size": file.size_bytes,
+        "lines": file.line_count,
+        "chunks": len(file.chunks),
+        "flags": flag_letters(file.flags),
+        "parse": file.parse,
+        "redactions": sorted(set(file.redactions)),
+        "decode_errors": file.decode_errors,
+        "names": names,
+        "words": distinct_words(chunk.text for chunk in file.chunks),
+        "path_text": file.path,
+        "symbol_text": " ".join(symbol.name for symbol in file.symbols[:NAMES_MAX]),
+        "definitions": "\n".join(_definition_line(symbol) for symbol in file.symbols[:DEFINITIONS_MAX]),
+        "symbols": pack_symbols(file.symbols),
+        "references": pack_references(file.references),
+    }
+
+
+def _chunk_payload(chunk: Chunk, file: str) -> dict[str, object]:
+    return {
+        "file": file,
+        "ordinal": chunk.ordinal,
+        "start": chunk.start_line,
+        "end": chunk.end_line,
+        "text": chunk.text,
+        "symbol": chunk.symbol,
+        "kind": chunk.kind.value if chunk.kind else "",
+    }
+
+
+def flag_letters(flags: FileFlags) -> str:
+    """First letters of the flags that are set: g(enerated), v(endored), m(inified), d(ocumentation), t(est)."""
+    return "".join(name[0] for name, value in flags if value)
+
+
+def _names(symbols: tuple[Symbol, ...]) -> list[str]:
+    names = dict.fromkeys(name for symbol in symbols for name in (symbol.name, symbol.qualified_name))
+    return list(names)[:NAMES_MAX]
+
+
+def _definition_line(symbol: Symbol) -> str:
+    """`<T|F|V> <kind> <first line> <last line> <qualified name>`, by tabs: what ranking reads of a symbol."""
+    group = "T" if symbol.kind in TYPE_KINDS else "F" if symbol.kind in CALLABLE_KINDS else "V"
+    name = symbol.qualified_name.replace("\t", " ").replace("\n", " ")
+    return f"{group}\t{symbol.kind.value}\t{symbol.start_line}\t{symbol.end_line}\t{name}"
+
+
+def _rows(vectors: Vectors, chunks: int) -> NDArray[np.float32]:
+    if vectors.count != chunks:
+        raise PrismError(ErrorCode.MESSAGE_INVALID, f"{chunks} chunks came with {vectors.count} vectors.")
+    return float_rows(vectors)

@@ -1,0 +1,161 @@
+"""Events become points; when they are durable, `FileSettled` is said."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from prism_contracts import names
+from prism_contracts.base import Lane
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import (
+    DeepEmbedded,
+    DeepEmbeddingRequested,
+    FileEmbedded,
+    FileEvent,
+    FileFailed,
+    FileRemoved,
+    FileSettled,
+    FileSkipped,
+    Outcome,
+)
+from prism_contracts.records import COMPONENT_FAST_MODEL, Component
+from prism_indexer.core import failed_point, indexed_point, removed_point, skipped_point
+from prism_indexer.settings import IndexerSettings
+from prism_runtime.batcher import Batcher
+from prism_runtime.bus import Bus
+from prism_runtime.records import WatchedRecords
+from prism_runtime.vectors import float_rows
+from prism_store.points import FilePoint
+from prism_store.writer import Writer
+
+FILES_PER_BATCH = 48
+CHUNKS_PER_BATCH = 256
+
+
+class Work(NamedTuple):
+    """A file version to write for a tenant."""
+
+    tenant: str
+    point: FilePoint
+
+
+class IndexerHandlers:
+    """One method for each fact that the indexer reads."""
+
+    def __init__(self, bus: Bus, writer: Writer, settings: IndexerSettings) -> None:
+        self._bus = bus
+        self._writer = writer
+        self._settings = settings
+        self.components: WatchedRecords[Component] | None = None
+        # A lane of their own each: a live file never waits for a bulk batch to fill or to be written.
+        self._batchers = {lane: self._make_batcher() for lane in Lane}
+
+    def _make_batcher(self) -> Batcher[Work, bool]:
+        return Batcher(
+            self._write,
+            items_max=FILES_PER_BATCH,
+            weight=lambda work: len(work.point.chunks),
+            weight_max=CHUNKS_PER_BATCH,
+        )
+
+    def register(self) -> None:
+        """Subscribe."""
+        workers = self._settings.indexer_workers
+        self._bus.consume(names.FILE_EMBEDDED, FileEmbedded, self.on_embedded, workers=workers)
+        self._bus.consume(names.FILE_REMOVED, FileRemoved, self.on_removed, workers=workers)
+        self._bus.consume(names.FILE_SKIPPED, FileSkipped, self.on_skipped, workers=workers)
+        self._bus.consume(names.FILE_FAILED, FileFailed, self.on_failed, workers=workers)
+        self._bus.consume(names.DEEP_EMBEDDED, DeepEmbedded, self.on_deep_embedded, workers=4)
+
+    async def on_embedded(self, event: FileEmbedded) -> None:
+        """Write a file and its chunks."""
+        model = self._model()
+        if event.vectors.model != model.version:
+            raise PrismError(
+                ErrorCode.MODEL_MISMATCH,
+                f"Vectors of model {event.vectors.model} came; the index holds {model.version}.",
+            )
+        point = indexed_point(event)
+        newest = await self._submit(event, point)
+        if newest and self._settings.deep_enabled and point.chunks:
+            await self._request_deep(event, point)
+        await self._settle(event, Outcome.INDEXED if newest else Outcome.SUPERSEDED, chunks=len(point.chunks))
+
+    async def on_removed(self, event: FileRemoved) -> None:
+        """Take a file away."""
+        newest = await self._submit(event, removed_point(event))
+        await self._settle(event, Outcome.REMOVED if newest else Outcome.SUPERSEDED)
+
+    async def on_skipped(self, event: FileSkipped) -> None:
+        """Note a file that is not searchable."""
+        newest = await self._submit(event, skipped_point(event))
+        outcome = Outcome.SKIPPED if newest else Outcome.SUPERSEDED
+        await self._settle(event, outcome, code=event.reason.value, detail=event.detail)
+
+    async def on_failed(self, event: FileFailed) -> None:
+        """Note a file that a stage gave up."""
+        newest = await self._submit(event, failed_point(event))
+        outcome = Outcome.FAILED if newest else Outcome.SUPERSEDED
+        await self._settle(event, outcome, code=event.code, detail=event.detail)
+
+    async def on_deep_embedded(self, event: DeepEmbedded) -> None:
+        """Add deep vectors to points that are there."""
+        await self._writer.ensure_deep_vector(event.tenant, event.vectors.dimension)
+        await self._writer.write_deep(event.tenant, event.point_ids, float_rows(event.vectors))
+
+    async def _submit(self, event: FileEvent, point: FilePoint) -> bool:
+        return await self._batchers[event.lane].submit(Work(event.tenant, point))
+
+    async def _write(self, batch: Sequence[Work]) -> list[bool | Exception]:
+        """Write a batch by tenants; of two versions of one file the second waits for the first."""
+        results: dict[int, bool | Exception] = {}
+        for round_of_work in _rounds(batch):
+            tenant = batch[round_of_work[0]].tenant
+            try:
+                model = self._model()
+                await self._writer.ensure_collection(tenant, model.version, model.dimension)
+                newest = await self._writer.write(
+                    tenant, [batch[position].point for position in round_of_work]
+                )
+            except Exception as error:  # noqa: BLE001 - belongs to the messages of this round alone
+                results.update(dict.fromkeys(round_of_work, error))
+            else:
+                results.update(zip(round_of_work, newest, strict=True))
+        return [results[position] for position in range(len(batch))]
+
+    def _model(self) -> Component:
+        model = self.components.get(COMPONENT_FAST_MODEL) if self.components else None
+        if model is None:
+            raise PrismError(ErrorCode.UNAVAILABLE, "The embedder has not said yet which model it runs.")
+        return model
+
+    async def _request_deep(self, event: FileEmbedded, point: FilePoint) -> None:
+        request = DeepEmbeddingRequested(
+            **_address(event),
+            point_ids=tuple(chunk.id for chunk in point.chunks),
+            texts=tuple(chunk.text for chunk in event.file.chunks),
+        )
+        await self._bus.publish(names.DEEP_REQUESTED, event.lane, request, request.message_id)
+
+    async def _settle(
+        self, event: FileEvent, outcome: Outcome, *, chunks: int = 0, code: str = "", detail: str = ""
+    ) -> None:
+        settled = FileSettled(**_address(event), outcome=outcome, chunks=chunks, code=code, detail=detail)
+        await self._bus.publish(names.FILE_SETTLED, event.lane, settled, settled.message_id)
+
+
+def _address(event: FileEvent) -> dict[str, object]:
+    return {key: getattr(event, key) for key in FileEvent.model_fields}
+
+
+def _rounds(batch: Sequence[Work]) -> list[list[int]]:
+    """Positions of the batch in groups of one tenant in which no file occurs twice."""
+    rounds: list[tuple[str, set[str], list[int]]] = []
+    for position, work in enumerate(batch):
+        for tenant, ids, positions in rounds:
+            if tenant == work.tenant and work.point.id not in ids:
+                ids.add(work.point.id)
+                positions.append(position)
+                break
+        else:
+            rounds.append((work.tenant, {work.point.id}, [position]))
+    return [positions for _, _, positions in rounds]

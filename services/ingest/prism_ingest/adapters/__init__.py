@@ -1,0 +1,1 @@
+"""Where ingest keeps its facts, and whom it asks."""

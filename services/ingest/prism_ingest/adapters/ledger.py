@@ -1,0 +1,131 @@
+"""Repositories, jobs and component versions: ingest's records in JetStream."""
+
+from datetime import UTC, datetime
+
+from nats.js import JetStreamContext
+
+from prism_contracts import names
+from prism_contracts.base import repo_id
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import (
+    COMPONENT_CHUNKER,
+    COMPONENT_FAST_MODEL,
+    Component,
+    Job,
+    LayerState,
+    Repository,
+)
+from prism_ingest.core import is_final
+from prism_runtime.records import Records, open_bucket
+
+
+class Ledger:
+    """What ingest writes down."""
+
+    def __init__(
+        self, repositories: Records[Repository], jobs: Records[Job], components: Records[Component]
+    ) -> None:
+        self.repositories = repositories
+        self.jobs = jobs
+        self._components = components
+
+    @classmethod
+    async def open(cls, js: JetStreamContext, replicas: int) -> "Ledger":
+        """The ledger, its buckets made if they are not there."""
+        repositories = await open_bucket(js, names.KV_REPOSITORIES, replicas=replicas)
+        jobs = await open_bucket(js, names.KV_JOBS, ttl_s=names.JOBS_MAX_AGE_S, replicas=replicas)
+        components = await open_bucket(js, names.KV_COMPONENTS, replicas=replicas)
+        return cls(Records(repositories, Repository), Records(jobs, Job), Records(components, Component))
+
+    async def versions(self) -> tuple[str, str]:
+        """Version of the chunker and fingerprint of the fast model. Raises UNAVAILABLE until both have been said."""
+        chunker = await self._components.get(COMPONENT_CHUNKER)
+        model = await self._components.get(COMPONENT_FAST_MODEL)
+        if chunker is None or model is None:
+            raise PrismError(
+                ErrorCode.UNAVAILABLE,
+                "The chunker or the embedder has not started yet.",
+                "Try again in a few seconds.",
+            )
+        return chunker.version, model.version
+
+    async def begin(self, job: Job, source: str, commit: str, idle_s: float) -> Job:
+        """Give the job the repository's next version and make it the active one.
+
+        Raises SNAPSHOT_CONFLICT while another job of the repository makes progress. A job that began already is
+        returned as it is.
+        """
+        known = await self.jobs.get(job.job)
+        if known is not None and known.version:
+            return known
+        blocked_by = await self._retire_active(job, idle_s)
+        repository = await self.repositories.modify(
+            f"{job.tenant}.{job.repo}", lambda found: _next_version(found, job, source, commit)
+        )
+        begun = job.model_copy(update={"version": repository.next_version - 1, "sweep": blocked_by})
+        await self.jobs.put(job.job, begun)
+        return begun
+
+    async def finish(self, job: Job) -> None:
+        """Let the repository serve what the job brought, and let the next job begin."""
+        await self.repositories.modify(f"{job.tenant}.{job.repo}", lambda found: _finished(found, job))
+
+    async def release(self, job: Job) -> None:
+        """Let the next job begin; what is served stays."""
+        await self.repositories.modify(f"{job.tenant}.{job.repo}", lambda found: _released(found, job))
+
+    async def _retire_active(self, job: Job, idle_s: float) -> bool:
+        """Raise if another job is at work; True if one had to be given up."""
+        repository = await self.repositories.get(f"{job.tenant}.{job.repo}")
+        if repository is None or repository.active_job in {"", job.job}:
+            return False
+        active = await self.jobs.get(repository.active_job)
+        if active is None or is_final(active):
+            return False
+        idle = (datetime.now(UTC) - active.updated_at).total_seconds()
+        if idle < idle_s:
+            raise PrismError(
+                ErrorCode.SNAPSHOT_CONFLICT,
+                f"{job.repo_name} is being indexed by job {active.job}.",
+                "Wait for that job, then send the snapshot again.",
+                job=active.job,
+            )
+        return True
+
+
+def _next_version(found: Repository | None, job: Job, source: str, commit: str) -> Repository:
+    now = datetime.now(UTC)
+    repository = found or Repository(
+        tenant=job.tenant, repo=repo_id(job.repo_name), name=job.repo_name, source=source, created_at=now
+    )
+    return repository.model_copy(
+        update={
+            "next_version": repository.next_version + 1,
+            "active_job": job.job,
+            "source": source,
+            "head_commit": commit or repository.head_commit,
+            "head_seen_at": now if commit else repository.head_seen_at,
+        }
+    )
+
+
+def _finished(found: Repository | None, job: Job) -> Repository:
+    repository = _released(found, job)
+    served = repository.layers.get(job.layer)
+    if served is not None and served.version >= job.version:
+        return repository
+    state = LayerState(
+        commit=job.commit,
+        ref=job.ref,
+        dirty=job.dirty,
+        version=job.version,
+        job=job.job,
+        indexed_at=job.finished_at or datetime.now(UTC),
+    )
+    return repository.model_copy(update={"layers": {**repository.layers, job.layer: state}})
+
+
+def _released(found: Repository | None, job: Job) -> Repository:
+    if found is None:
+        raise PrismError(ErrorCode.REPO_NOT_FOUND, f"{job.repo_name} is gone.")
+    return found.model_copy(update={"active_job": ""}) if found.active_job == job.job else found

@@ -1,0 +1,71 @@
+"""What becomes of the bytes of a file: an event that it changed, or that it is skipped, or that it does not fit."""
+
+from prism_contracts.code import SkipReason
+from prism_contracts.errors import ErrorCode
+from prism_contracts.events import FileChanged, FileEvent, FileFailed, FileSkipped
+from prism_contracts.records import Job
+from prism_contracts.rpc import SnapshotFile
+from prism_source.classify import classify_text
+from prism_source.limits import Limits
+from prism_source.secrets import redact
+from prism_source.snapshot import blob_hash
+from prism_source.text import decode, skip_reason
+
+STAGE = "ingest"
+
+
+def file_event(job: Job, ordinal: int, file: SnapshotFile, data: bytes, limits: Limits) -> FileEvent:
+    """The event that says what a file of a snapshot is now."""
+    if blob_hash(data) != file.blob:
+        detail = "the content that came is not the one whose hash was announced"
+        return failed(job, ordinal, file.path, ErrorCode.UPLOAD_MISMATCH.value, detail)
+    reason = skip_reason(len(data), data, limits)
+    if reason is not None:
+        return skipped(job, ordinal, file, reason)
+    return _changed(job, ordinal, file, data)
+
+
+def skipped(job: Job, ordinal: int, file: SnapshotFile, reason: SkipReason) -> FileSkipped:
+    """A file that is known and not searchable."""
+    return FileSkipped(
+        **address(job, ordinal, file.path),
+        blob=file.blob,
+        size_bytes=file.size_bytes,
+        reason=reason,
+        detail=file.detail,
+    )
+
+
+def failed(job: Job, ordinal: int, path: str, code: str, detail: str) -> FileFailed:
+    """A file that cannot be taken in."""
+    return FileFailed(**address(job, ordinal, path), stage=STAGE, code=code, detail=detail)
+
+
+def address(job: Job, ordinal: int, path: str) -> dict[str, object]:
+    """The fields of an event that say which file of which job."""
+    return {
+        "tenant": job.tenant,
+        "repo": job.repo,
+        "layer": job.layer,
+        "path": path,
+        "version": job.version,
+        "job": job.job,
+        "ordinal": ordinal,
+        "lane": job.lane,
+    }
+
+
+def _changed(job: Job, ordinal: int, file: SnapshotFile, data: bytes) -> FileChanged:
+    text, decode_errors = decode(data)
+    # Before anything is stored, sent on or embedded.
+    redacted = redact(text)
+    return FileChanged(
+        **address(job, ordinal, file.path),
+        blob=file.blob,
+        size_bytes=len(data),
+        text=redacted.text,
+        flags=classify_text(file.path, redacted.text, file.flags),
+        language=file.language,
+        redactions=tuple(redacted.rules),
+        decode_errors=decode_errors,
+    )

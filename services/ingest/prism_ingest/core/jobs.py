@@ -1,0 +1,108 @@
+"""Job records: counted by bits, so that a settled file that is reported twice counts once.
+
+In the end `seen = unchanged + indexed + skipped + failed`.
+"""
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+
+from prism_contracts.base import Lane, repo_id
+from prism_contracts.errors import ErrorBody
+from prism_contracts.events import FileSettled, Outcome
+from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobCounts, JobState
+
+PROBLEMS_MAX = 100
+
+
+def new_job(
+    *,
+    tenant: str,
+    repo_name: str,
+    layer: str,
+    lane: Lane,
+    snapshot: str,
+    state: JobState,
+    now: datetime,
+) -> Job:
+    """A fresh job. The same snapshot of the same repository has the same job id."""
+    repo = repo_id(repo_name)
+    return Job(
+        job=str(uuid.uuid5(uuid.UUID(repo), f"{tenant}\0{layer}\0{snapshot}")),
+        tenant=tenant,
+        repo=repo,
+        repo_name=repo_name,
+        layer=layer,
+        lane=lane,
+        state=state,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def is_final(job: Job) -> bool:
+    """Whether nothing more will happen to the job."""
+    return job.state in FINAL_STATES
+
+
+def apply_settled(job: Job, events: Sequence[FileSettled], now: datetime) -> Job:
+    """The job after these files settled; the same job if all of them were counted before."""
+    bits, counts, problems = bytearray(job.settled), job.counts.model_dump(), list(job.problems)
+    fresh = 0
+    for event in events:
+        if not _set_bit(bits, event.ordinal):
+            continue
+        fresh += 1
+        counts[_counter(event.outcome)] += 1
+        counts["chunks"] += event.chunks
+        if event.outcome is Outcome.FAILED and len(problems) < PROBLEMS_MAX:
+            problems.append(FileProblem(path=event.path, code=event.code, detail=event.detail))
+    if not fresh:
+        return job
+    changed = job.model_copy(
+        update={
+            "settled": bytes(bits),
+            "counts": JobCounts(**counts),
+            "problems": tuple(problems),
+            "updated_at": now,
+        }
+    )
+    return _finish_if_done(changed, now)
+
+
+def fail_job(job: Job, error: ErrorBody, now: datetime, state: JobState = JobState.FAILED) -> Job:
+    """The job, given up for a reason. A job that ended stays as it ended."""
+    if is_final(job):
+        return job
+    return job.model_copy(update={"state": state, "error": error, "updated_at": now, "finished_at": now})
+
+
+def open_ordinals(job: Job, ordinals: Sequence[int]) -> list[int]:
+    """Those of the ordinals that have not settled."""
+    return [ordinal for ordinal in ordinals if not job.settled[ordinal // 8] >> ordinal % 8 & 1]
+
+
+def settled_count(job: Job) -> int:
+    """How many files have settled."""
+    return int.from_bytes(job.settled, "big").bit_count()
+
+
+def _finish_if_done(job: Job, now: datetime) -> Job:
+    if is_final(job) or settled_count(job) < job.expected:
+        return job
+    state = JobState.COMPLETE_WITH_ERRORS if job.counts.failed else JobState.COMPLETE
+    return job.model_copy(update={"state": state, "finished_at": now})
+
+
+def _set_bit(bits: bytearray, ordinal: int) -> bool:
+    """Set a bit; False if it was set, or if the job has no such file."""
+    position, mask = ordinal // 8, 1 << ordinal % 8
+    if position >= len(bits) or bits[position] & mask:
+        return False
+    bits[position] |= mask
+    return True
+
+
+def _counter(outcome: Outcome) -> str:
+    # A superseded file is in the index, in a newer version than this job's.
+    return Outcome.INDEXED.value if outcome is Outcome.SUPERSEDED else outcome.value

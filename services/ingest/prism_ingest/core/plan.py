@@ -1,0 +1,64 @@
+"""Compares a snapshot with what the index holds: what must be sent, noted or taken away."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from prism_contracts.base import generation
+from prism_contracts.rpc import ManifestEntry, SnapshotFile
+
+STATUS_INDEXED = "indexed"
+STATUS_SKIPPED = "skipped"
+STATUS_REMOVED = "removed"
+
+
+class Plan(NamedTuple):
+    """What a job does. Positions are those of the snapshot's files; removals follow behind them."""
+
+    needed: tuple[int, ...]  # contents wanted
+    skipped: tuple[int, ...]  # to be noted as not searchable
+    removed: tuple[str, ...]  # paths to take away
+    unchanged: int  # indexed files that stay as they are
+    still_skipped: int  # skipped files that stay as they are
+
+    @property
+    def expected(self) -> int:
+        """How many files must settle."""
+        return len(self.needed) + len(self.skipped) + len(self.removed)
+
+
+def make_plan(
+    files: Sequence[SnapshotFile], index: Iterable[ManifestEntry], chunker: str, model: str
+) -> Plan:
+    """The difference between a snapshot and the index, given the versions that make content addresses."""
+    entries = {entry.path: entry for entry in index}
+    needed, skipped, unchanged, still_skipped = [], [], 0, 0
+    for position, file in enumerate(files):
+        entry = entries.get(file.path)
+        if file.skipped is not None:
+            if _is_skipped_alike(entry, file):
+                still_skipped += 1
+            else:
+                skipped.append(position)
+        elif entry and _is_current(entry, file, chunker, model):
+            unchanged += entry.status == STATUS_INDEXED
+            still_skipped += entry.status == STATUS_SKIPPED
+        else:
+            needed.append(position)
+    return Plan(tuple(needed), tuple(skipped), _removed(files, entries), unchanged, still_skipped)
+
+
+def _is_skipped_alike(entry: ManifestEntry | None, file: SnapshotFile) -> bool:
+    return entry is not None and entry.status == STATUS_SKIPPED and entry.blob == file.blob
+
+
+def _is_current(entry: ManifestEntry, file: SnapshotFile, chunker: str, model: str) -> bool:
+    if entry.status == STATUS_SKIPPED:  # skipped for its content, which is the same
+        return entry.blob == file.blob
+    return entry.status == STATUS_INDEXED and entry.generation == generation(file.blob, chunker, model)
+
+
+def _removed(files: Sequence[SnapshotFile], entries: Mapping[str, ManifestEntry]) -> tuple[str, ...]:
+    present = {file.path for file in files}
+    return tuple(
+        sorted(p for p, entry in entries.items() if p not in present and entry.status != STATUS_REMOVED)
+    )

@@ -1,0 +1,173 @@
+"""Counts what settled, ends jobs, turns dead letters into failed files, and tells how jobs are doing."""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from pydantic import ValidationError
+
+from prism_contracts import names
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
+from prism_contracts.events import (
+    CloneRequested,
+    FileEvent,
+    FileFailed,
+    FileSettled,
+    FilesUploaded,
+    Outcome,
+    RepoIndexed,
+)
+from prism_contracts.records import Job, JobState
+from prism_contracts.rpc import JobReply, JobRequest, JobsReply, JobsRequest
+from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.snapshots import SnapshotStore
+from prism_ingest.core import apply_settled, fail_job, is_final
+from prism_ingest.handlers.publishing import publish_file_events
+from prism_runtime.batcher import Batcher
+from prism_runtime.bus import Bus, DeadLetter
+
+SETTLED_PER_BATCH = 512
+INDEXER = "indexer"
+
+log = logging.getLogger(__name__)
+
+
+class JobHandlers:
+    """The life of a job after its files are on their way."""
+
+    def __init__(self, bus: Bus, ledger: Ledger, snapshots: SnapshotStore) -> None:
+        self._bus = bus
+        self._ledger = ledger
+        self._snapshots = snapshots
+        self._settled: Batcher[FileSettled, None] = Batcher(self._count, items_max=SETTLED_PER_BATCH)
+
+    async def on_settled(self, event: FileSettled) -> None:
+        """A file of a job is done."""
+        await self._settled.submit(event)
+
+    async def on_dead_letter(self, letter: DeadLetter) -> None:
+        """A stage gave a message up: its file, or its job, has failed, and that is said where people look."""
+        log.error("dead letter from %s: %s %s", letter.consumer, letter.code, letter.reason)
+        event = _read_letter(letter)
+        if isinstance(event, FilesUploaded | CloneRequested):
+            error = ErrorBody(
+                code=ErrorCode(letter.code), message=letter.reason, next_action="Index the repository again."
+            )
+            await self.fail(event.job, error)
+        elif isinstance(event, FileSettled) or event is None:
+            return
+        else:
+            await publish_file_events(self._bus, [_consequence(event, letter)])
+
+    async def fail(self, job_id: str, error: ErrorBody, state: JobState = JobState.FAILED) -> None:
+        """End a job for a reason."""
+        if await self._ledger.jobs.get(job_id) is None:
+            return
+        job = await self._ledger.jobs.modify(
+            job_id, lambda found: fail_job(_known(found), error, _now(), state)
+        )
+        await self._ledger.release(job)
+
+    async def job(self, request: JobRequest) -> JobReply:
+        """One job of the tenant, or the newest of a repository."""
+        jobs = [job for job in await self._jobs_of(request) if job.tenant == request.tenant]
+        if not jobs:
+            raise PrismError(
+                ErrorCode.JOB_NOT_FOUND,
+                f"There is no job {request.job}." if request.job else f"{request.repo} has no job.",
+                "List the jobs with index_status, or start one with `prism index`.",
+            )
+        return JobReply(job=_without_bits(max(jobs, key=lambda job: job.created_at)))
+
+    async def jobs(self, request: JobsRequest) -> JobsReply:
+        """The newest jobs and all repositories of the tenant."""
+        jobs, repositories = await asyncio.gather(self._ledger.jobs.all(), self._ledger.repositories.all())
+        mine = sorted((job for job in jobs if job.tenant == request.tenant), key=lambda job: job.created_at)
+        return JobsReply(
+            jobs=tuple(_without_bits(job) for job in mine[: -request.limit - 1 : -1]),
+            repositories=tuple(
+                sorted(
+                    (repo for repo in repositories if repo.tenant == request.tenant),
+                    key=lambda repo: repo.name,
+                )
+            ),
+        )
+
+    async def end(self, job: Job) -> None:
+        """Serve what a final job brought and say so. May be repeated."""
+        if job.state not in {JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS}:
+            return
+        await self._ledger.finish(job)
+        fact = RepoIndexed(
+            tenant=job.tenant,
+            repo=job.repo,
+            layer=job.layer,
+            version=job.version,
+            job=job.job,
+            commit=job.commit,
+            complete=job.state is JobState.COMPLETE,
+        )
+        await self._bus.publish(names.REPO_INDEXED, job.lane, fact, fact.message_id)
+        await self._snapshots.drop(job.job)
+
+    async def _count(self, events: Sequence[FileSettled]) -> list[Exception | None]:
+        by_job: dict[str, list[FileSettled]] = defaultdict(list)
+        for event in events:
+            by_job[event.job].append(event)
+        for job_id, settled in by_job.items():
+            if await self._ledger.jobs.get(job_id) is None:
+                continue  # older than the records that are kept
+            await self._count_job(job_id, settled)
+        return [None] * len(events)
+
+    async def _count_job(self, job_id: str, settled: Sequence[FileSettled]) -> None:
+        job = await self._ledger.jobs.modify(
+            job_id, lambda found: apply_settled(_known(found), settled, _now())
+        )
+        if is_final(job):
+            await self.end(job)
+
+    async def _jobs_of(self, request: JobRequest) -> list[Job]:
+        if request.job:
+            found = await self._ledger.jobs.get(request.job)
+            return [found] if found else []
+        jobs = await self._ledger.jobs.all()
+        return [job for job in jobs if request.repo.lower() in {job.repo_name.lower(), job.repo}]
+
+
+def _consequence(event: FileEvent, letter: DeadLetter) -> FileEvent:
+    """What follows from a file's dead letter: the indexer notes it; if the indexer itself gave up, the job does."""
+    fields = {name: getattr(event, name) for name in FileEvent.model_fields}
+    stage = letter.consumer.split("-")[0]
+    if stage == INDEXER:
+        return FileSettled(**fields, outcome=Outcome.FAILED, code=letter.code, detail=letter.reason)
+    return FileFailed(**fields, stage=stage, code=letter.code, detail=letter.reason)
+
+
+def _read_letter(letter: DeadLetter) -> FileEvent | FilesUploaded | CloneRequested | None:
+    fact = letter.subject.split(".", 2)[-1]
+    types: dict[str, type[FilesUploaded | CloneRequested | FileSettled | FileEvent]] = {
+        names.FILES_UPLOADED: FilesUploaded,
+        names.CLONE_REQUESTED: CloneRequested,
+        names.FILE_SETTLED: FileSettled,
+    }
+    try:
+        return types.get(fact, FileEvent).model_validate_json(letter.body)
+    except ValidationError:
+        return None  # not ours: it stays in the dead letters for people to look at
+
+
+def _known(job: Job | None) -> Job:
+    if job is None:
+        raise PrismError(ErrorCode.JOB_NOT_FOUND, "The job is gone.")
+    return job
+
+
+def _without_bits(job: Job) -> Job:
+    return job.model_copy(update={"settled": b""})
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,65 @@
+"""Ingest as a process."""
+
+from prism_contracts import names
+from prism_contracts.events import CloneRequested, FileSettled, FilesUploaded
+from prism_contracts.rpc import CloneRequest, JobRequest, JobsRequest, OpenSnapshotRequest
+from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.snapshots import SnapshotStore
+from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.handlers.snapshots import SnapshotHandlers
+from prism_ingest.settings import IngestSettings
+from prism_runtime import rpc
+from prism_runtime.bus import Bus
+from prism_runtime.health import health_app
+from prism_runtime.process import run, run_process
+from prism_runtime.telemetry import set_up_logging, set_up_tracing
+
+SERVICE = "ingest"
+OPEN_DEADLINE_S = 110.0
+CLONE_DEADLINE_S = 20.0
+ASK_DEADLINE_S = 10.0
+SETTLED_WORKERS = 256
+CLONES_AT_ONCE = 2
+
+
+def register(bus: Bus, snapshots: SnapshotHandlers, jobs: JobHandlers, workers: int) -> None:
+    """Subscribe to what ingest hears and answers."""
+    bus.consume(names.FILES_UPLOADED, FilesUploaded, snapshots.on_uploaded, workers=workers)
+    bus.consume(names.CLONE_REQUESTED, CloneRequested, snapshots.on_clone_requested, workers=CLONES_AT_ONCE)
+    bus.consume(names.FILE_SETTLED, FileSettled, jobs.on_settled, workers=SETTLED_WORKERS)
+    bus.consume_dead_letters(jobs.on_dead_letter)
+    rpc.serve(
+        bus, names.RPC_OPEN_SNAPSHOT, OpenSnapshotRequest, snapshots.open_snapshot, deadline_s=OPEN_DEADLINE_S
+    )
+    rpc.serve(bus, names.RPC_CLONE, CloneRequest, snapshots.clone, deadline_s=CLONE_DEADLINE_S)
+    rpc.serve(bus, names.RPC_JOB, JobRequest, jobs.job, deadline_s=ASK_DEADLINE_S)
+    rpc.serve(bus, names.RPC_JOBS, JobsRequest, jobs.jobs, deadline_s=ASK_DEADLINE_S)
+
+
+async def serve() -> None:
+    """Build everything, then run until told to stop."""
+    settings = IngestSettings()
+    set_up_logging(SERVICE, settings.log_level)
+    bus = Bus(SERVICE, settings, set_up_tracing(SERVICE, settings.otlp_endpoint))
+
+    async def start() -> None:
+        await bus.connect()
+        ledger = await Ledger.open(bus.js, settings.nats_replicas)
+        store = await SnapshotStore.open(bus.js, settings.nats_replicas)
+        jobs = JobHandlers(bus, ledger, store)
+        register(bus, SnapshotHandlers(bus, ledger, store, jobs, settings), jobs, settings.ingest_workers)
+        await bus.start()
+
+    await run_process(
+        SERVICE,
+        health_app(SERVICE, {"nats": bus.check}),
+        host=settings.health_host,
+        port=settings.health_port,
+        run_dir=settings.run_dir,
+        start=start,
+        stop=bus.stop,
+    )
+
+
+if __name__ == "__main__":
+    run(serve)

@@ -1,0 +1,22 @@
+"""Settings of ingest."""
+
+from pydantic import Field
+
+from prism_runtime.settings import ServiceSettings
+
+
+class IngestSettings(ServiceSettings):
+    """Read from `PRISM_…` at start."""
+
+    clone_schemes: str = Field("https,ssh,git", description="Schemes that a clone URL may have, with commas.")
+    clone_allow_private: bool = Field(
+        default=False, description="Clone from private and loopback addresses, and from file:// if listed."
+    )
+    clone_bytes_max: int = Field(4 * 1024**3, ge=1, description="Largest clone, in bytes.")
+    clone_seconds_max: int = Field(900, ge=1, description="Longest clone, in seconds.")
+    clone_dir: str = Field("", description="Folder for clones while they are read; a temporary one if empty.")
+    file_bytes_max: int = Field(1024**2, ge=1, description="Larger files are skipped, in bytes.")
+    ingest_workers: int = Field(4, ge=1, le=64, description="Packs of one lane that are worked on at once.")
+    job_idle_s: int = Field(
+        300, ge=1, description="A job without progress for so long gives way to the next, in seconds."
+    )

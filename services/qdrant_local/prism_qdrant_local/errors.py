@@ -1,0 +1,54 @@
+"""Refusals: what a client did wrong, with the HTTP status that Qdrant would answer."""
+
+from http import HTTPStatus
+
+
+class Refusal(Exception):  # noqa: N818 - it is an answer, not a fault of the server
+    """A request that is answered with a status and a sentence instead of a result."""
+
+    def __init__(self, status: HTTPStatus, message: str) -> None:
+        """Keep `status` for the response line and `message` for `status.error`."""
+        super().__init__(message)
+        self.status = status
+
+
+def bad_request(message: str) -> Refusal:
+    """400: malformed, unknown or unsupported."""
+    return Refusal(HTTPStatus.BAD_REQUEST, message)
+
+
+def not_found(message: str) -> Refusal:
+    """404: no such collection, alias, point or endpoint."""
+    return Refusal(HTTPStatus.NOT_FOUND, f"Not found: {message}")
+
+
+def conflict(message: str) -> Refusal:
+    """409: the name is taken."""
+    return Refusal(HTTPStatus.CONFLICT, f"Wrong input: {message}")
+
+
+def invalid(message: str) -> Refusal:
+    """422: well-formed, with a value outside its limits."""
+    return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"Validation error in JSON body: [{message}]")
+
+
+# How the engine's messages begin when the request is at fault; all others are faults of the server.
+_CLIENT_FAULTS = (
+    "Validation failed",
+    "Vector dimension error",
+    "Not existing vector name",
+    "No range index",
+    "No appropriate index",
+    "Wrong vector",
+    "invalid JSON path",
+)
+
+
+def refusal_of_engine(error: Exception) -> Refusal:
+    """Map an exception of the engine, which is told apart by its text only, to Qdrant's status."""
+    text = str(error)
+    if text.startswith("No point with id"):
+        return not_found(f"{text} found")
+    if text.startswith(_CLIENT_FAULTS):
+        return bad_request(f"Wrong input: {text}")
+    return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, f"Service internal error: {text}")

@@ -1,0 +1,25 @@
+"""Every bound of the server that is not a setting, each with its unit."""
+
+# Points in one engine call. The engine holds the interpreter for about 0.15 ms a point, so this is the
+# longest that a query waits for a writer; a request of at most this many points is atomic for readers.
+SLICE_POINTS = 100
+# Turns of the event loop between two slices: accept, read, parse, answer.
+READER_TURNS = 4
+# Points written since the last flush. A flush stops the server for about 10 ms and 9 us a point,
+# and a restart after a kill replays at most this much.
+UNFLUSHED_POINTS_MAX = 5_000
+# Points looked up at a time by a delete or a payload change that selects by filter.
+FILTER_PAGE_POINTS = 1_000
+
+LIMIT_MAX = 10_000
+OFFSET_MAX = 1_000_000
+IDS_MAX = 10_000
+BATCH_QUERIES_MAX = 100
+BATCH_QUERIES_PER_TURN = 16
+BATCH_OPERATIONS_MAX = 1_000
+FILTER_DEPTH_MAX = 16
+PREFETCH_DEPTH_MAX = 4
+# The engine stores payloads it can no longer read past 127 levels.
+PAYLOAD_DEPTH_MAX = 64
+VECTOR_SIZE_MAX = 65_536
+NAME_LENGTH_MAX = 255

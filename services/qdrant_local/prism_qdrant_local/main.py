@@ -1,0 +1,152 @@
+"""`python -m prism_qdrant_local.main`: open the data folder, serve until told to stop, flush, leave."""
+
+import asyncio
+import contextlib
+import fcntl
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import structlog
+import uvicorn
+import uvloop
+
+from prism_qdrant_local.app import App
+from prism_qdrant_local.settings import QdrantLocalSettings
+from prism_qdrant_local.state import replace_file
+from prism_qdrant_local.store import Store
+
+EXIT_FOLDER_IN_USE = 3
+PORT_FILE = "qdrant.port"
+_LOCK_FILE = "qdrant.lock"
+# Seconds that requests in flight get to finish after SIGTERM.
+_SHUTDOWN_S = 10
+_BACKLOG_CONNECTIONS = 1_024
+
+logger = structlog.stdlib.get_logger()
+
+
+def main() -> int:
+    """Run the server; return the exit code."""
+    _configure_logging()
+    settings = QdrantLocalSettings()
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    with _lock(settings.data_dir / _LOCK_FILE) as lock:
+        if lock is None:
+            logger.error("another server is using this data folder", data_dir=str(settings.data_dir))
+            return EXIT_FOLDER_IN_USE
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_serve(settings))
+    return 0
+
+
+@contextlib.contextmanager
+def _lock(path: Path) -> Iterator[IO[bytes] | None]:
+    """Hold the lock file; None when another process holds it. The system lets go of it if this process dies."""
+    with path.open("wb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield None
+        else:
+            yield file
+
+
+async def _serve(settings: QdrantLocalSettings) -> None:
+    port_file = settings.data_dir / PORT_FILE
+    port_file.unlink(missing_ok=True)
+    listener = _listen(settings)
+    store = Store(settings.data_dir)
+    port = listener.getsockname()[1]
+    server = _Server(App(store, settings), port_file, port)
+    flusher = asyncio.create_task(_flush_regularly(store, settings.flush_interval_s))
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        flusher.cancel()
+        port_file.unlink(missing_ok=True)
+        store.close()
+        logger.info("stopped", port=port)
+
+
+def _listen(settings: QdrantLocalSettings) -> socket.socket:
+    listener = socket.create_server((settings.host, settings.port), backlog=_BACKLOG_CONNECTIONS)
+    # Accepted connections inherit it; without it a small answer waits 40 ms for the client's delayed ACK.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener.setblocking(False)  # noqa: FBT003 - a positional of the standard library
+    return listener
+
+
+class _Server(uvicorn.Server):
+    """uvicorn that tells its port when it is ready, and leaves with 0 after a signal."""
+
+    def __init__(self, app: App, port_file: Path, port: int) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http="httptools",
+                ws="none",
+                lifespan="off",
+                interface="asgi3",
+                access_log=False,
+                log_config=None,
+                server_header=False,
+                date_header=False,
+                timeout_graceful_shutdown=_SHUTDOWN_S,
+            )
+        )
+        self._port_file = port_file
+        self._port = port
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        replace_file(self._port_file, str(self._port).encode())
+        logger.info("ready", port=self._port)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop)
+        yield
+
+    def _stop(self) -> None:
+        self.should_exit = True
+
+
+async def _flush_regularly(store: Store, interval_s: float) -> None:
+    while True:
+        await asyncio.sleep(interval_s)
+        try:
+            await store.flush()
+        except Exception:
+            logger.exception("flush failed; the write-ahead log keeps what was written")
+
+
+def _configure_logging() -> None:
+    """One JSON object a line on stderr, from this code and from libraries."""
+    shared: list[structlog.typing.Processor] = [
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    renderers: list[structlog.typing.Processor] = [
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        structlog.processors.JSONRenderer(),
+    ]
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(processors=renderers, foreign_pre_chain=shared))
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

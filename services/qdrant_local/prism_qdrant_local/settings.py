@@ -1,0 +1,27 @@
+"""Settings of the local Qdrant server, read from `PRISM_QDRANT_LOCAL_*`."""
+
+from pathlib import Path
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class QdrantLocalSettings(BaseSettings):
+    """Everything that the server can be told from outside."""
+
+    model_config = SettingsConfigDict(env_prefix="PRISM_QDRANT_LOCAL_", frozen=True)
+
+    data_dir: Path = Field(description="Folder of collections, state and port file; one server at a time.")
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=6333, ge=0, le=65_535, description="Port to listen on; 0 picks a free one.")
+    api_key: SecretStr | None = Field(
+        default=None, description="Key that every request but health checks must carry."
+    )
+    max_body_bytes: int = Field(
+        default=32 * 1024 * 1024, ge=1_024, description="Longest request body in bytes, as in Qdrant."
+    )
+    flush_interval_s: float = Field(
+        default=2.0,
+        gt=0,
+        description="Seconds between flushes of what was written; a kill loses nothing either way.",
+    )

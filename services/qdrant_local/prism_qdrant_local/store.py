@@ -1,0 +1,322 @@
+"""Collections: engine shards by name, reached through aliases.
+
+The engine holds the interpreter during a call, so threads would win nothing: every call runs on the event loop,
+is short, and is atomic for all other requests. Long writes run as slices and let readers in between.
+"""
+
+from __future__ import annotations  # some of the engine's types exist in its stub only
+
+import asyncio
+import re
+import shutil
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import qdrant_edge as edge
+
+from prism_qdrant_local.errors import bad_request, conflict, not_found
+from prism_qdrant_local.limits import (
+    FILTER_PAGE_POINTS,
+    NAME_LENGTH_MAX,
+    READER_TURNS,
+    SLICE_POINTS,
+    UNFLUSHED_POINTS_MAX,
+)
+from prism_qdrant_local.state import CollectionState, load_state, save_state
+from prism_qdrant_local.wire.changes import AnyChange, Change, FilteredChange
+from prism_qdrant_local.wire.ids import PointId
+from prism_qdrant_local.wire.schema import VectorsJson, create_vector, vector_params
+
+_STATE_FILE = "state.json"
+_FORBIDDEN_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
+
+
+class Collection:
+    """One engine shard and what was said about it when it was created."""
+
+    def __init__(self, name: str, shard: edge.EdgeShard, state: CollectionState) -> None:
+        """Wrap an open shard."""
+        self.name = name
+        self.shard = shard
+        self.state = state
+        self.sizes = {vector: params["size"] for vector, params in state.vectors.items()}
+        self.unflushed_points = 0
+        self.is_closed = False
+
+    def update(self, operation: edge.UpdateOperation, points: int = 1) -> None:
+        """Apply one operation. It is in the write-ahead log, safe from a kill, when this returns."""
+        if self.is_closed:
+            raise not_found(f"Collection `{self.name}` doesn't exist!")
+        self.unflushed_points += points
+        self.shard.update(operation)
+        if self.unflushed_points >= UNFLUSHED_POINTS_MAX:
+            self.flush()
+
+    def require_points(self, ids: list[PointId]) -> None:
+        """Refuse with 404 unless all points exist."""
+        found = {record.id for record in self.shard.retrieve(ids, False, False)}  # noqa: FBT003 - the engine's own form
+        for point_id in ids:
+            if point_id not in found:
+                raise not_found(f"No point with id {point_id} found")
+
+    def matching_ids(self, matching: edge.Filter) -> Iterator[list[PointId]]:
+        """Return the ids of all points that match, in pages and in the order of ids."""
+        offset: PointId | None = None
+        while True:
+            request = edge.ScrollRequest(
+                offset=offset,
+                limit=FILTER_PAGE_POINTS,
+                filter=matching,
+                with_payload=False,
+                with_vector=False,
+            )
+            records, following = self.shard.scroll(request)
+            yield [record.id for record in records]
+            if following is None:
+                return
+            offset = following
+
+    def flush(self) -> None:
+        """Write what is in memory to the segments, and let the write-ahead log be cut."""
+        if self.unflushed_points and not self.is_closed:
+            self.shard.flush()
+            self.unflushed_points = 0
+
+    def close(self) -> None:
+        """Flush and release the shard."""
+        self.flush()
+        self.is_closed = True
+        self.shard.close()
+
+
+class Store:
+    """All collections of one data folder."""
+
+    def __init__(self, data_dir: Path) -> None:
+        """Open the folder: load each collection that the state file names, remove what it does not name."""
+        self._folder = data_dir / "collections"
+        self._state_path = data_dir / _STATE_FILE
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._state = load_state(self._state_path)
+        self._collections = {name: self._load(name, state) for name, state in self._state.collections.items()}
+        self._writers = asyncio.Lock()
+        for folder in self._folder.iterdir():
+            if folder.name not in self._state.collections:
+                shutil.rmtree(folder)
+
+    def _load(self, name: str, state: CollectionState) -> Collection:
+        collection = Collection(name, edge.EdgeShard.load(str(self._folder / name)), state)
+        indexed = collection.shard.info().payload_schema
+        state.indexes = {field: schema for field, schema in state.indexes.items() if field in indexed}
+        return collection
+
+    @property
+    def collections(self) -> list[Collection]:
+        """All collections, without aliases."""
+        return list(self._collections.values())
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """All aliases, to names of collections."""
+        return self._state.aliases
+
+    def find(self, name: str) -> Collection | None:
+        """Return the collection with this name or alias."""
+        return self._collections.get(self._state.aliases.get(name, name))
+
+    def get(self, name: str) -> Collection:
+        """Return the collection with this name or alias, or refuse with 404."""
+        collection = self.find(name)
+        if collection is None:
+            raise not_found(f"Collection `{name}` doesn't exist!")
+        return collection
+
+    def create(self, name: str, vectors: VectorsJson, metadata: dict[str, Any] | None) -> None:
+        """Create a collection; it exists once the state file names it."""
+        _check_name(name)
+        if name in self._collections:
+            raise conflict(f"Collection `{name}` already exists!")
+        if name in self._state.aliases:
+            raise bad_request(
+                f"Wrong input: Can't create collection with name {name}. Alias with the same name already exists"
+            )
+        folder = self._folder / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        config = edge.EdgeConfig(
+            vectors={vector: vector_params(params) for vector, params in vectors.items()}, wal_enabled=True
+        )
+        shard = edge.EdgeShard.create(str(folder), config)
+        state = CollectionState(vectors, metadata=metadata)
+        self._state.collections[name] = state
+        self._save()
+        self._collections[name] = Collection(name, shard, state)
+
+    def drop(self, name: str) -> bool:
+        """Delete a collection and its aliases; False when there is none of this very name."""
+        collection = self._collections.pop(name, None)
+        if collection is None:
+            return False
+        del self._state.collections[name]
+        self._state.aliases = {
+            alias: target for alias, target in self._state.aliases.items() if target != name
+        }
+        self._save()
+        collection.is_closed = True
+        collection.shard.close()
+        shutil.rmtree(self._folder / name)
+        return True
+
+    def create_index(
+        self, collection: Collection, field: str, schema: dict[str, Any], operation: edge.UpdateOperation
+    ) -> None:
+        """Create a payload index over the points that are there and those to come."""
+        if collection.state.indexes.get(field) == schema:
+            return
+        collection.update(operation)
+        collection.state.indexes[field] = schema
+        self._save()
+
+    def drop_index(self, collection: Collection, field: str) -> None:
+        """Delete a payload index; no error when there is none."""
+        collection.update(edge.UpdateOperation.delete_field_index(field))
+        collection.state.indexes.pop(field, None)
+        self._save()
+
+    def create_vector(self, collection: Collection, name: str, vector: dict[str, Any]) -> None:
+        """Add a named vector, which no point has yet."""
+        known = collection.state.vectors.get(name)
+        if known == vector:
+            return
+        if known is not None:
+            raise bad_request(f"Wrong input: vector '{name}' already exists with different parameters")
+        # One left over from a kill between the two steps of a deletion would hold old values.
+        collection.update(edge.UpdateOperation.delete_vector_name(name))
+        collection.update(create_vector(name, vector))
+        self._set_vectors(collection, {**collection.state.vectors, name: vector})
+
+    def drop_vector(self, collection: Collection, name: str) -> None:
+        """Delete a named vector from the collection and all its points."""
+        if name not in collection.state.vectors:
+            raise bad_request(f"Wrong input: Not existing vector name error: {name}")
+        self._set_vectors(
+            collection, {known: params for known, params in collection.state.vectors.items() if known != name}
+        )
+        collection.update(edge.UpdateOperation.delete_vector_name(name))
+
+    def _set_vectors(self, collection: Collection, vectors: VectorsJson) -> None:
+        collection.state.vectors = vectors
+        collection.sizes = {name: params["size"] for name, params in vectors.items()}
+        self._save()
+
+    def change_aliases(self, actions: Iterable[tuple[str, dict[str, str]]]) -> None:
+        """Apply all actions or none; readers see the table before or after."""
+        aliases = dict(self._state.aliases)
+        for kind, names in actions:
+            self._change_alias(aliases, kind, names)
+        self._state.aliases = aliases
+        self._save()
+
+    def _change_alias(self, aliases: dict[str, str], kind: str, names: dict[str, str]) -> None:
+        match kind:
+            case "create_alias":
+                alias, target = names["alias_name"], names["collection_name"]
+                _check_name(alias)
+                if target not in self._collections:
+                    raise not_found(f"Collection `{target}` doesn't exist!")
+                if alias in self._collections:
+                    raise conflict(f"Collection `{alias}` already exists!")
+                aliases[alias] = target
+            case "delete_alias":
+                aliases.pop(names["alias_name"], None)
+            case _:
+                old, new = names["old_alias_name"], names["new_alias_name"]
+                _check_name(new)
+                if old not in aliases:
+                    raise not_found(f"Alias {old} does not exists!")
+                if new in self._collections:
+                    raise conflict(f"Collection `{new}` already exists!")
+                aliases[new] = aliases.pop(old)
+
+    def _save(self) -> None:
+        save_state(self._state_path, self._state)
+
+    async def apply(self, collection: Collection, changes: list[AnyChange]) -> None:
+        """Apply changes in order. Up to `SLICE_POINTS` points in all are one step for readers."""
+        calls = _calls(collection, changes)
+        is_done = False
+        while not is_done:
+            async with self.turn():
+                is_done = _run_slice(collection, calls)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Hold one slice of work, in order of arrival, and let waiting readers in before the next one."""
+        async with self._writers:
+            try:
+                yield
+            finally:
+                await _let_readers_in()
+
+    async def flush(self) -> None:
+        """Flush each collection that was written to."""
+        for collection in self.collections:
+            async with self.turn():
+                collection.flush()
+
+    def close(self) -> None:
+        """Flush and close all collections."""
+        for collection in self.collections:
+            collection.close()
+
+
+async def _let_readers_in() -> None:
+    """Give requests that have arrived the turns of the event loop that an answer takes."""
+    for _ in range(READER_TURNS):
+        await asyncio.sleep(0)
+
+
+def _calls(collection: Collection, changes: list[AnyChange]) -> Iterator[tuple[edge.UpdateOperation, int]]:
+    for change in changes:
+        if isinstance(change, Change):
+            yield from _listed_calls(collection, change)
+        else:
+            yield from _filtered_calls(collection, change)
+
+
+def _listed_calls(collection: Collection, change: Change) -> Iterator[tuple[edge.UpdateOperation, int]]:
+    for ids in change.ids:
+        collection.require_points(ids)
+    for part in change.slices:
+        yield change.operation(part), len(part)
+
+
+def _filtered_calls(
+    collection: Collection, change: FilteredChange
+) -> Iterator[tuple[edge.UpdateOperation, int]]:
+    for page in collection.matching_ids(change.filter):
+        for start in range(0, len(page), SLICE_POINTS):
+            ids = page[start : start + SLICE_POINTS]
+            # The filter stays: a point may have changed since its id was looked up.
+            still_matching = edge.Filter(must=[change.filter, edge.HasIdCondition(set(ids))])
+            yield change.operation(still_matching), len(ids)
+
+
+def _run_slice(collection: Collection, calls: Iterator[tuple[edge.UpdateOperation, int]]) -> bool:
+    """Make engine calls until a slice is full; True when none is left."""
+    spent = 0
+    for operation, points in calls:
+        collection.update(operation, points)
+        spent += points
+        if spent >= SLICE_POINTS:
+            return False
+    return True
+
+
+def _check_name(name: str) -> None:
+    if not 0 < len(name.encode()) <= NAME_LENGTH_MAX:
+        raise bad_request(f"Wrong input: a name must have 1 to {NAME_LENGTH_MAX} bytes")
+    if name in {".", ".."} or _FORBIDDEN_IN_NAMES.search(name):
+        raise bad_request(f"Wrong input: name {name!r} contains forbidden characters")

@@ -1,0 +1,1 @@
+"""What search reads besides the store: repositories, query vectors; and small caches of counts."""

@@ -1,0 +1,57 @@
+"""Query vectors, asked of the embedders. Without them a question is answered by the other legs."""
+
+import asyncio
+import logging
+from typing import NamedTuple
+
+from prism_contracts import names
+from prism_contracts.errors import PrismError
+from prism_contracts.records import COMPONENT_DEEP_MODEL, Component
+from prism_contracts.rpc import EmbedQueryReply, EmbedQueryRequest
+from prism_runtime import rpc
+from prism_runtime.bus import Bus
+from prism_runtime.records import WatchedRecords
+
+FAST_LEG, DEEP_LEG = "vector", "deep"
+
+log = logging.getLogger(__name__)
+
+
+class QueryVectors(NamedTuple):
+    """A question's vectors by tier, and the legs that cannot be asked."""
+
+    fast: tuple[float, ...] | None
+    deep: tuple[float, ...] | None
+    missing: tuple[str, ...]
+
+
+class QueryEmbedding:
+    """Asks each tier that runs."""
+
+    def __init__(self, bus: Bus, components: WatchedRecords[Component], timeout_s: float) -> None:
+        self._bus = bus
+        self._components = components
+        self._timeout_s = timeout_s
+
+    async def embed(self, text: str) -> QueryVectors:
+        """The vectors of a question."""
+        has_deep = self._components.get(COMPONENT_DEEP_MODEL) is not None
+        fast, deep = await asyncio.gather(
+            self._ask(names.RPC_EMBED_QUERY, text),
+            self._ask(names.RPC_EMBED_DEEP_QUERY, text) if has_deep else _nothing(),
+        )
+        missing = [leg for leg, vector in ((FAST_LEG, fast), (DEEP_LEG, deep)) if vector is None]
+        return QueryVectors(fast, deep, tuple(leg for leg in missing if leg == FAST_LEG or has_deep))
+
+    async def _ask(self, subject: str, text: str) -> tuple[float, ...] | None:
+        request = EmbedQueryRequest(texts=(text,))
+        try:
+            reply = await rpc.call(self._bus, subject, request, EmbedQueryReply, timeout_s=self._timeout_s)
+        except PrismError as error:
+            log.warning("answering without a vector of %s: %s", subject, error)
+            return None
+        return reply.vectors[0]
+
+
+async def _nothing() -> None:
+    return None

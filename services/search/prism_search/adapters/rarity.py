@@ -1,0 +1,41 @@
+"""How rare words are in a corpus: document frequencies counted by the store and kept for a corpus version."""
+
+import asyncio
+from collections import OrderedDict
+
+from prism_search.adapters.repositories import Target
+from prism_search.core.matching import Rarity
+from prism_search.core.query import Query
+from prism_search.core.ranking import rarity_of
+from prism_search.core.words import PART, stem
+from prism_store.reader import Reader, holds_text
+
+KEPT_MAX = 50_000
+ALL_CHUNKS = ""
+
+
+class RarityCounter:
+    """Counts once, remembers by corpus version."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._known: OrderedDict[tuple[object, int, str], int] = OrderedDict()
+
+    async def rarity(self, target: Target, query: Query) -> Rarity:
+        """Inverse document frequency of each stem of the question, over the chunks of the target."""
+        words = {stem(part.lower()): part for term in query.terms for part in PART.findall(term)}
+        wanted = [ALL_CHUNKS, *(words[s] for s in query.stems if s in words)]
+        documents, *counts = await asyncio.gather(*(self._count(target, word) for word in wanted))
+        return rarity_of(dict(zip((s for s in query.stems if s in words), counts, strict=True)), documents)
+
+    async def _count(self, target: Target, word: str) -> int:
+        key = (target.scope, target.corpus_version, word.lower())
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        conditions = [holds_text("text", word)] if word else []
+        count = await self._reader.count(target.scope, conditions)
+        self._known[key] = count
+        if len(self._known) > KEPT_MAX:
+            self._known.popitem(last=False)
+        return count

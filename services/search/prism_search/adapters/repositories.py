@@ -1,0 +1,143 @@
+"""Which repositories a question is about, and how fresh they are."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from rapidfuzz import process
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import Repository
+from prism_contracts.rpc import Receipt, Scope, ScopedRequest
+from prism_runtime.records import WatchedRecords
+from prism_store.reader import Reader, with_status
+from prism_store.schema import FileStatus
+
+COUNTS_KEPT_S = 1.0
+NAMES_SHOWN_MAX = 20
+CACHED_SCOPES_MAX = 1_000
+SEVERAL = "*"
+
+
+class Target(NamedTuple):
+    """Where a question goes."""
+
+    scope: Scope
+    repositories: tuple[Repository, ...]
+
+    def name_of(self, scope_value: str) -> str:
+        """The name of the repository that a point's field `scope` names."""
+        repo = scope_value.partition("/")[0]
+        return next((known.name for known in self.repositories if known.repo == repo), repo)
+
+    @property
+    def corpus_version(self) -> int:
+        """Grows with every import that any of the repositories has seen."""
+        return sum(known.next_version for known in self.repositories)
+
+
+class Counts(NamedTuple):
+    """Files of a target by status and by reason, and when they were counted."""
+
+    at: float
+    by_status: dict[str, int]
+    by_reason: dict[str, int]
+
+
+class Repositories:
+    """Resolves names, writes receipts."""
+
+    def __init__(self, records: WatchedRecords[Repository], reader: Reader) -> None:
+        self._records = records
+        self._reader = reader
+        self._counts: dict[tuple[Scope, int], Counts] = {}
+        self._counting: dict[tuple[Scope, int], asyncio.Task[Counts]] = {}
+
+    def of_tenant(self, tenant: str) -> list[Repository]:
+        """All repositories of a tenant, by name."""
+        return sorted((r for r in self._records.values() if r.tenant == tenant), key=lambda r: r.name)
+
+    def target(self, request: ScopedRequest, *, single: bool = False) -> Target:
+        """Raises REPO_NOT_FOUND (saying which exist), REPO_AMBIGUOUS if `single` and several could be meant."""
+        mine = self.of_tenant(request.tenant)
+        if not mine:
+            raise PrismError(
+                ErrorCode.REPO_NOT_FOUND,
+                "No repository is indexed yet.",
+                "Index one: `prism index PATH`, or the tool index_repository.",
+            )
+        chosen = [r for r in mine if request.repo.lower() in {"", r.name.lower(), r.repo}]
+        if not chosen:
+            raise _unknown(request.repo, [r.name for r in mine])
+        if single and len(chosen) > 1:
+            raise PrismError(
+                ErrorCode.REPO_AMBIGUOUS,
+                f"{len(chosen)} repositories are indexed; which one is meant?",
+                "Name it with the argument repo or the header X-Prism-Repo.",
+                repositories=[r.name for r in chosen[:NAMES_SHOWN_MAX]],
+            )
+        scope = Scope(tenant=request.tenant, repos=tuple(r.repo for r in chosen), layer=request.layer)
+        return Target(scope, tuple(chosen))
+
+    async def receipt(self, target: Target, missing_legs: Sequence[str] = ()) -> Receipt:
+        """How fresh and how complete an answer of this target is."""
+        _, by_status, by_reason = await self._counts_of(target)
+        repositories = target.repositories
+        layers = [layer for r in repositories if (layer := r.layers.get(target.scope.layer))]
+        one = repositories[0] if len(repositories) == 1 else None
+        return Receipt(
+            repo=one.name if one else SEVERAL,
+            indexed_commit=layers[0].commit if one and layers else "",
+            head_commit=one.head_commit if one else "",
+            lag_seconds=max((_lag_s(r, target.scope.layer) for r in repositories), default=0.0),
+            indexed_at=min((layer.indexed_at for layer in layers), default=None),
+            corpus_version=target.corpus_version,
+            files_indexed=by_status.get(FileStatus.INDEXED, 0),
+            files_skipped=by_status.get(FileStatus.SKIPPED, 0),
+            files_failed=by_status.get(FileStatus.FAILED, 0),
+            skipped_reasons=by_reason,
+            missing_legs=tuple(missing_legs),
+            dirty=any(layer.dirty for layer in layers),
+        )
+
+    async def _counts_of(self, target: Target) -> Counts:
+        """Files by status and reason. Known figures are given at once and counted again behind the answer."""
+        key = (target.scope, target.corpus_version)
+        known = self._counts.get(key)
+        if known is None:
+            return await self._count(target)
+        if time.monotonic() - known.at > COUNTS_KEPT_S and key not in self._counting:
+            self._counting[key] = asyncio.create_task(self._count(target))
+            self._counting[key].add_done_callback(lambda _: self._counting.pop(key, None))
+        return known
+
+    async def _count(self, target: Target) -> Counts:
+        skipped = [with_status(FileStatus.SKIPPED, FileStatus.FAILED)]
+        by_status, by_reason = await asyncio.gather(
+            self._reader.counts_by(target.scope, "status"),
+            self._reader.counts_by(target.scope, "reason", skipped),
+        )
+        if len(self._counts) >= CACHED_SCOPES_MAX:
+            self._counts.clear()
+        counts = Counts(time.monotonic(), by_status, by_reason)
+        self._counts[target.scope, target.corpus_version] = counts
+        return counts
+
+
+def _unknown(name: str, names: list[str]) -> PrismError:
+    near = [match for match, _, _ in process.extract(name, names, limit=3, score_cutoff=60)]
+    return PrismError(
+        ErrorCode.REPO_NOT_FOUND,
+        f"There is no repository {name}.",
+        f"Did you mean {near[0]}?" if near else "Use one of the names in details.repositories.",
+        repositories=names[:NAMES_SHOWN_MAX],
+    )
+
+
+def _lag_s(repository: Repository, layer: str) -> float:
+    served = repository.layers.get(layer)
+    if repository.head_seen_at is None or (served and served.commit == repository.head_commit):
+        return 0.0
+    return round((datetime.now(UTC) - repository.head_seen_at).total_seconds(), 3)

@@ -1,0 +1,66 @@
+"""The texts of files, put together from their chunks. A file is read in one version or not at all."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from prism_contracts.base import chunk_id, file_id
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import Scope
+from prism_store.reader import Reader, StoredPoint
+
+TRIES_MAX = 4
+FILE_FIELDS = (
+    "path", "version", "generation", "status", "reason", "detail", "language", "lines", "chunks", "blob", "parse", "size",
+    "flags",
+)  # fmt: skip
+CHUNKS_PER_READ = 400
+
+
+class FileText(NamedTuple):
+    """A file point and the file's text."""
+
+    point: StoredPoint
+    text: str
+
+
+async def find_file(reader: Reader, scope: Scope, path: str, *fields: str) -> StoredPoint | None:
+    """The file point of a path in a scope of one repository."""
+    file = file_id(scope.tenant, scope.repos[0], scope.layer, path)
+    return (await reader.points(scope, [file], [*FILE_FIELDS, *fields])).get(file)
+
+
+async def read_text(reader: Reader, scope: Scope, point: StoredPoint) -> FileText:
+    """The text of an indexed file; if it was replaced while it was read, of its newer version."""
+    for _ in range(TRIES_MAX):
+        text = (await read_texts(reader, scope, [point]))[0]
+        if text is not None:
+            return FileText(point, text)
+        fresh = (await reader.points(scope, [point.id], FILE_FIELDS)).get(point.id)
+        if fresh is None or not fresh.text("generation"):
+            raise PrismError(
+                ErrorCode.FILE_NOT_FOUND, "The file was removed while it was read.", "List the files again."
+            )
+        point = fresh
+    raise PrismError(
+        ErrorCode.UNAVAILABLE, "The file keeps changing while it is read.", "Try again in a second."
+    )
+
+
+async def read_texts(reader: Reader, scope: Scope, points: Sequence[StoredPoint]) -> list[str | None]:
+    """The texts of indexed files; None for one of which a chunk is gone because it was replaced."""
+    wanted = {
+        point.id: [
+            chunk_id(point.id, point.text("generation"), ordinal) for ordinal in range(point.number("chunks"))
+        ]
+        for point in points
+    }
+    ids = [chunk for chunks in wanted.values() for chunk in chunks]
+    found: dict[str, StoredPoint] = {}
+    for start in range(0, len(ids), CHUNKS_PER_READ):
+        found |= await reader.points(scope, ids[start : start + CHUNKS_PER_READ], ["text"])
+    return [
+        "".join(found[chunk].text("text") for chunk in chunks)
+        if all(chunk in found for chunk in chunks)
+        else None
+        for chunks in wanted.values()
+    ]

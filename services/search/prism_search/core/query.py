@@ -1,0 +1,135 @@
+"""What a question says: its words, its stems in order, the symbols it names, and what kind of question it is."""
+
+import re
+from dataclasses import dataclass
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import QUERY_CHARS_MAX, Intent
+from prism_search.core.words import IDENTIFIER, PART, STOP_WORDS, flat, parts
+
+TERMS_MAX = 32
+SYMBOLS_MAX = 8
+
+_PATH = r"[A-Za-z_][A-Za-z0-9_]*(?:(?:::|\.|->|#|\\|/)[A-Za-z_][A-Za-z0-9_]*)*[!?]?"
+NAMED = re.compile(_PATH)
+ONE_SYMBOL = re.compile(r"[A-Za-z_$@]\w*(?:(?:::|\.|->|#|\\)[A-Za-z_]\w*)*[!?]?(?:\(\))?")
+LOOKS_LIKE_CODE = re.compile(r"[a-z][A-Z]|\w_\w|_[A-Za-z]|::|->|\w\.\w|\\|#|[A-Z]{2,}[a-z]")
+SEPARATORS = re.compile(r"::|\.|->|#|\\|/")
+
+ABOUT_TESTS = re.compile(r"\b(tests?|testing|specs?|mocks?|bench\w*|fixtures?|assert\w*)\b", re.IGNORECASE)
+INTENTS = (
+    (
+        Intent.CALLERS,
+        re.compile(r"\b(who|what|where).{0,20}\b(calls?|callers?|invok\w+)\b|\bcallers of\b", re.IGNORECASE),
+    ),
+    (
+        Intent.USAGE,
+        re.compile(r"\b(usages?|used|uses|references?) (of|to|in|by)\b|\bwhere is .+ used\b", re.IGNORECASE),
+    ),
+    (Intent.TEST, ABOUT_TESTS),
+    (
+        Intent.SCHEMA,
+        re.compile(r"\b(schemas?|models?|entit(y|ies)|tables?|migrations?|dto)\b", re.IGNORECASE),
+    ),
+    (
+        Intent.ARCHITECTURE,
+        re.compile(
+            r"\b(architecture|overview|structure|layers?|components?|how (does|do|is|are) .+ (work|organi[sz]ed))\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Intent.DEFINITION,
+        re.compile(
+            r"\b(defin\w+|declar\w+|implement\w+ of)\b|^(class|def|func\w*|struct|trait|interface|enum)\s+\w+",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question, understood. `terms` are distinct words as asked, `stems` their stems; both in order."""
+
+    text: str
+    terms: tuple[str, ...]
+    stems: tuple[str, ...]
+    symbols: tuple[str, ...]
+    joined: frozenset[str]
+    initials: frozenset[str]
+    intent: Intent
+    about_tests: bool
+
+    @property
+    def first_half(self) -> tuple[str, ...]:
+        """The first half of the stems: where questions name their subject."""
+        return self.stems[: max(1, (len(self.stems) + 1) // 2)]
+
+
+def parse_query(text: str) -> Query:
+    """Raises EMPTY_QUERY, QUERY_TOO_LONG."""
+    stripped = " ".join(text.replace("\0", " ").split())
+    if not stripped:
+        raise PrismError(ErrorCode.EMPTY_QUERY, "The query is empty.", "Ask with a few words or a name.")
+    if len(text) > QUERY_CHARS_MAX:
+        raise PrismError(
+            ErrorCode.QUERY_TOO_LONG,
+            f"The query has {len(text)} characters; {QUERY_CHARS_MAX} are allowed.",
+            "Ask with a sentence or a name; use grep_code for literal text.",
+        )
+    identifiers = IDENTIFIER.findall(stripped)
+    kept = [word for word in identifiers if word.lower() not in STOP_WORDS] or identifiers
+    stems = dict.fromkeys(part for word in kept for part in parts(word))
+    return Query(
+        text=stripped,
+        terms=tuple(dict.fromkeys(kept))[:TERMS_MAX],
+        stems=tuple(stems)[:TERMS_MAX],
+        symbols=_symbols(stripped),
+        joined=_joined([word.lower() for word in identifiers]),
+        initials=_initials(stripped),
+        intent=_intent(stripped),
+        about_tests=bool(ABOUT_TESTS.search(stripped)),
+    )
+
+
+def _symbols(text: str) -> tuple[str, ...]:
+    """Names that the question takes from code, as written: the whole question, or words that no prose has."""
+    if ONE_SYMBOL.fullmatch(text):
+        return (text.removesuffix("()"),)
+    return tuple(dict.fromkeys(name for name in NAMED.findall(text) if LOOKS_LIKE_CODE.search(name)))[
+        :SYMBOLS_MAX
+    ]
+
+
+def last_name(symbol: str) -> str:
+    """The last component of a qualified name, without a final ! or ?."""
+    return SEPARATORS.split(symbol)[-1].rstrip("!?")
+
+
+def dotted(symbol: str) -> str:
+    """A qualified name with dots, whatever the language's separator is."""
+    return SEPARATORS.sub(".", symbol)
+
+
+def _joined(words: list[str]) -> frozenset[str]:
+    """Two to four neighbours as one word: `bind action creators` -> bindactioncreators."""
+    return frozenset(
+        flat("".join(words[start : start + size]))
+        for size in (2, 3, 4)
+        for start in range(len(words) - size + 1)
+    )
+
+
+def _initials(text: str) -> frozenset[str]:
+    """Initials of two to four neighbours: `server-sent events` -> sse. Words of the question are no initials."""
+    words = [part.lower() for run in re.findall(r"[A-Za-z]+", text) for part in PART.findall(run)]
+    letters = "".join(word[0] for word in words)
+    found = {letters[start : start + size] for size in (2, 3, 4) for start in range(len(letters) - size + 1)}
+    return frozenset(found.difference(words))
+
+
+def _intent(text: str) -> Intent:
+    if ONE_SYMBOL.fullmatch(text):
+        return Intent.DEFINITION
+    return next((intent for intent, pattern in INTENTS if pattern.search(text)), Intent.GENERAL)

@@ -1,0 +1,184 @@
+"""The signals of the ranking: each a small function of a question and a file, about 0 to 1, with its weight in one table.
+
+Measured on the development half of a public code-search benchmark; see docs/decisions/0003-ranking.md.
+"""
+
+import posixpath
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from math import sqrt
+
+from prism_search.core.candidates import Candidate
+from prism_search.core.matching import Question
+from prism_search.core.query import last_name
+from prism_search.core.words import KIN, flat, stems_of
+
+BM25_K1 = 1.2
+CHUNK_DECAY = 0.6
+CHUNKS_MAX = 10
+INITIALS_CHARS = range(2, 5)
+DEPTH_MAX = 3
+NEARNESS_MAX = 6.0
+NEARNESS_SCALE = 4.0
+
+# Names that say nothing: their folder speaks for them.
+GENERIC_STEMS = frozenset({"mod", "index", "init", "main", "lib", "__init__", "package", "default"})
+BARREL_NAMES = frozenset(
+    {
+        "__init__.py", "index.ts", "index.js", "index.tsx", "index.d.ts", "mod.rs", "lib.rs", "main.rs",
+        "package-info.java", "module-info.java", "package.scala", "init.lua", "package.json",
+    }
+)  # fmt: skip
+
+Signal = Callable[[Question, Candidate], float]
+
+
+def body(question: Question, file: Candidate) -> float:
+    """BM25 of the file's best chunks, a decaying sum, as a share of what a perfect chunk could reach."""
+    best = question.total * (BM25_K1 + 1)
+    scores = sorted((chunk.score for chunk in file.keyword_chunks), reverse=True)[:CHUNKS_MAX]
+    return (
+        (1 - CHUNK_DECAY) * sum(score * CHUNK_DECAY**i for i, score in enumerate(scores)) / best
+        if best
+        else 0.0
+    )
+
+
+def path_words(question: Question, file: Candidate) -> float:
+    """Share of the question's words that the file's name or its folder's name takes up."""
+    taken = question.taken_up(_stem_words(file.path) | _folder_words(file.path))
+    return sum(taken.values()) / len(question.query.stems) if taken else 0.0
+
+
+def named_first(question: Question, file: Candidate) -> float:
+    """1 if every part of the file's name occurs in the first half of the question, where questions name their subject."""
+    words = _subject_words(file.path)
+    return float(bool(words) and all(question.in_first_half(word) >= KIN for word in words))
+
+
+def covered(question: Question, file: Candidate) -> float:
+    """Rarity-weighted share of the question's words that the file's names hold."""
+    taken = dict(question.taken_up(_stem_words(file.path) | _folder_words(file.path)))
+    for definition in file.definitions:
+        for stem, degree in question.taken_up_by_name(definition.name).items():
+            if degree > taken.get(stem, 0.0):
+                taken[stem] = degree
+    return question.share(taken)
+
+
+def defines(question: Question, file: Candidate) -> float:
+    """How fully the best-named function or type of the file covers the question and is covered by it."""
+    return sqrt(max((question.name_match(d.name) for d in file.definitions if d.group != "V"), default=0.0))
+
+
+def defines_type(question: Question, file: Candidate) -> float:
+    """The same for types, by equal words only."""
+    return max((question.exact_name_match(d.name) for d in file.definitions if d.group == "T"), default=0.0)
+
+
+def folder_words(question: Question, file: Candidate) -> float:
+    """Rarity-weighted share of the question that the folder's name takes up."""
+    return question.share(question.taken_up(_folder_words(file.path)))
+
+
+def joined_name(question: Question, file: Candidate) -> float:
+    """1 if the file's name is neighbouring words of the question written as one."""
+    return float(flat(_stem(file.path)) in question.query.joined)
+
+
+def initials_name(question: Question, file: Candidate) -> float:
+    """1 if the file's name is the initials of neighbouring words (Template Haskell: TH)."""
+    name = flat(_stem(file.path))
+    return float(len(name) in INITIALS_CHARS and name in question.query.initials)
+
+
+def defines_symbol(question: Question, file: Candidate) -> float:
+    """How many of the symbols that the question names are defined here."""
+    if not question.query.symbols:
+        return 0.0
+    names = {definition.name for definition in file.definitions}
+    return float(sum(last_name(symbol) in names for symbol in question.query.symbols))
+
+
+def named_as_symbol(question: Question, file: Candidate) -> float:
+    """How many of the symbols that the question names are the file's name."""
+    name = flat(_stem(file.path))
+    return float(sum(flat(last_name(symbol)) == name for symbol in question.query.symbols))
+
+
+def near(_: Question, file: Candidate) -> float:
+    """How far the file's best chunk stands out among the nearest vectors."""
+    return min(max(file.nearness, 0.0), NEARNESS_MAX) / NEARNESS_SCALE
+
+
+def depth(_: Question, file: Candidate) -> float:
+    """Folders above the file, at most three."""
+    return float(min(file.path.count("/"), DEPTH_MAX))
+
+
+def in_tests(question: Question, file: Candidate) -> float:
+    """A test, unless the question is about tests."""
+    return float("t" in file.flags and not question.query.about_tests)
+
+
+def not_code(_: Question, file: Candidate) -> float:
+    """No programming language, or prose."""
+    return float(file.prose or not file.language or file.language in DATA_LANGUAGES)
+
+
+def barrel(_: Question, file: Candidate) -> float:
+    """A file that mostly passes on what others define."""
+    return float(posixpath.basename(file.path) in BARREL_NAMES)
+
+
+def not_written_here(_: Question, file: Candidate) -> float:
+    """Generated, vendored or minified."""
+    return float(any(flag in file.flags for flag in "gvm"))
+
+
+DATA_LANGUAGES = frozenset({"json", "yaml", "toml", "xml", "csv", "ini", "html", "css", "svg", "properties"})
+
+WEIGHTS: Mapping[str, tuple[Signal, float]] = {
+    "body": (body, 1.0),
+    "path_words": (path_words, 0.9),
+    "named_first": (named_first, 0.3),
+    "covered": (covered, 0.3),
+    "defines": (defines, 0.4),
+    "folder_words": (folder_words, 0.3),
+    "defines_type": (defines_type, 0.15),
+    "defines_symbol": (defines_symbol, 0.15),
+    "named_as_symbol": (named_as_symbol, 0.15),
+    "joined_name": (joined_name, 0.15),
+    "initials_name": (initials_name, 0.4),
+    "near": (near, 0.2),
+    "depth": (depth, -0.08),
+    "in_tests": (in_tests, -0.5),
+    "not_code": (not_code, -0.4),
+    "barrel": (barrel, -0.06),
+    "not_written_here": (not_written_here, -0.4),
+}
+
+
+def score(question: Question, file: Candidate) -> dict[str, float]:
+    """Each signal's contribution, weight included."""
+    return {name: weight * signal(question, file) for name, (signal, weight) in WEIGHTS.items()}
+
+
+def _stem(path: str) -> str:
+    name = posixpath.basename(path)
+    return name[: name.rindex(".")] if "." in name[1:] else name
+
+
+@lru_cache(maxsize=100_000)
+def _stem_words(path: str) -> frozenset[str]:
+    return stems_of(_stem(path))
+
+
+@lru_cache(maxsize=100_000)
+def _folder_words(path: str) -> frozenset[str]:
+    return stems_of(posixpath.basename(posixpath.dirname(path)))
+
+
+def _subject_words(path: str) -> frozenset[str]:
+    generic = _stem(path).strip("_").lower() in GENERIC_STEMS
+    return (_folder_words(path) if generic else frozenset()) or _stem_words(path)

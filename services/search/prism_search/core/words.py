@@ -1,0 +1,168 @@
+"""Words of code and of questions: identifiers split into parts, stems that bring kin together, degrees of likeness.
+
+The rules were measured on a public code-search benchmark (docs/decisions/0003-ranking.md).
+"""
+
+import re
+from functools import lru_cache
+
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+")
+PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+VOWELS = frozenset("aeiouy")
+
+EQUAL, PREFIX, KIN = 1.0, 0.8, 0.6
+STEM_CHARS_MIN = 4
+PREFIX_CHARS_MIN = 3
+PREFIX_SHARE_MIN = 0.28
+KIN_CHARS_MIN = 5
+KIN_SHARE_MIN = 0.6
+
+STOP_WORDS = frozenset(
+    [
+        "a",
+        "about",
+        "after",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "before",
+        "between",
+        "both",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "each",
+        "for",
+        "from",
+        "get",
+        "gets",
+        "got",
+        "had",
+        "has",
+        "have",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "may",
+        "not",
+        "of",
+        "on",
+        "onto",
+        "or",
+        "our",
+        "over",
+        "per",
+        "so",
+        "such",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "to",
+        "under",
+        "up",
+        "use",
+        "used",
+        "uses",
+        "using",
+        "via",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "who",
+        "whose",
+        "why",
+        "will",
+        "with",
+        "within",
+        "without",
+        "would",
+        "you",
+        "your",
+    ]
+)
+
+
+@lru_cache(maxsize=200_000)
+def stem(word: str) -> str:
+    """The stem of a lower-case English word, light: plurals, -ing, -ed, final e and y."""
+    if len(word) < STEM_CHARS_MIN or not word.isalpha():
+        return word
+    word = _without_ending(_singular(word))
+    if len(word) > STEM_CHARS_MIN and word.endswith("e"):
+        word = word[:-1]
+    return word[:-1] + "i" if len(word) >= STEM_CHARS_MIN and word.endswith("y") else word
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) > STEM_CHARS_MIN:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+
+
+def _without_ending(word: str) -> str:
+    for ending in ("ing", "ed"):
+        root = word.removesuffix(ending)
+        if root != word and len(root) >= PREFIX_CHARS_MIN and VOWELS.intersection(root):
+            doubled = len(root) > PREFIX_CHARS_MIN and root[-1] == root[-2] and root[-1] not in "lsz"
+            return root[:-1] if doubled else root
+    return word
+
+
+@lru_cache(maxsize=200_000)
+def parts(identifier: str) -> tuple[str, ...]:
+    """Stems of the parts of an identifier: `getUserNames` -> get, user, nam."""
+    return tuple(stem(part.lower()) for part in PART.findall(identifier))
+
+
+@lru_cache(maxsize=100_000)
+def stems_of(text: str) -> frozenset[str]:
+    """All distinct stems of a short text such as a file name."""
+    return frozenset(part for identifier in IDENTIFIER.findall(text) for part in parts(identifier))
+
+
+@lru_cache(maxsize=500_000)
+def likeness(a: str, b: str) -> float:
+    """How alike two stems are: equal, one a prefix of the other (auth, authentication), or kin by a common start."""
+    if a == b:
+        return EQUAL
+    if not (a.isalpha() and b.isalpha()):
+        return 0.0
+    short, long = sorted((a, b), key=len)
+    if long.startswith(short):
+        near = len(short) >= PREFIX_CHARS_MIN and len(short) >= PREFIX_SHARE_MIN * len(long)
+        return PREFIX if near else 0.0
+    common = next((i for i, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short))
+    kin = common >= KIN_CHARS_MIN and common >= len(short) - 2 and common >= KIN_SHARE_MIN * len(long)
+    return KIN if kin else 0.0
+
+
+def flat(name: str) -> str:
+    """Letters and digits only, lower case: `flat_hash_map` and `FlatHashMap` are the same."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())

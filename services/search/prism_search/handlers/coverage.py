@@ -1,0 +1,92 @@
+"""What of a repository is searchable, what the index holds of a layer, and how many points there are."""
+
+from prism_contracts.rpc import (
+    CoverageProblem,
+    CoverageReply,
+    CoverageRequest,
+    LayerPoints,
+    ManifestEntry,
+    ManifestReply,
+    ManifestRequest,
+    PointCountsReply,
+    PointCountsRequest,
+    Scope,
+)
+from prism_search.adapters.repositories import Repositories
+from prism_store.reader import Reader, StoredPoint, has_any, with_status
+from prism_store.schema import FileStatus
+
+MANIFEST_PAGE = 4_000
+KNOWN = with_status(FileStatus.INDEXED, FileStatus.SKIPPED, FileStatus.FAILED)
+PROBLEMS = with_status(FileStatus.SKIPPED, FileStatus.FAILED)
+
+
+class CoverageHandlers:
+    """Answers `coverage`, `manifest` and `point_counts`."""
+
+    def __init__(self, reader: Reader, repositories: Repositories) -> None:
+        self._reader = reader
+        self._repositories = repositories
+
+    async def coverage(self, request: CoverageRequest) -> CoverageReply:
+        """Counts that add up, and the files that are not searchable."""
+        target = self._repositories.target(request, single=True)
+        scope = target.scope
+        by_status = await self._reader.counts_by(scope, "status", [KNOWN])
+        indexed = [with_status(FileStatus.INDEXED)]
+        redactions = await self._reader.counts_by(scope, "redactions", indexed)
+        scan = self._reader.scan(scope, [PROBLEMS], ["path", "status", "reason", "detail", "size"])
+        problems = [_problem(point) async for point in scan]
+        return CoverageReply(
+            repo=target.repositories[0].name,
+            files=sum(by_status.values()),
+            indexed=by_status.get(FileStatus.INDEXED, 0),
+            skipped=by_status.get(FileStatus.SKIPPED, 0),
+            failed=by_status.get(FileStatus.FAILED, 0),
+            by_reason=await self._reader.counts_by(scope, "reason", [PROBLEMS]),
+            by_language=await self._reader.counts_by(scope, "language", indexed),
+            by_parse=await self._reader.counts_by(scope, "parse", indexed),
+            redacted_files=await self._redacted_files(scope, list(redactions)),
+            redactions=redactions,
+            problems=tuple(sorted(problems, key=lambda problem: problem.file_path)[: request.limit]),
+            receipt=await self._repositories.receipt(target),
+        )
+
+    async def manifest(self, request: ManifestRequest) -> ManifestReply:
+        """A page of what the index holds, tombstones left out."""
+        scope = Scope(tenant=request.tenant, repos=(request.repo,), layer=request.layer)
+        fields = ["path", "blob", "generation", "status"]
+        points, cursor = await self._reader.page(scope, [KNOWN], fields, request.cursor, MANIFEST_PAGE)
+        entries = tuple(ManifestEntry(**{name: point.text(name) for name in fields}) for point in points)
+        return ManifestReply(entries=entries, next_cursor=cursor)
+
+    async def point_counts(self, request: PointCountsRequest) -> PointCountsReply:
+        """Points and files of every layer of the tenant."""
+        layers = []
+        for repository in self._repositories.of_tenant(request.tenant):
+            for layer in repository.layers:
+                scope = Scope(tenant=request.tenant, repos=(repository.repo,), layer=layer)
+                points = await self._reader.count(scope)
+                removed = await self._reader.count(scope, [with_status(FileStatus.REMOVED)])
+                files = await self._reader.count(scope, [with_status(FileStatus.INDEXED)])
+                layers.append(
+                    LayerPoints(repo=repository.repo, layer=layer, points=points - removed, files=files)
+                )
+        return PointCountsReply(total=sum(layer.points for layer in layers), layers=tuple(layers))
+
+    async def _redacted_files(self, scope: Scope, rules: list[str]) -> int:
+        if not rules:
+            return 0
+        return await self._reader.count(
+            scope, [with_status(FileStatus.INDEXED), has_any("redactions", rules)]
+        )
+
+
+def _problem(point: StoredPoint) -> CoverageProblem:
+    return CoverageProblem(
+        file_path=point.text("path"),
+        status=point.text("status"),
+        reason=point.text("reason"),
+        detail=point.text("detail"),
+        size_bytes=point.number("size"),
+    )

@@ -1,0 +1,316 @@
+"""Find the lines that answer a question.
+
+words and symbols of the question ─┐
+its vector, from the embedder ─────┴▶ all legs in one round trip ▶ fused candidates ▶ their file points
+▶ signals, score sum, order ▶ the lines to show ▶ their text ▶ receipt
+"""
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, pstdev
+
+from qdrant_client import models
+
+from prism_contracts.rpc import Corpus, Hit, SearchReply, SearchRequest
+from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, QueryVectors
+from prism_search.adapters.rarity import RarityCounter
+from prism_search.adapters.repositories import Repositories, Target
+from prism_search.core.advice import diagnose, next_actions
+from prism_search.core.candidates import Candidate, ChunkHit, fuse, parse_definitions
+from prism_search.core.globs import compile_glob, literal_prefix
+from prism_search.core.matching import Question
+from prism_search.core.query import Query, dotted, last_name, parse_query
+from prism_search.core.ranking import Range, best_range, confidence, further_ranges, rank
+from prism_store.reader import (
+    CHUNK_FIELDS,
+    RANK_FIELDS,
+    Leg,
+    MatchLeg,
+    Reader,
+    StoredPoint,
+    TextLeg,
+    VectorLeg,
+    has,
+    has_any,
+    starts_with,
+)
+
+CHUNK_LIMIT = 150
+VECTOR_LIMIT = 100
+FILE_LIMIT = 60
+EXACT_LIMIT = 40
+FILTERED_FACTOR = 3  # legs ask for more where a filter will drop some afterwards
+CONTENT_CHUNKS_MAX = 40
+
+FILE_LEGS = frozenset({"path", "symbol", "exact"})
+SKIPPED_FLAGS = frozenset("gvmdt")
+
+
+@dataclass
+class Found:
+    """What the legs brought, by leg."""
+
+    points: dict[str, list[StoredPoint]]
+    missing: tuple[str, ...] = ()
+    timings: dict[str, float] = field(default_factory=dict)
+
+
+class SearchHandler:
+    """Answers `search`."""
+
+    def __init__(self, reader: Reader, repositories: Repositories, embedding: QueryEmbedding) -> None:
+        self._reader = reader
+        self._repositories = repositories
+        self._embedding = embedding
+        self._rarity = RarityCounter(reader)
+
+    async def search(self, request: SearchRequest) -> SearchReply:
+        """Hits, best first, with their legs and the receipt."""
+        clock = _Clock()
+        query = parse_query(request.query)
+        target = self._repositories.target(request)
+        rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
+        vectors = await self._embedding.embed(query.text)
+        clock.lap("embed")
+        found, candidates = await self._candidates(request, query, target, vectors, clock)
+        question = Question(query, await rarity_task)
+        ranked = rank(question, (file for file in candidates if _wanted(file, request)))
+        clock.lap("rank")
+        hits = await self._hits(target, question, ranked, request.limit)
+        receipt = await self._repositories.receipt(target, found.missing)
+        clock.lap("assemble")
+        return SearchReply(
+            results=hits,
+            confidence=confidence([hit.score for hit in hits]),
+            query_intent=query.intent,
+            next_actions=next_actions(query, hits),
+            diagnostics={}
+            if hits
+            else diagnose(query, {leg: len(points) for leg, points in found.points.items()}),
+            receipt=receipt,
+            timings_ms=clock.laps,
+        )
+
+    async def _candidates(
+        self,
+        request: SearchRequest,
+        query: Query,
+        target: Target,
+        vectors: QueryVectors,
+        clock: "_Clock",
+    ) -> tuple[Found, list[Candidate]]:
+        """Candidates whose chunks and file points are of one version each; asked again where one changed between."""
+        for last in (False, False, True):
+            found = await self._ask(request, query, target, vectors)
+            clock.lap("legs")
+            ranks = fuse({leg: [_file_of(leg, p) for p in points] for leg, points in found.points.items()})
+            files = await self._reader.points(target.scope, list(ranks), RANK_FIELDS)
+            clock.lap("files")
+            stale = _stale_files(found, files)
+            if last or not stale:
+                break
+        return found, _candidates_of(found, files, ranks, stale)
+
+    async def _ask(
+        self, request: SearchRequest, query: Query, target: Target, vectors: QueryVectors
+    ) -> Found:
+        legs = _legs(request, query, vectors)
+        answers = await self._reader.ask_legs(target.scope, list(legs.values()), CHUNK_FIELDS)
+        return Found(dict(zip(legs, answers, strict=True)), vectors.missing)
+
+    async def _hits(
+        self, target: Target, question: Question, ranked: Sequence[Candidate], limit: int
+    ) -> tuple[Hit, ...]:
+        """One hit a file; if there are fewer files than asked for, further chunks of the best."""
+        shown = [(file, best_range(question, file)) for file in ranked[:limit]]
+        for file in ranked[:limit]:
+            if len(shown) >= limit:
+                break
+            first = next(found for other, found in shown if other is file)
+            shown += [(file, found) for found in further_ranges(file, [first])[: limit - len(shown)]]
+        contents = await self._contents(target, shown)
+        return tuple(
+            _hit(target, file, found, content) for (file, found), content in zip(shown, contents, strict=True)
+        )
+
+    async def _contents(self, target: Target, shown: Sequence[tuple[Candidate, Range]]) -> list[str]:
+        """The text of each range, cut out of the chunks that it touches."""
+        legs = [
+            MatchLeg(
+                CONTENT_CHUNKS_MAX,
+                (
+                    has("file", file.file),
+                    has("generation", file.generation),
+                    models.FieldCondition(key="start", range=models.Range(lte=found.end)),
+                    models.FieldCondition(key="end", range=models.Range(gte=found.start)),
+                ),
+            )
+            for file, found in shown
+        ]
+        if not legs:
+            return []
+        answers = await self._reader.ask_legs(target.scope, legs, ["start", "end", "ordinal", "text"])
+        return [_cut(chunks, found) for chunks, (_, found) in zip(answers, shown, strict=True)]
+
+
+class _Clock:
+    """Milliseconds between laps, by name; a name that comes again adds up."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps[name] = round(self.laps.get(name, 0.0) + (now - self._last) * 1000, 2)
+        self._last = now
+
+
+def _legs(request: SearchRequest, query: Query, vectors: QueryVectors) -> dict[str, Leg]:
+    conditions = _conditions(request)
+    chunk_conditions = (*conditions, *((has("kind", request.kind.value),) if request.kind else ()))
+    factor = FILTERED_FACTOR if request.path_filter or request.source_only else 1
+    words = " ".join(query.terms) or query.text
+    legs: dict[str, Leg] = {
+        "keyword": TextLeg("text", words, CHUNK_LIMIT * factor, chunk_conditions),
+        "path": TextLeg("path_text", words, FILE_LIMIT * factor, conditions),
+        "symbol": TextLeg("symbol_text", words, FILE_LIMIT * factor, conditions),
+    }
+    if vectors.fast and any(vectors.fast):
+        legs[FAST_LEG] = VectorLeg(vectors.fast, VECTOR_LIMIT * factor, conditions=chunk_conditions)
+    if vectors.deep:
+        legs[DEEP_LEG] = VectorLeg(
+            vectors.deep, VECTOR_LIMIT * factor, deep=True, conditions=chunk_conditions
+        )
+    if query.symbols:
+        names = sorted({name for symbol in query.symbols for name in (last_name(symbol), dotted(symbol))})
+        legs["exact"] = MatchLeg(EXACT_LIMIT * factor, (has_any("names", names), *conditions))
+    return legs
+
+
+def _conditions(request: SearchRequest) -> tuple[models.Condition, ...]:
+    conditions: list[models.Condition] = []
+    if request.corpus is Corpus.DOCS:
+        conditions.append(has("prose", value=True))
+    if request.language:
+        conditions.append(has("language", request.language.lower()))
+    prefix = literal_prefix(request.path_filter)
+    if prefix:
+        conditions.append(starts_with("path", prefix))
+    return tuple(conditions)
+
+
+def _wanted(file: Candidate, request: SearchRequest) -> bool:
+    if request.path_filter and not compile_glob(request.path_filter).fullmatch(file.path):
+        return False
+    if request.kind and not any(definition.kind == request.kind for definition in file.definitions):
+        return False
+    return not (request.source_only and (file.prose or SKIPPED_FLAGS.intersection(file.flags)))
+
+
+def _file_of(leg: str, point: StoredPoint) -> str:
+    return point.id if leg in FILE_LEGS else point.text("file")
+
+
+def _stale_files(found: Found, files: dict[str, StoredPoint]) -> set[str]:
+    """Files that were replaced between the legs and their file points: a chunk of another version came, none of this."""
+    old: set[str] = set()
+    current: set[str] = set()
+    for leg, points in found.points.items():
+        for point in points:
+            file = files.get(_file_of(leg, point))
+            if leg in FILE_LEGS or file is None:
+                continue
+            same = point.text("generation") == file.text("generation")
+            (current if same else old).add(file.id)
+    return old - current
+
+
+def _candidates_of(
+    found: Found, files: dict[str, StoredPoint], ranks: dict[str, dict[str, int]], stale: set[str]
+) -> list[Candidate]:
+    """Candidates with their chunks, those of another version left out."""
+    keyword, vector, deep = (_chunks_by_file(found, leg) for leg in ("keyword", FAST_LEG, DEEP_LEG))
+    scores = [point.score for point in found.points.get(FAST_LEG, ())]
+    mean, spread = (fmean(scores), pstdev(scores)) if scores else (0.0, 0.0)
+    candidates = []
+    for file_id, legs in ranks.items():
+        point = files.get(file_id)
+        if point is None or not point.text("generation"):
+            continue
+        file = _candidate(point, legs)
+        file.keyword_chunks = _current(keyword, file)
+        near = _current(vector, file)
+        file.vector_chunks = near + _current(deep, file)
+        if near and spread:
+            file.nearness = (max(chunk.score for chunk in near) - mean) / spread
+        if file_id in stale:
+            file.legs = {leg: rank for leg, rank in legs.items() if leg in FILE_LEGS}
+        candidates.append(file)
+    return candidates
+
+
+def _candidate(point: StoredPoint, legs: dict[str, int]) -> Candidate:
+    return Candidate(
+        file=point.id,
+        repo=point.text("scope"),
+        path=point.text("path"),
+        generation=point.text("generation"),
+        language=point.text("language"),
+        flags=point.text("flags"),
+        prose=bool(point.payload.get("prose")),
+        lines=point.number("lines"),
+        definitions=parse_definitions(point.text("definitions")),
+        legs=legs,
+    )
+
+
+def _chunks_by_file(found: Found, leg: str) -> dict[str, list[StoredPoint]]:
+    chunks: dict[str, list[StoredPoint]] = defaultdict(list)
+    for point in found.points.get(leg, ()):
+        chunks[point.text("file")].append(point)
+    return chunks
+
+
+def _current(chunks: dict[str, list[StoredPoint]], file: Candidate) -> list[ChunkHit]:
+    return [
+        ChunkHit(
+            point.id,
+            file.file,
+            point.score,
+            point.number("start"),
+            point.number("end"),
+            point.text("symbol"),
+            point.text("kind"),
+        )
+        for point in chunks.get(file.file, ())
+        if point.text("generation") == file.generation
+    ]
+
+
+def _hit(target: Target, file: Candidate, found: Range, content: str) -> Hit:
+    return Hit(
+        repo=target.name_of(file.repo),
+        file_path=file.path,
+        start_line=found.start,
+        end_line=found.end,
+        content=content,
+        symbol=found.symbol,
+        kind=found.kind,
+        language=file.language,
+        score=round(file.score, 4),
+        legs=file.legs,
+    )
+
+
+def _cut(chunks: Sequence[StoredPoint], found: Range) -> str:
+    """The lines of a range out of chunks in any order."""
+    ordered = sorted(chunks, key=lambda chunk: chunk.number("ordinal"))
+    if not ordered:
+        return ""
+    lines = "".join(chunk.text("text") for chunk in ordered).split("\n")
+    first = ordered[0].number("start")
+    return "\n".join(lines[found.start - first : found.end - first + 1])

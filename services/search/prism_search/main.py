@@ -1,0 +1,101 @@
+"""Search as a process."""
+
+from prism_contracts import names
+from prism_contracts.records import Component, Repository
+from prism_contracts.rpc import (
+    CoverageRequest,
+    DefinitionsRequest,
+    GrepRequest,
+    ListFilesRequest,
+    ManifestRequest,
+    OutlineRequest,
+    PointCountsRequest,
+    ReadFileRequest,
+    SearchRequest,
+)
+from prism_runtime import rpc
+from prism_runtime.bus import Bus
+from prism_runtime.health import health_app
+from prism_runtime.process import run, run_process
+from prism_runtime.records import WatchedRecords, open_bucket
+from prism_runtime.telemetry import set_up_logging, set_up_tracing
+from prism_search.adapters.embedding import QueryEmbedding
+from prism_search.adapters.repositories import Repositories
+from prism_search.handlers.coverage import CoverageHandlers
+from prism_search.handlers.files import FileHandlers
+from prism_search.handlers.grep import GrepHandler
+from prism_search.handlers.search import SearchHandler
+from prism_search.handlers.symbols import SymbolHandlers
+from prism_search.settings import SearchSettings
+from prism_store.gate import connect
+from prism_store.reader import Reader
+from prism_store.settings import StoreSettings
+
+SERVICE = "search"
+READ_DEADLINE_S = 20.0
+GREP_MARGIN_S = 2.0
+
+
+def register(
+    bus: Bus, reader: Reader, repositories: Repositories, embedding: QueryEmbedding, settings: SearchSettings
+) -> None:
+    """One handler a kind of question."""
+    files = FileHandlers(reader, repositories)
+    coverage = CoverageHandlers(reader, repositories)
+    search = SearchHandler(reader, repositories, embedding)
+    grep = GrepHandler(reader, repositories, settings)
+    symbols = SymbolHandlers(reader, repositories)
+    grep_deadline_s = settings.grep_deadline_s + GREP_MARGIN_S
+    rpc.serve(bus, names.RPC_SEARCH, SearchRequest, search.search, deadline_s=settings.search_deadline_s)
+    rpc.serve(bus, names.RPC_GREP, GrepRequest, grep.grep, deadline_s=grep_deadline_s)
+    rpc.serve(bus, names.RPC_READ_FILE, ReadFileRequest, files.read_file, deadline_s=READ_DEADLINE_S)
+    rpc.serve(bus, names.RPC_LIST_FILES, ListFilesRequest, files.list_files, deadline_s=READ_DEADLINE_S)
+    rpc.serve(bus, names.RPC_OUTLINE, OutlineRequest, files.outline, deadline_s=READ_DEADLINE_S)
+    rpc.serve(bus, names.RPC_DEFINITIONS, DefinitionsRequest, symbols.definitions, deadline_s=READ_DEADLINE_S)
+    rpc.serve(bus, names.RPC_COVERAGE, CoverageRequest, coverage.coverage, deadline_s=READ_DEADLINE_S)
+    rpc.serve(bus, names.RPC_MANIFEST, ManifestRequest, coverage.manifest, deadline_s=READ_DEADLINE_S)
+    rpc.serve(
+        bus, names.RPC_POINT_COUNTS, PointCountsRequest, coverage.point_counts, deadline_s=READ_DEADLINE_S
+    )
+
+
+async def serve() -> None:
+    """Build everything, then run until told to stop."""
+    settings = SearchSettings()
+    set_up_logging(SERVICE, settings.log_level)
+    bus = Bus(SERVICE, settings, set_up_tracing(SERVICE, settings.otlp_endpoint))
+    qdrant = connect(StoreSettings())
+    reader = Reader(qdrant)
+
+    async def start() -> None:
+        await bus.connect()
+        bucket = await open_bucket(bus.js, names.KV_REPOSITORIES, replicas=settings.nats_replicas)
+        records = WatchedRecords(bucket, Repository)
+        bucket = await open_bucket(bus.js, names.KV_COMPONENTS, replicas=settings.nats_replicas)
+        components = WatchedRecords(bucket, Component)
+        await records.ready()
+        await components.ready()
+        embedding = QueryEmbedding(bus, components, settings.embed_timeout_s)
+        register(bus, reader, Repositories(records, reader), embedding, settings)
+        await bus.start()
+
+    async def stop() -> None:
+        await bus.stop()
+        await qdrant.close()
+
+    async def check_store() -> None:
+        await qdrant.get_collections()
+
+    await run_process(
+        SERVICE,
+        health_app(SERVICE, {"nats": bus.check, "qdrant": check_store}),
+        host=settings.health_host,
+        port=settings.health_port,
+        run_dir=settings.run_dir,
+        start=start,
+        stop=stop,
+    )
+
+
+if __name__ == "__main__":
+    run(serve)

@@ -1,0 +1,13 @@
+"""Settings of search."""
+
+from pydantic import Field
+
+from prism_runtime.settings import ServiceSettings
+
+
+class SearchSettings(ServiceSettings):
+    """Read from `PRISM_…` at start."""
+
+    embed_timeout_s: float = Field(0.5, gt=0, description="Longest wait for the query's vector, in seconds.")
+    search_deadline_s: float = Field(8.0, gt=0, description="Longest time for one question, in seconds.")
+    grep_deadline_s: float = Field(8.0, gt=0, description="Longest time for one exact search, in seconds.")

@@ -1,0 +1,293 @@
+"""`prism up` and `prism down` from outside, over services that are stand-ins: a process, a run file, /readyz.
+
+nats-server is the real one. What the real services do is the business of other tests.
+"""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.system
+
+PRISM = str(Path(sys.executable).with_name("prism"))
+SERVICES = ("ingest", "chunker", "embedder", "indexer", "search", "gateway")
+WAIT_SECONDS_MAX = 30
+
+# Says where it listens, answers /readyz, and misbehaves on demand: FAKE_<NAME>=crash | stubborn | parent | deaf.
+STAND_IN = """
+import http.server, json, os, pathlib, signal, subprocess, sys, time
+
+NAME = "@NAME@"
+mood = os.environ.get("FAKE_" + NAME.upper(), "")
+if mood == "crash":
+    sys.exit("model weights are missing")
+if mood == "stubborn":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+else:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+if mood == "parent":
+    worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    pathlib.Path(os.environ["PRISM_RUN_DIR"], NAME + ".worker").write_text(str(worker.pid))
+
+
+class Health(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(503 if mood == "deaf" else 200)
+        self.end_headers()
+        self.wfile.write(b'{"checks": {"nats": "no answer", "model": "ok"}}')
+
+    def log_message(self, *_):
+        pass
+
+
+port = int(os.environ.get("PRISM_GATEWAY_PORT" if NAME == "gateway" else "PRISM_QDRANT_LOCAL_PORT", "0"))
+server = http.server.HTTPServer(("127.0.0.1", port if NAME in ("gateway", "qdrant_local") else 0), Health)
+if NAME == "qdrant_local":
+    target, text = pathlib.Path(os.environ["PRISM_QDRANT_LOCAL_DATA_DIR"], "qdrant.port"), str(server.server_port)
+else:
+    target = pathlib.Path(os.environ["PRISM_RUN_DIR"], NAME + ".json")
+    text = json.dumps({"pid": os.getpid(), "host": "127.0.0.1", "port": server.server_port})
+partial = target.with_suffix(".partial")
+partial.write_text(text)
+partial.replace(target)
+server.serve_forever()
+"""
+
+
+class Stack:
+    """A data folder, and `prism` on it with stand-ins for the services."""
+
+    def __init__(self, folder: Path) -> None:
+        self.data = folder / "data"
+        self._modules = folder / "modules"
+        for name in (*SERVICES, "qdrant_local"):
+            package = self._modules / f"prism_{name}"
+            package.mkdir(parents=True)
+            (package / "__init__.py").touch()
+            (package / "main.py").write_text(STAND_IN.replace("@NAME@", name))
+
+    def environment(self, **moods: str) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PRISM_")}
+        fakes = {f"FAKE_{name.upper()}": mood for name, mood in moods.items()}
+        return kept | fakes | {"PYTHONPATH": str(self._modules), "PRISM_DATA_DIR": str(self.data)}
+
+    def prism(self, *arguments: str, **moods: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [PRISM, *arguments],
+            env=self.environment(**moods),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    def up(self, **moods: str) -> dict[str, Any]:
+        done = self.prism("up", "--port", "0", "--detach", "--json", **moods)
+        assert done.returncode == 0, done.stderr + done.stdout
+        return json.loads(done.stdout)
+
+    def state(self) -> dict[str, Any]:
+        return json.loads((self.data / "run" / "supervisor.json").read_text())
+
+    def pid(self, service: str) -> int:
+        return self.state()["services"][service]["pid"]
+
+    def pids(self) -> list[int]:
+        return [facts["pid"] for facts in self.state()["services"].values() if facts["pid"]]
+
+    def supervisor_log(self) -> str:
+        return (self.data / "logs" / "supervisor.log").read_text()
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Iterator[Stack]:
+    stack = Stack(tmp_path)
+    yield stack
+    stack.prism("down")
+    shutil.rmtree(tmp_path, ignore_errors=True)
+
+
+def is_running(pid: int) -> bool:
+    done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return done.returncode == 0 and not done.stdout.startswith("Z")
+
+
+def wait_until(is_true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS_MAX
+    while not is_true():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def test_up_detached_prints_one_json_object_and_down_stops_everything(stack: Stack):
+    up = stack.up()
+    assert set(up) == {"url", "mcp_url", "token", "data_dir"}
+    assert up["mcp_url"] == f"{up['url']}/mcp"
+    assert up["token"].startswith("prism_")
+    pids = stack.pids()
+    assert len(pids) == len(SERVICES) + 2
+    assert all(facts["ready"] for facts in stack.state()["services"].values())
+
+    assert stack.prism("down").returncode == 0
+
+    assert not any(map(is_running, pids))
+    assert not (stack.data / "up.json").exists()
+    again = stack.prism("down")
+    assert again.returncode == 0
+    assert "was not running" in again.stderr
+
+
+def test_secrets_are_for_their_owner_only_and_stay_the_same(stack: Stack):
+    first = stack.up()
+    for name in ("token", "up.json", "nats/nats.conf", "secrets/nats", "secrets/qdrant"):
+        assert (stack.data / name).stat().st_mode & 0o777 == 0o600, name
+    assert stack.data.stat().st_mode & 0o777 == 0o700
+    stack.prism("down")
+    assert stack.up()["token"] == first["token"]
+
+
+def test_second_up_is_refused_and_says_who_runs(stack: Stack):
+    up = stack.up()
+    for arguments in (("up", "--port", "0"), ("up", "--port", "0", "--detach")):
+        refused = stack.prism(*arguments)
+        assert refused.returncode == 3
+        assert up["url"] in refused.stderr
+        assert "prism down" in refused.stderr
+    as_json = stack.prism("up", "--port", "0", "--detach", "--json")
+    assert json.loads(as_json.stdout)["error"]["code"] == "already_running"
+    assert all(map(is_running, stack.pids()))
+
+
+def test_port_in_use_is_said_before_anything_starts(stack: Stack):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        refused = stack.prism("up", "--port", port, "--detach")
+    assert refused.returncode == 6
+    assert port in refused.stderr
+    assert not (stack.data / "logs" / "nats.log").exists()
+
+
+@pytest.mark.parametrize("service", ["chunker", "nats", "qdrant", "gateway"])
+def test_a_killed_service_is_started_again_on_its_port_and_reported(stack: Stack, service: str):
+    stack.up()
+    before = stack.state()["services"][service]
+    os.kill(before["pid"], signal.SIGKILL)
+    wait_until(lambda: stack.state()["services"][service]["restarts"] == 1)
+    wait_until(lambda: stack.state()["services"][service]["ready"])
+    after = stack.state()["services"][service]
+    assert after["pid"] != before["pid"]
+    assert after["last_exit"] == "killed by SIGKILL"
+    if service != "chunker":
+        assert after["port"] == before["port"]
+    assert f"{service} died (killed by SIGKILL)" in stack.supervisor_log()
+    assert f"{service} is back" in stack.supervisor_log()
+
+
+def test_a_death_is_told_on_the_terminal_of_a_foreground_stack(stack: Stack):
+    process = subprocess.Popen(
+        [PRISM, "up", "--port", "0"],
+        env=stack.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout
+    wait_until((stack.data / "up.json").exists)
+    pids = stack.pids()
+    os.kill(stack.pid("search"), signal.SIGKILL)
+    wait_until(lambda: "search is back" in stack.supervisor_log())
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=WAIT_SECONDS_MAX)
+    assert process.returncode == 0
+    assert "search died (killed by SIGKILL)" in output
+    for client in ("claude mcp add", ".cursor/mcp.json", ".vscode/mcp.json", "config.toml"):
+        assert client in output
+    assert not any(map(is_running, pids))
+
+
+def test_children_go_with_a_killed_supervisor_and_the_next_up_starts_clean(stack: Stack):
+    stack.up(chunker="parent")
+    pids = [*stack.pids(), worker := int((stack.data / "run" / "chunker.worker").read_text())]
+    supervisor = stack.state()["pid"]
+    os.kill(supervisor, signal.SIGKILL)
+    wait_until(lambda: not any(is_running(pid) for pid in pids if pid != worker))
+    up = stack.up()
+    assert not is_running(worker)
+    assert up["token"]
+    assert stack.state()["pid"] != supervisor
+
+
+def test_a_worker_that_a_dead_service_left_is_ended_with_it(stack: Stack):
+    stack.up(chunker="parent")
+    worker = int((stack.data / "run" / "chunker.worker").read_text())
+    os.kill(stack.pid("chunker"), signal.SIGKILL)
+    wait_until(lambda: not is_running(worker))
+
+
+def test_stale_run_files_neither_fool_nor_harm(stack: Stack):
+    (stack.data / "run").mkdir(parents=True)
+    bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    try:
+        stale = json.dumps({"pid": bystander.pid, "host": "127.0.0.1", "port": 1})
+        for service in SERVICES:
+            (stack.data / "run" / f"{service}.json").write_text(stale)
+        (stack.data / "up.json").write_text(json.dumps({"pid": bystander.pid, "url": "http://127.0.0.1:1"}))
+        (stack.data / "up.lock").write_text(json.dumps({"pid": bystander.pid}))
+        assert stack.up()["url"] != "http://127.0.0.1:1"
+        assert stack.prism("down").returncode == 0
+        assert bystander.poll() is None
+    finally:
+        bystander.kill()
+        bystander.wait()
+
+
+def test_a_service_that_cannot_start_fails_up_with_its_log(stack: Stack):
+    failed = stack.prism("up", "--port", "0", "--detach", embedder="crash")
+    assert failed.returncode == 7
+    assert "embedder" in failed.stderr
+    assert "model weights are missing" in failed.stderr
+    assert str(stack.data / "logs" / "embedder.log") in failed.stderr.replace("\n", "")
+    assert not (stack.data / "run" / "supervisor.json").exists()
+
+
+def test_down_ends_what_does_not_listen(stack: Stack):
+    stack.up(search="stubborn")
+    pids = stack.pids()
+    started_at = time.monotonic()
+    assert stack.prism("down").returncode == 0
+    assert 14 < time.monotonic() - started_at < 30
+    assert not any(map(is_running, pids))
+
+
+def test_down_while_it_starts(stack: Stack):
+    process = subprocess.Popen(
+        [PRISM, "up", "--port", "0", "--detach"],
+        env=stack.environment(search="deaf"),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_until((stack.data / "run" / "search.json").exists)
+    pids = stack.pids()
+    assert stack.prism("down").returncode == 0
+    _, errors = process.communicate(timeout=WAIT_SECONDS_MAX)
+    assert process.returncode == 7
+    assert "before the stack was ready" in errors
+    assert not any(map(is_running, pids))
+
+
+def test_commands_without_a_stack_say_how_to_start_one(stack: Stack):
+    for arguments in (("status",), ("search", "x"), ("index", "."), ("connect",)):
+        done = stack.prism(*arguments)
+        assert done.returncode == 5
+        assert "prism up" in done.stderr
+        assert "Traceback" not in done.stderr

@@ -1,0 +1,54 @@
+"""Every line of a file lands in exactly one chunk, whatever the file holds."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prism_chunker.core import Parsed, chunk_file
+from prism_chunker.core.chunks import CHUNK_CHARS_MAX, CHUNK_LINES_MAX
+
+ODD_TEXTS = [
+    "a",
+    "\n",
+    "\n\n",
+    "a\r\nb\r\n",
+    "a\rb\rc",
+    "a\x0cb\n",
+    "x\u2028y\u2029\n",
+    "a\n\nb",
+    "\ufeffa\n",
+    "\x00\n\x00",
+]
+PATHS = ["a.py", "a.ts", "a.js", "a.go", "a.md", "a.unknown"]
+
+
+def assert_partitions(parsed: Parsed, text: str) -> None:
+    assert "".join(chunk.text for chunk in parsed.chunks) == text
+    next_line = 1
+    for ordinal, chunk in enumerate(parsed.chunks):
+        assert chunk.ordinal == ordinal
+        assert chunk.start_line == next_line
+        rows = chunk.end_line - chunk.start_line + 1
+        assert chunk.text.count("\n") == rows - (not chunk.text.endswith("\n"))
+        assert rows <= CHUNK_LINES_MAX
+        assert len(chunk.text) <= CHUNK_CHARS_MAX or rows == 1
+        next_line = chunk.end_line + 1
+    assert parsed.line_count == next_line - 1
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("text", ODD_TEXTS)
+def test_odd_texts(path: str, text: str) -> None:
+    assert_partitions(chunk_file(path, text), text)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_empty_file_has_no_chunks(path: str) -> None:
+    parsed = chunk_file(path, "")
+    assert (parsed.chunks, parsed.line_count) == ((), 0)
+
+
+@settings(deadline=None)
+@given(st.text(), st.sampled_from(PATHS))
+def test_any_text(text: str, path: str) -> None:
+    assert_partitions(chunk_file(path, text), text)

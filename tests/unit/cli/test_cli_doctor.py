@@ -1,0 +1,90 @@
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from prism_cli import doctor
+from prism_cli.doctor import Finding, Level
+from prism_cli.stack import probes
+from prism_cli.stack.layout import DataDir, write_json
+from prism_cli.stack.lock import UpLock
+
+
+class Usage(NamedTuple):
+    free: int
+
+
+def only(findings: doctor.Findings) -> Finding:
+    (finding,) = findings
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("free", "level"),
+    [
+        (doctor.DISK_NEEDED_BYTES - 1, Level.WRONG),
+        (doctor.DISK_NEEDED_BYTES, Level.WARNING),
+        (doctor.DISK_WANTED_BYTES, Level.OK),
+    ],
+)
+def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, level: Level):
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: Usage(free))
+    assert only(doctor._disk(DataDir(tmp_path / "not" / "there"))).level is level
+
+
+def test_a_model_that_does_not_load_says_why(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(doctor, "LOAD_MODEL", "raise SystemExit('model.npz is missing')")
+    finding = only(doctor._model())
+    assert finding.level is Level.WRONG
+    assert "model.npz is missing" in finding.seen
+    assert finding.advice
+
+
+def test_a_stack_that_does_not_run_is_not_wrong(tmp_path: Path):
+    finding = only(doctor._services(DataDir(tmp_path)))
+    assert finding.level is Level.WARNING
+    assert "prism up" in finding.advice
+
+
+def service(**facts: Any) -> dict[str, Any]:
+    return {"pid": 1, "port": 1, "ready": True, "restarts": 0, "last_exit": None, "log": "/l"} | facts
+
+
+@pytest.mark.parametrize(
+    ("facts", "problem", "level"),
+    [
+        (service(), "", Level.OK),
+        (service(restarts=1, last_exit="killed by SIGKILL"), "", Level.WARNING),
+        (service(), "nats: no answer", Level.WRONG),
+        (service(pid=None), "", Level.WRONG),
+    ],
+)
+def test_services(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, facts: dict[str, Any], problem: str, level: Level
+):
+    monkeypatch.setattr(probes, "http_problem", lambda _: problem)
+    data = DataDir(tmp_path)
+    data.create()
+    write_json(data.supervisor_file, {"pid": 1, "state": "ready", "services": {"chunker": facts}})
+    lock = UpLock(data.lock_file)
+    assert lock.take()
+    _, finding = doctor._services(data)
+    lock.release()
+    assert finding.level is level
+    assert bool(finding.advice) is (level is not Level.OK)
+
+
+@pytest.mark.parametrize(
+    ("letters", "level"),
+    [(None, Level.WARNING), ({"messages": 0}, Level.OK), ({"messages": 2}, Level.WARNING)],
+)
+def test_dead_letters(letters: dict[str, Any] | None, level: Level):
+    assert doctor._dead_letters(letters).level is level
+
+
+def test_only_what_is_wrong_is_wrong(capsys: pytest.CaptureFixture[str]):
+    fine = [Finding("a", Level.OK, "x"), Finding("b", Level.WARNING, "y", "do z")]
+    assert not doctor.is_wrong(fine)
+    assert doctor.as_json([*fine, Finding("c", Level.WRONG, "w")])["ok"] is False
+    doctor.show(fine)
+    assert "do z" in capsys.readouterr().out

@@ -1,0 +1,84 @@
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from prism_cli.index.naming import is_git_url, name_of_folder, name_of_url, slug
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://github.com/psf/requests", "psf/requests"),
+        ("https://github.com/psf/requests.git", "psf/requests"),
+        ("https://user:token@github.com/psf/requests.git/", "psf/requests"),
+        ("git@github.com:psf/requests.git", "psf/requests"),
+        ("github.com:psf/requests", "psf/requests"),
+        ("ssh://git@host:2222/group/sub/project.git", "sub/project"),
+        ("https://host/a b/c~d", "a-b/c-d"),
+        ("https://host/only.git", ""),
+        ("https://host/", ""),
+        ("/srv/git/project.git", ""),
+        ("file:///srv/git/project.git", "git/project"),
+    ],
+)
+def test_name_of_url(url: str, name: str):
+    assert name_of_url(url) == name
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("https://github.com/psf/requests", True),
+        ("git@github.com:psf/requests.git", True),
+        ("ssh://host/x/y", True),
+        ("file:///etc", True),
+        ("ext::sh -c id", True),
+        (".", False),
+        ("src/missing", False),
+        ("/absolutely/missing", False),
+        ("C:\\code", False),
+    ],
+)
+def test_is_git_url(source: str, expected: bool):
+    assert is_git_url(source) is expected
+
+
+def test_a_folder_that_looks_like_an_address_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "host:name").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert not is_git_url("host:name")
+
+
+def test_a_plain_folder_is_local(tmp_path: Path):
+    folder = tmp_path / "My notes (2)"
+    folder.mkdir()
+    assert name_of_folder(folder) == "local/My-notes-2"
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", "-C", folder, *arguments], check=True, capture_output=True)
+
+
+def test_a_work_tree_is_called_like_its_origin_and_a_folder_in_it_is_not(tmp_path: Path):
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "remote", "add", "origin", "git@github.com:psf/requests.git")
+    (tmp_path / "src").mkdir()
+    assert name_of_folder(tmp_path) == "psf/requests"
+    assert name_of_folder(tmp_path / "src") == "local/src"
+
+
+def test_an_origin_on_this_machine_gives_no_name(tmp_path: Path):
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    assert name_of_folder(folder) == "local/clone"
+    git(folder, "remote", "add", "origin", str(tmp_path / "source"))
+    assert name_of_folder(folder) == "local/clone"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("..", "folder"), ("", "folder"), ("é", "folder"), ("-a.b_c-", "a.b_c")]
+)
+def test_slug(text: str, expected: str):
+    assert slug(text) == expected

@@ -1,0 +1,33 @@
+import os
+from pathlib import Path
+
+from prism_cli.stack.lock import UpLock, holder
+
+
+def test_only_one_holds_it(tmp_path: Path):
+    path = tmp_path / "up.lock"
+    first, second = UpLock(path), UpLock(path)
+    assert first.take()
+    assert not second.take()
+    assert holder(path) == os.getpid()
+    first.release()
+    assert holder(path) is None
+    assert second.take()
+    second.release()
+
+
+def test_what_is_written_in_it_does_not_hold_it(tmp_path: Path):
+    path = tmp_path / "up.lock"
+    assert holder(path) is None
+    path.write_text('{"pid": 1}')
+    assert holder(path) is None
+    assert UpLock(path).take()
+
+
+def test_a_holder_that_has_not_said_who_it_is_is_a_holder(tmp_path: Path):
+    path = tmp_path / "up.lock"
+    lock = UpLock(path)
+    assert lock.take()
+    path.write_text("")
+    assert holder(path) == 0
+    lock.release()

@@ -1,0 +1,112 @@
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prism_cli import status
+from prism_cli.client import Prism
+from prism_cli.exits import CommandError
+from prism_cli.stack.layout import DataDir
+from prism_cli.target import Target
+
+SERVER = {
+    "streams": [
+        {
+            "name": "PRISM_FILES",
+            "messages": 3,
+            "bytes": 10,
+            "consumers": [{"name": "chunker-live-x", "pending": 2, "ack_pending": 1, "redelivered": 4}],
+        }
+    ],
+    "dead_letters": {
+        "messages": 1,
+        "newest": [
+            {"subject": "prism.bulk.file.changed", "code": "parse_failed", "reason": "x", "path": "a.py"}
+        ],
+    },
+    "points": {"total": 5},
+    "repositories": [
+        {
+            "name": "o/n",
+            "points": 5,
+            "layers": [{"layer": "base", "ref": "main", "commit": "abc", "points": 5, "files": 2}],
+        },
+        {"name": "o/empty", "points": 0, "layers": []},
+    ],
+    "jobs": [
+        {
+            "job": "j1",
+            "repo_name": "o/n",
+            "state": "complete",
+            "counts": {"indexed": 1, "unchanged": 0, "skipped": 0, "failed": 0},
+        }
+    ],
+    "errors": {},
+}
+
+
+def local_stack(tmp_path: Path) -> DataDir:
+    data = DataDir(tmp_path)
+    data.create()
+    chunker = {"pid": os.getpid(), "port": 1, "ready": True, "restarts": 2, "last_exit": None, "log": ""}
+    gone = {"pid": None, "port": None, "ready": False, "restarts": 1, "last_exit": "killed", "log": ""}
+    state = {"pid": os.getpid(), "state": "ready", "services": {"chunker": chunker, "search": gone}}
+    data.supervisor_file.write_text(json.dumps(state))
+    return data
+
+
+def answer_with(monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any] | CommandError) -> None:
+    async def played(_: Prism) -> dict[str, Any]:
+        if isinstance(answer, CommandError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(Prism, "status", played)
+
+
+async def test_server_and_processes_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    answer_with(monkeypatch, SERVER)
+    report = await status.status(Target("http://x", "t", local_stack(tmp_path)))
+    expected = {"services", "repositories", "jobs", "streams", "dead_letters", "points", "memory"}
+    assert expected <= set(report)
+    by_name = {facts["name"]: facts for facts in report["services"]}
+    assert set(by_name) == {"supervisor", "chunker", "search"}
+    assert by_name["chunker"]["restarts"] == 2
+    assert by_name["chunker"]["rss_bytes"] > 0
+    assert by_name["search"]["rss_bytes"] is None
+    assert report["memory"]["rss_bytes"] >= by_name["chunker"]["rss_bytes"]
+
+
+async def test_a_gateway_that_is_away_hides_no_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    answer_with(monkeypatch, CommandError("refused", code="unavailable"))
+    report = await status.status(Target("http://x", "t", local_stack(tmp_path)))
+    assert report["repositories"] is None
+    assert "unavailable" in report["errors"]["gateway"]
+    status.show(report)
+
+
+async def test_a_remote_that_is_away_is_an_error(monkeypatch: pytest.MonkeyPatch):
+    answer_with(monkeypatch, CommandError("refused", code="unavailable"))
+    with pytest.raises(CommandError):
+        await status.status(Target("http://x", "t"))
+
+
+async def test_everything_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    answer_with(monkeypatch, SERVER)
+    status.show(await status.status(Target("http://x", "t", local_stack(tmp_path))))
+    shown = capsys.readouterr().out
+    for expected in ("chunker", "not ready", "o/n", "o/empty", "complete", "PRISM_FILES", "parse_failed"):
+        assert expected in shown
+
+
+@pytest.mark.parametrize("part", status.SERVER_PARTS)
+async def test_a_part_that_is_not_known_leaves_the_others(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], part: str
+):
+    answer_with(monkeypatch, SERVER | {part: None, "errors": {part: "deadline_exceeded"}})
+    status.show(await status.status(Target("http://x", "t")))
+    assert f"{part}: not known (deadline_exceeded)" in capsys.readouterr().out

@@ -1,0 +1,184 @@
+"""Clones, from file URLs: the rules allow them here."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_source import clone as clone_module
+from prism_source.clone import CloneRules, check_url, mirror
+from prism_source.gittree import snapshot_git
+
+RULES = CloneRules(schemes=frozenset({"file"}))
+
+
+@pytest.fixture
+def url(repo) -> str:
+    return f"file://{repo.folder}"
+
+
+def refusal(url, folder, rules=RULES, **options) -> PrismError:
+    with pytest.raises(PrismError) as caught:
+        mirror(url, folder, rules, **options)
+    assert caught.value.body.next_action
+    return caught.value
+
+
+def test_the_default_branch_comes_with_its_files(repo, url, tmp_path):
+    repo.commit(**{"a.py": "old\n"})
+    commit = repo.commit(**{"a.py": "1\n", "sub/b.py": "2\n"})
+    made = mirror(url, tmp_path / "mirror", RULES)
+    assert (made.commit, made.ref, made.source.name) == (commit, "main", f"{repo.folder.parent.name}/repo")
+    with snapshot_git(made.git_dir) as snapshot:
+        assert (snapshot.commit, snapshot.ref) == (commit, "main")
+        assert [snapshot.read(ordinal) for ordinal in range(2)] == [b"1\n", b"2\n"]
+
+
+def test_a_branch_a_tag_and_a_commit(repo, url, tmp_path):
+    first = repo.commit(**{"a.py": "1\n"})
+    repo.git("tag", "--annotate", "v1", "--message", "one")
+    repo.git("branch", "topic/x")
+    second = repo.commit(**{"a.py": "2\n"})
+    folder = tmp_path / "mirror"
+    for ref, expected in (("v1", (first, "v1")), ("topic/x", (first, "topic/x")), (second, (second, ""))):
+        made = mirror(url, folder, RULES, ref=ref)
+        assert (made.commit, made.ref) == expected
+        with snapshot_git(folder, made.ref or made.commit) as snapshot:
+            assert snapshot.commit == made.commit
+
+
+def test_a_mirror_is_brought_up_to_date_even_if_history_was_rewritten(repo, url, tmp_path):
+    repo.commit(**{"a.py": "1\n"})
+    mirror(url, tmp_path / "mirror", RULES)
+    repo.git("checkout", "--quiet", "--orphan", "new")
+    commit = repo.commit(**{"a.py": "2\n"})
+    repo.git("branch", "--force", "main", "new")
+    repo.git("checkout", "--quiet", "main")
+    assert mirror(url, tmp_path / "mirror", RULES).commit == commit
+
+
+def test_an_unknown_ref_is_refused_with_near_names(repo, url, tmp_path):
+    repo.commit(**{"a.py": "1\n"})
+    repo.git("branch", "release")
+    error = refusal(url, tmp_path / "mirror", ref="relase")
+    assert error.code is ErrorCode.REF_NOT_FOUND
+    assert error.body.details["suggestions"] == ["release"]
+    assert refusal(url, tmp_path / "mirror", ref="--upload-pack=x").code is ErrorCode.REF_NOT_FOUND
+    assert not (tmp_path / "mirror").exists()
+
+
+def test_an_empty_and_a_missing_repository(repo, url, tmp_path):
+    assert refusal(url, tmp_path / "mirror").code is ErrorCode.SOURCE_EMPTY
+    error = refusal(f"file://{tmp_path}/nowhere", tmp_path / "mirror")
+    assert error.code is ErrorCode.CLONE_FAILED
+    assert not (tmp_path / "mirror").exists()
+
+
+def test_a_file_url_is_refused_by_default(url, tmp_path):
+    assert refusal(url, tmp_path / "mirror", CloneRules()).code is ErrorCode.CLONE_REFUSED
+
+
+def test_the_size_is_watched(repo, url, tmp_path):
+    repo.write("noise", os.urandom(300_000))
+    repo.commit()
+    rules = CloneRules(schemes=frozenset({"file"}), bytes_max=100_000)
+    assert refusal(url, tmp_path / "mirror", rules).code is ErrorCode.PAYLOAD_TOO_LARGE
+    assert not (tmp_path / "mirror").exists()
+
+
+def test_the_time_is_limited_and_children_are_killed(repo, url, tmp_path, monkeypatch):
+    repo.commit(**{"a.py": "1\n"})
+    slow = tmp_path / "bin/git"
+    slow.parent.mkdir()
+    slow.write_text(f"#!/bin/sh\nsleep 30 &\necho $! > {tmp_path}/child\nwait\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+    started = time.monotonic()
+    rules = CloneRules(schemes=frozenset({"file"}), seconds_max=0.5)
+    assert refusal(url, tmp_path / "mirror", rules).code is ErrorCode.DEADLINE_EXCEEDED
+    assert time.monotonic() - started < 5
+    child = int((tmp_path / "child").read_text())
+    for _ in range(100):
+        if _is_gone(child):
+            break
+        time.sleep(0.02)
+    assert _is_gone(child)
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def test_a_mirror_whose_fetch_was_killed_is_used_again(repo, url, tmp_path):
+    repo.commit(**{"a.py": "1\n"})
+    folder = tmp_path / "mirror"
+    mirror(url, folder, RULES)
+    commit = repo.commit(**{"a.py": "2\n"})
+    for left in ("shallow.lock", "refs/heads/main.lock", "objects/pack/tmp_pack_x"):
+        (folder / left).write_bytes(b"")
+    assert mirror(url, folder, RULES).commit == commit
+    assert not (folder / "objects/pack/tmp_pack_x").exists()
+
+
+def test_a_mirror_that_has_grown_past_the_limit_is_made_anew(repo, url, tmp_path):
+    repo.commit(**{"a.py": "1\n"})
+    folder = tmp_path / "mirror"
+    mirror(url, folder, RULES)
+    (folder / "objects/pack/old.pack").write_bytes(b"x" * 200_000)
+    rules = CloneRules(schemes=frozenset({"file"}), bytes_max=100_000)
+    assert mirror(url, folder, rules).ref == "main"
+    assert not (folder / "objects/pack/old.pack").exists()
+
+
+def test_progress_is_told(repo, url, tmp_path):
+    repo.commit(**{f"{number}.txt": f"{number}\n" for number in range(50)})
+    steps = []
+    mirror(url, tmp_path / "mirror", RULES, on_progress=steps.append)
+    assert steps
+    assert all(0 <= step.percent <= 100 for step in steps)
+
+
+def test_hooks_of_the_mirror_do_not_run(repo, url, tmp_path):
+    repo.commit(**{"a.py": "1\n"})
+    folder = tmp_path / "mirror"
+    mirror(url, folder, RULES)
+    hook = folder / "hooks/reference-transaction"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    hook.chmod(0o755)
+    repo.commit(**{"a.py": "2\n"})
+    mirror(url, folder, RULES)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_only_the_checked_addresses_are_used():
+    rules = CloneRules(allow_private=True)
+    https = check_url("https://user:hunter2@127.0.0.1:8443/a/b", rules)
+    options = list(clone_module._options(https))
+    assert "http.curloptResolve=127.0.0.1:8443:127.0.0.1" in options
+    assert "http.followRedirects=false" in options
+    assert {"protocol.allow=never", "protocol.https.allow=always"} <= set(options)
+    assert not any("hunter2" in option for option in options)
+    assert clone_module._environment(https)["GIT_CONFIG_VALUE_0"] == "Authorization: Basic dXNlcjpodW50ZXIy"
+    ssh = clone_module._environment(check_url("ssh://git@127.0.0.1:2222/a/b", rules))
+    assert "-oHostName=127.0.0.1 -oHostKeyAlias=[127.0.0.1]:2222" in ssh["GIT_SSH_COMMAND"]
+    assert clone_module._transport_url(check_url("git://[::1]/a/b", rules)) == "git://[::1]:9418/a/b"
+
+
+def test_errors_hold_no_credentials():
+    source = check_url("https://user:hunter2@127.0.0.1/a/b", CloneRules(allow_private=True))
+    stderr = (
+        "remote: hunter2 is wrong\nfatal: unable to access 'https://user:hunter2@127.0.0.1/a/b/': "
+        "The requested URL returned error: 403\n"
+    )
+    error = clone_module._failed(stderr, source)
+    assert "hunter2" not in error.body.model_dump_json()
+    assert "token" in error.body.next_action
+    moved = clone_module._failed("fatal: unable to access 'x': The requested URL returned error: 301", source)
+    assert "moved" in moved.body.next_action
+    assert "***" in clone_module._reason("fatal: hunter2", source)

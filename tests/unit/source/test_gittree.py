@@ -1,0 +1,216 @@
+"""Snapshots of commits: refs, trees, blobs."""
+
+import subprocess
+import threading
+
+import pytest
+
+from prism_contracts.code import SkipReason
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_source.blobs import BlobReader
+from prism_source.gittree import is_ref_name, resolve_ref, snapshot_git
+from prism_source.limits import Limits
+from prism_source.snapshot import blob_hash
+
+
+def refusal(folder, ref="", limits=None) -> PrismError:
+    with pytest.raises(PrismError) as caught:
+        snapshot_git(folder, ref, limits or Limits())
+    assert caught.value.body.next_action
+    return caught.value
+
+
+def test_a_branch_a_tag_a_commit_and_the_default(repo):
+    first = repo.commit(**{"a.py": "1\n"})
+    repo.git("tag", "--annotate", "v1", "--message", "one")
+    second = repo.commit(**{"a.py": "2\n"})
+    repo.git("branch", "feature/x", first)
+    assert resolve_ref(repo.folder) == (second, "main")
+    assert resolve_ref(repo.folder, "HEAD") == (second, "main")
+    assert resolve_ref(repo.folder, "v1") == (first, "v1")
+    assert resolve_ref(repo.folder, "feature/x") == (first, "feature/x")
+    assert resolve_ref(repo.folder, "refs/heads/feature/x").commit == first
+    assert resolve_ref(repo.folder, first) == (first, "")
+    assert resolve_ref(repo.folder, first[:8]) == (first, "")
+    with snapshot_git(repo.folder, "v1") as snapshot:
+        assert (snapshot.commit, snapshot.ref, snapshot.read(0)) == (first, "v1", b"1\n")
+
+
+def test_a_branch_comes_before_a_tag_and_a_commit_of_the_same_name(repo):
+    first = repo.commit(**{"a.py": "1\n"})
+    second = repo.commit(**{"a.py": "2\n"})
+    repo.git("tag", "both", first)
+    repo.git("branch", "both", second)
+    repo.git("branch", first[:8], second)
+    assert resolve_ref(repo.folder, "both").commit == second
+    assert resolve_ref(repo.folder, first[:8]) == (second, first[:8])
+
+
+def test_an_unknown_ref_is_refused_with_near_names(repo):
+    repo.commit(**{"a.py": "1\n"})
+    repo.git("branch", "feature/login")
+    error = refusal(repo.folder, "feature/logn")
+    assert error.code is ErrorCode.REF_NOT_FOUND
+    assert error.body.details["suggestions"] == ["feature/login"]
+    assert refusal(repo.folder, "0" * 40).code is ErrorCode.REF_NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        "--output=/tmp/x",
+        "-x",
+        "a..b",
+        "HEAD~1",
+        "main^",
+        "main:a.py",
+        "@{-1}",
+        "a b",
+        "a\nb",
+        "",
+        "x" * 1_001,
+    ],
+)
+def test_what_is_more_than_a_name_is_not_a_ref(repo, ref):
+    repo.commit(**{"a.py": "1\n"})
+    assert not is_ref_name(ref)
+    if ref:
+        assert refusal(repo.folder, ref).code is ErrorCode.REF_NOT_FOUND
+
+
+def test_every_kind_of_entry(repo, tmp_path):
+    repo.write("run.sh", "#!/bin/sh\n").chmod(0o755)
+    (repo.folder / "link").symlink_to("/etc/passwd")
+    repo.write("big.txt", "x\n" * 20)
+    repo.write("binary", b"\0")
+    repo.git("init", "--quiet", "sub")
+    repo.git("-C", "sub", "commit", "--quiet", "--allow-empty", "--message", "x")
+    repo.commit()
+    with snapshot_git(repo.folder, limits=Limits(file_bytes_max=39)) as snapshot:
+        assert {file.path: file.skipped for file in snapshot.files} == {
+            "big.txt": SkipReason.TOO_LARGE,
+            "binary": None,
+            "link": SkipReason.SYMLINK,
+            "run.sh": None,
+            "sub": SkipReason.SUBMODULE,
+        }
+        with pytest.raises(PrismError) as caught:
+            snapshot.read(0)
+        assert caught.value.code is ErrorCode.FILE_SKIPPED
+
+
+def test_a_hostile_tree_is_only_named(repo):
+    """A tree may name what no file system would: git mktree writes it, fsck would refuse it."""
+    blob = repo.git("hash-object", "-w", "--stdin", input="x")
+    inner = repo.git("mktree", input=f"100644 blob {blob}\tevil.py\n")
+    raw = b"".join(
+        mode + b" " + name + b"\0" + bytes.fromhex(digest)
+        for mode, name, digest in [
+            (b"40000", b"..", inner),
+            (b"100644", b"a\\..\\b", blob),
+            (b"100644", b"ok.py", blob),
+        ]
+    )
+    done = subprocess.run(
+        ["git", "hash-object", "-t", "tree", "-w", "--stdin", "--literally"],
+        cwd=repo.folder,
+        input=raw,
+        capture_output=True,
+        check=True,
+    )
+    repo.git(
+        "update-ref", "refs/heads/main", repo.git("commit-tree", done.stdout.decode().strip(), "-m", "evil")
+    )
+    with snapshot_git(repo.folder) as snapshot:
+        found = {file.path: file.skipped for file in snapshot.files}
+    assert found.pop("ok.py") is None
+    assert set(found.values()) == {SkipReason.PATH_INVALID}
+    assert all(path.startswith("invalid-path-") for path in found)
+
+
+def test_a_tree_that_unfolds_without_end_is_stopped(repo):
+    tree = repo.git("mktree", input=f"100644 blob {repo.git('hash-object', '-w', '--stdin', input='x')}\tf\n")
+    for _ in range(9):
+        tree = repo.git("mktree", input="".join(f"040000 tree {tree}\t{name}\n" for name in "abcdefghij"))
+    repo.git("update-ref", "refs/heads/main", repo.git("commit-tree", tree, "-m", "bomb"))
+    assert refusal(repo.folder, limits=Limits(files_max=1_000)).code is ErrorCode.PAYLOAD_TOO_LARGE
+
+
+def test_files_are_limited_at_the_limit_and_just_past_it(repo):
+    repo.commit(a="1", b="2")
+    with snapshot_git(repo.folder, limits=Limits(files_max=2)) as snapshot:
+        assert len(snapshot.files) == 2
+    assert refusal(repo.folder, limits=Limits(files_max=1)).code is ErrorCode.PAYLOAD_TOO_LARGE
+
+
+def test_attributes_of_the_commit_count_not_those_on_the_disk(repo):
+    repo.commit(
+        **{".gitattributes": "*.x linguist-language=Go linguist-generated\n", "a.x": "1\n", "s/b.x": "1\n"}
+    )
+    repo.write(".gitattributes", "")
+    with snapshot_git(repo.folder) as snapshot:
+        found = {file.path: file for file in snapshot.files}
+    assert found["s/b.x"].flags.generated
+    assert found["a.x"].language == "go"
+
+
+def test_flags_by_text_obey_the_attributes(repo):
+    repo.commit(**{".gitattributes": "mine.go -linguist-generated\n", "mine.go": "x\n", "other.go": "x\n"})
+    marker = "// Code generated by x. DO NOT EDIT.\n"
+    with snapshot_git(repo.folder) as snapshot:
+        flags = {
+            file.path: snapshot.flags(ordinal, marker).generated
+            for ordinal, file in enumerate(snapshot.files)
+        }
+    assert flags == {".gitattributes": True, "mine.go": False, "other.go": True}
+
+
+def test_empty_repositories_and_commits_are_refused(repo, tmp_path):
+    assert refusal(repo.folder).code is ErrorCode.SOURCE_EMPTY
+    repo.commit()
+    assert refusal(repo.folder).code is ErrorCode.SOURCE_EMPTY
+    assert refusal(tmp_path / "nowhere").code is ErrorCode.SOURCE_NOT_FOUND
+    assert refusal(tmp_path).code is ErrorCode.SOURCE_NOT_FOUND
+
+
+def test_blobs_of_every_size_from_many_threads(repo):
+    contents = [b"", b"\n", b"x" * 200_000, b"a\nb\0c\n", "ü\n".encode()]
+    for number, content in enumerate(contents):
+        repo.write(f"{number}.bin", content)
+    repo.commit()
+    with snapshot_git(repo.folder) as snapshot:
+        wrong = []
+
+        def read_all() -> None:
+            wrong.extend(
+                ordinal for ordinal, content in enumerate(contents) if snapshot.read(ordinal) != content
+            )
+
+        threads = [threading.Thread(target=read_all) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert wrong == []
+
+
+def test_a_reader_goes_on_after_an_error_and_after_its_process_died(repo):
+    repo.commit(**{"a.py": "1\n", "big": "x" * 100})
+    reader = BlobReader(repo.folder / ".git", Limits(file_bytes_max=50))
+    with pytest.raises(PrismError) as missing:
+        reader.blob("0" * 40)
+    with pytest.raises(PrismError) as too_large:
+        reader.blob(blob_hash(b"x" * 100))
+    assert (missing.value.code, too_large.value.code) == (
+        ErrorCode.FILE_NOT_FOUND,
+        ErrorCode.PAYLOAD_TOO_LARGE,
+    )
+    assert reader.blob(blob_hash(b"1\n")) == b"1\n"
+    reader._process.kill()
+    reader._process.wait()
+    with pytest.raises(PrismError) as died:
+        reader.blob(blob_hash(b"1\n"))
+    assert died.value.code is ErrorCode.SOURCE_UNREADABLE
+    assert reader.blob(blob_hash(b"1\n")) == b"1\n"
+    reader.close()
+    reader.close()
