@@ -217,15 +217,23 @@ def test_a_long_function_body_is_cut_with_the_way_on() -> None:
     assert "read_file(file_path='a.py'" in answer.structured["next_actions"][0]
 
 
-@pytest.mark.parametrize(("settled", "count"), [(b"", 0), (b"\x03", 2), (b"\xff\x01", 9)])
-def test_a_job_counts_what_is_settled_and_hides_how(settled, count) -> None:
+@pytest.mark.parametrize(
+    ("state", "settled", "count"),
+    [
+        (JobState.INDEXING, b"", 0),
+        (JobState.INDEXING, b"\x03", 2),
+        (JobState.FAILED, b"\xff\x01", 9),
+        (JobState.COMPLETE, b"", 9),
+    ],
+)
+def test_a_job_counts_what_is_settled_and_hides_how(state, settled, count) -> None:
     job = Job(
         job="j",
         tenant="t",
         repo="r",
         repo_name="acme/app",
         lane=Lane.BULK,
-        state=JobState.FAILED,
+        state=state,
         expected=9,
         settled=settled,
         problems=tuple(FileProblem(path=str(number), code="internal") for number in range(50)),
@@ -245,3 +253,9 @@ def test_no_repositories_says_how_to_get_one() -> None:
     assert "index_repository" in present.repositories([]).text
     fresh = Repository(tenant="t", repo="r", name="acme/app", source="upload", created_at=NOW)
     assert present.repositories([fresh]).text == "acme/app: not indexed yet"
+
+
+def test_a_folder_without_git_shows_the_head_of_its_digest() -> None:
+    receipt = RECEIPT.model_copy(update={"indexed_commit": "tree:" + "d" * 64, "head_commit": ""})
+    text = present.search(search_reply().model_copy(update={"receipt": receipt}), 1_000).text
+    assert "index acme/app@tree:dddddddddd" in text
