@@ -65,4 +65,3 @@ def nats_server(tmp_path: Path) -> Iterator[NatsServer]:
     server.start()
     yield server
     server.stop()
-

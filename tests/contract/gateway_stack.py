@@ -28,6 +28,7 @@ from prism_runtime.records import Records, open_bucket
 from prism_runtime.rpc import serve
 
 SECRET = "prism_" + "s" * 40
+RECOVERY_S = 20.0
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 RECEIPT = rpc.Receipt(
     repo="acme/app",
@@ -280,7 +281,24 @@ class Stack:
     search: Bus
     ingest: Bus
     book: Records[Token]
+    secret: str = SECRET
     headers: dict[str, str] = field(default_factory=lambda: {"Authorization": f"Bearer {SECRET}"})
+
+    async def reconnected(self) -> None:
+        """Wait until NATS is there again; a bus cannot be stopped before."""
+        buses = (self.bus, self.search, self.ingest)
+        async with asyncio.timeout(RECOVERY_S):
+            while not all(bus.broker.connection.is_connected for bus in buses):
+                await asyncio.sleep(0.05)
+
+    async def change_token(self, secret: str, **changes: Any) -> None:
+        """Make a token or change it."""
+        first = Token(tenant="acme", label="laptop", created_at=NOW)
+        known = await self.book.get(digest_of(secret)) or first
+        await self.book.put(digest_of(secret), known.model_copy(update=changes))
+
+    async def delete_token(self, secret: str) -> None:
+        await self.book.delete(digest_of(secret))
 
     @asynccontextmanager
     async def mcp(self, mode: str = "auto", path: str = "/mcp", **headers: str) -> AsyncIterator[Client]:
@@ -321,7 +339,7 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
             undo.append(bus.stop)
         tokens = TokenBook()
         bus = buses["gateway"]
-        await tokens.open(bus.js, replicas=1)
+        await tokens.open(bus, replicas=1)
         undo.append(tokens.close)
         await tokens.bootstrap(config.bootstrap_token_sha256, config.bootstrap_tenant)
         listener = socket.create_server(("127.0.0.1", 0))

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
@@ -80,7 +80,9 @@ async def test_saying_it_twice_is_saying_it_once(make_bus) -> None:
     assert sorted(seen) == [0, 1]
 
 
-async def test_a_failing_handler_is_tried_again_and_then_buried_without_delaying_others(make_bus, monkeypatch) -> None:
+async def test_a_failing_handler_is_tried_again_and_then_buried_without_delaying_others(
+    make_bus, monkeypatch
+) -> None:
     monkeypatch.setattr(delivery, "BACKOFF_S", (0.01,))
     bus, attempts, good = make_bus(), [], []
 

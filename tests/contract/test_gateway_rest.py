@@ -22,13 +22,6 @@ SNAPSHOT = {
 }
 
 
-async def reconnected(stack) -> None:
-    """A bus does not stop while it looks for its server."""
-    async with asyncio.timeout(15):
-        while not all(bus.broker.connection.is_connected for bus in (stack.bus, stack.search, stack.ingest)):
-            await asyncio.sleep(0.05)
-
-
 def error_of(response):
     assert set(response.json()) == {"error"}
     return response.json()["error"]
@@ -312,4 +305,4 @@ async def test_status_lives_without_nats(make_stack, nats_server) -> None:
             assert set(status["errors"]) == {"streams", "dead_letters", "points", "jobs", "repositories"}
         finally:
             nats_server.start()
-            await reconnected(stack)
+            await stack.reconnected()

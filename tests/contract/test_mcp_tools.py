@@ -1,25 +1,299 @@
-"""The tools over MCP, through the SDK's client over HTTP, at both protocol eras."""
+"""The tools over MCP: through the SDK's client, over HTTP, at both protocol eras."""
+
+import asyncio
+import json
 
 import pytest
+from jsonschema import Draft202012Validator
 
 pytest_plugins = ["gateway_stack"]
 
+CODE = ["search_code", "grep_code", "read_file", "list_files", "get_file_outline", "get_symbol_definition"]
+GRAPH, DOCS = ["get_function_body"], ["search_docs"]
+ADMIN = ["ping", "whoami", "list_repos", "index_repository", "index_status", "index_coverage"]
+CODE_CHARS_MAX = 10_000  # 2,500 tokens
+FILE_LINES = 300  # of the file that the stand-in has
+MODES = ["2026-07-28", "legacy"]
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_search_code_answers_with_results_and_a_receipt(stack, mode) -> None:
-    async with stack.mcp(mode) as client:
-        result = await client.call_tool("search_code", {"query": "where is main"})
-    assert not result.is_error
-    (hit,) = result.structured_content["results"]
-    assert hit["file_path"] == "src/app.py"
-    print(result)
+# Fields that an answer has only when there is something to say.
+SOMETIMES = {"truncated", "diagnostics", "next_actions", "job", "jobs"}
+
+CALLS = [
+    ("search_code", {"query": "main", "limit": 3, "kind": "function"}),
+    ("grep_code", {"pattern": "line", "limit": 3, "context_lines": 1}),
+    ("read_file", {"file_path": "src/app.py", "start_line": 2, "end_line": 4}),
+    ("list_files", {"glob": "src/**", "limit": 2}),
+    ("get_file_outline", {"file_path": "src/app.py"}),
+    ("get_symbol_definition", {"symbols": ["main", "mian"], "include_body": True}),
+    ("get_function_body", {"symbol": "main"}),
+    ("search_docs", {"query": "main"}),
+    ("ping", {}),
+    ("whoami", {}),
+    ("list_repos", {}),
+    ("index_repository", {"url": "https://example.com/acme/app.git"}),
+    ("index_status", {"job": "job-1"}),
+    ("index_status", {"repo": "acme/app"}),
+    ("index_status", {}),
+    ("index_coverage", {"repo": "acme/app"}),
+]
 
 
-async def test_lists(stack):
-    import json
+async def listed(stack, path: str = "/mcp", mode: str = "auto", **headers: str) -> list[str]:
+    async with stack.mcp(mode, path, **headers) as client:
+        return [tool.name for tool in (await client.list_tools()).tools]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_only_the_code_toolset_is_listed_by_default(stack, mode) -> None:
+    assert await listed(stack, mode=mode) == CODE
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("code,docs", CODE + DOCS),
+        ("docs", DOCS),
+        ("code, graph", CODE + GRAPH),
+        ("admin", ADMIN),
+        ("all", CODE + GRAPH + DOCS + ADMIN),
+        ("", CODE),
+    ],
+)
+async def test_toolsets_are_chosen_by_address_or_header(stack, asked, expected) -> None:
+    assert await listed(stack, f"/mcp?toolsets={asked}") == expected
+    assert await listed(stack, **{"X-Prism-Toolsets": asked}) == expected
+
+
+async def test_an_unknown_toolset_is_told_with_those_there_are(stack) -> None:
+    async with stack.rest() as http:
+        response = await http.post("/mcp?toolsets=code,cods", json={})
+    assert response.status_code == 400
+    error = response.json()["error"]
+    assert "cods" in error["message"]
+    assert error["details"]["toolsets"] == ["code", "graph", "docs", "admin", "all"]
+
+
+async def test_the_definitions_of_the_code_toolset_are_cheap(stack) -> None:
     async with stack.mcp() as client:
-        tools = await client.list_tools()
-        d = [t.model_dump(by_alias=True, exclude_none=True, mode="json") for t in tools.tools]
-        for t in d: print(t["name"], len(json.dumps(t, separators=(",", ":"))), len(json.dumps(t)))
-        print(len(json.dumps(d, separators=(",", ":"))), len(json.dumps(d)))
-        print(json.dumps(d))
+        tools = (await client.list_tools()).tools
+    listing = json.dumps([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools])
+    assert len(listing) <= CODE_CHARS_MAX
+
+
+async def test_every_tool_says_what_it_takes_gives_and_does(stack) -> None:
+    async with stack.mcp(path="/mcp?toolsets=all") as client:
+        tools = (await client.list_tools()).tools
+    for tool in tools:
+        Draft202012Validator.check_schema(tool.input_schema)
+        Draft202012Validator.check_schema(tool.output_schema)
+        assert tool.description
+        assert tool.input_schema["additionalProperties"] is False
+        assert tool.output_schema["type"] == "object"
+        assert tool.annotations.read_only_hint is (tool.name != "index_repository")
+        assert tool.annotations.destructive_hint is False
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_each_tool_answers_in_its_own_shape(stack, mode) -> None:
+    async with stack.mcp(mode, "/mcp?toolsets=all") as client:
+        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+        for name, arguments in CALLS:
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error, (name, result.content)
+            always = set(schemas[name]["properties"]) - SOMETIMES
+            assert always <= set(result.structured_content), name
+            (text,) = result.content
+            assert text.text.strip()
+            assert not text.text.startswith("{"), "the text is not the JSON again"
+
+
+async def test_search_code_gives_what_an_agent_needs(stack) -> None:
+    async with stack.mcp() as client:
+        result = await client.call_tool("search_code", {"query": "main", "source_only": True})
+    answer = result.structured_content
+    assert answer["results"] == [stack.fake.hits[0].model_dump(mode="json")]
+    assert (answer["confidence"], answer["query_intent"]) == ("high", "definition")
+    assert answer["next_actions"] == ["Read src/app.py."]
+    assert answer["receipt"]["indexed_commit"] == "a" * 40
+    assert "diagnostics" not in answer
+    assert "truncated" not in answer
+    assert result.meta["prism/timings_ms"] == {"store": 1.5}
+    assert "acme/app src/app.py:3-5 main\ndef main():" in result.content[0].text
+    assert stack.fake.last().source_only
+
+
+async def test_nothing_found_comes_with_diagnostics(stack) -> None:
+    async with stack.mcp() as client:
+        result = await client.call_tool("search_code", {"query": "nothing"})
+    assert not result.is_error
+    assert result.structured_content["results"] == []
+    assert result.structured_content["diagnostics"] == {"files_in_scope": 3}
+    assert "Nothing found" in result.content[0].text
+
+
+async def test_search_docs_asks_for_prose(stack) -> None:
+    async with stack.mcp() as client:
+        await client.call_tool("search_docs", {"query": "install"})
+    assert stack.fake.last().corpus == "docs"
+
+
+@pytest.mark.parametrize("name", ["grep_code", "list_files"])
+async def test_paging_a_trimmed_answer_misses_and_repeats_nothing(stack, name) -> None:
+    asked = {"pattern": "line", "limit": 300} if name == "grep_code" else {"limit": 500}
+    field, key, total = (
+        ("matches", "line", FILE_LINES) if name == "grep_code" else ("files", "file_path", 500)
+    )
+    seen, cursor, pages = [], "", 0
+    async with stack.mcp() as client:
+        while pages == 0 or cursor:
+            result = await client.call_tool(name, {**asked, "cursor": cursor, "max_tokens": 1_000})
+            answer = result.structured_content
+            assert len(result.content[0].text) < 1_000 * 4
+            assert answer.get("truncated", False) is bool(answer["next_cursor"])
+            seen += [item[key] for item in answer[field]]
+            cursor, pages = answer["next_cursor"], pages + 1
+    assert len(seen) == len(set(seen)) == total
+    assert pages > 2
+
+
+async def test_a_cut_file_says_where_to_go_on(stack) -> None:
+    async with stack.mcp() as client:
+        first = await client.call_tool("read_file", {"file_path": "src/app.py", "max_tokens": 100})
+        answer = first.structured_content
+        assert answer["truncated"]
+        assert answer["end_line"] < answer["line_count"] == FILE_LINES
+        assert f"start_line={answer['end_line'] + 1}" in answer["next_actions"][0]
+        assert answer["content"].splitlines() == [
+            f"line {number}" for number in range(1, answer["end_line"] + 1)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "repo"), [({}, "acme/header"), ({"repo": "acme/argument"}, "acme/argument")]
+)
+async def test_the_repository_of_the_argument_wins_over_the_header(stack, arguments, repo) -> None:
+    async with stack.mcp(**{"X-Prism-Repo": "acme/header"}) as client:
+        for name, given in (
+            ("search_code", {"query": "x"}),
+            ("grep_code", {"pattern": "x"}),
+            ("read_file", {"file_path": "src/app.py"}),
+            ("get_symbol_definition", {"symbol": "main"}),
+            ("index_coverage", {}),
+            ("index_status", {}),
+        ):
+            await client.call_tool(name, {**given, **arguments})
+            assert stack.fake.last().repo == repo, name
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("name", "arguments", "named"),
+    [
+        ("search_code", {"query": "x", "branch": "main"}, "branch"),
+        ("search_code", {}, "query"),
+        ("search_code", {"query": None}, "query"),
+        ("search_code", {"query": 5}, "query"),
+        ("search_code", {"query": "x", "limit": "ten"}, "limit"),
+        ("search_code", {"query": "x", "limit": 0}, "limit"),
+        ("search_code", {"query": "x", "limit": 101}, "limit"),
+        ("search_code", {"query": "x", "kind": "klass"}, "kind"),
+        ("search_code", {"query": "x", "source_only": "yes"}, "source_only"),
+        ("search_code", {"query": "x", "max_tokens": 99}, "max_tokens"),
+        ("get_symbol_definition", {}, "symbol"),
+        ("get_symbol_definition", {"symbol": "a", "symbols": ["b"]}, "symbol"),
+        ("get_symbol_definition", {"symbols": ["a"] * 21}, "symbols"),
+        ("ping", {"loud": True}, "loud"),
+    ],
+)
+async def test_wrong_arguments_are_named_with_those_accepted(stack, mode, name, arguments, named) -> None:
+    async with stack.mcp(mode) as client:
+        result = await client.call_tool(name, arguments)
+    assert result.is_error
+    error = result.structured_content["error"]
+    assert error["code"] == "invalid_argument"
+    assert named in error["message"]
+    assert set(error["details"]["accepted"]) >= ({"query", "repo"} if name == "search_code" else set())
+    assert result.content[0].text == f"invalid_argument: {error['message']} — {error['next_action']}"
+    assert not stack.fake.asked
+
+
+async def test_null_is_an_argument_left_out(stack) -> None:
+    async with stack.mcp() as client:
+        result = await client.call_tool("search_code", {"query": "x", "language": None, "repo": None})
+    assert not result.is_error
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_an_unknown_tool_is_told_with_those_there_are(stack, mode) -> None:
+    async with stack.mcp(mode) as client:
+        result = await client.call_tool("serch_code", {"query": "x"})
+    assert result.is_error
+    assert "search_code" in result.structured_content["error"]["details"]["tools"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code"),
+    [
+        ("search_code", {"query": ""}, "empty_query"),
+        ("search_code", {"query": "x", "repo": "nobody/nothing"}, "repo_not_found"),
+        ("read_file", {"file_path": "src/none.py"}, "file_not_found"),
+        ("get_function_body", {"symbol": "mian"}, "symbol_not_found"),
+        ("index_status", {"job": "none"}, "job_not_found"),
+        ("index_repository", {"url": "file:///etc"}, "clone_refused"),
+    ],
+)
+async def test_an_error_of_a_service_becomes_the_result(stack, name, arguments, code) -> None:
+    async with stack.mcp() as client:
+        result = await client.call_tool(name, arguments)
+    assert result.is_error
+    assert result.structured_content["error"]["code"] == code
+    assert result.content[0].text.startswith(f"{code}: ")
+
+
+async def test_a_miss_carries_near_names(stack) -> None:
+    async with stack.mcp() as client:
+        found = await client.call_tool("get_symbol_definition", {"symbol": "mian"})
+        body = await client.call_tool("get_function_body", {"symbol": "mian"})
+    assert found.structured_content["answers"][0]["suggestions"] == ["main"]
+    assert "main" in found.content[0].text
+    assert body.structured_content["error"]["details"]["suggestions"] == ["main"]
+
+
+async def test_a_service_that_is_away_is_unavailable(make_stack) -> None:
+    stack = await make_stack(services=("ingest",))
+    async with stack.mcp() as client:
+        result = await client.call_tool("search_code", {"query": "x"})
+        assert result.is_error
+        assert result.structured_content["error"]["code"] == "unavailable"
+        assert not (await client.call_tool("list_repos", {})).is_error
+
+
+async def test_a_service_that_is_slow_is_a_deadline(make_stack) -> None:
+    stack = await make_stack(rpc_timeout_s=0.2)
+    async with stack.mcp() as client:
+        result = await client.call_tool("search_code", {"query": "slow"})
+    assert result.is_error
+    assert result.structured_content["error"]["code"] == "deadline_exceeded"
+
+
+async def test_a_slow_call_delays_no_other(stack) -> None:
+    async with stack.mcp() as client:
+        slow = asyncio.create_task(client.call_tool("search_code", {"query": "slow"}))
+        await asyncio.sleep(0.05)
+        assert not (await client.call_tool("search_code", {"query": "main"})).is_error
+        assert not slow.done()
+        assert not (await slow).is_error
+
+
+async def test_a_foreign_host_is_refused(stack) -> None:
+    async with stack.rest(Host="evil.example") as http:
+        response = await http.post("/mcp", json={})
+    assert response.status_code == 421
+
+
+async def test_a_large_message_is_refused(make_stack) -> None:
+    stack = await make_stack(mcp_bytes_max=1_000)
+    async with stack.rest() as http:
+        response = await http.post("/mcp", json={"padding": "x" * 1_000})
+    assert response.status_code == 413
+    assert response.json()["error"]["code"] == "payload_too_large"

@@ -55,8 +55,9 @@ def build_app(
     # The last one added is asked first.
     app.add_middleware(BodyLimit, limit_of=limits_of(settings))
     app.add_middleware(BearerAuth, tokens=tokens)
+    # First, as routes are tried in order and this one is asked the most.
+    app.router.routes.insert(0, Route("/mcp", ToolsetCheck(StreamableHTTPASGIApp(manager))))
     app.include_router(_rest())
-    app.router.routes.append(Route("/mcp", ToolsetCheck(StreamableHTTPASGIApp(manager))))
     app.router.routes.extend(health_routes(SERVICE, {"nats": bus.check, "tokens": tokens.check}))
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app

@@ -10,7 +10,7 @@ import hashlib
 from datetime import UTC, datetime
 
 from nats.errors import Error as NatsError
-from nats.js import JetStreamContext
+from nats.js.kv import KeyValue
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -18,6 +18,7 @@ from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Token
 from prism_gateway.rest.errors import error_response
+from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 
 TOKEN_PREFIX = "prism_"  # noqa: S105 - a prefix, not a secret
@@ -32,50 +33,77 @@ class TokenBook:
     """The tokens of all tenants, followed in memory, so that a revocation holds everywhere at once."""
 
     def __init__(self) -> None:
-        self._records: Records[Token] | None = None
+        self._bus: Bus | None = None
+        self._kv: KeyValue | None = None
         self._watched: WatchedRecords[Token] | None = None
+        self._filled: asyncio.Task[None] | None = None
+        self._reconnects = 0
 
-    async def open(self, js: JetStreamContext, *, replicas: int) -> None:
+    async def open(self, bus: Bus, *, replicas: int) -> None:
         """Start to follow the bucket; return when all of it is known."""
-        kv = await open_bucket(js, names.KV_TOKENS, replicas=replicas)
-        self._records = Records(kv, Token)
-        self._watched = WatchedRecords(kv, Token)
-        await self._watched.ready()
+        self._bus = bus
+        self._kv = await open_bucket(bus.js, names.KV_TOKENS, replicas=replicas)
+        await self._follow(self._kv)
 
     async def close(self) -> None:
         """Stop following."""
-        if self._watched:
+        if self._watched and self._filled:
             await self._watched.close()
+            self._filled.cancel()
 
     async def check(self) -> None:
         """Raise unless the bucket can be read."""
-        records = self._open_records()
-        await records.get("0" * 64)
+        await self._records().get("0" * 64)
 
     async def bootstrap(self, digest: str, tenant: str) -> None:
         """Store the first token. One that is there already stays as it is, revoked or not."""
         first = Token(tenant=tenant, label="bootstrap", created_at=datetime.now(UTC))
-        await self._open_records().modify(digest.lower(), lambda known: known or first)
+        await self._records().modify(digest.lower(), lambda known: known or first)
 
     async def find(self, secret: str) -> Token | None:
         """The record of a token that holds now, or None."""
         if not secret.startswith(TOKEN_PREFIX) or len(secret) > TOKEN_CHARS_MAX:
             return None
         digest = hashlib.sha256(secret.encode()).hexdigest()
-        records = self._open_records()
-        assert self._watched
+        records = self._records()
         # One that nobody has heard of may have been made a moment ago.
-        token = self._watched.get(digest) or await _read(records, digest)
+        token = await self._heard_of(digest) or await _read(records, digest)
         return token if token and token.revoked_at is None else None
 
-    def _open_records(self) -> Records[Token]:
-        if self._records is None:
+    async def _heard_of(self, digest: str) -> Token | None:
+        """The record as followed, if the following can be trusted.
+
+        After an outage of NATS a watch hears nothing for up to twenty seconds, until it misses its heartbeats, so
+        the bucket is followed afresh after each reconnection and read directly until that is done. While NATS is
+        away the last that was heard counts: nothing could be revoked, and nothing can be answered either.
+        """
+        assert self._kv
+        assert self._watched
+        assert self._filled
+        if self._reconnections() != self._reconnects:
+            await self.close()
+            await self._follow(self._kv, wait=False)
+        return self._watched.get(digest) if self._filled.done() else None
+
+    async def _follow(self, kv: KeyValue, *, wait: bool = True) -> None:
+        self._reconnects = self._reconnections()
+        self._watched = WatchedRecords(kv, Token)
+        self._filled = asyncio.create_task(self._watched.ready())
+        if wait:
+            await self._filled
+
+    def _reconnections(self) -> int:
+        assert self._bus
+        return self._bus.broker.connection.stats["reconnects"]
+
+    def _records(self) -> Records[Token]:
+        if self._kv is None or self._watched is None:
             raise PrismError(
                 ErrorCode.UNAVAILABLE,
                 "The gateway is not connected to NATS yet.",
                 "Try again in a few seconds.",
             )
-        return self._records
+        return Records(self._kv, Token)
 
 
 async def _read(records: Records[Token], digest: str) -> Token | None:

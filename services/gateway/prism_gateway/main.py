@@ -18,7 +18,7 @@ async def main() -> None:
 
     async def start() -> None:
         await bus.start()
-        await tokens.open(bus.js, replicas=settings.nats_replicas)
+        await tokens.open(bus, replicas=settings.nats_replicas)
         if settings.bootstrap_token_sha256:
             await tokens.bootstrap(settings.bootstrap_token_sha256, settings.bootstrap_tenant)
 

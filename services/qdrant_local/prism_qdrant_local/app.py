@@ -56,7 +56,7 @@ class App:
         if scope["type"] != "http":
             raise RuntimeError(f"only HTTP is served here, not {scope['type']}")
         started = perf_counter()
-        method, path = scope["method"], scope["raw_path"].decode("ascii")
+        method, path = scope["method"], scope["raw_path"].decode("latin-1")
         endpoint, handler, variables = _find_route(method, path)
         try:
             content_type, body = await self._answer(scope, receive, handler, variables, started)
@@ -165,7 +165,7 @@ def _other_endpoint(path: str) -> str:
 
 
 def _read_query_string(text: bytes) -> dict[str, str]:
-    query = dict(parse_qsl(text.decode("ascii"), keep_blank_values=True))
+    query = dict(parse_qsl(text.decode("latin-1"), keep_blank_values=True))
     unknown = sorted(query.keys() - _QUERY_PARAMETERS)
     if unknown:
         raise bad_request(f"Wrong input: query parameter `{unknown[0]}` is not supported by this server")

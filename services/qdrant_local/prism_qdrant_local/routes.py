@@ -175,16 +175,25 @@ def _alias_action(body: object) -> tuple[str, dict[str, str]]:
 def _write(read: changes.Reader) -> Handler:
     async def handle(request: Request) -> Any:
         collection = request.collection
-        change_list: list[changes.AnyChange] = []
-        for change in read(request.body, collection.sizes):
-            if change is None:
-                await asyncio.sleep(0)
-            else:
-                change_list.append(change)
-        await request.store.apply(collection, change_list)
+        reading = read(request.body, collection.sizes)
+        understood: list[changes.AnyChange] = []
+        is_read = False
+        while not is_read:
+            async with request.store.turn():
+                is_read = _read_slice(reading, understood)
+        await request.store.apply(collection, understood)
         return _update_result(request)
 
     return handle
+
+
+def _read_slice(reading: changes.Reading, understood: list[changes.AnyChange]) -> bool:
+    """Read on until a slice of points is built; True when the request is read to its end."""
+    for change in reading:
+        if change is None:
+            return False
+        understood.append(change)
+    return True
 
 
 upsert = _write(changes.read_upsert)

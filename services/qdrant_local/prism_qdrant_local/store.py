@@ -9,7 +9,8 @@ from __future__ import annotations  # some of the engine's types exist in its st
 import asyncio
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +81,8 @@ class Collection:
     def flush(self) -> None:
         """Write what is in memory to the segments, and let the write-ahead log be cut."""
         if self.unflushed_points and not self.is_closed:
-            self.unflushed_points = 0
             self.shard.flush()
+            self.unflushed_points = 0
 
     def close(self) -> None:
         """Flush and release the shard."""
@@ -247,18 +248,23 @@ class Store:
         calls = _calls(collection, changes)
         is_done = False
         while not is_done:
-            async with self._writers:
-                try:
-                    is_done = _run_slice(collection, calls)
-                finally:
-                    await let_others_run()
+            async with self.turn():
+                is_done = _run_slice(collection, calls)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Hold one slice of work, in order of arrival, and let waiting readers in before the next one."""
+        async with self._writers:
+            try:
+                yield
+            finally:
+                await _let_readers_in()
 
     async def flush(self) -> None:
         """Flush each collection that was written to."""
         for collection in self.collections:
-            async with self._writers:
+            async with self.turn():
                 collection.flush()
-                await let_others_run()
 
     def close(self) -> None:
         """Flush and close all collections."""
@@ -266,7 +272,7 @@ class Store:
             collection.close()
 
 
-async def let_others_run() -> None:
+async def _let_readers_in() -> None:
     """Give requests that have arrived the turns of the event loop that an answer takes."""
     for _ in range(READER_TURNS):
         await asyncio.sleep(0)

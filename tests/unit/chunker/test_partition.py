@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from prism_chunker.core import Parsed, chunk_file
 from prism_chunker.core.chunks import CHUNK_CHARS_MAX, CHUNK_LINES_MAX
 

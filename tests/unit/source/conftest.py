@@ -39,7 +39,7 @@ def git_configuration(tmp_path_factory, monkeypatch) -> Path:
     config = tmp_path_factory.mktemp("git") / "config"
     config.write_text(
         "[user]\n\tname = Test\n\temail = test@example.org\n[init]\n\tdefaultBranch = main\n"
-        "[protocol \"file\"]\n\tallow = always\n"
+        '[protocol "file"]\n\tallow = always\n'
     )
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)

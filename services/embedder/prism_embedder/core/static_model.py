@@ -87,8 +87,9 @@ class StaticModel:
     def embed_chunks(self, path: str, texts: Sequence[str]) -> Matrix:
         """Unit vectors of the chunks of a file, shape (texts, dimension).
 
-        A chunk without a known word has the vector of its path, and one constant vector if that has none either: a
-        store that ranks by cosine can hold no zero vector.
+        A chunk without a known word has the vector of its path, and one constant vector if that has none either. Never
+        a zero vector: Qdrant keeps one as it is, and by cosine it scores 0 with every question, above all chunks that
+        point away from it.
         """
         return self.embed_files([FileChunks(path, texts)])[0]
 
@@ -102,7 +103,10 @@ class StaticModel:
         ]
 
     def embed_queries(self, texts: Sequence[str]) -> Matrix:
-        """Unit vectors of questions, shape (texts, dimension). The row of a question without a known word is zero."""
+        """Unit vectors of questions, shape (texts, dimension). The row of a question without a known word is zero.
+
+        Such a question (`???`, or words in no Latin letters) has nothing to rank by: leave this leg out for it.
+        """
         return self._embed(texts, self._query_scales)
 
     def _places(self, paths: Sequence[str]) -> Matrix:

@@ -451,7 +451,8 @@ def _miss_line(answer: rpc.SymbolAnswer) -> str:
 
 
 def _job(job: Job) -> Json:
-    shown = job.model_dump(mode="json", exclude={"tenant", "repo", "settled", "problems", "received", "lane"})
+    hidden = {"tenant", "repo", "settled", "problems", "received", "lane"}
+    shown = job.model_dump(mode="json", exclude=hidden, exclude_none=True)
     shown["repo"] = shown.pop("repo_name")
     shown["settled"] = _settled(job)
     shown["problems"] = [problem.model_dump(mode="json") for problem in job.problems[:JOB_PROBLEMS_MAX]]

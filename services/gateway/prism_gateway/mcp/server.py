@@ -41,7 +41,6 @@ def mcp_server(backend: Backend, version: str) -> Server[Any]:
     """The server with all tools. Which ones a client sees is decided by its request."""
     tools = {tool.name: tool for tool in TOOLS}
     definitions = {tool.name: tool.definition() for tool in TOOLS}
-    schemas = {name: definition.input_schema for name, definition in definitions.items()}
 
     async def list_tools(ctx: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         chosen = tools_of(toolsets_of(_request(ctx)))
@@ -62,8 +61,8 @@ def mcp_server(backend: Backend, version: str) -> Server[Any]:
         instructions=INSTRUCTIONS,
         # Private: what is listed depends on the address and a header.
         cache_hints={"tools/list": CacheHint(ttl_ms=LIST_TTL_MS, scope="private")},
-        # Without it the SDK lists all tools for each call, to look for arguments that travel in headers.
-        get_tool_input_schema=schemas.get,
+        # No argument travels in a header; without this the SDK lists the tools at each call to look for one.
+        get_tool_input_schema=lambda _: None,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )

@@ -24,7 +24,8 @@ from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
-from prism_source.clone import CloneRules, check_url, mirror
+from prism_source.clone import mirror
+from prism_source.clone_url import CloneRules, check_url
 from prism_source.gittree import snapshot_git
 from prism_source.limits import FILES_MAX, Limits
 from prism_source.pack import decode_pack
@@ -97,7 +98,14 @@ class SnapshotHandlers:
     async def clone(self, request: CloneRequest) -> JobReply:
         """Begin a job that clones a git URL."""
         checked = await asyncio.to_thread(check_url, request.url, self._rules)
-        name = request.repo_name or checked.full_name
+        if checked.credentials:
+            # The command travels on a stream and the URL is kept with the repository.
+            raise PrismError(
+                ErrorCode.CLONE_REFUSED,
+                "The URL holds credentials, which would be stored.",
+                "Clone the repository yourself and run `prism index PATH`.",
+            )
+        name = request.repo_name or checked.name
         job = new_job(
             tenant=request.tenant,
             repo_name=name,
@@ -125,7 +133,7 @@ class SnapshotHandlers:
             try:
                 # After a restart the same commit as before: the branch may have moved since.
                 ref = job.commit or command.ref
-                cloned = await asyncio.to_thread(mirror, command.url, Path(folder), self._rules, ref)
+                cloned = await asyncio.to_thread(mirror, command.url, Path(folder), self._rules, ref=ref)
                 snapshot = await asyncio.to_thread(snapshot_git, cloned.git_dir, cloned.commit, self._limits)
             except PrismError as error:
                 await self._jobs.fail(job.job, error.body)

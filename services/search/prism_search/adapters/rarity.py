@@ -4,9 +4,9 @@ import asyncio
 from collections import OrderedDict
 
 from prism_search.adapters.repositories import Target
+from prism_search.core.matching import Rarity
 from prism_search.core.query import Query
 from prism_search.core.ranking import rarity_of
-from prism_search.core.signals import Rarity
 from prism_search.core.words import PART, stem
 from prism_store.reader import Reader, holds_text
 

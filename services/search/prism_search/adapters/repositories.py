@@ -1,5 +1,6 @@
 """Which repositories a question is about, and how fresh they are."""
 
+import asyncio
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -37,13 +38,22 @@ class Target(NamedTuple):
         return sum(known.next_version for known in self.repositories)
 
 
+class Counts(NamedTuple):
+    """Files of a target by status and by reason, and when they were counted."""
+
+    at: float
+    by_status: dict[str, int]
+    by_reason: dict[str, int]
+
+
 class Repositories:
     """Resolves names, writes receipts."""
 
     def __init__(self, records: WatchedRecords[Repository], reader: Reader) -> None:
         self._records = records
         self._reader = reader
-        self._counts: dict[tuple[Scope, int], tuple[float, dict[str, int], dict[str, int]]] = {}
+        self._counts: dict[tuple[Scope, int], Counts] = {}
+        self._counting: dict[tuple[Scope, int], asyncio.Task[Counts]] = {}
 
     def of_tenant(self, tenant: str) -> list[Repository]:
         """All repositories of a tenant, by name."""
@@ -73,7 +83,7 @@ class Repositories:
 
     async def receipt(self, target: Target, missing_legs: Sequence[str] = ()) -> Receipt:
         """How fresh and how complete an answer of this target is."""
-        by_status, by_reason = await self._count(target)
+        _, by_status, by_reason = await self._counts_of(target)
         repositories = target.repositories
         layers = [layer for r in repositories if (layer := r.layers.get(target.scope.layer))]
         one = repositories[0] if len(repositories) == 1 else None
@@ -92,19 +102,28 @@ class Repositories:
             dirty=any(layer.dirty for layer in layers),
         )
 
-    async def _count(self, target: Target) -> tuple[dict[str, int], dict[str, int]]:
-        """Files by status and by reason, at most a second old: every answer carries them."""
+    async def _counts_of(self, target: Target) -> Counts:
+        """Files by status and reason. Known figures are given at once and counted again behind the answer."""
         key = (target.scope, target.corpus_version)
         known = self._counts.get(key)
-        if known and time.monotonic() - known[0] < COUNTS_KEPT_S:
-            return known[1], known[2]
-        by_status = await self._reader.counts_by(target.scope, "status")
+        if known is None:
+            return await self._count(target)
+        if time.monotonic() - known.at > COUNTS_KEPT_S and key not in self._counting:
+            self._counting[key] = asyncio.create_task(self._count(target))
+            self._counting[key].add_done_callback(lambda _: self._counting.pop(key, None))
+        return known
+
+    async def _count(self, target: Target) -> Counts:
         skipped = [with_status(FileStatus.SKIPPED, FileStatus.FAILED)]
-        by_reason = await self._reader.counts_by(target.scope, "reason", skipped)
+        by_status, by_reason = await asyncio.gather(
+            self._reader.counts_by(target.scope, "status"),
+            self._reader.counts_by(target.scope, "reason", skipped),
+        )
         if len(self._counts) >= CACHED_SCOPES_MAX:
             self._counts.clear()
-        self._counts[key] = (time.monotonic(), by_status, by_reason)
-        return by_status, by_reason
+        counts = Counts(time.monotonic(), by_status, by_reason)
+        self._counts[target.scope, target.corpus_version] = counts
+        return counts
 
 
 def _unknown(name: str, names: list[str]) -> PrismError:

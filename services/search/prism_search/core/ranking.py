@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from math import log
 
 from prism_search.core.candidates import Candidate, ChunkHit, Definition
+from prism_search.core.matching import Question, Rarity
 from prism_search.core.query import Query, dotted, last_name
-from prism_search.core.signals import Rarity, score
-from prism_search.core.words import stems_of
+from prism_search.core.signals import score
 
 RANGE_LINES_MAX = 120
 OPENING_LINES = 40
@@ -31,27 +31,27 @@ def rarity_of(document_frequency: dict[str, int], documents: int) -> Rarity:
     }
 
 
-def rank(query: Query, candidates: Iterable[Candidate], rarity: Rarity) -> list[Candidate]:
+def rank(question: Question, candidates: Iterable[Candidate]) -> list[Candidate]:
     """The candidates, best first; equal scores by path. Fills in `score` and `signals`."""
     files = list(candidates)
     for file in files:
-        file.signals = score(query, file, rarity)
+        file.signals = score(question, file)
         file.score = sum(file.signals.values())
     return sorted(files, key=lambda file: (-file.score, file.path, file.repo))
 
 
-def best_range(query: Query, file: Candidate, rarity: Rarity) -> Range:
+def best_range(question: Question, file: Candidate) -> Range:
     """The lines to show: the definition of a symbol that the question names, else the best chunk by words, else by
     vector, else the best-named definition, else the beginning.
     """
-    named = _named_definition(query, file)
+    named = _named_definition(question.query, file)
     if named is not None:
         return _definition_range(named)
     for chunks in (file.keyword_chunks, file.vector_chunks):
         if chunks:
             return _chunk_range(max(chunks, key=lambda chunk: chunk.score))
-    defined = max(file.definitions, key=lambda d: _overlap(query, d, rarity), default=None)
-    if defined is not None and _overlap(query, defined, rarity):
+    defined = max(file.definitions, key=lambda d: question.name_match(d.name), default=None)
+    if defined is not None and question.name_match(defined.name):
         return _definition_range(defined)
     return Range(1, max(1, min(file.lines, OPENING_LINES)))
 
@@ -80,11 +80,6 @@ def _named_definition(query: Query, file: Candidate) -> Definition | None:
         if named:
             return max(named, key=lambda d: (d.qualified_name.endswith(wanted), d.group != "V", -d.start))
     return None
-
-
-def _overlap(query: Query, definition: Definition, rarity: Rarity) -> float:
-    words = stems_of(definition.name)
-    return sum(rarity.get(stem, 0.0) for stem in query.stems if stem in words)
 
 
 def _definition_range(definition: Definition) -> Range:

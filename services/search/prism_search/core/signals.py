@@ -6,10 +6,12 @@ Measured on the development half of a public code-search benchmark; see docs/dec
 import posixpath
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from math import sqrt
 
 from prism_search.core.candidates import Candidate
-from prism_search.core.query import Query, last_name
-from prism_search.core.words import KIN, flat, likeness, stems_of
+from prism_search.core.matching import Question
+from prism_search.core.query import last_name
+from prism_search.core.words import KIN, flat, stems_of
 
 BM25_K1 = 1.2
 CHUNK_DECAY = 0.6
@@ -28,108 +30,108 @@ BARREL_NAMES = frozenset(
     }
 )  # fmt: skip
 
-Rarity = Mapping[str, float]  # stem -> inverse document frequency
-Signal = Callable[[Query, Candidate, Rarity], float]
+Signal = Callable[[Question, Candidate], float]
 
 
-def body(query: Query, file: Candidate, rarity: Rarity) -> float:
+def body(question: Question, file: Candidate) -> float:
     """BM25 of the file's best chunks, a decaying sum, as a share of what a perfect chunk could reach."""
-    total = sum(rarity.get(stem, 0.0) for stem in query.stems) * (BM25_K1 + 1)
+    best = question.total * (BM25_K1 + 1)
     scores = sorted((chunk.score for chunk in file.keyword_chunks), reverse=True)[:CHUNKS_MAX]
     return (
-        (1 - CHUNK_DECAY) * sum(score * CHUNK_DECAY**i for i, score in enumerate(scores)) / total
-        if total
+        (1 - CHUNK_DECAY) * sum(score * CHUNK_DECAY**i for i, score in enumerate(scores)) / best
+        if best
         else 0.0
     )
 
 
-def path_words(query: Query, file: Candidate, _: Rarity) -> float:
+def path_words(question: Question, file: Candidate) -> float:
     """Share of the question's words that the file's name or its folder's name takes up."""
-    names = _stem_words(file.path) | _folder_words(file.path)
-    return sum(_best(stem, names) for stem in query.stems) / len(query.stems) if query.stems else 0.0
+    taken = question.taken_up(_stem_words(file.path) | _folder_words(file.path))
+    return sum(taken.values()) / len(question.query.stems) if taken else 0.0
 
 
-def named_first(query: Query, file: Candidate, _: Rarity) -> float:
+def named_first(question: Question, file: Candidate) -> float:
     """1 if every part of the file's name occurs in the first half of the question, where questions name their subject."""
     words = _subject_words(file.path)
-    return float(bool(words) and all(_best(word, query.first_half) >= KIN for word in words))
+    return float(bool(words) and all(question.in_first_half(word) >= KIN for word in words))
 
 
-def covered(query: Query, file: Candidate, rarity: Rarity) -> float:
-    """Rarity-weighted share of the question's words that the file's names hold or its text was found by."""
-    names = _stem_words(file.path) | _folder_words(file.path) | _definition_words(file)
-    return _share(query, rarity, lambda stem: _best(stem, names))
+def covered(question: Question, file: Candidate) -> float:
+    """Rarity-weighted share of the question's words that the file's names hold."""
+    taken = dict(question.taken_up(_stem_words(file.path) | _folder_words(file.path)))
+    for definition in file.definitions:
+        for stem, degree in question.taken_up_by_name(definition.name).items():
+            if degree > taken.get(stem, 0.0):
+                taken[stem] = degree
+    return question.share(taken)
 
 
-def defines(query: Query, file: Candidate, rarity: Rarity) -> float:
+def defines(question: Question, file: Candidate) -> float:
     """How fully the best-named function or type of the file covers the question and is covered by it."""
-    return max(
-        (_name_match(query, d.name, rarity) ** 0.5 for d in file.definitions if d.group != "V"), default=0.0
-    )
+    return sqrt(max((question.name_match(d.name) for d in file.definitions if d.group != "V"), default=0.0))
 
 
-def defines_type(query: Query, file: Candidate, rarity: Rarity) -> float:
+def defines_type(question: Question, file: Candidate) -> float:
     """The same for types, by equal words only."""
-    return max(
-        (_exact_name_match(query, d.name, rarity) for d in file.definitions if d.group == "T"), default=0.0
-    )
+    return max((question.exact_name_match(d.name) for d in file.definitions if d.group == "T"), default=0.0)
 
 
-def folder_words(query: Query, file: Candidate, rarity: Rarity) -> float:
+def folder_words(question: Question, file: Candidate) -> float:
     """Rarity-weighted share of the question that the folder's name takes up."""
-    names = _folder_words(file.path)
-    return _share(query, rarity, lambda stem: _best(stem, names))
+    return question.share(question.taken_up(_folder_words(file.path)))
 
 
-def joined_name(query: Query, file: Candidate, _: Rarity) -> float:
+def joined_name(question: Question, file: Candidate) -> float:
     """1 if the file's name is neighbouring words of the question written as one."""
-    return float(flat(_stem(file.path)) in query.joined)
+    return float(flat(_stem(file.path)) in question.query.joined)
 
 
-def initials_name(query: Query, file: Candidate, _: Rarity) -> float:
+def initials_name(question: Question, file: Candidate) -> float:
     """1 if the file's name is the initials of neighbouring words (Template Haskell: TH)."""
     name = flat(_stem(file.path))
-    return float(len(name) in INITIALS_CHARS and name in query.initials)
+    return float(len(name) in INITIALS_CHARS and name in question.query.initials)
 
 
-def defines_symbol(query: Query, file: Candidate, _: Rarity) -> float:
+def defines_symbol(question: Question, file: Candidate) -> float:
     """How many of the symbols that the question names are defined here."""
+    if not question.query.symbols:
+        return 0.0
     names = {definition.name for definition in file.definitions}
-    return float(sum(last_name(symbol) in names for symbol in query.symbols))
+    return float(sum(last_name(symbol) in names for symbol in question.query.symbols))
 
 
-def named_as_symbol(query: Query, file: Candidate, _: Rarity) -> float:
+def named_as_symbol(question: Question, file: Candidate) -> float:
     """How many of the symbols that the question names are the file's name."""
     name = flat(_stem(file.path))
-    return float(sum(flat(last_name(symbol)) == name for symbol in query.symbols))
+    return float(sum(flat(last_name(symbol)) == name for symbol in question.query.symbols))
 
 
-def near(_: Query, file: Candidate, __: Rarity) -> float:
+def near(_: Question, file: Candidate) -> float:
     """How far the file's best chunk stands out among the nearest vectors."""
     return min(max(file.nearness, 0.0), NEARNESS_MAX) / NEARNESS_SCALE
 
 
-def depth(_: Query, file: Candidate, __: Rarity) -> float:
+def depth(_: Question, file: Candidate) -> float:
     """Folders above the file, at most three."""
     return float(min(file.path.count("/"), DEPTH_MAX))
 
 
-def in_tests(query: Query, file: Candidate, _: Rarity) -> float:
+def in_tests(question: Question, file: Candidate) -> float:
     """A test, unless the question is about tests."""
-    return float("t" in file.flags and not query.about_tests)
+    return float("t" in file.flags and not question.query.about_tests)
 
 
-def not_code(_: Query, file: Candidate, __: Rarity) -> float:
+def not_code(_: Question, file: Candidate) -> float:
     """No programming language, or prose."""
     return float(file.prose or not file.language or file.language in DATA_LANGUAGES)
 
 
-def barrel(_: Query, file: Candidate, __: Rarity) -> float:
+def barrel(_: Question, file: Candidate) -> float:
     """A file that mostly passes on what others define."""
     return float(posixpath.basename(file.path) in BARREL_NAMES)
 
 
-def not_written_here(_: Query, file: Candidate, __: Rarity) -> float:
+def not_written_here(_: Question, file: Candidate) -> float:
     """Generated, vendored or minified."""
     return float(any(flag in file.flags for flag in "gvm"))
 
@@ -157,34 +159,9 @@ WEIGHTS: Mapping[str, tuple[Signal, float]] = {
 }
 
 
-def score(query: Query, file: Candidate, rarity: Rarity) -> dict[str, float]:
+def score(question: Question, file: Candidate) -> dict[str, float]:
     """Each signal's contribution, weight included."""
-    return {name: weight * signal(query, file, rarity) for name, (signal, weight) in WEIGHTS.items()}
-
-
-def _best(stem: str, others: frozenset[str] | tuple[str, ...]) -> float:
-    return max((likeness(stem, other) for other in others), default=0.0)
-
-
-def _share(query: Query, rarity: Rarity, held: Callable[[str], float]) -> float:
-    total = sum(rarity.get(stem, 0.0) for stem in query.stems)
-    return sum(rarity.get(stem, 0.0) * held(stem) for stem in query.stems) / total if total else 0.0
-
-
-def _name_match(query: Query, name: str, rarity: Rarity) -> float:
-    words = stems_of(name)
-    if not words:
-        return 0.0
-    alike = {stem: _best(stem, words) for stem in query.stems}
-    return _share(query, rarity, alike.__getitem__) * min(1.0, sum(alike.values()) / len(words))
-
-
-def _exact_name_match(query: Query, name: str, rarity: Rarity) -> float:
-    words = stems_of(name)
-    if not words:
-        return 0.0
-    hits = sum(stem in words for stem in query.stems)
-    return _share(query, rarity, lambda stem: float(stem in words)) * hits / len(words)
+    return {name: weight * signal(question, file) for name, (signal, weight) in WEIGHTS.items()}
 
 
 def _stem(path: str) -> str:
@@ -205,7 +182,3 @@ def _folder_words(path: str) -> frozenset[str]:
 def _subject_words(path: str) -> frozenset[str]:
     generic = _stem(path).strip("_").lower() in GENERIC_STEMS
     return (_folder_words(path) if generic else frozenset()) or _stem_words(path)
-
-
-def _definition_words(file: Candidate) -> frozenset[str]:
-    return frozenset().union(*(stems_of(definition.name) for definition in file.definitions))

@@ -7,6 +7,7 @@ its vector, from the embedder ─────┴▶ all legs in one round trip �
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, pstdev
@@ -20,9 +21,9 @@ from prism_search.adapters.repositories import Repositories, Target
 from prism_search.core.advice import diagnose, next_actions
 from prism_search.core.candidates import Candidate, ChunkHit, fuse, parse_definitions
 from prism_search.core.globs import compile_glob, literal_prefix
+from prism_search.core.matching import Question
 from prism_search.core.query import Query, dotted, last_name, parse_query
 from prism_search.core.ranking import Range, best_range, confidence, further_ranges, rank
-from prism_search.core.signals import Rarity
 from prism_store.reader import (
     CHUNK_FIELDS,
     RANK_FIELDS,
@@ -75,10 +76,10 @@ class SearchHandler:
         vectors = await self._embedding.embed(query.text)
         clock.lap("embed")
         found, candidates = await self._candidates(request, query, target, vectors, clock)
-        rarity = await rarity_task
-        ranked = rank(query, (file for file in candidates if _wanted(file, request)), rarity)
+        question = Question(query, await rarity_task)
+        ranked = rank(question, (file for file in candidates if _wanted(file, request)))
         clock.lap("rank")
-        hits = await self._hits(target, query, ranked, rarity, request.limit)
+        hits = await self._hits(target, question, ranked, request.limit)
         receipt = await self._repositories.receipt(target, found.missing)
         clock.lap("assemble")
         return SearchReply(
@@ -111,11 +112,7 @@ class SearchHandler:
             stale = _stale_files(found, files)
             if last or not stale:
                 break
-        return found, [
-            _candidate(files[file], legs, found, stale)
-            for file, legs in ranks.items()
-            if _is_served(files.get(file))
-        ]
+        return found, _candidates_of(found, files, ranks, stale)
 
     async def _ask(
         self, request: SearchRequest, query: Query, target: Target, vectors: QueryVectors
@@ -125,10 +122,10 @@ class SearchHandler:
         return Found(dict(zip(legs, answers, strict=True)), vectors.missing)
 
     async def _hits(
-        self, target: Target, query: Query, ranked: Sequence[Candidate], rarity: Rarity, limit: int
+        self, target: Target, question: Question, ranked: Sequence[Candidate], limit: int
     ) -> tuple[Hit, ...]:
         """One hit a file; if there are fewer files than asked for, further chunks of the best."""
-        shown = [(file, best_range(query, file, rarity)) for file in ranked[:limit]]
+        shown = [(file, best_range(question, file)) for file in ranked[:limit]]
         for file in ranked[:limit]:
             if len(shown) >= limit:
                 break
@@ -218,10 +215,6 @@ def _file_of(leg: str, point: StoredPoint) -> str:
     return point.id if leg in FILE_LEGS else point.text("file")
 
 
-def _is_served(file: StoredPoint | None) -> bool:
-    return file is not None and bool(file.text("generation"))
-
-
 def _stale_files(found: Found, files: dict[str, StoredPoint]) -> set[str]:
     """Files that were replaced between the legs and their file points: a chunk of another version came, none of this."""
     old: set[str] = set()
@@ -236,8 +229,32 @@ def _stale_files(found: Found, files: dict[str, StoredPoint]) -> set[str]:
     return old - current
 
 
-def _candidate(point: StoredPoint, legs: dict[str, int], found: Found, stale: set[str]) -> Candidate:
-    file = Candidate(
+def _candidates_of(
+    found: Found, files: dict[str, StoredPoint], ranks: dict[str, dict[str, int]], stale: set[str]
+) -> list[Candidate]:
+    """Candidates with their chunks, those of another version left out."""
+    keyword, vector, deep = (_chunks_by_file(found, leg) for leg in ("keyword", FAST_LEG, DEEP_LEG))
+    scores = [point.score for point in found.points.get(FAST_LEG, ())]
+    mean, spread = (fmean(scores), pstdev(scores)) if scores else (0.0, 0.0)
+    candidates = []
+    for file_id, legs in ranks.items():
+        point = files.get(file_id)
+        if point is None or not point.text("generation"):
+            continue
+        file = _candidate(point, legs)
+        file.keyword_chunks = _current(keyword, file)
+        near = _current(vector, file)
+        file.vector_chunks = near + _current(deep, file)
+        if near and spread:
+            file.nearness = (max(chunk.score for chunk in near) - mean) / spread
+        if file_id in stale:
+            file.legs = {leg: rank for leg, rank in legs.items() if leg in FILE_LEGS}
+        candidates.append(file)
+    return candidates
+
+
+def _candidate(point: StoredPoint, legs: dict[str, int]) -> Candidate:
+    return Candidate(
         file=point.id,
         repo=point.text("scope"),
         path=point.text("path"),
@@ -249,15 +266,16 @@ def _candidate(point: StoredPoint, legs: dict[str, int], found: Found, stale: se
         definitions=parse_definitions(point.text("definitions")),
         legs=legs,
     )
-    file.keyword_chunks = _chunks(found, "keyword", file)
-    file.vector_chunks = _chunks(found, FAST_LEG, file) + _chunks(found, DEEP_LEG, file)
-    file.nearness = _nearness(found, FAST_LEG, file)
-    if point.id in stale:
-        file.legs = {leg: rank for leg, rank in legs.items() if leg in FILE_LEGS}
-    return file
 
 
-def _chunks(found: Found, leg: str, file: Candidate) -> list[ChunkHit]:
+def _chunks_by_file(found: Found, leg: str) -> dict[str, list[StoredPoint]]:
+    chunks: dict[str, list[StoredPoint]] = defaultdict(list)
+    for point in found.points.get(leg, ()):
+        chunks[point.text("file")].append(point)
+    return chunks
+
+
+def _current(chunks: dict[str, list[StoredPoint]], file: Candidate) -> list[ChunkHit]:
     return [
         ChunkHit(
             point.id,
@@ -268,18 +286,9 @@ def _chunks(found: Found, leg: str, file: Candidate) -> list[ChunkHit]:
             point.text("symbol"),
             point.text("kind"),
         )
-        for point in found.points.get(leg, ())
-        if point.text("file") == file.file and point.text("generation") == file.generation
+        for point in chunks.get(file.file, ())
+        if point.text("generation") == file.generation
     ]
-
-
-def _nearness(found: Found, leg: str, file: Candidate) -> float:
-    scores = [point.score for point in found.points.get(leg, ())]
-    mine = [chunk.score for chunk in file.vector_chunks]
-    if not mine or len(scores) < 2:  # noqa: PLR2004 - a deviation needs two
-        return 0.0
-    spread = pstdev(scores)
-    return (max(mine) - fmean(scores)) / spread if spread else 0.0
 
 
 def _hit(target: Target, file: Candidate, found: Range, content: str) -> Hit:

@@ -1,0 +1,69 @@
+"""How names answer a question: which of its words a name takes up, and how fully. One object a question."""
+
+from collections.abc import Iterable, Mapping
+
+from prism_search.core.query import Query
+from prism_search.core.words import EQUAL, likeness, stems_of
+
+Rarity = Mapping[str, float]  # stem -> inverse document frequency
+
+NOTHING: Mapping[str, float] = {}
+
+
+class Question:
+    """A query with the rarity of its words; remembers how alike each name's words are to them."""
+
+    def __init__(self, query: Query, rarity: Rarity) -> None:
+        self.query = query
+        self.rarity = rarity
+        self.total = sum(rarity.get(stem, 0.0) for stem in query.stems)
+        self._stems = frozenset(query.stems)
+        self._first_half = frozenset(query.first_half)
+        self._kin: dict[str, tuple[tuple[str, float], ...]] = {}
+        self._names: dict[str, Mapping[str, float]] = {}
+
+    def taken_up(self, words: Iterable[str]) -> Mapping[str, float]:
+        """Stems of the question that the words take up, each with the best likeness; those with none are left out."""
+        found: dict[str, float] = {}
+        for word in words:
+            for stem, degree in self._kin_of(word):
+                if degree > found.get(stem, 0.0):
+                    found[stem] = degree
+        return found
+
+    def taken_up_by_name(self, name: str) -> Mapping[str, float]:
+        """The same for the words of an identifier."""
+        known = self._names.get(name)
+        if known is None:
+            known = self._names[name] = self.taken_up(stems_of(name)) or NOTHING
+        return known
+
+    def in_first_half(self, word: str) -> float:
+        """How alike a word is to the best word of the question's first half."""
+        return max((degree for stem, degree in self._kin_of(word) if stem in self._first_half), default=0.0)
+
+    def share(self, taken: Mapping[str, float]) -> float:
+        """Rarity-weighted share of the question that is taken up, 0 to 1."""
+        if not taken or not self.total:
+            return 0.0
+        rarity = self.rarity
+        return sum(rarity.get(stem, 0.0) * degree for stem, degree in taken.items()) / self.total
+
+    def name_match(self, name: str) -> float:
+        """Share of the question that a name takes up, times share of the name that the question takes up."""
+        taken = self.taken_up_by_name(name)
+        if not taken:
+            return 0.0
+        return self.share(taken) * min(1.0, sum(taken.values()) / len(stems_of(name)))
+
+    def exact_name_match(self, name: str) -> float:
+        """The same by equal words only."""
+        equal = {stem: EQUAL for stem, degree in self.taken_up_by_name(name).items() if degree == EQUAL}
+        return self.share(equal) * len(equal) / len(stems_of(name)) if equal else 0.0
+
+    def _kin_of(self, word: str) -> tuple[tuple[str, float], ...]:
+        known = self._kin.get(word)
+        if known is None:
+            degrees = ((stem, likeness(stem, word)) for stem in self._stems)
+            known = self._kin[word] = tuple((stem, degree) for stem, degree in degrees if degree)
+        return known

@@ -1,0 +1,112 @@
+"""Tokens at the door: who is let in, and how soon nobody is."""
+
+import asyncio
+import hashlib
+import logging
+from datetime import UTC, datetime
+
+import pytest
+
+from prism_gateway.auth import TokenBook
+
+pytest_plugins = ["gateway_stack"]
+
+OTHER = "prism_other"
+REVOCATION_S = 1.0
+
+
+async def status(stack, secret: str = "") -> int:
+    async with stack.rest(Authorization=f"Bearer {secret or stack.secret}") as http:
+        return (await http.get("/api/v1/whoami")).status_code
+
+
+async def until_status(stack, expected: int, secret: str = "") -> None:
+    async with asyncio.timeout(REVOCATION_S):
+        while await status(stack, secret) != expected:
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("path", ["/api/v1/whoami", "/api/v1/nothing", "/mcp"])
+@pytest.mark.parametrize(
+    "header", ["", "Bearer", "Basic cHJpc206eA==", "Bearer prism_wrong", "Bearer {digest}", "{secret}"]
+)
+async def test_without_the_right_token_nothing_is_answered(stack, path, header) -> None:
+    digest = hashlib.sha256(stack.secret.encode()).hexdigest()
+    async with stack.rest(Authorization=header.format(digest=digest, secret=stack.secret)) as http:
+        response = await http.post(path, json={}) if path == "/mcp" else await http.get(path)
+    assert response.status_code == 401
+    assert response.headers["WWW-Authenticate"] == "Bearer"
+    error = response.json()["error"]
+    assert error["code"] == "unauthenticated"
+    assert "Bearer prism_" in error["next_action"]
+
+
+async def test_no_header_at_all_is_401_too(stack) -> None:
+    stack.headers = {}
+    async with stack.rest() as http:
+        assert (await http.get("/api/v1/whoami")).status_code == 401
+
+
+async def test_a_new_token_works_at_once_and_a_revoked_one_ends_within_a_second(stack) -> None:
+    await stack.change_token(OTHER)
+    assert await status(stack, OTHER) == 200
+    await stack.change_token(OTHER, revoked_at=datetime.now(UTC))
+    await until_status(stack, 401, OTHER)
+    await stack.change_token(OTHER, revoked_at=None)
+    await until_status(stack, 200, OTHER)
+    await stack.delete_token(OTHER)
+    await until_status(stack, 401, OTHER)
+    assert await status(stack) == 200
+
+
+async def test_a_revocation_counts_at_once_after_the_bus_was_away(stack, nats_server) -> None:
+    assert await status(stack) == 200
+    nats_server.kill()
+    await asyncio.sleep(0.2)
+    assert await status(stack) == 200
+    nats_server.start()
+    await stack.reconnected()
+    await stack.change_token(stack.secret, revoked_at=datetime.now(UTC))
+    await until_status(stack, 401)
+
+
+async def test_a_revoked_first_token_stays_revoked_at_the_next_start(stack) -> None:
+    await stack.change_token(stack.secret, revoked_at=datetime.now(UTC))
+    tokens = TokenBook()
+    await tokens.open(stack.bus, replicas=1)
+    await tokens.bootstrap(stack.settings.bootstrap_token_sha256, "default")
+    assert await tokens.find(stack.secret) is None
+    await tokens.close()
+
+
+async def test_the_tenant_is_that_of_the_token(stack) -> None:
+    await stack.change_token(OTHER)
+    stack.headers = {"Authorization": f"Bearer {OTHER}"}
+    async with stack.rest() as http, stack.mcp() as client:
+        await http.post("/api/v1/search", json={"query": "x"})
+        assert stack.fake.last().tenant == "acme"
+        await client.call_tool("search_code", {"query": "x"})
+        assert stack.fake.last().tenant == "acme"
+        assert (await client.call_tool("whoami", {})).structured_content["label"] == "laptop"
+
+
+async def test_a_reading_token_changes_nothing(stack) -> None:
+    await stack.change_token(OTHER, scopes=("read",))
+    stack.headers = {"Authorization": f"Bearer {OTHER}"}
+    async with stack.rest() as http, stack.mcp() as client:
+        for path in ("/api/v1/repos", "/api/v1/ingest/snapshots", "/api/v1/ingest/snapshots/j/packs"):
+            response = await http.post(path, json={"url": "https://x"}, headers={"X-Prism-Pack": "0"})
+            assert response.status_code == 403, path
+            assert response.json()["error"]["code"] == "forbidden"
+        result = await client.call_tool("index_repository", {"url": "https://x"})
+        assert result.is_error
+        assert result.structured_content["error"]["code"] == "forbidden"
+    assert not stack.fake.asked
+
+
+async def test_a_token_is_never_logged(stack, caplog) -> None:
+    caplog.set_level(logging.DEBUG)
+    await status(stack)
+    await status(stack, "prism_wrong_and_secret")
+    assert stack.secret not in caplog.text
+    assert "wrong_and_secret" not in caplog.text

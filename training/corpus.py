@@ -1,0 +1,23 @@
+"""The pairs file as rows, and texts as words: what several steps share."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from prism_embedder.core.tokens import split_identifiers, split_words
+
+
+def read_pairs(file: Path) -> Iterator[dict[str, Any]]:
+    """The rows that build_pairs.py wrote: k(ind), lang, pkg, path, name, q (description), code, win(dow)."""
+    with gzip.open(file, "rt") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as the model sees them."""
+    return [
+        word for identifier in split_identifiers(text) for word in split_words(identifier.decode("ascii"))
+    ]
