@@ -451,7 +451,7 @@ def _miss_line(answer: rpc.SymbolAnswer) -> str:
 
 
 def _job(job: Job) -> Json:
-    hidden = {"tenant", "repo", "settled", "problems", "received", "lane"}
+    hidden = {"tenant", "repo", "settled", "problems", "sweep", "lane"}
     shown = job.model_dump(mode="json", exclude=hidden, exclude_none=True)
     shown["repo"] = shown.pop("repo_name")
     shown["settled"] = _settled(job)
