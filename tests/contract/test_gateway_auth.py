@@ -22,7 +22,7 @@ async def status(stack, secret: str = "") -> int:
 
 async def until_status(stack, expected: int, secret: str = "") -> None:
     async with asyncio.timeout(REVOCATION_S):
-        while await status(stack, secret) != expected:  # noqa: ASYNC110
+        while await status(stack, secret) != expected:
             await asyncio.sleep(0.02)
 
 

@@ -32,7 +32,7 @@ async def test_the_process_announces_itself_answers_and_stops(nats_server, tmp_p
     said = tmp_path / "gateway.json"
     try:
         async with asyncio.timeout(DEADLINE_S):
-            while not said.exists():  # noqa: ASYNC110
+            while not said.exists():
                 await asyncio.sleep(0.02)
         about = json.loads(said.read_text())
         async with httpx2.AsyncClient(

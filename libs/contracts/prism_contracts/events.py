@@ -16,7 +16,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from prism_contracts.base import BASE_LAYER, Lane, Message
-from prism_contracts.code import Chunk, FileFlags, Reference, SkipReason, Symbol
+from prism_contracts.code import Chunk, FileFlags, SkipReason, Symbol
 
 
 class FileEvent(Message):
@@ -83,7 +83,7 @@ class FileChunked(FileEvent):
     parse: str = "ok"  # ok, partial (syntax errors), lines (no grammar), timeout, crashed
     chunks: tuple[Chunk, ...]
     symbols: tuple[Symbol, ...] = ()
-    references: tuple[Reference, ...] = ()
+    references: str = ""  # of `Reference`, as prism_runtime.packing packs them: nobody on the way reads them
     redactions: tuple[str, ...] = ()
     decode_errors: bool = False
 

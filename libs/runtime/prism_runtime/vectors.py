@@ -1,4 +1,8 @@
-"""Vectors as they travel: little-endian float16 rows."""
+"""Vectors as they cross the bus: a float32 matrix on one side, little-endian float16 bytes on the other.
+
+Half the bytes of float32 for a difference of at most 0.0005 of a value, which no ranking notices.
+Never passes on a message whose size or model is not the one announced.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,23 +10,42 @@ from numpy.typing import NDArray
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import Vectors
 
+_WIRE = np.dtype("<f2")
 
-def float_rows(vectors: Vectors) -> NDArray[np.float32]:
-    """The rows, shape (count, dimension). Raises MESSAGE_INVALID if the bytes don't fit the numbers beside them."""
-    numbers = np.frombuffer(vectors.data, dtype="<f2")
-    if numbers.size != vectors.count * vectors.dimension:
+
+def pack(rows: NDArray[np.floating]) -> bytes:
+    """The matrix row after row. Raises ValueError if it is no matrix or a value does not fit (NaN, over 65,504)."""
+    if rows.ndim != 2:  # noqa: PLR2004 -- rows and columns
+        raise ValueError(f"vectors have {rows.ndim} axes, not 2")
+    with np.errstate(over="ignore"):
+        small = rows.astype(_WIRE)
+    if not np.isfinite(small).all():
+        raise ValueError("a value does not fit into float16")
+    return small.tobytes()
+
+
+def unpack(data: bytes, count: int, dimension: int) -> NDArray[np.float32]:
+    """The matrix of shape (count, dimension). Raises PrismError(MESSAGE_INVALID) if the bytes are more or fewer."""
+    if len(data) != count * dimension * _WIRE.itemsize:
+        message = f"{len(data)} bytes are not {count} vectors of {dimension} float16 values"
+        raise PrismError(ErrorCode.MESSAGE_INVALID, message)
+    return np.frombuffer(data, _WIRE).reshape(count, dimension).astype(np.float32)
+
+
+def to_message(model: str, rows: NDArray[np.floating]) -> Vectors:
+    """The rows as a message. `model` is the fingerprint of the model that made them."""
+    return Vectors(model=model, dimension=rows.shape[1], count=len(rows), data=pack(rows))
+
+
+def from_message(message: Vectors, model: str) -> NDArray[np.float32]:
+    """The rows of a message, shape (count, dimension).
+
+    Raises PrismError: MODEL_MISMATCH if another model made them, MESSAGE_INVALID if the bytes do not fit.
+    """
+    if message.model != model:
         raise PrismError(
-            ErrorCode.MESSAGE_INVALID,
-            f"{numbers.size} numbers are not {vectors.count} vectors of {vectors.dimension}.",
+            ErrorCode.MODEL_MISMATCH,
+            f"Vectors of model {message.model} where model {model} is wanted",
+            "Build the index again with the model that runs now.",
         )
-    return numbers.astype(np.float32).reshape(vectors.count, vectors.dimension)
-
-
-def pack_rows(rows: NDArray[np.float32], model: str) -> Vectors:
-    """Rows of shape (count, dimension) as they travel."""
-    return Vectors(
-        model=model,
-        dimension=rows.shape[1],
-        count=rows.shape[0],
-        data=rows.astype("<f2", copy=False).tobytes(),
-    )
+    return unpack(message.data, message.count, message.dimension)

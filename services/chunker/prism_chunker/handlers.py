@@ -7,6 +7,7 @@ from prism_chunker.settings import ChunkerSettings
 from prism_contracts import names
 from prism_contracts.events import FileChanged, FileChunked, FileEvent
 from prism_runtime.bus import Bus
+from prism_runtime.packing import pack_references
 
 
 class ChunkerHandlers:
@@ -42,7 +43,7 @@ def _chunked(event: FileChanged, parsed: Parsed) -> FileChunked:
         parse=parsed.parse,
         chunks=parsed.chunks,
         symbols=parsed.symbols,
-        references=parsed.references,
+        references=pack_references(parsed.references),
         redactions=event.redactions,
         decode_errors=event.decode_errors,
     )

@@ -10,9 +10,9 @@ from prism_contracts.events import DeepEmbedded, DeepEmbeddingRequested, FileEve
 from prism_contracts.rpc import EmbedQueryReply, EmbedQueryRequest
 from prism_embedder.adapters.deep import DeepModel
 from prism_embedder.core.cache import VectorCache, vector_key
-from prism_embedder.core.vectors import to_message
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
+from prism_runtime.vectors import to_message
 
 QUERY_DEADLINE_S = 10.0
 FILES_AT_ONCE = 2

@@ -8,10 +8,10 @@ from prism_contracts.base import Lane
 from prism_contracts.events import FileChunked, FileEmbedded, FileEvent, Vectors
 from prism_contracts.rpc import EmbedQueryReply, EmbedQueryRequest
 from prism_embedder.core.static_model import FileChunks, StaticModel
-from prism_embedder.core.vectors import to_message
 from prism_runtime import rpc
 from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus
+from prism_runtime.vectors import to_message
 
 FILES_PER_BATCH = 16
 # A question waits for at most one batch: 64 chunks take the static model some 10 ms.
@@ -58,7 +58,6 @@ class FastHandlers:
 
     async def _embed(self, files: Sequence[FileChunked]) -> list[Vectors | Exception]:
         batch = [FileChunks(file.path, [chunk.text for chunk in file.chunks]) for file in files]
-        rows = self._model.embed_files(batch)
-        # Questions that came in meanwhile are answered before the next batch.
-        await asyncio.sleep(0)
+        # On a thread: a question that comes in meanwhile does not wait for the batch to end.
+        rows = await asyncio.to_thread(self._model.embed_files, batch)
         return [to_message(self._model.fingerprint, matrix) for matrix in rows]

@@ -18,8 +18,8 @@ from prism_contracts.events import (
     Vectors,
 )
 from prism_indexer.core.words import distinct_words
-from prism_runtime.vectors import float_rows
-from prism_store.packing import pack_references, pack_symbols
+from prism_runtime.packing import pack_symbols
+from prism_runtime.vectors import from_message
 from prism_store.points import ChunkPoint, FilePoint
 from prism_store.schema import FileStatus, scope_key
 
@@ -105,7 +105,7 @@ def _file_payload(file: FileChunked) -> dict[str, object]:
         "symbol_text": " ".join(symbol.name for symbol in file.symbols[:NAMES_MAX]),
         "definitions": "\n".join(_definition_line(symbol) for symbol in file.symbols[:DEFINITIONS_MAX]),
         "symbols": pack_symbols(file.symbols),
-        "references": pack_references(file.references),
+        "references": file.references,
     }
 
 
@@ -141,4 +141,4 @@ def _definition_line(symbol: Symbol) -> str:
 def _rows(vectors: Vectors, chunks: int) -> NDArray[np.float32]:
     if vectors.count != chunks:
         raise PrismError(ErrorCode.MESSAGE_INVALID, f"{chunks} chunks came with {vectors.count} vectors.")
-    return float_rows(vectors)
+    return from_message(vectors, vectors.model)

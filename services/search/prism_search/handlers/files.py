@@ -17,11 +17,11 @@ from prism_contracts.rpc import (
     ReadFileReply,
     ReadFileRequest,
 )
+from prism_runtime.packing import unpack_symbols
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import find_file, read_text
 from prism_search.core.cursors import read_cursor, write_cursor
 from prism_search.core.globs import compile_glob, literal_prefix
-from prism_store.packing import unpack_symbols
 from prism_store.reader import Reader, StoredPoint, has, starts_with, with_status
 from prism_store.schema import FileStatus
 

@@ -7,10 +7,10 @@ from rapidfuzz import process
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
+from prism_runtime.packing import unpack_symbols
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import FILE_FIELDS, read_text
 from prism_search.core.query import dotted, last_name
-from prism_store.packing import unpack_symbols
 from prism_store.reader import Reader, StoredPoint, TextLeg, has, has_any, with_status
 from prism_store.schema import FileStatus
 

@@ -1,4 +1,7 @@
-"""Lists that ride on a file point without being indexed, packed so that reading the point stays cheap."""
+"""Lists that ride along without being looked at: packed once, passed on as they are.
+
+A file has hundreds of references; as models they would be read and written again at every stage.
+"""
 
 import base64
 import zlib

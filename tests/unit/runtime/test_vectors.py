@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import Vectors
-from prism_embedder.core.vectors import from_message, pack, to_message, unpack
+from prism_runtime.vectors import from_message, pack, to_message, unpack
 
 ROWS = np.array([[1.0, -0.5], [0.25, 0.0]], np.float32)
 
