@@ -16,7 +16,7 @@ def read(language: Language, lines: Lines, budget: Budget) -> Outline:
     """The outline of a source text. Raises TimeoutError past the budget."""
     syntax = parse(language, lines.text.encode("utf-8", "replace"), budget.parse_ms_max)
     leads = Leads(syntax, lines)
-    nesting = Nesting(find_definitions(syntax), budget)
+    nesting = Nesting(find_definitions(syntax, clauses=language.clauses), budget)
     return Outline(
         parse="partial" if syntax.root.has_error else "ok",
         cuts=find_cuts(syntax.root, lines, leads, budget.nodes_max),
