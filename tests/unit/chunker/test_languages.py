@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from prism_chunker.core import Parsed, chunk_file
 from prism_chunker.core.languages.table import LANGUAGES
 from prism_chunker.core.parse import QUERIES
@@ -18,7 +19,9 @@ SAMPLES = sorted(path for path in FIXTURES.iterdir() if path.suffix != ".golden"
 
 
 def rendered(parsed: Parsed) -> str:
-    return "\n".join([f"{parsed.language} {parsed.parse}", *symbol_lines(parsed), *reference_lines(parsed), ""])
+    return "\n".join(
+        [f"{parsed.language} {parsed.parse}", *symbol_lines(parsed), *reference_lines(parsed), ""]
+    )
 
 
 def symbol_lines(parsed: Parsed) -> Iterator[str]:
@@ -46,7 +49,9 @@ def test_sample_reads_as_its_golden_file_says(path: Path) -> None:
 
 def test_every_language_with_queries_has_a_sample() -> None:
     sampled = {chunk_file(path.name, path.read_text(encoding="utf-8")).language for path in SAMPLES}
-    assert {language.id for language in LANGUAGES.values() if language.reader != "lines"} <= sampled | {"astro"}
+    assert {language.id for language in LANGUAGES.values() if language.reader != "lines"} <= sampled | {
+        "astro"
+    }
 
 
 def test_every_query_file_is_used() -> None:

@@ -106,7 +106,9 @@ def _rst_headings(lines: Lines) -> Iterator[Heading]:
         if len(underline) < min(len(title), 3) or (row and not _opens_rst_title(lines, row)):
             continue
         over = row > 0 and lines[row - 1].rstrip() == underline
-        yield Heading(row - over, levels.setdefault((underline[0], over), len(levels) + 1), title.strip(), int(over))
+        yield Heading(
+            row - over, levels.setdefault((underline[0], over), len(levels) + 1), title.strip(), int(over)
+        )
 
 
 def _opens_rst_title(lines: Lines, row: int) -> bool:

@@ -15,7 +15,9 @@ from prism_contracts.code import Reference, ReferenceKind
 QUALIFIER_CHARS_MAX = 80
 NAME_CHARS_MAX = 200
 
-_KINDS: dict[str, ReferenceKind] = {str(kind): kind for kind in ReferenceKind if kind is not ReferenceKind.TYPE}
+_KINDS: dict[str, ReferenceKind] = {
+    str(kind): kind for kind in ReferenceKind if kind is not ReferenceKind.TYPE
+}
 _KINDS |= {"item": ReferenceKind.IMPORT, "file": ReferenceKind.IMPORT, "use": ReferenceKind.TYPE}
 _FROM = re.compile(r"\w+\s+([\w.]+?)\.?\s*(?:[{_*].*)?$", re.DOTALL)
 _DOTTED = re.compile(r"(?:(.*?)(?:::|[./\\]))?([^./\\:]+)$", re.DOTALL)
