@@ -41,16 +41,17 @@ def test_the_job_counts_every_file_once(ledger, ledger_repo) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
-    ("query", "path", "symbol"),
+    ("query", "place"),
     [
-        ("move money from one account to another", "bank/account.py", "transfer_funds"),
-        ("retryWithBackoff", "web/retry.ts", "retryWithBackoff"),
-        ("drop the least recently used cache entry", "cache/lru.go", ""),
-        ("great circle distance", "geo/src/distance.rs", "haversine_distance"),
-        ("where is an address split into mailbox and host", "mail/src/AddressParser.java", ""),
+        ("move money from one account to another", ("bank/account.py", "transfer_funds")),
+        ("retryWithBackoff", ("web/retry.ts", "retryWithBackoff")),
+        ("drop the least recently used cache entry", ("cache/lru.go", "")),
+        ("great circle distance", ("geo/src/distance.rs", "haversine_distance")),
+        ("where is an address split into mailbox and host", ("mail/src/AddressParser.java", "")),
     ],
 )
-async def test_search_code_finds_the_lines(shared_stack, ledger_repo, mode, query, path, symbol) -> None:
+async def test_search_code_finds_the_lines(shared_stack, ledger_repo, mode, query, place) -> None:
+    path, symbol = place
     async with shared_stack.agent(REPO, mode) as agent:
         answer = await agent.ask("search_code", query=query, limit=3)
     hit = answer["results"][0]
