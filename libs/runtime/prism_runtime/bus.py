@@ -38,6 +38,7 @@ from prism_contracts.base import Lane, Message
 from prism_contracts.errors import ErrorCode
 from prism_runtime.codec import ClaimCodec
 from prism_runtime.delivery import DeliveryMiddleware, Heart
+from prism_runtime.records import WatchedRecords, open_bucket
 from prism_runtime.settings import ServiceSettings
 
 PUBLISH_TIMEOUT_S = 5.0
@@ -129,10 +130,20 @@ class Bus:
         # start() returns before the subscriptions have reached the server.
         await self.broker.connection.flush()
 
+    async def follow(self, bucket: str, record_type: type[Event]) -> WatchedRecords[Event]:
+        """A copy of a bucket's records that follows it, full when this returns."""
+        kv = await open_bucket(self.js, bucket, replicas=self._settings.nats_replicas)
+        watched = WatchedRecords(kv, record_type, lambda: int(self.broker.connection.stats["reconnects"]))
+        await watched.ready()
+        return watched
+
     async def stop(self) -> None:
         """Stop fetching, let running handlers end, close."""
         self._stopping = True
-        await self.broker.stop()
+        try:
+            await self.broker.stop()
+        except NatsError as error:  # NATS is away: what was not acked comes again
+            log.warning("stopped without a word to NATS: %s", error)
 
     async def check(self) -> None:
         """Raise unless the server answers and every consumer of this service exists."""

@@ -7,7 +7,7 @@ from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
 from prism_contracts.rpc import Scope
-from prism_store.gate import is_missing, outages_named, scope_condition, scoped
+from prism_store.gate import is_missing, scope_condition, scoped, store_call
 from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, FileStatus, alias
 
 PAGE_POINTS = 2_000
@@ -78,7 +78,7 @@ class Reader:
     ) -> list[list[StoredPoint]]:
         """All legs in one round trip; for each its points, best first, with these payload fields."""
         requests = [_leg_request(scope, leg, list(fields)) for leg in legs]
-        with outages_named():
+        with store_call("ask_legs"):
             try:
                 replies = await self._client.query_batch_points(alias(scope.tenant), requests)
             except UnexpectedResponse as error:
@@ -93,7 +93,7 @@ class Reader:
             return {}
         wanted = {f"{repo}/{scope.layer}" for repo in scope.repos}
         scope_condition(scope)  # refuses a scope without tenant or repository
-        with outages_named():
+        with store_call("points"):
             try:
                 found = await self._client.retrieve(
                     alias(scope.tenant), list(ids), with_payload=["scope", *fields], with_vectors=False
@@ -115,7 +115,7 @@ class Reader:
         """Every point of the scope that meets the conditions, in no particular order, page by page."""
         offset = None
         while True:
-            with outages_named():
+            with store_call("scan"):
                 try:
                     found, offset = await self._client.scroll(
                         alias(scope.tenant),
@@ -143,7 +143,7 @@ class Reader:
         limit: int,
     ) -> tuple[list[StoredPoint], str]:
         """One page of points in order of id, and the cursor of the next, empty at the end."""
-        with outages_named():
+        with store_call("page"):
             try:
                 found, offset = await self._client.scroll(
                     alias(scope.tenant),
@@ -161,7 +161,7 @@ class Reader:
 
     async def count(self, scope: Scope, conditions: Sequence[models.Condition] = ()) -> int:
         """How many points of the scope meet the conditions, exactly."""
-        with outages_named():
+        with store_call("count"):
             try:
                 reply = await self._client.count(
                     alias(scope.tenant), count_filter=scoped(scope, conditions), exact=True
@@ -176,7 +176,7 @@ class Reader:
         self, scope: Scope, field: str, conditions: Sequence[models.Condition] = ()
     ) -> dict[str, int]:
         """How many points have each value of a keyword field, exactly."""
-        with outages_named():
+        with store_call("counts_by"):
             try:
                 reply = await self._client.facet(
                     alias(scope.tenant),

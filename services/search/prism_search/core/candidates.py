@@ -63,7 +63,9 @@ class Candidate:
     keyword_chunks: list[ChunkHit] = field(default_factory=list)  # best first
     vector_chunks: list[ChunkHit] = field(default_factory=list)
     legs: dict[str, int] = field(default_factory=dict)  # leg -> best rank, from 1
-    nearness: float = 0.0  # of the best chunk's vector, standard deviations above the leg's mean
+    # Of the best chunk's vector, standard deviations above the leg's mean.
+    nearness: float = 0.0
+    deep_nearness: float = 0.0
     score: float = 0.0
     signals: dict[str, float] = field(default_factory=dict)
 

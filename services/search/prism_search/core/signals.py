@@ -111,6 +111,11 @@ def near(_: Question, file: Candidate) -> float:
     return min(max(file.nearness, 0.0), NEARNESS_MAX) / NEARNESS_SCALE
 
 
+def near_deep(_: Question, file: Candidate) -> float:
+    """The same by the deep model's vectors, where there are any."""
+    return min(max(file.deep_nearness, 0.0), NEARNESS_MAX) / NEARNESS_SCALE
+
+
 def depth(_: Question, file: Candidate) -> float:
     """Folders above the file, at most three."""
     return float(min(file.path.count("/"), DEPTH_MAX))
@@ -151,6 +156,7 @@ WEIGHTS: Mapping[str, tuple[Signal, float]] = {
     "joined_name": (joined_name, 0.15),
     "initials_name": (initials_name, 0.4),
     "near": (near, 0.2),
+    "near_deep": (near_deep, 0.1),
     "depth": (depth, -0.08),
     "in_tests": (in_tests, -0.5),
     "not_code": (not_code, -0.4),

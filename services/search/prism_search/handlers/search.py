@@ -234,8 +234,7 @@ def _candidates_of(
 ) -> list[Candidate]:
     """Candidates with their chunks, those of another version left out."""
     keyword, vector, deep = (_chunks_by_file(found, leg) for leg in ("keyword", FAST_LEG, DEEP_LEG))
-    scores = [point.score for point in found.points.get(FAST_LEG, ())]
-    mean, spread = (fmean(scores), pstdev(scores)) if scores else (0.0, 0.0)
+    fast_spread, deep_spread = _spread(found, FAST_LEG), _spread(found, DEEP_LEG)
     candidates = []
     for file_id, legs in ranks.items():
         point = files.get(file_id)
@@ -243,14 +242,25 @@ def _candidates_of(
             continue
         file = _candidate(point, legs)
         file.keyword_chunks = _current(keyword, file)
-        near = _current(vector, file)
-        file.vector_chunks = near + _current(deep, file)
-        if near and spread:
-            file.nearness = (max(chunk.score for chunk in near) - mean) / spread
+        near, near_deep = _current(vector, file), _current(deep, file)
+        file.vector_chunks = near + near_deep
+        file.nearness = _nearness(near, fast_spread)
+        file.deep_nearness = _nearness(near_deep, deep_spread)
         if file_id in stale:
             file.legs = {leg: rank for leg, rank in legs.items() if leg in FILE_LEGS}
         candidates.append(file)
     return candidates
+
+
+def _spread(found: Found, leg: str) -> tuple[float, float]:
+    """Mean and standard deviation of a leg's scores."""
+    scores = [point.score for point in found.points.get(leg, ())]
+    return (fmean(scores), pstdev(scores)) if scores else (0.0, 0.0)
+
+
+def _nearness(chunks: Sequence[ChunkHit], spread: tuple[float, float]) -> float:
+    mean, deviation = spread
+    return (max(chunk.score for chunk in chunks) - mean) / deviation if chunks and deviation else 0.0
 
 
 def _candidate(point: StoredPoint, legs: dict[str, int]) -> Candidate:
