@@ -8,6 +8,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from faststream import AckPolicy
@@ -36,7 +37,7 @@ from prism_contracts import names
 from prism_contracts.base import Lane, Message
 from prism_contracts.errors import ErrorCode
 from prism_runtime.codec import ClaimCodec
-from prism_runtime.delivery import ACK_WAIT_S, DeliveryMiddleware
+from prism_runtime.delivery import DeliveryMiddleware, Heart
 from prism_runtime.records import WatchedRecords, open_bucket
 from prism_runtime.settings import ServiceSettings
 
@@ -106,7 +107,7 @@ class Bus:
             middlewares=[
                 *telemetry,
                 NatsPrometheusMiddleware(registry=REGISTRY, app_name=f"prism-{self.service}"),
-                DeliveryMiddleware,
+                partial(DeliveryMiddleware, heart=Heart(self._settings.ack_wait_s)),
             ],
         )
 
@@ -268,7 +269,7 @@ class Bus:
                 ConsumerConfig(
                     durable_name=durable,
                     filter_subject=subject,
-                    ack_wait=ACK_WAIT_S,
+                    ack_wait=self._settings.ack_wait_s,
                     # Attempts are counted in DeliveryMiddleware, which can tell an outage from a poison message.
                     max_deliver=-1,
                     max_ack_pending=ACK_PENDING_MAX,
