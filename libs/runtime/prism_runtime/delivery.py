@@ -14,7 +14,7 @@ import logging
 import time
 from typing import Any
 
-from faststream import BaseMiddleware
+from faststream import BaseMiddleware, ContextRepo
 from faststream.exceptions import HandlerException, NackMessage
 from nats.aio.msg import Msg
 from pydantic import ValidationError
@@ -22,8 +22,8 @@ from pydantic import ValidationError
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.names import DEAD_LETTER_SUBJECTS, dead_letter_subject
 
-ACK_WAIT_S = 20.0
-HEARTBEAT_S = 5.0
+# Signs of life within one ack wait: a few may be late and the message still stays where it is.
+HEARTBEATS_PER_WAIT = 4
 ATTEMPTS_MAX = 4
 CRASHES_MAX = 6
 BACKOFF_S = (0.5, 2.0, 8.0)
@@ -38,10 +38,11 @@ POISON = (ValidationError, json.JSONDecodeError, UnicodeDecodeError)
 log = logging.getLogger(__name__)
 
 
-class _Heart:
+class Heart:
     """Tells the server about every message that is still worked on, so that it is not given to someone else."""
 
-    def __init__(self) -> None:
+    def __init__(self, ack_wait_s: float) -> None:
+        self._pause_s = ack_wait_s / HEARTBEATS_PER_WAIT
         self._working: dict[int, tuple[Msg, float]] = {}  # by identity: a message does not hash
         self._task: asyncio.Task[None] | None = None
 
@@ -55,18 +56,19 @@ class _Heart:
 
     async def _beat(self) -> None:
         while self._working:
-            await asyncio.sleep(HEARTBEAT_S)
-            old = time.monotonic() - HEARTBEAT_S
+            await asyncio.sleep(self._pause_s)
+            old = time.monotonic() - self._pause_s
             for msg, since in list(self._working.values()):
                 if since <= old:
                     await msg.in_progress()
 
 
-_heart = _Heart()
-
-
 class DeliveryMiddleware(BaseMiddleware):
     """Heartbeat, retry and dead letters for JetStream messages; requests pass untouched."""
+
+    def __init__(self, msg: Any, /, *, context: ContextRepo, heart: Heart) -> None:
+        super().__init__(msg, context=context)
+        self._heart = heart
 
     async def consume_scope(self, call_next: Any, msg: Any) -> Any:
         """Keep the message alive while its handler runs."""
@@ -75,11 +77,11 @@ class DeliveryMiddleware(BaseMiddleware):
             return await call_next(msg)
         if work.metadata.num_delivered > CRASHES_MAX + ATTEMPTS_MAX:
             raise PrismError(ErrorCode.INTERNAL, "Every process that took this message died or hung.")
-        _heart.begin(work)
+        self._heart.begin(work)
         try:
             return await call_next(msg)
         finally:
-            _heart.end(work)
+            self._heart.end(work)
 
     async def after_processed(
         self,

@@ -1,6 +1,7 @@
 """Typed records in a JetStream key-value bucket, with compare-and-set, and a watched copy for hot reads."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -20,7 +21,8 @@ from prism_contracts.base import Message
 
 CONFLICTS_MAX = 50
 CONFLICT_PAUSE_S = 0.005
-WATCH_PAUSE_S = 1.0
+WATCH_PAUSE_S = 0.5
+WATCH_LOOK_S = 0.25
 
 Record = TypeVar("Record", bound=Message)
 
@@ -94,11 +96,16 @@ class Records(Generic[Record]):
 
 
 class WatchedRecords(Generic[Record]):
-    """A copy of a bucket in memory that follows it within milliseconds. Starts full, survives reconnects."""
+    """A copy of a bucket in memory that follows it within milliseconds. Starts full, survives reconnects.
 
-    def __init__(self, kv: KeyValue, record_type: type[Record]) -> None:
+    After a reconnection the client's watch hears nothing for up to twenty seconds, until it misses its heartbeats;
+    so `reconnections` is looked at several times a second, and the bucket is followed afresh when it has grown.
+    """
+
+    def __init__(self, kv: KeyValue, record_type: type[Record], reconnections: Callable[[], int]) -> None:
         self._kv = kv
         self._type = record_type
+        self._reconnections = reconnections
         self._records: dict[str, Record] = {}
         self._filled = asyncio.Event()
         self._task = asyncio.create_task(self._follow())
@@ -118,23 +125,39 @@ class WatchedRecords(Generic[Record]):
     async def close(self) -> None:
         """Stop following."""
         self._task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._task
 
     async def _follow(self) -> None:
         while True:
             try:
-                await self._follow_once()
-            except asyncio.CancelledError:
-                raise
+                await self._follow_while_connected(self._reconnections())
             except Exception as error:  # noqa: BLE001 - a watch ends with any trouble of the connection
-                log.warning("watching a bucket again: %s", error)
-            await asyncio.sleep(WATCH_PAUSE_S)
+                log.warning("following a bucket again: %s", error or type(error).__name__)
+                await asyncio.sleep(WATCH_PAUSE_S)
 
-    async def _follow_once(self) -> None:
+    async def _follow_while_connected(self, connection: int) -> None:
         watcher = await self._kv.watchall()
-        async for entry in watcher:
-            if entry is None:  # all that was there has been said
-                self._filled.set()
-            elif entry.operation in (KV_DEL, KV_PURGE) or entry.value is None:
-                self._records.pop(entry.key, None)
-            else:
-                self._records[entry.key] = self._type.model_validate_json(entry.value)
+        fresh: dict[str, Record] = {}
+        try:
+            while self._reconnections() == connection:
+                try:
+                    entry = await watcher.updates(timeout=WATCH_LOOK_S)  # type: ignore[no-untyped-call]
+                except TimeoutError:
+                    continue
+                if (
+                    entry is None
+                ):  # all that was there has been said: only now does the new copy replace the old
+                    self._records = fresh
+                    self._filled.set()
+                else:
+                    self._take(entry, fresh)
+        finally:
+            with contextlib.suppress(Exception):  # the connection may be gone, and with it the subscription
+                await watcher.stop()  # type: ignore[no-untyped-call]
+
+    def _take(self, entry: KeyValue.Entry, records: dict[str, Record]) -> None:
+        if entry.operation in (KV_DEL, KV_PURGE) or entry.value is None:
+            records.pop(entry.key, None)
+        else:
+            records[entry.key] = self._type.model_validate_json(entry.value)
