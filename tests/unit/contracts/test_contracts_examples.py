@@ -4,10 +4,10 @@ import inspect
 import json
 from pathlib import Path
 
-import prism_contracts
 import pytest
 from pydantic import ValidationError
 
+import prism_contracts
 from prism_contracts import code, errors, events, records, rpc
 from prism_contracts.base import Message
 
