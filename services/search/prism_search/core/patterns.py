@@ -15,14 +15,11 @@ from typing import Any
 import re2  # type: ignore[import-untyped]
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_store.schema import WORD_CHARS_MAX, WORD_CHARS_MIN
+from prism_store.words import PART_CHARS_MAX, WORD_CHARS_MIN, WORD_RUN, lower
 
 PATTERN_CHARS_MAX = 1_000
-# A part longer than the overlap of a long word's windows could lie across two of them.
-PART_CHARS_MAX = WORD_CHARS_MAX // 2
 PROGRAM_BYTES_MAX = 8 << 20
 CLAUSES_MAX = 6
-WORD_RUN = re.compile(r"\w+")
 
 # One of these parts must be inside a word of the file.
 Clause = frozenset[str]
@@ -91,7 +88,7 @@ def _compile(source: str, *, case_sensitive: bool) -> Any:
 def _literal_clauses(text: str) -> tuple[Clause, ...]:
     runs = [run for run in WORD_RUN.findall(text) if len(run) >= WORD_CHARS_MIN]
     longest = sorted(runs, key=len, reverse=True)[:CLAUSES_MAX]
-    return tuple(frozenset({_lower(run[:PART_CHARS_MAX])}) for run in longest)
+    return tuple(frozenset({lower(run)[:PART_CHARS_MAX]}) for run in longest)
 
 
 def _regex_clauses(pattern: str) -> tuple[Clause, ...]:
@@ -139,7 +136,3 @@ def _branch_clauses(branches: Iterable[Iterable[tuple[Any, Any]]]) -> list[Claus
             return []
         parts |= max(clauses, key=lambda clause: min(map(len, clause)))
     return [frozenset(parts)]
-
-
-def _lower(text: str) -> str:
-    return text.lower() if text.isascii() else "".join(char.lower() for char in text)
