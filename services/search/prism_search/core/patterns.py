@@ -46,7 +46,9 @@ def compile_pattern(pattern: str, *, regex: bool, case_sensitive: bool, word: bo
     source = pattern if regex else re.escape(pattern) if word or not case_sensitive else pattern
     if not regex and case_sensitive and not word:
         return Pattern(None, _literal_clauses(pattern), literal=pattern)
-    expression = _compile(f"\\b(?:{source})\\b" if word else source, case_sensitive=case_sensitive)
+    expression = _compile(source, case_sensitive=case_sensitive)
+    if word:  # after the pattern alone was found valid: `a)(b` is valid only in these brackets
+        expression = _compile(f"\\b(?:{source})\\b", case_sensitive=case_sensitive)
     folds = not case_sensitive or "(?" in pattern
     clauses = _regex_clauses(pattern) if regex else _literal_clauses(pattern)
     return Pattern(expression, tuple(c for c in clauses if not folds or all(part.isascii() for part in c)))
@@ -96,10 +98,9 @@ def _regex_clauses(pattern: str) -> tuple[Clause, ...]:
     if "[:" in pattern or "\\Q" in pattern or "\\pN" in pattern:
         return ()
     try:
-        parsed = sre_parser.parse(pattern)
+        clauses = _clauses(sre_parser.parse(pattern))
     except (re.error, OverflowError, RecursionError):
         return ()
-    clauses = _clauses(parsed)
     return tuple(sorted(clauses, key=lambda clause: -min(map(len, clause)))[:CLAUSES_MAX])
 
 
