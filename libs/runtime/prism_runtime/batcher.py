@@ -49,12 +49,15 @@ class Batcher(Generic[Item, Result]):
         await asyncio.sleep(0)
         while self._waiting:
             batch = self._take()
+            futures = [future for _, future in batch]
             try:
                 results = await self._work([item for item, _ in batch])
+                # Checked before anyone is answered: a submitter that is left out would wait for ever.
+                answers = list(zip(futures, results, strict=True))
             except Exception as error:  # noqa: BLE001 - belongs to the submitters
-                results = [error] * len(batch)
-            for (_, future), result in zip(batch, results, strict=True):
-                _resolve(future, result)
+                answers = [(future, error) for future in futures]
+            for future, answer in answers:
+                _resolve(future, answer)
 
     def _take(self) -> list[tuple[Item, asyncio.Future[Result]]]:
         batch: list[tuple[Item, asyncio.Future[Result]]] = []

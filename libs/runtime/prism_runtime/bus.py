@@ -7,7 +7,7 @@ acked only after it returned, so it returns only when its effect is durable. Del
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -161,31 +161,35 @@ class Bus:
         handle: Callable[[Event], Awaitable[None]],
         *,
         workers: int,
-        lanes: Sequence[Lane] = (Lane.LIVE, Lane.BULK),
     ) -> None:
-        """Call `handle` for every event of a fact, on lanes of their own with `workers` handlers each."""
-        for lane in lanes:
-            self._subscribe(lane, fact, event_type, handle, workers)
+        """Call `handle` for every event of a fact, with `workers` handlers a lane."""
+
+        async def on_body(_: Lane, body: bytes) -> None:
+            await handle(event_type.model_validate_json(body))
+
+        self.consume_bytes(fact, on_body, workers=workers)
+
+    def consume_bytes(
+        self, fact: str, handle: Callable[[Lane, bytes], Awaitable[None]], *, workers: int
+    ) -> None:
+        """The same for who passes bodies on: `handle` gets the lane and the JSON."""
+        for lane in Lane:
+            self._subscribe(lane, fact, handle, workers)
 
     def _subscribe(
-        self,
-        lane: Lane,
-        fact: str,
-        event_type: type[Event],
-        handle: Callable[[Event], Awaitable[None]],
-        workers: int,
+        self, lane: Lane, fact: str, handle: Callable[[Lane, bytes], Awaitable[None]], workers: int
     ) -> None:
-        stream = names.stream_of(fact)
+        stream = names.stream_of(fact).name
         durable = names.durable(self.service, lane, fact)
         subject = names.subject(lane, fact)
-        self._durables.append((stream.name, durable, subject))
+        self._durables.append((stream, durable, subject))
 
         async def on_message(body: bytes) -> None:
-            await handle(event_type.model_validate_json(body))
+            await handle(lane, body)
 
         self.broker.subscriber(
             subject,
-            stream=self._streams[stream.name],
+            stream=self._streams[stream],
             durable=durable,
             # A message that waits in the client burns its ack time: fetch no more than can be worked on.
             pull_sub=PullSub(batch_size=workers, timeout=FETCH_TIMEOUT_S),
@@ -218,6 +222,10 @@ class Bus:
         )(on_message)
 
     async def publish(self, fact: str, lane: Lane, event: Message, message_id: str) -> None:
+        """Say a fact and return when it is stored; see `publish_bytes`."""
+        await self.publish_bytes(fact, lane, event.model_dump_json().encode(), message_id)
+
+    async def publish_bytes(self, fact: str, lane: Lane, body: bytes, message_id: str) -> None:
         """Say a fact and return when it is stored.
 
         A full stream or an absent server makes this wait: that is the back-pressure. A repeated message id
@@ -227,7 +235,7 @@ class Bus:
         while True:
             try:
                 ack = await self.broker.publish(
-                    event,
+                    body,
                     names.subject(lane, fact),
                     # Without `stream` a publish is fire and forget.
                     stream=stream.name,

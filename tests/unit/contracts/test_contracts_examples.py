@@ -1,0 +1,83 @@
+"""Stored examples hold the wire format: a change of a field's name, order or form shows here."""
+
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+import prism_contracts
+from prism_contracts import code, errors, events, records, rpc
+from prism_contracts.base import Message
+
+FOLDER = Path(prism_contracts.__file__).with_name("examples")
+TYPES = {
+    name: found
+    for module in (code, errors, events, records, rpc)
+    for name, found in inspect.getmembers(module, inspect.isclass)
+    if issubclass(found, Message) and found.__module__ == module.__name__
+}
+
+
+def example(name: str) -> str:
+    return (FOLDER / f"{name}.json").read_text(encoding="utf-8")
+
+
+def test_every_message_has_an_example_and_every_example_a_message():
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(TYPES)
+
+
+@pytest.mark.parametrize("name", sorted(TYPES))
+def test_an_example_comes_back_byte_for_byte(name):
+    assert TYPES[name].model_validate_json(example(name)).model_dump_json(indent=2) + "\n" == example(name)
+
+
+@pytest.mark.parametrize("name", sorted(TYPES))
+def test_a_reader_ignores_what_it_does_not_know(name):
+    newer = json.loads(example(name)) | {"a_field_of_the_next_version": 1}
+    assert TYPES[name].model_validate_json(json.dumps(newer)) == TYPES[name].model_validate_json(
+        example(name)
+    )
+
+
+@pytest.mark.parametrize("name", sorted(TYPES))
+def test_messages_are_frozen(name):
+    message = TYPES[name].model_validate_json(example(name))
+    with pytest.raises(ValidationError, match="frozen"):
+        setattr(message, next(iter(TYPES[name].model_fields)), None)
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("FileChanged", "FileChanged:0c9a4d1e-57b3-5d0a-9a53-0d6f5b7b2c11:12"),
+        ("RepoIndexed", "RepoIndexed:0c9a4d1e-57b3-5d0a-9a53-0d6f5b7b2c11"),
+        ("CloneRequested", "CloneRequested:0c9a4d1e-57b3-5d0a-9a53-0d6f5b7b2c11"),
+    ],
+)
+def test_the_idempotency_key_is_that_of_the_thing_said(name, key):
+    assert TYPES[name].model_validate_json(example(name)).message_id == key
+
+
+@pytest.mark.parametrize("count", [0, rpc.SYMBOLS_BATCH_MAX + 1])
+def test_a_batch_of_symbols_has_a_limit(count):
+    with pytest.raises(ValidationError):
+        rpc.DefinitionsRequest(tenant="t", symbols=("a",) * count)
+
+
+@pytest.mark.parametrize(
+    ("request_type", "field", "largest", "rest"),
+    [
+        (rpc.SearchRequest, "limit", rpc.SEARCH_LIMIT_MAX, {"query": "q"}),
+        (rpc.GrepRequest, "limit", rpc.GREP_LIMIT_MAX, {"pattern": "q"}),
+        (rpc.GrepRequest, "context_lines", rpc.CONTEXT_LINES_MAX, {"pattern": "q"}),
+        (rpc.ListFilesRequest, "limit", rpc.LIST_LIMIT_MAX, {}),
+        (rpc.CoverageRequest, "limit", rpc.LIST_LIMIT_MAX, {}),
+    ],
+)
+def test_limits_hold_at_the_limit_and_just_past_it(request_type, field, largest, rest):
+    assert getattr(request_type(tenant="t", **rest, **{field: largest}), field) == largest
+    for wrong in (largest + 1, -1):
+        with pytest.raises(ValidationError):
+            request_type(tenant="t", **rest, **{field: wrong})

@@ -1,0 +1,64 @@
+import asyncio
+
+import httpx
+import pytest
+
+from prism_runtime import health
+from prism_runtime.health import health_app
+
+
+def get(app, path: str) -> httpx.Response:
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+            return await client.get(path)
+
+    return asyncio.run(ask())
+
+
+async def well() -> None:
+    return None
+
+
+async def unwell() -> None:
+    raise ConnectionError("no route")
+
+
+async def silent() -> None:
+    await asyncio.Event().wait()
+
+
+def test_a_process_that_answers_is_alive_whatever_its_dependencies_do():
+    reply = get(health_app("search", {"nats": unwell}), "/livez")
+    assert (reply.status_code, reply.json()) == (200, {"status": "ok", "service": "search"})
+
+
+def test_it_is_ready_when_every_check_passes():
+    reply = get(health_app("search", {"nats": well, "qdrant": well}), "/readyz")
+    assert reply.status_code == 200
+    assert reply.json() == {"status": "ok", "checks": {"nats": "ok", "qdrant": "ok"}}
+
+
+def test_it_is_not_ready_when_one_fails_and_says_which_and_why():
+    reply = get(health_app("search", {"nats": unwell, "qdrant": well}), "/readyz")
+    assert reply.status_code == 503
+    assert reply.json()["checks"] == {"nats": "ConnectionError: no route", "qdrant": "ok"}
+
+
+def test_a_check_that_never_answers_is_cut_off(monkeypatch):
+    monkeypatch.setattr(health, "READY_TIMEOUT_S", 0.01)
+    reply = get(health_app("search", {"nats": silent}), "/readyz")
+    assert reply.status_code == 503
+    assert reply.json()["checks"]["nats"].startswith("no answer within")
+
+
+def test_metrics_are_those_of_prometheus():
+    reply = get(health_app("search", {}), "/metrics")
+    assert reply.status_code == 200
+    assert reply.headers["content-type"].startswith("text/plain")
+    assert "python_info" in reply.text
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz"])
+def test_nothing_else_is_there(path):
+    assert get(health_app("search", {}), path).status_code == 404
