@@ -13,7 +13,7 @@ from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, FileStatus, alias
 PAGE_POINTS = 2_000
 COUNTS_MAX = 10_000
 
-CHUNK_FIELDS = ["file", "path", "generation", "ordinal", "start", "end", "symbol", "kind", "language"]
+CHUNK_FIELDS = ["file", "generation", "start", "end", "symbol", "kind"]
 RANK_FIELDS = ["path", "generation", "status", "language", "prose", "flags", "definitions", "lines"]
 
 
@@ -74,9 +74,12 @@ class Reader:
         self._client = client
 
     async def ask_legs(
-        self, scope: Scope, legs: Sequence[Leg], fields: Sequence[str]
+        self, scope: Scope, legs: Sequence[Leg], fields: Sequence[str] = ()
     ) -> list[list[StoredPoint]]:
-        """All legs in one round trip; for each its points, best first, with these payload fields."""
+        """All legs in one round trip; for each its points, best first, with these payload fields.
+
+        Without fields no payload is read, which is several times as fast.
+        """
         requests = [_leg_request(scope, leg, list(fields)) for leg in legs]
         with store_call("ask_legs"):
             try:
@@ -228,18 +231,19 @@ def without_status() -> models.IsEmptyCondition:
 
 
 def _leg_request(scope: Scope, leg: Leg, fields: list[str]) -> models.QueryRequest:
+    payload = fields or False
     flt = scoped(scope, leg.conditions)
     if isinstance(leg, VectorLeg):
         using = DEEP_VECTOR if leg.deep else FAST_VECTOR
         return models.QueryRequest(
-            query=list(leg.vector), using=using, filter=flt, limit=leg.limit, with_payload=fields
+            query=list(leg.vector), using=using, filter=flt, limit=leg.limit, with_payload=payload
         )
     if isinstance(leg, TextLeg):
         query = models.TextQuery(text=leg.query)
         return models.QueryRequest(
-            query=query, using=leg.field, filter=flt, limit=leg.limit, with_payload=fields
+            query=query, using=leg.field, filter=flt, limit=leg.limit, with_payload=payload
         )
-    return models.QueryRequest(filter=flt, limit=leg.limit, with_payload=fields)
+    return models.QueryRequest(filter=flt, limit=leg.limit, with_payload=payload)
 
 
 def _stored(point: models.ScoredPoint | models.Record) -> StoredPoint:

@@ -33,6 +33,11 @@ class Target(NamedTuple):
         return next((known.name for known in self.repositories if known.repo == repo), repo)
 
     @property
+    def is_quiet(self) -> bool:
+        """Whether the newest import of every repository has ended well: nothing is being written."""
+        return all(_is_quiet(known, self.scope.layer) for known in self.repositories)
+
+    @property
     def corpus_version(self) -> int:
         """Grows with every import that any of the repositories has seen."""
         return sum(known.next_version for known in self.repositories)
@@ -113,7 +118,8 @@ class Repositories:
         known = self._counts.get(key)
         if known is None:
             return await self._count(target)
-        if time.monotonic() - known.at > COUNTS_KEPT_S and key not in self._counting:
+        is_old = not target.is_quiet and time.monotonic() - known.at > COUNTS_KEPT_S
+        if is_old and key not in self._counting:
             self._counting[key] = asyncio.create_task(self._count(target))
             self._counting[key].add_done_callback(lambda _: self._counting.pop(key, None))
         return known
@@ -129,6 +135,11 @@ class Repositories:
         counts = Counts(time.monotonic(), by_status, by_reason)
         self._counts[target.scope, target.corpus_version] = counts
         return counts
+
+
+def _is_quiet(repository: Repository, layer: str) -> bool:
+    served = repository.layers.get(layer)
+    return served is not None and not repository.active_job and served.version == repository.next_version - 1
 
 
 def _unknown(name: str, names: list[str]) -> PrismError:
