@@ -111,6 +111,12 @@ async def test_deep_nesting_does_not_hide_the_rest_of_a_file(shared_stack: Runni
     assert len(answer["matches"]) == 1
 
 
+async def test_an_empty_file_is_found_by_its_name(shared_stack: RunningStack, odd) -> None:
+    async with shared_stack.agent(ODD) as agent:
+        answer = await agent.ask("search_code", query="empty.py")
+    assert ("empty.py", "") in [(hit["file_path"], hit["content"]) for hit in answer["results"]]
+
+
 async def test_nothing_outside_of_the_tree_is_findable(shared_stack: RunningStack, odd) -> None:
     async with shared_stack.agent(ODD) as agent:
         for line in (OUTSIDE, "INSIDE_A_SUBMODULE"):

@@ -110,3 +110,21 @@ async def test_urls_that_must_not_be_cloned_are_refused(shared_stack: RunningSta
         repos = await agent.ask("list_repos")
     assert "hunter2xyz" not in str(refused) + str(repos)
     assert "hunter2xyz" not in shared_stack.logs(whole=True)
+
+
+async def test_private_addresses_are_refused_unless_allowed(
+    breakable_stack: RunningStack, served: str
+) -> None:
+    port = served.rpartition(":")[2]
+    async with breakable_stack.agent() as agent:
+        for url in (
+            f"{served}/{NAME}.git",
+            f"https://127.0.0.1:{port}/{NAME}.git",
+            f"https://localhost:{port}/{NAME}.git",
+            "https://10.0.0.1/owner/name.git",
+            "https://169.254.169.254/latest/meta-data",
+            "https://[::1]/owner/name.git",
+            "https://2130706433/owner/name.git",
+            "git://192.168.1.1/owner/name",
+        ):
+            assert (await agent.fails("index_repository", url=url))["code"] == "clone_refused", url

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import nats
 import pytest
 from nats.js import JetStreamContext
-from running_stack import SERVICES, RunningStack, assert_same_points, check_counts
+from running_stack import SERVICES, RunningStack, assert_same_points, check_counts, until
 from source_repos import GitRepo
 
 from prism_contracts import names
@@ -78,7 +77,7 @@ class Peaceful:
 
 
 @pytest.fixture(scope="module")
-def peaceful(module_stack: RunningStack, tmp_path_factory) -> Peaceful:
+def peaceful(breakable_stack: RunningStack, tmp_path_factory) -> Peaceful:
     repo = GitRepo(tmp_path_factory.mktemp("disturbed") / "repo")
     for name in ("alpha", "beta"):
         repo.git("checkout", "--quiet", "--orphan", name)
@@ -89,9 +88,9 @@ def peaceful(module_stack: RunningStack, tmp_path_factory) -> Peaceful:
     # The third import leaves the same tombstones as every one after it.
     for name in ("alpha", "beta", "alpha"):
         repo.git("checkout", "--quiet", name)
-        job = module_stack.index(repo.folder, "--name", REPO)
+        job = breakable_stack.index(repo.folder, "--name", REPO)
         assert job["counts"]["indexed"] == FILES + ONLY_ONE_STATE
-        points[name] = module_stack.points(job["repo"])
+        points[name] = breakable_stack.points(job["repo"])
     return Peaceful(repo, job["repo"], points, "alpha")
 
 
@@ -123,10 +122,8 @@ class Middle:
 
 async def start_index(stack: RunningStack, folder: Path, service: str) -> subprocess.Popen[str]:
     """The command in the background, once the service is in the middle of it."""
-    url, token = stack.nats_address()
-    connection = await nats.connect(url, token=token)
-    try:
-        middle = Middle(connection.jetstream(), service)
+    async with stack.jetstream() as js:
+        middle = Middle(js, service)
         await middle.begin()
         command = stack.begin("index", str(folder), "--name", REPO, "--wait", "--json")
         async with asyncio.timeout(COMMAND_SECONDS_MAX):
@@ -134,8 +131,6 @@ async def start_index(stack: RunningStack, folder: Path, service: str) -> subpro
                 assert command.poll() is None, "it ended before it could be disturbed"
                 await asyncio.sleep(FOLLOW_POLL_S)
         return command
-    finally:
-        await connection.close()
 
 
 def end_of(command: subprocess.Popen[str]) -> dict[str, Any]:
@@ -155,15 +150,15 @@ def check_end(stack: RunningStack, peaceful: Peaceful, job: dict[str, Any], stat
 
 @pytest.mark.parametrize("service", SERVICES)
 async def test_a_service_killed_in_the_middle_of_an_index(
-    module_stack: RunningStack, peaceful: Peaceful, service: str
+    breakable_stack: RunningStack, peaceful: Peaceful, service: str
 ) -> None:
-    restarts = module_stack.state()["services"][service]["restarts"]
+    restarts = breakable_stack.state()["services"][service]["restarts"]
     state = peaceful.switch()
-    command = await start_index(module_stack, peaceful.repo.folder, service)
-    module_stack.kill(service)
+    command = await start_index(breakable_stack, peaceful.repo.folder, service)
+    breakable_stack.kill(service)
     job = end_of(command)
-    module_stack.wait_restarted(service, restarts + 1)
-    check_end(module_stack, peaceful, job, state)
+    breakable_stack.wait_restarted(service, restarts + 1)
+    check_end(breakable_stack, peaceful, job, state)
 
 
 async def ask_on(stack: RunningStack, is_over: Callable[[], bool]) -> list[str]:
@@ -196,33 +191,33 @@ def check_grep(answer: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("service", ["nats", "qdrant"])
 async def test_an_engine_that_stands_still_for_seconds(
-    module_stack: RunningStack, peaceful: Peaceful, service: str
+    breakable_stack: RunningStack, peaceful: Peaceful, service: str
 ) -> None:
     state = peaceful.switch()
-    command = await start_index(module_stack, peaceful.repo.folder, service)
+    command = await start_index(breakable_stack, peaceful.repo.folder, service)
     over_at = time.monotonic() + STILL_S
-    with module_stack.stopped(service):
-        asking = asyncio.create_task(ask_on(module_stack, lambda: command.poll() is not None))
+    with breakable_stack.stopped(service):
+        asking = asyncio.create_task(ask_on(breakable_stack, lambda: command.poll() is not None))
         while time.monotonic() < over_at:
             await asyncio.sleep(FOLLOW_POLL_S)
     job = await asyncio.to_thread(end_of, command)
     codes = await asking
     assert "" in codes, "no question was answered afterwards"
-    check_end(module_stack, peaceful, job, state)
+    check_end(breakable_stack, peaceful, job, state)
 
 
 @pytest.mark.parametrize("service", ["qdrant", "search"])
 async def test_questions_while_what_answers_them_is_killed(
-    module_stack: RunningStack, peaceful: Peaceful, service: str
+    breakable_stack: RunningStack, peaceful: Peaceful, service: str
 ) -> None:
     """Each gets an answer or an error with a code, soon, and answers come back."""
-    restarts = module_stack.state()["services"][service]["restarts"]
-    asking = asyncio.create_task(ask_on(module_stack, lambda: is_back(module_stack, service, restarts)))
+    restarts = breakable_stack.state()["services"][service]["restarts"]
+    asking = asyncio.create_task(ask_on(breakable_stack, lambda: is_back(breakable_stack, service, restarts)))
     await asyncio.sleep(QUESTION_PAUSE_S)
-    module_stack.kill(service)
+    breakable_stack.kill(service)
     codes = await asking
     assert any(codes), "nothing was asked while it was away"
-    async with module_stack.agent(REPO) as agent:
+    async with breakable_stack.agent(REPO) as agent:
         answer = await agent.ask("grep_code", pattern="_7_2(value)")
     assert len(answer["matches"]) == 2
 
@@ -232,15 +227,38 @@ def is_back(stack: RunningStack, service: str, restarts: int) -> bool:
     return facts["restarts"] > restarts and facts["ready"]
 
 
+async def test_services_that_start_while_the_engines_do_not_answer(
+    breakable_stack: RunningStack, peaceful: Peaceful
+) -> None:
+    services = [name for name in SERVICES if name not in ("nats", "qdrant")]
+    before = {name: breakable_stack.state()["services"][name]["restarts"] for name in services}
+    with breakable_stack.stopped("nats"), breakable_stack.stopped("qdrant"):
+        for service in services:
+            breakable_stack.kill(service)
+        await until(
+            lambda: all(
+                breakable_stack.state()["services"][name]["restarts"] > before[name] for name in services
+            ),
+            what="every service was started again",
+        )
+        await asyncio.sleep(STILL_S)
+    for service in services:
+        breakable_stack.wait_restarted(service, before[service] + 1)
+    job = breakable_stack.index(peaceful.repo.folder, "--name", REPO)
+    assert job["nothing_changed"]
+    async with breakable_stack.agent(REPO) as agent:
+        assert (await agent.ask("search_code", query="step 2 of part 7"))["results"]
+
+
 async def test_down_in_the_middle_of_an_index_and_up_again(
-    module_stack: RunningStack, peaceful: Peaceful
+    breakable_stack: RunningStack, peaceful: Peaceful
 ) -> None:
     state = peaceful.switch()
-    command = await start_index(module_stack, peaceful.repo.folder, "indexer")
-    job_id = module_stack.newest_job(REPO)["job"]
-    module_stack.down()
+    command = await start_index(breakable_stack, peaceful.repo.folder, "indexer")
+    job_id = breakable_stack.newest_job(REPO)["job"]
+    breakable_stack.down()
     command.kill()
     command.wait()
-    module_stack.up()
-    job = module_stack.ended_job(job_id)
-    check_end(module_stack, peaceful, job, state)
+    breakable_stack.up()
+    job = breakable_stack.ended_job(job_id)
+    check_end(breakable_stack, peaceful, job, state)
