@@ -1,10 +1,13 @@
 """Typed records in a JetStream key-value bucket, with compare-and-set, and a watched copy for hot reads."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from nats.errors import Error as NatsError
+from nats.errors import TimeoutError as NatsTimeoutError
 from nats.js import JetStreamContext
 from nats.js.api import KeyValueConfig, StorageType
 from nats.js.errors import (
@@ -15,12 +18,14 @@ from nats.js.errors import (
     NoKeysError,
 )
 from nats.js.kv import KV_DEL, KV_PURGE, KeyValue
+from pydantic import ValidationError
 
 from prism_contracts.base import Message
 
 CONFLICTS_MAX = 50
 CONFLICT_PAUSE_S = 0.005
 WATCH_PAUSE_S = 1.0
+RECONNECT_LOOK_S = 0.25
 
 Record = TypeVar("Record", bound=Message)
 
@@ -86,10 +91,8 @@ class Records(Generic[Record]):
         """The record and the revision that a writer must name: of a deleted record, that of its tombstone."""
         try:
             entry = await self._kv.get(key)
-        except KeyDeletedError as error:
-            return None, error.entry.revision or 0 if error.entry else 0
-        except KeyNotFoundError:
-            return None, 0
+        except (KeyNotFoundError, KeyDeletedError) as error:
+            return None, (error.entry.revision or 0) if error.entry else 0
         return self._type.model_validate_json(entry.value or b""), entry.revision or 0
 
 
@@ -122,19 +125,41 @@ class WatchedRecords(Generic[Record]):
     async def _follow(self) -> None:
         while True:
             try:
-                await self._follow_once()
+                await self._follow_until_reconnected()
             except asyncio.CancelledError:
                 raise
             except Exception as error:  # noqa: BLE001 - a watch ends with any trouble of the connection
                 log.warning("watching a bucket again: %s", error)
-            await asyncio.sleep(WATCH_PAUSE_S)
+                await asyncio.sleep(WATCH_PAUSE_S)
 
-    async def _follow_once(self) -> None:
+    async def _follow_until_reconnected(self) -> None:
+        """A server that was away has forgotten the watch, and the client notices only after 20 seconds."""
+        reconnects = self._reconnects()
         watcher = await self._kv.watchall()
-        async for entry in watcher:
-            if entry is None:  # all that was there has been said
-                self._filled.set()
-            elif entry.operation in (KV_DEL, KV_PURGE) or entry.value is None:
-                self._records.pop(entry.key, None)
-            else:
-                self._records[entry.key] = self._type.model_validate_json(entry.value)
+        records: dict[str, Record] = {}
+        try:
+            while reconnects == self._reconnects():
+                with contextlib.suppress(NatsTimeoutError):
+                    entry = await watcher.updates(timeout=RECONNECT_LOOK_S)  # type: ignore[no-untyped-call]
+                    if entry is None:  # all that was there has been said
+                        self._records = records
+                        self._filled.set()
+                    else:
+                        self._take(records, entry)
+        finally:
+            with contextlib.suppress(NatsError):
+                await watcher.stop()  # type: ignore[no-untyped-call]
+
+    def _take(self, records: dict[str, Record], entry: KeyValue.Entry) -> None:
+        if entry.operation in (KV_DEL, KV_PURGE) or entry.value is None:
+            records.pop(entry.key, None)
+            return
+        try:
+            records[entry.key] = self._type.model_validate_json(entry.value)
+        except ValidationError as error:
+            # Passed over: it must not hide the others. What was known of it is not known any more.
+            records.pop(entry.key, None)
+            log.error("record %s cannot be read: %s", entry.key, error)  # noqa: TRY400 - the text says it all
+
+    def _reconnects(self) -> int:
+        return self._kv._js._nc.stats["reconnects"]  # noqa: SLF001 - a bucket does not tell its connection
