@@ -110,10 +110,8 @@ STORIES = [
     ("A", "B", "A"),
     ("A", "B", "removed"),
     ("A", "removed", "A"),
-    ("B", "skipped", "A"),
     ("A", "failed", "C"),
     ("removed", "A", "skipped"),
-    ("A", "A", "A"),
 ]
 
 
@@ -123,12 +121,12 @@ async def test_the_newest_wins_in_whatever_order_and_however_often_versions_come
     expected = await written_alone(client, tenant, files[-1])
     writer = Writer(client)
     for order in permutations(files):
-        for repeat in (1, 2):
-            for file in order * repeat:
+        for _ in range(2):
+            for file in order:
                 newest = (await writer.write(tenant, [file]))[0]
                 assert newest or file is not files[-1]
             assert await everything(client, tenant) == expected, [f.version for f in order]
-            await clear(client, tenant)
+        await clear(client, tenant)
 
 
 @pytest.mark.parametrize("story", STORIES, ids="-".join)
