@@ -26,6 +26,7 @@ ACK_WAIT_S = "3"
 SERVICES = ("nats", "qdrant", "ingest", "chunker", "embedder", "indexer", "search", "gateway")
 FINAL = frozenset({"complete", "complete_with_errors", "failed", "abandoned"})
 LOG_LINES_SHOWN = 12
+LINE_CHARS_SHOWN = 300
 SCROLL_POINTS = 2_000
 
 Json = dict[str, Any]
@@ -222,12 +223,13 @@ class RunningStack:
             what=f"{service} is back",
         )
 
-    def logs(self) -> str:
-        """The last lines of each log, for whoever looks at a failure."""
+    def logs(self, *, whole: bool = False) -> str:
+        """The last lines of each log, for whoever looks at a failure; or all."""
         parts = []
         for log in sorted((self.data / "logs").glob("*.log")):
-            lines = log.read_text(errors="replace").splitlines()[-LOG_LINES_SHOWN:]
-            parts.append(f"--- {log.name}\n" + "\n".join(line[:300] for line in lines))
+            lines = log.read_text(errors="replace").splitlines()
+            shown = lines if whole else [line[:LINE_CHARS_SHOWN] for line in lines[-LOG_LINES_SHOWN:]]
+            parts.append("\n".join([f"--- {log.name}", *shown]))
         return "\n".join(parts)
 
 

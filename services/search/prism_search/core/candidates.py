@@ -20,7 +20,7 @@ LEG_WEIGHTS: Mapping[str, float] = {
 
 @dataclass(frozen=True)
 class Definition:
-    """What ranking knows of a symbol. `group`: T type-like, F callable, V value."""
+    """What ranking knows of a symbol. `group`: T type-like, F callable, P prototype of a callable, V value."""
 
     group: str
     kind: str

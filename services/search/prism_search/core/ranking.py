@@ -34,6 +34,7 @@ def rarity_of(document_frequency: dict[str, int], documents: int) -> Rarity:
 def rank(question: Question, candidates: Iterable[Candidate]) -> list[Candidate]:
     """The candidates, best first; equal scores by path. Fills in `score` and `signals`."""
     files = list(candidates)
+    question.shallowest = min((file.path.count("/") for file in files), default=0)
     for file in files:
         file.signals = score(question, file)
         file.score = sum(file.signals.values())

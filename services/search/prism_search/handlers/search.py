@@ -65,7 +65,7 @@ class SearchHandler:
         self._reader = reader
         self._repositories = repositories
         self._embedding = embedding
-        self._rarity = RarityCounter(reader)
+        self._rarity = RarityCounter(reader, repositories)
 
     async def search(self, request: SearchRequest) -> SearchReply:
         """Hits, best first, with their legs and the receipt."""
@@ -76,10 +76,10 @@ class SearchHandler:
         vectors = await self._embedding.embed(query.text)
         clock.lap("embed")
         found, candidates = await self._candidates(request, query, target, vectors, clock)
-        question = Question(query, await rarity_task)
+        question = Question(query, *await rarity_task)
         ranked = rank(question, (file for file in candidates if _wanted(file, request)))
         clock.lap("rank")
-        hits = await self._hits(target, question, ranked, request.limit)
+        hits = await self._hits(target, question, ranked, request)
         receipt = await self._repositories.receipt(target, found.missing)
         clock.lap("assemble")
         return SearchReply(
@@ -122,9 +122,10 @@ class SearchHandler:
         return Found(dict(zip(legs, answers, strict=True)), vectors.missing)
 
     async def _hits(
-        self, target: Target, question: Question, ranked: Sequence[Candidate], limit: int
+        self, target: Target, question: Question, ranked: Sequence[Candidate], request: SearchRequest
     ) -> tuple[Hit, ...]:
         """One hit a file; if there are fewer files than asked for, further chunks of the best."""
+        limit = request.limit
         shown = [(file, best_range(question, file)) for file in ranked[:limit]]
         for file in ranked[:limit]:
             if len(shown) >= limit:
@@ -133,7 +134,8 @@ class SearchHandler:
             shown += [(file, found) for found in further_ranges(file, [first])[: limit - len(shown)]]
         contents = await self._contents(target, shown)
         return tuple(
-            _hit(target, file, found, content) for (file, found), content in zip(shown, contents, strict=True)
+            _hit(target, file, found, content, explain=request.explain)
+            for (file, found), content in zip(shown, contents, strict=True)
         )
 
     async def _contents(self, target: Target, shown: Sequence[tuple[Candidate, Range]]) -> list[str]:
@@ -301,7 +303,7 @@ def _current(chunks: dict[str, list[StoredPoint]], file: Candidate) -> list[Chun
     ]
 
 
-def _hit(target: Target, file: Candidate, found: Range, content: str) -> Hit:
+def _hit(target: Target, file: Candidate, found: Range, content: str, *, explain: bool) -> Hit:
     return Hit(
         repo=target.name_of(file.repo),
         file_path=file.path,
@@ -313,6 +315,7 @@ def _hit(target: Target, file: Candidate, found: Range, content: str) -> Hit:
         language=file.language,
         score=round(file.score, 4),
         legs=file.legs,
+        signals={name: round(share, 4) for name, share in file.signals.items() if share} if explain else {},
     )
 
 
