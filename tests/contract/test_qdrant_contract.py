@@ -5,7 +5,6 @@ Runs on the local server, and also on a real Qdrant when PRISM_TEST_QDRANT_URL n
 
 import asyncio
 import operator
-import os
 import random
 import uuid
 from collections.abc import AsyncIterator, Iterator
@@ -17,22 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from qdrant_client import AsyncQdrantClient, QdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
-from test_qdrant_server import LocalQdrant
 
-REAL_URL = os.environ.get("PRISM_TEST_QDRANT_URL")
 VECTORS = {"fast": models.VectorParams(size=4, distance=models.Distance.COSINE)}
 UUID = "6f8b7f4c-3c57-4c55-9f1b-0f3b9d5a6a10"
-
-
-@pytest.fixture(scope="session", params=["local", *(["real"] if REAL_URL else [])])
-def qdrant_url(request, tmp_path_factory) -> Iterator[str]:
-    if request.param == "real":
-        yield REAL_URL
-        return
-    server = LocalQdrant(tmp_path_factory.mktemp("qdrant"))
-    server.start()
-    yield server.url
-    server.stop()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""One stack for the whole run, and stacks of their own for tests that break things."""
+"""One stack that the whole run shares, and one for tests that break things."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,8 +10,6 @@ from source_repos import FILES, GitRepo
 
 # Tests clone from a server on this machine.
 CLONES_FROM_HERE = {"PRISM_CLONE_ALLOW_PRIVATE": "true", "PRISM_CLONE_SCHEMES": "https,http"}
-
-StackMaker = Callable[..., RunningStack]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -41,35 +39,13 @@ def shared_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSt
     stack.down()
 
 
-@pytest.fixture(scope="module")
-def module_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    """A stack that the tests of one module may harm, as long as it recovers."""
-    stack = RunningStack(tmp_path_factory.mktemp("own") / "data")
+@pytest.fixture(scope="session")
+def breakable_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
+    """A second one that tests may harm, as long as it recovers. Its settings are those of every user."""
+    stack = RunningStack(tmp_path_factory.mktemp("breakable") / "data")
     stack.up()
     yield stack
     stack.down()
-
-
-@pytest.fixture
-def make_stack(tmp_path: Path) -> Iterator[StackMaker]:
-    """Makes stacks that are not up yet; keyword arguments are `PRISM_…` settings."""
-    made: list[RunningStack] = []
-
-    def make(**settings: str) -> RunningStack:
-        made.append(RunningStack(tmp_path / f"data {len(made)}", **settings))
-        return made[-1]
-
-    yield make
-    for stack in made:
-        stack.prism("down")
-
-
-@pytest.fixture
-def own_stack(make_stack: StackMaker) -> RunningStack:
-    """A stack for one test alone."""
-    stack = make_stack()
-    stack.up()
-    return stack
 
 
 @pytest.fixture

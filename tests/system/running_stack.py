@@ -1,20 +1,26 @@
 """A whole Prism of real processes, driven from outside: the `prism` command, HTTP, MCP, NATS, signals."""
 
 import asyncio
+import hashlib
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
+import uuid
+import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import nats
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from nats.js import JetStreamContext
 
 PRISM = str(Path(sys.executable).with_name("prism"))
 COMMAND_SECONDS_MAX = 180
@@ -26,6 +32,7 @@ ACK_WAIT_S = "3"
 SERVICES = ("nats", "qdrant", "ingest", "chunker", "embedder", "indexer", "search", "gateway")
 FINAL = frozenset({"complete", "complete_with_errors", "failed", "abandoned"})
 LOG_LINES_SHOWN = 12
+LINE_CHARS_SHOWN = 300
 SCROLL_POINTS = 2_000
 
 Json = dict[str, Any]
@@ -155,6 +162,47 @@ class RunningStack:
         wait_until(lambda: self.job(job)["state"] in FINAL, seconds, f"job {job} ends")
         return self.job(job)
 
+    # Programs that send files themselves.
+
+    def send(self, repo: str, files: dict[str, bytes], lane: str = "live") -> Json:
+        """Make these the files of a repository, as `prism index` does and quicker; the job as it ended."""
+        job, needed = self.open_snapshot(repo, files, lane)
+        contents = list(files.values())
+        if needed:
+            self.send_pack(job["job"], {ordinal: contents[ordinal] for ordinal in needed}, lane)
+        return self.ended_job(job["job"])
+
+    def open_snapshot(self, repo: str, files: dict[str, bytes], lane: str = "live") -> tuple[Json, list[int]]:
+        body = {
+            "repo_name": repo,
+            "snapshot": uuid.uuid4().hex,
+            "commit": f"tree:{uuid.uuid4().hex}",
+            "lane": lane,
+            "files": [
+                {"path": path, "blob": blob_of(content), "size_bytes": len(content)}
+                for path, content in files.items()
+            ],
+        }
+        with self.http() as http:
+            answer = http.post("/api/v1/ingest/snapshots", json=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()["job"], answer.json()["needed"]
+
+    def send_pack(self, job: str, contents: dict[int, bytes], lane: str = "live") -> None:
+        """The documented form: magic, version, files, raw bytes, then zlib of ordinal, length and content of each."""
+        raw = b"".join(
+            struct.pack(">II", ordinal, len(content)) + content
+            for ordinal, content in sorted(contents.items())
+        )
+        pack = struct.pack(">4sBII", b"PRPK", 1, len(contents), len(raw)) + zlib.compress(raw)
+        with self.http() as http:
+            answer = http.post(
+                f"/api/v1/ingest/snapshots/{job}/packs?lane={lane}",
+                content=pack,
+                headers={"X-Prism-Pack": hashlib.sha256(pack).hexdigest()},
+            )
+        assert answer.status_code == 202, answer.text
+
     # What the store holds.
 
     def points(self, scope_repo: str = "") -> dict[str, Json]:
@@ -188,10 +236,15 @@ class RunningStack:
 
     # The bus.
 
-    def nats_address(self) -> tuple[str, str]:
-        """URL and token."""
+    @asynccontextmanager
+    async def jetstream(self) -> AsyncIterator[JetStreamContext]:
         port = self.state()["services"]["nats"]["port"]
-        return f"nats://127.0.0.1:{port}", (self.data / "secrets" / "nats").read_text().strip()
+        token = (self.data / "secrets" / "nats").read_text().strip()
+        connection = await nats.connect(f"nats://127.0.0.1:{port}", token=token)
+        try:
+            yield connection.jetstream()
+        finally:
+            await connection.close()
 
     # Processes.
 
@@ -222,13 +275,19 @@ class RunningStack:
             what=f"{service} is back",
         )
 
-    def logs(self) -> str:
-        """The last lines of each log, for whoever looks at a failure."""
+    def logs(self, *, whole: bool = False) -> str:
+        """The last lines of each log, for whoever looks at a failure; or all."""
         parts = []
         for log in sorted((self.data / "logs").glob("*.log")):
-            lines = log.read_text(errors="replace").splitlines()[-LOG_LINES_SHOWN:]
-            parts.append(f"--- {log.name}\n" + "\n".join(line[:300] for line in lines))
+            lines = log.read_text(errors="replace").splitlines()
+            shown = lines if whole else [line[:LINE_CHARS_SHOWN] for line in lines[-LOG_LINES_SHOWN:]]
+            parts.append("\n".join([f"--- {log.name}", *shown]))
         return "\n".join(parts)
+
+
+def blob_of(content: bytes) -> str:
+    """As git says it."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
 def check_counts(job: Json) -> None:

@@ -287,3 +287,9 @@ def test_every_service_tells_its_health_and_metrics(shared_stack: RunningStack) 
             assert "prism" in metrics.text, name
         for path in ("/livez", "/readyz", "/metrics"):
             assert qdrant.get(path).status_code == 200
+
+
+def test_a_second_up_is_refused(shared_stack: RunningStack) -> None:
+    error = shared_stack.prism_json("up", "--detach", "--port", "0", exit_code=3)["error"]
+    assert error["code"] == "already_running"
+    assert error["details"]["url"] == shared_stack.url

@@ -65,7 +65,10 @@ class FileProblem(Message):
 
 
 class JobCounts(Message):
-    """Files of a job. In the end `seen = unchanged + indexed + skipped + failed`; `removed` is beside that."""
+    """Files of a job. In the end `seen + removals = unchanged + indexed + skipped + failed + removed`.
+
+    Without a removal that failed: `seen = unchanged + indexed + skipped + failed`.
+    """
 
     seen: int = 0
     unchanged: int = 0

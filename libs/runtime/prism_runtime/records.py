@@ -16,6 +16,7 @@ from nats.js.errors import (
     NoKeysError,
 )
 from nats.js.kv import KV_DEL, KV_PURGE, KeyValue
+from pydantic import ValidationError
 
 from prism_contracts.base import Message
 
@@ -47,8 +48,7 @@ class Records(Generic[Record]):
 
     async def get(self, key: str) -> Record | None:
         """The record, or None."""
-        found = await self._read(key)
-        return found[0] if found else None
+        return (await self._read(key))[0]
 
     async def put(self, key: str, record: Record) -> None:
         """Write, whatever was there."""
@@ -61,12 +61,12 @@ class Records(Generic[Record]):
     async def modify(self, key: str, change: Callable[[Record | None], Record]) -> Record:
         """Replace the record by `change(record)`, again if someone else was faster. `change` has no effects."""
         for _ in range(CONFLICTS_MAX):
-            found = await self._read(key)
-            record = change(found[0] if found else None)
-            if found and record == found[0]:
+            found, revision = await self._read(key)
+            record = change(found)
+            if record == found:
                 return record
             try:
-                await self._kv.update(key, record.model_dump_json().encode(), last=found[1] if found else 0)
+                await self._kv.update(key, record.model_dump_json().encode(), last=revision)
             except KeyWrongLastSequenceError:
                 await asyncio.sleep(CONFLICT_PAUSE_S)
                 continue
@@ -85,14 +85,13 @@ class Records(Generic[Record]):
         found = await asyncio.gather(*(self.get(key) for key in await self.keys()))
         return [record for record in found if record is not None]
 
-    async def _read(self, key: str) -> tuple[Record, int] | None:
+    async def _read(self, key: str) -> tuple[Record | None, int]:
+        """The record and the revision that a writer must name: of a deleted record, that of its tombstone."""
         try:
             entry = await self._kv.get(key)
-        except (KeyNotFoundError, KeyDeletedError):
-            return None
-        if entry.value is None or entry.revision is None:
-            return None
-        return self._type.model_validate_json(entry.value), entry.revision
+        except (KeyNotFoundError, KeyDeletedError) as error:
+            return None, (error.entry.revision or 0) if error.entry else 0
+        return self._type.model_validate_json(entry.value or b""), entry.revision or 0
 
 
 class WatchedRecords(Generic[Record]):
@@ -145,9 +144,7 @@ class WatchedRecords(Generic[Record]):
                     entry = await watcher.updates(timeout=WATCH_LOOK_S)  # type: ignore[no-untyped-call]
                 except TimeoutError:
                     continue
-                if (
-                    entry is None
-                ):  # all that was there has been said: only now does the new copy replace the old
+                if entry is None:  # all that was there has been said: only now is the old copy replaced
                     self._records = fresh
                     self._filled.set()
                 else:
@@ -159,5 +156,10 @@ class WatchedRecords(Generic[Record]):
     def _take(self, entry: KeyValue.Entry, records: dict[str, Record]) -> None:
         if entry.operation in (KV_DEL, KV_PURGE) or entry.value is None:
             records.pop(entry.key, None)
-        else:
+            return
+        try:
             records[entry.key] = self._type.model_validate_json(entry.value)
+        except ValidationError as error:
+            # Passed over: it must not hide the others. What was known of it is not known any more.
+            records.pop(entry.key, None)
+            log.error("record %s cannot be read: %s", entry.key, error)  # noqa: TRY400 - the text says it all

@@ -225,6 +225,11 @@ def with_status(*statuses: FileStatus) -> models.FieldCondition:
     return has_any("status", [status.value for status in statuses])
 
 
+def without_status() -> models.IsEmptyCondition:
+    """Chunk points: they have no status."""
+    return models.IsEmptyCondition(is_empty=models.PayloadField(key="status"))
+
+
 def _leg_request(scope: Scope, leg: Leg, fields: list[str]) -> models.QueryRequest:
     payload = fields or False
     flt = scoped(scope, leg.conditions)

@@ -36,12 +36,6 @@ from qdrant_client import models
 FAST_VECTOR = "fast"
 DEEP_VECTOR = "deep"
 
-WORD_CHARS_MIN = 3
-# Longer runs of word characters (base64, minified code) are indexed in overlapping windows of this size.
-WORD_CHARS_MAX = 128
-# In place of the words of a file that has more of them than are worth listing: exact search always looks at it.
-ALL_WORDS = "*"
-
 
 class FileStatus(StrEnum):
     """What a file point says about its file."""

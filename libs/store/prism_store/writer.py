@@ -4,7 +4,7 @@ For a batch of files of one tenant:
 1. read their file points: an event that is not newer than its point is settled already;
 2. upsert the new chunks, unless a newer version of the same chunk is there;
 3. upsert the file points under the same condition: this is the switch;
-4. read the file points back: who lost a race takes its chunks away again;
+4. read the file points back: who lost a race, now or at an earlier attempt, takes its chunks away again;
 5. delete the chunks of older versions.
 A crash between any two steps leaves a state from which the repeated event goes on.
 """
@@ -67,9 +67,11 @@ class Writer:
             await self._upsert_chunks(name, fresh)
             await self._upsert_files(name, fresh)
             after = await self._states(name, fresh) if fresh else {}
-            lost = [file for file in fresh if after.get(file.id, (0, ""))[0] > file.version]
-            await self._delete_lost(name, lost)
             now = before | after
+            # Also of those that were lost already: an attempt that died may have left chunks.
+            await self._delete_lost(
+                name, [file for file in files if now[file.id] != (file.version, file.generation)]
+            )
             kept = [file for file in files if now[file.id][0] == file.version]
             await self._delete_older(name, [file for file in kept if file.id in before])
         return [now[file.id][0] == file.version for file in files]

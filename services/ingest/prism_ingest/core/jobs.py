@@ -1,6 +1,6 @@
 """Job records: counted by bits, so that a settled file that is reported twice counts once.
 
-In the end `seen = unchanged + indexed + skipped + failed`.
+In the end `seen + removals = unchanged + indexed + skipped + failed + removed`.
 """
 
 import uuid
@@ -53,7 +53,7 @@ def apply_settled(job: Job, events: Sequence[FileSettled], now: datetime) -> Job
         if not _set_bit(bits, event.ordinal):
             continue
         fresh += 1
-        counts[_counter(event.outcome)] += 1
+        counts[_counter(job, event)] += 1
         counts["chunks"] += event.chunks
         if event.outcome is Outcome.FAILED and len(problems) < PROBLEMS_MAX:
             problems.append(FileProblem(path=event.path, code=event.code, detail=event.detail))
@@ -103,6 +103,8 @@ def _set_bit(bits: bytearray, ordinal: int) -> bool:
     return True
 
 
-def _counter(outcome: Outcome) -> str:
-    # A superseded file is in the index, in a newer version than this job's.
-    return Outcome.INDEXED.value if outcome is Outcome.SUPERSEDED else outcome.value
+def _counter(job: Job, event: FileSettled) -> str:
+    if event.outcome is not Outcome.SUPERSEDED:
+        return event.outcome.value
+    # The index has a newer version than this job's of the file. Removals follow behind the files of the snapshot.
+    return Outcome.INDEXED.value if event.ordinal < job.counts.seen else Outcome.REMOVED.value

@@ -144,6 +144,7 @@ class SnapshotHandlers:
                 await self._jobs.fail(job.job, error.body)
                 return
             with snapshot:
+                await self._ledger.hear_of(job, cloned.commit)
                 named = job.model_copy(
                     update={"commit": cloned.commit, "ref": cloned.ref, "state": JobState.INDEXING}
                 )

@@ -86,6 +86,11 @@ class Repositories:
         scope = Scope(tenant=request.tenant, repos=tuple(r.repo for r in chosen), layer=request.layer)
         return Target(scope, tuple(chosen))
 
+    def everything(self, target: Target) -> Target:
+        """All of the target's tenant, in the same layer."""
+        mine = self.of_tenant(target.scope.tenant)
+        return Target(target.scope.model_copy(update={"repos": tuple(r.repo for r in mine)}), tuple(mine))
+
     async def receipt(self, target: Target, missing_legs: Sequence[str] = ()) -> Receipt:
         """How fresh and how complete an answer of this target is."""
         _, by_status, by_reason = await self._counts_of(target)

@@ -13,10 +13,13 @@ NOTHING: Mapping[str, float] = {}
 class Question:
     """A query with the rarity of its words; remembers how alike each name's words are to them."""
 
-    def __init__(self, query: Query, rarity: Rarity) -> None:
+    def __init__(self, query: Query, rarity: Rarity, overall: Rarity | None = None) -> None:
         self.query = query
         self.rarity = rarity
+        self.shallowest = 0  # folders above the shallowest candidate
         self.total = sum(rarity.get(stem, 0.0) for stem in query.stems)
+        # By the frequencies that BM25 scores of chunks are made with.
+        self.bm25_total = sum((overall or rarity).values())
         self._stems = frozenset(query.stems)
         self._first_half = frozenset(query.first_half)
         # A word that begins otherwise than every stem is like none of them: most words are seen off by this.

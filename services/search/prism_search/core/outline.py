@@ -17,7 +17,7 @@ _DIGITS = {char: number for number, char in enumerate("0123456789abcdefghijklmno
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What ranking knows of a symbol. `group`: T type-like, F callable, V value."""
+    """What ranking knows of a symbol. `group`: T type-like, F callable, P prototype of a callable, V value."""
 
     group: str
     kind: str

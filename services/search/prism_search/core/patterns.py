@@ -15,14 +15,11 @@ from typing import Any
 import re2  # type: ignore[import-untyped]
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_store.schema import WORD_CHARS_MAX, WORD_CHARS_MIN
+from prism_store.words import PART_CHARS_MAX, WORD_CHARS_MIN, WORD_RUN, lower
 
 PATTERN_CHARS_MAX = 1_000
-# A part longer than the overlap of a long word's windows could lie across two of them.
-PART_CHARS_MAX = WORD_CHARS_MAX // 2
 PROGRAM_BYTES_MAX = 8 << 20
 CLAUSES_MAX = 6
-WORD_RUN = re.compile(r"\w+")
 
 # One of these parts must be inside a word of the file.
 Clause = frozenset[str]
@@ -49,7 +46,9 @@ def compile_pattern(pattern: str, *, regex: bool, case_sensitive: bool, word: bo
     source = pattern if regex else re.escape(pattern) if word or not case_sensitive else pattern
     if not regex and case_sensitive and not word:
         return Pattern(None, _literal_clauses(pattern), literal=pattern)
-    expression = _compile(f"\\b(?:{source})\\b" if word else source, case_sensitive=case_sensitive)
+    expression = _compile(source, case_sensitive=case_sensitive)
+    if word:  # after the pattern alone was found valid: `a)(b` is valid only in these brackets
+        expression = _compile(f"\\b(?:{source})\\b", case_sensitive=case_sensitive)
     folds = not case_sensitive or "(?" in pattern
     clauses = _regex_clauses(pattern) if regex else _literal_clauses(pattern)
     return Pattern(expression, tuple(c for c in clauses if not folds or all(part.isascii() for part in c)))
@@ -91,7 +90,7 @@ def _compile(source: str, *, case_sensitive: bool) -> Any:
 def _literal_clauses(text: str) -> tuple[Clause, ...]:
     runs = [run for run in WORD_RUN.findall(text) if len(run) >= WORD_CHARS_MIN]
     longest = sorted(runs, key=len, reverse=True)[:CLAUSES_MAX]
-    return tuple(frozenset({_lower(run[:PART_CHARS_MAX])}) for run in longest)
+    return tuple(frozenset({lower(run)[:PART_CHARS_MAX]}) for run in longest)
 
 
 def _regex_clauses(pattern: str) -> tuple[Clause, ...]:
@@ -99,10 +98,9 @@ def _regex_clauses(pattern: str) -> tuple[Clause, ...]:
     if "[:" in pattern or "\\Q" in pattern or "\\pN" in pattern:
         return ()
     try:
-        parsed = sre_parser.parse(pattern)
+        clauses = _clauses(sre_parser.parse(pattern))
     except (re.error, OverflowError, RecursionError):
         return ()
-    clauses = _clauses(parsed)
     return tuple(sorted(clauses, key=lambda clause: -min(map(len, clause)))[:CLAUSES_MAX])
 
 
@@ -139,7 +137,3 @@ def _branch_clauses(branches: Iterable[Iterable[tuple[Any, Any]]]) -> list[Claus
             return []
         parts |= max(clauses, key=lambda clause: min(map(len, clause)))
     return [frozenset(parts)]
-
-
-def _lower(text: str) -> str:
-    return text.lower() if text.isascii() else "".join(char.lower() for char in text)

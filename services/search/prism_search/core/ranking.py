@@ -35,6 +35,7 @@ def rarity_of(document_frequency: dict[str, int], documents: int) -> Rarity:
 def rank(question: Question, candidates: Iterable[Candidate]) -> list[Candidate]:
     """The candidates, best first; equal scores by path. Fills in `touched`, `score` and `signals`."""
     files = list(candidates)
+    question.shallowest = min((file.path.count("/") for file in files), default=0)
     for file in files:
         file.touched = file.outline.starting(question.heads)
         file.signals = score(question, file)
@@ -82,7 +83,7 @@ def _named_definition(query: Query, file: Candidate) -> Definition | None:
             continue
         named = [definition for definition in file.outline.definitions() if definition.name == name]
         if named:
-            return max(named, key=lambda d: (d.qualified_name.endswith(wanted), d.group != "V", -d.start))
+            return max(named, key=lambda d: (d.qualified_name.endswith(wanted), d.group in "TF", -d.start))
     return None
 
 

@@ -35,7 +35,7 @@ Signal = Callable[[Question, Candidate], float]
 
 def body(question: Question, file: Candidate) -> float:
     """BM25 of the file's best chunks, a decaying sum, as a share of what a perfect chunk could reach."""
-    best = question.total * (BM25_K1 + 1)
+    best = question.bm25_total * (BM25_K1 + 1)
     scores = sorted((chunk.score for chunk in file.keyword_chunks), reverse=True)[:CHUNKS_MAX]
     return (
         (1 - CHUNK_DECAY) * sum(score * CHUNK_DECAY**i for i, score in enumerate(scores)) / best
@@ -68,7 +68,7 @@ def covered(question: Question, file: Candidate) -> float:
 
 def defines(question: Question, file: Candidate) -> float:
     """How fully the best-named function or type of the file covers the question and is covered by it."""
-    return sqrt(max((question.name_match(d.name) for d in file.touched if d.group != "V"), default=0.0))
+    return sqrt(max((question.name_match(d.name) for d in file.touched if d.group in "TF"), default=0.0))
 
 
 def defines_type(question: Question, file: Candidate) -> float:
@@ -117,9 +117,9 @@ def near_deep(_: Question, file: Candidate) -> float:
     return min(max(file.deep_nearness, 0.0), NEARNESS_MAX) / NEARNESS_SCALE
 
 
-def depth(_: Question, file: Candidate) -> float:
-    """Folders above the file, at most three."""
-    return float(min(file.path.count("/"), DEPTH_MAX))
+def depth(question: Question, file: Candidate) -> float:
+    """Folders above the file and below the shallowest candidate, at most three."""
+    return float(min(file.path.count("/") - question.shallowest, DEPTH_MAX))
 
 
 def in_tests(question: Question, file: Candidate) -> float:

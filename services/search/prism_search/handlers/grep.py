@@ -14,7 +14,8 @@ from prism_search.core.lines import matching_lines
 from prism_search.core.patterns import Clause, Pattern, compile_pattern
 from prism_search.settings import SearchSettings
 from prism_store.reader import Reader, StoredPoint, contains, has, starts_with, with_status
-from prism_store.schema import ALL_WORDS, FileStatus
+from prism_store.schema import FileStatus
+from prism_store.words import ALL_WORDS
 
 FILES_PER_READ = 24
 FILES_PER_READ_FIRST = 6

@@ -14,6 +14,7 @@ from statistics import fmean, pstdev
 
 from qdrant_client import models
 
+from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Corpus, Hit, SearchReply, SearchRequest
 from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, QueryVectors
 from prism_search.adapters.facts import ChunkFacts, Facts, FileFacts
@@ -24,7 +25,7 @@ from prism_search.core.candidates import Candidate, ChunkHit, fuse
 from prism_search.core.globs import compile_glob, literal_prefix
 from prism_search.core.matching import Question
 from prism_search.core.query import Query, dotted, last_name, parse_query
-from prism_search.core.ranking import Range, best_range, confidence, further_ranges, rank
+from prism_search.core.ranking import RANGE_LINES_MAX, Range, best_range, confidence, further_ranges, rank
 from prism_store.reader import (
     Leg,
     MatchLeg,
@@ -42,7 +43,7 @@ VECTOR_LIMIT = 100
 FILE_LIMIT = 60
 EXACT_LIMIT = 40
 FILTERED_FACTOR = 3  # legs ask for more where a filter will drop some afterwards
-CONTENT_CHUNKS_MAX = 40
+CONTENT_CHUNKS_MAX = RANGE_LINES_MAX  # a chunk has a line at least
 
 FILE_LEGS = frozenset({"path", "symbol", "exact"})
 SKIPPED_FLAGS = frozenset("gvmdt")
@@ -65,7 +66,7 @@ class SearchHandler:
         self._reader = reader
         self._repositories = repositories
         self._embedding = embedding
-        self._rarity = RarityCounter(reader)
+        self._rarity = RarityCounter(reader, repositories)
         self._facts = Facts(reader)
 
     async def search(self, request: SearchRequest) -> SearchReply:
@@ -76,11 +77,21 @@ class SearchHandler:
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
         vectors = await self._embedding.embed(query.text)
         clock.lap("embed")
-        found, candidates = await self._candidates(request, query, target, vectors, clock)
-        question = Question(query, await rarity_task)
-        ranked = rank(question, (file for file in candidates if _wanted(file, request)))
-        clock.lap("rank")
-        hits = await self._hits(target, question, ranked, request.limit)
+        question = None
+        for last in (False, False, True):
+            found, candidates = await self._candidates(request, query, target, vectors, clock)
+            question = question or Question(query, *await rarity_task)
+            ranked = rank(question, (file for file in candidates if _wanted(file, request)))
+            clock.lap("rank")
+            hits, complete = await self._hits(target, question, ranked, request)
+            if complete:
+                break
+            if last and not hits:
+                raise PrismError(
+                    ErrorCode.UNAVAILABLE,
+                    "The files that answer keep changing while they are read.",
+                    "Try again in a second.",
+                )
         receipt = await self._repositories.receipt(target, found.missing)
         clock.lap("assemble")
         return SearchReply(
@@ -126,9 +137,13 @@ class SearchHandler:
         return Found(points, await self._facts.chunks(target.scope, ids), vectors.missing)
 
     async def _hits(
-        self, target: Target, question: Question, ranked: Sequence[Candidate], limit: int
-    ) -> tuple[Hit, ...]:
-        """One hit a file; if there are fewer files than asked for, further chunks of the best."""
+        self, target: Target, question: Question, ranked: Sequence[Candidate], request: SearchRequest
+    ) -> tuple[tuple[Hit, ...], bool]:
+        """One hit a file; if there are fewer files than asked for, further chunks of the best.
+
+        False with it: some are left out, as their files were replaced after they were found.
+        """
+        limit = request.limit
         shown = [(file, best_range(question, file)) for file in ranked[:limit]]
         for file in ranked[:limit]:
             if len(shown) >= limit:
@@ -136,12 +151,15 @@ class SearchHandler:
             first = next(found for other, found in shown if other is file)
             shown += [(file, found) for found in further_ranges(file, [first])[: limit - len(shown)]]
         contents = await self._contents(target, shown)
-        return tuple(
-            _hit(target, file, found, content) for (file, found), content in zip(shown, contents, strict=True)
+        hits = tuple(
+            _hit(target, file, found, content, explain=request.explain)
+            for (file, found), content in zip(shown, contents, strict=True)
+            if content is not None
         )
+        return hits, len(hits) == len(shown)
 
-    async def _contents(self, target: Target, shown: Sequence[tuple[Candidate, Range]]) -> list[str]:
-        """The text of each range, cut out of the chunks that it touches."""
+    async def _contents(self, target: Target, shown: Sequence[tuple[Candidate, Range]]) -> list[str | None]:
+        """The text of each range, cut out of the chunks that it touches; None if not all of them are there."""
         legs = [
             MatchLeg(
                 CONTENT_CHUNKS_MAX,
@@ -157,7 +175,7 @@ class SearchHandler:
         if not legs:
             return []
         answers = await self._reader.ask_legs(target.scope, legs, ["start", "end", "ordinal", "text"])
-        return [_cut(chunks, found) for chunks, (_, found) in zip(answers, shown, strict=True)]
+        return [_cut(chunks, found, file.lines) for chunks, (file, found) in zip(answers, shown, strict=True)]
 
 
 class _Clock:
@@ -301,7 +319,7 @@ def _current(found: Found, points: Sequence[StoredPoint], file: Candidate) -> li
     ]
 
 
-def _hit(target: Target, file: Candidate, found: Range, content: str) -> Hit:
+def _hit(target: Target, file: Candidate, found: Range, content: str, *, explain: bool) -> Hit:
     return Hit(
         repo=target.name_of(file.repo),
         file_path=file.path,
@@ -313,14 +331,20 @@ def _hit(target: Target, file: Candidate, found: Range, content: str) -> Hit:
         language=file.language,
         score=round(file.score, 4),
         legs=file.legs,
+        signals={name: round(share, 4) for name, share in file.signals.items() if share} if explain else {},
     )
 
 
-def _cut(chunks: Sequence[StoredPoint], found: Range) -> str:
-    """The lines of a range out of chunks in any order."""
-    ordered = sorted(chunks, key=lambda chunk: chunk.number("ordinal"))
-    if not ordered:
+def _cut(chunks: Sequence[StoredPoint], found: Range, lines_of_file: int) -> str | None:
+    """The lines of a range out of chunks in any order; None if a chunk of them is gone."""
+    if not lines_of_file:
         return ""
+    ordered = sorted(chunks, key=lambda chunk: chunk.number("ordinal"))
+    last = min(found.end, lines_of_file)
+    if not ordered or ordered[0].number("start") > found.start or ordered[-1].number("end") < last:
+        return None
+    if ordered[-1].number("ordinal") - ordered[0].number("ordinal") != len(ordered) - 1:
+        return None
     lines = "".join(chunk.text("text") for chunk in ordered).split("\n")
     first = ordered[0].number("start")
     return "\n".join(lines[found.start - first : found.end - first + 1])

@@ -1,0 +1,179 @@
+"""Records on a real nats-server: compare-and-set, a copy that follows, restarts."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import nats
+import pytest
+from nats.aio.client import Client
+
+from prism_contracts.base import Message
+from prism_runtime import records as records_module
+from prism_runtime.records import Records, WatchedRecords, open_bucket
+
+DEADLINE_S = 20
+FOLLOWS_WITHIN_S = 1.0
+BUCKET = "prism_test"
+
+
+class Tally(Message):
+    count: int = 0
+    by: tuple[str, ...] = ()
+
+
+async def until(condition: Callable[[], bool], within_s: float = DEADLINE_S) -> None:
+    async with asyncio.timeout(within_s):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+@pytest.fixture
+async def connect(nats_server) -> AsyncIterator[Callable]:
+    clients: list[Client] = []
+
+    async def one() -> Client:
+        clients.append(
+            await nats.connect(nats_server.url, reconnect_time_wait=0.05, max_reconnect_attempts=-1)
+        )
+        return clients[-1]
+
+    yield one
+    for client in clients:
+        await client.close()
+
+
+async def follow(client: Client) -> WatchedRecords[Tally]:
+    bucket = await open_bucket(client.jetstream(), BUCKET)
+    return WatchedRecords(bucket, Tally, lambda: client.stats["reconnects"])
+
+
+@pytest.fixture
+async def tallies(connect) -> Records[Tally]:
+    return Records(await open_bucket((await connect()).jetstream(), BUCKET), Tally)
+
+
+@pytest.fixture
+async def watched(connect, tallies) -> AsyncIterator[WatchedRecords[Tally]]:
+    copy = await follow(await connect())
+    yield copy
+    await copy.close()
+
+
+async def test_a_record_is_written_read_and_forgotten(tallies):
+    assert await tallies.get("a") is None
+    assert await tallies.keys() == []
+    await tallies.put("a", Tally(count=1))
+    await tallies.put("b", Tally(count=2))
+    assert await tallies.get("a") == Tally(count=1)
+    assert sorted(await tallies.keys()) == ["a", "b"]
+    assert sorted(record.count for record in await tallies.all()) == [1, 2]
+    await tallies.delete("a")
+    assert await tallies.get("a") is None
+    assert await tallies.keys() == ["b"]
+
+
+async def test_twenty_modifiers_at_once_lose_no_change(connect, tallies):
+    async def add(who: str) -> None:
+        records = Records(await open_bucket((await connect()).jetstream(), BUCKET), Tally)
+        await records.modify(
+            "a", lambda found: Tally(count=(found or Tally()).count + 1, by=(*(found or Tally()).by, who))
+        )
+
+    names = [f"m{n}" for n in range(20)]
+    await asyncio.gather(*map(add, names))
+    tally = await tallies.get("a")
+    assert tally.count == 20
+    assert sorted(tally.by) == sorted(names)
+
+
+async def test_a_change_that_changes_nothing_is_not_written(tallies):
+    await tallies.modify("a", lambda _: Tally(count=1))
+    before = (await tallies._kv.get("a")).revision
+    assert await tallies.modify("a", lambda found: found) == Tally(count=1)
+    assert (await tallies._kv.get("a")).revision == before
+
+
+async def test_an_error_of_the_change_leaves_the_record_alone(tallies):
+    await tallies.put("a", Tally(count=1))
+    with pytest.raises(ZeroDivisionError):
+        await tallies.modify("a", lambda _: 1 // 0)
+    assert await tallies.get("a") == Tally(count=1)
+
+
+async def test_a_forgotten_record_can_be_made_again(tallies):
+    await tallies.put("a", Tally(count=1))
+    await tallies.delete("a")
+    seen = []
+    assert await tallies.modify("a", lambda found: seen.append(found) or Tally(count=5)) == Tally(count=5)
+    assert seen == [None]
+    assert await tallies.get("a") == Tally(count=5)
+
+
+async def test_a_record_that_never_stands_still_ends_in_an_error(tallies, monkeypatch):
+    monkeypatch.setattr(records_module, "CONFLICTS_MAX", 3)
+    monkeypatch.setattr(records_module, "CONFLICT_PAUSE_S", 0)
+    await tallies.put("a", Tally())
+    read, count = tallies._read, 0
+
+    async def read_and_be_overtaken(key: str):
+        nonlocal count
+        found = await read(key)
+        count += 1
+        await tallies.put(key, Tally(count=count))
+        return found
+
+    monkeypatch.setattr(tallies, "_read", read_and_be_overtaken)
+    with pytest.raises(TimeoutError, match="changed 3 times"):
+        await tallies.modify("a", lambda _: Tally(count=-1))
+
+
+async def test_a_copy_starts_full_and_follows_within_a_second(connect, tallies):
+    await tallies.put("a", Tally(count=1))
+    copy = await follow(await connect())
+    async with asyncio.timeout(DEADLINE_S):
+        await copy.ready()
+    assert copy.get("a") == Tally(count=1)
+    await tallies.put("a", Tally(count=2))
+    await tallies.put("b", Tally(count=3))
+    await until(lambda: copy.get("a") == Tally(count=2) and copy.get("b") is not None, FOLLOWS_WITHIN_S)
+    assert sorted(record.count for record in copy.values()) == [2, 3]
+    await tallies.delete("a")
+    await until(lambda: copy.get("a") is None, FOLLOWS_WITHIN_S)
+    await copy.close()
+
+
+async def test_a_copy_of_an_empty_bucket_is_ready(watched):
+    async with asyncio.timeout(DEADLINE_S):
+        await watched.ready()
+    assert watched.values() == []
+
+
+async def test_a_record_that_cannot_be_read_hides_no_other(tallies, connect):
+    """A newer version of Prism may have written it."""
+    await tallies.put("a", Tally(count=1))
+    await tallies._kv.put("b", b'{"count": "many"}')
+    await tallies.put("c", Tally(count=3))
+    copy = await follow(await connect())
+    async with asyncio.timeout(DEADLINE_S):
+        await copy.ready()
+    assert (copy.get("a"), copy.get("b"), copy.get("c")) == (Tally(count=1), None, Tally(count=3))
+    await tallies.put("b", Tally(count=2))
+    await until(lambda: copy.get("b") == Tally(count=2))
+    await copy.close()
+
+
+async def test_records_and_copies_survive_a_restart_of_the_server(nats_server, tallies, watched):
+    await tallies.put("a", Tally(count=1))
+    await until(lambda: watched.get("a") is not None)
+    nats_server.stop()
+    assert watched.get("a") == Tally(count=1)  # what was heard is still known
+    nats_server.start()
+    async with asyncio.timeout(DEADLINE_S):
+        while True:
+            try:
+                assert await tallies.get("a") == Tally(count=1)
+                await tallies.modify("a", lambda found: Tally(count=found.count + 1))
+                break
+            except nats.errors.Error:
+                await asyncio.sleep(0.05)
+    await until(lambda: watched.get("a") == Tally(count=2))

@@ -1,0 +1,479 @@
+"""The writer of the index on a real server: newest wins, twice is once, a crash changes nothing, tenants are apart."""
+
+import asyncio
+import contextlib
+import random
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from qdrant_client import AsyncQdrantClient
+
+from prism_contracts.base import Lane, file_id, repo_id
+from prism_contracts.code import Chunk, FileFlags, SkipReason
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import FileChunked, FileEmbedded, FileFailed, FileRemoved, FileSkipped
+from prism_contracts.rpc import Scope
+from prism_indexer.core import failed_point, indexed_point, removed_point, skipped_point
+from prism_runtime.vectors import to_message
+from prism_store.points import FilePoint
+from prism_store.reader import MatchLeg, Reader, TextLeg, VectorLeg
+from prism_store.schema import DEEP_VECTOR, alias, collection, payload_indexes
+from prism_store.writer import Writer
+
+MODEL = "m1"
+DIMENSION = 4
+REPO = repo_id("acme/parcel-tracker")
+PATH = "tracker/routes.py"
+# By content: how many chunks it has. `A` is the same content whenever it comes.
+CONTENTS = {"A": 3, "B": 2, "C": 0}
+
+
+@pytest.fixture
+async def client(qdrant_url) -> AsyncIterator[AsyncQdrantClient]:
+    client = AsyncQdrantClient(url=qdrant_url, check_compatibility=False, timeout=30)
+    yield client
+    await client.close()
+
+
+@pytest.fixture(scope="session")
+def shared_name() -> str:
+    return f"t{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+async def tenant(client, shared_name) -> str:
+    """A tenant with an empty collection. Making one takes long, so that it is always the same."""
+    await Writer(client).ensure_collection(shared_name, MODEL, DIMENSION)
+    await clear(client, shared_name)
+    return shared_name
+
+
+def address(tenant: str, version: int, path: str = PATH) -> dict[str, Any]:
+    return {
+        "tenant": tenant, "repo": REPO, "path": path, "version": version, "job": "j", "ordinal": 0, "lane": Lane.LIVE,
+    }  # fmt: skip
+
+
+def version_of(tenant: str, what: str, version: int, path: str = PATH) -> FilePoint:
+    """A version of a file: content A, B or C, or that it is removed, skipped or failed."""
+    where = address(tenant, version, path)
+    if what == "removed":
+        return removed_point(FileRemoved(**where))
+    if what == "skipped":
+        return skipped_point(FileSkipped(**where, blob="b", size_bytes=1, reason=SkipReason.BINARY))
+    if what == "failed":
+        return failed_point(FileFailed(**where, stage="chunker", code="parse_failed"))
+    count = CONTENTS[what]
+    file = FileChunked(
+        **where,
+        blob=what * 40,
+        size_bytes=count,
+        line_count=count,
+        language="python",
+        flags=FileFlags(),
+        chunker="1",
+        chunks=tuple(
+            Chunk(ordinal=n, start_line=n + 1, end_line=n + 1, text=f"text_{what}{n} {path}\n")
+            for n in range(count)
+        ),
+    )
+    rows = np.array([[n + 1, ord(what), 1, 0] for n in range(count)], np.float32).reshape(count, DIMENSION)
+    return indexed_point(FileEmbedded(**where, file=file, vectors=to_message(MODEL, rows)))
+
+
+async def everything(client: AsyncQdrantClient, tenant: str) -> dict[str, Any]:
+    """Every point of a tenant: payload and vectors by id."""
+    points, more = await client.scroll(alias(tenant), limit=10_000, with_vectors=True)
+    assert more is None
+    return {str(point.id): (point.payload, point.vector) for point in points}
+
+
+async def clear(client: AsyncQdrantClient, tenant: str) -> None:
+    await client.delete(alias(tenant), list(await everything(client, tenant)), wait=True)
+
+
+async def written_alone(client: AsyncQdrantClient, tenant: str, *files: FilePoint) -> dict[str, Any]:
+    """What the index holds after these versions and no others."""
+    await clear(client, tenant)
+    assert await Writer(client).write(tenant, files) == [True] * len(files)
+    state = await everything(client, tenant)
+    assert len(state) == sum(1 + len(file.chunks) for file in files)
+    await clear(client, tenant)
+    return state
+
+
+STORIES = [
+    ("A", "B", "A"),
+    ("A", "B", "removed"),
+    ("A", "removed", "A"),
+    ("A", "failed", "C"),
+    ("removed", "A", "skipped"),
+]
+
+
+@pytest.mark.parametrize("story", STORIES, ids="-".join)
+async def test_the_newest_wins_in_whatever_order_and_however_often_versions_come(client, tenant, story):
+    files = [version_of(tenant, what, version) for version, what in enumerate(story, start=1)]
+    expected = await written_alone(client, tenant, files[-1])
+    writer = Writer(client)
+    for order in permutations(files):
+        for _ in range(2):
+            for file in order:
+                newest = (await writer.write(tenant, [file]))[0]
+                assert newest or file is not files[-1]
+            assert await everything(client, tenant) == expected, [f.version for f in order]
+        await clear(client, tenant)
+
+
+@pytest.mark.parametrize("story", STORIES, ids="-".join)
+@pytest.mark.parametrize("seed", range(2))
+async def test_two_writers_at_once_end_as_the_newest_alone(client, tenant, story, seed):
+    files = [version_of(tenant, what, version) for version, what in enumerate(story, start=1)]
+    expected = await written_alone(client, tenant, files[-1])
+    chance = random.Random(seed)
+    work = files * 2
+    chance.shuffle(work)
+    writers = [Writer(Jittery(client, chance.randrange(1 << 30))) for _ in range(2)]
+    await asyncio.gather(*(writers[n % 2].write(tenant, [file]) for n, file in enumerate(work)))
+    assert await everything(client, tenant) == expected
+
+
+async def test_a_batch_of_many_files_is_each_file_on_its_own(client, tenant):
+    paths = [f"src/{n}.py" for n in range(30)]
+    whats = ["A", "B", "C", "removed", "skipped"]
+    final = [version_of(tenant, whats[n % 5], 2 + n % 3, path) for n, path in enumerate(paths)]
+    expected = await written_alone(client, tenant, *final)
+    writer = Writer(client)
+    await writer.write(tenant, [version_of(tenant, "A", 1, path) for path in paths])
+    assert all(await writer.write(tenant, final))
+    assert await writer.write(tenant, [version_of(tenant, "B", 1, path) for path in paths]) == [False] * 30
+    assert await everything(client, tenant) == expected
+
+
+# Crashes
+
+
+class DiedError(Exception):
+    """The process ended here."""
+
+
+class Wrapped:
+    """A client whose calls can be watched."""
+
+    def __init__(self, client: AsyncQdrantClient) -> None:
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._client, name)
+
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            await self._before(name)
+            return await found(*args, **kwargs)
+
+        return call
+
+    async def _before(self, name: str) -> None:
+        raise NotImplementedError
+
+
+class Dying(Wrapped):
+    """Dies at the n-th call, from 0; nothing reaches the server from then on."""
+
+    def __init__(self, client: AsyncQdrantClient, calls: int) -> None:
+        super().__init__(client)
+        self.calls_left = calls
+
+    async def _before(self, name: str) -> None:
+        if self.calls_left == 0:
+            raise DiedError
+        self.calls_left -= 1
+
+
+class Jittery(Wrapped):
+    """Lets others in before each call, some turns of the loop at random."""
+
+    def __init__(self, client: AsyncQdrantClient, seed: int) -> None:
+        super().__init__(client)
+        self._chance = random.Random(seed)
+
+    async def _before(self, name: str) -> None:
+        for _ in range(self._chance.randrange(40)):
+            await asyncio.sleep(0)
+
+
+class Meddling(Wrapped):
+    """At the n-th call, another version is written from beginning to end by another writer first."""
+
+    def __init__(self, client: AsyncQdrantClient, calls: int, tenant: str, other: FilePoint) -> None:
+        super().__init__(client)
+        self.calls_left = calls
+        self._other = (tenant, [other])
+
+    async def _before(self, name: str) -> None:
+        if self.calls_left == 0:
+            await Writer(self._client).write(*self._other)
+        self.calls_left -= 1
+
+
+CALLS_MAX = 12
+
+
+async def dies_at(client: AsyncQdrantClient, tenant: str, calls: int, files: Sequence[FilePoint]) -> bool:
+    """Write and die at a call; False if the write needed fewer calls."""
+    try:
+        await Writer(Dying(client, calls)).write(tenant, files)
+    except DiedError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "story", [("A", "B"), ("A", "removed"), ("B", "A"), ("removed", "A"), ("A", "A")], ids="-".join
+)
+async def test_a_crash_between_any_two_calls_and_a_repetition_end_in_the_same_state(client, tenant, story):
+    old, new = (version_of(tenant, what, version) for version, what in enumerate(story, start=1))
+    expected = await written_alone(client, tenant, new)
+    for calls in range(CALLS_MAX):
+        await Writer(client).write(tenant, [old])
+        died = await dies_at(client, tenant, calls, [new])
+        assert await Writer(client).write(tenant, [new]) == [True]
+        assert await everything(client, tenant) == expected, calls
+        await clear(client, tenant)
+        if not died:
+            return
+    raise AssertionError("a write of one file takes more calls than expected")
+
+
+@pytest.mark.parametrize("overtaken_by", ["B", "A", "removed"])
+async def test_a_crash_that_is_overtaken_leaves_nothing_behind(client, tenant, overtaken_by):
+    """Version 1 dies at any call, version 2 is written, then version 1 is delivered again."""
+    first, second = version_of(tenant, "A", 1), version_of(tenant, overtaken_by, 2)
+    expected = await written_alone(client, tenant, second)
+    for calls in range(CALLS_MAX):
+        died = await dies_at(client, tenant, calls, [first])
+        await Writer(client).write(tenant, [second])
+        assert await Writer(client).write(tenant, [first]) == [False]
+        assert await everything(client, tenant) == expected, calls
+        await clear(client, tenant)
+        if not died:
+            return
+    raise AssertionError("a write of one file takes more calls than expected")
+
+
+@pytest.mark.parametrize("overtaken_by", ["B", "A", "removed"])
+@pytest.mark.parametrize("with_past", [False, True])
+@pytest.mark.parametrize("dies", [False, True])
+async def test_a_version_that_is_overtaken_at_any_call_leaves_nothing_behind(
+    client, tenant, overtaken_by, with_past, dies
+):
+    """A whole newer version is written between two calls of an older one, which then goes on or dies at once."""
+    past, slow, fast = (version_of(tenant, w, v) for v, w in enumerate(("C", "A", overtaken_by), start=1))
+    expected = await written_alone(client, tenant, fast)
+    for calls in range(CALLS_MAX):
+        if with_past:
+            await Writer(client).write(tenant, [past])
+        meddling = Meddling(client, calls, tenant, fast)
+        with contextlib.suppress(DiedError):
+            await Writer(Dying(meddling, calls + 1 if dies else 1_000)).write(tenant, [slow])
+        met = meddling.calls_left < 0
+        if not met:
+            await Writer(client).write(tenant, [fast])
+        await Writer(client).write(tenant, [slow])  # delivered again
+        assert await everything(client, tenant) == expected, calls
+        await clear(client, tenant)
+        if not met:
+            return
+    raise AssertionError("a write of one file takes more calls than expected")
+
+
+async def test_of_two_contents_of_one_version_the_first_stays_whole(client, tenant):
+    """A chunker of another version may have cut the same snapshot's file again."""
+    one, other = version_of(tenant, "A", 1), version_of(tenant, "B", 1)
+    expected = await written_alone(client, tenant, other)
+    for calls in range(3):
+        await Writer(Meddling(client, calls, tenant, other)).write(tenant, [one])
+        assert await everything(client, tenant) == expected, calls
+        await clear(client, tenant)
+
+
+# No half file
+
+
+async def test_a_reader_never_sees_half_a_file(client, tenant):
+    """While contents alternate, a read of the file point and its chunks is one version or is known to be stale."""
+    reader, scope = Reader(client), Scope(tenant=tenant, repos=(REPO,))
+    files = [version_of(tenant, "AB"[n % 2], n + 1) for n in range(12)]
+    await Writer(client).write(tenant, files[:1])
+    file = files[0].id
+    whole = {one.generation: {chunk.id for chunk in one.chunks} for one in files[:2]}
+    seen = 0
+
+    async def look() -> None:
+        nonlocal seen
+        while not writing.done():
+            point = (await reader.points(scope, [file], ["generation"]))[file]
+            wanted = whole[point.text("generation")]
+            found = await reader.points(scope, sorted(wanted), ["generation", "text"])
+            again = (await reader.points(scope, [file], ["generation"]))[file]
+            assert set(found) == wanted or again.payload != point.payload
+            seen += 1
+
+    async def write() -> None:
+        for one in files[1:]:
+            await Writer(client).write(tenant, [one])
+
+    writing = asyncio.create_task(write())
+    await look()
+    await writing
+    assert seen
+
+
+# Deep vectors
+
+
+async def test_deep_vectors_go_to_the_points_that_are_there_and_to_no_others(client, tenant):
+    writer, file = Writer(client), version_of(tenant, "A", 1)
+    gone = version_of(tenant, "B", 1)
+    await writer.write(tenant, [file])
+    before = await everything(client, tenant)
+    await writer.ensure_deep_vector(tenant, 2)
+    await Writer(client).ensure_deep_vector(tenant, 2)  # another process
+    ids = [chunk.id for chunk in (*file.chunks, *gone.chunks)]
+    rows = np.array([[1, 0]] * len(ids), np.float32)
+    assert await writer.write_deep(tenant, ids, rows) == len(file.chunks)
+    assert await writer.write_deep(tenant, ids[len(file.chunks) :], rows[len(file.chunks) :]) == 0
+    after = await everything(client, tenant)
+    assert {key: payload for key, (payload, _) in after.items()} == {key: p for key, (p, _) in before.items()}
+    assert {key for key, (_, vectors) in after.items() if DEEP_VECTOR in vectors} == set(
+        ids[: len(file.chunks)]
+    )
+
+
+# Models
+
+
+async def test_another_models_index_is_not_written_into(client, tenant):
+    with pytest.raises(PrismError) as caught:
+        await Writer(client).ensure_collection(tenant, "m2", DIMENSION)
+    assert caught.value.code is ErrorCode.MODEL_MISMATCH
+    assert not await client.collection_exists(collection(tenant, "m2"))
+
+
+async def test_writers_that_make_a_collection_at_once_all_succeed(client):
+    tenant = f"t{uuid.uuid4().hex}"
+    await asyncio.gather(*(Writer(client).ensure_collection(tenant, MODEL, DIMENSION) for _ in range(4)))
+    assert await Writer(client).write(tenant, [version_of(tenant, "A", 1)]) == [True]
+    await client.delete_collection(collection(tenant, MODEL))
+
+
+async def test_a_crash_while_a_collection_is_made_is_made_good(client):
+    last = len(payload_indexes()) + 3
+    for calls in (1, 3, last - 1, last):
+        tenant = f"t{uuid.uuid4().hex}"
+        with pytest.raises(DiedError):
+            await Writer(Dying(client, calls)).ensure_collection(tenant, MODEL, DIMENSION)
+        await Writer(client).ensure_collection(tenant, MODEL, DIMENSION)
+        info = await client.get_collection(alias(tenant))
+        assert set(info.payload_schema) == set(payload_indexes())
+        await client.delete_collection(collection(tenant, MODEL))
+
+
+async def test_without_a_collection_a_write_is_an_outage_that_is_tried_again(client):
+    with pytest.raises(PrismError) as caught:
+        await Writer(client).write("nobody", [version_of("nobody", "A", 1)])
+    assert caught.value.code is ErrorCode.UNAVAILABLE
+
+
+# Tenants and scopes
+
+
+LEGS = [
+    VectorLeg((1.0, 65.0, 1.0, 0.0), 100),
+    TextLeg("text", "text_A0 tracker routes", 100),
+    TextLeg("path_text", "tracker routes", 100),
+    MatchLeg(100, ()),
+]
+
+
+async def seen_by(reader: Reader, scope: Scope, ids: list[str]) -> list[Any]:
+    """What each way of reading shows within a scope."""
+    return [
+        *await reader.ask_legs(scope, LEGS, ["path"]),
+        list(await reader.points(scope, ids, ["path"])),
+        [point async for point in reader.scan(scope, [], ["path"])],
+        (await reader.page(scope, [], ["path"], "", 100))[0],
+        [()] * await reader.count(scope),
+        list(await reader.counts_by(scope, "status")),
+    ]
+
+
+@pytest.fixture
+async def two_tenants(client, tenant) -> AsyncIterator[tuple[str, str]]:
+    """Two tenants with a repository of the same name and the same file in it."""
+    other = f"u{uuid.uuid4().hex}"
+    await Writer(client).ensure_collection(other, MODEL, DIMENSION)
+    for name in (tenant, other):
+        await Writer(client).write(name, [version_of(name, "A", 1)])
+    yield tenant, other
+    await client.delete_collection(collection(other, MODEL))
+
+
+async def test_tenants_never_see_each_other(client, two_tenants):
+    reader = Reader(client)
+    for mine, theirs in permutations(two_tenants):
+        scope = Scope(tenant=mine, repos=(REPO,))
+        own = [version_of(mine, "A", 1).id, *(chunk.id for chunk in version_of(mine, "A", 1).chunks)]
+        foreign = [version_of(theirs, "A", 1).id, *(c.id for c in version_of(theirs, "A", 1).chunks)]
+        assert not set(own) & set(foreign)
+        assert await reader.points(scope, foreign, ["path"]) == {}
+        shown = await seen_by(reader, scope, own)
+        assert all(shown), shown
+        ids = {point.id for leg in shown[: len(LEGS)] for point in leg}
+        assert ids <= set(own)
+
+
+@pytest.mark.parametrize(
+    "elsewhere", [{"repos": (repo_id("acme/other"),)}, {"layer": "feature"}, {"tenant": "nobody"}], ids=str
+)
+async def test_nothing_is_seen_outside_the_scope(client, tenant, elsewhere):
+    file = version_of(tenant, "A", 1)
+    await Writer(client).write(tenant, [file])
+    scope = Scope(**{"tenant": tenant, "repos": (REPO,)} | elsewhere)
+    assert not any(await seen_by(Reader(client), scope, [file.id, file.chunks[0].id]))
+
+
+@pytest.mark.parametrize("scope", [Scope(tenant="", repos=(REPO,)), Scope(tenant="t", repos=())], ids=str)
+async def test_a_read_without_tenant_or_repository_never_reaches_the_store(scope):
+    class Unreachable:
+        def __getattr__(self, name: str) -> Any:
+            async def call(*_: Any, **__: Any) -> Any:
+                raise AssertionError(f"the store was asked to {name}")
+
+            return call
+
+    reader = Reader(Unreachable())
+    reads = [
+        lambda: reader.ask_legs(scope, LEGS, ["path"]),
+        lambda: reader.points(scope, [file_id("t", REPO, "base", PATH)], ["path"]),
+        lambda: reader.scan(scope, [], ["path"]).__anext__(),
+        lambda: reader.page(scope, [], ["path"], "", 10),
+        lambda: reader.count(scope),
+        lambda: reader.counts_by(scope, "status"),
+    ]
+    for read in reads:
+        with pytest.raises(PrismError) as caught:
+            await read()
+        assert caught.value.code is ErrorCode.FORBIDDEN
+
+
+async def test_an_unreachable_store_is_an_error_and_never_an_empty_answer():
+    reader = Reader(AsyncQdrantClient(url="http://127.0.0.1:1", check_compatibility=False, timeout=1))
+    scope = Scope(tenant="t", repos=(REPO,))
+    for read in (reader.count(scope), reader.points(scope, [REPO], []), reader.ask_legs(scope, LEGS, [])):
+        with pytest.raises(PrismError) as caught:
+            await read
+        assert caught.value.code is ErrorCode.UNAVAILABLE

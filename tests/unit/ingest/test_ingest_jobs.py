@@ -1,0 +1,146 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism_contracts.base import Lane
+from prism_contracts.errors import ErrorBody, ErrorCode
+from prism_contracts.events import FileSettled, Outcome
+from prism_contracts.records import FINAL_STATES, Job, JobCounts, JobState
+from prism_ingest.core import jobs as jobs_module
+from prism_ingest.core.jobs import apply_settled, fail_job, is_final, new_job, open_ordinals, settled_count
+
+NOW = datetime(2026, 3, 14, tzinfo=UTC)
+LATER = NOW + timedelta(seconds=5)
+OF_FILES = [Outcome.INDEXED, Outcome.SKIPPED, Outcome.FAILED, Outcome.SUPERSEDED]
+OF_REMOVALS = [Outcome.REMOVED, Outcome.FAILED, Outcome.SUPERSEDED]
+
+
+def begin(**changes) -> Job:
+    fields = {
+        "tenant": "t", "repo_name": "acme/parcel-tracker", "layer": "base", "lane": Lane.BULK, "snapshot": "s",
+        "state": JobState.INDEXING, "now": NOW,
+    }  # fmt: skip
+    return new_job(**fields | changes)
+
+
+def planned(files: int, removed: int = 0, unchanged: int = 0) -> Job:
+    """A job with so many files to settle, after `unchanged` that need nothing."""
+    return begin().model_copy(
+        update={
+            "version": 1,
+            "expected": files + removed,
+            "settled": bytes((unchanged + files + removed + 7) // 8),
+            "counts": JobCounts(seen=unchanged + files, unchanged=unchanged),
+        }
+    )
+
+
+def settled(ordinal: int, outcome: Outcome = Outcome.INDEXED, chunks: int = 1) -> FileSettled:
+    return FileSettled(
+        tenant="t", repo="r", path=f"{ordinal}.py", version=1, job="j", ordinal=ordinal, lane=Lane.BULK,
+        outcome=outcome, chunks=chunks, code="parse_failed" if outcome is Outcome.FAILED else "",
+    )  # fmt: skip
+
+
+@st.composite
+def jobs_with_events(draw) -> tuple[Job, list[FileSettled]]:
+    unchanged, files, removed = (draw(st.integers(0, 12)) for _ in range(3))
+    job = planned(files, removed, unchanged)
+    outcomes = [draw(st.sampled_from(OF_FILES)) for _ in range(files)]
+    outcomes += [draw(st.sampled_from(OF_REMOVALS)) for _ in range(removed)]
+    return job, [settled(n, outcome, n) for n, outcome in enumerate(outcomes, start=unchanged)]
+
+
+def told(job: Job) -> tuple:
+    return job.state, job.counts, job.settled, frozenset(job.problems), job.finished_at
+
+
+@given(jobs_with_events(), st.data())
+def test_any_order_and_any_repetition_end_alike(job_and_events, data):
+    job, events = job_and_events
+    expected = apply_settled(job, events, NOW)
+    again = (
+        data.draw(st.permutations([*events, *data.draw(st.lists(st.sampled_from(events)))])) if events else []
+    )
+    counted = job
+    while again:
+        size = data.draw(st.integers(1, len(again)))
+        batch, again = again[:size], again[size:]
+        counted = apply_settled(counted, batch, NOW)
+    assert told(counted) == told(expected)
+
+
+@given(jobs_with_events())
+def test_counts_add_up_and_the_end_comes_with_the_last_file(job_and_events):
+    job, events = job_and_events
+    for number, event in enumerate(events, start=1):
+        assert not is_final(job)
+        job = apply_settled(job, [event], LATER)
+        assert settled_count(job) == number
+    counts = job.counts
+    removals = len(events) - (counts.seen - counts.unchanged)
+    done = counts.unchanged + counts.indexed + counts.skipped + counts.failed + counts.removed
+    assert counts.seen + removals == done
+    failed_removals = sum(e.outcome is Outcome.FAILED and e.ordinal >= counts.seen for e in events)
+    assert counts.seen == done - counts.removed - failed_removals
+    assert counts.chunks == sum(event.chunks for event in events)
+    if events:
+        assert job.state is (JobState.COMPLETE_WITH_ERRORS if counts.failed else JobState.COMPLETE)
+        assert job.finished_at == LATER
+
+
+def test_a_repeated_report_is_the_same_job():
+    once = apply_settled(planned(2), [settled(0)], NOW)
+    assert apply_settled(once, [settled(0), settled(0)], LATER) is once
+
+
+def test_a_failed_file_makes_the_job_complete_with_errors_and_is_named():
+    job = apply_settled(planned(2), [settled(0, Outcome.FAILED), settled(1)], NOW)
+    assert job.state is JobState.COMPLETE_WITH_ERRORS
+    assert [(problem.path, problem.code) for problem in job.problems] == [("0.py", "parse_failed")]
+
+
+def test_a_file_that_the_job_does_not_have_is_not_counted():
+    job = planned(3)
+    assert apply_settled(job, [settled(8), settled(10**9)], NOW) is job
+
+
+def test_problems_have_a_limit(monkeypatch):
+    monkeypatch.setattr(jobs_module, "PROBLEMS_MAX", 2)
+    job = apply_settled(planned(4), [settled(n, Outcome.FAILED) for n in range(3)], NOW)
+    assert (len(job.problems), job.counts.failed) == (2, 3)
+
+
+@pytest.mark.parametrize("state", sorted(FINAL_STATES))
+def test_what_ended_stays_as_it_ended(state):
+    job = planned(2).model_copy(update={"state": state, "finished_at": NOW})
+    assert is_final(job)
+    error = ErrorBody(code=ErrorCode.INTERNAL, message="late")
+    assert fail_job(job, error, LATER) is job
+    counted = apply_settled(job, [settled(0), settled(1)], LATER)
+    assert (counted.state, counted.finished_at) == (state, NOW)
+
+
+def test_a_job_is_given_up_for_a_reason():
+    error = ErrorBody(code=ErrorCode.CLONE_FAILED, message="no route")
+    job = fail_job(planned(2), error, LATER, JobState.ABANDONED)
+    assert (job.state, job.error, job.finished_at) == (JobState.ABANDONED, error, LATER)
+
+
+def test_the_same_snapshot_is_the_same_job_and_another_is_not():
+    assert begin().job == begin(repo_name="Acme/Parcel-Tracker", lane=Lane.LIVE, now=LATER).job
+    others = {
+        begin(tenant="u").job,
+        begin(layer="l").job,
+        begin(snapshot="z").job,
+        begin(repo_name="a/b").job,
+    }
+    assert len(others | {begin().job}) == 5
+
+
+@given(st.sets(st.integers(0, 30)), st.lists(st.integers(0, 30)))
+def test_open_are_those_that_have_not_settled(done, asked):
+    job = apply_settled(planned(31), [settled(ordinal) for ordinal in done], NOW)
+    assert open_ordinals(job, asked) == [ordinal for ordinal in asked if ordinal not in done]

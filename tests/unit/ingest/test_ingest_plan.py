@@ -1,0 +1,107 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism_contracts.base import generation
+from prism_contracts.code import SkipReason
+from prism_contracts.rpc import ManifestEntry, SnapshotFile
+from prism_ingest.core.plan import Plan, make_plan
+
+CHUNKER, MODEL = "1", "m"
+
+
+def file(path: str, blob: str = "b1", skipped: SkipReason | None = None) -> SnapshotFile:
+    return SnapshotFile(path=path, blob=blob, size_bytes=1, skipped=skipped)
+
+
+def indexed(path: str, blob: str = "b1", status: str = "indexed") -> ManifestEntry:
+    address = generation(blob, CHUNKER, MODEL) if status == "indexed" else ""
+    return ManifestEntry(path=path, blob=blob, generation=address, status=status)
+
+
+def plan(files, index, chunker: str = CHUNKER, model: str = MODEL) -> Plan:
+    return make_plan(files, index, chunker, model)
+
+
+def test_into_an_empty_index_everything_goes():
+    got = plan([file("a"), file("b", skipped=SkipReason.BINARY), file("c")], [])
+    assert got == Plan(needed=(0, 2), skipped=(1,), removed=(), unchanged=0, still_skipped=0)
+    assert got.expected == 3
+
+
+def test_the_same_snapshot_needs_nothing():
+    got = plan(
+        [file("a"), file("b", skipped=SkipReason.BINARY)], [indexed("a"), indexed("b", status="skipped")]
+    )
+    assert got == Plan(needed=(), skipped=(), removed=(), unchanged=1, still_skipped=1)
+    assert got.expected == 0
+
+
+def test_changed_files_are_needed_and_missing_ones_removed():
+    got = plan([file("a", "b2"), file("b")], [indexed("a"), indexed("b"), indexed("z"), indexed("d")])
+    assert got == Plan(needed=(0,), skipped=(), removed=("d", "z"), unchanged=1, still_skipped=0)
+
+
+@pytest.mark.parametrize(("chunker", "model"), [("2", MODEL), (CHUNKER, "n")])
+def test_another_chunker_or_model_needs_everything_again(chunker, model):
+    files, index = [file("a"), file("b")], [indexed("a"), indexed("b")]
+    assert plan(files, index, chunker, model).needed == (0, 1)
+    skipped = plan([file("c", skipped=SkipReason.BINARY)], [indexed("c", status="skipped")], chunker, model)
+    assert skipped.expected == 0
+
+
+@pytest.mark.parametrize("status", ["failed", "removed"])
+def test_what_failed_or_was_removed_is_tried_again(status):
+    assert plan([file("a")], [indexed("a", status=status)]).needed == (0,)
+
+
+@pytest.mark.parametrize("status", ["indexed", "skipped", "failed"])
+def test_whatever_the_index_shows_of_a_missing_file_is_removed(status):
+    assert plan([], [indexed("a", status=status)]).removed == ("a",)
+
+
+def test_a_tombstone_is_not_removed_again():
+    assert plan([], [indexed("a", status="removed")]).expected == 0
+
+
+def test_what_was_skipped_for_its_content_stays_skipped_while_the_content_is_the_same():
+    entry = indexed("a", status="skipped")
+    assert plan([file("a")], [entry]) == Plan((), (), (), 0, 1)
+    assert plan([file("a", "b2")], [entry]).needed == (0,)
+
+
+def test_a_file_that_becomes_unsearchable_is_noted():
+    got = plan([file("a", skipped=SkipReason.TOO_LARGE)], [indexed("a")])
+    assert (got.skipped, got.removed, got.expected) == ((0,), (), 1)
+
+
+paths = st.sampled_from("abcdef")
+blobs = st.sampled_from(["b1", "b2"])
+snapshots = st.lists(
+    st.builds(file, paths, blobs, st.sampled_from([None, SkipReason.BINARY])),
+    unique_by=lambda f: f.path,
+)
+indexes = st.lists(
+    st.builds(indexed, paths, blobs, st.sampled_from(["indexed", "skipped", "failed", "removed"])),
+    unique_by=lambda entry: entry.path,
+)
+
+
+@given(snapshots, indexes)
+def test_every_file_is_planned_once(files, index):
+    got = plan(files, index)
+    assert len(got.needed) + len(got.skipped) + got.unchanged + got.still_skipped == len(files)
+    assert not set(got.needed) & set(got.skipped)
+    present = {f.path for f in files}
+    assert set(got.removed) == {e.path for e in index if e.status != "removed"} - present
+
+
+@given(snapshots, indexes)
+def test_a_plan_that_was_carried_out_plans_nothing_more(files, index):
+    got = plan(files, index)
+    after = {entry.path: entry for entry in index if entry.path not in got.removed}
+    for position in got.needed:
+        after[files[position].path] = indexed(files[position].path, files[position].blob)
+    for position in got.skipped:
+        after[files[position].path] = indexed(files[position].path, files[position].blob, "skipped")
+    assert plan(files, after.values()).expected == 0

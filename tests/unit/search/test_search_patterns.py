@@ -1,0 +1,238 @@
+"""The index may make exact search faster and never wrong: whatever a pattern matches, its clauses hold for."""
+
+import re
+import sys
+
+import pytest
+import re2
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_indexer.core.words import distinct_words
+from prism_search.core.patterns import PATTERN_CHARS_MAX, Pattern, compile_pattern
+from prism_store.words import PART_CHARS_MAX, WORD_CHARS_MAX, lower
+
+# Letters that fold across ASCII, that grow when lowered, that have a final form; and what breaks words.
+LETTERS = "abkKsS_09ſ\u212aİıéÉßΣσς中"  # noqa: RUF001 - look-alikes are the point
+BREAKS = " .-(\u0307\u2028"
+CASES = {"regex": True, "case_sensitive": True, "word": False}
+
+# Each strategy gives (pattern, a text that it matches).
+Pair = tuple[str, str]
+
+
+def literals(alphabet: str) -> st.SearchStrategy[Pair]:
+    return st.text(alphabet, min_size=1, max_size=6).map(lambda text: (re.escape(text), text))
+
+
+def classes(alphabet: str) -> st.SearchStrategy[Pair]:
+    word = st.sampled_from([char for char in alphabet if char.isalnum() or char == "_"])
+    return st.one_of(
+        word.map(lambda char: (f"[{char}x-z]", char)),
+        word.map(lambda char: (f"[^{char}]", "x")),
+        st.sampled_from(
+            [(".", "k"), (r"\w", "s"), (r"\d", "7"), (r"\s", " "), ("[a-cX]", "b"), ("[0-9]+", "42")]
+        ),
+    )
+
+
+REPEATS = [
+    ("?", 0),
+    ("?", 1),
+    ("*", 0),
+    ("*", 2),
+    ("+", 1),
+    ("+?", 2),
+    ("{2}", 2),
+    ("{0,2}", 0),
+    ("{1,2}?", 1),
+]
+GROUPS = ["({})", "(?:{})", "(?P<name>{})", "(?i:{})", "(?s:{})"]
+
+
+def patterns(alphabet: str, groups: list[str]) -> st.SearchStrategy[Pair]:
+    def larger(inner: st.SearchStrategy[Pair]) -> st.SearchStrategy[Pair]:
+        several = st.lists(inner, min_size=1, max_size=4)
+        group = st.sampled_from([form for form in groups if "name" not in form])
+        return st.one_of(
+            several.map(lambda pairs: ("".join(p for p, _ in pairs), "".join(text for _, text in pairs))),
+            st.tuples(several, st.integers(0, 3), group).map(
+                lambda drawn: (
+                    drawn[2].format("|".join(p for p, _ in drawn[0])),
+                    drawn[0][drawn[1] % len(drawn[0])][1],
+                )
+            ),
+            st.tuples(inner, st.sampled_from(REPEATS)).map(
+                lambda drawn: (f"(?:{drawn[0][0]}){drawn[1][0]}", drawn[0][1] * drawn[1][1])
+            ),
+        )
+
+    pairs = st.recursive(st.one_of(literals(alphabet), classes(alphabet)), larger, max_leaves=12)
+    anchored = st.sampled_from(["{}", "{}", "^{}", "{}$", r"\b{}", r"{}\b", *groups])
+    return st.tuples(anchored, pairs).map(lambda drawn: (drawn[0].format(drawn[1][0]), drawn[1][1]))
+
+
+texts = st.text(LETTERS + BREAKS, max_size=8)
+flags = st.fixed_dictionaries({"case_sensitive": st.booleans(), "word": st.booleans()})
+other_cases = st.sampled_from([str, str.upper, str.lower, str.swapcase])
+
+
+def holds(pattern: Pattern, line: str) -> bool:
+    words = distinct_words([line])
+    return all(any(part in word for part in clause for word in words) for clause in pattern.clauses)
+
+
+@settings(max_examples=500)
+@given(patterns(LETTERS + BREAKS, GROUPS), texts, texts, other_cases, flags)
+def test_whatever_a_regex_matches_its_clauses_hold_for(pair, before, after, other_case, options):
+    pattern = compile_pattern(pair[0], **CASES | options)
+    for line in (before + other_case(pair[1]) + after, other_case(pair[1]), before + after):
+        assert not pattern.matches(line) or holds(pattern, line), line
+
+
+@given(st.text(LETTERS + BREAKS, min_size=1, max_size=12), texts, texts, other_cases, flags)
+@example("mask", "", "", lambda _: "MAſK", {"case_sensitive": False, "word": False})  # noqa: RUF001
+@example("mask", "", "", lambda _: "mas\u212a", {"case_sensitive": False, "word": False})
+@example("ΟΔΟΣ", "", "", str, {"case_sensitive": True, "word": False})
+def test_whatever_plain_text_matches_its_clauses_hold_for(text, before, after, other_case, options):
+    pattern = compile_pattern(text, regex=False, **options)
+    line = before + other_case(text) + after
+    assert not pattern.matches(line) or holds(pattern, line)
+    if options["case_sensitive"] and not options["word"]:
+        assert pattern.matches(before + text + after)
+
+
+@given(st.integers(0, 400), st.integers(2, 300), st.integers(0, 400), st.sampled_from("aİé"))
+@example(70, PART_CHARS_MAX, 0, "İ")
+def test_long_words_are_found_wherever_the_part_lies(before, size, after, char):
+    text = "".join(f"{index:x}{char}" for index in range(size))
+    line = "z" * before + text + "z" * after
+    for regex in (True, False):
+        pattern = compile_pattern(text[:PATTERN_CHARS_MAX], **CASES | {"regex": regex})
+        assert pattern.matches(line)
+        assert pattern.clauses
+        assert holds(pattern, line)
+    assert all(len(word) <= WORD_CHARS_MAX for word in distinct_words([line]))
+
+
+def test_case_folds_across_ascii_only_where_lowering_does_too():
+    """RE2 folds case by Unicode's simple rules: no letter that it takes for an ASCII one may be lowered otherwise."""
+    options = re2.Options()
+    options.case_sensitive = False
+    ascii_word = re2.compile("[a-z0-9_]", options)
+    foreign = [char for char in map(chr, range(128, 0x20000)) if not "\ud800" <= char <= "\udfff"]
+    folded = [char for char in foreign if ascii_word.fullmatch(char)]
+    assert folded == ["\u017f", "\u212a"]
+    assert [lower(char) for char in folded] == ["s", "k"]
+
+
+ASCII = "abkS_09 .-("
+
+
+@given(patterns(ASCII, GROUPS), st.text(ASCII, max_size=6), st.text(ASCII, max_size=6), flags)
+def test_it_matches_as_python_does_where_both_mean_the_same(pair, before, after, options):
+    pattern = compile_pattern(pair[0], **CASES | options)
+    source = rf"\b(?:{pair[0]})\b" if options["word"] else pair[0]
+    python = re.compile(source, re.ASCII | (0 if options["case_sensitive"] else re.IGNORECASE))
+    for line in (before + pair[1] + after, pair[1], before + after):
+        assert pattern.matches(line) == bool(python.search(line)), line
+
+
+@pytest.mark.parametrize(
+    ("pattern", "clauses"),
+    [
+        (r"def \w+_handler\(", [{"_handler"}, {"def"}]),
+        ("foo|bar", [{"foo", "bar"}]),
+        ("foo|b", []),
+        ("(get|set)Name", [{"name"}, {"get", "set"}]),
+        ("(?:abc)?def", [{"def"}]),
+        ("(?:abc)+def", [{"abc"}, {"def"}]),
+        ("colou?r", [{"colo"}]),
+        ("ab", []),
+        ("[a]bc", [{"abc"}]),
+        (r"\Qa.b\Eccc", []),
+        ("[[:alpha:]]abc", []),
+        ("(?i)Straße", []),
+        ("(?i)MASK", [{"mask"}]),
+    ],
+)
+def test_clauses_are_what_every_match_holds(pattern, clauses):
+    assert sorted(map(sorted, compile_pattern(pattern, **CASES).clauses)) == sorted(map(sorted, clauses))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line"),
+    [
+        ("a{,3}bcd", "a{,3}bcd"),  # plain text to RE2, a repetition to Python
+        (r"\x{61}bcd", "abcd"),
+        (r"\101bcd", "Abcd"),
+        (r"\pLabc", "éabc"),
+        (r"\Qa.b\Eccc", "a.bccc"),
+        ("[[:alpha:]]abc", "xabc"),
+        ("[]a]bcd", "]bcd"),
+        ("(?U)abcd+", "abcdd"),
+        (r"a\_bcd", "a_bcd"),
+        ("(?s).abc", " abc"),
+        (r"abc\z", "abc"),
+        ("(?-i:abc)|x", "x"),
+    ],
+)
+def test_syntax_that_two_parsers_read_otherwise_loses_nothing(pattern, line):
+    compiled = compile_pattern(pattern, **CASES)
+    assert compiled.matches(line)
+    assert holds(compiled, line)
+
+
+@pytest.mark.parametrize("case_sensitive", [True, False])
+@pytest.mark.parametrize("word", [True, False])
+def test_plain_text_has_no_syntax(case_sensitive, word):
+    text = "".join(map(chr, range(33, 127)))
+    pattern = compile_pattern(text, regex=False, case_sensitive=case_sensitive, word=False)
+    assert pattern.matches(f"x {text} y")
+    assert not pattern.matches(text[1:])
+    spaced = compile_pattern("a b\tc", regex=False, case_sensitive=case_sensitive, word=word)
+    assert spaced.matches("-a b\tc-")
+    assert spaced.matches("xa b\tcx") is not word
+
+
+@pytest.mark.parametrize(
+    ("pattern", "code"),
+    [
+        ("", ErrorCode.EMPTY_QUERY),
+        ("a\nb", ErrorCode.INVALID_REGEX),
+        ("a\0", ErrorCode.INVALID_REGEX),
+        ("(", ErrorCode.INVALID_REGEX),
+        ("a)(b", ErrorCode.INVALID_REGEX),
+        (r"(a)\1", ErrorCode.INVALID_REGEX),
+        ("(?=a)", ErrorCode.INVALID_REGEX),
+        ("x" * (PATTERN_CHARS_MAX + 1), ErrorCode.QUERY_TOO_LONG),
+    ],
+)
+@pytest.mark.parametrize("word", [True, False])
+def test_what_is_no_pattern_is_refused_with_a_code(pattern, code, word):
+    with pytest.raises(PrismError) as caught:
+        compile_pattern(pattern, **CASES | {"word": word})
+    assert caught.value.code is code
+
+
+def test_a_pattern_of_the_largest_size_is_taken():
+    assert compile_pattern("x" * PATTERN_CHARS_MAX, **CASES).matches("x" * PATTERN_CHARS_MAX)
+
+
+@pytest.mark.parametrize("depth", [100, 160, 165])
+@pytest.mark.parametrize("frames", [0, 200, 400])
+def test_a_deeply_nested_pattern_is_answered_without_the_index(depth, frames):
+    """The parser's depth and that of our walk differ: neither may end in an error."""
+
+    def deeper(left: int) -> Pattern:
+        if left:
+            return deeper(left - 1)
+        return compile_pattern("(aaa|" * depth + "b" + ")" * depth, **CASES)
+
+    assert sys.getrecursionlimit() <= 3000
+    assert deeper(frames).matches("aaa")
+
+
+def test_a_hostile_pattern_takes_linear_time():
+    assert not compile_pattern("(a+)+$", **CASES).matches("a" * 50_000 + "!")
