@@ -18,7 +18,6 @@ from faststream.nats.prometheus import NatsPrometheusMiddleware
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 from pydantic_settings import BaseSettings
 
 import prism_contracts
@@ -123,9 +122,9 @@ def _bounds(metadata: Sequence[Any]) -> Iterator[tuple[str, float]]:
 
 
 def _default(field: FieldInfo) -> str:
-    value = field.default
-    if value is PydanticUndefined:
+    if field.is_required():
         return "required"
+    value = field.default
     if isinstance(value, Path):  # a place in this checkout, which is elsewhere on each machine
         return f"`{value.relative_to(FOLDER.parent).as_posix()}`"
     if value in ("", None) or isinstance(value, SecretStr):

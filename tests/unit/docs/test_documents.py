@@ -10,14 +10,17 @@ from prism_contracts import events, names, rpc
 
 ROOT = Path(__file__).parents[3]
 WRITTEN = sorted(
-    path
-    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "training" / "README.md"]
-    if "node_modules" not in path.parts
+    [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("training/*.md"),
+        *ROOT.glob("services/**/*.md"),
+    ]
 )
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 PLACE = re.compile(r"`((?:libs|services|cli|tests|docs|training|bench)/[\w./*-]+)`")
-TARGET = re.compile(r"`?make ([a-z][a-z-]+)\b")
+TARGET = re.compile(r"(?:`|^)make ([a-z][a-z-]*)", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -65,14 +68,10 @@ def test_named_tests_and_targets_exist(page) -> None:
         if not (ROOT / file).exists()
         or not re.search(rf"\bdef {name}\b", (ROOT / file).read_text(encoding="utf-8"))
     ]
-    in_code = [
-        target
-        for line in text.splitlines()
-        if "make" in line and ("`" in line or line.startswith("make"))
-        for target in TARGET.findall(line)
-    ]
     missing += [
-        f"make {target}" for target in in_code if not re.search(rf"^{target}:", makefile, re.MULTILINE)
+        f"make {target}"
+        for target in TARGET.findall(text)
+        if not re.search(rf"^{target}:", makefile, re.MULTILINE)
     ]
     assert not missing
 
