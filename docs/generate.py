@@ -388,9 +388,11 @@ def _bus_metrics() -> list[tuple[str, ...]]:
     registry = prometheus_client.CollectorRegistry()
     NatsPrometheusMiddleware(registry=registry, app_name="prism")
     rows: list[tuple[str, ...]] = []
-    for collector in registry._collector_to_names:  # noqa: SLF001 - the client tells labels nowhere else
+    # The client tells the labels of a metric nowhere else.
+    collectors = cast("Iterable[Any]", registry._collector_to_names)  # noqa: SLF001
+    for collector in collectors:
         metric = next(iter(collector.describe()))
-        labels = ", ".join(f"`{label}`" for label in collector._labelnames)  # type: ignore[attr-defined] # noqa: SLF001
+        labels = ", ".join(f"`{label}`" for label in collector._labelnames)  # noqa: SLF001
         rows.append((f"`{metric.name}`", metric.type, labels, metric.documentation))
     return rows
 
