@@ -19,7 +19,12 @@ def write_cursor(question: str, *position: str | int) -> str:
 def read_cursor(question: str, cursor: str, kinds: tuple[type, ...]) -> tuple[str | int, ...]:
     """The position in a cursor. Raises INVALID_CURSOR if it is not one of this question."""
     body = _decode(cursor)
-    if not body or body[0] != _digest(question) or tuple(map(type, body[1:])) != kinds:
+    if (
+        not body
+        or body[0] != _digest(question)
+        or tuple(map(type, body[1:])) != kinds
+        or any(isinstance(part, int) and part < 0 for part in body[1:])
+    ):
         raise PrismError(
             ErrorCode.INVALID_CURSOR,
             "The cursor does not belong to this question.",

@@ -139,7 +139,7 @@ def _without_ending(word: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def parts(identifier: str) -> tuple[str, ...]:
-    """Stems of the parts of an identifier: `getUserNames` -> get, user, nam."""
+    """Stems of the parts of an identifier: `getUserNames` -> get, user, name."""
     return tuple(stem(part.lower()) for part in PART.findall(identifier))
 
 

@@ -1,0 +1,118 @@
+import base64
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_search.core.cursors import CURSOR_CHARS_MAX, _digest, read_cursor, write_cursor
+from prism_search.core.lines import LINE_CHARS_SHOWN, LineMatch, matching_lines
+from prism_search.core.patterns import compile_pattern
+
+# Lines
+
+
+def found(text: str, pattern: str = "x", *, after_line: int = 0, context: int = 0, regex: bool = False):
+    compiled = compile_pattern(pattern, regex=regex, case_sensitive=True, word=False)
+    return list(matching_lines(text, compiled, after_line=after_line, context=context))
+
+
+def test_lines_are_counted_from_one():
+    assert [(m.line, m.text) for m in found("a\nx1\nb\nx2\n")] == [(2, "x1"), (4, "x2")]
+
+
+@pytest.mark.parametrize("text", ["x", "x\n", "x\r\n", "x\r"])
+def test_a_line_is_shown_without_its_end(text):
+    assert found(text) == [LineMatch(1, "x", (), ())]
+
+
+@pytest.mark.parametrize("char", ["\f", "\v", "\x1c", "\x85", "\u2028", "\u2029", "\r"])
+def test_only_a_line_feed_ends_a_line(char):
+    assert [(m.line, m.text) for m in found(f"a{char}x\nb\nx")] == [(1, f"a{char}x"), (3, "x")]
+
+
+def test_a_last_line_feed_begins_no_line():
+    assert [m.line for m in found("a\n\n", "^$", regex=True)] == [2]
+    assert found("", "^$", regex=True) == []
+    assert [m.line for m in found("\n", "^$", regex=True)] == [1]
+
+
+def test_context_ends_at_the_ends_of_the_file():
+    (match,) = found("a\r\nb\r\nx\r\nc", context=5)
+    assert (match.before, match.after) == (("a", "b"), ("c",))
+    assert found("a\nb\nx\nc\nd", context=1) == [LineMatch(3, "x", ("b",), ("c",))]
+
+
+def test_a_page_goes_on_behind_the_last_line():
+    assert [m.line for m in found("x\nx\nx", after_line=1)] == [2, 3]
+    assert found("x\nx\nx", after_line=3) == []
+    assert found("x", after_line=10) == []
+
+
+def test_long_lines_are_cut_and_still_searched():
+    (match,) = found("y" * LINE_CHARS_SHOWN + "x")
+    assert match.text == "y" * LINE_CHARS_SHOWN + "…"
+    assert found("y" * (LINE_CHARS_SHOWN - 1) + "x")[0].text.endswith("x")
+
+
+@given(st.text("xa\n\r\f\u2028", max_size=30), st.sampled_from([("x", False), ("x", True), ("^x", True)]))
+def test_pages_of_one_make_the_whole(text, asked):
+    pattern, regex = asked
+    whole, pages, after = found(text, pattern, regex=regex), [], 0
+    while rest := found(text, pattern, regex=regex, after_line=after):
+        pages.append(rest[0])
+        after = rest[0].line
+    assert pages == whole
+    assert [m.line for m in whole] == [n for n, line in enumerate(text.split("\n"), 1) if m_of(line, pattern)]
+
+
+def m_of(line: str, pattern: str) -> bool:
+    return line.startswith("x") if pattern == "^x" else "x" in line
+
+
+# Cursors
+
+KINDS = (str, str, int)
+
+
+def forged(body: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(body).encode()).decode().rstrip("=")
+
+
+@given(
+    st.text(), st.text(st.characters(codec="utf-8")), st.text(st.characters(codec="utf-8")), st.integers(0)
+)
+def test_a_position_comes_back(question, path, scope, line):
+    question = question.encode(errors="replace").decode()
+    cursor = write_cursor(question, path, scope, line)
+    assert read_cursor(question, cursor, KINDS) == (path, scope, line)
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        "", "x", "!!", "é", "ab==", "A" * (CURSOR_CHARS_MAX + 1),
+        write_cursor("another", "a", "b", 1),
+        write_cursor("question", "a", 1),
+        write_cursor("question", "a", "b", "1"),
+        write_cursor("question", "a", "b", 1, 2),
+        write_cursor("question", "a", "b", -1),
+        forged([_digest("question"), "a", "b", True]),
+        forged([_digest("question"), "a", "b", 1.0]),
+        forged([_digest("question"), ["a"], "b", 1]),
+        forged({"a": 1}), forged([]), forged(None), forged("text"),
+        base64.urlsafe_b64encode(b"[" * 5_000).decode(),
+        base64.urlsafe_b64encode(b"\xff\xfe").decode(),
+    ],
+)  # fmt: skip
+def test_a_cursor_of_something_else_is_refused(cursor):
+    with pytest.raises(PrismError) as caught:
+        read_cursor("question", cursor, KINDS)
+    assert caught.value.code is ErrorCode.INVALID_CURSOR
+
+
+@given(st.text(max_size=200))
+def test_no_text_is_anything_but_a_cursor_or_an_error(cursor):
+    with pytest.raises(PrismError, match="cursor"):
+        read_cursor("question", cursor, KINDS)

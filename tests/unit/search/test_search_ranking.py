@@ -1,0 +1,312 @@
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism_search.core import signals
+from prism_search.core.candidates import (
+    LEG_WEIGHTS,
+    RRF_K,
+    Candidate,
+    ChunkHit,
+    Definition,
+    fuse,
+    parse_definitions,
+)
+from prism_search.core.matching import Question
+from prism_search.core.query import parse_query
+from prism_search.core.ranking import (
+    OPENING_LINES,
+    RANGE_LINES_MAX,
+    Range,
+    best_range,
+    confidence,
+    further_ranges,
+    rank,
+    rarity_of,
+)
+from prism_search.core.signals import WEIGHTS, score
+
+
+def ask(text: str, **rarity: float) -> Question:
+    query = parse_query(text)
+    return Question(query, dict.fromkeys(query.stems, 1.0) | rarity)
+
+
+def file(path: str = "src/a.py", **fields) -> Candidate:
+    return Candidate(file=path, repo="r", path=path, generation="g", **{"language": "python"} | fields)
+
+
+def chunk(score_: float, start: int = 1, end: int = 2, symbol: str = "") -> ChunkHit:
+    return ChunkHit(f"c{start}", "f", score_, start, end, symbol, "")
+
+
+def definition(name: str, group: str = "F", start: int = 1, end: int = 9) -> Definition:
+    return Definition(group, "function", start, end, name)
+
+
+# Fusion
+
+
+def test_fusion_is_the_sum_of_reciprocal_ranks_by_leg():
+    fused = fuse({"keyword": ["a", "b"], "vector": ["b", "c"]})
+    assert fused == {"a": {"keyword": 1}, "b": {"keyword": 2, "vector": 1}, "c": {"vector": 2}}
+    assert list(fused) == ["b", "a", "c"]
+    assert LEG_WEIGHTS["keyword"] / (RRF_K + 2) + LEG_WEIGHTS["vector"] / (RRF_K + 1) > 1 / (RRF_K + 1)
+
+
+def test_a_file_counts_once_a_leg_by_its_best_rank():
+    assert fuse({"keyword": ["a", "a", "b", "a"]}) == {"a": {"keyword": 1}, "b": {"keyword": 2}}
+
+
+def test_fusion_has_a_limit_and_breaks_ties_by_name():
+    assert list(fuse({"path": ["b"], "keyword": ["a"]}, limit=5)) == ["a", "b"]
+    assert list(fuse({"keyword": list("abcdef")}, limit=3)) == ["a", "b", "c"]
+    assert fuse({}) == {}
+
+
+legs = st.dictionaries(st.sampled_from(sorted(LEG_WEIGHTS)), st.lists(st.sampled_from("abcdef"), max_size=6))
+
+
+@given(legs, st.randoms())
+def test_the_order_of_the_legs_does_not_matter(ranked, chance):
+    shuffled = list(ranked.items())
+    chance.shuffle(shuffled)
+    assert list(fuse(dict(shuffled))) == list(fuse(ranked))
+
+
+def test_definitions_that_cannot_be_read_are_passed_over():
+    assert parse_definitions("") == ()
+    assert [d.name for d in parse_definitions("F\tfunction\t1\t2\tA.b\nbroken\nT\tclass")] == ["b"]
+
+
+# Signals, one by one
+
+
+def test_body_is_a_decaying_share_of_the_best_there_could_be():
+    question = ask("retry parcels")
+    perfect = question.total * (signals.BM25_K1 + 1)
+    assert signals.body(question, file()) == 0
+    one = signals.body(question, file(keyword_chunks=[chunk(perfect)]))
+    assert one == pytest.approx(1 - signals.CHUNK_DECAY)
+    assert one < signals.body(question, file(keyword_chunks=[chunk(perfect)] * 3)) < 1
+    assert signals.body(ask("retry", retri=0.0), file(keyword_chunks=[chunk(5)])) == 0
+
+
+def test_path_words_are_taken_up_by_the_name_of_file_and_folder():
+    question = ask("parcel route store")
+    assert signals.path_words(question, file("x/other.py")) == 0
+    assert signals.path_words(question, file("x/parcel.py")) == pytest.approx(1 / 3)
+    assert signals.path_words(question, file("route/parcel_store.py")) == pytest.approx(1)
+    assert signals.path_words(question, file("route/x/parcel.py")) == pytest.approx(1 / 3)
+
+
+def test_named_first_looks_at_the_first_half_and_past_generic_names():
+    question = ask("parcel route of some shop")
+    assert signals.named_first(question, file("x/parcel.py")) == 1
+    assert signals.named_first(question, file("x/parcel_other.py")) == 0
+    assert signals.named_first(question, file("x/shop.py")) == 0
+    assert signals.named_first(question, file("parcel/__init__.py")) == 1
+    assert signals.named_first(question, file("parcel/index.ts")) == 1
+
+
+def test_covered_weighs_words_by_rarity():
+    question = ask("parcel route", parcel=3.0)
+    assert signals.covered(question, file("x/parcel.py")) == pytest.approx(
+        0.75 if "rout" in question.query.stems else 1
+    )
+    with_names = file("x/parcel.py", definitions=(definition("find_route"),))
+    assert signals.covered(question, with_names) == pytest.approx(1)
+
+
+def test_defines_wants_name_and_question_to_cover_each_other():
+    question = ask("find route")
+    whole = signals.defines(question, file(definitions=(definition("find_route"),)))
+    assert whole == pytest.approx(1)
+    assert 0 < signals.defines(question, file(definitions=(definition("find_route_of_any_ship"),))) < whole
+    assert signals.defines(question, file(definitions=(definition("find_route", "V"),))) == 0
+    assert signals.defines(question, file()) == 0
+
+
+def test_defines_type_takes_types_by_equal_words():
+    question = ask("parcel route")
+    assert signals.defines_type(
+        question, file(definitions=(definition("ParcelRoute", "T"),))
+    ) == pytest.approx(1)
+    assert signals.defines_type(question, file(definitions=(definition("ParcelRoute", "F"),))) == 0
+    assert signals.defines_type(question, file(definitions=(definition("ParcelRouter", "T"),))) < 0.5
+
+
+def test_folder_words_are_those_of_the_nearest_folder():
+    question = ask("parcel route")
+    assert signals.folder_words(question, file("parcel/x.py")) == pytest.approx(0.5)
+    assert signals.folder_words(question, file("parcel/y/x.py")) == 0
+    assert signals.folder_words(question, file("x.py")) == 0
+
+
+def test_joined_name_is_neighbouring_words_in_one():
+    assert signals.joined_name(ask("bind action creators"), file("x/bindActionCreators.ts")) == 1
+    assert signals.joined_name(ask("bind action creators"), file("x/bind.ts")) == 0
+
+
+def test_initials_name_is_a_file_named_by_initials():
+    assert signals.initials_name(ask("server-sent events"), file("x/sse.py")) == 1
+    assert signals.initials_name(ask("server-sent events"), file("x/events.py")) == 0
+
+
+def test_defines_symbol_counts_the_symbols_that_are_asked_for():
+    question = ask("find_route and Store.find")
+    assert (
+        signals.defines_symbol(question, file(definitions=(definition("A.find_route"), definition("find"))))
+        == 2
+    )
+    assert signals.defines_symbol(question, file(definitions=(definition("findRoute"),))) == 0
+    assert (
+        signals.defines_symbol(ask("how are parcels routed"), file(definitions=(definition("parcels"),))) == 0
+    )
+
+
+def test_named_as_symbol_is_written_in_any_way():
+    assert signals.named_as_symbol(ask("FlatHashMap"), file("x/flat_hash_map.h")) == 1
+    assert signals.named_as_symbol(ask("FlatHashMap"), file("x/hash.h")) == 0
+
+
+@pytest.mark.parametrize(("nearness", "expected"), [(-1, 0), (0, 0), (2, 0.5), (6, 1.5), (60, 1.5)])
+def test_near_is_cut_at_both_ends(nearness, expected):
+    assert signals.near(ask("x"), file(nearness=nearness)) == expected
+
+
+@pytest.mark.parametrize(("path", "expected"), [("a", 0), ("a/b", 1), ("a/b/c/d", 3), ("a/b/c/d/e/f", 3)])
+def test_depth_is_at_most_three(path, expected):
+    assert signals.depth(ask("x"), file(path)) == expected
+
+
+def test_tests_are_low_unless_they_are_asked_for():
+    assert signals.in_tests(ask("route parcels"), file(flags="t")) == 1
+    assert signals.in_tests(ask("tests of routes"), file(flags="t")) == 0
+    assert signals.in_tests(ask("route parcels"), file()) == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [({}, 0), ({"language": ""}, 1), ({"language": "json"}, 1), ({"language": "markdown", "prose": True}, 1)],
+)
+def test_prose_and_data_are_no_code(fields, expected):
+    assert signals.not_code(ask("x"), file(**fields)) == expected
+
+
+@pytest.mark.parametrize(("path", "expected"), [("a/__init__.py", 1), ("index.ts", 1), ("a/routes.py", 0)])
+def test_barrels_pass_on_what_others_define(path, expected):
+    assert signals.barrel(ask("x"), file(path)) == expected
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"), [("", 0), ("t", 0), ("d", 0), ("g", 1), ("v", 1), ("m", 1), ("gvm", 1)]
+)
+def test_not_written_here(flags, expected):
+    assert signals.not_written_here(ask("x"), file(flags=flags)) == expected
+
+
+def test_every_signal_counts_with_its_weight_and_a_question_without_words_is_no_error():
+    assert set(score(ask("route parcels"), file())) == set(WEIGHTS)
+    strange = ask("¿…?")
+    assert strange.query.stems == ()
+    rank(strange, [file(keyword_chunks=[chunk(1)], definitions=(definition("a"),))])
+
+
+# Order
+
+candidates = st.lists(
+    st.builds(
+        file,
+        st.sampled_from(["parcel/a.py", "b.py", "parcel.py", "x/y/route.py"]),
+        flags=st.sampled_from(["", "t", "g"]),
+        nearness=st.floats(0, 3),
+    ),
+    max_size=6,
+)
+
+
+@given(candidates, st.integers())
+def test_the_order_does_not_depend_on_how_candidates_came(files, seed):
+    question = ask("parcel route")
+    told = [(f.path, f.flags, f.score) for f in rank(question, files)]
+    random.Random(seed).shuffle(files)
+    again = [(f.path, f.flags, f.score) for f in rank(question, files)]
+    assert [(path, score_) for path, _, score_ in told] == [(path, score_) for path, _, score_ in again]
+    assert [score_ for _, _, score_ in told] == sorted((score_ for _, _, score_ in told), reverse=True)
+
+
+def test_equal_scores_are_in_order_of_path_and_repository():
+    files = [file("b.py"), file("a.py")]
+    files.append(Candidate(file="z", repo="a", path="b.py", generation="g", language="python"))
+    assert [(f.path, f.repo) for f in rank(ask("zzz"), files)] == [
+        ("a.py", "r"),
+        ("b.py", "a"),
+        ("b.py", "r"),
+    ]
+
+
+def test_a_score_is_the_sum_of_its_signals():
+    (one,) = rank(ask("parcel route"), [file("parcel/route.py")])
+    assert one.score == pytest.approx(sum(one.signals.values()))
+
+
+def test_rarity_falls_with_frequency_and_is_never_negative():
+    rarity = rarity_of({"a": 0, "b": 5, "c": 10, "d": 12}, 10)
+    assert rarity["a"] > rarity["b"] > rarity["c"] > 0
+    assert rarity["d"] > 0  # counted a moment later than the documents
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [([], "none"), ([1.6], "high"), ([1.59], "medium"), ([0.8], "medium"), ([0.79], "low")],
+)
+def test_confidence_is_of_the_best(scores, expected):
+    assert confidence(scores) == expected
+
+
+# Ranges
+
+
+def test_the_definition_of_a_named_symbol_is_shown_first():
+    named = file(
+        definitions=(definition("Other.find", start=1), definition("Store.find", start=20, end=30)),
+        keyword_chunks=[chunk(9, 50, 60)],
+    )
+    assert best_range(ask("Store::find"), named) == Range(20, 30, "Store.find", "function")
+
+
+def test_a_long_definition_is_cut():
+    found = best_range(ask("find"), file(definitions=(definition("find", start=5, end=999),)))
+    assert (found.start, found.end) == (5, 5 + RANGE_LINES_MAX - 1)
+
+
+def test_then_the_best_chunk_by_words_then_by_vector_then_a_name_then_the_beginning():
+    question = ask("route parcels")
+    by_words, by_vector = chunk(1, 10, 12, "a"), chunk(5, 20, 22, "b")
+    name = definition("route_parcels", start=30, end=31)
+    fields = {
+        "keyword_chunks": [by_words],
+        "vector_chunks": [by_vector],
+        "definitions": (name,),
+        "lines": 100,
+    }
+    starts = []
+    for dropped in (None, "keyword_chunks", "vector_chunks", "definitions"):
+        fields.pop(dropped, None)
+        starts.append(best_range(question, file(**fields)))
+    assert [found.start for found in starts] == [10, 20, 30, 1]
+    assert starts[-1] == Range(1, OPENING_LINES)
+    assert best_range(question, file(lines=0)) == Range(1, 1)
+    assert best_range(question, file(lines=3)) == Range(1, 3)
+
+
+def test_further_ranges_do_not_overlap_and_come_best_first():
+    chunks = [chunk(1, 1, 5), chunk(3, 5, 9), chunk(2, 10, 12), chunk(4, 20, 22)]
+    shown = [Range(22, 30)]
+    assert [(r.start, r.end) for r in further_ranges(file(keyword_chunks=chunks), shown)] == [
+        (5, 9),
+        (10, 12),
+    ]
