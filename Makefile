@@ -64,7 +64,7 @@ demo: setup ## Start everything, index REPO, ask QUERY over MCP, print the answe
 check: setup-dev ## Lint, format, types, imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy libs services cli bench
+	$(BIN)/mypy libs services cli bench docs/generate.py
 	$(BIN)/lint-imports
 
 .PHONY: test
@@ -79,6 +79,10 @@ test-models: setup-dev setup-models ## Test the deep tier with the packaged mode
 format: setup-dev ## Format and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+.PHONY: docs
+docs: setup-dev ## Write docs/settings, events, tools and metrics from the code
+	$(BIN)/python docs/generate.py
 
 ##@ Measure
 .PHONY: bench
