@@ -17,7 +17,6 @@ pytestmark = pytest.mark.system
 
 PRISM = str(Path(sys.executable).with_name("prism"))
 COMMAND_SECONDS_MAX = 240
-FILES = 300
 
 PAYMENT = '''"""Payments."""
 
@@ -64,6 +63,9 @@ class User:
         done = self.prism(*arguments, "--json")
         assert done.returncode == 0, done.stderr + done.stdout
         return json.loads(done.stdout)
+
+    def index(self) -> dict[str, Any]:
+        return self.json("index", self.project, "--name", "me/shop", "--wait")
 
 
 @pytest.fixture(scope="module")
