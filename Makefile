@@ -64,7 +64,7 @@ demo: setup ## Start everything, index REPO, ask QUERY over MCP, print the answe
 check: setup-dev ## Lint, format, types, imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy libs services cli
+	$(BIN)/mypy libs services cli bench docs/generate.py
 	$(BIN)/lint-imports
 
 .PHONY: test
@@ -79,3 +79,16 @@ test-models: setup-dev setup-models ## Test the deep tier with the packaged mode
 format: setup-dev ## Format and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+.PHONY: docs
+docs: setup-dev ## Write docs/settings, events, tools and metrics from the code
+	$(BIN)/python docs/generate.py
+
+##@ Measure
+.PHONY: bench
+bench: setup ## Index 10,000 installed files, ask, and print the figures beside their targets
+	$(BIN)/python -m bench.main
+
+.PHONY: bench-quick
+bench-quick: setup ## The same on 1,000 files, in about a minute
+	$(BIN)/python -m bench.main --files 1000 --questions 60 --edits 5 --out bench/results/quick.json

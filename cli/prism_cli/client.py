@@ -17,11 +17,13 @@ from prism_contracts.records import Job
 from prism_contracts.rpc import OpenSnapshotReply, OpenSnapshotRequest, SearchReply
 
 API = "/api/v1"
-TIMEOUT = httpx.Timeout(60.0, connect=5.0)
+# Longer than the gateway itself waits for a service, so that its answer says who was slow.
+TIMEOUT = httpx.Timeout(75.0, connect=5.0)
 # Answers after which the same request may do better.
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
-# How long a step of a long task outlasts a restart of the stack. A question of a person is asked once.
-TASK_PATIENCE_S = 60.0
+# How long a step of a long task outlasts a restart of the stack. A service that dies with the request in hand
+# costs one whole time-out, so there is room for two. A question of a person is asked once.
+TASK_PATIENCE_S = 180.0
 GZIP_LEVEL = 3
 BODY_CHARS_SHOWN = 200
 

@@ -302,16 +302,16 @@ class Stack:
 
     @asynccontextmanager
     async def mcp(self, mode: str = "auto", path: str = "/mcp", **headers: str) -> AsyncIterator[Client]:
-        async with (
-            httpx2.AsyncClient(headers=self.headers | headers, timeout=30) as http,
-            Client(streamable_http_client(f"{self.url}{path}", http_client=http), mode=mode) as client,
-        ):
-            yield client
+        async with self.rest(**headers) as http:
+            transport = streamable_http_client(f"{self.url}{path}", http_client=http)
+            async with Client(transport, mode=mode) as client:
+                yield client
 
     @asynccontextmanager
     async def rest(self, **headers: str) -> AsyncIterator[httpx2.AsyncClient]:
+        # Without `verify` a client begins by reading the certificates of the machine, which takes long.
         async with httpx2.AsyncClient(
-            base_url=self.url, headers=self.headers | headers, timeout=30
+            base_url=self.url, headers=self.headers | headers, timeout=30, verify=False
         ) as client:
             yield client
 

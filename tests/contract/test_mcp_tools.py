@@ -5,6 +5,7 @@ import json
 
 import pytest
 from jsonschema import Draft202012Validator
+from mcp import MCPError
 
 pytest_plugins = ["gateway_stack"]
 
@@ -185,35 +186,35 @@ async def test_the_repository_of_the_argument_wins_over_the_header(stack, argume
             assert stack.fake.last().repo == repo, name
 
 
+WRONG = [
+    ("search_code", {"query": "x", "branch": "main"}, "branch"),
+    ("search_code", {}, "query"),
+    ("search_code", {"query": None}, "query"),
+    ("search_code", {"query": 5}, "query"),
+    ("search_code", {"query": "x", "limit": "ten"}, "limit"),
+    ("search_code", {"query": "x", "limit": 0}, "limit"),
+    ("search_code", {"query": "x", "limit": 101}, "limit"),
+    ("search_code", {"query": "x", "kind": "klass"}, "kind"),
+    ("search_code", {"query": "x", "source_only": "yes"}, "source_only"),
+    ("search_code", {"query": "x", "max_tokens": 99}, "max_tokens"),
+    ("get_symbol_definition", {}, "symbol"),
+    ("get_symbol_definition", {"symbol": "a", "symbols": ["b"]}, "symbol"),
+    ("get_symbol_definition", {"symbols": ["a"] * 21}, "symbols"),
+    ("ping", {"loud": True}, "loud"),
+]
+
+
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    ("name", "arguments", "named"),
-    [
-        ("search_code", {"query": "x", "branch": "main"}, "branch"),
-        ("search_code", {}, "query"),
-        ("search_code", {"query": None}, "query"),
-        ("search_code", {"query": 5}, "query"),
-        ("search_code", {"query": "x", "limit": "ten"}, "limit"),
-        ("search_code", {"query": "x", "limit": 0}, "limit"),
-        ("search_code", {"query": "x", "limit": 101}, "limit"),
-        ("search_code", {"query": "x", "kind": "klass"}, "kind"),
-        ("search_code", {"query": "x", "source_only": "yes"}, "source_only"),
-        ("search_code", {"query": "x", "max_tokens": 99}, "max_tokens"),
-        ("get_symbol_definition", {}, "symbol"),
-        ("get_symbol_definition", {"symbol": "a", "symbols": ["b"]}, "symbol"),
-        ("get_symbol_definition", {"symbols": ["a"] * 21}, "symbols"),
-        ("ping", {"loud": True}, "loud"),
-    ],
-)
-async def test_wrong_arguments_are_named_with_those_accepted(stack, mode, name, arguments, named) -> None:
+async def test_wrong_arguments_are_named_with_those_accepted(stack, mode) -> None:
     async with stack.mcp(mode) as client:
-        result = await client.call_tool(name, arguments)
-    assert result.is_error
-    error = result.structured_content["error"]
-    assert error["code"] == "invalid_argument"
-    assert named in error["message"]
-    assert set(error["details"]["accepted"]) >= ({"query", "repo"} if name == "search_code" else set())
-    assert result.content[0].text == f"invalid_argument: {error['message']} — {error['next_action']}"
+        for name, arguments, named in WRONG:
+            result = await client.call_tool(name, arguments)
+            assert result.is_error, arguments
+            error = result.structured_content["error"]
+            assert error["code"] == "invalid_argument"
+            assert named in error["message"]
+            assert ("query" in error["details"]["accepted"]) is (name == "search_code")
+            assert result.content[0].text == f"invalid_argument: {error['message']} — {error['next_action']}"
     assert not stack.fake.asked
 
 
@@ -283,6 +284,13 @@ async def test_a_slow_call_delays_no_other(stack) -> None:
         assert not (await client.call_tool("search_code", {"query": "main"})).is_error
         assert not slow.done()
         assert not (await slow).is_error
+
+
+async def test_a_call_that_is_given_up_is_dropped(stack) -> None:
+    async with stack.mcp() as client:
+        with pytest.raises(MCPError):
+            await client.call_tool("search_code", {"query": "slow"}, read_timeout_seconds=0.1)
+        assert not (await client.call_tool("search_code", {"query": "main"})).is_error
 
 
 async def test_a_foreign_host_is_refused(stack) -> None:

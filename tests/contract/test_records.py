@@ -42,6 +42,11 @@ async def connect(nats_server) -> AsyncIterator[Callable]:
         await client.close()
 
 
+async def follow(client: Client) -> WatchedRecords[Tally]:
+    bucket = await open_bucket(client.jetstream(), BUCKET)
+    return WatchedRecords(bucket, Tally, lambda: client.stats["reconnects"])
+
+
 @pytest.fixture
 async def tallies(connect) -> Records[Tally]:
     return Records(await open_bucket((await connect()).jetstream(), BUCKET), Tally)
@@ -49,7 +54,7 @@ async def tallies(connect) -> Records[Tally]:
 
 @pytest.fixture
 async def watched(connect, tallies) -> AsyncIterator[WatchedRecords[Tally]]:
-    copy = WatchedRecords(await open_bucket((await connect()).jetstream(), BUCKET), Tally)
+    copy = await follow(await connect())
     yield copy
     await copy.close()
 
@@ -124,7 +129,7 @@ async def test_a_record_that_never_stands_still_ends_in_an_error(tallies, monkey
 
 async def test_a_copy_starts_full_and_follows_within_a_second(connect, tallies):
     await tallies.put("a", Tally(count=1))
-    copy = WatchedRecords(await open_bucket((await connect()).jetstream(), BUCKET), Tally)
+    copy = await follow(await connect())
     async with asyncio.timeout(DEADLINE_S):
         await copy.ready()
     assert copy.get("a") == Tally(count=1)
@@ -148,7 +153,7 @@ async def test_a_record_that_cannot_be_read_hides_no_other(tallies, connect):
     await tallies.put("a", Tally(count=1))
     await tallies._kv.put("b", b'{"count": "many"}')
     await tallies.put("c", Tally(count=3))
-    copy = WatchedRecords(await open_bucket((await connect()).jetstream(), BUCKET), Tally)
+    copy = await follow(await connect())
     async with asyncio.timeout(DEADLINE_S):
         await copy.ready()
     assert (copy.get("a"), copy.get("b"), copy.get("c")) == (Tally(count=1), None, Tally(count=3))

@@ -13,7 +13,7 @@ from rich.text import Text
 from prism_cli import terminal
 from prism_cli.client import Prism
 from prism_cli.exits import CommandError, Exit
-from prism_cli.index.naming import is_git_url, name_of_folder, name_of_url
+from prism_cli.index.naming import check_name, git_dir_of, is_git_url, name_of_folder, name_of_url
 from prism_cli.index.progress import IndexProgress, waiting_by_service
 from prism_cli.index.upload import upload
 from prism_cli.target import Target
@@ -78,29 +78,36 @@ class Outcome:
 
 async def index(target: Target, wish: Wish) -> Outcome:
     """Do it, with a live display on standard error. Raises CommandError, PrismError (of the source)."""
+    check_name(wish.name)
     started_at = time.monotonic()
     title = wish.name or (name_of_url(wish.source) if is_git_url(wish.source) else wish.source)
     async with Prism(target) as prism:
         with IndexProgress(terminal.err, title or wish.source) as progress:
+            follower = Follower(prism, progress)
             if is_git_url(wish.source):
                 files, bytes_, job = 0, 0, await prism.clone(wish.source, wish.name, wish.ref)
             else:
-                files, bytes_, job = await _send_folder(prism, wish, progress)
-            job = await _follow(prism, job, progress, _give_up_at(wish, job))
+                files, bytes_, job = await _send_folder(prism, wish, progress, follower)
+            job = await follower.follow(job, _give_up_at(wish, job))
     return Outcome(job, time.monotonic() - started_at, files, bytes_)
 
 
-async def _send_folder(prism: Prism, wish: Wish, progress: IndexProgress) -> tuple[int, int, Job]:
+async def _send_folder(
+    prism: Prism, wish: Wish, progress: IndexProgress, follower: "Follower"
+) -> tuple[int, int, Job]:
     progress.reading()
     snapshot, name = await asyncio.to_thread(_take_snapshot, wish)
     with snapshot:
-        sent = await upload(prism, snapshot, name, progress.sent)
+        try:
+            sent = await upload(prism, snapshot, name, follower)
+        finally:
+            follower.rest()
     return sent.files, sent.bytes, sent.job
 
 
 def _take_snapshot(wish: Wish) -> tuple[Snapshot, str]:
     folder = Path(wish.source).expanduser()
-    snapshot = snapshot_git(folder, wish.ref) if wish.ref else snapshot_folder(folder)
+    snapshot = snapshot_git(git_dir_of(folder), wish.ref) if wish.ref else snapshot_folder(folder)
     return snapshot, wish.name or name_of_folder(folder)
 
 
@@ -111,26 +118,50 @@ def _give_up_at(wish: Wish, job: Job) -> float | None:
     return time.monotonic() + (0 if job.state is JobState.CLONING else SETTLE_S)
 
 
-async def _follow(prism: Prism, job: Job, progress: IndexProgress, give_up_at: float | None) -> Job:
-    waiting: dict[str, int] = {}
-    status_due_at = time.monotonic() + STATUS_EVERY_S
-    while job.state not in FINAL_STATES:
-        if give_up_at is not None and (job.expected or time.monotonic() >= give_up_at):
-            break
-        await asyncio.sleep(POLL_S)
-        job = await prism.job(job.job)
-        if time.monotonic() >= status_due_at:
-            waiting = await _waiting(prism)
-            status_due_at = time.monotonic() + STATUS_EVERY_S
-        progress.job(job, waiting)
-    return job
+class Follower:
+    """Shows how far a job is: beside an upload as its observer, and after it to the end."""
 
+    def __init__(self, prism: Prism, progress: IndexProgress) -> None:
+        self._prism = prism
+        self._progress = progress
+        self._beside: asyncio.Task[Job] | None = None
+        self._waiting: dict[str, int] = {}
+        self._status_due_at = time.monotonic() + STATUS_EVERY_S
 
-async def _waiting(prism: Prism) -> dict[str, int]:
-    # A decoration: the import goes on without it.
-    with contextlib.suppress(CommandError):
-        return waiting_by_service(await prism.status())
-    return {}
+    def opened(self, job: Job) -> None:
+        """Show the job while its files are still being sent."""
+        self.rest()
+        self._beside = asyncio.create_task(self.follow(job, None))
+        # If the server cannot be asked, the upload says so; this is only the display.
+        self._beside.add_done_callback(lambda task: task.cancelled() or task.exception())
+
+    def sent(self, files: int, wanted: int) -> None:
+        """Show how much is sent."""
+        self._progress.sent(files, wanted)
+
+    def rest(self) -> None:
+        """Show nothing more by itself."""
+        if self._beside:
+            self._beside.cancel()
+
+    async def follow(self, job: Job, give_up_at: float | None) -> Job:
+        """Show the job until it is final, or has work and is given up."""
+        while job.state not in FINAL_STATES:
+            if give_up_at is not None and (job.expected or time.monotonic() >= give_up_at):
+                break
+            await asyncio.sleep(POLL_S)
+            job = await self._prism.job(job.job)
+            await self._look_at_queues()
+            self._progress.job(job, self._waiting)
+        return job
+
+    async def _look_at_queues(self) -> None:
+        if time.monotonic() < self._status_due_at:
+            return
+        # A decoration: the import goes on without it.
+        with contextlib.suppress(CommandError):
+            self._waiting = waiting_by_service(await self._prism.status())
+        self._status_due_at = time.monotonic() + STATUS_EVERY_S
 
 
 def show(outcome: Outcome) -> None:

@@ -4,6 +4,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from prism_cli.exits import CommandError, Exit
+
 GIT_SECONDS_MAX = 10
 LOCAL_OWNER = "local"
 SEGMENTS = 2
@@ -11,7 +13,19 @@ SEGMENTS = 2
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 # git's short form of an ssh address: `git@host:owner/name`. A letter alone before the colon is a Windows drive.
 _SCP = re.compile(r"(?:[\w.-]+@)?[\w.-]{2,}:(?!/{0,2}\\)")
+_FULL_NAME = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def check_name(name: str) -> None:
+    """Raise CommandError unless a name is empty or `owner/repo`."""
+    if name and not _FULL_NAME.fullmatch(name):
+        raise CommandError(
+            f"{name!r} is not a name of a repository.",
+            "Give owner/repo, of letters, digits, dots, dashes and underscores.",
+            code="invalid_argument",
+            exit_code=Exit.USAGE,
+        )
 
 
 def is_git_url(source: str) -> bool:
@@ -43,7 +57,15 @@ def name_of_folder(folder: Path) -> str:
     local = f"{LOCAL_OWNER}/{slug(root.name)}"
     if not (root / ".git").exists():
         return local
-    return name_of_url(_origin(root)) or local
+    return name_of_url(_git(root, "config", "--get", "remote.origin.url")) or local
+
+
+def git_dir_of(folder: Path) -> Path:
+    """Where the branches of a work tree are: for a linked one (`git worktree add`) that is elsewhere."""
+    if not (folder / ".git").is_file():
+        return folder
+    found = _git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    return Path(found) if found else folder
 
 
 def slug(text: str) -> str:
@@ -51,10 +73,11 @@ def slug(text: str) -> str:
     return _NOT_IN_A_NAME.sub("-", text).strip("-.") or "folder"
 
 
-def _origin(root: Path) -> str:
+def _git(folder: Path, *arguments: str) -> str:
+    """The one line that git prints; empty if it fails."""
     try:
         found = subprocess.run(
-            ["git", "-C", str(root), "config", "--get", "remote.origin.url"],
+            ["git", "-C", str(folder), *arguments],
             capture_output=True,
             text=True,
             check=False,
@@ -62,4 +85,4 @@ def _origin(root: Path) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return found.stdout.strip()
+    return found.stdout.strip() if found.returncode == 0 else ""

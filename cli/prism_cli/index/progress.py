@@ -48,8 +48,8 @@ class IndexProgress:
             disable=not console.is_terminal,
             transient=True,
         )
-        self._sending: TaskID | None = None
-        self._settling: TaskID | None = None
+        self._source: TaskID | None = None
+        self._job: TaskID | None = None
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -62,22 +62,21 @@ class IndexProgress:
 
     def reading(self) -> None:
         """The files are being listed and hashed."""
-        self._settling = self._add(f"Reading {self._title}")
+        self._source = self._add(f"Reading {self._title}")
 
     def sent(self, files: int, wanted: int) -> None:
         """Some of the wanted files are on the bus."""
-        if not wanted:
-            return
-        if self._sending is None:
-            self._sending = self._add("Sending")
-        self._progress.update(self._sending, completed=files, total=wanted)
+        assert self._source is not None
+        self._progress.update(
+            self._source, description="Sending", completed=files, total=wanted, visible=wanted > 0
+        )
 
     def job(self, job: Job, waiting: dict[str, int]) -> None:
         """Some of the files are settled; `waiting` says how many lie before which service."""
-        if self._settling is None:
-            self._settling = self._add("")
+        if self._job is None:
+            self._job = self._add("")
         self._progress.update(
-            self._settling,
+            self._job,
             description=STATE_TEXTS.get(job.state, "Done"),
             completed=settled(job),
             total=job.expected or None,

@@ -7,9 +7,9 @@ go on for ever.
 
 import asyncio
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from prism_cli.client import Prism
 from prism_cli.exits import CommandError
@@ -31,8 +31,15 @@ SKIPS = {
     ErrorCode.PAYLOAD_TOO_LARGE: SkipReason.TOO_LARGE,
 }
 
-# (files that are safe on the bus so far, files wanted)
-OnSent = Callable[[int, int], None]
+
+class Observer(Protocol):
+    """Who wants to know how far the upload is."""
+
+    def opened(self, job: Job) -> None:
+        """A job works on the snapshot; the one of an earlier round is overtaken by it."""
+
+    def sent(self, files: int, wanted: int) -> None:
+        """So many of the wanted files are safe on the bus."""
 
 
 class Upload(NamedTuple):
@@ -56,11 +63,11 @@ class Frozen:
         return [ordinal for ordinal, file in enumerate(self.files) if file is not None]
 
 
-async def upload(prism: Prism, snapshot: Snapshot, repo_name: str, on_sent: OnSent) -> Upload:
+async def upload(prism: Prism, snapshot: Snapshot, repo_name: str, observer: Observer) -> Upload:
     """Open the snapshot and send what is wanted. Raises CommandError if the files change faster than they are read."""
     frozen = Frozen(list(snapshot.files))
     for _ in range(ROUNDS_MAX):
-        round_ = _Round(prism, snapshot, frozen, on_sent)
+        round_ = _Round(prism, snapshot, frozen, observer)
         sent = await round_.run(repo_name)
         if not round_.changed:
             return sent
@@ -74,12 +81,12 @@ async def upload(prism: Prism, snapshot: Snapshot, repo_name: str, on_sent: OnSe
 class _Round:
     """One snapshot opened, and the packs that it wants."""
 
-    def __init__(self, prism: Prism, snapshot: Snapshot, frozen: Frozen, on_sent: OnSent) -> None:
+    def __init__(self, prism: Prism, snapshot: Snapshot, frozen: Frozen, observer: Observer) -> None:
         self.changed = False
         self._prism = prism
         self._snapshot = snapshot
         self._frozen = frozen
-        self._on_sent = on_sent
+        self._observer = observer
         self._ordinals = frozen.present()
         self._reading = asyncio.Lock()  # a reader is one process or one folder: not for two threads
         self._files = self._bytes = self._wanted = 0
@@ -87,7 +94,8 @@ class _Round:
     async def run(self, repo_name: str) -> Upload:
         opened = await self._prism.open_snapshot(self._request(repo_name))
         self._wanted = len(opened.needed)
-        self._on_sent(0, self._wanted)
+        self._observer.opened(opened.job)
+        self._observer.sent(0, self._wanted)
         sizes = ((position, self._file(position).size_bytes) for position in opened.needed)
         await self._send_all(opened.job.job, plan_packs(sizes))
         return Upload(opened.job, self._files, self._bytes, len(self._frozen.contents))
@@ -131,7 +139,7 @@ class _Round:
             await self._prism.send_pack(job, pack)
         self._files += count
         self._bytes += len(pack)
-        self._on_sent(self._files, self._wanted)
+        self._observer.sent(self._files, self._wanted)
 
     def _pack(self, positions: tuple[int, ...]) -> tuple[bytes, int]:
         contents = ((position, self._content(position)) for position in positions)

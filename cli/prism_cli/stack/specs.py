@@ -16,6 +16,7 @@ MARKER = "PRISM_SUPERVISED_BY"
 NATS = "nats"
 QDRANT = "qdrant"
 GATEWAY = "gateway"
+DEEP = "embedder-deep"
 WORKERS = ("ingest", "chunker", "embedder", "indexer", "search")
 
 # Arenas of glibc and thread pools of BLAS cost tens of megabytes a process, and bring nothing on few cores.
@@ -126,13 +127,21 @@ def service_specs(data: DataDir, nats_port: int, qdrant_port: int, door: Door) -
         "PRISM_PUBLIC_URL": door.url,
         "PRISM_BOOTSTRAP_TOKEN_SHA256": hashlib.sha256(door.token.encode()).hexdigest(),
     }
+    deep_env = {"PRISM_EMBEDDER_TIER": "deep", "OMP_NUM_THREADS": str(os.cpu_count() or 1)}
+    deep = (_service(data, DEEP, env | deep_env, "prism_embedder.main"),) if is_deep_wanted() else ()
     return (
         *(_service(data, name, env) for name in WORKERS),
+        *deep,
         _service(data, GATEWAY, env | gateway_env),
     )
 
 
-def _service(data: DataDir, name: str, env: dict[str, str]) -> Spec:
+def is_deep_wanted() -> bool:
+    """Whether the environment turns the deep tier on. The indexer reads the same variable."""
+    return os.environ.get("PRISM_DEEP_ENABLED", "").lower() in {"1", "true", "yes", "on"}
+
+
+def _service(data: DataDir, name: str, env: dict[str, str], module: str = "") -> Spec:
     run_file = data.run / f"{name}.json"
 
     def find_port(pid: int) -> int | None:
@@ -141,7 +150,7 @@ def _service(data: DataDir, name: str, env: dict[str, str]) -> Spec:
 
     return Spec(
         name=name,
-        argv=_python(f"prism_{name}.main"),
+        argv=_python(module or f"prism_{name}.main"),
         env=env,
         find_port=find_port,
         problem=probes.http_problem,

@@ -118,6 +118,8 @@ class Symbol(Message):
     # Position of the enclosing symbol in the file's list of symbols, -1 at top level.
     parent: int = -1
     exported: bool = True
+    # Announced here and defined elsewhere: a prototype in a header.
+    bodiless: bool = False
 
 
 class Reference(Message):

@@ -80,7 +80,7 @@ class FileChunked(FileEvent):
     language: str  # lower-case id, empty if unknown
     flags: FileFlags
     chunker: str  # version of the chunker, part of the content address
-    parse: str = "ok"  # ok, partial (syntax errors), lines (no grammar), timeout, crashed
+    parse: str = "ok"  # ok, partial (syntax errors), lines (no grammar), too_large, timeout, crashed
     chunks: tuple[Chunk, ...]
     symbols: tuple[Symbol, ...] = ()
     references: str = ""  # of `Reference`, as prism_runtime.packing packs them: nobody on the way reads them

@@ -85,6 +85,7 @@ class SearchRequest(ScopedRequest):
     language: str = ""
     kind: SymbolKind | None = None
     source_only: bool = False
+    explain: bool = False  # tell each signal's share of each score
 
 
 class Hit(Message):
@@ -101,6 +102,8 @@ class Hit(Message):
     score: float
     # The legs that found it, with the rank (from 1) that each gave it.
     legs: dict[str, int] = {}
+    # What each signal added to the score, if asked for.
+    signals: dict[str, float] = {}
 
 
 class SearchReply(Message):

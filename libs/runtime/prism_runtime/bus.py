@@ -7,7 +7,8 @@ acked only after it returned, so it returns only when its effect is durable. Del
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from faststream import AckPolicy
@@ -36,7 +37,8 @@ from prism_contracts import names
 from prism_contracts.base import Lane, Message
 from prism_contracts.errors import ErrorCode
 from prism_runtime.codec import ClaimCodec
-from prism_runtime.delivery import ACK_WAIT_S, DeliveryMiddleware
+from prism_runtime.delivery import DeliveryMiddleware, Heart
+from prism_runtime.records import WatchedRecords, open_bucket
 from prism_runtime.settings import ServiceSettings
 
 PUBLISH_TIMEOUT_S = 5.0
@@ -105,7 +107,7 @@ class Bus:
             middlewares=[
                 *telemetry,
                 NatsPrometheusMiddleware(registry=REGISTRY, app_name=f"prism-{self.service}"),
-                DeliveryMiddleware,
+                partial(DeliveryMiddleware, heart=Heart(self._settings.ack_wait_s)),
             ],
         )
 
@@ -128,10 +130,20 @@ class Bus:
         # start() returns before the subscriptions have reached the server.
         await self.broker.connection.flush()
 
+    async def follow(self, bucket: str, record_type: type[Event]) -> WatchedRecords[Event]:
+        """A copy of a bucket's records that follows it, full when this returns."""
+        kv = await open_bucket(self.js, bucket, replicas=self._settings.nats_replicas)
+        watched = WatchedRecords(kv, record_type, lambda: int(self.broker.connection.stats["reconnects"]))
+        await watched.ready()
+        return watched
+
     async def stop(self) -> None:
         """Stop fetching, let running handlers end, close."""
         self._stopping = True
-        await self.broker.stop()
+        try:
+            await self.broker.stop()
+        except NatsError as error:  # NATS is away: what was not acked comes again
+            log.warning("stopped without a word to NATS: %s", error)
 
     async def check(self) -> None:
         """Raise unless the server answers and every consumer of this service exists."""
@@ -149,31 +161,35 @@ class Bus:
         handle: Callable[[Event], Awaitable[None]],
         *,
         workers: int,
-        lanes: Sequence[Lane] = (Lane.LIVE, Lane.BULK),
     ) -> None:
-        """Call `handle` for every event of a fact, on lanes of their own with `workers` handlers each."""
-        for lane in lanes:
-            self._subscribe(lane, fact, event_type, handle, workers)
+        """Call `handle` for every event of a fact, with `workers` handlers a lane."""
+
+        async def on_body(_: Lane, body: bytes) -> None:
+            await handle(event_type.model_validate_json(body))
+
+        self.consume_bytes(fact, on_body, workers=workers)
+
+    def consume_bytes(
+        self, fact: str, handle: Callable[[Lane, bytes], Awaitable[None]], *, workers: int
+    ) -> None:
+        """The same for who passes bodies on: `handle` gets the lane and the JSON."""
+        for lane in Lane:
+            self._subscribe(lane, fact, handle, workers)
 
     def _subscribe(
-        self,
-        lane: Lane,
-        fact: str,
-        event_type: type[Event],
-        handle: Callable[[Event], Awaitable[None]],
-        workers: int,
+        self, lane: Lane, fact: str, handle: Callable[[Lane, bytes], Awaitable[None]], workers: int
     ) -> None:
-        stream = names.stream_of(fact)
+        stream = names.stream_of(fact).name
         durable = names.durable(self.service, lane, fact)
         subject = names.subject(lane, fact)
-        self._durables.append((stream.name, durable, subject))
+        self._durables.append((stream, durable, subject))
 
         async def on_message(body: bytes) -> None:
-            await handle(event_type.model_validate_json(body))
+            await handle(lane, body)
 
         self.broker.subscriber(
             subject,
-            stream=self._streams[stream.name],
+            stream=self._streams[stream],
             durable=durable,
             # A message that waits in the client burns its ack time: fetch no more than can be worked on.
             pull_sub=PullSub(batch_size=workers, timeout=FETCH_TIMEOUT_S),
@@ -206,6 +222,10 @@ class Bus:
         )(on_message)
 
     async def publish(self, fact: str, lane: Lane, event: Message, message_id: str) -> None:
+        """Say a fact and return when it is stored; see `publish_bytes`."""
+        await self.publish_bytes(fact, lane, event.model_dump_json().encode(), message_id)
+
+    async def publish_bytes(self, fact: str, lane: Lane, body: bytes, message_id: str) -> None:
         """Say a fact and return when it is stored.
 
         A full stream or an absent server makes this wait: that is the back-pressure. A repeated message id
@@ -215,7 +235,7 @@ class Bus:
         while True:
             try:
                 ack = await self.broker.publish(
-                    event,
+                    body,
                     names.subject(lane, fact),
                     # Without `stream` a publish is fire and forget.
                     stream=stream.name,
@@ -249,7 +269,7 @@ class Bus:
                 ConsumerConfig(
                     durable_name=durable,
                     filter_subject=subject,
-                    ack_wait=ACK_WAIT_S,
+                    ack_wait=self._settings.ack_wait_s,
                     # Attempts are counted in DeliveryMiddleware, which can tell an outage from a poison message.
                     max_deliver=-1,
                     max_ack_pending=ACK_PENDING_MAX,

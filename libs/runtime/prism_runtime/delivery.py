@@ -2,28 +2,32 @@
 
 | error                                   | then                                            |
 |-----------------------------------------|-------------------------------------------------|
-| UNAVAILABLE, DEADLINE_EXCEEDED          | again after a pause, as often as it takes       |
+| UNAVAILABLE, DEADLINE_EXCEEDED          | again after a pause, as often as it takes, in   |
+|                                         | place: a delivery stands for an attempt that    |
+|                                         | failed or a process that died, not for an outage|
 | MESSAGE_INVALID, validation, decoding   | dead letter at once: it will never get better   |
 | anything else                           | again with growing pauses, then dead letter     |
 | the process died, more than once        | dead letter, before the handler sees it again   |
 """
 
 import asyncio
+import contextlib
 import json
 import logging
 import time
 from typing import Any
 
-from faststream import BaseMiddleware
+from faststream import BaseMiddleware, ContextRepo
 from faststream.exceptions import HandlerException, NackMessage
 from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
 from pydantic import ValidationError
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.names import DEAD_LETTER_SUBJECTS, dead_letter_subject
 
-ACK_WAIT_S = 20.0
-HEARTBEAT_S = 5.0
+# Signs of life within one ack wait: a few may be late and the message still stays where it is.
+HEARTBEATS_PER_WAIT = 4
 ATTEMPTS_MAX = 4
 CRASHES_MAX = 6
 BACKOFF_S = (0.5, 2.0, 8.0)
@@ -38,10 +42,11 @@ POISON = (ValidationError, json.JSONDecodeError, UnicodeDecodeError)
 log = logging.getLogger(__name__)
 
 
-class _Heart:
+class Heart:
     """Tells the server about every message that is still worked on, so that it is not given to someone else."""
 
-    def __init__(self) -> None:
+    def __init__(self, ack_wait_s: float) -> None:
+        self._pause_s = ack_wait_s / HEARTBEATS_PER_WAIT
         self._working: dict[int, tuple[Msg, float]] = {}  # by identity: a message does not hash
         self._task: asyncio.Task[None] | None = None
 
@@ -55,18 +60,21 @@ class _Heart:
 
     async def _beat(self) -> None:
         while self._working:
-            await asyncio.sleep(HEARTBEAT_S)
-            old = time.monotonic() - HEARTBEAT_S
+            await asyncio.sleep(self._pause_s)
+            old = time.monotonic() - self._pause_s
             for msg, since in list(self._working.values()):
                 if since <= old:
-                    await msg.in_progress()
-
-
-_heart = _Heart()
+                    # While NATS is away there is nobody to tell; it asks for no sign then either.
+                    with contextlib.suppress(NatsError):
+                        await msg.in_progress()
 
 
 class DeliveryMiddleware(BaseMiddleware):
     """Heartbeat, retry and dead letters for JetStream messages; requests pass untouched."""
+
+    def __init__(self, msg: Any, /, *, context: ContextRepo, heart: Heart) -> None:
+        super().__init__(msg, context=context)
+        self._heart = heart
 
     async def consume_scope(self, call_next: Any, msg: Any) -> Any:
         """Keep the message alive while its handler runs."""
@@ -75,11 +83,11 @@ class DeliveryMiddleware(BaseMiddleware):
             return await call_next(msg)
         if work.metadata.num_delivered > CRASHES_MAX + ATTEMPTS_MAX:
             raise PrismError(ErrorCode.INTERNAL, "Every process that took this message died or hung.")
-        _heart.begin(work)
+        self._heart.begin(work)
         try:
-            return await call_next(msg)
+            return await _outlast_outages(call_next, msg, work)
         finally:
-            _heart.end(work)
+            self._heart.end(work)
 
     async def after_processed(
         self,
@@ -98,8 +106,6 @@ class DeliveryMiddleware(BaseMiddleware):
             "delivery %d of %s failed: %s: %s", deliveries, work.subject, type(exc_val).__name__, exc_val,
             exc_info=exc_val if not isinstance(exc_val, PrismError) else None,
         )  # fmt: skip
-        if isinstance(exc_val, PrismError) and exc_val.code in OUTAGES:
-            raise NackMessage(delay=OUTAGE_PAUSE_S) from exc_val
         if not _is_poison(exc_val) and deliveries < ATTEMPTS_MAX:
             raise NackMessage(delay=BACKOFF_S[min(deliveries - 1, len(BACKOFF_S) - 1)]) from exc_val
         # A dead letter that cannot be handled stays where it is: burying it again would never end.
@@ -130,6 +136,17 @@ class DeliveryMiddleware(BaseMiddleware):
         js = self.context.get("broker").connection.jetstream()
         subject = dead_letter_subject(meta.stream, meta.consumer)
         await js.publish(subject, work.data, headers=headers, timeout=DEAD_LETTER_TIMEOUT_S)
+
+
+async def _outlast_outages(call_next: Any, msg: Any, work: Msg) -> Any:
+    while True:
+        try:
+            return await call_next(msg)
+        except PrismError as error:
+            if error.code not in OUTAGES:
+                raise
+            log.warning("%s waits for an outage to end: %s", work.subject, error)
+        await asyncio.sleep(OUTAGE_PAUSE_S)
 
 
 def _is_poison(error: Exception) -> bool:

@@ -6,8 +6,6 @@ import logging
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from nats.errors import Error as NatsError
-from nats.errors import TimeoutError as NatsTimeoutError
 from nats.js import JetStreamContext
 from nats.js.api import KeyValueConfig, StorageType
 from nats.js.errors import (
@@ -24,8 +22,8 @@ from prism_contracts.base import Message
 
 CONFLICTS_MAX = 50
 CONFLICT_PAUSE_S = 0.005
-WATCH_PAUSE_S = 1.0
-RECONNECT_LOOK_S = 0.25
+WATCH_PAUSE_S = 0.5
+WATCH_LOOK_S = 0.25
 
 Record = TypeVar("Record", bound=Message)
 
@@ -97,11 +95,16 @@ class Records(Generic[Record]):
 
 
 class WatchedRecords(Generic[Record]):
-    """A copy of a bucket in memory that follows it within milliseconds. Starts full, survives reconnects."""
+    """A copy of a bucket in memory that follows it within milliseconds. Starts full, survives reconnects.
 
-    def __init__(self, kv: KeyValue, record_type: type[Record]) -> None:
+    After a reconnection the client's watch hears nothing for up to twenty seconds, until it misses its heartbeats;
+    so `reconnections` is looked at several times a second, and the bucket is followed afresh when it has grown.
+    """
+
+    def __init__(self, kv: KeyValue, record_type: type[Record], reconnections: Callable[[], int]) -> None:
         self._kv = kv
         self._type = record_type
+        self._reconnections = reconnections
         self._records: dict[str, Record] = {}
         self._filled = asyncio.Event()
         self._task = asyncio.create_task(self._follow())
@@ -121,36 +124,36 @@ class WatchedRecords(Generic[Record]):
     async def close(self) -> None:
         """Stop following."""
         self._task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._task
 
     async def _follow(self) -> None:
         while True:
             try:
-                await self._follow_until_reconnected()
-            except asyncio.CancelledError:
-                raise
+                await self._follow_while_connected(self._reconnections())
             except Exception as error:  # noqa: BLE001 - a watch ends with any trouble of the connection
-                log.warning("watching a bucket again: %s", error)
+                log.warning("following a bucket again: %s", error or type(error).__name__)
                 await asyncio.sleep(WATCH_PAUSE_S)
 
-    async def _follow_until_reconnected(self) -> None:
-        """A server that was away has forgotten the watch, and the client notices only after 20 seconds."""
-        reconnects = self._reconnects()
+    async def _follow_while_connected(self, connection: int) -> None:
         watcher = await self._kv.watchall()
-        records: dict[str, Record] = {}
+        fresh: dict[str, Record] = {}
         try:
-            while reconnects == self._reconnects():
-                with contextlib.suppress(NatsTimeoutError):
-                    entry = await watcher.updates(timeout=RECONNECT_LOOK_S)  # type: ignore[no-untyped-call]
-                    if entry is None:  # all that was there has been said
-                        self._records = records
-                        self._filled.set()
-                    else:
-                        self._take(records, entry)
+            while self._reconnections() == connection:
+                try:
+                    entry = await watcher.updates(timeout=WATCH_LOOK_S)  # type: ignore[no-untyped-call]
+                except TimeoutError:
+                    continue
+                if entry is None:  # all that was there has been said: only now is the old copy replaced
+                    self._records = fresh
+                    self._filled.set()
+                else:
+                    self._take(entry, fresh)
         finally:
-            with contextlib.suppress(NatsError):
+            with contextlib.suppress(Exception):  # the connection may be gone, and with it the subscription
                 await watcher.stop()  # type: ignore[no-untyped-call]
 
-    def _take(self, records: dict[str, Record], entry: KeyValue.Entry) -> None:
+    def _take(self, entry: KeyValue.Entry, records: dict[str, Record]) -> None:
         if entry.operation in (KV_DEL, KV_PURGE) or entry.value is None:
             records.pop(entry.key, None)
             return
@@ -160,6 +163,3 @@ class WatchedRecords(Generic[Record]):
             # Passed over: it must not hide the others. What was known of it is not known any more.
             records.pop(entry.key, None)
             log.error("record %s cannot be read: %s", entry.key, error)  # noqa: TRY400 - the text says it all
-
-    def _reconnects(self) -> int:
-        return self._kv._js._nc.stats["reconnects"]  # noqa: SLF001 - a bucket does not tell its connection

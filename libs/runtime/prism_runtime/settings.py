@@ -12,6 +12,11 @@ class ServiceSettings(BaseSettings):
     nats_url: str = Field("nats://127.0.0.1:4222", description="Address of NATS; several with commas.")
     nats_token: str = Field("", description="Token for NATS, if it wants one.")
     nats_replicas: int = Field(1, ge=1, le=5, description="Copies of each stream and bucket.")
+    ack_wait_s: float = Field(
+        20.0,
+        ge=1,
+        description="How long a message stays with a process that gives no sign of life, in seconds.",
+    )
     nats_storage_scale: float = Field(1.0, gt=0, description="Multiplies the byte limits of the streams.")
     health_host: str = Field("127.0.0.1", description="Address that /livez, /readyz and /metrics listen on.")
     health_port: int = Field(0, ge=0, le=65535, description="Their port; 0 picks a free one.")

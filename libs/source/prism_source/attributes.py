@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from prism_contracts.code import FileFlags
+from prism_source.limits import ATTRIBUTES_LINES_MAX
 from prism_source.patterns import Patterns
 
 LINGUIST_GENERATED = "linguist-generated"
@@ -82,6 +83,7 @@ class AttributeRules:
 class _RuleFile:
     def __init__(self, text: str) -> None:
         lines = [parsed for line in text.removeprefix("\ufeff").split("\n") if (parsed := _parse(line))]
+        del lines[ATTRIBUTES_LINES_MAX:]
         self.states = [states for _, states in lines]
         self._patterns = Patterns(pattern for pattern, _ in lines)
 

@@ -10,7 +10,7 @@ from prism_contracts.rpc import SnapshotFile
 from prism_source.attributes import NOTHING_SAID, AttributeRules, Attributes
 from prism_source.files import FolderReader, Found, describe, read_regular
 from prism_source.git import GitFailed, explain
-from prism_source.limits import ATTRIBUTE_FILES_MAX, DEFAULT_LIMITS, RULES_BYTES_MAX, Limits
+from prism_source.limits import ATTRIBUTES_BYTES_MAX, ATTRIBUTES_FILES_MAX, DEFAULT_LIMITS, Limits
 from prism_source.snapshot import Snapshot, attributes_by_ordinal, sort_files, tree_commit
 from prism_source.walk import walk_folder
 from prism_source.worktree import GitFolder, WorkTree, list_work_tree
@@ -130,16 +130,17 @@ def _describe_all(
 
 def _attribute_rules(root: bytes, found: Iterable[Found]) -> AttributeRules:
     named = (entry.path for entry in found if entry.path.rpartition(b"/")[2] == _GITATTRIBUTES)
-    return AttributeRules(_rule_texts(root, islice(named, ATTRIBUTE_FILES_MAX)))
+    return AttributeRules(_rule_texts(root, islice(named, ATTRIBUTES_FILES_MAX)))
 
 
 def _rule_texts(root: bytes, paths: Iterable[bytes]) -> Iterable[tuple[str, str]]:
     for path in paths:
         try:
-            data = read_regular(os.path.join(root, path), RULES_BYTES_MAX)  # noqa: PTH118 - bytes
+            data = read_regular(os.path.join(root, path), ATTRIBUTES_BYTES_MAX + 1)  # noqa: PTH118 - bytes
         except OSError:
             continue
-        yield path.decode(errors="replace"), data.decode(errors="replace")
+        if len(data) <= ATTRIBUTES_BYTES_MAX:
+            yield path.decode(errors="replace"), data.decode(errors="replace")
 
 
 def _check_count(root: Path, count: int, limits: Limits) -> None:

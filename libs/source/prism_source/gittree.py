@@ -14,7 +14,7 @@ from prism_source.attributes import NOTHING_SAID, AttributeRules, Attributes
 from prism_source.blobs import BlobReader
 from prism_source.classify import classify_path
 from prism_source.git import GitFailed, explain, git_records, isolated_environment, run_git
-from prism_source.limits import ATTRIBUTE_FILES_MAX, DEFAULT_LIMITS, RULES_BYTES_MAX, Limits
+from prism_source.limits import ATTRIBUTES_BYTES_MAX, ATTRIBUTES_FILES_MAX, DEFAULT_LIMITS, Limits
 from prism_source.paths import decode_path
 from prism_source.snapshot import Snapshot, attributes_by_ordinal, sort_files
 
@@ -215,11 +215,11 @@ def _attributes(entries: Iterable[_TreeEntry], reader: BlobReader) -> dict[bytes
         if entry.path.rpartition(b"/")[2] == _GITATTRIBUTES
         and entry.kind == b"blob"
         and entry.mode != _MODE_LINK
-        and entry.size_bytes <= RULES_BYTES_MAX
+        and entry.size_bytes <= ATTRIBUTES_BYTES_MAX
     )
     rules = AttributeRules(
         (entry.path.decode(errors="replace"), reader.blob(entry.blob).decode(errors="replace"))
-        for entry in islice(named, ATTRIBUTE_FILES_MAX)
+        for entry in islice(named, ATTRIBUTES_FILES_MAX)
     )
     said = ((entry.path, rules.of(entry.path.decode(errors="replace"))) for entry in entries)
     return {path: attributes for path, attributes in said if attributes != NOTHING_SAID}

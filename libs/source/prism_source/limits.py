@@ -16,10 +16,12 @@ FILE_BYTES_MAX = 1 * MIB
 LINE_BYTES_MAX = 512 * KIB
 # As many bytes as git looks at to call a file binary.
 HEAD_BYTES = 8_000
-# `.gitattributes` and `.gitignore` files larger than this are ignored, as a whole.
-RULES_BYTES_MAX = 1 * MIB
-# `.gitattributes` files of a git tree that are read; each costs a blob.
-ATTRIBUTE_FILES_MAX = 1_000
+# What is read of a `.gitignore`. Only ever one of the user's own.
+IGNORE_BYTES_MAX = 1 * MIB
+# A `.gitattributes` may be a stranger's: larger ones are left out, and so are lines, and files of a tree, past these.
+ATTRIBUTES_BYTES_MAX = 64 * KIB
+ATTRIBUTES_LINES_MAX = 1_000
+ATTRIBUTES_FILES_MAX = 200
 
 # Raw bytes of a pack. At the usual ratio of 4:1 and in base64 it stays below the 768 KiB of a bus message.
 PACK_BYTES_MAX = 2 * MIB

@@ -17,7 +17,7 @@ _MAGIC = b"PRPK"
 _VERSION = 1
 _HEADER = struct.Struct(">4sBII")
 _FRAME = struct.Struct(">II")
-# Level 3 packs source code twice as fast as the default and 5 % larger.
+# Source code packs at level 3 almost three times as fast as at the default 6, and a seventh larger.
 _COMPRESSION_LEVEL = 3
 
 

@@ -7,7 +7,7 @@ file at once, in linear time whatever the pattern.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import re2  # type: ignore[import-untyped]
 
@@ -17,15 +17,21 @@ _TOKEN = re.compile(
     r"|\[(?P<not>[!^])?(?P<set>\]?(?:\[:\w+:\]|\\.|[^\]\\])*)\]|\\(?P<escaped>.)|(?P<other>.)",
     re.DOTALL,
 )
+# A bracket that is not closed, a backslash at the end: git's wildmatch then matches nothing.
+_UNFINISHED = ("[", "\\")
 _NOTHING = r"[^\x00-\x{10FFFF}]"
+# Twice the longest path; git itself takes 2,048 in `.gitattributes`.
+_PATTERN_CHARS_MAX = 8_192
+# RE2 refuses sets that are too large; a group of this size compiles to less than a tenth of what it allows.
+_EXPRESSION_CHARS_MAX = 16_384
 
 
 class Patterns:
     """The patterns of one file, all compared at once. A pattern that makes no sense matches nothing."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self._by_name = _Set()
-        self._by_path = _Set()
+        self._by_name = _Sets()
+        self._by_path = _Sets()
         for position, pattern in enumerate(patterns):
             # Without a slash a pattern is compared with the last segment, with one with the whole path.
             chosen = self._by_path if "/" in pattern else self._by_name
@@ -33,34 +39,59 @@ class Patterns:
 
     def matching(self, path: str) -> list[int]:
         """The positions of the patterns that match a path (relative to the folder of their file), in order."""
-        return sorted(self._by_name.matching(path.rpartition("/")[2]) + self._by_path.matching(path))
+        return sorted([*self._by_name.matching(path.rpartition("/")[2]), *self._by_path.matching(path)])
 
 
-class _Set:
+class _Sets:
+    """Expressions, in groups that are small enough for one RE2 set each."""
+
     def __init__(self) -> None:
-        self._positions: list[int] = []
-        self._set: re2.Set = re2.Set.FullMatchSet(_options())
-        self._is_compiled = False
+        self._expressions: list[tuple[int, str]] = []
+        self._sets: list[tuple[list[int], re2.Set]] = []
 
     def add(self, position: int, expression: str) -> None:
-        try:
-            re2.compile(expression, _options())
-        except re2.error:
-            return
-        self._set.Add(expression)
-        self._positions.append(position)
+        if len(expression) <= _EXPRESSION_CHARS_MAX and _is_sound(expression):
+            self._expressions.append((position, expression))
 
-    def matching(self, text: str) -> list[int]:
-        if not self._positions:
-            return []
-        if not self._is_compiled:
-            self._set.Compile()
-            self._is_compiled = True
-        return [self._positions[index] for index in self._set.Match(text) or ()]
+    def matching(self, text: str) -> Iterator[int]:
+        if self._expressions:
+            self._compile()
+        for positions, group in self._sets:
+            for index in group.Match(text) or ():
+                yield positions[index]
+
+    def _compile(self) -> None:
+        chars = 0
+        for position, expression in self._expressions:
+            if not self._sets or chars + len(expression) > _EXPRESSION_CHARS_MAX:
+                self._sets.append(([], re2.Set.FullMatchSet(_options())))
+                chars = 0
+            positions, group = self._sets[-1]
+            group.Add(expression)
+            positions.append(position)
+            chars += len(expression)
+        for _, group in self._sets:
+            group.Compile()
+        self._expressions = []
+
+
+def _is_sound(expression: str) -> bool:
+    try:
+        re2.compile(expression, _options())
+    except re2.error:
+        return False
+    return True
 
 
 def _expression(pattern: str) -> str:
-    return "".join(map(_translate, _TOKEN.finditer(pattern)))
+    if len(pattern) > _PATTERN_CHARS_MAX:
+        return _NOTHING
+    parts: list[str] = []
+    for token in _TOKEN.finditer(pattern):
+        if token["other"] in _UNFINISHED:
+            return _NOTHING
+        parts.append(_translate(token))
+    return "".join(parts)
 
 
 def _translate(token: re.Match[str]) -> str:
@@ -75,9 +106,7 @@ def _translate(token: re.Match[str]) -> str:
             return "[^/]"
         case "set" | "not":
             return f"[^/{token['set']}]" if token["not"] else f"[{token['set']}]"
-    character = token["escaped"] or token["other"]
-    # A bracket that is not closed, or a backslash at the end: git's wildmatch matches nothing then.
-    return _NOTHING if token["other"] in ("[", "\\") else re.escape(character)
+    return re.escape(token["escaped"] or token["other"])
 
 
 def _options() -> re2.Options:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from prism_contracts.code import SkipReason
 from prism_source.files import Found, read_regular
-from prism_source.limits import RULES_BYTES_MAX
+from prism_source.limits import IGNORE_BYTES_MAX
 from prism_source.patterns import Patterns
 
 GIT_FOLDER = b".git"
@@ -85,7 +85,7 @@ def _with_own_rules(folder: _Folder, entries: list[os.DirEntry[bytes]]) -> tuple
     if own is None:
         return folder.rules
     try:
-        text = read_regular(own.path, RULES_BYTES_MAX).decode(errors="replace")
+        text = read_regular(own.path, IGNORE_BYTES_MAX).decode(errors="replace")
     except OSError:
         return folder.rules
     return (*folder.rules, _Rules(folder.path.decode(errors="replace"), IgnoreFile(text)))

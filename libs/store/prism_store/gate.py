@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 import httpx
+from opentelemetry import trace
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
@@ -18,6 +19,8 @@ from prism_store.schema import scope_key
 from prism_store.settings import StoreSettings
 
 CONNECTIONS_MAX = 32
+
+_tracer = trace.get_tracer("prism.store")
 HTTP_NOT_FOUND = 404
 HTTP_SERVER_ERROR = 500
 
@@ -51,8 +54,16 @@ def scoped(scope: Scope, conditions: Sequence[models.Condition] = ()) -> models.
 
 
 @contextlib.contextmanager
-def outages_named() -> Iterator[None]:
-    """Turn trouble of the connection or the server into UNAVAILABLE, so that work is retried, not given up."""
+def store_call(operation: str) -> Iterator[None]:
+    """Around every call: a span in the trace, and trouble of the connection or the server as UNAVAILABLE, so that work
+    is retried and not given up.
+    """
+    with _tracer.start_as_current_span(f"qdrant {operation}", kind=trace.SpanKind.CLIENT), _outages_named():
+        yield
+
+
+@contextlib.contextmanager
+def _outages_named() -> Iterator[None]:
     try:
         yield
     except (ResponseHandlingException, httpx.TransportError, ResourceExhaustedResponse) as error:

@@ -19,7 +19,7 @@ from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_store.gate import is_missing, outages_named
+from prism_store.gate import is_missing, store_call
 from prism_store.points import FilePoint
 from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, alias, collection, payload_indexes, vector_params
 
@@ -42,7 +42,7 @@ class Writer:
         name, wanted = alias(tenant), collection(tenant, model)
         if self._known.get(name) == wanted:
             return
-        with outages_named():
+        with store_call("ensure_collection"):
             served = await self._behind(name)
             if served is None:
                 await self._create(wanted, dimension)
@@ -61,7 +61,7 @@ class Writer:
         newer version is.
         """
         name = alias(tenant)
-        with outages_named():
+        with store_call("write"):
             before = await self._states(name, files)
             fresh = [file for file in files if file.id not in before or before[file.id][0] < file.version]
             await self._upsert_chunks(name, fresh)
@@ -79,7 +79,7 @@ class Writer:
     async def write_deep(self, tenant: str, ids: Sequence[str], vectors: NDArray[np.float32]) -> int:
         """Add deep vectors to those of the points that still exist; how many did."""
         name = alias(tenant)
-        with outages_named():
+        with store_call("write_deep"):
             found = await self._client.retrieve(name, list(ids), with_payload=False, with_vectors=False)
             present = {str(point.id) for point in found}
             points = [
@@ -97,7 +97,7 @@ class Writer:
         key = f"{name}/{DEEP_VECTOR}"
         if key in self._known:
             return
-        with outages_named():
+        with store_call("ensure_deep_vector"):
             info = await self._client.get_collection(name)
             vectors = info.config.params.vectors
             if not isinstance(vectors, dict) or DEEP_VECTOR not in vectors:

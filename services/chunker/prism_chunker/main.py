@@ -1,5 +1,6 @@
 """The chunker as a process."""
 
+from prism_chunker.adapters.parser import Parser
 from prism_chunker.core import CHUNKER_VERSION
 from prism_chunker.handlers import ChunkerHandlers
 from prism_chunker.settings import ChunkerSettings
@@ -19,13 +20,18 @@ async def serve() -> None:
     settings = ChunkerSettings()
     set_up_logging(SERVICE, settings.log_level)
     bus = Bus(SERVICE, settings, set_up_tracing(SERVICE, settings.otlp_endpoint))
-    ChunkerHandlers(bus, settings).register()
+    parser = Parser()
+    ChunkerHandlers(bus, parser, settings).register()
 
     async def start() -> None:
         await bus.connect()
         bucket = await open_bucket(bus.js, names.KV_COMPONENTS, replicas=settings.nats_replicas)
         await Records(bucket, Component).put(COMPONENT_CHUNKER, Component(version=CHUNKER_VERSION))
         await bus.start()
+
+    async def stop() -> None:
+        await bus.stop()
+        await parser.close()
 
     await run_process(
         SERVICE,
@@ -34,7 +40,7 @@ async def serve() -> None:
         port=settings.health_port,
         run_dir=settings.run_dir,
         start=start,
-        stop=bus.stop,
+        stop=stop,
     )
 
 

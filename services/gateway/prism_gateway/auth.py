@@ -33,23 +33,18 @@ class TokenBook:
     """The tokens of all tenants, followed in memory, so that a revocation holds everywhere at once."""
 
     def __init__(self) -> None:
-        self._bus: Bus | None = None
         self._kv: KeyValue | None = None
         self._watched: WatchedRecords[Token] | None = None
-        self._filled: asyncio.Task[None] | None = None
-        self._reconnects = 0
 
     async def open(self, bus: Bus, *, replicas: int) -> None:
         """Start to follow the bucket; return when all of it is known."""
-        self._bus = bus
         self._kv = await open_bucket(bus.js, names.KV_TOKENS, replicas=replicas)
-        await self._follow(self._kv)
+        self._watched = await bus.follow(names.KV_TOKENS, Token)
 
     async def close(self) -> None:
         """Stop following."""
-        if self._watched and self._filled:
+        if self._watched:
             await self._watched.close()
-            self._filled.cancel()
 
     async def check(self) -> None:
         """Raise unless the bucket can be read."""
@@ -67,34 +62,8 @@ class TokenBook:
         digest = hashlib.sha256(secret.encode()).hexdigest()
         records = self._records()
         # One that nobody has heard of may have been made a moment ago.
-        token = await self._heard_of(digest) or await _read(records, digest)
+        token = (self._watched and self._watched.get(digest)) or await _read(records, digest)
         return token if token and token.revoked_at is None else None
-
-    async def _heard_of(self, digest: str) -> Token | None:
-        """The record as followed, if the following can be trusted.
-
-        After an outage of NATS a watch hears nothing for up to twenty seconds, until it misses its heartbeats, so
-        the bucket is followed afresh after each reconnection and read directly until that is done. While NATS is
-        away the last that was heard counts: nothing could be revoked, and nothing can be answered either.
-        """
-        assert self._kv
-        assert self._watched
-        assert self._filled
-        if self._reconnections() != self._reconnects:
-            await self.close()
-            await self._follow(self._kv, wait=False)
-        return self._watched.get(digest) if self._filled.done() else None
-
-    async def _follow(self, kv: KeyValue, *, wait: bool = True) -> None:
-        self._reconnects = self._reconnections()
-        self._watched = WatchedRecords(kv, Token)
-        self._filled = asyncio.create_task(self._watched.ready())
-        if wait:
-            await self._filled
-
-    def _reconnections(self) -> int:
-        assert self._bus
-        return self._bus.broker.connection.stats["reconnects"]
 
     def _records(self) -> Records[Token]:
         if self._kv is None or self._watched is None:

@@ -7,7 +7,6 @@ from prism_indexer.settings import IndexerSettings
 from prism_runtime.bus import Bus
 from prism_runtime.health import health_app
 from prism_runtime.process import run, run_process
-from prism_runtime.records import WatchedRecords, open_bucket
 from prism_runtime.telemetry import set_up_logging, set_up_tracing
 from prism_store.gate import connect
 from prism_store.settings import StoreSettings
@@ -27,9 +26,7 @@ async def serve() -> None:
 
     async def start() -> None:
         await bus.connect()
-        bucket = await open_bucket(bus.js, names.KV_COMPONENTS, replicas=settings.nats_replicas)
-        handlers.components = WatchedRecords(bucket, Component)
-        await handlers.components.ready()
+        handlers.components = await bus.follow(names.KV_COMPONENTS, Component)
         await bus.start()
 
     async def stop() -> None:

@@ -17,7 +17,6 @@ from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.health import health_app
 from prism_runtime.process import run, run_process
-from prism_runtime.records import WatchedRecords, open_bucket
 from prism_runtime.telemetry import set_up_logging, set_up_tracing
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.repositories import Repositories
@@ -69,12 +68,8 @@ async def serve() -> None:
 
     async def start() -> None:
         await bus.connect()
-        bucket = await open_bucket(bus.js, names.KV_REPOSITORIES, replicas=settings.nats_replicas)
-        records = WatchedRecords(bucket, Repository)
-        bucket = await open_bucket(bus.js, names.KV_COMPONENTS, replicas=settings.nats_replicas)
-        components = WatchedRecords(bucket, Component)
-        await records.ready()
-        await components.ready()
+        records = await bus.follow(names.KV_REPOSITORIES, Repository)
+        components = await bus.follow(names.KV_COMPONENTS, Component)
         embedding = QueryEmbedding(bus, components, settings.embed_timeout_s)
         register(bus, reader, Repositories(records, reader), embedding, settings)
         await bus.start()

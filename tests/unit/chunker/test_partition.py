@@ -1,5 +1,7 @@
 """Every line of a file lands in exactly one chunk, whatever the file holds."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from prism_chunker.core import Parsed, chunk_file
 from prism_chunker.core.chunks import CHUNK_CHARS_MAX, CHUNK_LINES_MAX
 
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "chunker"
 ODD_TEXTS = [
     "a",
     "\n",
@@ -19,7 +22,34 @@ ODD_TEXTS = [
     "\ufeffa\n",
     "\x00\n\x00",
 ]
-PATHS = ["a.py", "a.ts", "a.js", "a.go", "a.md", "a.unknown"]
+PATHS = ["a.py", "a.ts", "a.js", "a.go", "a.md", "a.rs", "a.c", "a.yaml", "a.rst", "a.vue", "a.unknown"]
+MUTATED = [
+    "sample.py",
+    "sample.ts",
+    "sample.go",
+    "sample.rs",
+    "sample.java",
+    "sample.cpp",
+    "sample.rb",
+    "sample.md",
+]
+SPLINTERS = [
+    "{",
+    "}",
+    "(",
+    '"""',
+    "'",
+    "/*",
+    "\n\n",
+    "\t",
+    "\r\n",
+    "\x00",
+    "#",
+    "é",
+    "\U0001f600",
+    "\u2028",
+    "x" * 4_000,
+]
 
 
 def assert_partitions(parsed: Parsed, text: str) -> None:
@@ -52,3 +82,26 @@ def test_empty_file_has_no_chunks(path: str) -> None:
 @given(st.text(), st.sampled_from(PATHS))
 def test_any_text(text: str, path: str) -> None:
     assert_partitions(chunk_file(path, text), text)
+
+
+@st.composite
+def mutated_samples(draw: st.DrawFn) -> tuple[str, str]:
+    """A sample, repeated so that it has to be split, with a few places broken."""
+    name = draw(st.sampled_from(MUTATED))
+    text = (FIXTURES / name).read_text(encoding="utf-8") * draw(st.integers(1, 8))
+    for _ in range(draw(st.integers(0, 5))):
+        start = draw(st.integers(0, len(text)))
+        end = draw(st.integers(start, min(len(text), start + 200)))
+        text = text[:start] + draw(st.sampled_from(SPLINTERS)) + text[end:]
+    return name, text
+
+
+@settings(deadline=None)
+@given(mutated_samples())
+def test_mutated_code(sample: tuple[str, str]) -> None:
+    name, text = sample
+    parsed = chunk_file(name, text)
+    assert parsed.parse in {"ok", "partial", "lines"}
+    assert_partitions(parsed, text)
+    assert all(symbol.end_line <= parsed.line_count for symbol in parsed.symbols)
+    assert chunk_file(name, text) == parsed

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from prism_cli.index.naming import is_git_url, name_of_folder, name_of_url, slug
+from prism_cli.exits import CommandError, Exit
+from prism_cli.index.naming import check_name, git_dir_of, is_git_url, name_of_folder, name_of_url, slug
 
 
 @pytest.mark.parametrize(
@@ -82,3 +83,25 @@ def test_an_origin_on_this_machine_gives_no_name(tmp_path: Path):
 )
 def test_slug(text: str, expected: str):
     assert slug(text) == expected
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "A.b_c-1/.github"])
+def test_names(name: str):
+    check_name(name)
+
+
+@pytest.mark.parametrize("name", ["a", "a/", "/b", "a/b/c", "a b/c", "../..\n", "é/b"])
+def test_what_is_no_name_is_wrong_usage(name: str):
+    with pytest.raises(CommandError) as caught:
+        check_name(name)
+    assert caught.value.exit_code is Exit.USAGE
+
+
+def test_the_branches_of_a_linked_work_tree_are_elsewhere(tmp_path: Path):
+    main, linked = tmp_path / "main", tmp_path / "linked"
+    main.mkdir()
+    git(main, "init", "-q")
+    git(main, "-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "m")
+    git(main, "worktree", "add", "-q", str(linked))
+    assert git_dir_of(main) == main
+    assert git_dir_of(linked) == (main / ".git").resolve()

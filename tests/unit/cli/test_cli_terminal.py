@@ -21,11 +21,14 @@ def test_text_stays_text():
 
 
 def test_markup_in_an_error_is_text(capsys: pytest.CaptureFixture[str]):
-    terminal.show_error(CommandError("[/red] [bold]x", "do [y]", code="c"), as_json=False)
+    terminal.show_error(
+        CommandError("[/red] [bold]x", "do [y]", code="c", details={"known": ["a/b", "c/d"]}), as_json=False
+    )
     shown = capsys.readouterr().err
     assert "[/red] [bold]x" in shown
     assert "do [y]" in shown
     assert "[c]" in shown
+    assert "known: a/b, c/d" in shown
 
 
 def test_an_error_as_json_is_one_object_on_standard_output(capsys: pytest.CaptureFixture[str]):

@@ -1,4 +1,5 @@
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
@@ -13,6 +14,7 @@ from prism_ingest.core.jobs import new_job
 from prism_ingest.handlers import snapshots
 from prism_ingest.handlers.publishing import FACTS
 from prism_ingest.handlers.snapshots import _check_files
+from prism_source.classify import classify_text
 from prism_source.limits import Limits
 from prism_source.snapshot import blob_hash
 
@@ -27,7 +29,9 @@ JOB = new_job(
 
 def event_of(data: bytes, path: str = "tracker/routes.py", **fields):
     file = SnapshotFile(path=path, blob=fields.pop("blob", blob_hash(data)), size_bytes=len(data), **fields)
-    return file_event(JOB, 5, file, data, LIMITS)
+    return file_event(
+        JOB, 5, file, data, limits=LIMITS, flags_of=partial(classify_text, path, flags=file.flags)
+    )
 
 
 def test_a_text_file_has_changed():

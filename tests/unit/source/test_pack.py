@@ -85,7 +85,7 @@ def test_forged_packs_are_refused(pack):
 
 
 def test_a_bomb_is_stopped_before_it_unfolds():
-    bomb = b"\0" * (200 * PACK_BYTES_MAX)
+    bomb = b"\0" * (20 * PACK_BYTES_MAX)
     assert refusal(forge(bomb)) is ErrorCode.PAYLOAD_TOO_LARGE
     assert refusal(forge(bomb, raw_bytes=100)) is ErrorCode.MESSAGE_INVALID
 

@@ -125,8 +125,8 @@ def _is_big(lines: Lines, first: int, end: int) -> bool:
 
 
 def _shallowest(lines: Lines, first: int, window: list[Cut]) -> list[int]:
-    """The rows of the shallowest cuts that leave a chunk of some size."""
-    useful = [cut for cut in window if _is_big(lines, first, cut.row)]
+    """The rows of the shallowest cuts that leave a chunk of some size, if any do."""
+    useful = [cut for cut in window if _is_big(lines, first, cut.row)] or window
     depth = min((cut.depth for cut in useful), default=0)
     return [cut.row for cut in useful if cut.depth == depth]
 

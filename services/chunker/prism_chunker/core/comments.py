@@ -1,16 +1,20 @@
 """Comments and attributes: which stand directly above a definition, and what they say without their markers."""
 
 import re
+from collections.abc import Iterable
 
 from prism_chunker.core.lines import Lines
 from prism_chunker.core.parse import Syntax
 
 DOCSTRING_CHARS_MAX = 500
 
+# What begins the list of parameters in a documentation comment.
+_SECTION_MARKS = ("@", ":param", "\\param")
+
 _MARKER = re.compile(
-    r"^\s*(?:/\*+!?|\*+/|\*(?!\*)|//+[!<]?|#+[!|:']?|--+[|^]?|;+|%+!?|\"+|'+|\(\*+|\{-+\|?|=begin|=end)?\s?"
+    r"^\s*(?:/\*+!?|\*+/|\*(?!\*)|//+[!<]?|#+[!|:'>]?|<#|--+(?: ?[|^])?|;+|%+!?|\(\*+|\{-+\|?|\"+|'+|!+<?|=begin|=end|@\w*doc\s+(?:~[sS])?\"*)?\s?"
 )
-_END = re.compile(r"\s*(?:\*+/|\*\)|-\}|\|#)\s*$")
+_END = re.compile(r"\s*(?:\*+/|\*+\)|-\}|\|?#>?|\"+)\s*$")
 _TAG = re.compile(r"</?[a-zA-Z][^>\n]{0,200}>")
 _QUOTES = re.compile(r"^[a-zA-Z@]{0,3}(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
 
@@ -52,7 +56,7 @@ class Leads:
 
 def clean_comment(text: str) -> str:
     """The first paragraph of a comment, on one line, without comment markers."""
-    return _first_paragraph([_END.sub("", _MARKER.sub("", line, count=1)) for line in text.split("\n")])
+    return _first_paragraph(_END.sub("", _MARKER.sub("", row, count=1)) for row in text.split("\n"))
 
 
 def clean_string(text: str) -> str:
@@ -60,11 +64,11 @@ def clean_string(text: str) -> str:
     return _first_paragraph(_QUOTES.sub("", text.strip()).split("\n"))
 
 
-def _first_paragraph(rows: list[str]) -> str:
+def _first_paragraph(rows: Iterable[str]) -> str:
     words: list[str] = []
     for row in rows:
-        said = _TAG.sub("", row).split()
-        if words and (not said or said[0].startswith(("@", ":param", "\\param"))):
+        said = (_TAG.sub("", row) if "<" in row else row).split()
+        if words and (not said or said[0].startswith(_SECTION_MARKS)):
             break
         words += said
     return " ".join(words)[:DOCSTRING_CHARS_MAX]

@@ -14,8 +14,10 @@ from prism_chunker.core.parse import Captures, Syntax
 from prism_contracts.code import SymbolKind
 
 NAME_CHARS_MAX = 200
+CLAUSE_GAP_ROWS_MAX = 2
 
 _KINDS = {str(kind): kind for kind in SymbolKind}
+_SUBJECTS = frozenset({*_KINDS, "scope"})
 _SEPARATOR = re.compile(r"::|->|[.:/#\\]")
 _ARGUMENTS = re.compile(r"[<\[(].*", re.DOTALL)
 
@@ -30,6 +32,7 @@ class Definition:
     start: int  # bytes of the definition itself, without decorators
     end: int
     body: int  # where its body begins, 0 if it has none
+    name_start: int
     row: int
     first_row: int  # with decorators
     last_row: int
@@ -37,16 +40,35 @@ class Definition:
     exported: bool = False
 
 
-def find_definitions(syntax: Syntax) -> list[Definition]:
-    """Definitions in order of appearance, outer before inner."""
+def find_definitions(syntax: Syntax, *, clauses: bool) -> list[Definition]:
+    """Definitions in order of appearance, outer before inner. With `clauses`, equations of one name are one."""
     found: dict[int, Definition] = {}
     for captures in _by_pattern(syntax):
         name = (captures.get("name") or captures["path"])[0]
         definition = found.get(name.start_byte)
-        if definition is None:
+        if definition is None and not _SUBJECTS.isdisjoint(captures):
             definition = found[name.start_byte] = _definition(captures, name, syntax.source)
-        _add(captures, definition)
-    return sorted(found.values(), key=lambda definition: (definition.start, -definition.end))
+        if definition is not None:
+            _add(captures, definition)
+    ordered = sorted(found.values(), key=lambda definition: (definition.start, -definition.end))
+    return _with_clauses_joined(ordered) if clauses else ordered
+
+
+def _with_clauses_joined(definitions: list[Definition]) -> list[Definition]:
+    joined: list[Definition] = []
+    latest: dict[tuple[str, SymbolKind | None], Definition] = {}
+    for definition in definitions:
+        known = latest.get((definition.name, definition.kind))
+        if (
+            known
+            and known.end <= definition.start
+            and definition.first_row - known.last_row <= CLAUSE_GAP_ROWS_MAX
+        ):
+            known.end, known.last_row = definition.end, definition.last_row
+        else:
+            latest[definition.name, definition.kind] = definition
+            joined.append(definition)
+    return joined
 
 
 def _by_pattern(syntax: Syntax) -> list[Captures]:
@@ -68,6 +90,7 @@ def _definition(captures: Captures, name_node: Node, source: bytes) -> Definitio
         start=node.start_byte,
         end=node.end_byte,
         body=body.start_byte if body else 0,
+        name_start=name_node.start_byte,
         row=first,
         first_row=first,
         last_row=last,
@@ -86,7 +109,7 @@ def _names(captures: Captures, node: Node, source: bytes) -> tuple[str, str]:
 
 def _text(node: Node, source: bytes) -> str:
     text = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
-    return " ".join(text.strip("\"'`").split())[:NAME_CHARS_MAX]
+    return " ".join(text.strip("\"'`").lstrip(":").split())[:NAME_CHARS_MAX]
 
 
 def _rows(node: Node) -> tuple[int, int]:
@@ -101,6 +124,10 @@ def _add(captures: Captures, definition: Definition) -> None:
         first, last = _rows(captures["outer"][0])
         definition.first_row = min(definition.first_row, first)
         definition.last_row = max(definition.last_row, last)
+    if "tail" in captures:
+        tail = captures["tail"][0]
+        definition.body, definition.end = tail.start_byte, tail.end_byte
+        definition.last_row = _rows(tail)[1]
     if "body" in captures and not definition.body:
         definition.body = captures["body"][0].start_byte
     if "exported" in captures:

@@ -12,6 +12,9 @@ _CPP = re.compile(
     re.MULTILINE,
 )
 _OBJC = re.compile(r"^\s*(?:@(?:interface|protocol|implementation|class|import)\b|#import\b)", re.MULTILINE)
+_PROLOG = re.compile(r"^\s*:-|^[a-z]\w*\(.*\)\s*:-", re.MULTILINE)
+_PERL = re.compile(r"\b(?:use strict|my \$|sub \w+|package \w)")
+_COQ = re.compile(r"^\s*(?:Require Import|Lemma|Theorem|Proof)\b", re.MULTILINE)
 CONTENT_CHARS_MAX = 100_000
 
 _BY_EXTENSION = {
@@ -57,4 +60,16 @@ def _of_m(text: str) -> str:
     return "objc" if _OBJC.search(text) or "#include" in text else "matlab"
 
 
-_AMBIGUOUS: dict[str, Callable[[str], str]] = {"h": _of_h, "m": _of_m}
+def _of_ts(text: str) -> str:
+    return "xml" if text.lstrip().startswith(("<?xml", "<!DOCTYPE TS")) else "typescript"
+
+
+def _of_pl(text: str) -> str:
+    return "prolog" if _PROLOG.search(text) and not _PERL.search(text) else "perl"
+
+
+def _of_v(text: str) -> str:
+    return "coq" if _COQ.search(text) else "verilog"
+
+
+_AMBIGUOUS: dict[str, Callable[[str], str]] = {"h": _of_h, "m": _of_m, "ts": _of_ts, "pl": _of_pl, "v": _of_v}

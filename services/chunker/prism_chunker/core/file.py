@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from prism_chunker.core import headings, syntax
+from prism_chunker.core import components, headings, syntax
 from prism_chunker.core.chunks import make_chunks
 from prism_chunker.core.detect import detect_language
 from prism_chunker.core.languages.table import LANGUAGES, Language, Reader
@@ -20,6 +20,7 @@ READERS: dict[Reader, Callable[[Language, Lines, Budget], Outline]] = {
     "markdown": headings.read_markdown,
     "rst": headings.read_rst,
     "asciidoc": headings.read_asciidoc,
+    "component": components.read,
 }
 
 

@@ -25,11 +25,12 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 
 
 class Heading(NamedTuple):
-    """A heading: its row, its level from 1 on, its title."""
+    """A heading: the row where it begins, its level from 1 on, its title, and the rows between the two."""
 
     row: int
     level: int
     title: str
+    overline_rows: int = 0
 
 
 def read_markdown(_: Language, lines: Lines, budget: Budget) -> Outline:
@@ -105,7 +106,9 @@ def _rst_headings(lines: Lines) -> Iterator[Heading]:
         if len(underline) < min(len(title), 3) or (row and not _opens_rst_title(lines, row)):
             continue
         over = row > 0 and lines[row - 1].rstrip() == underline
-        yield Heading(row - over, levels.setdefault((underline[0], over), len(levels) + 1), title.strip())
+        yield Heading(
+            row - over, levels.setdefault((underline[0], over), len(levels) + 1), title.strip(), int(over)
+        )
 
 
 def _opens_rst_title(lines: Lines, row: int) -> bool:
@@ -140,7 +143,7 @@ def _sections(lines: Lines, headings: list[Heading]) -> tuple[Symbol, ...]:
                 kind=SymbolKind.SECTION,
                 start_line=heading.row + 1,
                 end_line=_end_row(lines, headings, index),
-                name_line=heading.row + 1,
+                name_line=heading.row + heading.overline_rows + 1,
                 signature=title,
                 parent=parent,
             )

@@ -7,7 +7,7 @@ from bisect import bisect_right
 
 from prism_chunker.core.definitions import Definition
 from prism_chunker.core.model import Budget
-from prism_contracts.code import CALLABLE_KINDS, SymbolKind
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, SymbolKind
 
 _VALUES = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.FIELD, SymbolKind.PROPERTY})
 
@@ -22,6 +22,7 @@ class Nesting:
         self.parents: list[int] = []
         self._budget = budget
         self._keys = 0
+        self._types: dict[str, int] = {}
         self._stack: list[tuple[Definition, str, int]] = []
         self._starts: list[int] = []
         self._inside: list[int] = []
@@ -47,12 +48,16 @@ class Nesting:
         if self._is_dropped(definition, outer):
             return
         path = ".".join(filter(None, (path, definition.owner, definition.name)))
-        if definition.kind is not None:
+        if definition.kind is None:
+            index = self._types.get(path, index)
+        else:
             self.parents.append(index)
             index = len(self.kept)
             self.kept.append(definition)
             self.paths.append(path)
             self.outer.append(outer)
+            if definition.kind in TYPE_KINDS:
+                self._types[path] = index
         self._stack.append((definition, path, index))
         self._mark(definition.start, index)
 

@@ -37,9 +37,10 @@ class Syntax(NamedTuple):
 
 def parse(language: Language, source: bytes, time_ms_max: int) -> Syntax:
     """Parse and query, or raise TimeoutError."""
+    query = _query(language)  # its first compilation may take a second, which is not the file's fault
     deadline = monotonic() + time_ms_max / 1_000
     root = _parse(language, source, deadline)
-    return Syntax(source, root, _matches(language, root, deadline))
+    return Syntax(source, root, _matches(query, root, deadline))
 
 
 def _parse(language: Language, source: bytes, deadline: float) -> Node:
@@ -55,14 +56,14 @@ def _parse(language: Language, source: bytes, deadline: float) -> Node:
         raise TimeoutError(f"parse of {language.id}") from error
 
 
-def _matches(language: Language, root: Node, deadline: float) -> list[tuple[int, Captures]]:
+def _matches(query: Query, root: Node, deadline: float) -> list[tuple[int, Captures]]:
     if root.is_error and root.child_count > ERROR_CHILDREN_MAX:
-        raise TimeoutError(f"query of {language.id}: a heap of errors")
-    cursor = QueryCursor(_query(language), match_limit=OPEN_MATCHES_MAX)
+        raise TimeoutError("query of a heap of errors")
+    cursor = QueryCursor(query, match_limit=OPEN_MATCHES_MAX)
     cursor.set_max_start_depth(QUERY_DEPTH_MAX)
     found = cursor.matches(root)
     if monotonic() > deadline:
-        raise TimeoutError(f"query of {language.id}")
+        raise TimeoutError("query")
     return found
 
 

@@ -15,32 +15,41 @@ from prism_contracts.code import Reference, ReferenceKind
 QUALIFIER_CHARS_MAX = 80
 NAME_CHARS_MAX = 200
 
-_KINDS = {str(kind): kind for kind in ReferenceKind if kind is not ReferenceKind.TYPE} | {
-    "use": ReferenceKind.TYPE
+_KINDS: dict[str, ReferenceKind] = {
+    str(kind): kind for kind in ReferenceKind if kind is not ReferenceKind.TYPE
 }
-_LAST_PART = re.compile(r"[^./\\:]+(?:\.\w{1,3})?$")
+_KINDS |= {"item": ReferenceKind.IMPORT, "file": ReferenceKind.IMPORT, "use": ReferenceKind.TYPE}
+_FROM = re.compile(r"\w+\s+([\w.]+?)\.?\s*(?:[{_*].*)?$", re.DOTALL)
+_DOTTED = re.compile(r"(?:(.*?)(?:::|[./\\]))?([^./\\:]+)$", re.DOTALL)
 
 
 def find_references(syntax: Syntax, nesting: Nesting, references_max: int) -> tuple[Reference, ...]:
-    """References in order of appearance."""
-    found: list[Reference] = []
+    """References in order of appearance. Of two patterns that match one name, the one that says more wins."""
+    found: dict[tuple[str, int], tuple[Node, Captures]] = {}
+    names = {definition.name_start for definition in nesting.kept}
     for _, captures in syntax.matches:
-        for key, nodes in captures.items():
-            kind = _KINDS.get(key)
-            if kind is not None:
-                found.append(_reference(kind, nodes[0], captures, syntax.source, nesting))
+        for key in captures:
+            if key in _KINDS:
+                node = captures[key][0]
+                if key == "call" and node.start_byte in names:
+                    continue  # the head of a definition looks like a call in Lisp, Julia and Elixir
+                known = found.get((key, node.start_byte))
+                if known is None or _said(known[1]) < _said(captures):
+                    found[key, node.start_byte] = node, captures
         if len(found) >= references_max:
             break
-    return tuple(found)
+    return tuple(
+        _reference(key, node, captures, syntax.source, nesting)
+        for (key, _), (node, captures) in found.items()
+    )
 
 
-def _reference(
-    kind: ReferenceKind, node: Node, captures: Captures, source: bytes, nesting: Nesting
-) -> Reference:
-    name = _text(node, source)
-    qualifier = _of("qualifier", captures, source)
+def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting: Nesting) -> Reference:
+    kind = _KINDS[key]
+    name = _of(key, captures, source)
+    qualifier = _of("qualifier", captures, source).rstrip(".:") if "qualifier" in captures else ""
     if kind is ReferenceKind.IMPORT:
-        name, qualifier = _imported(name, _of("module", captures, source))
+        name, qualifier = _imported(name, captures, source)
     elif len(qualifier) > QUALIFIER_CHARS_MAX:
         qualifier = ""
     return Reference(
@@ -49,21 +58,30 @@ def _reference(
         line=node.start_point[0] + 1,
         symbol=nesting.around(node.start_byte),
         qualifier=qualifier,
-        alias=_of("alias", captures, source),
+        alias=_of("alias", captures, source) if "alias" in captures else "",
     )
 
 
-def _imported(name: str, module: str) -> tuple[str, str]:
-    if module:
-        return name, module
-    last = _LAST_PART.search(name)
-    return (last.group() if last else name), name
+def _imported(name: str, captures: Captures, source: bytes) -> tuple[str, str]:
+    if "module" in captures:
+        return name, _of("module", captures, source)
+    if "from" in captures:
+        found = _FROM.match(_of("from", captures, source))
+        return name, found.group(1).removesuffix(f".{name}") if found else ""
+    if "file" in captures:
+        return name.rstrip("/").rsplit("/", 1)[-1], name
+    found = _DOTTED.match(name)
+    if not found:
+        return name, name
+    return found.group(2), (found.group(1) or name) if "item" in captures else name
+
+
+def _said(captures: Captures) -> int:
+    return sum(map(len, captures.values()))
 
 
 def _of(key: str, captures: Captures, source: bytes) -> str:
-    return _text(captures[key][0], source) if key in captures else ""
-
-
-def _text(node: Node, source: bytes) -> str:
-    text = source[node.start_byte : node.end_byte].decode("utf-8", "replace").strip("\"'`<>")
-    return " ".join(text.split())
+    """The text of a capture on one line, without quotes."""
+    nodes = captures[key]
+    text = source[nodes[0].start_byte : nodes[-1].end_byte].decode("utf-8", "replace").strip("\"'`<>")
+    return " ".join(text.split()) if "\n" in text else text

@@ -2,19 +2,27 @@
 
 import re
 
+from prism_chunker.core.definitions import Definition
+
 SIGNATURE_CHARS_MAX = 300
 # Bytes looked at: a header longer than this is cut.
 HEADER_BYTES_MAX = 1_200
 LINE_PREFIX_BYTES_MAX = 80
 
 _WORDS = re.compile(rb"[\w\s]*\Z")
+_ANNOTATIONS = re.compile(
+    rb"\s*(?:(?:\"{3}[^\"]*\"{3}|\"[^\"\n]*\"|@(?!interface|protocol|property|class|implementation)[\w.]+(?:\((?:[^()]|\([^()]*\))*\))?|#?\[[^\]]*\]+)\s+)+"
+)
 _BRACKETS = re.compile(rb"[(\[]|[)\]]|\n|\{")
 _TAIL = re.compile(r"\s*(?:[{=:;,]|=>|->|:=|\bdo|\bis|\bbegin|\bthen)\s*$")
 
 
-def signature_of(source: bytes, start: int, body: int, end: int) -> str:
-    """The header of the definition at bytes `start` to `end`; `body` is where its body begins, 0 if unknown."""
+def signature_of(source: bytes, definition: Definition) -> str:
+    """The header of a definition, without the annotations above it."""
+    start, body, end = definition.start, definition.body, definition.end
     begin = _begin(source, start)
+    annotations = _ANNOTATIONS.match(source, begin, definition.name_start)
+    begin = annotations.end() if annotations else begin
     if start < body:
         header = source[begin : min(body, begin + HEADER_BYTES_MAX)]
     else:

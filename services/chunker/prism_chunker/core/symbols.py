@@ -8,41 +8,48 @@ from prism_chunker.core.parse import Syntax
 from prism_chunker.core.signatures import signature_of
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolKind
 
-_METHOD_OWNERS = TYPE_KINDS - {SymbolKind.MODULE, SymbolKind.NAMESPACE}
+# Languages that announce functions in one place and define them in another.
+_WITH_PROTOTYPES = frozenset({"c", "cpp", "objc"})
+_MODULES = frozenset({SymbolKind.MODULE, SymbolKind.NAMESPACE})
+_METHOD_OWNERS = TYPE_KINDS - _MODULES
+# What these hold is as public as they are, in a language that marks what is public.
+_OPEN_KINDS = frozenset({SymbolKind.TRAIT, SymbolKind.INTERFACE, SymbolKind.ENUM})
 
 
 def find_symbols(language: Language, syntax: Syntax, nesting: Nesting, leads: Leads) -> tuple[Symbol, ...]:
     """One symbol a kept definition, in the same order."""
-    docs = _docs(syntax, nesting)
+    docs = _docs_inside(syntax, nesting)
+    exports = _Exports(language, nesting)
     parents = _parents(nesting)
-    marked = language.exports and any(definition.exported for definition in nesting.kept)
-    symbols: list[Symbol] = []
-    for index, definition in enumerate(nesting.kept):
-        signature = signature_of(syntax.source, definition.start, definition.body, definition.end)
-        outer = nesting.outer[index]
-        shown = _is_shown(definition, signature, language, marked=marked and parents[index] < 0)
-        symbols.append(
-            Symbol(
-                name=definition.name,
-                qualified_name=nesting.paths[index],
-                kind=_kind(definition, outer, language),
-                start_line=leads.first_row(definition.first_row) + 1,
-                end_line=definition.last_row + 1,
-                name_line=definition.name_row + 1,
-                signature=signature,
-                docstring=docs.get(index) or leads.text_above(definition.first_row),
-                parent=parents[index],
-                exported=shown and (outer is None or outer.kind not in CALLABLE_KINDS),
-            )
+    return tuple(
+        Symbol(
+            name=definition.name,
+            qualified_name=nesting.paths[index],
+            kind=_kind(definition, nesting, index, parents[index], language),
+            start_line=_first_row(definition, nesting.outer[index], leads) + 1,
+            end_line=definition.last_row + 1,
+            name_line=definition.name_row + 1,
+            signature=(signature := signature_of(syntax.source, definition)),
+            docstring=docs.get(index) or _doc_above(definition, nesting.outer[index], leads),
+            parent=parents[index],
+            exported=exports.add(index, parents[index], signature),
+            bodiless=_is_bodiless(definition, language),
         )
-    return tuple(symbols)
+        for index, definition in enumerate(nesting.kept)
+    )
 
 
-def _docs(syntax: Syntax, nesting: Nesting) -> dict[int, str]:
+def _is_bodiless(definition: Definition, language: Language) -> bool:
+    announces = definition.kind in (SymbolKind.FUNCTION, SymbolKind.METHOD) and not definition.body
+    return announces and language.id in _WITH_PROTOTYPES
+
+
+def _docs_inside(syntax: Syntax, nesting: Nesting) -> dict[int, str]:
     """Documentation that stands inside a definition, by its position."""
     docs: dict[int, str] = {}
     for _, captures in syntax.matches:
-        for node in captures.get("doc", ()):
+        if "doc" in captures:
+            node = captures["doc"][0]
             text = syntax.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
             docs.setdefault(nesting.around(node.start_byte), clean_string(text))
     return docs
@@ -60,24 +67,74 @@ def _parents(nesting: Nesting) -> list[int]:
     return parents
 
 
-def _kind(definition: Definition, outer: Definition | None, language: Language) -> SymbolKind:
+def _kind(
+    definition: Definition, nesting: Nesting, index: int, parent: int, language: Language
+) -> SymbolKind:
     kind = definition.kind or SymbolKind.FUNCTION
     if kind in CALLABLE_KINDS and definition.name == language.constructor:
         return SymbolKind.CONSTRUCTOR
-    if (
-        kind is SymbolKind.FUNCTION
-        and outer is not None
-        and (outer.kind is None or outer.kind in _METHOD_OWNERS)
-    ):
+    outer = nesting.outer[index]
+    if kind is SymbolKind.FUNCTION and outer and (outer.kind is None or outer.kind in _METHOD_OWNERS):
         return SymbolKind.METHOD
+    if (
+        kind is SymbolKind.METHOD
+        and definition.owner
+        and parent >= 0
+        and nesting.kept[parent].kind in _MODULES
+    ):
+        return SymbolKind.FUNCTION
     return kind
 
 
-def _is_shown(definition: Definition, signature: str, language: Language, *, marked: bool) -> bool:
-    if marked:
-        return definition.exported
-    if language.private_name and language.private_name.match(definition.name):
-        return False
-    if language.private_header and language.private_header.search(signature):
-        return False
-    return not language.public_header or bool(language.public_header.search(signature))
+def _first_row(definition: Definition, outer: Definition | None, leads: Leads) -> int:
+    return definition.first_row if _shares_row(definition, outer) else leads.first_row(definition.first_row)
+
+
+def _doc_above(definition: Definition, outer: Definition | None, leads: Leads) -> str:
+    return "" if _shares_row(definition, outer) else leads.text_above(definition.first_row)
+
+
+def _shares_row(definition: Definition, outer: Definition | None) -> bool:
+    """What stands above both belongs to the outer one."""
+    return outer is not None and outer.first_row == definition.first_row
+
+
+class _Exports:
+    """Whether a symbol can be used from elsewhere, by the rules of its language."""
+
+    def __init__(self, language: Language, nesting: Nesting) -> None:
+        self._rule = language.exports
+        self._nesting = nesting
+        self._marked = language.exports.by_keyword and any(definition.exported for definition in nesting.kept)
+        self._shown: list[bool] = []
+
+    def add(self, index: int, parent: int, signature: str) -> bool:
+        outer = self._nesting.outer[index]
+        is_local = outer is not None and outer.kind in CALLABLE_KINDS
+        shown = not is_local and self._is_shown(index, parent, signature)
+        self._shown.append(shown)
+        return shown
+
+    def _is_shown(self, index: int, parent: int, signature: str) -> bool:
+        rule, definition = self._rule, self._nesting.kept[index]
+        if self._marked and parent < 0:
+            return definition.exported
+        if rule.private_name and rule.private_name.match(definition.name):
+            return False
+        if rule.private_header and rule.private_header.search(signature):
+            return self._is_inside_type(index) and not rule.inside_types
+        return rule.public_header is None or self._is_public(
+            index, parent, rule.public_header.search(signature) is not None
+        )
+
+    def _is_inside_type(self, index: int) -> bool:
+        outer = self._nesting.outer[index]
+        return outer is not None and outer.kind in _METHOD_OWNERS
+
+    def _is_public(self, index: int, parent: int, is_marked: bool) -> bool:
+        outer = self._nesting.outer[index]
+        if outer is not None and outer.kind is None and outer.exported:
+            return True
+        if 0 <= parent < index and self._nesting.kept[parent].kind in _OPEN_KINDS:
+            return self._shown[parent]
+        return is_marked

@@ -14,12 +14,18 @@ from prism_chunker.core.symbols import find_symbols
 
 def read(language: Language, lines: Lines, budget: Budget) -> Outline:
     """The outline of a source text. Raises TimeoutError past the budget."""
-    syntax = parse(language, lines.text.encode("utf-8", "replace"), budget.parse_ms_max)
+    syntax = parse(language, _source(lines.text), budget.parse_ms_max)
     leads = Leads(syntax, lines)
-    nesting = Nesting(find_definitions(syntax), budget)
+    nesting = Nesting(find_definitions(syntax, clauses=language.clauses), budget)
     return Outline(
         parse="partial" if syntax.root.has_error else "ok",
         cuts=find_cuts(syntax.root, lines, leads, budget.nodes_max),
         symbols=find_symbols(language, syntax, nesting, leads),
         references=find_references(syntax, nesting, budget.references_max),
     )
+
+
+def _source(text: str) -> bytes:
+    """The text as bytes that end with a line feed: without one, Perl's scanner may wait for it forever."""
+    source = text.encode("utf-8", "replace")
+    return source if source.endswith(b"\n") else source + b"\n"

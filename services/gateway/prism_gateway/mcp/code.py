@@ -189,7 +189,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "search_code",
         Toolset.CODE,
-        "Find code by meaning, name or words; best first, with the code.",
+        "Find code by meaning, name or words: where and how something is done. Best first, with the code. Start here.",
         SearchCode,
         SEARCH_OUTPUT,
         search_code,
@@ -197,7 +197,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "grep_code",
         Toolset.CODE,
-        "Every line matching a literal or regex (RE2), in order of path and line. Page with cursor.",
+        "Every line that matches a literal or an RE2 regex, exact and complete, by path and line. Go on with next_cursor.",
         GrepCode,
         record(
             matches=array(
@@ -216,7 +216,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "read_file",
         Toolset.CODE,
-        "Lines of an indexed file.",
+        "Lines of an indexed file, secrets redacted.",
         ReadFile,
         record(**PLACE, line_count=INTEGER, content=STRING, language=STRING, **TRUNCATED, **RECEIPT),
         read_file,
@@ -224,7 +224,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "list_files",
         Toolset.CODE,
-        "Indexed files by glob.",
+        "Indexed files by glob, in order of path.",
         ListFiles,
         record(
             files=array(
@@ -240,7 +240,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_file_outline",
         Toolset.CODE,
-        "Symbols of a file in order; parent is a position in the list.",
+        "Symbols of a file with signatures and lines, cheaper than reading it. parent is a position in the list.",
         GetFileOutline,
         record(
             symbols=array(record(**SYMBOL, start_line=INTEGER, end_line=INTEGER, parent=INTEGER)),
@@ -254,7 +254,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_symbol_definition",
         Toolset.CODE,
-        "Where symbols are defined; near names on a miss. Give symbol or symbols.",
+        "Where symbols are defined, with signature and, if asked, body; near names on a miss. Give symbol, or symbols for several.",
         GetSymbolDefinition,
         record(
             answers=array(

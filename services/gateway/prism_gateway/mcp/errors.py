@@ -9,19 +9,29 @@ from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_gateway.mcp.tool import AnyTool
 from prism_gateway.rest.errors import invalid_argument
 
+NAMES_SHOWN_MAX = 10
+
 log = logging.getLogger(__name__)
 
 
 def error_result(body: ErrorBody) -> CallToolResult:
     """An error as the result of a tool."""
-    text = f"{body.code.value}: {body.message}"
-    if body.next_action:
-        text += f" — {body.next_action}"
     return CallToolResult(
-        content=[TextContent(type="text", text=text)],
+        content=[TextContent(type="text", text=error_text(body))],
         structured_content={"error": body.model_dump(mode="json")},
         is_error=True,
     )
+
+
+def error_text(body: ErrorBody) -> str:
+    """The error in one line, with the details that it points at: many clients show their agent the text only."""
+    text = f"{body.code.value}: {body.message}"
+    if body.next_action:
+        text += f" — {body.next_action}"
+    for key, value in body.details.items():
+        if f"details.{key}" in body.next_action and isinstance(value, list | tuple):
+            text += f" {key}: {', '.join(map(str, value[:NAMES_SHOWN_MAX]))}."
+    return text
 
 
 def to_body(tool: AnyTool, error: Exception) -> ErrorBody:

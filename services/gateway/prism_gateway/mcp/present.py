@@ -9,7 +9,7 @@ from typing import Any
 
 from prism_contracts import rpc
 from prism_contracts.code import FileFlags, Symbol
-from prism_contracts.records import Job, Repository
+from prism_contracts.records import Job, JobState, Repository
 from prism_gateway.mcp.budget import Fit, chars, cut, fit
 from prism_gateway.mcp.tool import Answer
 
@@ -320,9 +320,9 @@ def _receipt(receipt: rpc.Receipt) -> Json:
 
 
 def _receipt_line(receipt: rpc.Receipt) -> str:
-    line = f"index {receipt.repo}@{receipt.indexed_commit[:COMMIT_CHARS] or 'none'}"
+    line = f"index {receipt.repo}@{_short(receipt.indexed_commit) or 'none'}"
     if receipt.head_commit and receipt.head_commit != receipt.indexed_commit:
-        line += f" ({receipt.lag_seconds:.0f} s behind {receipt.head_commit[:COMMIT_CHARS]})"
+        line += f" ({receipt.lag_seconds:.0f} s behind {_short(receipt.head_commit)})"
     if receipt.files_skipped or receipt.files_failed:
         line += f", {receipt.files_skipped} files skipped, {receipt.files_failed} failed"
     if receipt.missing_legs:
@@ -330,12 +330,18 @@ def _receipt_line(receipt: rpc.Receipt) -> str:
     return line
 
 
+def _short(commit: str) -> str:
+    """The head of a commit; a folder without git has `tree:` before its digest."""
+    kind, mark, digest = commit.rpartition(":")
+    return f"{kind}{mark}{digest[:COMMIT_CHARS]}"
+
+
 def _next_lines(actions: Sequence[str]) -> list[str]:
     return [f"next: {action}" for action in actions]
 
 
 def _facts(facts: dict[str, Any]) -> str:
-    return ", ".join(f"{key} {value}" for key, value in facts.items())
+    return ", ".join(f"{key or 'other'} {value}" for key, value in facts.items())
 
 
 def _join(*sentences: str) -> str:
@@ -451,7 +457,7 @@ def _miss_line(answer: rpc.SymbolAnswer) -> str:
 
 
 def _job(job: Job) -> Json:
-    hidden = {"tenant", "repo", "settled", "problems", "received", "lane"}
+    hidden = {"tenant", "repo", "settled", "problems", "sweep", "lane"}
     shown = job.model_dump(mode="json", exclude=hidden, exclude_none=True)
     shown["repo"] = shown.pop("repo_name")
     shown["settled"] = _settled(job)
@@ -460,6 +466,9 @@ def _job(job: Job) -> Json:
 
 
 def _settled(job: Job) -> int:
+    # The bits go when the job ends: then every file is settled, or it failed as a whole.
+    if job.state in (JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS):
+        return job.expected
     return int.from_bytes(job.settled, "little").bit_count()
 
 
@@ -488,5 +497,5 @@ def _repository(repository: Repository) -> Json:
 
 
 def _repository_line(shown: Json) -> str:
-    served = ", ".join(f"{layer['layer']} {layer['commit'][:COMMIT_CHARS]}" for layer in shown["layers"])
+    served = ", ".join(f"{layer['layer']} {_short(layer['commit'])}" for layer in shown["layers"])
     return f"{shown['name']}: {served or 'not indexed yet'}"

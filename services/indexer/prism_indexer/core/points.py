@@ -132,8 +132,9 @@ def _names(symbols: tuple[Symbol, ...]) -> list[str]:
 
 
 def _definition_line(symbol: Symbol) -> str:
-    """`<T|F|V> <kind> <first line> <last line> <qualified name>`, by tabs: what ranking reads of a symbol."""
+    """`<T|F|P|V> <kind> <first line> <last line> <qualified name>`, by tabs: what ranking reads of a symbol."""
     group = "T" if symbol.kind in TYPE_KINDS else "F" if symbol.kind in CALLABLE_KINDS else "V"
+    group = "P" if symbol.bodiless else group
     name = symbol.qualified_name.replace("\t", " ").replace("\n", " ")
     return f"{group}\t{symbol.kind.value}\t{symbol.start_line}\t{symbol.end_line}\t{name}"
 

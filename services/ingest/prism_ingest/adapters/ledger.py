@@ -66,6 +66,12 @@ class Ledger:
         await self.jobs.put(job.job, begun)
         return begun
 
+    async def hear_of(self, job: Job, commit: str) -> None:
+        """Note the commit that a clone found: what is served is behind it until the job is done."""
+        await self.repositories.modify(
+            f"{job.tenant}.{job.repo}", lambda found: _with_head(_known(found, job), commit)
+        )
+
     async def finish(self, job: Job) -> None:
         """Let the repository serve what the job brought, and let the next job begin."""
         await self.repositories.modify(f"{job.tenant}.{job.repo}", lambda found: _finished(found, job))
@@ -125,7 +131,20 @@ def _finished(found: Repository | None, job: Job) -> Repository:
     return repository.model_copy(update={"layers": {**repository.layers, job.layer: state}})
 
 
+def _with_head(repository: Repository, commit: str) -> Repository:
+    if repository.head_commit == commit:
+        return repository
+    return repository.model_copy(update={"head_commit": commit, "head_seen_at": datetime.now(UTC)})
+
+
 def _released(found: Repository | None, job: Job) -> Repository:
+    repository = _known(found, job)
+    return (
+        repository.model_copy(update={"active_job": ""}) if repository.active_job == job.job else repository
+    )
+
+
+def _known(found: Repository | None, job: Job) -> Repository:
     if found is None:
         raise PrismError(ErrorCode.REPO_NOT_FOUND, f"{job.repo_name} is gone.")
-    return found.model_copy(update={"active_job": ""}) if found.active_job == job.job else found
+    return found

@@ -1,11 +1,12 @@
 """What becomes of the bytes of a file: an event that it changed, or that it is skipped, or that it does not fit."""
 
-from prism_contracts.code import SkipReason
+from collections.abc import Callable
+
+from prism_contracts.code import FileFlags, SkipReason
 from prism_contracts.errors import ErrorCode
 from prism_contracts.events import FileChanged, FileEvent, FileFailed, FileSkipped
 from prism_contracts.records import Job
 from prism_contracts.rpc import SnapshotFile
-from prism_source.classify import classify_text
 from prism_source.limits import Limits
 from prism_source.secrets import redact
 from prism_source.snapshot import blob_hash
@@ -14,7 +15,13 @@ from prism_source.text import decode, skip_reason
 STAGE = "ingest"
 
 
-def file_event(job: Job, ordinal: int, file: SnapshotFile, data: bytes, limits: Limits) -> FileEvent:
+# The final flags of a file, given its text.
+FlagsOf = Callable[[str], FileFlags]
+
+
+def file_event(
+    job: Job, ordinal: int, file: SnapshotFile, data: bytes, *, limits: Limits, flags_of: FlagsOf
+) -> FileEvent:
     """The event that says what a file of a snapshot is now."""
     if blob_hash(data) != file.blob:
         detail = "the content that came is not the one whose hash was announced"
@@ -22,7 +29,7 @@ def file_event(job: Job, ordinal: int, file: SnapshotFile, data: bytes, limits: 
     reason = skip_reason(len(data), data, limits)
     if reason is not None:
         return skipped(job, ordinal, file, reason)
-    return _changed(job, ordinal, file, data)
+    return _changed(job, ordinal, file, data, flags_of)
 
 
 def skipped(job: Job, ordinal: int, file: SnapshotFile, reason: SkipReason) -> FileSkipped:
@@ -55,7 +62,7 @@ def address(job: Job, ordinal: int, path: str) -> dict[str, object]:
     }
 
 
-def _changed(job: Job, ordinal: int, file: SnapshotFile, data: bytes) -> FileChanged:
+def _changed(job: Job, ordinal: int, file: SnapshotFile, data: bytes, flags_of: FlagsOf) -> FileChanged:
     text, decode_errors = decode(data)
     # Before anything is stored, sent on or embedded.
     redacted = redact(text)
@@ -64,7 +71,7 @@ def _changed(job: Job, ordinal: int, file: SnapshotFile, data: bytes) -> FileCha
         blob=file.blob,
         size_bytes=len(data),
         text=redacted.text,
-        flags=classify_text(file.path, redacted.text, file.flags),
+        flags=flags_of(redacted.text),
         language=file.language,
         redactions=tuple(redacted.rules),
         decode_errors=decode_errors,

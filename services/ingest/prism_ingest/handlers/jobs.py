@@ -29,7 +29,6 @@ from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus, DeadLetter
 
 SETTLED_PER_BATCH = 512
-INDEXER = "indexer"
 
 log = logging.getLogger(__name__)
 
@@ -138,12 +137,11 @@ class JobHandlers:
 
 
 def _consequence(event: FileEvent, letter: DeadLetter) -> FileEvent:
-    """What follows from a file's dead letter: the indexer notes it; if the indexer itself gave up, the job does."""
+    """What follows from a file's dead letter: the indexer notes it; if it cannot even do that, the job does."""
     fields = {name: getattr(event, name) for name in FileEvent.model_fields}
-    stage = letter.consumer.split("-")[0]
-    if stage == INDEXER:
+    if letter.subject.endswith(names.FILE_FAILED):
         return FileSettled(**fields, outcome=Outcome.FAILED, code=letter.code, detail=letter.reason)
-    return FileFailed(**fields, stage=stage, code=letter.code, detail=letter.reason)
+    return FileFailed(**fields, stage=letter.consumer.split("-")[0], code=letter.code, detail=letter.reason)
 
 
 def _read_letter(letter: DeadLetter) -> FileEvent | FilesUploaded | CloneRequested | None:

@@ -5,6 +5,7 @@ import logging
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,8 +93,12 @@ class SnapshotHandlers:
             )
         await publish_file_events(
             self._bus,
-            (file_event(job, ordinal, files[ordinal], data, self._limits) for ordinal, data in contents),
+            (self._uploaded_event(job, ordinal, files[ordinal], data) for ordinal, data in contents),
         )
+
+    def _uploaded_event(self, job: Job, ordinal: int, file: SnapshotFile, data: bytes) -> FileEvent:
+        # The client has seen the text and the attributes: its flags are final.
+        return file_event(job, ordinal, file, data, limits=self._limits, flags_of=lambda _: file.flags)
 
     async def clone(self, request: CloneRequest) -> JobReply:
         """Begin a job that clones a git URL."""
@@ -139,6 +144,7 @@ class SnapshotHandlers:
                 await self._jobs.fail(job.job, error.body)
                 return
             with snapshot:
+                await self._ledger.hear_of(job, cloned.commit)
                 named = job.model_copy(
                     update={"commit": cloned.commit, "ref": cloned.ref, "state": JobState.INDEXING}
                 )
@@ -155,7 +161,9 @@ class SnapshotHandlers:
             except PrismError as error:
                 yield failed(job, ordinal, file.path, error.code.value, error.body.message)
             else:
-                yield file_event(job, ordinal, file, data, self._limits)
+                yield file_event(
+                    job, ordinal, file, data, limits=self._limits, flags_of=partial(snapshot.flags, ordinal)
+                )
 
     async def _open(self, job: Job, source: str, files: tuple[SnapshotFile, ...]) -> Opened:
         """Plan the job unless that was done, and publish what needs no content. May be repeated."""

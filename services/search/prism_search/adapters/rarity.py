@@ -3,12 +3,12 @@
 import asyncio
 from collections import OrderedDict
 
-from prism_search.adapters.repositories import Target
+from prism_search.adapters.repositories import Repositories, Target
 from prism_search.core.matching import Rarity
 from prism_search.core.query import Query
 from prism_search.core.ranking import rarity_of
 from prism_search.core.words import PART, stem
-from prism_store.reader import Reader, holds_text
+from prism_store.reader import Reader, holds_text, without_status
 
 KEPT_MAX = 50_000
 ALL_CHUNKS = ""
@@ -17,23 +17,37 @@ ALL_CHUNKS = ""
 class RarityCounter:
     """Counts once, remembers by corpus version."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, repositories: Repositories) -> None:
         self._reader = reader
+        self._repositories = repositories
         self._known: OrderedDict[tuple[object, int, str], int] = OrderedDict()
 
-    async def rarity(self, target: Target, query: Query) -> Rarity:
-        """Inverse document frequency of each stem of the question, over the chunks of the target."""
+    async def rarity(self, target: Target, query: Query) -> tuple[Rarity, Rarity]:
+        """Inverse document frequency of each stem of the question, over the chunks of the target and over those of the
+        whole tenant, which is what the store's BM25 counts over.
+        """
+        everything = self._repositories.everything(target)
+        if everything.scope == target.scope:
+            rarity = await self._over(target, query)
+            return rarity, rarity
+        here, overall = await asyncio.gather(self._over(target, query), self._over(everything, query))
+        return here, overall
+
+    async def _over(self, target: Target, query: Query) -> Rarity:
         words = {stem(part.lower()): part for term in query.terms for part in PART.findall(term)}
-        wanted = [ALL_CHUNKS, *(words[s] for s in query.stems if s in words)]
-        documents, *counts = await asyncio.gather(*(self._count(target, word) for word in wanted))
-        return rarity_of(dict(zip((s for s in query.stems if s in words), counts, strict=True)), documents)
+        stems = [s for s in query.stems if s in words]
+        documents, *counts = await asyncio.gather(
+            *(self._count(target, word) for word in (ALL_CHUNKS, *(words[s] for s in stems)))
+        )
+        return rarity_of(dict(zip(stems, counts, strict=True)), documents)
 
     async def _count(self, target: Target, word: str) -> int:
         key = (target.scope, target.corpus_version, word.lower())
         known = self._known.get(key)
         if known is not None:
             return known
-        conditions = [holds_text("text", word)] if word else []
+        # Chunk points alone have the field.
+        conditions = [holds_text("text", word)] if word else [without_status()]
         count = await self._reader.count(target.scope, conditions)
         self._known[key] = count
         if len(self._known) > KEPT_MAX:

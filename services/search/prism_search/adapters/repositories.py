@@ -33,6 +33,11 @@ class Target(NamedTuple):
         return next((known.name for known in self.repositories if known.repo == repo), repo)
 
     @property
+    def is_quiet(self) -> bool:
+        """Whether the newest import of every repository has ended well: nothing is being written."""
+        return all(_is_quiet(known, self.scope.layer) for known in self.repositories)
+
+    @property
     def corpus_version(self) -> int:
         """Grows with every import that any of the repositories has seen."""
         return sum(known.next_version for known in self.repositories)
@@ -81,6 +86,11 @@ class Repositories:
         scope = Scope(tenant=request.tenant, repos=tuple(r.repo for r in chosen), layer=request.layer)
         return Target(scope, tuple(chosen))
 
+    def everything(self, target: Target) -> Target:
+        """All of the target's tenant, in the same layer."""
+        mine = self.of_tenant(target.scope.tenant)
+        return Target(target.scope.model_copy(update={"repos": tuple(r.repo for r in mine)}), tuple(mine))
+
     async def receipt(self, target: Target, missing_legs: Sequence[str] = ()) -> Receipt:
         """How fresh and how complete an answer of this target is."""
         _, by_status, by_reason = await self._counts_of(target)
@@ -108,7 +118,8 @@ class Repositories:
         known = self._counts.get(key)
         if known is None:
             return await self._count(target)
-        if time.monotonic() - known.at > COUNTS_KEPT_S and key not in self._counting:
+        is_old = not target.is_quiet and time.monotonic() - known.at > COUNTS_KEPT_S
+        if is_old and key not in self._counting:
             self._counting[key] = asyncio.create_task(self._count(target))
             self._counting[key].add_done_callback(lambda _: self._counting.pop(key, None))
         return known
@@ -124,6 +135,11 @@ class Repositories:
         counts = Counts(time.monotonic(), by_status, by_reason)
         self._counts[target.scope, target.corpus_version] = counts
         return counts
+
+
+def _is_quiet(repository: Repository, layer: str) -> bool:
+    served = repository.layers.get(layer)
+    return served is not None and not repository.active_job and served.version == repository.next_version - 1
 
 
 def _unknown(name: str, names: list[str]) -> PrismError:

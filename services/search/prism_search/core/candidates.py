@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from prism_search.core.outline import NO_OUTLINE, Definition, Outline
+
 # Cormack, Clarke, Buettcher: Reciprocal rank fusion outperforms Condorcet (SIGIR 2009).
 RRF_K = 60
 CANDIDATES_MAX = 150
@@ -16,22 +18,6 @@ LEG_WEIGHTS: Mapping[str, float] = {
     "vector": 0.5,
     "deep": 0.5,
 }
-
-
-@dataclass(frozen=True)
-class Definition:
-    """What ranking knows of a symbol. `group`: T type-like, F callable, V value."""
-
-    group: str
-    kind: str
-    start: int
-    end: int
-    qualified_name: str
-
-    @property
-    def name(self) -> str:
-        """The last component."""
-        return self.qualified_name.rpartition(".")[2]
 
 
 @dataclass(frozen=True)
@@ -59,13 +45,17 @@ class Candidate:
     flags: str = ""
     prose: bool = False
     lines: int = 0
-    definitions: tuple[Definition, ...] = ()
+    outline: Outline = NO_OUTLINE
     keyword_chunks: list[ChunkHit] = field(default_factory=list)  # best first
     vector_chunks: list[ChunkHit] = field(default_factory=list)
     legs: dict[str, int] = field(default_factory=dict)  # leg -> best rank, from 1
-    nearness: float = 0.0  # of the best chunk's vector, standard deviations above the leg's mean
+    # Of the best chunk's vector, standard deviations above the leg's mean.
+    nearness: float = 0.0
+    deep_nearness: float = 0.0
     score: float = 0.0
     signals: dict[str, float] = field(default_factory=dict)
+    # Of the outline, what shares the beginning of a word with the question.
+    touched: tuple[Definition, ...] = ()
 
 
 def fuse(ranked: Mapping[str, Sequence[str]], limit: int = CANDIDATES_MAX) -> dict[str, dict[str, int]]:
@@ -80,14 +70,3 @@ def fuse(ranked: Mapping[str, Sequence[str]], limit: int = CANDIDATES_MAX) -> di
 
 def _fused(ranks: Mapping[str, int]) -> float:
     return sum(LEG_WEIGHTS[leg] / (RRF_K + rank) for leg, rank in ranks.items())
-
-
-def parse_definitions(packed: str) -> tuple[Definition, ...]:
-    """The inverse of what the indexer writes into a file point's `definitions`."""
-    found = []
-    for line in packed.split("\n"):
-        fields = line.split("\t")
-        if len(fields) == len(Definition.__dataclass_fields__):
-            group, kind, start, end, name = fields
-            found.append(Definition(group, kind, int(start), int(end), name))
-    return tuple(found)

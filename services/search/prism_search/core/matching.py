@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from prism_search.core.query import Query
-from prism_search.core.words import EQUAL, likeness, stems_of
+from prism_search.core.words import EQUAL, HEAD_CHARS, likeness, stems_of
 
 Rarity = Mapping[str, float]  # stem -> inverse document frequency
 
@@ -13,12 +13,17 @@ NOTHING: Mapping[str, float] = {}
 class Question:
     """A query with the rarity of its words; remembers how alike each name's words are to them."""
 
-    def __init__(self, query: Query, rarity: Rarity) -> None:
+    def __init__(self, query: Query, rarity: Rarity, overall: Rarity | None = None) -> None:
         self.query = query
         self.rarity = rarity
+        self.shallowest = 0  # folders above the shallowest candidate
         self.total = sum(rarity.get(stem, 0.0) for stem in query.stems)
+        # By the frequencies that BM25 scores of chunks are made with.
+        self.bm25_total = sum((overall or rarity).values())
         self._stems = frozenset(query.stems)
         self._first_half = frozenset(query.first_half)
+        # A word that begins otherwise than every stem is like none of them: most words are seen off by this.
+        self.heads = frozenset(stem[:HEAD_CHARS] for stem in query.stems)
         self._kin: dict[str, tuple[tuple[str, float], ...]] = {}
         self._names: dict[str, Mapping[str, float]] = {}
 
@@ -62,6 +67,8 @@ class Question:
         return self.share(equal) * len(equal) / len(stems_of(name)) if equal else 0.0
 
     def _kin_of(self, word: str) -> tuple[tuple[str, float], ...]:
+        if word[:HEAD_CHARS] not in self.heads:
+            return ()
         known = self._kin.get(word)
         if known is None:
             degrees = ((stem, likeness(stem, word)) for stem in self._stems)

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import log
 
-from prism_search.core.candidates import Candidate, ChunkHit, Definition
+from prism_search.core.candidates import Candidate, ChunkHit
 from prism_search.core.matching import Question, Rarity
+from prism_search.core.outline import Definition
 from prism_search.core.query import Query, dotted, last_name
 from prism_search.core.signals import score
 
@@ -32,9 +33,11 @@ def rarity_of(document_frequency: dict[str, int], documents: int) -> Rarity:
 
 
 def rank(question: Question, candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The candidates, best first; equal scores by path. Fills in `score` and `signals`."""
+    """The candidates, best first; equal scores by path. Fills in `touched`, `score` and `signals`."""
     files = list(candidates)
+    question.shallowest = min((file.path.count("/") for file in files), default=0)
     for file in files:
+        file.touched = file.outline.starting(question.heads)
         file.signals = score(question, file)
         file.score = sum(file.signals.values())
     return sorted(files, key=lambda file: (-file.score, file.path, file.repo))
@@ -50,7 +53,7 @@ def best_range(question: Question, file: Candidate) -> Range:
     for chunks in (file.keyword_chunks, file.vector_chunks):
         if chunks:
             return _chunk_range(max(chunks, key=lambda chunk: chunk.score))
-    defined = max(file.definitions, key=lambda d: question.name_match(d.name), default=None)
+    defined = max(file.touched, key=lambda d: question.name_match(d.name), default=None)
     if defined is not None and question.name_match(defined.name):
         return _definition_range(defined)
     return Range(1, max(1, min(file.lines, OPENING_LINES)))
@@ -76,9 +79,11 @@ def confidence(scores: Sequence[float]) -> str:
 def _named_definition(query: Query, file: Candidate) -> Definition | None:
     for symbol in query.symbols:
         wanted, name = dotted(symbol), last_name(symbol)
-        named = [definition for definition in file.definitions if definition.name == name]
+        if not file.outline.may_define(name):
+            continue
+        named = [definition for definition in file.outline.definitions() if definition.name == name]
         if named:
-            return max(named, key=lambda d: (d.qualified_name.endswith(wanted), d.group != "V", -d.start))
+            return max(named, key=lambda d: (d.qualified_name.endswith(wanted), d.group in "TF", -d.start))
     return None
 
 

@@ -35,7 +35,7 @@ Signal = Callable[[Question, Candidate], float]
 
 def body(question: Question, file: Candidate) -> float:
     """BM25 of the file's best chunks, a decaying sum, as a share of what a perfect chunk could reach."""
-    best = question.total * (BM25_K1 + 1)
+    best = question.bm25_total * (BM25_K1 + 1)
     scores = sorted((chunk.score for chunk in file.keyword_chunks), reverse=True)[:CHUNKS_MAX]
     return (
         (1 - CHUNK_DECAY) * sum(score * CHUNK_DECAY**i for i, score in enumerate(scores)) / best
@@ -59,7 +59,7 @@ def named_first(question: Question, file: Candidate) -> float:
 def covered(question: Question, file: Candidate) -> float:
     """Rarity-weighted share of the question's words that the file's names hold."""
     taken = dict(question.taken_up(_stem_words(file.path) | _folder_words(file.path)))
-    for definition in file.definitions:
+    for definition in file.touched:
         for stem, degree in question.taken_up_by_name(definition.name).items():
             if degree > taken.get(stem, 0.0):
                 taken[stem] = degree
@@ -68,12 +68,12 @@ def covered(question: Question, file: Candidate) -> float:
 
 def defines(question: Question, file: Candidate) -> float:
     """How fully the best-named function or type of the file covers the question and is covered by it."""
-    return sqrt(max((question.name_match(d.name) for d in file.definitions if d.group != "V"), default=0.0))
+    return sqrt(max((question.name_match(d.name) for d in file.touched if d.group in "TF"), default=0.0))
 
 
 def defines_type(question: Question, file: Candidate) -> float:
     """The same for types, by equal words only."""
-    return max((question.exact_name_match(d.name) for d in file.definitions if d.group == "T"), default=0.0)
+    return max((question.exact_name_match(d.name) for d in file.touched if d.group == "T"), default=0.0)
 
 
 def folder_words(question: Question, file: Candidate) -> float:
@@ -94,10 +94,11 @@ def initials_name(question: Question, file: Candidate) -> float:
 
 def defines_symbol(question: Question, file: Candidate) -> float:
     """How many of the symbols that the question names are defined here."""
-    if not question.query.symbols:
+    wanted = [last_name(symbol) for symbol in question.query.symbols]
+    if not any(file.outline.may_define(name) for name in wanted):
         return 0.0
-    names = {definition.name for definition in file.definitions}
-    return float(sum(last_name(symbol) in names for symbol in question.query.symbols))
+    names = {definition.name for definition in file.outline.definitions()}
+    return float(sum(name in names for name in wanted))
 
 
 def named_as_symbol(question: Question, file: Candidate) -> float:
@@ -111,9 +112,14 @@ def near(_: Question, file: Candidate) -> float:
     return min(max(file.nearness, 0.0), NEARNESS_MAX) / NEARNESS_SCALE
 
 
-def depth(_: Question, file: Candidate) -> float:
-    """Folders above the file, at most three."""
-    return float(min(file.path.count("/"), DEPTH_MAX))
+def near_deep(_: Question, file: Candidate) -> float:
+    """The same by the deep model's vectors, where there are any."""
+    return min(max(file.deep_nearness, 0.0), NEARNESS_MAX) / NEARNESS_SCALE
+
+
+def depth(question: Question, file: Candidate) -> float:
+    """Folders above the file and below the shallowest candidate, at most three."""
+    return float(min(file.path.count("/") - question.shallowest, DEPTH_MAX))
 
 
 def in_tests(question: Question, file: Candidate) -> float:
@@ -151,6 +157,7 @@ WEIGHTS: Mapping[str, tuple[Signal, float]] = {
     "joined_name": (joined_name, 0.15),
     "initials_name": (initials_name, 0.4),
     "near": (near, 0.2),
+    "near_deep": (near_deep, 0.1),
     "depth": (depth, -0.08),
     "in_tests": (in_tests, -0.5),
     "not_code": (not_code, -0.4),

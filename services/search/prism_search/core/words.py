@@ -16,6 +16,8 @@ PREFIX_CHARS_MIN = 3
 PREFIX_SHARE_MIN = 0.28
 KIN_CHARS_MIN = 5
 KIN_SHARE_MIN = 0.6
+# Stems that are alike begin with the same characters, as many as the shorter thresholds above ask for.
+HEAD_CHARS = PREFIX_CHARS_MIN
 
 STOP_WORDS = frozenset(
     [
@@ -107,7 +109,7 @@ STOP_WORDS = frozenset(
 )
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """The stem of a lower-case English word, light: plurals, -ing, -ed, final e and y."""
     if len(word) < STEM_CHARS_MIN or not word.isalpha():
@@ -135,19 +137,18 @@ def _without_ending(word: str) -> str:
     return word
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=20_000)
 def parts(identifier: str) -> tuple[str, ...]:
     """Stems of the parts of an identifier: `getUserNames` -> get, user, name."""
     return tuple(stem(part.lower()) for part in PART.findall(identifier))
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=50_000)
 def stems_of(text: str) -> frozenset[str]:
     """All distinct stems of a short text such as a file name."""
     return frozenset(part for identifier in IDENTIFIER.findall(text) for part in parts(identifier))
 
 
-@lru_cache(maxsize=500_000)
 def likeness(a: str, b: str) -> float:
     """How alike two stems are: equal, one a prefix of the other (auth, authentication), or kin by a common start."""
     if a == b:

@@ -14,19 +14,19 @@ from statistics import fmean, pstdev
 
 from qdrant_client import models
 
+from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Corpus, Hit, SearchReply, SearchRequest
 from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, QueryVectors
+from prism_search.adapters.facts import ChunkFacts, Facts, FileFacts
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.core.advice import diagnose, next_actions
-from prism_search.core.candidates import Candidate, ChunkHit, fuse, parse_definitions
+from prism_search.core.candidates import Candidate, ChunkHit, fuse
 from prism_search.core.globs import compile_glob, literal_prefix
 from prism_search.core.matching import Question
 from prism_search.core.query import Query, dotted, last_name, parse_query
-from prism_search.core.ranking import Range, best_range, confidence, further_ranges, rank
+from prism_search.core.ranking import RANGE_LINES_MAX, Range, best_range, confidence, further_ranges, rank
 from prism_store.reader import (
-    CHUNK_FIELDS,
-    RANK_FIELDS,
     Leg,
     MatchLeg,
     Reader,
@@ -43,7 +43,7 @@ VECTOR_LIMIT = 100
 FILE_LIMIT = 60
 EXACT_LIMIT = 40
 FILTERED_FACTOR = 3  # legs ask for more where a filter will drop some afterwards
-CONTENT_CHUNKS_MAX = 40
+CONTENT_CHUNKS_MAX = RANGE_LINES_MAX  # a chunk has a line at least
 
 FILE_LEGS = frozenset({"path", "symbol", "exact"})
 SKIPPED_FLAGS = frozenset("gvmdt")
@@ -54,6 +54,7 @@ class Found:
     """What the legs brought, by leg."""
 
     points: dict[str, list[StoredPoint]]
+    chunks: dict[str, ChunkFacts]
     missing: tuple[str, ...] = ()
     timings: dict[str, float] = field(default_factory=dict)
 
@@ -65,7 +66,8 @@ class SearchHandler:
         self._reader = reader
         self._repositories = repositories
         self._embedding = embedding
-        self._rarity = RarityCounter(reader)
+        self._rarity = RarityCounter(reader, repositories)
+        self._facts = Facts(reader)
 
     async def search(self, request: SearchRequest) -> SearchReply:
         """Hits, best first, with their legs and the receipt."""
@@ -75,11 +77,21 @@ class SearchHandler:
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
         vectors = await self._embedding.embed(query.text)
         clock.lap("embed")
-        found, candidates = await self._candidates(request, query, target, vectors, clock)
-        question = Question(query, await rarity_task)
-        ranked = rank(question, (file for file in candidates if _wanted(file, request)))
-        clock.lap("rank")
-        hits = await self._hits(target, question, ranked, request.limit)
+        question = None
+        for last in (False, False, True):
+            found, candidates = await self._candidates(request, query, target, vectors, clock)
+            question = question or Question(query, *await rarity_task)
+            ranked = rank(question, (file for file in candidates if _wanted(file, request)))
+            clock.lap("rank")
+            hits, complete = await self._hits(target, question, ranked, request)
+            if complete:
+                break
+            if last and not hits:
+                raise PrismError(
+                    ErrorCode.UNAVAILABLE,
+                    "The files that answer keep changing while they are read.",
+                    "Try again in a second.",
+                )
         receipt = await self._repositories.receipt(target, found.missing)
         clock.lap("assemble")
         return SearchReply(
@@ -106,25 +118,32 @@ class SearchHandler:
         for last in (False, False, True):
             found = await self._ask(request, query, target, vectors)
             clock.lap("legs")
-            ranks = fuse({leg: [_file_of(leg, p) for p in points] for leg, points in found.points.items()})
-            files = await self._reader.points(target.scope, list(ranks), RANK_FIELDS)
+            ranks = fuse({leg: _files_of(found, leg) for leg in found.points})
+            files = await self._facts.files(target, ranks)
             clock.lap("files")
             stale = _stale_files(found, files)
             if last or not stale:
                 break
+            self._facts.forget(stale)
         return found, _candidates_of(found, files, ranks, stale)
 
     async def _ask(
         self, request: SearchRequest, query: Query, target: Target, vectors: QueryVectors
     ) -> Found:
         legs = _legs(request, query, vectors)
-        answers = await self._reader.ask_legs(target.scope, list(legs.values()), CHUNK_FIELDS)
-        return Found(dict(zip(legs, answers, strict=True)), vectors.missing)
+        answers = await self._reader.ask_legs(target.scope, list(legs.values()))
+        points = dict(zip(legs, answers, strict=True))
+        ids = (point.id for leg, found in points.items() if leg not in FILE_LEGS for point in found)
+        return Found(points, await self._facts.chunks(target.scope, ids), vectors.missing)
 
     async def _hits(
-        self, target: Target, question: Question, ranked: Sequence[Candidate], limit: int
-    ) -> tuple[Hit, ...]:
-        """One hit a file; if there are fewer files than asked for, further chunks of the best."""
+        self, target: Target, question: Question, ranked: Sequence[Candidate], request: SearchRequest
+    ) -> tuple[tuple[Hit, ...], bool]:
+        """One hit a file; if there are fewer files than asked for, further chunks of the best.
+
+        False with it: some are left out, as their files were replaced after they were found.
+        """
+        limit = request.limit
         shown = [(file, best_range(question, file)) for file in ranked[:limit]]
         for file in ranked[:limit]:
             if len(shown) >= limit:
@@ -132,12 +151,15 @@ class SearchHandler:
             first = next(found for other, found in shown if other is file)
             shown += [(file, found) for found in further_ranges(file, [first])[: limit - len(shown)]]
         contents = await self._contents(target, shown)
-        return tuple(
-            _hit(target, file, found, content) for (file, found), content in zip(shown, contents, strict=True)
+        hits = tuple(
+            _hit(target, file, found, content, explain=request.explain)
+            for (file, found), content in zip(shown, contents, strict=True)
+            if content is not None
         )
+        return hits, len(hits) == len(shown)
 
-    async def _contents(self, target: Target, shown: Sequence[tuple[Candidate, Range]]) -> list[str]:
-        """The text of each range, cut out of the chunks that it touches."""
+    async def _contents(self, target: Target, shown: Sequence[tuple[Candidate, Range]]) -> list[str | None]:
+        """The text of each range, cut out of the chunks that it touches; None if not all of them are there."""
         legs = [
             MatchLeg(
                 CONTENT_CHUNKS_MAX,
@@ -153,7 +175,7 @@ class SearchHandler:
         if not legs:
             return []
         answers = await self._reader.ask_legs(target.scope, legs, ["start", "end", "ordinal", "text"])
-        return [_cut(chunks, found) for chunks, (_, found) in zip(answers, shown, strict=True)]
+        return [_cut(chunks, found, file.lines) for chunks, (file, found) in zip(answers, shown, strict=True)]
 
 
 class _Clock:
@@ -206,92 +228,98 @@ def _conditions(request: SearchRequest) -> tuple[models.Condition, ...]:
 def _wanted(file: Candidate, request: SearchRequest) -> bool:
     if request.path_filter and not compile_glob(request.path_filter).fullmatch(file.path):
         return False
-    if request.kind and not any(definition.kind == request.kind for definition in file.definitions):
+    if request.kind and not file.outline.has_kind(request.kind):
         return False
     return not (request.source_only and (file.prose or SKIPPED_FLAGS.intersection(file.flags)))
 
 
-def _file_of(leg: str, point: StoredPoint) -> str:
-    return point.id if leg in FILE_LEGS else point.text("file")
+def _files_of(found: Found, leg: str) -> list[str]:
+    """The files of a leg's points, in their order."""
+    ids = (point.id for point in found.points[leg])
+    if leg in FILE_LEGS:
+        return list(ids)
+    return [found.chunks[id_].file for id_ in ids if id_ in found.chunks]
 
 
-def _stale_files(found: Found, files: dict[str, StoredPoint]) -> set[str]:
+def _stale_files(found: Found, files: dict[str, FileFacts]) -> set[str]:
     """Files that were replaced between the legs and their file points: a chunk of another version came, none of this."""
     old: set[str] = set()
     current: set[str] = set()
-    for leg, points in found.points.items():
-        for point in points:
-            file = files.get(_file_of(leg, point))
-            if leg in FILE_LEGS or file is None:
-                continue
-            same = point.text("generation") == file.text("generation")
-            (current if same else old).add(file.id)
+    for chunk in found.chunks.values():
+        file = files.get(chunk.file)
+        if file is not None:
+            (current if chunk.generation == file.generation else old).add(file.file)
     return old - current
 
 
 def _candidates_of(
-    found: Found, files: dict[str, StoredPoint], ranks: dict[str, dict[str, int]], stale: set[str]
+    found: Found, files: dict[str, FileFacts], ranks: dict[str, dict[str, int]], stale: set[str]
 ) -> list[Candidate]:
     """Candidates with their chunks, those of another version left out."""
     keyword, vector, deep = (_chunks_by_file(found, leg) for leg in ("keyword", FAST_LEG, DEEP_LEG))
-    scores = [point.score for point in found.points.get(FAST_LEG, ())]
-    mean, spread = (fmean(scores), pstdev(scores)) if scores else (0.0, 0.0)
+    fast_spread, deep_spread = _spread(found, FAST_LEG), _spread(found, DEEP_LEG)
     candidates = []
     for file_id, legs in ranks.items():
-        point = files.get(file_id)
-        if point is None or not point.text("generation"):
+        facts = files.get(file_id)
+        if facts is None or not facts.generation:
             continue
-        file = _candidate(point, legs)
-        file.keyword_chunks = _current(keyword, file)
-        near = _current(vector, file)
-        file.vector_chunks = near + _current(deep, file)
-        if near and spread:
-            file.nearness = (max(chunk.score for chunk in near) - mean) / spread
+        file = _candidate(facts, legs)
+        file.keyword_chunks = _current(found, keyword.get(file_id, ()), file)
+        near = _current(found, vector.get(file_id, ()), file)
+        near_deep = _current(found, deep.get(file_id, ()), file)
+        file.vector_chunks = near + near_deep
+        file.nearness = _nearness(near, fast_spread)
+        file.deep_nearness = _nearness(near_deep, deep_spread)
         if file_id in stale:
             file.legs = {leg: rank for leg, rank in legs.items() if leg in FILE_LEGS}
         candidates.append(file)
     return candidates
 
 
-def _candidate(point: StoredPoint, legs: dict[str, int]) -> Candidate:
+def _spread(found: Found, leg: str) -> tuple[float, float]:
+    """Mean and standard deviation of a leg's scores."""
+    scores = [point.score for point in found.points.get(leg, ())]
+    return (fmean(scores), pstdev(scores)) if scores else (0.0, 0.0)
+
+
+def _nearness(chunks: Sequence[ChunkHit], spread: tuple[float, float]) -> float:
+    mean, deviation = spread
+    return (max(chunk.score for chunk in chunks) - mean) / deviation if chunks and deviation else 0.0
+
+
+def _candidate(facts: FileFacts, legs: dict[str, int]) -> Candidate:
     return Candidate(
-        file=point.id,
-        repo=point.text("scope"),
-        path=point.text("path"),
-        generation=point.text("generation"),
-        language=point.text("language"),
-        flags=point.text("flags"),
-        prose=bool(point.payload.get("prose")),
-        lines=point.number("lines"),
-        definitions=parse_definitions(point.text("definitions")),
+        file=facts.file,
+        repo=facts.scope,
+        path=facts.path,
+        generation=facts.generation,
+        language=facts.language,
+        flags=facts.flags,
+        prose=facts.prose,
+        lines=facts.lines,
+        outline=facts.outline,
         legs=legs,
     )
 
 
 def _chunks_by_file(found: Found, leg: str) -> dict[str, list[StoredPoint]]:
-    chunks: dict[str, list[StoredPoint]] = defaultdict(list)
+    points: dict[str, list[StoredPoint]] = defaultdict(list)
     for point in found.points.get(leg, ()):
-        chunks[point.text("file")].append(point)
-    return chunks
+        if point.id in found.chunks:
+            points[found.chunks[point.id].file].append(point)
+    return points
 
 
-def _current(chunks: dict[str, list[StoredPoint]], file: Candidate) -> list[ChunkHit]:
+def _current(found: Found, points: Sequence[StoredPoint], file: Candidate) -> list[ChunkHit]:
+    hits = ((point, found.chunks[point.id]) for point in points)
     return [
-        ChunkHit(
-            point.id,
-            file.file,
-            point.score,
-            point.number("start"),
-            point.number("end"),
-            point.text("symbol"),
-            point.text("kind"),
-        )
-        for point in chunks.get(file.file, ())
-        if point.text("generation") == file.generation
+        ChunkHit(point.id, file.file, point.score, chunk.start, chunk.end, chunk.symbol, chunk.kind)
+        for point, chunk in hits
+        if chunk.generation == file.generation
     ]
 
 
-def _hit(target: Target, file: Candidate, found: Range, content: str) -> Hit:
+def _hit(target: Target, file: Candidate, found: Range, content: str, *, explain: bool) -> Hit:
     return Hit(
         repo=target.name_of(file.repo),
         file_path=file.path,
@@ -303,14 +331,20 @@ def _hit(target: Target, file: Candidate, found: Range, content: str) -> Hit:
         language=file.language,
         score=round(file.score, 4),
         legs=file.legs,
+        signals={name: round(share, 4) for name, share in file.signals.items() if share} if explain else {},
     )
 
 
-def _cut(chunks: Sequence[StoredPoint], found: Range) -> str:
-    """The lines of a range out of chunks in any order."""
-    ordered = sorted(chunks, key=lambda chunk: chunk.number("ordinal"))
-    if not ordered:
+def _cut(chunks: Sequence[StoredPoint], found: Range, lines_of_file: int) -> str | None:
+    """The lines of a range out of chunks in any order; None if a chunk of them is gone."""
+    if not lines_of_file:
         return ""
+    ordered = sorted(chunks, key=lambda chunk: chunk.number("ordinal"))
+    last = min(found.end, lines_of_file)
+    if not ordered or ordered[0].number("start") > found.start or ordered[-1].number("end") < last:
+        return None
+    if ordered[-1].number("ordinal") - ordered[0].number("ordinal") != len(ordered) - 1:
+        return None
     lines = "".join(chunk.text("text") for chunk in ordered).split("\n")
     first = ordered[0].number("start")
     return "\n".join(lines[found.start - first : found.end - first + 1])

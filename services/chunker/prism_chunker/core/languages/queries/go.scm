@@ -23,5 +23,5 @@
 (composite_literal type: (qualified_type package: (_) @qualifier name: (type_identifier) @call))
 (field_declaration_list (field_declaration !name type: (type_identifier) @extends))
 (field_declaration_list (field_declaration !name type: (pointer_type (type_identifier) @extends)))
-(import_spec !name path: (_) @import)
-(import_spec name: (_) @alias path: (_) @import)
+(import_spec !name path: (_) @file)
+(import_spec name: (_) @alias path: (_) @file)

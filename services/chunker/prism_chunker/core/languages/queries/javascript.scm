@@ -2,5 +2,3 @@
 (class_body (field_definition property: (_) @name value: (arrow_function body: (_) @body)) @method)
 (class_heritage (identifier) @extends)
 (class_heritage (member_expression object: (_) @qualifier property: (property_identifier) @extends))
-(jsx_opening_element name: (identifier) @call)
-(jsx_self_closing_element name: (identifier) @call)

@@ -1,0 +1,102 @@
+"""`python -m bench.main`: make a corpus, start a stack, measure it, print a table, keep the figures as JSON.
+
+One command, a few minutes, nothing outside of temporary folders but the results. A busy machine makes wall times
+longer and leaves CPU seconds as they are, so both are told.
+"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench import measure_index, measure_search
+from bench.corpus import Corpus, make_corpus
+from bench.machine import load, machine_facts, yardstick_ms
+from bench.report import Results, show, write_json
+from bench.stack import Stack, running_stack
+
+LATEST = Path(__file__).with_name("results") / "latest.json"
+SEED = 20_260
+# Questions of each client in a crowd.
+CROWD_SHARE = 20
+
+
+def main() -> None:
+    """Measure and tell."""
+    options = _options()
+    with tempfile.TemporaryDirectory(prefix="prism-bench-") as folder:
+        results = run(Path(folder), options)
+    show(results)
+    write_json(results, options.out)
+    print(f"Kept in {options.out}")
+
+
+def run(folder: Path, options: argparse.Namespace) -> Results:
+    """Corpus, stack, measurements."""
+    load_before, yardstick_before = load(), yardstick_ms()
+    _say(f"corpus of {options.files:,} files")
+    corpus = make_corpus(folder / "corpus", options.files)
+    _say("start of the stack")
+    with running_stack(folder / "data") as stack:
+        time.sleep(options.rest)
+        return asyncio.run(_measure(stack, corpus, options, load_before, yardstick_before))
+
+
+async def _measure(
+    stack: Stack,
+    corpus: Corpus,
+    options: argparse.Namespace,
+    load_before: list[float],
+    yardstick_before: float,
+) -> Results:
+    _say("first index")
+    index = await measure_index.first_index(stack, corpus)
+    yardsticks = [yardstick_before, yardstick_ms()]
+    _say("no-op reindex")
+    no_op = await measure_index.no_op(stack, corpus)
+    _say("questions of one client")
+    alone = await measure_search.alone(stack, corpus, options.questions, SEED)
+    _say("questions of many clients")
+    crowd = await measure_search.crowd(stack, corpus, options.clients, CROWD_SHARE, SEED + 2)
+    _say("questions over REST")
+    parts = await measure_search.parts(stack, corpus, options.questions, SEED + 3)
+    _say("ripgrep")
+    ripgrep = measure_search.ripgrep(corpus, options.questions, SEED, alone.grep)
+    _say("edits")
+    edits = await measure_index.edits(stack, corpus, options.edits, SEED)
+    return Results(
+        machine=machine_facts(),
+        load_before=load_before,
+        load_after=load(),
+        yardstick_ms=[*yardsticks, yardstick_ms()],
+        corpus={"files": corpus.files, "bytes": corpus.bytes, "kinds": corpus.kinds},
+        restarts=stack.restarts(),
+        index=index,
+        no_op=no_op,
+        edits=edits,
+        alone=alone,
+        crowd=crowd,
+        parts=parts,
+        ripgrep=ripgrep,
+    )
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("--files", type=int, default=10_000, help="size of the corpus (default 10,000)")
+    parser.add_argument("--questions", type=int, default=200, help="questions of one client (default 200)")
+    parser.add_argument("--clients", type=int, default=16, help="clients at once (default 16)")
+    parser.add_argument("--edits", type=int, default=20, help="files that are changed (default 20)")
+    parser.add_argument("--rest", type=float, default=5.0, help="seconds of rest before the first look")
+    parser.add_argument("--out", type=Path, default=LATEST, help="where the JSON goes")
+    return parser.parse_args()
+
+
+def _say(step: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {step}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

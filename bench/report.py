@@ -1,0 +1,207 @@
+"""The results as a table for people and as JSON for programs. Says what was measured; asserts nothing."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bench.measure_index import Edits, FirstIndex, NoOp
+from bench.measure_search import Alone, Crowd, Grep, Parts
+from bench.spread import Spread
+
+MIB = 1024 * 1024
+MACHINE_COLUMNS = 160
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything that was measured in one run."""
+
+    machine: dict[str, Any]
+    load_before: list[float]
+    load_after: list[float]
+    yardstick_ms: list[float]  # before, between and after
+    corpus: dict[str, Any]
+    restarts: int
+    index: FirstIndex
+    no_op: NoOp
+    edits: Edits
+    alone: Alone
+    crowd: Crowd
+    parts: Parts
+    ripgrep: Grep | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table. `met` is None where there is no target."""
+
+    name: str
+    value: str
+    target: str = ""
+    met: bool | None = None
+
+
+def write_json(results: Results, path: Path) -> None:
+    """Keep the results."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(_plain(results), indent=1, default=str) + "\n")
+
+
+def show(results: Results) -> None:
+    """Print the tables."""
+    console = Console(width=None if Console().is_terminal else MACHINE_COLUMNS)
+    console.print(_facts(results), soft_wrap=True)
+    console.print(_table(rows(results)))
+    console.print(_cpu_table(results.index))
+    console.print(_parts_table(results.parts))
+    for text in results.crowd.error_texts:
+        console.print(Text(f"error: {text}"), soft_wrap=True)
+    if results.ripgrep is None:
+        console.print("ripgrep: `rg` is not on PATH, so nothing is compared with it.")
+
+
+def rows(results: Results) -> list[Row]:
+    """The measured figures beside their targets."""
+    return [
+        *_index_rows(results.index),
+        *_again_rows(results.no_op, results.edits),
+        *_search_rows(results.alone, results.crowd),
+        *_ripgrep_rows(results.ripgrep),
+    ]
+
+
+def _index_rows(index: FirstIndex) -> list[Row]:
+    rate = f"{index.files / index.wall_s:.0f} files/s, {index.chunks / index.wall_s:.0f} chunks/s"
+    return [
+        Row(f"first index of {index.files:,} files, {index.chunks:,} chunks", f"{index.wall_s:.1f} s", "120 s", index.wall_s <= 120),
+        Row("  rate", rate),
+        Row("  CPU of the stack", f"{index.stack_cpu_s:.1f} s, {1000 * index.stack_cpu_s / max(1, index.files):.1f} ms a file"),
+        Row("  peak memory of the stack, PSS", _mib(index.peak.pss), "2048 MiB", index.peak.pss <= 2048 * MIB),
+        Row("  peak memory of the stack, RSS", _mib(index.peak.rss)),
+        Row("at rest before, PSS (RSS)", _both(index.rest_before), "900 MiB", index.rest_before.pss <= 900 * MIB),
+        Row("at rest 10 s after, PSS (RSS)", _both(index.rest_after), "900 MiB", index.rest_after.pss <= 900 * MIB),
+    ]  # fmt: skip
+
+
+def _again_rows(no_op: NoOp, edits: Edits) -> list[Row]:
+    return [
+        Row(f"no-op reindex of {no_op.unchanged:,} files", f"{no_op.wall_s:.2f} s (CPU of the stack {no_op.stack_cpu_s:.2f} s)", "10 s", no_op.wall_s <= 10),
+        Row("one file saved to found (the whole folder is looked at)", _p95(edits.saved_to_hit)),
+        Row("  from the POST to found", _p95(edits.post_to_hit)),
+        Row("  from saved to the job's end", _p95(edits.saved_to_done)),
+    ]  # fmt: skip
+
+
+def _search_rows(alone: Alone, crowd: Crowd) -> list[Row]:
+    search = alone.search
+    return [
+        Row("search_code over MCP, 1 client", _p99(search), "p50 30, p95 80 ms", search.p50 <= 30 and search.p95 <= 80),
+        Row(f"search_code over MCP, {crowd.clients} clients", f"{_p95(crowd.search)}, {crowd.errors} errors, {crowd.questions_per_s:.0f}/s"),
+        Row("  CPU of one question", _cpu_of_question(alone)),
+        Row("grep_code over MCP, 1 client", _p99(alone.grep)),
+        Row("read_file over MCP, 1 client", _p99(alone.read)),
+        Row("questions without an answer", str(alone.empty_answers)),
+    ]  # fmt: skip
+
+
+def _cpu_of_question(alone: Alone) -> str:
+    parts = {name: value for name, value in alone.search_cpu_ms.items() if value >= 0.1}
+    by_cost = sorted(parts.items(), key=lambda item: -item[1])
+    stack = sum(value for name, value in parts.items() if name != "client")
+    return f"{stack:.1f} ms: " + ", ".join(f"{name} {value:.1f}" for name, value in by_cost)
+
+
+def _ripgrep_rows(grep: Grep | None) -> list[Row]:
+    if grep is None:
+        return []
+    return [
+        Row(f"{grep.version}, the same literals", f"{_p95(grep.literal)}; grep_code / rg {grep.ratio:.2f}")
+    ]
+
+
+def _facts(results: Results) -> Text:
+    machine, corpus = results.machine, results.corpus
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in corpus["kinds"].items())
+    lines = [
+        f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_bytes'] / 2**30:.0f} GiB, Python {machine['python']}, commit {machine['commit']}",
+        f"corpus: {corpus['files']:,} files, {corpus['bytes'] / MIB:.0f} MiB: {kinds}",
+        f"load average before {results.load_before}, after {results.load_after}",
+        f"CPU ms of a fixed piece of work before, in between and after: {results.yardstick_ms}",
+    ]
+    if max(results.load_before) > machine["cores"] / 2:
+        lines.append("The machine was busy before: wall times are an upper bound, CPU seconds hold.")
+    if results.restarts:
+        lines.append(f"Services died {results.restarts} times during the run.")
+    return Text("\n".join(lines))
+
+
+def _table(found: list[Row]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), title_justify="left")
+    for column in ("figure", "measured", "target", ""):
+        table.add_column(column, header_style="dim")
+    for row in found:
+        table.add_row(row.name, row.value, row.target, _mark(row.met))
+    return table
+
+
+def _cpu_table(index: FirstIndex) -> Table:
+    title = "First index: CPU, and memory at the peak (PSS)"
+    table = Table(title=title, box=None, padding=(0, 2, 0, 0), title_justify="left")
+    for column in ("process", "CPU s", "ms a file", "memory"):
+        table.add_column(column, header_style="dim", justify="left" if column == "process" else "right")
+    for name, seconds in sorted(index.cpu_s.items(), key=lambda item: -item[1]):
+        memory = index.peak.by_service.get(name)
+        per_file = f"{1000 * seconds / max(1, index.files):.2f}"
+        table.add_row(name, f"{seconds:.1f}", per_file, "" if memory is None else _mib(memory))
+    return table
+
+
+def _parts_table(parts: Parts) -> Table:
+    table = Table(
+        title="One question over REST, medians", box=None, padding=(0, 2, 0, 0), title_justify="left"
+    )
+    table.add_column("part", header_style="dim")
+    table.add_column("ms", header_style="dim", justify="right")
+    table.add_row("the whole answer", f"{parts.rest.p50:.2f}")
+    table.add_row("  HTTP, gateway, bus", f"{parts.around:.2f}")
+    for name, value in parts.service.items():
+        table.add_row(f"  search service: {name}", f"{value:.2f}")
+    return table
+
+
+def _mark(met: bool | None) -> Text:
+    return Text("") if met is None else Text("met", style="green") if met else Text("missed", style="red")
+
+
+def _mib(size: int) -> str:
+    return f"{size / MIB:.0f} MiB"
+
+
+def _both(memory: Any) -> str:
+    return f"{_mib(memory.pss)} ({_mib(memory.rss)})"
+
+
+def _p95(times: Spread) -> str:
+    return f"p50 {times.p50:.1f}, p95 {times.p95:.1f} ms (n={times.asked})"
+
+
+def _p99(times: Spread) -> str:
+    return f"p50 {times.p50:.1f}, p95 {times.p95:.1f}, p99 {times.p99:.1f} ms (n={times.asked})"
+
+
+def _plain(value: Any) -> Any:
+    """Named tuples and dataclasses as objects."""
+    if hasattr(value, "_asdict"):
+        return _plain(value._asdict())
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value

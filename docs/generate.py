@@ -1,0 +1,430 @@
+"""`python docs/generate.py`: writes the pages that say what the code says: settings, events, tools, metrics.
+
+In: the settings classes, the contracts, the table of tools, the metrics as they are registered. Out: `docs/*.md`.
+The same code gives the same pages, on every machine; a test compares them with what is committed.
+"""
+
+import inspect
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple, cast
+
+import prometheus_client
+from faststream.nats.prometheus import NatsPrometheusMiddleware
+from prometheus_client.parser import text_string_to_metric_families
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings
+
+import prism_contracts
+from prism_chunker.settings import ChunkerSettings
+from prism_contracts import events, names, rpc
+from prism_contracts.base import Lane, Message
+from prism_embedder.settings import EmbedderSettings
+from prism_gateway.mcp.tool import AnyTool, Toolset
+from prism_gateway.mcp.toolsets import TOOLS
+from prism_gateway.settings import GatewaySettings
+from prism_indexer.settings import IndexerSettings
+from prism_ingest.settings import IngestSettings
+from prism_qdrant_local.metrics import Metrics
+from prism_qdrant_local.settings import QdrantLocalSettings
+from prism_qdrant_local.store import Store
+from prism_runtime.settings import ServiceSettings
+from prism_search.settings import SearchSettings
+from prism_store.settings import StoreSettings
+
+FOLDER = Path(__file__).resolve().parent
+EXAMPLES = Path(prism_contracts.__file__).with_name("examples")
+HEAD = "<!-- Written by `make docs` from the code. Change the code, then run it again. -->\n\n"
+EXAMPLE_CHARS_MAX = 200  # longer strings of examples are cut: packed lists, vectors
+
+
+def pages() -> dict[str, str]:
+    """Every page by its file name."""
+    return {
+        "settings.md": HEAD + settings_page(),
+        "events.md": HEAD + events_page(),
+        "tools.md": HEAD + tools_page(),
+        "metrics.md": HEAD + metrics_page(),
+    }
+
+
+# Settings.
+
+
+class Part(NamedTuple):
+    """Who reads a settings class."""
+
+    title: str
+    settings: type[BaseSettings]
+    note: str = ""
+
+
+PARTS = (
+    Part("Every service", ServiceSettings, "All but the local store read these as well as their own."),
+    Part("Gateway", GatewaySettings),
+    Part("Ingest", IngestSettings),
+    Part("Chunker", ChunkerSettings),
+    Part("Embedder", EmbedderSettings),
+    Part("Indexer", IndexerSettings),
+    Part("Search", SearchSettings),
+    Part("Indexer and search: the store", StoreSettings),
+    Part("The local store", QdrantLocalSettings, "`prism up` sets the first four."),
+)
+
+SETTINGS_HEAD = """# Settings
+
+Read from the environment once, when a process starts; a value that makes no sense stops the start. A variable that is set for
+`prism up` reaches every process of the stack. `prism up` itself sets addresses, ports, keys and `PRISM_RUN_DIR`.
+
+## The command line
+
+| variable | default | meaning |
+|---|---|---|
+| `PRISM_URL` | the local stack | Address of the Prism that commands talk to. |
+| `PRISM_TOKEN` | the local stack's | Its token. |
+| `PRISM_DATA_DIR` | the user's data folder | Folder of the local stack. |
+| `PRISM_DEEP_ENABLED` | `false` | `prism up` starts the deep embedder as well (and see the indexer). |
+"""
+
+
+def settings_page() -> str:
+    """Each settings class as a table."""
+    return SETTINGS_HEAD + "".join(_settings_section(part) for part in PARTS)
+
+
+def _settings_section(part: Part) -> str:
+    inherited = set(ServiceSettings.model_fields) if part.settings is not ServiceSettings else set()
+    prefix = part.settings.model_config.get("env_prefix", "")
+    rows = [
+        (f"`{prefix}{name.upper()}`", _default(field), _meaning(field))
+        for name, field in part.settings.model_fields.items()
+        if name not in inherited
+    ]
+    note = f"\n{part.note}\n" if part.note else ""
+    return f"\n## {part.title}\n{note}\n{_table(('variable', 'default', 'meaning'), rows)}"
+
+
+def _meaning(field: FieldInfo) -> str:
+    bounds = [f"{mark} {value:g}" for mark, value in _bounds(field.metadata)]
+    return f"{field.description} ({', '.join(bounds)})" if bounds else str(field.description)
+
+
+def _bounds(metadata: Sequence[Any]) -> Iterator[tuple[str, float]]:
+    for constraint in metadata:
+        for name, mark in (("ge", "≥"), ("gt", ">"), ("le", "≤"), ("lt", "<")):
+            if getattr(constraint, name, None) is not None:
+                yield mark, getattr(constraint, name)
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.default
+    if isinstance(value, Path):  # a place in this checkout, which is elsewhere on each machine
+        return f"`{value.relative_to(FOLDER.parent).as_posix()}`"
+    if value in ("", None) or isinstance(value, SecretStr):
+        return "empty"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f"`{value}`"
+
+
+# Events.
+
+FACTS: dict[str, type[Message]] = {
+    names.FILES_UPLOADED: events.FilesUploaded,
+    names.CLONE_REQUESTED: events.CloneRequested,
+    names.FILE_CHANGED: events.FileChanged,
+    names.FILE_REMOVED: events.FileRemoved,
+    names.FILE_SKIPPED: events.FileSkipped,
+    names.FILE_FAILED: events.FileFailed,
+    names.FILE_CHUNKED: events.FileChunked,
+    names.FILE_EMBEDDED: events.FileEmbedded,
+    names.FILE_SETTLED: events.FileSettled,
+    names.REPO_INDEXED: events.RepoIndexed,
+    names.DEEP_REQUESTED: events.DeepEmbeddingRequested,
+    names.DEEP_EMBEDDED: events.DeepEmbedded,
+}
+REQUESTS: dict[str, tuple[type[Message], type[Message]]] = {
+    names.RPC_SEARCH: (rpc.SearchRequest, rpc.SearchReply),
+    names.RPC_GREP: (rpc.GrepRequest, rpc.GrepReply),
+    names.RPC_READ_FILE: (rpc.ReadFileRequest, rpc.ReadFileReply),
+    names.RPC_LIST_FILES: (rpc.ListFilesRequest, rpc.ListFilesReply),
+    names.RPC_OUTLINE: (rpc.OutlineRequest, rpc.OutlineReply),
+    names.RPC_DEFINITIONS: (rpc.DefinitionsRequest, rpc.DefinitionsReply),
+    names.RPC_COVERAGE: (rpc.CoverageRequest, rpc.CoverageReply),
+    names.RPC_MANIFEST: (rpc.ManifestRequest, rpc.ManifestReply),
+    names.RPC_POINT_COUNTS: (rpc.PointCountsRequest, rpc.PointCountsReply),
+    names.RPC_OPEN_SNAPSHOT: (rpc.OpenSnapshotRequest, rpc.OpenSnapshotReply),
+    names.RPC_CLONE: (rpc.CloneRequest, rpc.JobReply),
+    names.RPC_JOB: (rpc.JobRequest, rpc.JobReply),
+    names.RPC_JOBS: (rpc.JobsRequest, rpc.JobsReply),
+    names.RPC_EMBED_QUERY: (rpc.EmbedQueryRequest, rpc.EmbedQueryReply),
+    names.RPC_EMBED_DEEP_QUERY: (rpc.EmbedQueryRequest, rpc.EmbedQueryReply),
+}
+
+EVENTS_HEAD = """# Events and requests
+
+Messages are JSON of the models in `libs/contracts`. A reader ignores fields that it does not know, so a field may be added and is
+never renamed or reused. A body above {claim} KiB travels by claim. Long strings of the examples are cut here; whole ones lie in
+`libs/contracts/prism_contracts/examples` and are compared byte for byte by a test.
+"""
+
+
+def events_page() -> str:
+    """Streams, then each fact with its fields and an example, then requests."""
+    shared = _fields(events.FileEvent, skip=()).rstrip("\n") + "\n"
+    return "".join(
+        [
+            EVENTS_HEAD.format(claim=names.MESSAGE_BYTES_MAX // 1024),
+            "\n## Streams\n\n",
+            _table(("stream", "facts", "kept until", "limit"), [_stream_row(s) for s in names.STREAMS]),
+            "\nA stream that is a queue refuses what does not fit, and its producer waits; the others drop the oldest.\n",
+            f"Messages that were given up go to `{names.DEAD_LETTERS}`, subject `prism.dead.<stream>.<consumer>`, for ",
+            f"{names.DEAD_LETTERS_MAX_AGE_S // 86_400} days, with headers `Prism-Subject`, `Prism-Consumer`, `Prism-Code`, ",
+            "`Prism-Reason` and `Prism-Deliveries`.\n",
+            f"\n## Every event about a file\n\n{_doc(events.FileEvent)}\n\n{shared}",
+            *(_fact_section(fact, model) for fact, model in FACTS.items()),
+            '\n## Requests\n\nA reply on the wire is `{"ok": …}` or `{"error": …}`; copies of a service share its subjects.\n\n',
+            _table(
+                ("subject", "request", "reply", "does"),
+                [
+                    (f"`{subject}`", f"`{asked.__name__}`", f"`{told.__name__}`", _doc(asked))
+                    for subject, (asked, told) in REQUESTS.items()
+                ],
+            ),
+        ]
+    )
+
+
+def _stream_row(stream: names.Stream) -> tuple[str, ...]:
+    facts = ", ".join(f"`{fact}`" for fact in stream.facts)
+    days = stream.max_age_s / 86_400
+    until = f"acked, {days:g} days" if stream.work_queue else f"{days:g} day"
+    return f"`{stream.name}`", facts, until, f"{stream.max_bytes // names.MIB} MiB"
+
+
+def _fact_section(fact: str, model: type[Message]) -> str:
+    purpose, producer, consumer = _roles(model)
+    shared = issubclass(model, events.FileEvent)
+    fields = _fields(model, skip=events.FileEvent.model_fields if shared else ())
+    subjects = ", ".join(f"`{names.subject(lane, fact)}`" for lane in Lane)
+    also = "Also the fields of every event about a file.\n" if shared else ""
+    return (
+        f"\n## `{fact}` — {model.__name__}\n\n{purpose}\n\n"
+        f"From {producer}, to {consumer}, on {subjects}, in `{names.stream_of(fact).name}`.\n{also}\n"
+        f"{fields}```json\n{_example(model)}\n```\n"
+    )
+
+
+def _roles(model: type[Message]) -> tuple[str, str, str]:
+    found = re.fullmatch(
+        r"(.*?)\s*Producer: (.*?)\. Consumers?: (.*)\.", inspect.getdoc(model) or "", re.DOTALL
+    )
+    if not found:
+        raise ValueError(f"{model.__name__} does not say its producer and consumer")
+    return found[1].strip(), found[2], found[3]
+
+
+def _doc(model: type[Message]) -> str:
+    return " ".join((inspect.getdoc(model) or "").split())
+
+
+def _fields(model: type[Message], skip: Iterable[str]) -> str:
+    source = {field.name: field for field in _source_fields(model)}
+    rows = [
+        (f"`{name}`", f"`{source[name].type}`", _field_default(field), source[name].comment or _values(field))
+        for name, field in model.model_fields.items()
+        if name not in skip
+    ]
+    return _table(("field", "type", "default", "meaning"), rows) + "\n" if rows else ""
+
+
+def _field_default(field: FieldInfo) -> str:
+    if field.is_required():
+        return ""
+    return "none set" if isinstance(field.default, Message) else f"`{json.dumps(field.default)}`"
+
+
+def _values(field: FieldInfo) -> str:
+    """What an enumeration may be."""
+    is_enum = isinstance(field.annotation, type) and issubclass(field.annotation, StrEnum)
+    return ", ".join(cast("type[StrEnum]", field.annotation)) if is_enum else ""
+
+
+class SourceField(NamedTuple):
+    """A field as its class says it: the type as it is written, and the comment behind or above it."""
+
+    name: str
+    type: str
+    comment: str
+
+
+def _source_fields(model: type[Message]) -> Iterator[SourceField]:
+    above: list[str] = []
+    for line in inspect.getsource(model).splitlines():
+        text = line.strip()
+        if text.startswith("# "):
+            above.append(text.removeprefix("# "))
+            continue
+        field = re.match(r"(\w+): ([^=#]+?)(?: = [^#]+?)?(?:  # (.*))?$", text)
+        if field:
+            yield SourceField(field[1], field[2], field[3] or " ".join(above))
+        above = []
+
+
+def _example(model: type[Message]) -> str:
+    example = json.loads((EXAMPLES / f"{model.__name__}.json").read_text(encoding="utf-8"))
+    return json.dumps(_cut(example), indent=2, ensure_ascii=False)
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _cut(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_cut(item) for item in value]
+    long = isinstance(value, str) and len(value) > EXAMPLE_CHARS_MAX
+    return value[:EXAMPLE_CHARS_MAX] + "…" if long else value
+
+
+# Tools.
+
+TOOLS_HEAD = """# MCP tools
+
+The endpoint is `/mcp`, stateless Streamable HTTP, with `Authorization: Bearer prism_…`. It lists the toolset `code`; `?toolsets=code,docs` or
+the header `X-Prism-Toolsets` lists others, `all` every one. A tool that is not listed can be called all the same. The header
+`X-Prism-Repo: owner/name` stands in for an empty `repo`; without both, every repository of the tenant is asked where the tool can.
+
+An unknown argument is an error that names the known ones; null means left out. A failure is a result with `isError` and
+`{"error": {"code", "message", "next_action", "details"}}`. `max_tokens` counts four characters a token: long texts are shortened first,
+then the last results go, and the answer says so.
+"""
+
+
+def tools_page() -> str:
+    """Each toolset with its tools, each tool with its arguments."""
+    return TOOLS_HEAD + "".join(_toolset_section(toolset) for toolset in Toolset)
+
+
+def _toolset_section(toolset: Toolset) -> str:
+    default = " (listed by default)" if toolset is Toolset.CODE else ""
+    tools = [tool for tool in TOOLS if tool.toolset is toolset]
+    return f"\n## Toolset `{toolset}`{default}\n" + "".join(map(_tool_section, tools))
+
+
+def _tool_section(tool: AnyTool) -> str:
+    schema = tool.definition().input_schema
+    required = set(schema.get("required", ()))
+    rows = [
+        (f"`{name}`", _json_type(field), _argument_default(tool, name, required), _limits(field))
+        for name, field in schema["properties"].items()
+    ]
+    gives = ", ".join(f"`{name}`" for name in tool.output["properties"])
+    arguments = (
+        _table(("argument", "type", "default", "meaning and limits"), rows) if rows else "No arguments.\n"
+    )
+    writes = " Needs a token with the scope `write`." if tool.writes else ""
+    return f"\n### `{tool.name}`\n\n{tool.description}{writes}\n\n{arguments}\nGives {gives}.\n"
+
+
+def _json_type(field: dict[str, Any]) -> str:
+    inner = field.get("items", {}).get("type")
+    return f"{field['type']} of {inner}" if inner else str(field["type"])
+
+
+def _argument_default(tool: AnyTool, name: str, required: set[str]) -> str:
+    if name in required:
+        return "required"
+    value = tool.arguments.model_fields[name].default
+    return f"`{json.dumps(value)}`" if value not in ("", []) else ""
+
+
+LIMITS = {
+    "minimum": "≥ {}", "maximum": "≤ {}", "minLength": "at least {} character", "maxItems": "at most {}",
+}  # fmt: skip
+
+
+def _limits(field: dict[str, Any]) -> str:
+    limits = [text.format(field[key]) for key, text in LIMITS.items() if key in field]
+    return "; ".join(filter(None, [field.get("description", ""), ", ".join(limits)]))
+
+
+# Metrics.
+
+METRICS_HEAD = """# Metrics
+
+Every service answers `GET /metrics` in Prometheus' text format, without a token, on the port of its `/livez` and `/readyz`; for the
+gateway that is the port of MCP and REST. Names here are those of the metrics: a counter is exposed with `_total`, a histogram
+with `_bucket`, `_sum` and `_count`.
+
+Beside these, every service but the local store tells what Prometheus' Python client tells of any process: `python_info`,
+`python_gc_…` and, on Linux, `process_…` (memory, CPU seconds, file descriptors, start time).
+
+Depths of streams, dead letters and points are no metrics yet; `GET /api/v1/status` has them.
+
+## Every service but the local store
+
+Of messages on NATS. `app_name` is `prism-<service>`; `handler` and `destination` are subjects, which hold no ids.
+
+"""
+
+
+def metrics_page() -> str:
+    """What is exposed: by the bus, and by the local store."""
+    return (
+        METRICS_HEAD
+        + _table(("metric", "type", "labels", "meaning"), _bus_metrics())
+        + "\n## The local store\n\nNames are Qdrant's own where it has them.\n\n"
+        + _table(("metric", "type", "labels", "meaning"), _store_metrics())
+    )
+
+
+def _bus_metrics() -> list[tuple[str, ...]]:
+    registry = prometheus_client.CollectorRegistry()
+    NatsPrometheusMiddleware(registry=registry, app_name="prism")
+    rows: list[tuple[str, ...]] = []
+    # The client tells the labels of a metric nowhere else.
+    collectors = cast("Iterable[Any]", registry._collector_to_names)  # noqa: SLF001
+    for collector in collectors:
+        metric = next(iter(collector.describe()))
+        labels = ", ".join(f"`{label}`" for label in collector._labelnames)  # noqa: SLF001
+        rows.append((f"`{metric.name}`", metric.type, labels, metric.documentation))
+    return rows
+
+
+def _store_metrics() -> list[tuple[str, ...]]:
+    shard = SimpleNamespace(info=lambda: SimpleNamespace(points_count=0))
+    collection = SimpleNamespace(name="collection", shard=shard)
+    metrics = Metrics(cast("Store", SimpleNamespace(collections=[collection])))
+    metrics.observe("GET", "/", 200, 0.0)
+    families = text_string_to_metric_families(metrics.render().decode())
+    return [
+        (f"`{family.name}`", family.type, _labels(family), family.documentation)
+        for family in families
+        if not family.name.endswith("_created")
+    ]
+
+
+def _labels(family: prometheus_client.Metric) -> str:
+    known = dict.fromkeys(label for sample in family.samples for label in sample.labels if label != "le")
+    return ", ".join(f"`{label}`" for label in known)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |\n" for line in lines)
+
+
+def main() -> None:
+    """Write every page."""
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""A changed file as a chunked one."""
+
+from prism_chunker.core import CHUNKER_VERSION, Budget, chunk_file
+from prism_chunker.core.file import DEFAULT_BUDGET
+from prism_contracts.events import FileChanged, FileChunked, FileEvent
+from prism_runtime.packing import pack_references
+
+# No grammar sees a text under this budget: it is cut by lines.
+BY_LINES = Budget(size_chars_max=0)
+
+
+def chunk_event(event: FileChanged, parse: str = "") -> FileChunked:
+    """The event with its file in chunks. A reason in `parse` says why no grammar may be tried."""
+    budget = BY_LINES if parse else DEFAULT_BUDGET
+    parsed = chunk_file(event.path, event.text, event.language, budget=budget)
+    return FileChunked(
+        **{name: getattr(event, name) for name in FileEvent.model_fields},
+        blob=event.blob,
+        size_bytes=event.size_bytes,
+        line_count=parsed.line_count,
+        language=parsed.language,
+        flags=event.flags,
+        chunker=CHUNKER_VERSION,
+        parse=parse or parsed.parse,
+        chunks=parsed.chunks,
+        symbols=parsed.symbols,
+        references=pack_references(parsed.references),
+        redactions=event.redactions,
+        decode_errors=event.decode_errors,
+    )

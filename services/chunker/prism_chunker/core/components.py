@@ -1,0 +1,69 @@
+"""The reader of HTML, Vue, Svelte and Astro: script blocks are read in their own language, at their place in the file.
+
+The rest of the file is cut at blank or quiet rows. References and symbols come from the scripts only.
+"""
+
+import re
+from bisect import bisect_right
+from dataclasses import replace
+
+from prism_chunker.core import syntax
+from prism_chunker.core.languages.table import LANGUAGES, Language
+from prism_chunker.core.lines import Lines
+from prism_chunker.core.model import Budget, Cut, Outline
+
+SCRIPTS_MAX = 20
+
+_SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
+_FRONT_MATTER = re.compile(r"\A()---\n(.*?)\n---$", re.DOTALL | re.MULTILINE)
+_NOT_CODE = re.compile(r"\btype\s*=\s*[\"']?(?:application/(?:ld\+)?json|text/(?!javascript)|importmap)")
+_TYPESCRIPT = re.compile(r"\blang\s*=\s*[\"']?tsx?\b")
+
+
+def read(language: Language, lines: Lines, budget: Budget) -> Outline:
+    """The outline of the scripts of a document, put together."""
+    whole = Outline("ok")
+    pattern = _FRONT_MATTER if language.id == "astro" else _SCRIPT
+    for found in list(pattern.finditer(lines.text))[:SCRIPTS_MAX]:
+        if not _NOT_CODE.search(found.group(1)):
+            inner = _script_language(language, found.group(1))
+            part = syntax.read(inner, Lines(found.group(2)), budget)
+            whole = _joined(whole, part, bisect_right(lines.offsets, found.start(2)) - 1)
+    return whole
+
+
+def _script_language(language: Language, attributes: str) -> Language:
+    is_typescript = language.id == "astro" or _TYPESCRIPT.search(attributes)
+    return LANGUAGES["typescript" if is_typescript else "javascript"]
+
+
+def _joined(whole: Outline, part: Outline, row: int) -> Outline:
+    """The outline of the document so far, and that of a script that begins in `row`."""
+    count = len(whole.symbols)
+    symbols = [
+        symbol.model_copy(
+            update={
+                "start_line": symbol.start_line + row,
+                "end_line": symbol.end_line + row,
+                "name_line": symbol.name_line + row,
+                "parent": symbol.parent + count if symbol.parent >= 0 else -1,
+            }
+        )
+        for symbol in part.symbols
+    ]
+    references = [
+        reference.model_copy(
+            update={
+                "line": reference.line + row,
+                "symbol": reference.symbol + count if reference.symbol >= 0 else -1,
+            }
+        )
+        for reference in part.references
+    ]
+    return replace(
+        whole,
+        parse="partial" if part.parse == "partial" else whole.parse,
+        cuts=[*whole.cuts, Cut(row, 0), *(Cut(cut.row + row, cut.depth) for cut in part.cuts if cut.row > 0)],
+        symbols=(*whole.symbols, *symbols),
+        references=(*whole.references, *references),
+    )

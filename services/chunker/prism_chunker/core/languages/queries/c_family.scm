@@ -1,0 +1,35 @@
+; What C, C++ and Objective-C share.
+(comment) @comment
+
+(struct_specifier name: (type_identifier) @name body: (_)) @struct
+(union_specifier name: (type_identifier) @name body: (_)) @union
+(enum_specifier name: (type_identifier) @name body: (_)) @enum
+(enumerator name: (identifier) @name) @constant
+(type_definition type: (struct_specifier) declarator: (type_identifier) @name) @struct
+(type_definition type: (union_specifier) declarator: (type_identifier) @name) @union
+(type_definition type: (enum_specifier) declarator: (type_identifier) @name) @enum
+(type_definition declarator: (type_identifier) @name) @type
+(type_definition declarator: (pointer_declarator declarator: (type_identifier) @name)) @type
+(type_definition declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name)))) @type
+(preproc_def name: (identifier) @name) @constant
+(preproc_function_def name: (identifier) @name) @macro
+(function_definition declarator: (function_declarator declarator: (identifier) @name)) @function
+(function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))) @function
+(function_definition declarator: (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))) @function
+(declaration declarator: (function_declarator declarator: (identifier) @name)) @function
+(declaration declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))) @function
+(field_declaration declarator: (field_identifier) @name) @field
+(field_declaration declarator: (pointer_declarator declarator: (field_identifier) @name)) @field
+(field_declaration declarator: (array_declarator declarator: (field_identifier) @name)) @field
+(translation_unit (declaration declarator: (identifier) @name) @variable)
+(translation_unit (declaration declarator: (init_declarator declarator: (identifier) @name)) @variable)
+(translation_unit (declaration declarator: (init_declarator declarator: (pointer_declarator declarator: (identifier) @name))) @variable)
+(translation_unit (declaration declarator: (init_declarator declarator: (array_declarator declarator: (identifier) @name))) @variable)
+(translation_unit (declaration declarator: (pointer_declarator declarator: (identifier) @name)) @variable)
+(translation_unit (declaration declarator: (array_declarator declarator: (identifier) @name)) @variable)
+(translation_unit (declaration declarator: (pointer_declarator declarator: (array_declarator declarator: (identifier) @name))) @variable)
+
+(call_expression function: (identifier) @call)
+(call_expression function: (field_expression argument: (_) @qualifier field: (field_identifier) @call))
+(assignment_expression left: (field_expression argument: (_) @qualifier field: (field_identifier) @assign))
+(preproc_include path: (_) @file)

@@ -1,0 +1,39 @@
+(namespace_definition name: (_) @path) @namespace
+(class_specifier name: (type_identifier) @name body: (_)) @class
+(class_specifier name: (template_type name: (type_identifier) @name) body: (_)) @class
+(class_specifier name: (qualified_identifier) @path body: (_)) @class
+(template_declaration (class_specifier name: (type_identifier) @name body: (_)) @class) @outer
+(template_declaration (struct_specifier name: (type_identifier) @name body: (_)) @struct) @outer
+(template_declaration (function_definition declarator: (function_declarator declarator: (identifier) @name)) @function) @outer
+(template_declaration (function_definition declarator: (reference_declarator (function_declarator declarator: (identifier) @name))) @function) @outer
+(template_declaration (function_definition declarator: (function_declarator declarator: (qualified_identifier) @path)) @method) @outer
+(alias_declaration name: (type_identifier) @name) @type
+(concept_definition name: (identifier) @name) @type
+(function_definition declarator: (function_declarator declarator: (qualified_identifier) @path)) @method
+(function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (qualified_identifier) @path))) @method
+(function_definition declarator: (reference_declarator (function_declarator declarator: (qualified_identifier) @path))) @method
+(function_definition declarator: (reference_declarator (function_declarator declarator: (identifier) @name))) @function
+(function_definition declarator: (function_declarator declarator: (field_identifier) @name)) @method
+(function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))) @method
+(function_definition declarator: (reference_declarator (function_declarator declarator: (field_identifier) @name))) @method
+(function_definition declarator: (function_declarator declarator: (operator_name) @name)) @method
+(function_definition declarator: (reference_declarator (function_declarator declarator: (operator_name) @name))) @method
+(function_definition declarator: (function_declarator declarator: (destructor_name) @name)) @method
+(declaration declarator: (function_declarator declarator: (destructor_name) @name)) @method
+(field_declaration declarator: (function_declarator declarator: (field_identifier) @name)) @method
+(field_declaration declarator: (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))) @method
+(field_declaration declarator: (reference_declarator (function_declarator declarator: (field_identifier) @name))) @method
+(field_declaration declarator: (function_declarator declarator: (operator_name) @name)) @method
+(namespace_definition body: (declaration_list (declaration declarator: (init_declarator declarator: (identifier) @name)) @variable))
+
+(call_expression function: (qualified_identifier scope: (_) @qualifier name: (identifier) @call))
+(call_expression function: (qualified_identifier scope: (_) @qualifier name: (template_function name: (identifier) @call)))
+(call_expression function: (qualified_identifier scope: (_) @qualifier name: (qualified_identifier name: (identifier) @call)))
+(call_expression function: (template_function name: (identifier) @call))
+(new_expression type: (type_identifier) @call)
+(new_expression type: (qualified_identifier scope: (_) @qualifier name: (type_identifier) @call))
+(base_class_clause (type_identifier) @extends)
+(base_class_clause (template_type name: (type_identifier) @extends))
+(base_class_clause (qualified_identifier scope: (_) @qualifier name: (type_identifier) @extends))
+(base_class_clause (qualified_identifier scope: (_) @qualifier name: (template_type name: (type_identifier) @extends)))
+(using_declaration (qualified_identifier scope: (_) @module name: (identifier) @import))

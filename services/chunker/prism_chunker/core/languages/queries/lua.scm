@@ -1,0 +1,16 @@
+(comment) @comment
+
+(function_declaration name: (identifier) @name) @function
+(function_declaration name: (dot_index_expression) @path) @function
+(function_declaration name: (method_index_expression) @path) @method
+(assignment_statement (variable_list . name: (identifier) @name) (expression_list . value: (function_definition body: (_) @body))) @function
+(assignment_statement (variable_list . name: (identifier) @name) (expression_list . value: (function_definition))) @function
+(assignment_statement (variable_list . name: (dot_index_expression) @path) (expression_list . value: (function_definition body: (_) @body))) @function
+(chunk local_declaration: (variable_declaration (assignment_statement (variable_list . name: (identifier) @name)) @variable))
+(chunk (assignment_statement (variable_list . name: (identifier) @name)) @variable)
+
+(function_call name: (identifier) @call)
+(function_call name: (dot_index_expression table: (_) @qualifier field: (identifier) @call))
+(function_call name: (method_index_expression table: (_) @qualifier method: (identifier) @call))
+(assignment_statement (variable_list name: (dot_index_expression table: (_) @qualifier field: (identifier) @assign)))
+(function_call name: (identifier) @_require arguments: (arguments (string content: (string_content) @import)) (#eq? @_require "require"))

@@ -1,0 +1,1 @@
+(type_definition name: (identifier) @name) @type

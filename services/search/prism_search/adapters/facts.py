@@ -1,0 +1,136 @@
+"""What is known of chunks and files between questions, so that the store reads few payloads: they are what costs.
+
+A chunk's id is its content address: what was read of it once holds for ever. A file point changes with every version
+of the file; what was read of it is used while its repository is quiet: the newest import that began has ended well.
+Never holds texts.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from prism_contracts.rpc import Scope
+from prism_search.adapters.repositories import Target
+from prism_search.core.outline import Outline
+from prism_store.reader import CHUNK_FIELDS, RANK_FIELDS, Reader, StoredPoint
+
+CHUNKS_KEPT_MAX = 150_000
+# Definitions of the files that are kept, in characters: some 20,000 files.
+OUTLINE_CHARS_MAX = 24_000_000
+
+Fact = TypeVar("Fact")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkFacts:
+    """Where a chunk is."""
+
+    file: str
+    generation: str
+    start: int
+    end: int
+    symbol: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What ranking knows of a file."""
+
+    file: str
+    scope: str
+    path: str
+    generation: str
+    language: str
+    flags: str
+    prose: bool
+    lines: int
+    outline: Outline
+    corpus_version: int  # of its repository, when it was read
+
+
+class Facts:
+    """Answers from memory, and asks the store for the rest."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._chunks: _Kept[ChunkFacts] = _Kept(CHUNKS_KEPT_MAX)
+        self._files: _Kept[FileFacts] = _Kept(OUTLINE_CHARS_MAX)
+
+    async def chunks(self, scope: Scope, ids: Iterable[str]) -> dict[str, ChunkFacts]:
+        """Those of the chunks that exist, or existed when they were first asked for."""
+        known = {id_: self._chunks.get(id_) for id_ in ids}
+        missing = [id_ for id_, facts in known.items() if facts is None]
+        for id_, point in (await self._reader.points(scope, missing, CHUNK_FIELDS)).items():
+            facts = known[id_] = _chunk_facts(point)
+            self._chunks.keep(id_, facts, 1)
+        return {id_: facts for id_, facts in known.items() if facts is not None}
+
+    async def files(self, target: Target, ids: Iterable[str]) -> dict[str, FileFacts]:
+        """Those of the files that exist now."""
+        versions = {f"{r.repo}/{target.scope.layer}": r.next_version for r in target.repositories}
+        known = {id_: self._known_file(id_, versions, quiet=target.is_quiet) for id_ in ids}
+        missing = [id_ for id_, facts in known.items() if facts is None]
+        for id_, point in (await self._reader.points(target.scope, missing, RANK_FIELDS)).items():
+            facts = known[id_] = _file_facts(point, versions[point.text("scope")])
+            if target.is_quiet:
+                self._files.keep(id_, facts, len(facts.outline.packed) + 1)
+        return {id_: facts for id_, facts in known.items() if facts is not None}
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """Have these files read again."""
+        for id_ in ids:
+            self._files.drop(id_)
+
+    def _known_file(self, id_: str, versions: dict[str, int], *, quiet: bool) -> FileFacts | None:
+        facts = self._files.get(id_) if quiet else None
+        return facts if facts and versions.get(facts.scope) == facts.corpus_version else None
+
+
+class _Kept(Generic[Fact]):
+    """Facts by id up to a weight in all; past it, what came first goes."""
+
+    def __init__(self, weight_max: int) -> None:
+        self._facts: dict[str, tuple[Fact, int]] = {}
+        self._weight = 0
+        self._weight_max = weight_max
+
+    def get(self, id_: str) -> Fact | None:
+        found = self._facts.get(id_)
+        return found[0] if found else None
+
+    def keep(self, id_: str, fact: Fact, weight: int) -> None:
+        self.drop(id_)
+        self._facts[id_] = (fact, weight)
+        self._weight += weight
+        while self._weight > self._weight_max and len(self._facts) > 1:
+            self.drop(next(iter(self._facts)))
+
+    def drop(self, id_: str) -> None:
+        self._weight -= self._facts.pop(id_, (None, 0))[1]
+
+
+def _chunk_facts(point: StoredPoint) -> ChunkFacts:
+    return ChunkFacts(
+        file=point.text("file"),
+        generation=point.text("generation"),
+        start=point.number("start"),
+        end=point.number("end"),
+        symbol=point.text("symbol"),
+        kind=point.text("kind"),
+    )
+
+
+def _file_facts(point: StoredPoint, corpus_version: int) -> FileFacts:
+    return FileFacts(
+        file=point.id,
+        scope=point.text("scope"),
+        path=point.text("path"),
+        generation=point.text("generation"),
+        language=point.text("language"),
+        flags=point.text("flags"),
+        prose=bool(point.payload.get("prose")),
+        lines=point.number("lines"),
+        outline=Outline(point.text("definitions")),
+        corpus_version=corpus_version,
+    )

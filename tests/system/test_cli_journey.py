@@ -1,0 +1,203 @@
+"""What a user does in a day, from outside: up, index, search, status, doctor, a crash, down; and the demo."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.system
+
+PRISM = str(Path(sys.executable).with_name("prism"))
+COMMAND_SECONDS_MAX = 240
+FILES = 300
+
+PAYMENT = '''"""Payments."""
+
+
+def charge_credit_card(card: str, cents: int) -> str:
+    """Charge a card and return the receipt number."""
+    return f"{card}:{cents}"
+'''
+TIDES = """package tides
+
+// HighWater tells when the sea is highest.
+func HighWater(day int) int { return day * 24 }
+"""
+
+
+class User:
+    """Somebody at a terminal, with a data folder and a project of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.data = folder / "data"
+        self.project = folder / "shop"
+        self.project.mkdir()
+        (self.project / ".gitignore").write_text("secret.txt\n")
+        (self.project / "secret.txt").write_text("hidden")
+        (self.project / "payment.py").write_text(PAYMENT)
+        (self.project / "tides.go").write_text(TIDES)
+        (self.project / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+
+    def environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PRISM_")}
+        return kept | {"PRISM_DATA_DIR": str(self.data)}
+
+    def prism(self, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [PRISM, *arguments],
+            env=self.environment() | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=COMMAND_SECONDS_MAX,
+        )
+
+    def json(self, *arguments: str | Path) -> dict[str, Any]:
+        done = self.prism(*arguments, "--json")
+        assert done.returncode == 0, done.stderr + done.stdout
+        return json.loads(done.stdout)
+
+    def index(self) -> dict[str, Any]:
+        return self.json("index", self.project, "--name", "me/shop", "--wait")
+
+
+@pytest.fixture(scope="module")
+def user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
+    user = User(tmp_path_factory.mktemp("journey"))
+    user.json("up", "--port", "0", "--detach")
+    user.index()
+    yield user
+    assert user.prism("down").returncode == 0
+    shutil.rmtree(user.data, ignore_errors=True)
+
+
+def test_a_folder_becomes_searchable(user: User):
+    reply = user.json("search", "charge a credit card", "--repo", "me/shop")
+    best = reply["results"][0]
+    assert (best["file_path"], best["repo"]) == ("payment.py", "me/shop")
+    assert "charge_credit_card" in best["content"]
+    assert reply["receipt"]["files_indexed"] == 3
+    assert not any("secret" in hit["file_path"] for hit in reply["results"])
+
+
+def test_a_person_reads_file_line_legs_and_receipt(user: User):
+    shown = user.prism("search", "HighWater").stdout
+    assert "tides.go:" in shown
+    assert "score" in shown
+    assert "confidence" in shown
+    assert "me/shop @" in shown
+
+
+def test_a_second_run_indexes_only_what_changed(user: User):
+    again = user.index()
+    assert again["nothing_changed"]
+    assert again["sent"]["files"] == 0
+    (user.project / "payment.py").write_text(PAYMENT.replace("charge_credit_card", "debit_account"))
+    changed = user.index()
+    assert changed["job"]["counts"]["indexed"] == 1
+    assert changed["sent"]["files"] == 1
+    best = user.json("search", "debit_account")["results"][0]
+    assert best["file_path"] == "payment.py"
+    assert "nothing changed" in user.prism("index", user.project, "--name", "me/shop", "--wait").stdout
+
+
+def test_a_removed_file_is_not_found_any_more(user: User):
+    extra = user.project / "obsolete.py"
+    extra.write_text("def obsolete_zebra():\n    pass\n")
+    assert user.index()["job"]["counts"]["indexed"] == 1
+    extra.unlink()
+    assert user.index()["job"]["counts"]["removed"] == 1
+    hits = user.json("search", "obsolete_zebra")["results"]
+    assert not any(hit["file_path"] == "obsolete.py" for hit in hits)
+
+
+def test_status_tells_all_parts(user: User):
+    report = user.json("status")
+    assert {"services", "repositories", "jobs", "streams", "dead_letters", "points", "memory"} <= set(report)
+    assert report["errors"] == {}
+    assert {"nats", "qdrant", "gateway", "indexer"} <= {facts["name"] for facts in report["services"]}
+    assert all(facts["ready"] for facts in report["services"])
+    assert report["points"]["total"] > 0
+    assert report["memory"]["rss_bytes"] > 0
+    assert "me/shop" in user.prism("status").stdout
+
+
+def test_doctor_finds_nothing_wrong(user: User):
+    done = user.prism("doctor", "--json")
+    report = json.loads(done.stdout)
+    assert done.returncode == 0, report
+    assert report["ok"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("search", ""), "empty_query", ""),
+        (("search", "x", "--repo", "no/such"), "repo_not_found", "me/shop"),
+        (("index", "/nonexistent/folder"), "source_not_found", "/nonexistent/folder"),
+        (("index", "https://127.0.0.1/a/b", "--wait"), "clone_refused", ""),
+        (("index", ".", "--name", "no slash"), "invalid_argument", "owner/repo"),
+    ],
+)
+def test_bad_input_gets_a_code_and_a_next_action(
+    user: User, arguments: tuple[str, ...], code: str, said: str
+):
+    done = user.prism(*arguments)
+    assert done.returncode != 0
+    assert f"[{code}]" in done.stderr
+    assert "→" in done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    error = json.loads(user.prism(*arguments, "--json").stdout)["error"]
+    assert error["code"] == code
+    assert error["next_action"]
+
+
+def test_an_empty_folder_is_told(user: User, tmp_path: Path):
+    done = user.prism("index", tmp_path)
+    assert done.returncode == 1
+    assert "source_empty" in done.stderr
+
+
+def test_a_wrong_token_is_told(user: User):
+    done = user.prism("search", "x", PRISM_TOKEN="prism_wrong")
+    assert done.returncode == 1
+    assert "unauthenticated" in done.stderr
+
+
+def test_the_demo_answers_over_mcp_and_leaves_nothing(user: User, tmp_path: Path):
+    done = subprocess.run(
+        [PRISM, "demo", "--repo", user.project, "--query", "when is the sea highest"],
+        env=user.environment() | {"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=COMMAND_SECONDS_MAX,
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "tides.go:" in done.stdout
+    assert "answer" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_demo_leaves_nothing(user: User, tmp_path: Path):
+    process = subprocess.Popen(
+        [PRISM, "demo", "--repo", user.project],
+        env=user.environment() | {"TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(3.0)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=COMMAND_SECONDS_MAX)
+    assert process.returncode == 130, errors
+    assert list(tmp_path.iterdir()) == []

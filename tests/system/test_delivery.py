@@ -1,0 +1,275 @@
+"""What the bus may do to events: bring them twice, out of order, or broken. Told to NATS directly."""
+
+import itertools
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from nats.js import JetStreamContext
+from running_stack import RunningStack, until
+
+from prism_contracts import names
+from prism_contracts.base import DEFAULT_TENANT, Lane, file_id, repo_id
+from prism_contracts.code import Chunk, FileFlags, SkipReason
+from prism_contracts.events import (
+    FileChanged,
+    FileChunked,
+    FileEmbedded,
+    FileEvent,
+    FileRemoved,
+    FileSkipped,
+    Vectors,
+)
+from prism_contracts.records import COMPONENT_FAST_MODEL, Component
+
+SEED = 7
+VERSIONS = 4
+PIPELINE = ("PRISM_FILES", "PRISM_CHUNKED", "PRISM_EMBEDDED")
+FACTS = {
+    FileChanged: names.FILE_CHANGED,
+    FileEmbedded: names.FILE_EMBEDDED,
+    FileRemoved: names.FILE_REMOVED,
+    FileSkipped: names.FILE_SKIPPED,
+}
+# By path: what each version is, oldest first. C changed, R removed, S skipped, the small letter the old content again.
+LIVES = ["CCCC", "CCCR", "CRCc", "RCRC", "CSCS", "SCRS", "CcRc", "RRRR", "CCRC", "SSCR"]
+
+
+def blob(text: str) -> str:
+    return f"{abs(hash(text)):040x}"[:40]
+
+
+class Story:
+    """Events about files of one repository."""
+
+    def __init__(self, name: str, model: Component) -> None:
+        self.repo = repo_id(name)
+        self._model = model
+        self._name = name
+
+    def events(self, *, embedded: bool) -> list[FileEvent]:
+        return [
+            self._event(life, path, version, embedded=embedded)
+            for path, life in enumerate(LIVES)
+            for version in range(1, VERSIONS + 1)
+        ]
+
+    def _event(self, life: str, path: int, version: int, *, embedded: bool) -> FileEvent:
+        kind = life[version - 1]
+        # Each version comes from a job of its own, as in life.
+        fields: dict[str, Any] = self.address(f"src/file_{path}.py", version, path)
+        if kind == "R":
+            return FileRemoved(**fields)
+        text = "".join(
+            f"def step_{path}_{'first' if kind == 'c' else version}_{line}():\n    return {line}\n\n\n"
+            for line in range(30)
+        )
+        if kind == "S":
+            return FileSkipped(**fields, blob=blob(text), size_bytes=9, reason=SkipReason.BINARY)
+        if embedded:
+            return self.embedded(fields, text)
+        return FileChanged(**fields, blob=blob(text), size_bytes=len(text), text=text)
+
+    def address(self, path: str, version: int, ordinal: int, job: str = "") -> dict[str, Any]:
+        return {
+            "tenant": DEFAULT_TENANT,
+            "repo": self.repo,
+            "path": path,
+            "version": version,
+            "job": job or f"{self._name}-{version}",
+            "ordinal": ordinal,
+            "lane": Lane.LIVE if version % 2 else Lane.BULK,
+        }
+
+    def embedded(self, fields: dict[str, Any], text: str, *, vectors_missing: int = 0) -> FileEmbedded:
+        """As the embedder would say it, with vectors that depend on the text."""
+        lines = text.splitlines(keepends=True)
+        chunks = tuple(
+            Chunk(
+                ordinal=number,
+                start_line=first + 1,
+                end_line=first + 40,
+                text="".join(lines[first : first + 40]),
+            )
+            for number, first in enumerate(range(0, len(lines), 40))
+        )
+        rows = np.random.default_rng(len(text)).normal(
+            size=(len(chunks) - vectors_missing, self._model.dimension)
+        )
+        return FileEmbedded(
+            **fields,
+            file=FileChunked(
+                **fields,
+                blob=blob(text),
+                size_bytes=len(text),
+                line_count=len(lines),
+                language="python",
+                flags=FileFlags(),
+                chunker="made-up",
+                chunks=chunks,
+            ),
+            vectors=Vectors(
+                model=self._model.version,
+                dimension=self._model.dimension,
+                count=len(rows),
+                data=rows.astype("<f2").tobytes(),
+            ),
+        )
+
+
+async def publish(js: JetStreamContext, event: FileEvent) -> None:
+    # Without a message id: NATS must not hide that it comes twice.
+    await js.publish(names.subject(event.lane, FACTS[type(event)]), event.model_dump_json().encode())
+
+
+async def drained(js: JetStreamContext) -> None:
+    """Wait until no work is left. Asked upstream first: a stage says its fact before it lets go of the last one."""
+
+    async def is_empty() -> bool:
+        for stream in PIPELINE:
+            if (await js.stream_info(stream)).state.messages:
+                return False
+        return True
+
+    while not await is_empty():
+        pass
+
+
+async def the_model(js: JetStreamContext) -> Component:
+    entry = await (await js.key_value(names.KV_COMPONENTS)).get(COMPONENT_FAST_MODEL)
+    return Component.model_validate_json(entry.value)
+
+
+def told_apart_from_repo(stack: RunningStack, repo: str) -> dict[tuple[str, int], Any]:
+    """Points by path and ordinal (-1: the file's own), without what names the repository."""
+    points: dict[tuple[str, int], Any] = {}
+    for key, point in stack.points(repo).items():
+        payload = dict(point["payload"])
+        if "ordinal" not in payload:
+            assert key == file_id(DEFAULT_TENANT, repo, "base", payload["path"])
+        else:
+            # Of a chunk that two versions share either may have written last.
+            del payload["version"]
+        owner = payload.pop("file", key)
+        assert owner == file_id(DEFAULT_TENANT, repo, "base", payload["path"])
+        assert payload.pop("scope") == f"{repo}/base"
+        points[payload["path"], payload.get("ordinal", -1)] = (payload, point["vector"])
+    return points
+
+
+@pytest.mark.parametrize("embedded", [True, False], ids=["to the indexer", "through all stages"])
+async def test_repeated_and_shuffled_events_end_as_those_in_order(
+    shared_stack: RunningStack, embedded
+) -> None:
+    dice = random.Random(SEED)
+    async with shared_stack.jetstream() as js:
+        model = await the_model(js)
+        in_order = Story(f"acme/in-order-{embedded}", model)
+        for _, version in itertools.groupby(
+            sorted(in_order.events(embedded=embedded), key=lambda event: event.version),
+            lambda event: event.version,
+        ):
+            for event in version:
+                await publish(js, event)
+            await drained(js)
+        expected = told_apart_from_repo(shared_stack, in_order.repo)
+        assert {payload["status"] for (_, ordinal), (payload, _) in expected.items() if ordinal < 0} == {
+            "indexed", "removed", "skipped",
+        }  # fmt: skip
+
+        for round_ in range(3):
+            shuffled = Story(f"acme/shuffled-{embedded}-{round_}", model)
+            events = shuffled.events(embedded=embedded)
+            disorder = [*events, *dice.sample(events, len(events) // 2)]
+            dice.shuffle(disorder)
+            for event in disorder:
+                await publish(js, event)
+            await drained(js)
+            found = told_apart_from_repo(shared_stack, shuffled.repo)
+            assert found.keys() == expected.keys()
+            for key in expected:
+                assert found[key] == expected[key], (round_, key)
+
+        # All of it again, long after: nothing moves.
+        before = shared_stack.points(shuffled.repo)
+        for event in reversed(events):
+            await publish(js, event)
+        await drained(js)
+        assert shared_stack.points(shuffled.repo) == before
+
+
+async def test_poison_goes_to_the_dead_letters_and_delays_nobody(shared_stack: RunningStack) -> None:
+    name = "acme/poisoned"
+    files = {f"src/{kind}.py": f"def {kind}():\n    return 1\n".encode() for kind in (
+        "good", "also_good", "swapped", "unreadable", "vectorless",
+    )}  # fmt: skip
+    job, needed = shared_stack.open_snapshot(name, files, "bulk")
+    assert needed == [0, 1, 2, 3, 4]
+    contents = list(files.values())
+    # Not the content that was announced.
+    shared_stack.send_pack(job["job"], {0: contents[0], 1: contents[1], 2: b"something else\n"}, "bulk")
+    async with shared_stack.jetstream() as js:
+        story = Story(name, await the_model(js))
+        broken = story.address("src/unreadable.py", job["version"], 3, job["job"]) | {"size_bytes": "huge"}
+        await js.publish(names.subject(Lane.BULK, names.FILE_CHANGED), json.dumps(broken).encode())
+        short = story.address("src/vectorless.py", job["version"], 4, job["job"])
+        await publish(js, story.embedded(short, contents[4].decode(), vectors_missing=1))
+        # No event at all, and one of a job that nobody knows.
+        await js.publish(names.subject(Lane.BULK, names.FILE_CHANGED), b"\xff not json")
+        await js.publish(names.subject(Lane.LIVE, names.FILE_EMBEDDED), b"{}")
+
+    ended = shared_stack.ended_job(job["job"])
+    assert ended["state"] == "complete_with_errors"
+    counts = ended["counts"]
+    assert (counts["seen"], counts["indexed"], counts["failed"]) == (5, 2, 3)
+    assert {problem["path"]: problem["code"] for problem in ended["problems"]} == {
+        "src/swapped.py": "upload_mismatch",
+        "src/unreadable.py": "message_invalid",
+        "src/vectorless.py": "message_invalid",
+    }
+    async with shared_stack.agent(name) as agent:
+        coverage = await agent.ask("index_coverage")
+        status = await agent.ask("index_status", job=job["job"])
+        error = await agent.fails("read_file", file_path="src/vectorless.py")
+        good = await agent.ask("search_code", query="also_good")
+    assert (coverage["indexed"], coverage["failed"]) == (2, 3)
+    assert {problem["file_path"] for problem in coverage["problems"]} == {
+        "src/swapped.py", "src/unreadable.py", "src/vectorless.py",
+    }  # fmt: skip
+    assert status["job"]["state"] == "complete_with_errors"
+    assert error["code"] == "file_skipped"
+    assert good["results"][0]["file_path"] == "src/also_good.py"
+    assert good["receipt"]["files_failed"] == 3
+
+    def letters() -> dict[str, Any]:
+        return shared_stack.get("/api/v1/status")["dead_letters"]
+
+    await until(lambda: letters()["messages"] >= 4, what="the dead letters")
+    assert {"src/unreadable.py", "src/vectorless.py", ""} <= {
+        letter["path"] for letter in letters()["newest"]
+    }
+
+    # What failed is tried again by the next import, and only that.
+    healed = shared_stack.send(name, files)
+    assert healed["state"] == "complete"
+    assert (healed["counts"]["unchanged"], healed["counts"]["indexed"]) == (2, 3)
+    async with shared_stack.agent(name) as agent:
+        assert (await agent.ask("index_coverage"))["failed"] == 0
+
+
+async def test_a_live_edit_does_not_wait_behind_an_import(shared_stack: RunningStack) -> None:
+    crowd = {
+        f"src/crowd_{number}.py": b"".join(
+            b"def f%d_%d():\n    return 1\n\n\n" % (number, n) for n in range(60)
+        )
+        for number in range(250)
+    }
+    job, needed = shared_stack.open_snapshot("acme/crowd", crowd, "bulk")
+    shared_stack.send_pack(job["job"], dict(zip(needed, crowd.values(), strict=True)), "bulk")
+    edit = shared_stack.send("acme/edit", {"a.py": b"def edited_just_now():\n    return 1\n"})
+    assert edit["state"] == "complete"
+    ended = shared_stack.ended_job(job["job"])
+    assert ended["counts"]["indexed"] == len(crowd)
+    assert edit["finished_at"] < ended["finished_at"]

@@ -1,0 +1,264 @@
+"""Whatever is killed or stands still in the middle of an index, the end is that of an undisturbed run.
+
+One repository goes back and forth between two states that share no file content. Each state was indexed once in
+peace; after each disturbed import the store is compared with that, point by point.
+"""
+
+import asyncio
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nats.js import JetStreamContext
+from running_stack import SERVICES, RunningStack, assert_same_points, check_counts, until
+from source_repos import GitRepo
+
+from prism_contracts import names
+from prism_contracts.base import Lane
+
+REPO = "acme/disturbed"
+FILES = 260
+ONLY_ONE_STATE = 20  # files that the other state does not have
+STILL_S = 4.0
+FOLLOW_POLL_S = 0.02
+QUESTION_PAUSE_S = 0.1
+COMMAND_SECONDS_MAX = 120
+# What each stage reads and says.
+READS = {
+    "ingest": names.FILES_UPLOADED,
+    "chunker": names.FILE_CHANGED,
+    "embedder": names.FILE_CHUNKED,
+    "indexer": names.FILE_EMBEDDED,
+}
+SAYS = {
+    names.FILES_UPLOADED: names.FILE_CHANGED,
+    names.FILE_CHANGED: names.FILE_CHUNKED,
+    names.FILE_CHUNKED: names.FILE_EMBEDDED,
+}
+# What an agent may be told while something is away. `internal` is not among them.
+OUTAGES = {"unavailable", "deadline_exceeded"}
+
+
+def state_of(name: str) -> dict[str, str]:
+    """The files of a state, every line marked with its name."""
+    shared = {f"src/part_{number:03}.py": source(name, number) for number in range(FILES)}
+    own = {f"only_{name}/part_{number:03}.py": source(name, number) for number in range(ONLY_ONE_STATE)}
+    return shared | own
+
+
+def source(name: str, number: int) -> str:
+    return "\n\n".join(
+        f'def {name}_{number}_{part}(value):\n    """Step {part} of {name} {number}."""\n'
+        + "".join(f"    value = value * {number + line} + {part}  # {name}\n" for line in range(12))
+        + "    return value\n"
+        for part in range(3)
+    )
+
+
+@dataclass
+class Peaceful:
+    """The repository, and what the store holds of each of its states when nothing went wrong."""
+
+    repo: GitRepo
+    id: str
+    points: dict[str, dict[str, Any]]
+    now: str
+
+    def switch(self) -> str:
+        """Bring the folder to the other state."""
+        self.now = "beta" if self.now == "alpha" else "alpha"
+        self.repo.git("checkout", "--quiet", self.now)
+        return self.now
+
+
+@pytest.fixture(scope="module")
+def peaceful(breakable_stack: RunningStack, tmp_path_factory) -> Peaceful:
+    repo = GitRepo(tmp_path_factory.mktemp("disturbed") / "repo")
+    for name in ("alpha", "beta"):
+        repo.git("checkout", "--quiet", "--orphan", name)
+        subprocess.run(["rm", "-rf", repo.folder / "src", *repo.folder.glob("only_*")], check=True)
+        repo.write(state_of(name))
+        repo.commit(name)
+    points: dict[str, dict[str, Any]] = {}
+    # The third import leaves the same tombstones as every one after it.
+    for name in ("alpha", "beta", "alpha"):
+        repo.git("checkout", "--quiet", name)
+        job = breakable_stack.index(repo.folder, "--name", REPO)
+        assert job["counts"]["indexed"] == FILES + ONLY_ONE_STATE
+        points[name] = breakable_stack.points(job["repo"])
+    return Peaceful(repo, job["repo"], points, "alpha")
+
+
+class Middle:
+    """Knows when a service is in the middle of an import: some of its work is done, some waits."""
+
+    def __init__(self, js: JetStreamContext, service: str) -> None:
+        self._js = js
+        self._fact = READS.get(service, names.FILE_EMBEDDED)
+        self._durable = names.durable(service if service in READS else "indexer", Lane.BULK, self._fact)
+        self._done_before = 0
+
+    async def begin(self) -> None:
+        self._done_before = await self._done()
+
+    async def is_here(self) -> bool:
+        info = await self._js.consumer_info(names.stream_of(self._fact).name, self._durable)
+        waiting = (info.num_pending or 0) + (info.num_ack_pending or 0)
+        return waiting > 0 and await self._done() > self._done_before
+
+    async def _done(self) -> int:
+        """What has been said by the stage; for the last one, what has been taken off its queue."""
+        said = SAYS.get(self._fact)
+        if said:
+            return (await self._js.stream_info(names.stream_of(said).name)).state.last_seq
+        info = await self._js.consumer_info(names.stream_of(self._fact).name, self._durable)
+        return info.ack_floor.consumer_seq if info.ack_floor else 0
+
+
+async def start_index(stack: RunningStack, folder: Path, service: str) -> subprocess.Popen[str]:
+    """The command in the background, once the service is in the middle of it."""
+    async with stack.jetstream() as js:
+        middle = Middle(js, service)
+        await middle.begin()
+        command = stack.begin("index", str(folder), "--name", REPO, "--wait", "--json")
+        async with asyncio.timeout(COMMAND_SECONDS_MAX):
+            while not await middle.is_here():
+                assert command.poll() is None, "it ended before it could be disturbed"
+                await asyncio.sleep(FOLLOW_POLL_S)
+        return command
+
+
+def end_of(command: subprocess.Popen[str]) -> dict[str, Any]:
+    output, errors = command.communicate(timeout=COMMAND_SECONDS_MAX)
+    assert command.returncode == 0, (command.returncode, output, errors)
+    return json.loads(output)["job"]
+
+
+def check_end(stack: RunningStack, peaceful: Peaceful, job: dict[str, Any], state: str) -> None:
+    assert job["state"] == "complete", job
+    check_counts(job)
+    counts = job["counts"]
+    assert (counts["seen"], counts["indexed"]) == (FILES + ONLY_ONE_STATE, FILES + ONLY_ONE_STATE)
+    assert counts["removed"] == ONLY_ONE_STATE
+    assert_same_points(stack.points(peaceful.id), peaceful.points[state])
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_a_service_killed_in_the_middle_of_an_index(
+    breakable_stack: RunningStack, peaceful: Peaceful, service: str
+) -> None:
+    restarts = breakable_stack.state()["services"][service]["restarts"]
+    state = peaceful.switch()
+    command = await start_index(breakable_stack, peaceful.repo.folder, service)
+    breakable_stack.kill(service)
+    job = end_of(command)
+    breakable_stack.wait_restarted(service, restarts + 1)
+    check_end(breakable_stack, peaceful, job, state)
+
+
+async def ask_on(stack: RunningStack, is_over: Callable[[], bool]) -> list[str]:
+    """Ask all the time; each answer is right or an error with a code. Returns the codes."""
+    codes = []
+    async with stack.agent(REPO) as agent:
+        while not is_over():
+            found, code = await agent.outcome("search_code", query="step 2 of part 7", limit=3)
+            codes.append(code)
+            if found is None:
+                assert code in OUTAGES, code
+            else:
+                assert found["results"], "an outage became an empty answer"
+            matched, code = await agent.outcome("grep_code", pattern="_7_2(value)", limit=5)
+            codes.append(code)
+            if matched is None:
+                assert code in OUTAGES, code
+            else:
+                check_grep(matched)
+            await asyncio.sleep(QUESTION_PAUSE_S)
+    return codes
+
+
+def check_grep(answer: dict[str, Any]) -> None:
+    """One of the two versions of the one file that has it in each state, and its namesake of the state alone."""
+    texts = {match["text"] for match in answer["matches"]}
+    assert texts, answer
+    assert texts <= {"def alpha_7_2(value):", "def beta_7_2(value):"}
+
+
+@pytest.mark.parametrize("service", ["nats", "qdrant"])
+async def test_an_engine_that_stands_still_for_seconds(
+    breakable_stack: RunningStack, peaceful: Peaceful, service: str
+) -> None:
+    state = peaceful.switch()
+    command = await start_index(breakable_stack, peaceful.repo.folder, service)
+    over_at = time.monotonic() + STILL_S
+    with breakable_stack.stopped(service):
+        asking = asyncio.create_task(ask_on(breakable_stack, lambda: command.poll() is not None))
+        while time.monotonic() < over_at:
+            await asyncio.sleep(FOLLOW_POLL_S)
+    job = await asyncio.to_thread(end_of, command)
+    codes = await asking
+    assert "" in codes, "no question was answered afterwards"
+    check_end(breakable_stack, peaceful, job, state)
+
+
+@pytest.mark.parametrize("service", ["qdrant", "search"])
+async def test_questions_while_what_answers_them_is_killed(
+    breakable_stack: RunningStack, peaceful: Peaceful, service: str
+) -> None:
+    """Each gets an answer or an error with a code, soon, and answers come back."""
+    restarts = breakable_stack.state()["services"][service]["restarts"]
+    asking = asyncio.create_task(ask_on(breakable_stack, lambda: is_back(breakable_stack, service, restarts)))
+    await asyncio.sleep(QUESTION_PAUSE_S)
+    breakable_stack.kill(service)
+    codes = await asking
+    assert any(codes), "nothing was asked while it was away"
+    async with breakable_stack.agent(REPO) as agent:
+        answer = await agent.ask("grep_code", pattern="_7_2(value)")
+    assert len(answer["matches"]) == 2
+
+
+def is_back(stack: RunningStack, service: str, restarts: int) -> bool:
+    facts = stack.state()["services"][service]
+    return facts["restarts"] > restarts and facts["ready"]
+
+
+async def test_services_that_start_while_the_engines_do_not_answer(
+    breakable_stack: RunningStack, peaceful: Peaceful
+) -> None:
+    services = [name for name in SERVICES if name not in ("nats", "qdrant")]
+    before = {name: breakable_stack.state()["services"][name]["restarts"] for name in services}
+    with breakable_stack.stopped("nats"), breakable_stack.stopped("qdrant"):
+        for service in services:
+            breakable_stack.kill(service)
+        await until(
+            lambda: all(
+                breakable_stack.state()["services"][name]["restarts"] > before[name] for name in services
+            ),
+            what="every service was started again",
+        )
+        await asyncio.sleep(STILL_S)
+    for service in services:
+        breakable_stack.wait_restarted(service, before[service] + 1)
+    job = breakable_stack.index(peaceful.repo.folder, "--name", REPO)
+    assert job["nothing_changed"]
+    async with breakable_stack.agent(REPO) as agent:
+        assert (await agent.ask("search_code", query="step 2 of part 7"))["results"]
+
+
+async def test_down_in_the_middle_of_an_index_and_up_again(
+    breakable_stack: RunningStack, peaceful: Peaceful
+) -> None:
+    state = peaceful.switch()
+    command = await start_index(breakable_stack, peaceful.repo.folder, "indexer")
+    job_id = breakable_stack.newest_job(REPO)["job"]
+    breakable_stack.down()
+    command.kill()
+    command.wait()
+    breakable_stack.up()
+    job = breakable_stack.ended_job(job_id)
+    check_end(breakable_stack, peaceful, job, state)

@@ -1,0 +1,58 @@
+"""The language of a file by its name, its first line, its content."""
+
+from collections import Counter
+
+import pytest
+
+from prism_chunker.core import detect_language
+from prism_chunker.core.languages.table import LANGUAGES
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "language"),
+    [
+        ("src/a.py", "", "python"),
+        ("A.PY", "", "python"),
+        ("a.tsx", "", "tsx"),
+        ("a.d.ts", "", "typescript"),
+        ("Dockerfile", "", "dockerfile"),
+        ("Dockerfile.dev", "", "dockerfile"),
+        ("Makefile", "", "make"),
+        ("x/CMakeLists.txt", "", "cmake"),
+        ("requirements.txt", "", "requirements"),
+        ("notes.txt", "", "text"),
+        ("go.mod", "", "go-mod"),
+        ("README", "", "markdown"),
+        ("LICENSE", "", "text"),
+        ("run", "#!/usr/bin/env python3\n", "python"),
+        ("run", "#!/bin/bash -e\n", "bash"),
+        ("run", "#!/usr/bin/env -S node --x\n", "javascript"),
+        ("run", "plain", ""),
+        ("a.h", "int add(int a);\n", "c"),
+        ("a.h", "namespace shop { class Cart; }\n", "cpp"),
+        ("a.h", "@interface Cart\n@end\n", "objc"),
+        ("a.m", "@implementation Cart\n@end\n", "objc"),
+        ("a.m", "function c = add(a, b)\n", "matlab"),
+        ("a.ts", "<?xml version='1.0'?>\n<TS/>", "xml"),
+        ("a.pl", "package Shop;\n", "perl"),
+        ("a.pl", "parent(X, Y) :- child(Y, X).\n", "prolog"),
+        ("a.v", "module cart; endmodule\n", "verilog"),
+        ("a.v", "Theorem x : True.\nProof.\n", "coq"),
+        (".bashrc", "", "bash"),
+        ("a.unknown", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_detect(path: str, text: str, language: str) -> None:
+    assert detect_language(path, text) == language
+
+
+@pytest.mark.parametrize("field", ["extensions", "filenames", "interpreters"])
+def test_no_two_languages_claim_one_name(field: str) -> None:
+    claims = Counter(name for language in LANGUAGES.values() for name in getattr(language, field))
+    assert [name for name, count in claims.items() if count > 1] == []
+
+
+def test_many_languages_are_known() -> None:
+    assert len(LANGUAGES) > 130
+    assert sum(language.reader == "syntax" for language in LANGUAGES.values()) > 60

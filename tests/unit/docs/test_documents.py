@@ -1,0 +1,81 @@
+"""The documents say what is: generated pages are up to date, links lead somewhere, named tests exist."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from prism_contracts import events, names, rpc
+
+ROOT = Path(__file__).parents[3]
+WRITTEN = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("training/*.md"),
+        *ROOT.glob("services/**/*.md"),
+    ]
+)
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+PLACE = re.compile(r"`((?:libs|services|cli|tests|docs|training|bench)/[\w./*-]+)`")
+TARGET = re.compile(r"(?:`|^)make ([a-z][a-z-]*)", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def generate():
+    spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["settings.md", "events.md", "tools.md", "metrics.md"])
+def test_a_generated_page_is_what_the_code_says(generate, name) -> None:
+    assert generate.pages()[name] == (ROOT / "docs" / name).read_text(encoding="utf-8"), "run `make docs`"
+
+
+def test_every_fact_and_every_request_is_described(generate) -> None:
+    assert set(generate.FACTS) == {fact for stream in names.STREAMS for fact in stream.facts}
+    subjects = {value for name, value in vars(names).items() if name.startswith("RPC_")}
+    assert set(generate.REQUESTS) == subjects
+    described = {model for pair in generate.REQUESTS.values() for model in pair} | set(
+        generate.FACTS.values()
+    )
+    assert all(
+        model.__module__ in (events.__name__, rpc.__name__, "prism_contracts.records") for model in described
+    )
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_and_places_exist(page) -> None:
+    text = page.read_text(encoding="utf-8")
+    missing = [link for link in LINK.findall(text) if not (page.parent / link).exists()]
+    missing += [place for place in PLACE.findall(text) if not list(ROOT.glob(place.rstrip("/")))]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_named_tests_and_targets_exist(page) -> None:
+    text = page.read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    missing = [
+        f"{file}::{name}"
+        for file, name in TEST.findall(text)
+        if not (ROOT / file).exists()
+        or not re.search(rf"\bdef {name}\b", (ROOT / file).read_text(encoding="utf-8"))
+    ]
+    missing += [
+        f"make {target}"
+        for target in TARGET.findall(text)
+        if not re.search(rf"^{target}:", makefile, re.MULTILINE)
+    ]
+    assert not missing
+
+
+def test_requirements_name_no_host() -> None:
+    for file in (ROOT / "requirements").iterdir():
+        assert "://" not in file.read_text(encoding="utf-8"), file.name

@@ -1,0 +1,42 @@
+"""What an agent reads of an error."""
+
+import logging
+
+from pydantic import ValidationError
+
+from prism_contracts.errors import ErrorBody, ErrorCode
+from prism_gateway.mcp.code import TOOLS
+from prism_gateway.mcp.errors import error_text, to_body
+
+SEARCH = TOOLS[0]
+
+
+def test_names_that_the_advice_points_at_are_in_the_text() -> None:
+    body = ErrorBody(
+        code=ErrorCode.REPO_NOT_FOUND,
+        message="No such repository.",
+        next_action="Use one of details.repositories.",
+        details={"repositories": [f"acme/{number}" for number in range(30)], "limit": 3},
+    )
+    text = error_text(body)
+    assert text.startswith("repo_not_found: No such repository. — Use one of details.repositories.")
+    assert text.endswith("acme/8, acme/9.")
+
+
+def test_an_unknown_argument_is_named_with_those_accepted() -> None:
+    try:
+        SEARCH.arguments.model_validate({"query": "x", "branch": "main"})
+    except ValidationError as error:
+        body = to_body(SEARCH, error)
+    assert body.message == "branch: is not known here"
+    assert body.details["fields"] == ["branch"]
+    assert body.next_action.startswith("search_code accepts: ")
+    assert "query" in body.details["accepted"]
+
+
+def test_a_crash_tells_the_log_and_not_the_caller(caplog) -> None:
+    caplog.set_level(logging.ERROR)
+    body = to_body(SEARCH, RuntimeError("secret detail"))
+    assert body.code is ErrorCode.INTERNAL
+    assert "secret" not in body.model_dump_json()
+    assert "secret detail" in caplog.text

@@ -1,0 +1,57 @@
+"""The table of tools and what a request sees of it."""
+
+import pytest
+from starlette.requests import HTTPConnection
+
+from prism_contracts.errors import PrismError
+from prism_gateway.mcp.tool import Arguments, ScopedArguments, Toolset, input_schema
+from prism_gateway.mcp.toolsets import DEFAULT, TOOLS, tools_of, toolsets_of
+
+
+def request(query: str = "", *headers: str) -> HTTPConnection:
+    return HTTPConnection(
+        {
+            "type": "http",
+            "query_string": query.encode(),
+            "headers": [(b"x-prism-toolsets", header.encode()) for header in headers],
+        }
+    )
+
+
+def test_names_are_unique_and_every_toolset_has_tools() -> None:
+    names = [tool.name for tool in TOOLS]
+    assert len(names) == len(set(names))
+    assert {tool.toolset for tool in TOOLS} == set(Toolset)
+
+
+def test_the_default_is_code() -> None:
+    assert toolsets_of(request()) == DEFAULT == {Toolset.CODE}
+
+
+def test_address_and_header_add_up() -> None:
+    chosen = toolsets_of(request("toolsets=code&toolsets=Docs", "graph"))
+    assert chosen == {Toolset.CODE, Toolset.DOCS, Toolset.GRAPH}
+    assert toolsets_of(request("", "ALL")) == set(Toolset)
+    assert tools_of(Toolset) == list(TOOLS)
+
+
+def test_an_unknown_name_is_an_error_with_the_names() -> None:
+    with pytest.raises(PrismError) as caught:
+        toolsets_of(request("toolsets=code,cods"))
+    assert caught.value.body.details == {"toolsets": ["code", "graph", "docs", "admin", "all"]}
+
+
+def test_every_scoped_tool_takes_a_repository_and_a_budget() -> None:
+    for tool in TOOLS:
+        assert issubclass(tool.arguments, Arguments)
+        if issubclass(tool.arguments, ScopedArguments) and tool.name != "index_status":
+            assert {"repo", "max_tokens"} <= set(tool.arguments.model_fields), tool.name
+
+
+def test_schemas_carry_nothing_that_tells_nothing() -> None:
+    for tool in TOOLS:
+        schema = input_schema(tool.arguments)
+        assert not {"title", "description"} & set(schema)
+        for field in schema["properties"].values():
+            assert "title" not in field
+            assert field.get("default", "something")

@@ -1,0 +1,61 @@
+import string
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism_search.core.matching import Question
+from prism_search.core.outline import Outline, parse_definitions
+from prism_search.core.query import parse_query
+from prism_search.core.words import likeness, stems_of
+
+WORDS = st.sampled_from(
+    [
+        "auth",
+        "authentication",
+        "Authenticator",
+        "id",
+        "ids",
+        "get",
+        "HTTP",
+        "http2",
+        "token",
+        "tokens",
+        "to",
+        "x",
+    ]
+)
+WORD = st.one_of(WORDS, st.text(string.ascii_letters + string.digits, min_size=1, max_size=9))
+NAME = st.lists(WORD, min_size=1, max_size=4).map("_".join)
+
+
+def packed(*names: str) -> str:
+    return "\n".join(f"F\tfunction\t{line}\t{line}\tOuter.{name}" for line, name in enumerate(names, start=1))
+
+
+@given(st.lists(NAME, max_size=12), st.lists(WORD, min_size=1, max_size=6).map(" ".join))
+def test_every_name_that_is_like_a_word_of_the_question_starts_with_one_of_its_heads(names, text):
+    outline = Outline(packed(*names))
+    question = Question(parse_query(text), {})
+    alike = {
+        definition
+        for definition in outline.definitions()
+        if any(likeness(stem, word) for stem in question.query.stems for word in stems_of(definition.name))
+    }
+    assert alike <= set(outline.starting(question.heads))
+
+
+def test_the_found_definitions_are_in_the_order_of_the_file_and_each_comes_once():
+    outline = Outline(packed("get_user", "other", "user_getter"))
+    names = [definition.name for definition in outline.starting({"get", "use"})]
+    assert names == ["get_user", "user_getter"]
+
+
+def test_an_outline_of_nothing_finds_nothing():
+    assert Outline("").starting({"get"}) == ()
+    assert parse_definitions("") == ()
+
+
+def test_kinds_are_told_from_names():
+    outline = Outline("F\tfunction\t1\t2\tclass")
+    assert outline.has_kind("function")
+    assert not outline.has_kind("class")
