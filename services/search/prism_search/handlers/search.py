@@ -86,6 +86,7 @@ class SearchHandler:
             hits, complete = await self._hits(target, question, ranked, request)
             if complete:
                 break
+            self._facts.forget(file.file for file in ranked)
             if last and not hits:
                 raise PrismError(
                     ErrorCode.UNAVAILABLE,
