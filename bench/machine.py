@@ -4,6 +4,7 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ PACKAGES = (
     "tree-sitter",
 )
 
+YARDSTICK_RUNS = 5
+YARDSTICK_ROUNDS = 20
+
 
 def machine_facts() -> dict[str, Any]:
     """Processor, cores, memory, system, versions, and the commit that was measured."""
@@ -39,6 +43,21 @@ def machine_facts() -> dict[str, Any]:
 def load() -> list[float]:
     """Load average of 1, 5 and 15 minutes. Above the number of cores, wall times are not the stack's own."""
     return [round(value, 2) for value in os.getloadavg()]
+
+
+def yardstick_ms() -> float:
+    """CPU milliseconds of a fixed piece of work, the best of some: tells how fast the processor is at this moment.
+
+    Neighbours on the same core make even CPU seconds longer; figures of runs with like yardsticks can be compared.
+    """
+    return min(_fixed_work_ms() for _ in range(YARDSTICK_RUNS))
+
+
+def _fixed_work_ms() -> float:
+    started = time.process_time()
+    for _ in range(YARDSTICK_ROUNDS):
+        sorted(str(number) for number in range(20_000))
+    return round((time.process_time() - started) * 1000, 1)
 
 
 def _cpu_model() -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench import measure_index, measure_search
 from bench.corpus import Corpus, make_corpus
-from bench.machine import load, machine_facts
+from bench.machine import load, machine_facts, yardstick_ms
 from bench.report import Results, show, write_json
 from bench.stack import Stack, running_stack
 
@@ -35,20 +35,25 @@ def main() -> None:
 
 def run(folder: Path, options: argparse.Namespace) -> Results:
     """Corpus, stack, measurements."""
-    load_before = load()
+    load_before, yardstick_before = load(), yardstick_ms()
     _say(f"corpus of {options.files:,} files")
     corpus = make_corpus(folder / "corpus", options.files)
     _say("start of the stack")
     with running_stack(folder / "data") as stack:
         time.sleep(options.rest)
-        return asyncio.run(_measure(stack, corpus, options, load_before))
+        return asyncio.run(_measure(stack, corpus, options, load_before, yardstick_before))
 
 
 async def _measure(
-    stack: Stack, corpus: Corpus, options: argparse.Namespace, load_before: list[float]
+    stack: Stack,
+    corpus: Corpus,
+    options: argparse.Namespace,
+    load_before: list[float],
+    yardstick_before: float,
 ) -> Results:
     _say("first index")
     index = await measure_index.first_index(stack, corpus)
+    yardsticks = [yardstick_before, yardstick_ms()]
     _say("no-op reindex")
     no_op = await measure_index.no_op(stack, corpus)
     _say("questions of one client")
@@ -65,6 +70,7 @@ async def _measure(
         machine=machine_facts(),
         load_before=load_before,
         load_after=load(),
+        yardstick_ms=[*yardsticks, yardstick_ms()],
         corpus={"files": corpus.files, "bytes": corpus.bytes, "kinds": corpus.kinds},
         restarts=stack.restarts(),
         index=index,

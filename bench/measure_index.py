@@ -80,7 +80,7 @@ async def index_folder(prism: Prism, folder: Path) -> Job:
 
 async def first_index(stack: Stack, corpus: Corpus) -> FirstIndex:
     """Index everything, and look at the memory before, during and after."""
-    rest_before = total(stack.memory())
+    rest_before = total(stack.memory().values())
     async with Prism(stack.target) as prism:
         with Watch(stack) as watch, Stopwatch(stack) as watched:
             job = await index_folder(prism, corpus.folder)
@@ -94,7 +94,7 @@ async def first_index(stack: Stack, corpus: Corpus) -> FirstIndex:
         stack_cpu_s=watched.stack_cpu_s(),
         peak=watch.peak,
         rest_before=rest_before,
-        rest_after=total(stack.memory()),
+        rest_after=total(stack.memory().values()),
     )
 
 

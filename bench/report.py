@@ -24,6 +24,7 @@ class Results:
     machine: dict[str, Any]
     load_before: list[float]
     load_after: list[float]
+    yardstick_ms: list[float]  # before, between and after
     corpus: dict[str, Any]
     restarts: int
     index: FirstIndex
@@ -130,6 +131,7 @@ def _facts(results: Results) -> Text:
         f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_bytes'] / 2**30:.0f} GiB, Python {machine['python']}, commit {machine['commit']}",
         f"corpus: {corpus['files']:,} files, {corpus['bytes'] / MIB:.0f} MiB: {kinds}",
         f"load average before {results.load_before}, after {results.load_after}",
+        f"CPU ms of a fixed piece of work before, in between and after: {results.yardstick_ms}",
     ]
     if max(results.load_before) > machine["cores"] / 2:
         lines.append("The machine was busy before: wall times are an upper bound, CPU seconds hold.")

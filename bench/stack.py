@@ -8,7 +8,7 @@ from the machine.
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -25,14 +25,10 @@ PSS = re.compile(rb"^Pss:\s+(\d+) kB", re.MULTILINE)
 
 
 class Memory(NamedTuple):
-    """Bytes of one process, or of all together. Where the system does not tell PSS it is the RSS."""
+    """Bytes of one process, or of several together. Where the system does not tell PSS it is the RSS."""
 
     rss: int = 0
     pss: int = 0
-
-    def plus(self, other: "Memory") -> "Memory":
-        """Both together."""
-        return Memory(self.rss + other.rss, self.pss + other.pss)
 
 
 class Peak(NamedTuple):
@@ -50,11 +46,19 @@ class Stack:
         self.target = target
         self._data = data
 
-    def pids(self) -> dict[str, int]:
-        """Process ids by service, the supervisor among them."""
+    def processes(self) -> dict[str, list[psutil.Process]]:
+        """Processes by service, with what they started in turn; the supervisor among them."""
         state = read_json(self._data.supervisor_file) or {}
-        services = {name: facts["pid"] for name, facts in state["services"].items()}
-        return {"supervisor": state["pid"], **services}
+        families: dict[int, list[psutil.Process]] = {
+            state["pid"]: [],
+            **{facts["pid"]: [] for facts in state["services"].values()},
+        }
+        supervisor = psutil.Process(state["pid"])
+        families[state["pid"]].append(supervisor)
+        for process in supervisor.children(recursive=True):
+            families[_head(process, families)].append(process)
+        services = {name: families[facts["pid"]] for name, facts in state["services"].items()}
+        return {"supervisor": families[state["pid"]], **services}
 
     def restarts(self) -> int:
         """How often a service died; figures of such a run mean little."""
@@ -63,11 +67,11 @@ class Stack:
 
     def cpu_s(self) -> dict[str, float]:
         """CPU seconds by service since it started, user and system."""
-        return {name: _cpu_s(pid) for name, pid in self.pids().items()}
+        return {name: sum(map(_cpu_s, family)) for name, family in self.processes().items()}
 
     def memory(self) -> dict[str, Memory]:
         """Memory by service now."""
-        return {name: _memory(pid) for name, pid in self.pids().items()}
+        return {name: total(map(_memory, family)) for name, family in self.processes().items()}
 
 
 @contextmanager
@@ -81,12 +85,10 @@ def running_stack(folder: Path) -> Iterator[Stack]:
         stop(data)
 
 
-def total(memory: Mapping[str, Memory]) -> Memory:
-    """The whole stack."""
-    whole = Memory()
-    for one in memory.values():
-        whole = whole.plus(one)
-    return whole
+def total(memory: Iterable[Memory]) -> Memory:
+    """All together."""
+    parts = list(memory)
+    return Memory(sum(one.rss for one in parts), sum(one.pss for one in parts))
 
 
 def spent(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
@@ -118,7 +120,7 @@ class Watch:
 
     def _look(self) -> None:
         memory = self._stack.memory()
-        rss, pss = total(memory)
+        rss, pss = total(memory.values())
         by_service = (
             {name: one.pss for name, one in memory.items()} if pss > self.peak.pss else self.peak.by_service
         )
@@ -150,21 +152,31 @@ class Stopwatch:
         return sum(seconds for name, seconds in self.cpu_s.items() if name != "client")
 
 
-def _cpu_s(pid: int) -> float:
+def _head(process: psutil.Process, heads: Container[int]) -> int:
+    """The one of the heads that a process comes from."""
+    pid = int(process.pid)
+    while pid not in heads:
+        pid = int(psutil.Process(pid).ppid())
+    return pid
+
+
+def _cpu_s(process: psutil.Process) -> float:
     try:
-        times = psutil.Process(pid).cpu_times()
+        times = process.cpu_times()
     except psutil.Error:
         return 0.0
-    return float(times.user + times.system)
+    # What children used counts as the parent's once they have ended.
+    ended = times.children_user + times.children_system
+    return float(times.user + times.system + ended)
 
 
-def _memory(pid: int) -> Memory:
+def _memory(process: psutil.Process) -> Memory:
     try:
-        rss = int(psutil.Process(pid).memory_info().rss)
+        rss = int(process.memory_info().rss)
     except psutil.Error:
         return Memory()
     try:
-        found = PSS.search(Path(f"/proc/{pid}/smaps_rollup").read_bytes())
+        found = PSS.search(Path(f"/proc/{process.pid}/smaps_rollup").read_bytes())
     except OSError:
         found = None
     return Memory(rss, int(found[1]) * 1024 if found else rss)

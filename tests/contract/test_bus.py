@@ -126,17 +126,21 @@ async def test_an_invalid_message_is_buried_at_once(make_bus) -> None:
 
 async def test_an_outage_never_buries(make_bus, monkeypatch) -> None:
     monkeypatch.setattr(delivery, "OUTAGE_PAUSE_S", 0.01)
+    monkeypatch.setattr(delivery, "BACKOFF_S", (0.01,))
+    outage = 2 * (delivery.ATTEMPTS_MAX + delivery.CRASHES_MAX)
     bus, calls = make_bus(), []
 
     async def handle(event: FileRemoved) -> None:
         calls.append(event)
-        if len(calls) <= delivery.ATTEMPTS_MAX * 2:
+        if len(calls) <= outage:
             raise PrismError(ErrorCode.UNAVAILABLE, "store is down")
+        if len(calls) < outage + delivery.ATTEMPTS_MAX:
+            raise RuntimeError("and afterwards it has as many attempts as any other")
 
     bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=1)
     await bus.start()
     await publish(bus, removed(0))
-    await until(lambda: len(calls) == delivery.ATTEMPTS_MAX * 2 + 1)
+    await until(lambda: len(calls) == outage + delivery.ATTEMPTS_MAX)
     assert await dead_letters(bus) == 0
 
 

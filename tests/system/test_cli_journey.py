@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -65,23 +64,6 @@ class User:
         done = self.prism(*arguments, "--json")
         assert done.returncode == 0, done.stderr + done.stdout
         return json.loads(done.stdout)
-
-    def wait_until_some_are_indexed(self, repo_name: str) -> None:
-        up = json.loads((self.data / "up.json").read_text())
-        request = urllib.request.Request(
-            f"{up['url']}/api/v1/jobs", headers={"Authorization": f"Bearer {up['token']}"}
-        )
-        deadline = time.monotonic() + COMMAND_SECONDS_MAX
-        while time.monotonic() < deadline:
-            with urllib.request.urlopen(request) as answer:
-                jobs = json.load(answer)["jobs"]
-                if any(job["repo_name"] == repo_name and job["counts"]["indexed"] for job in jobs):
-                    return
-            time.sleep(0.02)
-        pytest.fail(f"no file of {repo_name} was indexed")
-
-    def index(self) -> dict[str, Any]:
-        return self.json("index", self.project, "--name", "me/shop", "--wait")
 
 
 @pytest.fixture(scope="module")
@@ -186,27 +168,6 @@ def test_a_wrong_token_is_told(user: User):
     done = user.prism("search", "x", PRISM_TOKEN="prism_wrong")
     assert done.returncode == 1
     assert "unauthenticated" in done.stderr
-
-
-@pytest.mark.parametrize("service", ["chunker", "ingest", "nats"])
-def test_an_import_survives_a_killed_service(user: User, service: str, tmp_path: Path):
-    folder = tmp_path / f"many-{service}"
-    folder.mkdir()
-    for number in range(FILES):
-        (folder / f"m{number}.py").write_text(f"def f{number}():\n    return {number}\n" * 20)
-    state = json.loads((user.data / "run" / "supervisor.json").read_text())
-    process = subprocess.Popen(
-        [PRISM, "index", folder, "--wait", "--json"],
-        env=user.environment(),
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    user.wait_until_some_are_indexed(f"local/{folder.name}")
-    os.kill(state["services"][service]["pid"], signal.SIGKILL)
-    output, _ = process.communicate(timeout=COMMAND_SECONDS_MAX)
-    assert process.returncode == 0, output
-    counts = json.loads(output)["job"]["counts"]
-    assert (counts["seen"], counts["indexed"], counts["failed"]) == (FILES, FILES, 0)
 
 
 def test_the_demo_answers_over_mcp_and_leaves_nothing(user: User, tmp_path: Path):

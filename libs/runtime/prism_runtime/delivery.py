@@ -2,13 +2,16 @@
 
 | error                                   | then                                            |
 |-----------------------------------------|-------------------------------------------------|
-| UNAVAILABLE, DEADLINE_EXCEEDED          | again after a pause, as often as it takes       |
+| UNAVAILABLE, DEADLINE_EXCEEDED          | again after a pause, as often as it takes, in   |
+|                                         | place: a delivery stands for an attempt that    |
+|                                         | failed or a process that died, not for an outage|
 | MESSAGE_INVALID, validation, decoding   | dead letter at once: it will never get better   |
 | anything else                           | again with growing pauses, then dead letter     |
 | the process died, more than once        | dead letter, before the handler sees it again   |
 """
 
 import asyncio
+import contextlib
 import json
 import logging
 import time
@@ -17,6 +20,7 @@ from typing import Any
 from faststream import BaseMiddleware, ContextRepo
 from faststream.exceptions import HandlerException, NackMessage
 from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
 from pydantic import ValidationError
 
 from prism_contracts.errors import ErrorCode, PrismError
@@ -60,7 +64,9 @@ class Heart:
             old = time.monotonic() - self._pause_s
             for msg, since in list(self._working.values()):
                 if since <= old:
-                    await msg.in_progress()
+                    # While NATS is away there is nobody to tell; it asks for no sign then either.
+                    with contextlib.suppress(NatsError):
+                        await msg.in_progress()
 
 
 class DeliveryMiddleware(BaseMiddleware):
@@ -79,7 +85,7 @@ class DeliveryMiddleware(BaseMiddleware):
             raise PrismError(ErrorCode.INTERNAL, "Every process that took this message died or hung.")
         self._heart.begin(work)
         try:
-            return await call_next(msg)
+            return await _outlast_outages(call_next, msg, work)
         finally:
             self._heart.end(work)
 
@@ -100,8 +106,6 @@ class DeliveryMiddleware(BaseMiddleware):
             "delivery %d of %s failed: %s: %s", deliveries, work.subject, type(exc_val).__name__, exc_val,
             exc_info=exc_val if not isinstance(exc_val, PrismError) else None,
         )  # fmt: skip
-        if isinstance(exc_val, PrismError) and exc_val.code in OUTAGES:
-            raise NackMessage(delay=OUTAGE_PAUSE_S) from exc_val
         if not _is_poison(exc_val) and deliveries < ATTEMPTS_MAX:
             raise NackMessage(delay=BACKOFF_S[min(deliveries - 1, len(BACKOFF_S) - 1)]) from exc_val
         # A dead letter that cannot be handled stays where it is: burying it again would never end.
@@ -132,6 +136,17 @@ class DeliveryMiddleware(BaseMiddleware):
         js = self.context.get("broker").connection.jetstream()
         subject = dead_letter_subject(meta.stream, meta.consumer)
         await js.publish(subject, work.data, headers=headers, timeout=DEAD_LETTER_TIMEOUT_S)
+
+
+async def _outlast_outages(call_next: Any, msg: Any, work: Msg) -> Any:
+    while True:
+        try:
+            return await call_next(msg)
+        except PrismError as error:
+            if error.code not in OUTAGES:
+                raise
+            log.warning("%s waits for an outage to end: %s", work.subject, error)
+        await asyncio.sleep(OUTAGE_PAUSE_S)
 
 
 def _is_poison(error: Exception) -> bool:

@@ -29,7 +29,9 @@ JOB = new_job(
 
 def event_of(data: bytes, path: str = "tracker/routes.py", **fields):
     file = SnapshotFile(path=path, blob=fields.pop("blob", blob_hash(data)), size_bytes=len(data), **fields)
-    return file_event(JOB, 5, file, data, limits=LIMITS, flags_of=partial(classify_text, path, flags=file.flags))
+    return file_event(
+        JOB, 5, file, data, limits=LIMITS, flags_of=partial(classify_text, path, flags=file.flags)
+    )
 
 
 def test_a_text_file_has_changed():

@@ -10,11 +10,10 @@ from prism_search.core.candidates import (
     RRF_K,
     Candidate,
     ChunkHit,
-    Definition,
     fuse,
-    parse_definitions,
 )
 from prism_search.core.matching import Question
+from prism_search.core.outline import Definition, Outline, parse_definitions
 from prism_search.core.query import parse_query
 from prism_search.core.ranking import (
     OPENING_LINES,
@@ -34,8 +33,10 @@ def ask(text: str, **rarity: float) -> Question:
     return Question(query, dict.fromkeys(query.stems, 1.0) | rarity)
 
 
-def file(path: str = "src/a.py", **fields) -> Candidate:
-    return Candidate(file=path, repo="r", path=path, generation="g", **{"language": "python"} | fields)
+def file(path: str = "src/a.py", definitions: tuple[Definition, ...] = (), **fields) -> Candidate:
+    lines = ("\t".join((d.group, d.kind, str(d.start), str(d.end), d.qualified_name)) for d in definitions)
+    known = {"language": "python", "outline": Outline("\n".join(lines)), "touched": definitions}
+    return Candidate(file=path, repo="r", path=path, generation="g", **known | fields)
 
 
 def chunk(score_: float, start: int = 1, end: int = 2, symbol: str = "") -> ChunkHit:

@@ -83,7 +83,7 @@ def _named_definition(query: Query, file: Candidate) -> Definition | None:
             continue
         named = [definition for definition in file.outline.definitions() if definition.name == name]
         if named:
-            return max(named, key=lambda d: (d.qualified_name.endswith(wanted), d.group != "V", -d.start))
+            return max(named, key=lambda d: (d.qualified_name.endswith(wanted), d.group in "TF", -d.start))
     return None
 
 
