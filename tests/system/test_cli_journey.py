@@ -65,6 +65,9 @@ class User:
         assert done.returncode == 0, done.stderr + done.stdout
         return json.loads(done.stdout)
 
+    def index(self) -> dict[str, Any]:
+        return self.json("index", self.project, "--name", "me/shop", "--wait")
+
 
 @pytest.fixture(scope="module")
 def user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:

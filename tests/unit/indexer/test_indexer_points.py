@@ -16,7 +16,7 @@ from prism_indexer.core.points import (
 from prism_indexer.handlers import Work, _rounds
 from prism_runtime.packing import pack_references, unpack_symbols
 from prism_runtime.vectors import to_message
-from prism_search.core.candidates import Definition, parse_definitions
+from prism_search.core.outline import Definition, parse_definitions
 from prism_store.points import FilePoint
 
 REPO = repo_id("acme/parcel-tracker")
