@@ -374,7 +374,7 @@ async def test_writers_that_make_a_collection_at_once_all_succeed(client):
 
 async def test_a_crash_while_a_collection_is_made_is_made_good(client):
     last = len(payload_indexes()) + 3
-    for calls in (1, 3, last - 1, last):
+    for calls in (2, last - 1):
         tenant = f"t{uuid.uuid4().hex}"
         with pytest.raises(DiedError):
             await Writer(Dying(client, calls)).ensure_collection(tenant, MODEL, DIMENSION)

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.system
 
 PRISM = str(Path(sys.executable).with_name("prism"))
 COMMAND_SECONDS_MAX = 240
-FILES = 300
 
 PAYMENT = '''"""Payments."""
 

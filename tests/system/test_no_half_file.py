@@ -7,7 +7,7 @@ from running_stack import RunningStack
 
 REPO = "acme/flicker"
 PATH = "src/flicker.py"
-REWRITES = 14
+REWRITES = 8
 LINES = {"alpha": 900, "omega": 620}
 
 

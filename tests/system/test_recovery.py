@@ -22,7 +22,7 @@ from prism_contracts import names
 from prism_contracts.base import Lane
 
 REPO = "acme/disturbed"
-FILES = 260
+FILES = 200
 ONLY_ONE_STATE = 20  # files that the other state does not have
 STILL_S = 4.0
 FOLLOW_POLL_S = 0.02

@@ -107,10 +107,14 @@ class Job(Message):
     finished_at: datetime | None = None
 
 
+# No underscore: it separates tenant and model in the name of a collection.
+TENANT_PATTERN = r"^[a-z0-9][a-z0-9-]{0,62}$"
+
+
 class Token(Message):
     """A developer token. Only the SHA-256 of the secret is kept, as the record's key."""
 
-    tenant: str
+    tenant: str = Field(pattern=TENANT_PATTERN)
     label: str
     created_at: datetime
     revoked_at: datetime | None = None

@@ -74,6 +74,7 @@ class Reader:
 
     def __init__(self, client: StoreClient) -> None:
         self._client = client
+        self._with_deep: set[str] = set()
 
     async def ask_legs(
         self, scope: Scope, legs: Sequence[Leg], fields: Sequence[str] = ()
@@ -91,6 +92,22 @@ class Reader:
                     return [[] for _ in legs]
                 raise
         return [[_stored(point) for point in reply["points"]] for reply in replies]
+
+    async def has_deep_vectors(self, tenant: str) -> bool:
+        """Whether deep vectors have been added to the tenant's collection. Once true, always true."""
+        if tenant not in self._with_deep:
+            with store_call("has_deep_vectors"):
+                try:
+                    info = await self._client.get_collection(alias(tenant))
+                except UnexpectedResponse as error:
+                    if is_missing(error):
+                        return False
+                    raise
+            vectors = info.config.params.vectors
+            if not isinstance(vectors, dict) or DEEP_VECTOR not in vectors:
+                return False
+            self._with_deep.add(tenant)
+        return True
 
     async def points(self, scope: Scope, ids: Sequence[str], fields: Sequence[str]) -> dict[str, StoredPoint]:
         """Those of the points that exist within the scope, by id."""

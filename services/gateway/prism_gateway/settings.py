@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from prism_contracts.base import DEFAULT_TENANT
+from prism_contracts.records import TENANT_PATTERN
 from prism_runtime.settings import ServiceSettings
 
 MIB = 1024 * 1024
@@ -20,7 +21,9 @@ class GatewaySettings(ServiceSettings):
         "The host of `public_url` is added.",
     )
     bootstrap_token_sha256: str = Field("", description="SHA-256 (hex) of a first token, stored at start.")
-    bootstrap_tenant: str = Field(DEFAULT_TENANT, description="Tenant of the first token.")
+    bootstrap_tenant: str = Field(
+        DEFAULT_TENANT, pattern=TENANT_PATTERN, description="Tenant of the first token."
+    )
     json_bytes_max: int = Field(MIB, gt=0, description="Largest body of an ordinary request, bytes.")
     mcp_bytes_max: int = Field(MIB, gt=0, description="Largest body of an MCP message, bytes.")
     snapshot_bytes_max: int = Field(64 * MIB, gt=0, description="Largest snapshot on the wire, bytes.")

@@ -70,7 +70,7 @@ async def serve() -> None:
         await bus.connect()
         records = await bus.follow(names.KV_REPOSITORIES, Repository)
         components = await bus.follow(names.KV_COMPONENTS, Component)
-        embedding = QueryEmbedding(bus, components, settings.embed_timeout_s)
+        embedding = QueryEmbedding(bus, components, settings.embed_timeout_s, deep=settings.deep_enabled)
         register(bus, reader, Repositories(records, reader), embedding, settings)
         await bus.start()
 

@@ -8,6 +8,9 @@ from prism_runtime.settings import ServiceSettings
 class SearchSettings(ServiceSettings):
     """Read from `PRISM_…` at start."""
 
+    deep_enabled: bool = Field(
+        default=False, description="Ask the deep tier as well; it says so if it does not answer."
+    )
     embed_timeout_s: float = Field(0.5, gt=0, description="Longest wait for the query's vector, in seconds.")
     search_deadline_s: float = Field(8.0, gt=0, description="Longest time for one question, in seconds.")
     grep_deadline_s: float = Field(8.0, gt=0, description="Longest time for one exact search, in seconds.")

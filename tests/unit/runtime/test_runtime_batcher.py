@@ -114,7 +114,8 @@ async def test_a_cancelled_submitter_takes_nobody_along():
     tasks[0].cancel()
     await asyncio.sleep(0)
     work.gate.set()
-    assert await tasks[1] == -2
+    async with asyncio.timeout(5):
+        assert await tasks[1] == -2
     assert tasks[0].cancelled()
     assert await batcher.submit(3) == -3
 
@@ -125,4 +126,5 @@ async def test_a_cancelled_submitter_that_still_waits_takes_nobody_along():
     tasks = [asyncio.create_task(batcher.submit(item)) for item in (1, 2, 3)]
     await asyncio.sleep(0)
     tasks[1].cancel()
-    assert await asyncio.gather(tasks[0], tasks[2]) == [-1, -3]
+    async with asyncio.timeout(5):
+        assert await asyncio.gather(tasks[0], tasks[2]) == [-1, -3]

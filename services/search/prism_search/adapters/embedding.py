@@ -28,14 +28,17 @@ class QueryVectors(NamedTuple):
 class QueryEmbedding:
     """Asks each tier that runs."""
 
-    def __init__(self, bus: Bus, components: WatchedRecords[Component], timeout_s: float) -> None:
+    def __init__(
+        self, bus: Bus, components: WatchedRecords[Component], timeout_s: float, *, deep: bool
+    ) -> None:
         self._bus = bus
         self._components = components
         self._timeout_s = timeout_s
+        self._deep = deep
 
     async def embed(self, text: str) -> QueryVectors:
         """The vectors of a question."""
-        has_deep = self._components.get(COMPONENT_DEEP_MODEL) is not None
+        has_deep = self._deep and self._components.get(COMPONENT_DEEP_MODEL) is not None
         fast, deep = await asyncio.gather(
             self._ask(names.RPC_EMBED_QUERY, text),
             self._ask(names.RPC_EMBED_DEEP_QUERY, text) if has_deep else _nothing(),

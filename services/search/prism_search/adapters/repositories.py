@@ -39,8 +39,10 @@ class Target(NamedTuple):
 
     @property
     def corpus_version(self) -> int:
-        """Grows with every import that any of the repositories has seen."""
-        return sum(known.next_version for known in self.repositories)
+        """Grows with the beginning and with the end of every import that any of the repositories has seen."""
+        layer = self.scope.layer
+        served = sum(known.layers[layer].version for known in self.repositories if layer in known.layers)
+        return served + sum(known.next_version for known in self.repositories)
 
 
 class Counts(NamedTuple):

@@ -76,6 +76,8 @@ class SearchHandler:
         target = self._repositories.target(request)
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
         vectors = await self._embedding.embed(query.text)
+        if vectors.deep and not await self._reader.has_deep_vectors(request.tenant):
+            vectors = vectors._replace(deep=None, missing=(*vectors.missing, DEEP_LEG))
         clock.lap("embed")
         question = None
         for last in (False, False, True):
