@@ -39,6 +39,11 @@ def connect(settings: StoreSettings) -> AsyncQdrantClient:
         )
 
 
+async def check_store(client: AsyncQdrantClient) -> None:
+    """Raise unless Qdrant answers."""
+    await client.get_collections()
+
+
 def scope_condition(scope: Scope) -> models.FieldCondition:
     """The condition that keeps a read inside its repositories and layer."""
     if not scope.tenant or not scope.repos:

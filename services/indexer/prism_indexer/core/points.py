@@ -19,7 +19,7 @@ from prism_contracts.events import (
 )
 from prism_indexer.core.words import distinct_words
 from prism_runtime.packing import pack_symbols
-from prism_runtime.vectors import from_message
+from prism_runtime.vectors import unpack
 from prism_store.points import ChunkPoint, FilePoint
 from prism_store.schema import FileStatus, scope_key
 
@@ -142,4 +142,4 @@ def _definition_line(symbol: Symbol) -> str:
 def _rows(vectors: Vectors, chunks: int) -> NDArray[np.float32]:
     if vectors.count != chunks:
         raise PrismError(ErrorCode.MESSAGE_INVALID, f"{chunks} chunks came with {vectors.count} vectors.")
-    return from_message(vectors, vectors.model)
+    return unpack(vectors.data, vectors.count, vectors.dimension)
