@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prism_contracts.base import chunk_id, file_id, generation
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Chunk, FileFlags, Symbol
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Chunk, FileFlags, FileStatus, Symbol
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import (
     FileChunked,
@@ -21,7 +21,7 @@ from prism_indexer.core.words import distinct_words
 from prism_runtime.packing import pack_symbols
 from prism_runtime.vectors import unpack
 from prism_store.points import ChunkPoint, FilePoint
-from prism_store.schema import FileStatus, scope_key
+from prism_store.schema import scope_key
 
 DEFINITIONS_MAX = 1_000
 NAMES_MAX = 2_000
