@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from qdrant_client import AsyncQdrantClient
 
 from prism_contracts.base import Lane, file_id, repo_id
 from prism_contracts.code import Chunk, FileFlags, SkipReason
@@ -19,9 +18,12 @@ from prism_contracts.events import FileChunked, FileEmbedded, FileFailed, FileRe
 from prism_contracts.rpc import Scope
 from prism_indexer.core import failed_point, indexed_point, removed_point, skipped_point
 from prism_runtime.vectors import to_message
+from prism_store.client import StoreClient
+from prism_store.gate import connect
 from prism_store.points import FilePoint
 from prism_store.reader import MatchLeg, Reader, TextLeg, VectorLeg
 from prism_store.schema import DEEP_VECTOR, alias, collection, payload_indexes
+from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 
 MODEL = "m1"
@@ -33,8 +35,8 @@ CONTENTS = {"A": 3, "B": 2, "C": 0}
 
 
 @pytest.fixture
-async def client(qdrant_url) -> AsyncIterator[AsyncQdrantClient]:
-    client = AsyncQdrantClient(url=qdrant_url, check_compatibility=False, timeout=30)
+async def client(qdrant_url) -> AsyncIterator[StoreClient]:
+    client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
     yield client
     await client.close()
 
@@ -85,18 +87,18 @@ def version_of(tenant: str, what: str, version: int, path: str = PATH) -> FilePo
     return indexed_point(FileEmbedded(**where, file=file, vectors=to_message(MODEL, rows)))
 
 
-async def everything(client: AsyncQdrantClient, tenant: str) -> dict[str, Any]:
+async def everything(client: StoreClient, tenant: str) -> dict[str, Any]:
     """Every point of a tenant: payload and vectors by id."""
     points, more = await client.scroll(alias(tenant), limit=10_000, with_vectors=True)
     assert more is None
     return {str(point.id): (point.payload, point.vector) for point in points}
 
 
-async def clear(client: AsyncQdrantClient, tenant: str) -> None:
+async def clear(client: StoreClient, tenant: str) -> None:
     await client.delete(alias(tenant), list(await everything(client, tenant)), wait=True)
 
 
-async def written_alone(client: AsyncQdrantClient, tenant: str, *files: FilePoint) -> dict[str, Any]:
+async def written_alone(client: StoreClient, tenant: str, *files: FilePoint) -> dict[str, Any]:
     """What the index holds after these versions and no others."""
     await clear(client, tenant)
     assert await Writer(client).write(tenant, files) == [True] * len(files)
@@ -164,7 +166,7 @@ class DiedError(Exception):
 class Wrapped:
     """A client whose calls can be watched."""
 
-    def __init__(self, client: AsyncQdrantClient) -> None:
+    def __init__(self, client: StoreClient) -> None:
         self._client = client
 
     def __getattr__(self, name: str) -> Any:
@@ -183,7 +185,7 @@ class Wrapped:
 class Dying(Wrapped):
     """Dies at the n-th call, from 0; nothing reaches the server from then on."""
 
-    def __init__(self, client: AsyncQdrantClient, calls: int) -> None:
+    def __init__(self, client: StoreClient, calls: int) -> None:
         super().__init__(client)
         self.calls_left = calls
 
@@ -196,7 +198,7 @@ class Dying(Wrapped):
 class Jittery(Wrapped):
     """Lets others in before each call, some turns of the loop at random."""
 
-    def __init__(self, client: AsyncQdrantClient, seed: int) -> None:
+    def __init__(self, client: StoreClient, seed: int) -> None:
         super().__init__(client)
         self._chance = random.Random(seed)
 
@@ -208,7 +210,7 @@ class Jittery(Wrapped):
 class Meddling(Wrapped):
     """At the n-th call, another version is written from beginning to end by another writer first."""
 
-    def __init__(self, client: AsyncQdrantClient, calls: int, tenant: str, other: FilePoint) -> None:
+    def __init__(self, client: StoreClient, calls: int, tenant: str, other: FilePoint) -> None:
         super().__init__(client)
         self.calls_left = calls
         self._other = (tenant, [other])
@@ -222,7 +224,7 @@ class Meddling(Wrapped):
 CALLS_MAX = 12
 
 
-async def dies_at(client: AsyncQdrantClient, tenant: str, calls: int, files: Sequence[FilePoint]) -> bool:
+async def dies_at(client: StoreClient, tenant: str, calls: int, files: Sequence[FilePoint]) -> bool:
     """Write and die at a call; False if the write needed fewer calls."""
     try:
         await Writer(Dying(client, calls)).write(tenant, files)
@@ -471,9 +473,11 @@ async def test_a_read_without_tenant_or_repository_never_reaches_the_store(scope
 
 
 async def test_an_unreachable_store_is_an_error_and_never_an_empty_answer():
-    reader = Reader(AsyncQdrantClient(url="http://127.0.0.1:1", check_compatibility=False, timeout=1))
+    client = connect(StoreSettings(url="http://127.0.0.1:1", timeout_s=1))
+    reader = Reader(client)
     scope = Scope(tenant="t", repos=(REPO,))
     for read in (reader.count(scope), reader.points(scope, [REPO], []), reader.ask_legs(scope, LEGS, [])):
         with pytest.raises(PrismError) as caught:
             await read
         assert caught.value.code is ErrorCode.UNAVAILABLE
+    await client.close()

@@ -9,34 +9,27 @@ from collections.abc import Iterator, Sequence
 
 import httpx
 from opentelemetry import trace
-from qdrant_client import AsyncQdrantClient, models
+from qdrant_client import models
 from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Scope
+from prism_store.client import StoreClient
 from prism_store.schema import scope_key
 from prism_store.settings import StoreSettings
-
-CONNECTIONS_MAX = 32
 
 _tracer = trace.get_tracer("prism.store")
 HTTP_NOT_FOUND = 404
 HTTP_SERVER_ERROR = 500
 
 
-def connect(settings: StoreSettings) -> AsyncQdrantClient:
+def connect(settings: StoreSettings) -> StoreClient:
     """A client; it connects with the first call."""
     with warnings.catch_warnings():
         # The local stack's key over plain HTTP stays on the machine.
         warnings.filterwarnings("ignore", message="Api key is used with an insecure connection")
-        return AsyncQdrantClient(
-            url=settings.url,
-            api_key=settings.api_key or None,
-            timeout=settings.timeout_s,
-            check_compatibility=False,
-            limits=httpx.Limits(max_connections=CONNECTIONS_MAX, max_keepalive_connections=CONNECTIONS_MAX),
-        )
+        return StoreClient(settings)
 
 
 async def check_store(client: AsyncQdrantClient) -> None:

@@ -1,13 +1,15 @@
 """Reads of the store. Every one takes a `Scope` and stays inside it; outages are errors, never empty results."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from qdrant_client import AsyncQdrantClient, models
+from qdrant_client import models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
 from prism_contracts.code import FileStatus
 from prism_contracts.rpc import Scope
+from prism_store.client import StoreClient
 from prism_store.gate import is_missing, scope_condition, scoped, store_call
 from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, alias
 
@@ -71,7 +73,7 @@ class StoredPoint:
 class Reader:
     """Questions to the store."""
 
-    def __init__(self, client: AsyncQdrantClient) -> None:
+    def __init__(self, client: StoreClient) -> None:
         self._client = client
         self._with_deep: set[str] = set()
 
@@ -85,12 +87,12 @@ class Reader:
         requests = [_leg_request(scope, leg, list(fields)) for leg in legs]
         with store_call("ask_legs"):
             try:
-                replies = await self._client.query_batch_points(alias(scope.tenant), requests)
+                replies = await self._ask(scope, "points/query/batch", {"searches": requests})
             except UnexpectedResponse as error:
                 if is_missing(error):
                     return [[] for _ in legs]
                 raise
-        return [[_stored(point) for point in reply.points] for reply in replies]
+        return [[_stored(point) for point in reply["points"]] for reply in replies]
 
     async def has_deep_vectors(self, tenant: str) -> bool:
         """Whether deep vectors have been added to the tenant's collection. Once true, always true."""
@@ -116,9 +118,8 @@ class Reader:
         scope_condition(scope)  # refuses a scope without tenant or repository
         with store_call("points"):
             try:
-                found = await self._client.retrieve(
-                    alias(scope.tenant), list(ids), with_payload=["scope", *fields], with_vectors=False
-                )
+                body = {"ids": list(ids), "with_payload": ["scope", *fields], "with_vector": False}
+                found = await self._ask(scope, "points", body)
             except UnexpectedResponse as error:
                 if is_missing(error):
                     return {}
@@ -134,25 +135,18 @@ class Reader:
         page: int = PAGE_POINTS,
     ) -> AsyncIterator[StoredPoint]:
         """Every point of the scope that meets the conditions, in no particular order, page by page."""
-        offset = None
+        offset = ""
         while True:
             with store_call("scan"):
                 try:
-                    found, offset = await self._client.scroll(
-                        alias(scope.tenant),
-                        scroll_filter=scoped(scope, conditions),
-                        limit=page,
-                        offset=offset,
-                        with_payload=list(fields),
-                        with_vectors=False,
-                    )
+                    found, offset = await self._scroll(scope, conditions, fields, offset, page)
                 except UnexpectedResponse as error:
                     if is_missing(error):
                         return
                     raise
             for point in found:
                 yield _stored(point)
-            if offset is None:
+            if not offset:
                 return
 
     async def page(
@@ -166,32 +160,24 @@ class Reader:
         """One page of points in order of id, and the cursor of the next, empty at the end."""
         with store_call("page"):
             try:
-                found, offset = await self._client.scroll(
-                    alias(scope.tenant),
-                    scroll_filter=scoped(scope, conditions),
-                    limit=limit,
-                    offset=cursor or None,
-                    with_payload=list(fields),
-                    with_vectors=False,
-                )
+                found, offset = await self._scroll(scope, conditions, fields, cursor, limit)
             except UnexpectedResponse as error:
                 if is_missing(error):
                     return [], ""
                 raise
-        return [_stored(point) for point in found], str(offset) if offset is not None else ""
+        return [_stored(point) for point in found], offset
 
     async def count(self, scope: Scope, conditions: Sequence[models.Condition] = ()) -> int:
         """How many points of the scope meet the conditions, exactly."""
         with store_call("count"):
             try:
-                reply = await self._client.count(
-                    alias(scope.tenant), count_filter=scoped(scope, conditions), exact=True
-                )
+                body = {"filter": scoped(scope, conditions), "exact": True}
+                reply = await self._ask(scope, "points/count", body)
             except UnexpectedResponse as error:
                 if is_missing(error):
                     return 0
                 raise
-        return reply.count
+        return int(reply["count"])
 
     async def counts_by(
         self, scope: Scope, field: str, conditions: Sequence[models.Condition] = ()
@@ -199,18 +185,39 @@ class Reader:
         """How many points have each value of a keyword field, exactly."""
         with store_call("counts_by"):
             try:
-                reply = await self._client.facet(
-                    alias(scope.tenant),
-                    field,
-                    facet_filter=scoped(scope, conditions),
-                    limit=COUNTS_MAX,
-                    exact=True,
-                )
+                body = {
+                    "key": field,
+                    "filter": scoped(scope, conditions),
+                    "limit": COUNTS_MAX,
+                    "exact": True,
+                }
+                reply = await self._ask(scope, "facet", body)
             except UnexpectedResponse as error:
                 if is_missing(error):
                     return {}
                 raise
-        return {str(hit.value): hit.count for hit in reply.hits}
+        return {str(hit["value"]): hit["count"] for hit in reply["hits"]}
+
+    async def _scroll(
+        self,
+        scope: Scope,
+        conditions: Sequence[models.Condition],
+        fields: Sequence[str],
+        offset: str,
+        limit: int,
+    ) -> tuple[list[dict[str, Any]], str]:
+        body = {
+            "filter": scoped(scope, conditions),
+            "limit": limit,
+            "offset": offset or None,
+            "with_payload": list(fields),
+            "with_vector": False,
+        }
+        reply = await self._ask(scope, "points/scroll", body)
+        return reply["points"], reply["next_page_offset"] or ""
+
+    async def _ask(self, scope: Scope, what: str, body: Mapping[str, Any]) -> Any:
+        return await self._client.ask(alias(scope.tenant), what, body)
 
 
 def has(key: str, value: str | bool) -> models.FieldCondition:
@@ -248,21 +255,18 @@ def without_status() -> models.IsEmptyCondition:
     return models.IsEmptyCondition(is_empty=models.PayloadField(key="status"))
 
 
-def _leg_request(scope: Scope, leg: Leg, fields: list[str]) -> models.QueryRequest:
-    payload = fields or False
-    flt = scoped(scope, leg.conditions)
+def _leg_request(scope: Scope, leg: Leg, fields: list[str]) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        "filter": scoped(scope, leg.conditions),
+        "limit": leg.limit,
+        "with_payload": fields or False,
+    }
     if isinstance(leg, VectorLeg):
-        using = DEEP_VECTOR if leg.deep else FAST_VECTOR
-        return models.QueryRequest(
-            query=list(leg.vector), using=using, filter=flt, limit=leg.limit, with_payload=payload
-        )
-    if isinstance(leg, TextLeg):
-        query = models.TextQuery(text=leg.query)
-        return models.QueryRequest(
-            query=query, using=leg.field, filter=flt, limit=leg.limit, with_payload=payload
-        )
-    return models.QueryRequest(filter=flt, limit=leg.limit, with_payload=payload)
+        request |= {"query": leg.vector, "using": DEEP_VECTOR if leg.deep else FAST_VECTOR}
+    elif isinstance(leg, TextLeg):
+        request |= {"query": {"text": leg.query}, "using": leg.field}
+    return request
 
 
-def _stored(point: models.ScoredPoint | models.Record) -> StoredPoint:
-    return StoredPoint(str(point.id), getattr(point, "score", 0.0), point.payload or {})
+def _stored(point: dict[str, Any]) -> StoredPoint:
+    return StoredPoint(str(point["id"]), point.get("score", 0.0), point.get("payload") or {})

@@ -12,13 +12,15 @@ A crash between any two steps leaves a state from which the repeated event goes 
 import logging
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from qdrant_client import AsyncQdrantClient, models
+from qdrant_client import models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_store.client import StoreClient
 from prism_store.gate import is_missing, store_call
 from prism_store.points import FilePoint
 from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, alias, collection, payload_indexes, vector_params
@@ -33,7 +35,7 @@ log = logging.getLogger(__name__)
 class Writer:
     """The only writer of collections. One for each process; safe in any number of processes."""
 
-    def __init__(self, client: AsyncQdrantClient) -> None:
+    def __init__(self, client: StoreClient) -> None:
         self._client = client
         self._known: dict[str, str] = {}  # alias -> collection that was seen behind it
 
@@ -84,7 +86,7 @@ class Writer:
             present = {str(point.id) for point in found}
             points = [
                 models.PointVectors(id=point_id, vector={DEEP_VECTOR: row})
-                for point_id, row in zip(ids, _rows(vectors), strict=True)
+                for point_id, row in zip(ids, _rounded(vectors).tolist(), strict=True)
                 if point_id in present
             ]
             if points:
@@ -155,23 +157,21 @@ class Writer:
     async def _upsert_chunks(self, name: str, files: Sequence[FilePoint]) -> None:
         for version, group in _by_version(files).items():
             chunks = [
-                models.PointStruct(id=chunk.id, payload=chunk.payload, vector={FAST_VECTOR: row})
+                {"id": chunk.id, "payload": chunk.payload, "vector": {FAST_VECTOR: row}}
                 for file in group
-                for chunk, row in zip(file.chunks, _rows(file.vectors), strict=True)
+                for chunk, row in zip(file.chunks, _rounded(file.vectors), strict=True)
             ]
             for start in range(0, len(chunks), CHUNKS_PER_UPSERT):
                 await self._upsert(name, chunks[start : start + CHUNKS_PER_UPSERT], version)
 
     async def _upsert_files(self, name: str, files: Sequence[FilePoint]) -> None:
         for version, group in _by_version(files).items():
-            points = [models.PointStruct(id=file.id, payload=file.payload, vector={}) for file in group]
+            points = [{"id": file.id, "payload": file.payload, "vector": {}} for file in group]
             await self._upsert(name, points, version)
 
-    async def _upsert(self, name: str, points: list[models.PointStruct], version: int) -> None:
-        # `wait`: without it the answer comes before the effect. The condition lets the newest win.
-        await self._client.upsert(
-            name, points, wait=True, update_filter=models.Filter(must=[_older_than(version)])
-        )
+    async def _upsert(self, name: str, points: list[dict[str, Any]], version: int) -> None:
+        # The condition lets the newest win.
+        await self._client.put_points(name, points, models.Filter(must=[_older_than(version)]))
 
     async def _delete_lost(self, name: str, files: Sequence[FilePoint]) -> None:
         """Take away the chunks of versions that were overtaken while they were written."""
@@ -225,6 +225,5 @@ def _match(key: str, value: str) -> models.FieldCondition:
     return models.FieldCondition(key=key, match=models.MatchValue(value=value))
 
 
-def _rows(vectors: NDArray[np.float32]) -> list[list[float]]:
-    rounded: list[list[float]] = np.round(vectors.astype(np.float64), VECTOR_DECIMALS).tolist()
-    return rounded
+def _rounded(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.round(vectors, VECTOR_DECIMALS).astype(np.float32, order="C", copy=False)
