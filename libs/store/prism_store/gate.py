@@ -32,7 +32,7 @@ def connect(settings: StoreSettings) -> StoreClient:
         return StoreClient(settings)
 
 
-async def check_store(client: AsyncQdrantClient) -> None:
+async def check_store(client: StoreClient) -> None:
     """Raise unless Qdrant answers."""
     await client.get_collections()
 
