@@ -78,6 +78,15 @@ class SkipReason(StrEnum):
     LFS_POINTER = "lfs_pointer"
 
 
+class FileStatus(StrEnum):
+    """What the index says of a file."""
+
+    INDEXED = "indexed"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    REMOVED = "removed"  # kept, so that an older event that arrives late loses
+
+
 class FileFlags(Message):
     """What a file is for, by linguist's rules and `.gitattributes`. Flagged files stay searchable and rank low."""
 

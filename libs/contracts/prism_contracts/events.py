@@ -132,7 +132,7 @@ class Outcome(StrEnum):
 
 
 class FileSettled(FileEvent):
-    """The file's change is durable in the index. Producer: indexer. Consumers: ingest (job counts), atlas."""
+    """The file's change is durable in the index. Producer: indexer. Consumer: ingest, which counts jobs by it."""
 
     outcome: Outcome
     chunks: int = 0

@@ -32,7 +32,7 @@ GIT_SECONDS_MAX = 120.0
 
 # A clone: pack, index and what is under way, looked at while it runs.
 CLONE_BYTES_MAX = 4 * 1024 * MIB
-CLONE_SECONDS_MAX = 1_800.0
+CLONE_SECONDS_MAX = 900.0
 # What a server may list of its refs; a million refs are about 70 MiB.
 REFS_BYTES_MAX = 128 * MIB
 

@@ -32,6 +32,11 @@ def connect(settings: StoreSettings) -> StoreClient:
         return StoreClient(settings)
 
 
+async def check_store(client: StoreClient) -> None:
+    """Raise unless Qdrant answers."""
+    await client.get_collections()
+
+
 def scope_condition(scope: Scope) -> models.FieldCondition:
     """The condition that keeps a read inside its repositories and layer."""
     if not scope.tenant or not scope.repos:

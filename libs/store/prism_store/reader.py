@@ -7,10 +7,11 @@ from typing import Any
 from qdrant_client import models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
+from prism_contracts.code import FileStatus
 from prism_contracts.rpc import Scope
 from prism_store.client import StoreClient
 from prism_store.gate import is_missing, scope_condition, scoped, store_call
-from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, FileStatus, alias
+from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, alias
 
 PAGE_POINTS = 2_000
 COUNTS_MAX = 10_000

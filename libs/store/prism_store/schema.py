@@ -29,21 +29,10 @@ counts them yet), write the file point (one point: the switch), delete the old c
 Vectors: `fast` (256 dimensions, float16, cosine) on chunk points; `deep` is added where a deep model runs.
 """
 
-from enum import StrEnum
-
 from qdrant_client import models
 
 FAST_VECTOR = "fast"
 DEEP_VECTOR = "deep"
-
-
-class FileStatus(StrEnum):
-    """What a file point says about its file."""
-
-    INDEXED = "indexed"
-    SKIPPED = "skipped"
-    FAILED = "failed"
-    REMOVED = "removed"  # kept, so that an older event that arrives late loses
 
 
 def alias(tenant: str) -> str:

@@ -9,10 +9,9 @@ from prism_embedder.core.static_model import StaticModel
 from prism_embedder.handlers import FastHandlers
 from prism_embedder.settings import EmbedderSettings
 from prism_runtime.bus import Bus
-from prism_runtime.health import health_app
-from prism_runtime.process import run, run_process
+from prism_runtime.process import run
 from prism_runtime.records import Records, open_bucket
-from prism_runtime.telemetry import set_up_logging, set_up_tracing
+from prism_runtime.service import Service
 
 SERVICE_FAST = "embedder"
 SERVICE_DEEP = "embedder-deep"
@@ -22,24 +21,14 @@ async def serve() -> None:
     """Build everything, then run until told to stop."""
     settings = EmbedderSettings()
     deep = settings.embedder_tier == "deep"
-    service = SERVICE_DEEP if deep else SERVICE_FAST
-    set_up_logging(service, settings.log_level)
-    bus = Bus(service, settings, set_up_tracing(service, settings.otlp_endpoint))
+    service = Service(SERVICE_DEEP if deep else SERVICE_FAST, settings)
 
     async def start() -> None:
-        await bus.connect()
-        await (_start_deep if deep else _start_fast)(bus, settings)
-        await bus.start()
+        await service.bus.connect()
+        await (_start_deep if deep else _start_fast)(service.bus, settings)
+        await service.bus.start()
 
-    await run_process(
-        service,
-        health_app(service, {"nats": bus.check}),
-        host=settings.health_host,
-        port=settings.health_port,
-        run_dir=settings.run_dir,
-        start=start,
-        stop=bus.stop,
-    )
+    await service.run(start)
 
 
 async def _start_fast(bus: Bus, settings: EmbedderSettings) -> None:

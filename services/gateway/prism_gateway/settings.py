@@ -13,7 +13,7 @@ class GatewaySettings(ServiceSettings):
     """What the gateway reads from `PRISM_…` variables."""
 
     gateway_host: str = Field("127.0.0.1", description="Address that MCP and REST listen on.")
-    gateway_port: int = Field(8810, ge=0, le=65535, description="Their port; 0 picks a free one.")
+    gateway_port: int = Field(8780, ge=0, le=65535, description="Their port; 0 picks a free one.")
     public_url: str = Field("", description="Address that clients use, if a proxy stands in front.")
     allowed_hosts: str = Field(
         "127.0.0.1:*,localhost:*,[::1]:*",

@@ -23,7 +23,7 @@ from prism_indexer.settings import IndexerSettings
 from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus
 from prism_runtime.records import WatchedRecords
-from prism_runtime.vectors import from_message
+from prism_runtime.vectors import unpack
 from prism_store.points import FilePoint
 from prism_store.writer import Writer
 
@@ -101,7 +101,9 @@ class IndexerHandlers:
         """Add deep vectors to points that are there."""
         await self._writer.ensure_deep_vector(event.tenant, event.vectors.dimension)
         await self._writer.write_deep(
-            event.tenant, event.point_ids, from_message(event.vectors, event.vectors.model)
+            event.tenant,
+            event.point_ids,
+            unpack(event.vectors.data, event.vectors.count, event.vectors.dimension),
         )
 
     async def _submit(self, event: FileEvent, point: FilePoint) -> bool:

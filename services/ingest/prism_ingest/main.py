@@ -10,9 +10,8 @@ from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.settings import IngestSettings
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
-from prism_runtime.health import health_app
-from prism_runtime.process import run, run_process
-from prism_runtime.telemetry import set_up_logging, set_up_tracing
+from prism_runtime.process import run
+from prism_runtime.service import Service
 
 SERVICE = "ingest"
 OPEN_DEADLINE_S = 110.0
@@ -39,8 +38,8 @@ def register(bus: Bus, snapshots: SnapshotHandlers, jobs: JobHandlers, workers: 
 async def serve() -> None:
     """Build everything, then run until told to stop."""
     settings = IngestSettings()
-    set_up_logging(SERVICE, settings.log_level)
-    bus = Bus(SERVICE, settings, set_up_tracing(SERVICE, settings.otlp_endpoint))
+    service = Service(SERVICE, settings)
+    bus = service.bus
 
     async def start() -> None:
         await bus.connect()
@@ -50,15 +49,7 @@ async def serve() -> None:
         register(bus, SnapshotHandlers(bus, ledger, store, jobs, settings), jobs, settings.ingest_workers)
         await bus.start()
 
-    await run_process(
-        SERVICE,
-        health_app(SERVICE, {"nats": bus.check}),
-        host=settings.health_host,
-        port=settings.health_port,
-        run_dir=settings.run_dir,
-        start=start,
-        stop=bus.stop,
-    )
+    await service.run(start)
 
 
 if __name__ == "__main__":

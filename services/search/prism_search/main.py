@@ -1,5 +1,7 @@
 """Search as a process."""
 
+from functools import partial
+
 from prism_contracts import names
 from prism_contracts.records import Component, Repository
 from prism_contracts.rpc import (
@@ -15,9 +17,8 @@ from prism_contracts.rpc import (
 )
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
-from prism_runtime.health import health_app
-from prism_runtime.process import run, run_process
-from prism_runtime.telemetry import set_up_logging, set_up_tracing
+from prism_runtime.process import run
+from prism_runtime.service import Service
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.repositories import Repositories
 from prism_search.handlers.coverage import CoverageHandlers
@@ -26,7 +27,7 @@ from prism_search.handlers.grep import GrepHandler
 from prism_search.handlers.search import SearchHandler
 from prism_search.handlers.symbols import SymbolHandlers
 from prism_search.settings import SearchSettings
-from prism_store.gate import connect
+from prism_store.gate import check_store, connect
 from prism_store.reader import Reader
 from prism_store.settings import StoreSettings
 
@@ -61,8 +62,8 @@ def register(
 async def serve() -> None:
     """Build everything, then run until told to stop."""
     settings = SearchSettings()
-    set_up_logging(SERVICE, settings.log_level)
-    bus = Bus(SERVICE, settings, set_up_tracing(SERVICE, settings.otlp_endpoint))
+    service = Service(SERVICE, settings)
+    bus = service.bus
     qdrant = connect(StoreSettings())
     reader = Reader(qdrant)
 
@@ -74,22 +75,7 @@ async def serve() -> None:
         register(bus, reader, Repositories(records, reader), embedding, settings)
         await bus.start()
 
-    async def stop() -> None:
-        await bus.stop()
-        await qdrant.close()
-
-    async def check_store() -> None:
-        await qdrant.get_collections()
-
-    await run_process(
-        SERVICE,
-        health_app(SERVICE, {"nats": bus.check, "qdrant": check_store}),
-        host=settings.health_host,
-        port=settings.health_port,
-        run_dir=settings.run_dir,
-        start=start,
-        stop=stop,
-    )
+    await service.run(start, close=qdrant.close, checks={"qdrant": partial(check_store, qdrant)})
 
 
 if __name__ == "__main__":

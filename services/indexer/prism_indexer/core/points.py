@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prism_contracts.base import chunk_id, file_id, generation
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Chunk, FileFlags, Symbol
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Chunk, FileFlags, FileStatus, Symbol
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import (
     FileChunked,
@@ -19,9 +19,9 @@ from prism_contracts.events import (
 )
 from prism_indexer.core.words import distinct_words
 from prism_runtime.packing import pack_symbols
-from prism_runtime.vectors import from_message
+from prism_runtime.vectors import unpack
 from prism_store.points import ChunkPoint, FilePoint
-from prism_store.schema import FileStatus, scope_key
+from prism_store.schema import scope_key
 
 DEFINITIONS_MAX = 1_000
 NAMES_MAX = 2_000
@@ -142,4 +142,4 @@ def _definition_line(symbol: Symbol) -> str:
 def _rows(vectors: Vectors, chunks: int) -> NDArray[np.float32]:
     if vectors.count != chunks:
         raise PrismError(ErrorCode.MESSAGE_INVALID, f"{chunks} chunks came with {vectors.count} vectors.")
-    return from_message(vectors, vectors.model)
+    return unpack(vectors.data, vectors.count, vectors.dimension)

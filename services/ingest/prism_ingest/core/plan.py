@@ -4,11 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.base import generation
+from prism_contracts.code import FileStatus
 from prism_contracts.rpc import ManifestEntry, SnapshotFile
-
-STATUS_INDEXED = "indexed"
-STATUS_SKIPPED = "skipped"
-STATUS_REMOVED = "removed"
 
 
 class Plan(NamedTuple):
@@ -40,25 +37,25 @@ def make_plan(
             else:
                 skipped.append(position)
         elif entry and _is_current(entry, file, chunker, model):
-            unchanged += entry.status == STATUS_INDEXED
-            still_skipped += entry.status == STATUS_SKIPPED
+            unchanged += entry.status == FileStatus.INDEXED
+            still_skipped += entry.status == FileStatus.SKIPPED
         else:
             needed.append(position)
     return Plan(tuple(needed), tuple(skipped), _removed(files, entries), unchanged, still_skipped)
 
 
 def _is_skipped_alike(entry: ManifestEntry | None, file: SnapshotFile) -> bool:
-    return entry is not None and entry.status == STATUS_SKIPPED and entry.blob == file.blob
+    return entry is not None and entry.status == FileStatus.SKIPPED and entry.blob == file.blob
 
 
 def _is_current(entry: ManifestEntry, file: SnapshotFile, chunker: str, model: str) -> bool:
-    if entry.status == STATUS_SKIPPED:  # skipped for its content, which is the same
+    if entry.status == FileStatus.SKIPPED:  # skipped for its content, which is the same
         return entry.blob == file.blob
-    return entry.status == STATUS_INDEXED and entry.generation == generation(file.blob, chunker, model)
+    return entry.status == FileStatus.INDEXED and entry.generation == generation(file.blob, chunker, model)
 
 
 def _removed(files: Sequence[SnapshotFile], entries: Mapping[str, ManifestEntry]) -> tuple[str, ...]:
     present = {file.path for file in files}
     return tuple(
-        sorted(p for p, entry in entries.items() if p not in present and entry.status != STATUS_REMOVED)
+        sorted(p for p, entry in entries.items() if p not in present and entry.status != FileStatus.REMOVED)
     )

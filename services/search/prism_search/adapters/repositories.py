@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from rapidfuzz import process
 
+from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Repository
 from prism_contracts.rpc import Receipt, Scope, ScopedRequest
 from prism_runtime.records import WatchedRecords
 from prism_store.reader import Reader, with_status
-from prism_store.schema import FileStatus
 
 COUNTS_KEPT_S = 1.0
 NAMES_SHOWN_MAX = 20

@@ -1,5 +1,6 @@
 """What of a repository is searchable, what the index holds of a layer, and how many points there are."""
 
+from prism_contracts.code import FileStatus
 from prism_contracts.rpc import (
     CoverageProblem,
     CoverageReply,
@@ -14,7 +15,6 @@ from prism_contracts.rpc import (
 )
 from prism_search.adapters.repositories import Repositories
 from prism_store.reader import Reader, StoredPoint, has_any, with_status
-from prism_store.schema import FileStatus
 
 MANIFEST_PAGE = 4_000
 KNOWN = with_status(FileStatus.INDEXED, FileStatus.SKIPPED, FileStatus.FAILED)

@@ -5,7 +5,7 @@ from typing import NoReturn
 from qdrant_client import models
 from rapidfuzz import process
 
-from prism_contracts.code import FileFlags, SkipReason
+from prism_contracts.code import FileFlags, FileStatus, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import (
     READ_LINES_MAX,
@@ -23,7 +23,6 @@ from prism_search.adapters.texts import find_file, read_text
 from prism_search.core.cursors import read_cursor, write_cursor
 from prism_search.core.globs import compile_glob, literal_prefix
 from prism_store.reader import Reader, StoredPoint, has, starts_with, with_status
-from prism_store.schema import FileStatus
 
 PATHS_NEAR = 3
 PATHS_COMPARED_MAX = 50_000

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from qdrant_client import models
 
+from prism_contracts.code import FileStatus
 from prism_contracts.rpc import GrepMatch, GrepReply, GrepRequest
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import FILE_FIELDS, read_text, read_texts
@@ -14,7 +15,6 @@ from prism_search.core.lines import matching_lines
 from prism_search.core.patterns import Clause, Pattern, compile_pattern
 from prism_search.settings import SearchSettings
 from prism_store.reader import Reader, StoredPoint, contains, has, starts_with, with_status
-from prism_store.schema import FileStatus
 from prism_store.words import ALL_WORDS
 
 FILES_PER_READ = 24

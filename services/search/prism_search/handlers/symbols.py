@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rapidfuzz import process
 
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, FileStatus, Symbol
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
 from prism_runtime.packing import unpack_symbols
@@ -12,7 +12,6 @@ from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import FILE_FIELDS, read_text
 from prism_search.core.query import dotted, last_name
 from prism_store.reader import Reader, StoredPoint, TextLeg, has, has_any, with_status
-from prism_store.schema import FileStatus
 
 DEFINITIONS_MAX = 20
 FILES_MAX = 60

@@ -1,0 +1,54 @@
+"""A service: its logs, its traces, its bus and its health, put together in the one way that all services have."""
+
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+
+from starlette.types import ASGIApp
+
+from prism_runtime.bus import Bus
+from prism_runtime.health import Check, health_app
+from prism_runtime.process import run_process
+from prism_runtime.settings import ServiceSettings
+from prism_runtime.telemetry import set_up_logging, set_up_tracing
+
+
+class Service:
+    """One process of Prism. Building it opens nothing; `run` does, and returns when told to stop."""
+
+    def __init__(self, name: str, settings: ServiceSettings) -> None:
+        set_up_logging(name, settings.log_level)
+        self.name = name
+        self._settings = settings
+        self._tracing = set_up_tracing(name, settings.otlp_endpoint)
+        self.bus = Bus(name, settings, self._tracing)
+
+    async def run(
+        self,
+        start: Callable[[], Coroutine[object, object, None]],
+        *,
+        close: Callable[[], Awaitable[None]] | None = None,
+        checks: Mapping[str, Check] | None = None,
+    ) -> None:
+        """Serve health alone. `start` connects and subscribes; `close` lets go of what the service itself opened."""
+        app = health_app(self.name, {"nats": self.bus.check, **(checks or {})})
+        await self.run_app(app, self._settings.health_host, self._settings.health_port, start, close=close)
+
+    async def run_app(
+        self,
+        app: ASGIApp,
+        host: str,
+        port: int,
+        start: Callable[[], Coroutine[object, object, None]],
+        *,
+        close: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """The same with an HTTP face of its own."""
+
+        async def stop() -> None:
+            await self.bus.stop()
+            if close:
+                await close()
+            if self._tracing:
+                self._tracing.shutdown()  # sends what has not been sent
+
+        run_dir = self._settings.run_dir
+        await run_process(self.name, app, host=host, port=port, run_dir=run_dir, start=start, stop=stop)
