@@ -18,6 +18,9 @@ MAX_PAYLOAD = "8MB"
 MAX_FILE = "64GB"
 MAX_MEMORY = "256MB"
 ANY_PORT = -1
+# Go lets its heap double between two collections. Past this size it collects sooner instead: during an import
+# that halves what the server takes for a twentieth more of its time. A larger heap is still allowed.
+FRUGAL = {"GOMEMLIMIT": "96MiB"}
 
 
 def binary() -> Path:

@@ -72,7 +72,7 @@ def nats_spec(data: DataDir) -> Spec:
     return Spec(
         name=NATS,
         argv=(str(nats.binary()), "-c", str(config)),
-        env=_base_env(data),
+        env=nats.FRUGAL | _base_env(data),
         find_port=lambda pid: nats.port_of(data, pid),
         problem=probes.nats_problem,
         pin=pin,

@@ -54,7 +54,7 @@ class Candidate:
     deep_nearness: float = 0.0
     score: float = 0.0
     signals: dict[str, float] = field(default_factory=dict)
-    # Of the outline, what shares the beginning of a word with the question.
+    # Of the outline, what takes up a word of the question.
     touched: tuple[Definition, ...] = ()
 
 

@@ -7,16 +7,16 @@ from the beginnings of words to lines finds those without a look at the others.
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from prism_search.core.words import HEAD_CHARS, stems_of
 
 _LINE_BITS = 16
+FIELDS = 5
 _DIGITS = {char: number for number, char in enumerate("0123456789abcdefghijklmnopqrstuvwxyz", start=1)}
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """What ranking knows of a symbol. `group`: T type-like, F callable, P prototype of a callable, V value."""
 
     group: str
@@ -72,7 +72,7 @@ def parse_definitions(packed: str) -> tuple[Definition, ...]:
     found = []
     for line in packed.split("\n"):
         fields = line.split("\t")
-        if len(fields) == len(Definition.__dataclass_fields__):
+        if len(fields) == FIELDS:
             group, kind, start, end, name = fields
             found.append(Definition(group, kind, int(start), int(end), name))
     return tuple(found)

@@ -37,7 +37,8 @@ def rank(question: Question, candidates: Iterable[Candidate]) -> list[Candidate]
     files = list(candidates)
     question.shallowest = min((file.path.count("/") for file in files), default=0)
     for file in files:
-        file.touched = file.outline.starting(question.heads)
+        near = file.outline.starting(question.heads)
+        file.touched = tuple(definition for definition in near if question.taken_up_by_name(definition.name))
         file.signals = score(question, file)
         file.score = sum(file.signals.values())
     return sorted(files, key=lambda file: (-file.score, file.path, file.repo))

@@ -83,12 +83,12 @@ def folder_words(question: Question, file: Candidate) -> float:
 
 def joined_name(question: Question, file: Candidate) -> float:
     """1 if the file's name is neighbouring words of the question written as one."""
-    return float(flat(_stem(file.path)) in question.query.joined)
+    return float(_flat_stem(file.path) in question.query.joined)
 
 
 def initials_name(question: Question, file: Candidate) -> float:
     """1 if the file's name is the initials of neighbouring words (Template Haskell: TH)."""
-    name = flat(_stem(file.path))
+    name = _flat_stem(file.path)
     return float(len(name) in INITIALS_CHARS and name in question.query.initials)
 
 
@@ -103,7 +103,7 @@ def defines_symbol(question: Question, file: Candidate) -> float:
 
 def named_as_symbol(question: Question, file: Candidate) -> float:
     """How many of the symbols that the question names are the file's name."""
-    name = flat(_stem(file.path))
+    name = _flat_stem(file.path)
     return float(sum(flat(last_name(symbol)) == name for symbol in question.query.symbols))
 
 
@@ -176,12 +176,17 @@ def _stem(path: str) -> str:
     return name[: name.rindex(".")] if "." in name[1:] else name
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
+def _flat_stem(path: str) -> str:
+    return flat(_stem(path))
+
+
+@lru_cache(maxsize=20_000)
 def _stem_words(path: str) -> frozenset[str]:
     return stems_of(_stem(path))
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def _folder_words(path: str) -> frozenset[str]:
     return stems_of(posixpath.basename(posixpath.dirname(path)))
 
