@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import string
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ POLL_S = 0.05
 HIT_POLL_S = 0.005
 HIT_SECONDS_MAX = 60.0
 REST_S = 10.0
+MARKER_CHARS = 14
+HITS = 10
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,8 @@ async def edits(stack: Stack, corpus: Corpus, count: int, seed: int) -> Edits:
 
 
 async def _edit(prism: Prism, corpus: Corpus, path: str, number: int) -> _EditTimes:
-    name = f"quokka{number:03}zither"
+    # A word that nothing else shares a part with.
+    name = "".join(random.Random(number).choices(string.ascii_lowercase, k=MARKER_CHARS))
     with (corpus.folder / path).open("a") as file:
         file.write(f"\n\ndef {name}():\n    return {number}\n")
     saved = time.perf_counter()
@@ -131,7 +135,7 @@ async def _edit(prism: Prism, corpus: Corpus, path: str, number: int) -> _EditTi
 async def _until_hit(prism: Prism, name: str, path: str) -> None:
     deadline = time.monotonic() + HIT_SECONDS_MAX
     while time.monotonic() < deadline:
-        found = (await prism.search(name, REPO, 3)).results
+        found = (await prism.search(name, REPO, HITS)).results
         if any(hit.file_path == path and name in hit.content for hit in found):
             return
         await asyncio.sleep(HIT_POLL_S)
