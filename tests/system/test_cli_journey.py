@@ -72,10 +72,12 @@ class User:
 def user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
     user = User(tmp_path_factory.mktemp("journey"))
     user.json("up", "--port", "0", "--detach")
-    user.index()
-    yield user
-    assert user.prism("down").returncode == 0
-    shutil.rmtree(user.data, ignore_errors=True)
+    try:
+        user.index()
+        yield user
+    finally:
+        assert user.prism("down").returncode == 0
+        shutil.rmtree(user.data, ignore_errors=True)
 
 
 def test_a_folder_becomes_searchable(user: User):

@@ -17,7 +17,7 @@ from prism_cli.index.naming import check_name, git_dir_of, is_git_url, name_of_f
 from prism_cli.index.progress import IndexProgress, waiting_by_service
 from prism_cli.index.upload import upload
 from prism_cli.target import Target
-from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobState
+from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobState, SlowFile
 from prism_source.folder import snapshot_folder
 from prism_source.gittree import snapshot_git
 from prism_source.snapshot import Snapshot
@@ -171,8 +171,13 @@ def show(outcome: Outcome) -> None:
     if job.error:
         terminal.out.print(Text(f"  {job.error.message}  [{job.error.code}]"), soft_wrap=True)
         terminal.out.print(Text(f"  → {job.error.next_action}", style="cyan"), soft_wrap=True)
-    for line in problem_lines(job.problems):
+    for line in (*slowest_lines(job.slowest), *problem_lines(job.problems)):
         terminal.out.print(Text(line, style="dim"), soft_wrap=True)
+
+
+def slowest_lines(slowest: tuple[SlowFile, ...]) -> list[str]:
+    """The files that took the parser longest, if any took long."""
+    return [f"  slow: {file.path} ({file.milliseconds:,.0f} ms)" for file in slowest]
 
 
 def summary(outcome: Outcome) -> str:

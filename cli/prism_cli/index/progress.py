@@ -108,4 +108,8 @@ def _note(job: Job, waiting: dict[str, int]) -> str:
     parts = [f"{service} {count:,}" for service, count in waiting.items()]
     if job.counts.failed:
         parts.append(f"failed {job.counts.failed:,}")
+    if job.slowest:
+        parts.append(
+            f"slowest {job.slowest[0].path.rpartition('/')[2]} {job.slowest[0].milliseconds:,.0f} ms"
+        )
     return " · ".join(parts)

@@ -86,6 +86,7 @@ class FileChunked(FileEvent):
     references: str = ""  # of `Reference`, as prism_runtime.packing packs them: nobody on the way reads them
     redactions: tuple[str, ...] = ()
     decode_errors: bool = False
+    chunk_ms: float = 0.0  # how long the parser took
 
 
 class Vectors(Message):
@@ -136,6 +137,7 @@ class FileSettled(FileEvent):
 
     outcome: Outcome
     chunks: int = 0
+    chunk_ms: float = 0.0
     code: str = ""
     detail: str = ""
 

@@ -64,6 +64,13 @@ class FileProblem(Message):
     detail: str = ""
 
 
+class SlowFile(Message):
+    """A file that took the parser long."""
+
+    path: str
+    milliseconds: float
+
+
 class JobCounts(Message):
     """Files of a job. In the end `seen + removals = unchanged + indexed + skipped + failed + removed`.
 
@@ -101,6 +108,7 @@ class Job(Message):
     # Another job was given up while its files were under way: what it left is swept when this one is through.
     sweep: bool = False
     problems: tuple[FileProblem, ...] = ()
+    slowest: tuple[SlowFile, ...] = ()  # the slowest first
     error: ErrorBody | None = None
     created_at: datetime
     updated_at: datetime

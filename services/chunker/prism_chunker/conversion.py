@@ -1,5 +1,7 @@
 """A changed file as a chunked one."""
 
+import time
+
 from prism_chunker.core import CHUNKER_VERSION, Budget, chunk_file
 from prism_chunker.core.file import DEFAULT_BUDGET
 from prism_contracts.events import FileChanged, FileChunked, FileEvent
@@ -12,6 +14,7 @@ BY_LINES = Budget(size_chars_max=0)
 def chunk_event(event: FileChanged, parse: str = "") -> FileChunked:
     """The event with its file in chunks. A reason in `parse` says why no grammar may be tried."""
     budget = BY_LINES if parse else DEFAULT_BUDGET
+    began = time.perf_counter()
     parsed = chunk_file(event.path, event.text, event.language, budget=budget)
     return FileChunked(
         **{name: getattr(event, name) for name in FileEvent.model_fields},
@@ -27,4 +30,5 @@ def chunk_event(event: FileChanged, parse: str = "") -> FileChunked:
         references=pack_references(parsed.references),
         redactions=event.redactions,
         decode_errors=event.decode_errors,
+        chunk_ms=round((time.perf_counter() - began) * 1000, 2),
     )

@@ -78,7 +78,8 @@ class IndexerHandlers:
         newest = await self._submit(event, point)
         if newest and self._settings.deep_enabled and point.chunks:
             await self._request_deep(event, point)
-        await self._settle(event, Outcome.INDEXED if newest else Outcome.SUPERSEDED, chunks=len(point.chunks))
+        outcome = Outcome.INDEXED if newest else Outcome.SUPERSEDED
+        await self._settle(event, outcome, chunks=len(point.chunks), chunk_ms=event.file.chunk_ms)
 
     async def on_removed(self, event: FileRemoved) -> None:
         """Take a file away."""
@@ -140,10 +141,8 @@ class IndexerHandlers:
         )
         await self._bus.publish(names.DEEP_REQUESTED, event.lane, request, request.message_id)
 
-    async def _settle(
-        self, event: FileEvent, outcome: Outcome, *, chunks: int = 0, code: str = "", detail: str = ""
-    ) -> None:
-        settled = FileSettled(**_address(event), outcome=outcome, chunks=chunks, code=code, detail=detail)
+    async def _settle(self, event: FileEvent, outcome: Outcome, **facts: object) -> None:
+        settled = FileSettled(**_address(event), outcome=outcome, **facts)
         await self._bus.publish(names.FILE_SETTLED, event.lane, settled, settled.message_id)
 
 

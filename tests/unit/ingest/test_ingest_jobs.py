@@ -144,3 +144,15 @@ def test_the_same_snapshot_is_the_same_job_and_another_is_not():
 def test_open_are_those_that_have_not_settled(done, asked):
     job = apply_settled(planned(31), [settled(ordinal) for ordinal in done], NOW)
     assert open_ordinals(job, asked) == [ordinal for ordinal in asked if ordinal not in done]
+
+
+def test_the_slowest_files_are_told_slowest_first_and_once():
+    job = planned(9)
+    events = [
+        settled(n).model_copy(update={"chunk_ms": ms})
+        for n, ms in enumerate((60.0, 900.0, 3.0, 70.0, 80.0, 100.0, 90.0, 0.0, 51.0))
+    ]
+    done = apply_settled(apply_settled(job, events, NOW), events, NOW)
+    assert [(file.path, file.milliseconds) for file in done.slowest] == [
+        ("1.py", 900.0), ("5.py", 100.0), ("6.py", 90.0), ("4.py", 80.0), ("3.py", 70.0),
+    ]  # fmt: skip

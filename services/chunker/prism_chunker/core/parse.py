@@ -1,16 +1,16 @@
 """A source text and a language's queries in, matches out: the one place that touches tree-sitter's parser.
 
-Grammars and queries are loaded when first needed and kept. The parse stops at its deadline; the query is kept short by
-limits, for deeply nested input parses fast and is queried in quadratic time.
+Grammars and queries are loaded when first needed and kept. The query is kept short by limits, for deeply nested input
+parses fast and is queried in quadratic time; what took too long is given up before and after it.
 """
 
 from functools import cache
 from pathlib import Path
-from time import monotonic
+from time import process_time
 from typing import NamedTuple, cast
 
 from tree_sitter import Language as Grammar
-from tree_sitter import Node, Parser, Point, Query, QueryCursor
+from tree_sitter import Node, Parser, Query, QueryCursor
 from tree_sitter_language_pack import SupportedLanguage, get_language
 
 from prism_chunker.core.languages.table import Language
@@ -22,7 +22,6 @@ OPEN_MATCHES_MAX = 4_096
 # the query's own progress callback cannot be used, it crashes the process (tree-sitter 0.26.1).
 QUERY_DEPTH_MAX = 100
 ERROR_CHILDREN_MAX = 20_000
-BLOCK_BYTES = 65_536
 
 Captures = dict[str, list[Node]]
 
@@ -38,22 +37,18 @@ class Syntax(NamedTuple):
 def parse(language: Language, source: bytes, time_ms_max: int) -> Syntax:
     """Parse and query, or raise TimeoutError."""
     query = _query(language)  # its first compilation may take a second, which is not the file's fault
-    deadline = monotonic() + time_ms_max / 1_000
-    root = _parse(language, source, deadline)
+    # CPU time: a busy machine costs no file its symbols.
+    deadline = process_time() + time_ms_max / 1_000
+    root = _parse(language, source)
+    if process_time() > deadline:
+        raise TimeoutError(f"parse of {language.id}")
     return Syntax(source, root, _matches(query, root, deadline))
 
 
-def _parse(language: Language, source: bytes, deadline: float) -> Node:
-    def block(offset: int, _: Point) -> bytes:
-        return source[offset : offset + BLOCK_BYTES]
-
-    def is_late(_offset: int, _has_error: bool) -> bool:
-        return monotonic() > deadline
-
-    try:
-        return Parser(_grammar(language.grammar)).parse(block, progress_callback=is_late).root_node
-    except ValueError as error:
-        raise TimeoutError(f"parse of {language.id}") from error
+def _parse(language: Language, source: bytes) -> Node:
+    # The source as bytes, in one piece: a read callback, which alone could be stopped midway, leaks every block that it
+    # gives (tree-sitter 0.26.1), gigabytes where a grammar's scanner seeks a lot. Who loops is killed from outside.
+    return Parser(_grammar(language.grammar)).parse(source).root_node
 
 
 def _matches(query: Query, root: Node, deadline: float) -> list[tuple[int, Captures]]:
@@ -62,7 +57,7 @@ def _matches(query: Query, root: Node, deadline: float) -> list[tuple[int, Captu
     cursor = QueryCursor(query, match_limit=OPEN_MATCHES_MAX)
     cursor.set_max_start_depth(QUERY_DEPTH_MAX)
     found = cursor.matches(root)
-    if monotonic() > deadline:
+    if process_time() > deadline:
         raise TimeoutError("query")
     return found
 

@@ -10,9 +10,12 @@ from datetime import datetime
 from prism_contracts.base import Lane, repo_id
 from prism_contracts.errors import ErrorBody
 from prism_contracts.events import FileSettled, Outcome
-from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobCounts, JobState
+from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobCounts, JobState, SlowFile
 
 PROBLEMS_MAX = 100
+SLOWEST_MAX = 5
+# An average file takes a few milliseconds.
+SLOW_MS = 50.0
 
 
 def new_job(
@@ -48,6 +51,7 @@ def is_final(job: Job) -> bool:
 def apply_settled(job: Job, events: Sequence[FileSettled], now: datetime) -> Job:
     """The job after these files settled; the same job if all of them were counted before."""
     bits, counts, problems = bytearray(job.settled), job.counts.model_dump(), list(job.problems)
+    slowest = list(job.slowest)
     fresh = 0
     for event in events:
         if not _set_bit(bits, event.ordinal):
@@ -55,6 +59,8 @@ def apply_settled(job: Job, events: Sequence[FileSettled], now: datetime) -> Job
         fresh += 1
         counts[_counter(job, event)] += 1
         counts["chunks"] += event.chunks
+        if event.chunk_ms >= SLOW_MS:
+            slowest.append(SlowFile(path=event.path, milliseconds=event.chunk_ms))
         if event.outcome is Outcome.FAILED and len(problems) < PROBLEMS_MAX:
             problems.append(FileProblem(path=event.path, code=event.code, detail=event.detail))
     if not fresh:
@@ -64,6 +70,7 @@ def apply_settled(job: Job, events: Sequence[FileSettled], now: datetime) -> Job
             "settled": bytes(bits),
             "counts": JobCounts(**counts),
             "problems": tuple(problems),
+            "slowest": tuple(sorted(slowest, key=lambda file: (-file.milliseconds, file.path))[:SLOWEST_MAX]),
             "updated_at": now,
         }
     )
