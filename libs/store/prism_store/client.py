@@ -19,7 +19,11 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 from prism_store.settings import StoreSettings
 
 CONNECTIONS_MAX = 32
-IDLE_CONNECTION_S = 60.0
+# Qdrant and its local server close a connection that was idle for 5 s: one that may be closing is not used again.
+IDLE_CONNECTION_S = 2.0
+ATTEMPTS = 2
+# The connection broke, which says nothing about the next one.
+BROKEN = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 HTTP_ERROR = 400
 HTTP_TOO_MANY_REQUESTS = 429
 
@@ -59,13 +63,18 @@ class StoreClient(AsyncQdrantClient):
 
     async def _call(self, method: str, path: str, body: Mapping[str, Any]) -> Any:
         data = orjson.dumps(body, default=_json, option=orjson.OPT_SERIALIZE_NUMPY)
-        try:
-            async with self._connections().request(
-                method, self._settings.url.rstrip("/") + path, data=data
-            ) as answer:
-                content = await answer.read()
-        except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise ResponseHandlingException(error) from error
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return await self._send(method, self._settings.url.rstrip("/") + path, data)
+            except (aiohttp.ClientError, OSError, TimeoutError) as error:
+                # Whatever is sent here may be sent twice.
+                if attempt == ATTEMPTS or not isinstance(error, BROKEN):
+                    raise ResponseHandlingException(error) from error
+        raise AssertionError
+
+    async def _send(self, method: str, url: str, data: bytes) -> Any:
+        async with self._connections().request(method, url, data=data) as answer:
+            content = await answer.read()
         if answer.status >= HTTP_ERROR:
             raise _refused(answer, content)
         return orjson.loads(content)["result"]
