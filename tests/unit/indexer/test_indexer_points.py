@@ -135,6 +135,12 @@ def test_another_content_or_chunker_gives_other_chunks_of_the_same_file(change):
     assert not set(one[1:]) & set(other[1:])
 
 
+@pytest.mark.parametrize("parse", ["timeout", "crashed"])
+def test_a_file_that_its_parser_gave_up_is_never_taken_for_current(parse):
+    assert points_module.indexed_point(embedded(parse=parse)).generation != ADDRESS
+    assert points_module.indexed_point(embedded(parse="partial")).generation == ADDRESS
+
+
 def test_the_same_event_gives_the_same_points():
     one, other = indexed_point(embedded()), indexed_point(embedded())
     assert (one.payload, one.chunks) == (other.payload, other.chunks)

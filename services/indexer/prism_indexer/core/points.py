@@ -23,6 +23,8 @@ from prism_runtime.vectors import unpack
 from prism_store.points import ChunkPoint, FilePoint
 from prism_store.schema import scope_key
 
+# The parser was stopped by the clock, or died.
+GIVEN_UP = frozenset({"timeout", "crashed"})
 DEFINITIONS_MAX = 1_000
 NAMES_MAX = 2_000
 PROSE_LANGUAGES = frozenset({"markdown", "mdx", "rst", "asciidoc", "text", "org", "textile", "pod", "man"})
@@ -31,7 +33,7 @@ PROSE_LANGUAGES = frozenset({"markdown", "mdx", "rst", "asciidoc", "text", "org"
 def indexed_point(event: FileEmbedded) -> FilePoint:
     """The file point and chunk points of an embedded file. Raises MESSAGE_INVALID if the vectors don't fit."""
     file, point_id = event.file, _id(event)
-    address = generation(file.blob, file.chunker, event.vectors.model)
+    address = generation(file.blob, _chunker_of(file), event.vectors.model)
     prose = file.language in PROSE_LANGUAGES
     common = _common(event) | {"generation": address, "language": file.language, "prose": prose}
     return FilePoint(
@@ -68,6 +70,13 @@ def failed_point(event: FileFailed) -> FilePoint:
     return _bare_point(
         event, FileStatus.FAILED, {"reason": event.code, "detail": f"{event.stage}: {event.detail}"}
     )
+
+
+def _chunker_of(file: FileChunked) -> str:
+    """The chunker as part of the address. A file that its parser gave up has an address of its own, which no plan asks
+    for: the next import tries again, and what it brings is told from what is there.
+    """
+    return f"{file.chunker}:{file.parse}" if file.parse in GIVEN_UP else file.chunker
 
 
 def _bare_point(event: FileEvent, status: FileStatus, payload: Mapping[str, object]) -> FilePoint:
