@@ -12,6 +12,7 @@ whatever order they arrive.
 """
 
 from enum import StrEnum
+from typing import Any
 
 from pydantic import Field
 
@@ -31,6 +32,11 @@ class FileEvent(Message):
     job: str
     ordinal: int = Field(ge=0)  # position of the file in the job: counting it twice is counting it once
     lane: Lane
+
+    @property
+    def address(self) -> dict[str, Any]:
+        """The fields that say which file of which job, for an event that follows from this one."""
+        return {name: getattr(self, name) for name in FileEvent.model_fields}
 
     @property
     def message_id(self) -> str:

@@ -122,4 +122,3 @@ OBJECTS_SNAPSHOTS = "prism_snapshots"  # <job id> -> manifest of the snapshot
 # A body above this goes to the object store and a reference travels instead. The server counts headers too
 # and drops a client that passes its 1 MiB, so there is room left for them.
 MESSAGE_BYTES_MAX = 768 * 1024
-HEADER_CLAIM = "Prism-Claim"

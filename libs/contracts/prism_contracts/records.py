@@ -20,6 +20,11 @@ class LayerState(Message):
     indexed_at: datetime
 
 
+def repository_key(tenant: str, repo: str) -> str:
+    """Key of a repository's record."""
+    return f"{tenant}.{repo}"
+
+
 class Repository(Message):
     """A repository that a tenant has registered."""
 
@@ -37,7 +42,7 @@ class Repository(Message):
     @property
     def key(self) -> str:
         """Key in the bucket."""
-        return f"{self.tenant}.{self.repo}"
+        return repository_key(self.tenant, self.repo)
 
 
 class JobState(StrEnum):

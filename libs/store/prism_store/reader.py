@@ -84,14 +84,10 @@ class Reader:
 
         Without fields no payload is read, which is several times as fast.
         """
-        requests = [_leg_request(scope, leg, list(fields)) for leg in legs]
-        with store_call("ask_legs"):
-            try:
-                replies = await self._ask(scope, "points/query/batch", {"searches": requests})
-            except UnexpectedResponse as error:
-                if is_missing(error):
-                    return [[] for _ in legs]
-                raise
+        body = {"searches": [_leg_request(scope, leg, list(fields)) for leg in legs]}
+        replies = await self._ask(
+            "ask_legs", scope, "points/query/batch", body, [{"points": []} for _ in legs]
+        )
         return [[_stored(point) for point in reply["points"]] for reply in replies]
 
     async def has_deep_vectors(self, tenant: str) -> bool:
@@ -116,14 +112,8 @@ class Reader:
             return {}
         wanted = {f"{repo}/{scope.layer}" for repo in scope.repos}
         scope_condition(scope)  # refuses a scope without tenant or repository
-        with store_call("points"):
-            try:
-                body = {"ids": list(ids), "with_payload": ["scope", *fields], "with_vector": False}
-                found = await self._ask(scope, "points", body)
-            except UnexpectedResponse as error:
-                if is_missing(error):
-                    return {}
-                raise
+        body = {"ids": list(ids), "with_payload": ["scope", *fields], "with_vector": False}
+        found = await self._ask("points", scope, "points", body, [])
         stored = [_stored(point) for point in found]
         return {point.id: point for point in stored if point.text("scope") in wanted}
 
@@ -135,18 +125,12 @@ class Reader:
         page: int = PAGE_POINTS,
     ) -> AsyncIterator[StoredPoint]:
         """Every point of the scope that meets the conditions, in no particular order, page by page."""
-        offset = ""
+        cursor = ""
         while True:
-            with store_call("scan"):
-                try:
-                    found, offset = await self._scroll(scope, conditions, fields, offset, page)
-                except UnexpectedResponse as error:
-                    if is_missing(error):
-                        return
-                    raise
+            found, cursor = await self.page(scope, conditions, fields, cursor, page)
             for point in found:
-                yield _stored(point)
-            if not offset:
+                yield point
+            if not cursor:
                 return
 
     async def page(
@@ -158,66 +142,43 @@ class Reader:
         limit: int,
     ) -> tuple[list[StoredPoint], str]:
         """One page of points in order of id, and the cursor of the next, empty at the end."""
-        with store_call("page"):
-            try:
-                found, offset = await self._scroll(scope, conditions, fields, cursor, limit)
-            except UnexpectedResponse as error:
-                if is_missing(error):
-                    return [], ""
-                raise
-        return [_stored(point) for point in found], offset
+        body = {
+            "filter": scoped(scope, conditions),
+            "limit": limit,
+            "offset": cursor or None,
+            "with_payload": list(fields),
+            "with_vector": False,
+        }
+        reply = await self._ask(
+            "page", scope, "points/scroll", body, {"points": [], "next_page_offset": None}
+        )
+        return [_stored(point) for point in reply["points"]], reply["next_page_offset"] or ""
 
     async def count(self, scope: Scope, conditions: Sequence[models.Condition] = ()) -> int:
         """How many points of the scope meet the conditions, exactly."""
-        with store_call("count"):
-            try:
-                body = {"filter": scoped(scope, conditions), "exact": True}
-                reply = await self._ask(scope, "points/count", body)
-            except UnexpectedResponse as error:
-                if is_missing(error):
-                    return 0
-                raise
+        body = {"filter": scoped(scope, conditions), "exact": True}
+        reply = await self._ask("count", scope, "points/count", body, {"count": 0})
         return int(reply["count"])
 
     async def counts_by(
         self, scope: Scope, field: str, conditions: Sequence[models.Condition] = ()
     ) -> dict[str, int]:
         """How many points have each value of a keyword field, exactly."""
-        with store_call("counts_by"):
-            try:
-                body = {
-                    "key": field,
-                    "filter": scoped(scope, conditions),
-                    "limit": COUNTS_MAX,
-                    "exact": True,
-                }
-                reply = await self._ask(scope, "facet", body)
-            except UnexpectedResponse as error:
-                if is_missing(error):
-                    return {}
-                raise
+        body = {"key": field, "filter": scoped(scope, conditions), "limit": COUNTS_MAX, "exact": True}
+        reply = await self._ask("counts_by", scope, "facet", body, {"hits": []})
         return {str(hit["value"]): hit["count"] for hit in reply["hits"]}
 
-    async def _scroll(
-        self,
-        scope: Scope,
-        conditions: Sequence[models.Condition],
-        fields: Sequence[str],
-        offset: str,
-        limit: int,
-    ) -> tuple[list[dict[str, Any]], str]:
-        body = {
-            "filter": scoped(scope, conditions),
-            "limit": limit,
-            "offset": offset or None,
-            "with_payload": list(fields),
-            "with_vector": False,
-        }
-        reply = await self._ask(scope, "points/scroll", body)
-        return reply["points"], reply["next_page_offset"] or ""
-
-    async def _ask(self, scope: Scope, what: str, body: Mapping[str, Any]) -> Any:
-        return await self._client.ask(alias(scope.tenant), what, body)
+    async def _ask(
+        self, operation: str, scope: Scope, what: str, body: Mapping[str, Any], nothing: Any
+    ) -> Any:
+        """The answer of the tenant's collection; `nothing` if the tenant has none yet."""
+        with store_call(operation):
+            try:
+                return await self._client.ask(alias(scope.tenant), what, body)
+            except UnexpectedResponse as error:
+                if is_missing(error):
+                    return nothing
+                raise
 
 
 def has(key: str, value: str | bool) -> models.FieldCondition:

@@ -4,7 +4,7 @@ import time
 
 from prism_chunker.core import CHUNKER_VERSION, Budget, chunk_file
 from prism_chunker.core.file import DEFAULT_BUDGET
-from prism_contracts.events import FileChanged, FileChunked, FileEvent
+from prism_contracts.events import FileChanged, FileChunked
 from prism_runtime.packing import pack_references
 
 # No grammar sees a text under this budget: it is cut by lines.
@@ -17,7 +17,7 @@ def chunk_event(event: FileChanged, parse: str = "") -> FileChunked:
     began = time.perf_counter()
     parsed = chunk_file(event.path, event.text, event.language, budget=budget)
     return FileChunked(
-        **{name: getattr(event, name) for name in FileEvent.model_fields},
+        **event.address,
         blob=event.blob,
         size_bytes=event.size_bytes,
         line_count=parsed.line_count,

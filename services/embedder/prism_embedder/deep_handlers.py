@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from prism_contracts import names
-from prism_contracts.events import DeepEmbedded, DeepEmbeddingRequested, FileEvent
+from prism_contracts.events import DeepEmbedded, DeepEmbeddingRequested
 from prism_contracts.rpc import EmbedQueryReply, EmbedQueryRequest
 from prism_embedder.adapters.deep import DeepModel
 from prism_embedder.core.cache import VectorCache, vector_key
@@ -47,7 +47,7 @@ class DeepHandlers:
             await self._cache.put_many(made)
             known = {**known, **made}
         embedded = DeepEmbedded(
-            **{name: getattr(event, name) for name in FileEvent.model_fields},
+            **event.address,
             point_ids=event.point_ids,
             vectors=to_message(self._model.fingerprint, np.stack([known[key] for key in keys])),
         )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from prism_contracts import names
 from prism_contracts.base import Lane
-from prism_contracts.events import FileChunked, FileEmbedded, FileEvent, Vectors
+from prism_contracts.events import FileChunked, FileEmbedded, Vectors
 from prism_contracts.rpc import EmbedQueryReply, EmbedQueryRequest
 from prism_embedder.core.static_model import FileChunks, StaticModel
 from prism_runtime import rpc
@@ -46,9 +46,7 @@ class FastHandlers:
     async def on_chunked(self, event: FileChunked) -> None:
         """Embed a file's chunks."""
         vectors = await self._batchers[event.lane].submit(event)
-        embedded = FileEmbedded(
-            **{name: getattr(event, name) for name in FileEvent.model_fields}, file=event, vectors=vectors
-        )
+        embedded = FileEmbedded(**event.address, file=event, vectors=vectors)
         await self._bus.publish(names.FILE_EMBEDDED, event.lane, embedded, embedded.message_id)
 
     async def query(self, request: EmbedQueryRequest) -> EmbedQueryReply:

@@ -135,19 +135,15 @@ class IndexerHandlers:
 
     async def _request_deep(self, event: FileEmbedded, point: FilePoint) -> None:
         request = DeepEmbeddingRequested(
-            **_address(event),
+            **event.address,
             point_ids=tuple(chunk.id for chunk in point.chunks),
             texts=tuple(chunk.text for chunk in event.file.chunks),
         )
         await self._bus.publish(names.DEEP_REQUESTED, event.lane, request, request.message_id)
 
     async def _settle(self, event: FileEvent, outcome: Outcome, **facts: object) -> None:
-        settled = FileSettled(**_address(event), outcome=outcome, **facts)
+        settled = FileSettled(**event.address, outcome=outcome, **facts)
         await self._bus.publish(names.FILE_SETTLED, event.lane, settled, settled.message_id)
-
-
-def _address(event: FileEvent) -> dict[str, object]:
-    return {key: getattr(event, key) for key in FileEvent.model_fields}
 
 
 def _rounds(batch: Sequence[Work]) -> list[list[int]]:

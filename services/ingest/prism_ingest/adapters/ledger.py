@@ -14,6 +14,7 @@ from prism_contracts.records import (
     Job,
     LayerState,
     Repository,
+    repository_key,
 )
 from prism_ingest.core import is_final
 from prism_runtime.records import Records, open_bucket
@@ -60,7 +61,7 @@ class Ledger:
             return known
         blocked_by = await self._retire_active(job, idle_s)
         repository = await self.repositories.modify(
-            f"{job.tenant}.{job.repo}", lambda found: _next_version(found, job, source, commit)
+            repository_key(job.tenant, job.repo), lambda found: _next_version(found, job, source, commit)
         )
         begun = job.model_copy(update={"version": repository.next_version - 1, "sweep": blocked_by})
         await self.jobs.put(job.job, begun)
@@ -69,20 +70,24 @@ class Ledger:
     async def hear_of(self, job: Job, commit: str) -> None:
         """Note the commit that a clone found: what is served is behind it until the job is done."""
         await self.repositories.modify(
-            f"{job.tenant}.{job.repo}", lambda found: _with_head(_known(found, job), commit)
+            repository_key(job.tenant, job.repo), lambda found: _with_head(_known(found, job), commit)
         )
 
     async def finish(self, job: Job) -> None:
         """Let the repository serve what the job brought, and let the next job begin."""
-        await self.repositories.modify(f"{job.tenant}.{job.repo}", lambda found: _finished(found, job))
+        await self.repositories.modify(
+            repository_key(job.tenant, job.repo), lambda found: _finished(found, job)
+        )
 
     async def release(self, job: Job) -> None:
         """Let the next job begin; what is served stays."""
-        await self.repositories.modify(f"{job.tenant}.{job.repo}", lambda found: _released(found, job))
+        await self.repositories.modify(
+            repository_key(job.tenant, job.repo), lambda found: _released(found, job)
+        )
 
     async def _retire_active(self, job: Job, idle_s: float) -> bool:
         """Raise if another job is at work; True if one had to be given up."""
-        repository = await self.repositories.get(f"{job.tenant}.{job.repo}")
+        repository = await self.repositories.get(repository_key(job.tenant, job.repo))
         if repository is None or repository.active_job in {"", job.job}:
             return False
         active = await self.jobs.get(repository.active_job)

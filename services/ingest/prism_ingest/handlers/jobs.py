@@ -138,10 +138,11 @@ class JobHandlers:
 
 def _consequence(event: FileEvent, letter: DeadLetter) -> FileEvent:
     """What follows from a file's dead letter: the indexer notes it; if it cannot even do that, the job does."""
-    fields = {name: getattr(event, name) for name in FileEvent.model_fields}
     if letter.subject.endswith(names.FILE_FAILED):
-        return FileSettled(**fields, outcome=Outcome.FAILED, code=letter.code, detail=letter.reason)
-    return FileFailed(**fields, stage=letter.consumer.split("-")[0], code=letter.code, detail=letter.reason)
+        return FileSettled(**event.address, outcome=Outcome.FAILED, code=letter.code, detail=letter.reason)
+    return FileFailed(
+        **event.address, stage=letter.consumer.split("-")[0], code=letter.code, detail=letter.reason
+    )
 
 
 def _read_letter(letter: DeadLetter) -> FileEvent | FilesUploaded | CloneRequested | None:

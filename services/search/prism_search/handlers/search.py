@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import fmean, pstdev
 
 from qdrant_client import models
@@ -56,7 +56,6 @@ class Found:
     points: dict[str, list[StoredPoint]]
     chunks: dict[str, ChunkFacts]
     missing: tuple[str, ...] = ()
-    timings: dict[str, float] = field(default_factory=dict)
 
 
 class SearchHandler:
