@@ -292,6 +292,23 @@ async def test_a_version_that_is_overtaken_at_any_call_leaves_nothing_behind(
     raise AssertionError("a write of one file takes more calls than expected")
 
 
+@pytest.mark.parametrize("newest", ["B", "A", "removed"])
+async def test_an_older_version_that_comes_between_any_two_calls_leaves_nothing_behind(
+    client, tenant, newest
+):
+    """Nothing was there when the newest was begun; a whole older one is written before it goes on."""
+    older, newer = version_of(tenant, "A" if newest == "B" else "B", 1), version_of(tenant, newest, 2)
+    expected = await written_alone(client, tenant, newer)
+    for calls in range(CALLS_MAX):
+        meddling = Meddling(client, calls, tenant, older)
+        assert await Writer(meddling).write(tenant, [newer]) == [True]
+        assert await everything(client, tenant) == expected, calls
+        await clear(client, tenant)
+        if meddling.calls_left >= 0:
+            return
+    raise AssertionError("a write of one file takes more calls than expected")
+
+
 async def test_of_two_contents_of_one_version_the_first_stays_whole(client, tenant):
     """A chunker of another version may have cut the same snapshot's file again."""
     one, other = version_of(tenant, "A", 1), version_of(tenant, "B", 1)

@@ -74,8 +74,8 @@ class Writer:
             await self._delete_lost(
                 name, [file for file in files if now[file.id] != (file.version, file.generation)]
             )
-            kept = [file for file in files if now[file.id][0] == file.version]
-            await self._delete_older(name, [file for file in kept if file.id in before])
+            # Of those too that had no point before: an older version may have come and gone meanwhile.
+            await self._delete_older(name, [file for file in files if now[file.id][0] == file.version])
         return [now[file.id][0] == file.version for file in files]
 
     async def write_deep(self, tenant: str, ids: Sequence[str], vectors: NDArray[np.float32]) -> int:
