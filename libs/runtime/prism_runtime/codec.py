@@ -1,12 +1,14 @@
-"""How messages become bytes: JSON, and a claim check for what is too large for the bus.
+"""How messages become bytes: JSON, compressed if that pays, and a claim check for what is too large for the bus.
 
-NATS drops a client whose message passes the server's limit, headers included, so a large body goes to the
-object store under its SHA-256 and only a reference travels.
+A file's text crosses the bus four times, and moving bytes costs more than compressing them. NATS drops a client whose
+message passes the server's limit, headers included, so a large body goes to the object store under its SHA-256 and
+only a reference travels.
 """
 
 import hashlib
 from typing import Any
 
+import zstandard
 from faststream.message import StreamMessage, encode_message
 from nats.js.errors import ObjectNotFoundError
 from nats.js.object_store import ObjectStore
@@ -17,8 +19,11 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.names import MESSAGE_BYTES_MAX
 
 JSON_TYPE = "application/json"
+ZSTD_TYPE = "application/zstd"  # of JSON; RFC 8878
 CLAIM_TYPE = "application/vnd.prism.claim+json"
 BODY_BYTES_MAX = 64 * 1024 * 1024
+COMPRESSED_BYTES_MIN = 2_048
+COMPRESSION_LEVEL = 1
 
 
 class Claim(Message):
@@ -26,13 +31,16 @@ class Claim(Message):
 
     object: str
     size_bytes: int
+    content_type: str
 
 
 class ClaimCodec:
-    """A FastStream codec. Until `store` is set, large bodies are refused."""
+    """A FastStream codec. Until `store` is set, large bodies are refused. For one thread: the event loop's."""
 
     def __init__(self) -> None:
         self.store: ObjectStore | None = None
+        self._compressor = zstandard.ZstdCompressor(COMPRESSION_LEVEL)
+        self._decompressor = zstandard.ZstdDecompressor()
 
     async def encode(self, msg: Any, serializer: Any = None) -> tuple[bytes, str | None]:
         """Bytes and content type of an outgoing message."""
@@ -41,20 +49,28 @@ class ClaimCodec:
         else:
             body, encoded_type = encode_message(msg, serializer)
             content_type = encoded_type or JSON_TYPE
+        if len(body) > BODY_BYTES_MAX:
+            raise PrismError(
+                ErrorCode.PAYLOAD_TOO_LARGE,
+                f"A message of {len(body)} bytes is over the limit of {BODY_BYTES_MAX}.",
+                "Send less at once.",
+            )
+        if content_type == JSON_TYPE and len(body) >= COMPRESSED_BYTES_MIN:
+            body, content_type = self._compressor.compress(body), ZSTD_TYPE
         if len(body) <= MESSAGE_BYTES_MAX:
             return body, content_type
-        claim = await self._deposit(body)
+        claim = await self._deposit(body, content_type)
         return claim.model_dump_json().encode(), CLAIM_TYPE
 
     async def decode(self, msg: StreamMessage[Any]) -> bytes:
-        """The body of an incoming message, fetched from the store if only a claim came."""
-        if msg.content_type != CLAIM_TYPE:
-            return bytes(msg.body)
-        return await self.redeem(msg.body)
+        """The body of an incoming message as it was before `encode`. Raises MESSAGE_INVALID, UNAVAILABLE."""
+        body, content_type = bytes(msg.body), msg.content_type
+        if content_type == CLAIM_TYPE:
+            claim = Claim.model_validate_json(body)
+            body, content_type = await self._redeem(claim), claim.content_type
+        return self._decompress(body) if content_type == ZSTD_TYPE else body
 
-    async def redeem(self, body: bytes) -> bytes:
-        """The bytes that a claim stands for."""
-        claim = Claim.model_validate_json(body)
+    async def _redeem(self, claim: Claim) -> bytes:
         store = self._require_store()
         try:
             stored = await store.get(claim.object)
@@ -65,14 +81,10 @@ class ClaimCodec:
             ) from error
         return stored.data or b""
 
-    async def _deposit(self, body: bytes) -> Claim:
-        if len(body) > BODY_BYTES_MAX:
-            raise PrismError(
-                ErrorCode.PAYLOAD_TOO_LARGE,
-                f"A message of {len(body)} bytes is over the limit of {BODY_BYTES_MAX}.",
-                "Send less at once.",
-            )
-        claim = Claim(object=hashlib.sha256(body).hexdigest(), size_bytes=len(body))
+    async def _deposit(self, body: bytes, content_type: str) -> Claim:
+        claim = Claim(
+            object=hashlib.sha256(body).hexdigest(), size_bytes=len(body), content_type=content_type
+        )
         await self._require_store().put(claim.object, body)
         return claim
 
@@ -80,3 +92,17 @@ class ClaimCodec:
         if self.store is None:
             raise PrismError(ErrorCode.UNAVAILABLE, "The object store is not connected yet.", "Try again.")
         return self.store
+
+    def _decompress(self, body: bytes) -> bytes:
+        """Refuses what says that it is longer than any body may be, before room is made for it."""
+        try:
+            if zstandard.get_frame_parameters(body).content_size > BODY_BYTES_MAX:
+                raise PrismError(
+                    ErrorCode.MESSAGE_INVALID,
+                    f"A compressed message is over {BODY_BYTES_MAX} bytes, or does not say its length.",
+                )
+            return self._decompressor.decompress(body)
+        except zstandard.ZstdError as error:
+            raise PrismError(
+                ErrorCode.MESSAGE_INVALID, f"A compressed message is damaged: {error}."
+            ) from error

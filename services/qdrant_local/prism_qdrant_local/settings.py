@@ -21,7 +21,7 @@ class QdrantLocalSettings(BaseSettings):
         default=32 * 1024 * 1024, ge=1_024, description="Longest request body in bytes, as in Qdrant."
     )
     flush_interval_s: float = Field(
-        default=2.0,
+        default=5.0,
         gt=0,
         description="Seconds between flushes of what was written; a kill loses nothing either way.",
     )

@@ -1,16 +1,19 @@
 """The claim check with an object store in memory; the real one is in tests/contract/test_bus.py."""
 
 import hashlib
+import random
+import string
 from types import SimpleNamespace
 
 import pytest
+import zstandard
 from nats.js.errors import ObjectNotFoundError
 
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.names import MESSAGE_BYTES_MAX
 from prism_runtime import codec as codec_module
-from prism_runtime.codec import CLAIM_TYPE, JSON_TYPE, Claim, ClaimCodec
+from prism_runtime.codec import CLAIM_TYPE, COMPRESSED_BYTES_MIN, JSON_TYPE, ZSTD_TYPE, Claim, ClaimCodec
 
 
 class Body(Message):
@@ -38,6 +41,11 @@ def of_size(size_bytes: int) -> Body:
     return Body(text="x" * (size_bytes - len(Body(text="").model_dump_json())))
 
 
+def incompressible(size_bytes: int) -> Body:
+    """Takes about three quarters of its size when compressed."""
+    return Body(text="".join(random.Random(1).choices(string.ascii_letters + string.digits, k=size_bytes)))
+
+
 @pytest.fixture
 def codec() -> ClaimCodec:
     made = ClaimCodec()
@@ -51,23 +59,37 @@ async def test_a_model_travels_as_json(codec):
     assert await codec.decode(incoming(body, content_type)) == body
 
 
-async def test_a_body_at_the_limit_travels_itself_and_one_past_it_by_claim(codec):
-    body, content_type = await codec.encode(of_size(MESSAGE_BYTES_MAX))
-    assert (len(body), content_type) == (MESSAGE_BYTES_MAX, JSON_TYPE)
+async def test_a_body_is_compressed_from_the_size_at_which_it_pays(codec):
+    small, large = of_size(COMPRESSED_BYTES_MIN - 1), of_size(COMPRESSED_BYTES_MIN)
+    assert (await codec.encode(small))[1] == JSON_TYPE
+    body, content_type = await codec.encode(large)
+    assert content_type == ZSTD_TYPE
+    assert len(body) < 100
+    assert await codec.decode(incoming(body, content_type)) == large.model_dump_json().encode()
+
+
+async def test_a_body_at_the_limit_travels_itself_and_one_past_it_by_claim(codec, monkeypatch):
+    large = incompressible(100_000)
+    body, content_type = await codec.encode(large)
+    assert content_type == ZSTD_TYPE
+
+    monkeypatch.setattr(codec_module, "MESSAGE_BYTES_MAX", len(body))
+    assert await codec.encode(large) == (body, ZSTD_TYPE)
     assert not codec.store.objects
 
-    large = of_size(MESSAGE_BYTES_MAX + 1)
-    body, content_type = await codec.encode(large)
+    monkeypatch.setattr(codec_module, "MESSAGE_BYTES_MAX", len(body) - 1)
+    travelling, content_type = await codec.encode(large)
     assert content_type == CLAIM_TYPE
-    claim = Claim.model_validate_json(body)
-    assert claim.size_bytes == MESSAGE_BYTES_MAX + 1
-    assert claim.object == hashlib.sha256(large.model_dump_json().encode()).hexdigest()
-    assert await codec.decode(incoming(body, content_type)) == large.model_dump_json().encode()
+    claim = Claim.model_validate_json(travelling)
+    assert claim == Claim(
+        object=hashlib.sha256(body).hexdigest(), size_bytes=len(body), content_type=ZSTD_TYPE
+    )
+    assert await codec.decode(incoming(travelling, content_type)) == large.model_dump_json().encode()
 
 
 async def test_the_same_large_body_is_kept_once(codec):
     for _ in range(2):
-        await codec.encode(of_size(MESSAGE_BYTES_MAX + 1))
+        assert (await codec.encode(incompressible(2 * MESSAGE_BYTES_MAX)))[1] == CLAIM_TYPE
     assert len(codec.store.objects) == 1
 
 
@@ -79,8 +101,26 @@ async def test_a_body_past_the_largest_is_refused(codec, monkeypatch):
     assert caught.value.code is ErrorCode.PAYLOAD_TOO_LARGE
 
 
+@pytest.mark.parametrize("damage", [b"", b"not zstd", zstandard.compress(b"x" * 5_000)[:-3]])
+async def test_a_damaged_body_is_an_invalid_message(codec, damage):
+    with pytest.raises(PrismError) as caught:
+        await codec.decode(incoming(damage, ZSTD_TYPE))
+    assert caught.value.code is ErrorCode.MESSAGE_INVALID
+
+
+async def test_a_body_that_grows_past_the_largest_is_refused_unread(codec, monkeypatch):
+    bomb = zstandard.compress(b"x" * 100_000)
+    assert len(await codec.decode(incoming(bomb, ZSTD_TYPE))) == 100_000
+    monkeypatch.setattr(codec_module, "BODY_BYTES_MAX", 99_999)
+    endless = zstandard.ZstdCompressor().compressobj()
+    for body in (bomb, endless.compress(b"x" * 10) + endless.flush()):  # the second does not say its length
+        with pytest.raises(PrismError) as caught:
+            await codec.decode(incoming(body, ZSTD_TYPE))
+        assert caught.value.code is ErrorCode.MESSAGE_INVALID
+
+
 async def test_a_claim_whose_body_is_gone_is_an_invalid_message(codec):
-    body = Claim(object="gone", size_bytes=1).model_dump_json().encode()
+    body = Claim(object="gone", size_bytes=1, content_type=JSON_TYPE).model_dump_json().encode()
     with pytest.raises(PrismError) as caught:
         await codec.decode(incoming(body, CLAIM_TYPE))
     assert caught.value.code is ErrorCode.MESSAGE_INVALID
@@ -90,5 +130,5 @@ async def test_without_a_store_small_bodies_travel_and_large_ones_wait():
     codec = ClaimCodec()
     await codec.encode(of_size(100))
     with pytest.raises(PrismError) as caught:
-        await codec.encode(of_size(MESSAGE_BYTES_MAX + 1))
+        await codec.encode(incompressible(2 * MESSAGE_BYTES_MAX))
     assert caught.value.code is ErrorCode.UNAVAILABLE
