@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_search.core.matching import Question
-from prism_search.core.outline import Outline, parse_definitions
+from prism_search.core.outline import Outline
 from prism_search.core.query import parse_query
 from prism_search.core.words import likeness, stems_of
 
@@ -41,18 +41,19 @@ def test_every_name_that_is_like_a_word_of_the_question_starts_with_one_of_its_h
         for definition in outline.definitions()
         if any(likeness(stem, word) for stem in question.query.stems for word in stems_of(definition.name))
     }
-    assert alike <= set(outline.starting(question.heads))
+    assert alike <= set(outline.touched(question.heads, lambda _: True))
+    assert alike == set(outline.touched(question.heads, question.taken_up_by_name))
 
 
 def test_the_found_definitions_are_in_the_order_of_the_file_and_each_comes_once():
     outline = Outline(packed("get_user", "other", "user_getter"))
-    names = [definition.name for definition in outline.starting({"get", "use"})]
+    names = [definition.name for definition in outline.touched({"get", "use"}, lambda _: True)]
     assert names == ["get_user", "user_getter"]
 
 
 def test_an_outline_of_nothing_finds_nothing():
-    assert Outline("").starting({"get"}) == ()
-    assert parse_definitions("") == ()
+    assert Outline("").touched({"get"}, lambda _: True) == ()
+    assert Outline("").definitions() == ()
 
 
 def test_kinds_are_told_from_names():

@@ -25,7 +25,7 @@ from prism_search.core.ranking import (
     rank,
     rarity_of,
 )
-from prism_search.core.signals import WEIGHTS, score
+from prism_search.core.signals import NAME_WEIGHTS, WEIGHTS, names_score_max, score
 
 
 def ask(text: str, **rarity: float) -> Question:
@@ -78,8 +78,8 @@ def test_the_order_of_the_legs_does_not_matter(ranked, chance):
 
 
 def test_definitions_that_cannot_be_read_are_passed_over():
-    assert parse_definitions("") == ()
-    assert [d.name for d in parse_definitions("F\tfunction\t1\t2\tA.b\nbroken\nT\tclass")] == ["b"]
+    assert parse_definitions([""]) == ()
+    assert [d.name for d in parse_definitions(["F\tfunction\t1\t2\tA.b", "broken", "T\tclass"])] == ["b"]
 
 
 # Signals, one by one
@@ -213,7 +213,7 @@ def test_every_signal_counts_with_its_weight_and_a_question_without_words_is_no_
     assert set(score(ask("route parcels"), file())) == set(WEIGHTS)
     strange = ask("¿…?")
     assert strange.query.stems == ()
-    rank(strange, [file(keyword_chunks=[chunk(1)], definitions=(definition("a"),))])
+    rank(strange, [file(keyword_chunks=[chunk(1)], definitions=(definition("a"),))], 10)
 
 
 # Order
@@ -232,17 +232,53 @@ candidates = st.lists(
 @given(candidates, st.integers())
 def test_the_order_does_not_depend_on_how_candidates_came(files, seed):
     question = ask("parcel route")
-    told = [(f.path, f.flags, f.score) for f in rank(question, files)]
+    told = [(f.path, f.flags, f.score) for f in rank(question, files, 10)]
     random.Random(seed).shuffle(files)
-    again = [(f.path, f.flags, f.score) for f in rank(question, files)]
+    again = [(f.path, f.flags, f.score) for f in rank(question, files, 10)]
     assert [(path, score_) for path, _, score_ in told] == [(path, score_) for path, _, score_ in again]
     assert [score_ for _, _, score_ in told] == sorted((score_ for _, _, score_ in told), reverse=True)
+
+
+@given(
+    st.lists(
+        st.builds(
+            lambda path, names, near: file(path, tuple(definition(*name) for name in names), nearness=near),
+            st.sampled_from(["parcel/a.py", "b.py", "parcel.py", "x/y/route.py", "lib/c.json"]),
+            st.lists(
+                st.tuples(
+                    st.sampled_from(["Parcel", "route_parcel", "parcels", "other", "route"]),
+                    st.sampled_from(["T", "F", "V"]),
+                ),
+                max_size=3,
+            ),
+            st.floats(0, 3),
+        ),
+        max_size=8,
+    ),
+    st.integers(1, 8),
+)
+def test_the_best_are_those_of_looking_at_every_file(files, limit):
+    question = ask("parcel route")
+    every = [(f.path, f.score) for f in rank(question, files, len(files) + 1)]
+    assert [(f.path, f.score) for f in rank(question, files, limit)] == every[:limit]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["Parcel", "routes", "parcelling", "x"]), st.sampled_from("TFV")),
+        max_size=4,
+    )
+)
+def test_names_bring_a_file_no_more_than_is_reckoned_with(names):
+    question = ask("parcel route")
+    (one,) = rank(question, [file("x/route.py", tuple(definition(*name) for name in names))], 1)
+    assert 0 <= sum(one.signals[name] for name in NAME_WEIGHTS) <= names_score_max(question, one) + 1e-9
 
 
 def test_equal_scores_are_in_order_of_path_and_repository():
     files = [file("b.py"), file("a.py")]
     files.append(Candidate(file="z", repo="a", path="b.py", generation="g", language="python"))
-    assert [(f.path, f.repo) for f in rank(ask("zzz"), files)] == [
+    assert [(f.path, f.repo) for f in rank(ask("zzz"), files, 10)] == [
         ("a.py", "r"),
         ("b.py", "a"),
         ("b.py", "r"),
@@ -250,7 +286,7 @@ def test_equal_scores_are_in_order_of_path_and_repository():
 
 
 def test_a_score_is_the_sum_of_its_signals():
-    (one,) = rank(ask("parcel route"), [file("parcel/route.py")])
+    (one,) = rank(ask("parcel route"), [file("parcel/route.py")], 10)
     assert one.score == pytest.approx(sum(one.signals.values()))
 
 

@@ -6,7 +6,7 @@ from the beginnings of words to lines finds those without a look at the others.
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from prism_search.core.words import HEAD_CHARS, stems_of
@@ -42,21 +42,28 @@ class Outline:
 
     def definitions(self) -> tuple[Definition, ...]:
         """All of them."""
-        return parse_definitions(self.packed)
+        return parse_definitions(self.packed.split("\n"))
 
-    def starting(self, heads: Iterable[str]) -> tuple[Definition, ...]:
-        """Those whose name has a word that begins so: the only ones that can be like a word with such a head."""
-        index, lines = self._index, set[int]()
-        for head in heads:
-            code = _code(head)
-            for position in range(bisect_left(index, code << _LINE_BITS), len(index)):
-                if index[position] >> _LINE_BITS != code:
-                    break
-                lines.add(index[position] & ((1 << _LINE_BITS) - 1))
+    def holds(self, head: str) -> bool:
+        """Whether the name of a definition has a word that begins so."""
+        return next(self._lines(head), None) is not None
+
+    def touched(self, heads: Iterable[str], is_wanted: Callable[[str], object]) -> tuple[Definition, ...]:
+        """Those with a wanted name among those whose name has a word that begins so."""
+        lines = {line for head in heads for line in self._lines(head)}
         if not lines:
             return ()
         packed = self.packed.split("\n")
-        return parse_definitions("\n".join(packed[line] for line in sorted(lines)))
+        found = (packed[line] for line in sorted(lines))
+        # Most that begin so are not wanted: the name is looked at before the rest is read.
+        return parse_definitions(line for line in found if is_wanted(_name(line)))
+
+    def _lines(self, head: str) -> Iterator[int]:
+        index, code = self._index, _code(head)
+        for position in range(bisect_left(index, code << _LINE_BITS), len(index)):
+            if index[position] >> _LINE_BITS != code:
+                return
+            yield index[position] & ((1 << _LINE_BITS) - 1)
 
     def may_define(self, name: str) -> bool:
         """False if no symbol has this name; True does not promise one."""
@@ -67,10 +74,10 @@ class Outline:
         return f"\t{kind}\t" in self.packed
 
 
-def parse_definitions(packed: str) -> tuple[Definition, ...]:
-    """The inverse of what the indexer writes into a file point's `definitions`."""
+def parse_definitions(lines: Iterable[str]) -> tuple[Definition, ...]:
+    """The inverse of what the indexer writes into the lines of a file point's `definitions`."""
     found = []
-    for line in packed.split("\n"):
+    for line in lines:
         fields = line.split("\t")
         if len(fields) == FIELDS:
             group, kind, start, end, name = fields
@@ -83,9 +90,13 @@ def _index(packed: str) -> "array[int]":
     found = {
         _code(word[:HEAD_CHARS]) << _LINE_BITS | number
         for number, line in enumerate(packed.split("\n")[: 1 << _LINE_BITS])
-        for word in stems_of(line.rpartition("\t")[2].rpartition(".")[2])
+        for word in stems_of(_name(line))
     }
     return array("I", sorted(found))
+
+
+def _name(line: str) -> str:
+    return line.rpartition("\t")[2].rpartition(".")[2]
 
 
 def _code(head: str) -> int:

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from heapq import heappush, heappushpop
 from math import log
 
 from prism_search.core.candidates import Candidate, ChunkHit
 from prism_search.core.matching import Question, Rarity
 from prism_search.core.outline import Definition
 from prism_search.core.query import Query, dotted, last_name
-from prism_search.core.signals import score
+from prism_search.core.signals import NAME_WEIGHTS, SURFACE_WEIGHTS, names_score_max, score
 
 RANGE_LINES_MAX = 120
 OPENING_LINES = 40
+ROUNDING = 1e-9  # of sums in another order
 CONFIDENT, PLAUSIBLE = 1.6, 0.8
 
 
@@ -32,16 +34,29 @@ def rarity_of(document_frequency: dict[str, int], documents: int) -> Rarity:
     }
 
 
-def rank(question: Question, candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The candidates, best first; equal scores by path. Fills in `touched`, `score` and `signals`."""
+def rank(question: Question, candidates: Iterable[Candidate], limit: int) -> list[Candidate]:
+    """The best candidates, best first; equal scores by path. Fills in `touched`, `score` and `signals`.
+
+    Names of symbols cost most to look at. Files are taken in order of the most that they could reach, until the rest
+    would stay below the best `limit` whatever their symbols are called: the answer is that of looking at all.
+    """
     files = list(candidates)
     question.shallowest = min((file.path.count("/") for file in files), default=0)
+    reach: dict[int, float] = {}
     for file in files:
-        near = file.outline.starting(question.heads)
-        file.touched = tuple(definition for definition in near if question.taken_up_by_name(definition.name))
-        file.signals = score(question, file)
+        file.signals = score(question, file, SURFACE_WEIGHTS)
+        reach[id(file)] = sum(file.signals.values()) + names_score_max(question, file) + ROUNDING
+    ranked: list[Candidate] = []
+    best: list[float] = []  # a heap of the `limit` highest scores
+    for file in sorted(files, key=lambda file: -reach[id(file)]):
+        if len(best) == limit and reach[id(file)] < best[0]:
+            break
+        file.touched = file.outline.touched(question.heads, question.taken_up_by_name)
+        file.signals |= score(question, file, NAME_WEIGHTS)
         file.score = sum(file.signals.values())
-    return sorted(files, key=lambda file: (-file.score, file.path, file.repo))
+        ranked.append(file)
+        (heappush if len(best) < limit else heappushpop)(best, file.score)
+    return sorted(ranked, key=lambda file: (-file.score, file.path, file.repo))[:limit]
 
 
 def best_range(question: Question, file: Candidate) -> Range:

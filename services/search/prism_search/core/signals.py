@@ -11,7 +11,7 @@ from math import sqrt
 from prism_search.core.candidates import Candidate
 from prism_search.core.matching import Question
 from prism_search.core.query import last_name
-from prism_search.core.words import KIN, flat, stems_of
+from prism_search.core.words import EQUAL, HEAD_CHARS, KIN, flat, stems_of
 
 BM25_K1 = 1.2
 CHUNK_DECAY = 0.6
@@ -144,14 +144,14 @@ def not_written_here(_: Question, file: Candidate) -> float:
 
 DATA_LANGUAGES = frozenset({"json", "yaml", "toml", "xml", "csv", "ini", "html", "css", "svg", "properties"})
 
-WEIGHTS: Mapping[str, tuple[Signal, float]] = {
+Weighted = Mapping[str, tuple[Signal, float]]
+
+# What legs, path and flags tell.
+SURFACE_WEIGHTS: Weighted = {
     "body": (body, 1.0),
     "path_words": (path_words, 0.9),
     "named_first": (named_first, 0.3),
-    "covered": (covered, 0.3),
-    "defines": (defines, 0.4),
     "folder_words": (folder_words, 0.3),
-    "defines_type": (defines_type, 0.15),
     "defines_symbol": (defines_symbol, 0.15),
     "named_as_symbol": (named_as_symbol, 0.15),
     "joined_name": (joined_name, 0.15),
@@ -164,11 +164,34 @@ WEIGHTS: Mapping[str, tuple[Signal, float]] = {
     "barrel": (barrel, -0.06),
     "not_written_here": (not_written_here, -0.4),
 }
+# What the names of the file's symbols tell: read from `touched`, never below 0.
+NAME_WEIGHTS: Weighted = {
+    "covered": (covered, 0.3),
+    "defines": (defines, 0.4),
+    "defines_type": (defines_type, 0.15),
+}
+WEIGHTS: Weighted = SURFACE_WEIGHTS | NAME_WEIGHTS
 
 
-def score(question: Question, file: Candidate) -> dict[str, float]:
+def score(question: Question, file: Candidate, weights: Weighted = WEIGHTS) -> dict[str, float]:
     """Each signal's contribution, weight included."""
-    return {name: weight * signal(question, file) for name, (signal, weight) in WEIGHTS.items()}
+    return {name: weight * signal(question, file) for name, (signal, weight) in weights.items()}
+
+
+def names_score_max(question: Question, file: Candidate) -> float:
+    """The most that the names of the file's symbols can bring: as if one of them held, in full, every word of the
+    question that begins like a word of theirs.
+    """
+    reached = dict.fromkeys(
+        (stem for stem in question.query.stems if file.outline.holds(stem[:HEAD_CHARS])), EQUAL
+    )
+    share = question.share(reached)
+    in_path = question.taken_up(_stem_words(file.path) | _folder_words(file.path))
+    return (
+        NAME_WEIGHTS["covered"][1] * question.share({**in_path, **reached})
+        + NAME_WEIGHTS["defines"][1] * sqrt(share)
+        + NAME_WEIGHTS["defines_type"][1] * share
+    )
 
 
 def _stem(path: str) -> str:

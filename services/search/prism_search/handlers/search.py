@@ -82,7 +82,8 @@ class SearchHandler:
         for last in (False, False, True):
             found, candidates = await self._candidates(request, query, target, vectors, clock)
             question = question or Question(query, *await rarity_task)
-            ranked = rank(question, (file for file in candidates if _wanted(file, request)))
+            wanted = (file for file in candidates if _wanted(file, request))
+            ranked = rank(question, wanted, request.limit)
             clock.lap("rank")
             hits, complete = await self._hits(target, question, ranked, request)
             if complete:
@@ -146,8 +147,8 @@ class SearchHandler:
         False with it: some are left out, as their files were replaced after they were found.
         """
         limit = request.limit
-        shown = [(file, best_range(question, file)) for file in ranked[:limit]]
-        for file in ranked[:limit]:
+        shown = [(file, best_range(question, file)) for file in ranked]
+        for file in ranked:
             if len(shown) >= limit:
                 break
             first = next(found for other, found in shown if other is file)
