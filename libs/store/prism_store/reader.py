@@ -17,7 +17,7 @@ PAGE_POINTS = 2_000
 COUNTS_MAX = 10_000
 
 CHUNK_FIELDS = ["file", "generation", "start", "end", "symbol", "kind"]
-RANK_FIELDS = ["path", "generation", "status", "language", "prose", "flags", "definitions", "lines"]
+RANK_FIELDS = ["path", "generation", "status", "language", "prose", "flags", "definitions", "lines", "starts"]
 
 
 @dataclass(frozen=True)

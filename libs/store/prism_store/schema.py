@@ -20,7 +20,8 @@ counts them yet), write the file point (one point: the switch), delete the old c
 | symbol_text    | x    |       | text, BM25           | names of symbols as words                                |
 | parse          | x    |       | keyword              | how the chunker fared                                    |
 | redactions     | x    |       | keyword              | secret rules that matched                                |
-| blob, size, lines, chunks, flags, detail, definitions, symbols, references, decode_errors | x | | | not indexed |
+| starts         | x    |       |                      | first lines of the chunks, in order, with spaces         |
+| blob, size, lines, flags, detail, definitions, symbols, references, decode_errors | x | | | not indexed |
 | file           |      | x     | keyword              | id of the file point                                     |
 | text           |      | x     | text, BM25           | the lines                                                |
 | kind           |      | x     | keyword              | kind of the symbol                                       |

@@ -16,7 +16,7 @@ from prism_indexer.core.points import (
 from prism_indexer.handlers import Work, _rounds
 from prism_runtime.packing import pack_references, unpack_symbols
 from prism_runtime.vectors import to_message
-from prism_search.core.outline import Definition, parse_definitions
+from prism_search.core.outline import Definition, Outline
 from prism_store.points import FilePoint
 
 REPO = repo_id("acme/parcel-tracker")
@@ -80,7 +80,7 @@ def test_an_indexed_file_is_exactly_this_point():
         "blob": "b" * 40,
         "size": 60,
         "lines": 4,
-        "chunks": 2,
+        "starts": "1 4",
         "flags": "gt",
         "parse": "ok",
         "redactions": ["a-rule", "b-rule"],
@@ -108,14 +108,14 @@ def test_its_chunks_are_exactly_these_points():
 
 def test_search_reads_the_definitions_that_the_indexer_writes():
     written = indexed_point(embedded()).payload["definitions"]
-    assert parse_definitions(written) == (
+    assert Outline(written).definitions() == (
         Definition("T", "class", 1, 3, "Route"),
         Definition("F", "method", 2, 3, "Route.stop"),
         Definition("V", "constant", 4, 4, "MAX"),
     )
     strange = SYMBOLS[0].model_copy(update={"qualified_name": "a\tb\nc"})
-    assert [d.qualified_name for d in parse_definitions(
-        indexed_point(embedded(symbols=(strange,))).payload["definitions"])] == ["a b c"]  # fmt: skip
+    written = indexed_point(embedded(symbols=(strange,))).payload["definitions"]
+    assert [d.qualified_name for d in Outline(written).definitions()] == ["a b c"]
 
 
 def ids(point: FilePoint) -> list[str]:

@@ -103,7 +103,7 @@ def _file_payload(file: FileChunked) -> dict[str, object]:
         "blob": file.blob,
         "size": file.size_bytes,
         "lines": file.line_count,
-        "chunks": len(file.chunks),
+        "starts": " ".join(str(chunk.start_line) for chunk in file.chunks),
         "flags": flag_letters(file.flags),
         "parse": file.parse,
         "redactions": sorted(set(file.redactions)),

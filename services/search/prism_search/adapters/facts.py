@@ -45,6 +45,7 @@ class FileFacts:
     flags: str
     prose: bool
     lines: int
+    starts: str  # first lines of its chunks
     outline: Outline
     corpus_version: int  # of its repository, when it was read
 
@@ -131,6 +132,7 @@ def _file_facts(point: StoredPoint, corpus_version: int) -> FileFacts:
         flags=point.text("flags"),
         prose=bool(point.payload.get("prose")),
         lines=point.number("lines"),
+        starts=point.text("starts"),
         outline=Outline(point.text("definitions")),
         corpus_version=corpus_version,
     )

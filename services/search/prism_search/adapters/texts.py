@@ -1,5 +1,6 @@
 """The texts of files, put together from their chunks. A file is read in one version or not at all."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from prism_store.reader import Reader, StoredPoint
 
 TRIES_MAX = 4
 FILE_FIELDS = (
-    "path", "version", "generation", "status", "reason", "detail", "language", "lines", "chunks", "blob", "parse", "size",
+    "path", "version", "generation", "status", "reason", "detail", "language", "lines", "starts", "blob", "parse", "size",
     "flags",
 )  # fmt: skip
 CHUNKS_PER_READ = 400
@@ -46,11 +47,51 @@ async def read_text(reader: Reader, scope: Scope, point: StoredPoint) -> FileTex
     )
 
 
+class Excerpt(NamedTuple):
+    """Lines of a version of a file, 1-based and inclusive. `starts` is that field of the file point."""
+
+    file: str
+    generation: str
+    starts: str
+    first: int
+    last: int
+
+
+async def read_excerpts(reader: Reader, scope: Scope, excerpts: Sequence[Excerpt]) -> list[str | None]:
+    """The lines of each, without the last line end; None for one of which a chunk is gone because the file was replaced."""
+    starts = [[int(line) for line in excerpt.starts.split()] for excerpt in excerpts]
+    wanted = [
+        {
+            ordinal: chunk_id(excerpt.file, excerpt.generation, ordinal)
+            for ordinal in _ordinals(lines, excerpt.first, excerpt.last)
+        }
+        for excerpt, lines in zip(excerpts, starts, strict=True)
+    ]
+    found = await reader.points(scope, list({id_ for ids in wanted for id_ in ids.values()}), ["text"])
+    return [
+        _cut([found[id_].text("text") for id_ in ids.values()], excerpt, lines[min(ids)] if ids else 1)
+        if all(id_ in found for id_ in ids.values())
+        else None
+        for excerpt, lines, ids in zip(excerpts, starts, wanted, strict=True)
+    ]
+
+
+def _ordinals(starts: Sequence[int], first: int, last: int) -> range:
+    """The chunks that hold lines. The one before the first line's begin is among them: a long line may begin there."""
+    return range(max(0, bisect_left(starts, first) - 1), bisect_right(starts, last))
+
+
+def _cut(texts: Sequence[str], excerpt: Excerpt, first_line: int) -> str:
+    lines = "".join(texts).split("\n")
+    return "\n".join(lines[excerpt.first - first_line : excerpt.last - first_line + 1])
+
+
 async def read_texts(reader: Reader, scope: Scope, points: Sequence[StoredPoint]) -> list[str | None]:
     """The texts of indexed files; None for one of which a chunk is gone because it was replaced."""
     wanted = {
         point.id: [
-            chunk_id(point.id, point.text("generation"), ordinal) for ordinal in range(point.number("chunks"))
+            chunk_id(point.id, point.text("generation"), ordinal)
+            for ordinal in range(len(point.text("starts").split()))
         ]
         for point in points
     }

@@ -45,6 +45,7 @@ class Candidate:
     flags: str = ""
     prose: bool = False
     lines: int = 0
+    starts: str = ""  # first lines of its chunks
     outline: Outline = NO_OUTLINE
     keyword_chunks: list[ChunkHit] = field(default_factory=list)  # best first
     vector_chunks: list[ChunkHit] = field(default_factory=list)

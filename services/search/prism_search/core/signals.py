@@ -170,7 +170,7 @@ NAME_WEIGHTS: Weighted = {
     "defines": (defines, 0.4),
     "defines_type": (defines_type, 0.15),
 }
-WEIGHTS: Weighted = SURFACE_WEIGHTS | NAME_WEIGHTS
+WEIGHTS: Weighted = {**SURFACE_WEIGHTS, **NAME_WEIGHTS}
 
 
 def score(question: Question, file: Candidate, weights: Weighted = WEIGHTS) -> dict[str, float]:

@@ -20,12 +20,13 @@ from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, 
 from prism_search.adapters.facts import ChunkFacts, Facts, FileFacts
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.adapters.repositories import Repositories, Target
+from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.advice import diagnose, next_actions
 from prism_search.core.candidates import Candidate, ChunkHit, fuse
 from prism_search.core.globs import compile_glob, literal_prefix
 from prism_search.core.matching import Question
 from prism_search.core.query import Query, dotted, last_name, parse_query
-from prism_search.core.ranking import RANGE_LINES_MAX, Range, best_range, confidence, further_ranges, rank
+from prism_search.core.ranking import Range, best_range, confidence, further_ranges, rank
 from prism_store.reader import (
     Leg,
     MatchLeg,
@@ -43,7 +44,6 @@ VECTOR_LIMIT = 100
 FILE_LIMIT = 60
 EXACT_LIMIT = 40
 FILTERED_FACTOR = 3  # legs ask for more where a filter will drop some afterwards
-CONTENT_CHUNKS_MAX = RANGE_LINES_MAX  # a chunk has a line at least
 
 FILE_LEGS = frozenset({"path", "symbol", "exact"})
 SKIPPED_FLAGS = frozenset("gvmdt")
@@ -153,32 +153,16 @@ class SearchHandler:
                 break
             first = next(found for other, found in shown if other is file)
             shown += [(file, found) for found in further_ranges(file, [first])[: limit - len(shown)]]
-        contents = await self._contents(target, shown)
+        excerpts = [
+            Excerpt(file.file, file.generation, file.starts, found.start, found.end) for file, found in shown
+        ]
+        contents = await read_excerpts(self._reader, target.scope, excerpts)
         hits = tuple(
             _hit(target, file, found, content, explain=request.explain)
             for (file, found), content in zip(shown, contents, strict=True)
             if content is not None
         )
         return hits, len(hits) == len(shown)
-
-    async def _contents(self, target: Target, shown: Sequence[tuple[Candidate, Range]]) -> list[str | None]:
-        """The text of each range, cut out of the chunks that it touches; None if not all of them are there."""
-        legs = [
-            MatchLeg(
-                CONTENT_CHUNKS_MAX,
-                (
-                    has("file", file.file),
-                    has("generation", file.generation),
-                    models.FieldCondition(key="start", range=models.Range(lte=found.end)),
-                    models.FieldCondition(key="end", range=models.Range(gte=found.start)),
-                ),
-            )
-            for file, found in shown
-        ]
-        if not legs:
-            return []
-        answers = await self._reader.ask_legs(target.scope, legs, ["start", "end", "ordinal", "text"])
-        return [_cut(chunks, found, file.lines) for chunks, (file, found) in zip(answers, shown, strict=True)]
 
 
 class _Clock:
@@ -300,6 +284,7 @@ def _candidate(facts: FileFacts, legs: dict[str, int]) -> Candidate:
         flags=facts.flags,
         prose=facts.prose,
         lines=facts.lines,
+        starts=facts.starts,
         outline=facts.outline,
         legs=legs,
     )
@@ -336,18 +321,3 @@ def _hit(target: Target, file: Candidate, found: Range, content: str, *, explain
         legs=file.legs,
         signals={name: round(share, 4) for name, share in file.signals.items() if share} if explain else {},
     )
-
-
-def _cut(chunks: Sequence[StoredPoint], found: Range, lines_of_file: int) -> str | None:
-    """The lines of a range out of chunks in any order; None if a chunk of them is gone."""
-    if not lines_of_file:
-        return ""
-    ordered = sorted(chunks, key=lambda chunk: chunk.number("ordinal"))
-    last = min(found.end, lines_of_file)
-    if not ordered or ordered[0].number("start") > found.start or ordered[-1].number("end") < last:
-        return None
-    if ordered[-1].number("ordinal") - ordered[0].number("ordinal") != len(ordered) - 1:
-        return None
-    lines = "".join(chunk.text("text") for chunk in ordered).split("\n")
-    first = ordered[0].number("start")
-    return "\n".join(lines[found.start - first : found.end - first + 1])
