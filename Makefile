@@ -92,3 +92,8 @@ bench: setup ## Index 10,000 installed files, ask, and print the figures beside 
 .PHONY: bench-quick
 bench-quick: setup ## The same on 1,000 files, in about a minute
 	$(BIN)/python -m bench.main --files 1000 --questions 60 --edits 5 --out bench/results/quick.json
+
+.PHONY: quality
+quality: setup ## Ask the benchmark's questions (ANNOTATIONS=, CORPORA=), and write docs/quality.md
+	$(if $(and $(ANNOTATIONS),$(CORPORA)),,$(error Set ANNOTATIONS and CORPORA to folders; CONTRIBUTING.md says of what))
+	$(BIN)/python -m bench.quality.main --annotations '$(ANNOTATIONS)' --corpora '$(CORPORA)' --page docs/quality.md $(QUALITY_FLAGS)

@@ -20,6 +20,7 @@ from bench.questions import make_names, make_questions
 from bench.spread import Spread, median, spread
 from bench.stack import Stack, Stopwatch
 from prism_cli.client import Prism
+from prism_cli.target import Target
 
 WARM_UP = 20
 HITS = 10
@@ -69,12 +70,12 @@ class Grep:
 
 
 @asynccontextmanager
-async def mcp_client(stack: Stack) -> AsyncIterator[Client]:
-    """A client as an agent has it: one session, one connection pool."""
-    headers = {"Authorization": f"Bearer {stack.target.token}", "X-Prism-Repo": REPO}
+async def mcp_client(target: Target, repo: str = REPO) -> AsyncIterator[Client]:
+    """A client as an agent has it: one session, one connection pool, one repository."""
+    headers = {"Authorization": f"Bearer {target.token}", "X-Prism-Repo": repo}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=ANSWER_SECONDS_MAX) as http,
-        Client(streamable_http_client(stack.target.mcp_url, http_client=http)) as client,
+        Client(streamable_http_client(target.mcp_url, http_client=http)) as client,
     ):
         yield client
 
@@ -84,11 +85,11 @@ async def alone(stack: Stack, corpus: Corpus, count: int, seed: int) -> Alone:
     questions = make_questions(corpus, count + WARM_UP, seed)
     names = make_names(corpus, count + WARM_UP, seed + 1)
     paths = random.Random(seed).choices(corpus.paths(), k=count + WARM_UP)
-    async with mcp_client(stack) as client:
+    async with mcp_client(stack.target) as client:
         with Stopwatch(stack) as watched:
             answers = [await _search(client, question) for question in questions]
-        grep = [await _call(client, "grep_code", pattern=name, limit=100) for name in names]
-        read = [await _call(client, "read_file", file_path=path) for path in paths]
+        grep = [await call(client, "grep_code", pattern=name, limit=100) for name in names]
+        read = [await call(client, "read_file", file_path=path) for path in paths]
     return Alone(
         search=spread([seconds for seconds, _ in answers][WARM_UP:]),
         grep=spread([seconds for seconds, _ in grep][WARM_UP:]),
@@ -141,6 +142,16 @@ def ripgrep(corpus: Corpus, count: int, seed: int, grep: Spread) -> Grep | None:
     return Grep(version.split("\n", 1)[0], literal, round(grep.p50 / literal.p50, 2))
 
 
+async def call(client: Client, tool: str, **arguments: Any) -> tuple[float, dict[str, Any]]:
+    """Seconds and the structured answer. Raises RuntimeError if the tool answers with an error."""
+    started = time.perf_counter()
+    answer = await client.call_tool(tool, arguments)
+    seconds = time.perf_counter() - started
+    if answer.is_error or answer.structured_content is None:
+        raise RuntimeError(f"{tool} {arguments} failed: {answer.content}")
+    return seconds, answer.structured_content
+
+
 def _timed_rg(binary: str, name: str, corpus: Corpus) -> float:
     started = time.perf_counter()
     command = [binary, "--line-number", "--fixed-strings", "--", name, str(corpus.folder)]
@@ -149,7 +160,7 @@ def _timed_rg(binary: str, name: str, corpus: Corpus) -> float:
 
 
 async def _ask_all(stack: Stack, questions: Sequence[str]) -> list[float | str]:
-    async with mcp_client(stack) as client:
+    async with mcp_client(stack.target) as client:
         return [await _seconds_or_error(client, question) for question in questions]
 
 
@@ -161,13 +172,4 @@ async def _seconds_or_error(client: Client, question: str) -> float | str:
 
 
 async def _search(client: Client, question: str) -> tuple[float, dict[str, Any]]:
-    return await _call(client, "search_code", query=question, limit=HITS)
-
-
-async def _call(client: Client, tool: str, **arguments: Any) -> tuple[float, dict[str, Any]]:
-    started = time.perf_counter()
-    answer = await client.call_tool(tool, arguments)
-    seconds = time.perf_counter() - started
-    if answer.is_error or answer.structured_content is None:
-        raise RuntimeError(f"{tool} {arguments} failed: {answer.content}")
-    return seconds, answer.structured_content
+    return await call(client, "search_code", query=question, limit=HITS)

@@ -75,14 +75,15 @@ class Stack:
 
 
 @contextmanager
-def running_stack(folder: Path) -> Iterator[Stack]:
-    """Start on an empty folder, stop in the end. The stack dies with this process."""
+def running_stack(folder: Path, *, keep: bool = False) -> Iterator[Stack]:
+    """Start on an empty folder, stop in the end. The stack dies with this process, unless it is to be kept."""
     data = DataDir(folder.resolve())
     try:
-        up = start_in_background(data, 0, reporter(quiet=True), tied=True)
+        up = start_in_background(data, 0, reporter(quiet=True), tied=not keep)
         yield Stack(Target(up["url"], up["token"], data), data)
     finally:
-        stop(data)
+        if not keep:
+            stop(data)
 
 
 def total(memory: Iterable[Memory]) -> Memory:

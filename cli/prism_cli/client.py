@@ -46,9 +46,10 @@ class Prism:
     ) -> None:
         await self._http.aclose()
 
-    async def search(self, query: str, repo: str, limit: int) -> SearchReply:
-        """Ask a question."""
-        answer = await self._ask("POST", f"{API}/search", json={"query": query, "repo": repo, "limit": limit})
+    async def search(self, query: str, repo: str, limit: int, *, explain: bool = False) -> SearchReply:
+        """Ask a question; `explain` has each hit tell what every signal added to its score."""
+        body = {"query": query, "repo": repo, "limit": limit, "explain": explain}
+        answer = await self._ask("POST", f"{API}/search", json=body)
         return SearchReply.model_validate_json(answer.content)
 
     async def clone(self, url: str, name: str, ref: str) -> Job:

@@ -54,7 +54,7 @@ async def test_the_repository_of_the_body_wins_over_the_header(stack, body, expe
     [
         ({"query": "x", "surprise": 1}, "surprise"),
         ({"query": "x", "tenant": "other"}, "tenant"),
-        ({"query": "x", "limit": 101}, "limit"),
+        ({"query": "x", "limit": 151}, "limit"),
         ({"query": "x", "limit": "many"}, "limit"),
         ({}, "query"),
     ],

@@ -193,7 +193,7 @@ WRONG = [
     ("search_code", {"query": 5}, "query"),
     ("search_code", {"query": "x", "limit": "ten"}, "limit"),
     ("search_code", {"query": "x", "limit": 0}, "limit"),
-    ("search_code", {"query": "x", "limit": 101}, "limit"),
+    ("search_code", {"query": "x", "limit": 151}, "limit"),
     ("search_code", {"query": "x", "kind": "klass"}, "kind"),
     ("search_code", {"query": "x", "source_only": "yes"}, "source_only"),
     ("search_code", {"query": "x", "max_tokens": 99}, "max_tokens"),

@@ -394,7 +394,7 @@ REFUSED = {
     "too many queries": (
         "POST",
         "/collections/c/points/query/batch",
-        {"searches": [{}] * 101},
+        {"searches": [{}] * 201},
         422,
         "searches",
     ),

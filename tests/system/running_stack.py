@@ -13,6 +13,7 @@ import uuid
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ import nats
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from nats.js import JetStreamContext
+
+from prism_contracts.names import KV_TOKENS
+from prism_contracts.records import Token
 
 PRISM = str(Path(sys.executable).with_name("prism"))
 COMMAND_SECONDS_MAX = 180
@@ -120,6 +124,23 @@ class RunningStack:
         job = answer["job"]
         check_counts(job)
         return {**job, "nothing_changed": answer["nothing_changed"], "sent": answer["sent"]}
+
+    async def of_tenant(self, tenant: str) -> "RunningStack":
+        """The same stack for a tenant of its own, who sees nothing of the others."""
+        token = f"prism_{uuid.uuid4().hex}"
+        record = Token(tenant=tenant, label="test", created_at=datetime.now(UTC))
+        async with self.jetstream() as js:
+            bucket = await js.key_value(KV_TOKENS)
+            await bucket.put(hashlib.sha256(token.encode()).hexdigest(), record.model_dump_json().encode())
+        other = RunningStack(self.data, **self._settings, PRISM_TOKEN=token)
+        other.url, other.token = self.url, token
+        await until(other.is_known, what="the gateway knows the token")
+        return other
+
+    def is_known(self) -> bool:
+        """Whether the gateway takes the token."""
+        with self.http() as http:
+            return http.get("/api/v1/repos").status_code == 200
 
     # Agents and programs.
 

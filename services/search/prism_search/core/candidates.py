@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from prism_contracts.rpc import SEARCH_LIMIT_MAX
 from prism_search.core.outline import NO_OUTLINE, Definition, Outline
 
 # Cormack, Clarke, Buettcher: Reciprocal rank fusion outperforms Condorcet (SIGIR 2009).
 RRF_K = 60
-CANDIDATES_MAX = 150
+# All of them can be asked for, so that a measurement sees what was considered.
+CANDIDATES_MAX = SEARCH_LIMIT_MAX
 
 # Equal weights lose five to seven points of NDCG on the development benchmark: keywords lead.
 LEG_WEIGHTS: Mapping[str, float] = {

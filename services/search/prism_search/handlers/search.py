@@ -319,5 +319,6 @@ def _hit(target: Target, file: Candidate, found: Range, content: str, *, explain
         language=file.language,
         score=round(file.score, 4),
         legs=file.legs,
-        signals={name: round(share, 4) for name, share in file.signals.items() if share} if explain else {},
+        # Not rounded: whoever sums the shares again gets the order that is served.
+        signals={name: share for name, share in file.signals.items() if share} if explain else {},
     )

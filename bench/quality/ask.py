@@ -1,0 +1,92 @@
+"""Indexing corpora and asking about them: the answers over MCP as an agent gets them, the candidates over REST."""
+
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from bench.measure_index import index_folder
+from bench.measure_search import call, mcp_client
+from bench.quality.ablation import Answer, Candidate
+from bench.quality.questions import Corpus, Question
+from bench.quality.score import CUTOFF, Place
+from prism_cli.client import Prism
+from prism_cli.target import Target
+from prism_contracts.rpc import SEARCH_LIMIT_MAX, Hit
+
+OWNER = "bench"
+
+Say = Callable[[str], None]
+
+
+async def index_corpora(target: Target, corpora: Iterable[Corpus], folder: Path, say: Say) -> None:
+    """Index each corpus as a repository of its own. Raises RuntimeError if a job does not end as complete."""
+    async with Prism(target) as prism:
+        for corpus in corpora:
+            with laid_out(corpus, folder / corpus.name) as files:
+                job = await index_folder(prism, files, _repo(corpus))
+            say(f"indexed {corpus.name}: {job.counts.indexed} files, {job.counts.chunks} chunks")
+
+
+@contextmanager
+def laid_out(corpus: Corpus, folder: Path) -> Iterator[Path]:
+    """A folder with the corpus's files: of a git clone those of the revision below the root, else the folder as it is.
+
+    Paths keep the root. Raises CalledProcessError if the clone does not have the revision.
+    """
+    if not (folder / ".git").exists():
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="prism-quality-") as files:
+        archive = ["git", "-C", str(folder), "archive", corpus.revision, "--", corpus.root]
+        packed = subprocess.run(archive, stdout=subprocess.PIPE, check=True).stdout
+        subprocess.run(["tar", "-x", "-C", files], input=packed, check=True)
+        yield Path(files)
+
+
+async def ask_all(target: Target, questions: Sequence[Question], say: Say) -> list[Answer]:
+    """Every question, one after the other, each with its corpus's repository as scope."""
+    answers: list[Answer] = []
+    async with Prism(target) as prism:
+        for name, asked in groupby(questions, key=lambda question: question.corpus.name):
+            answers += await _ask_corpus(prism, list(asked))
+            say(f"asked {name}")
+    return answers
+
+
+async def _ask_corpus(prism: Prism, questions: Sequence[Question]) -> list[Answer]:
+    repo = _repo(questions[0].corpus)
+    async with mcp_client(prism.target, repo) as client:
+        return [
+            Answer(
+                question,
+                tuple(_served((await call(client, "search_code", query=question.text, limit=CUTOFF))[1])),
+                tuple(_candidates(await _explained(prism, question.text, repo))),
+            )
+            for question in questions
+        ]
+
+
+async def _explained(prism: Prism, text: str, repo: str) -> Sequence[Hit]:
+    return (await prism.search(text, repo, SEARCH_LIMIT_MAX, explain=True)).results
+
+
+def _served(content: dict[str, Any]) -> Iterator[Place]:
+    for hit in content["results"]:
+        yield Place(hit["file_path"], hit["start_line"], hit["end_line"])
+
+
+def _candidates(hits: Iterable[Hit]) -> Iterator[Candidate]:
+    """One a file: what comes later of a file is more of its lines."""
+    first: dict[str, Hit] = {}
+    for hit in hits:
+        first.setdefault(hit.file_path, hit)
+    for hit in first.values():
+        yield Candidate(Place(hit.file_path, hit.start_line, hit.end_line), hit.signals, hit.legs)
+
+
+def _repo(corpus: Corpus) -> str:
+    return f"{OWNER}/{corpus.name}"

@@ -1,0 +1,114 @@
+"""`python -m bench.quality.main`: index the benchmark's corpora, ask its questions, say how good the answers are.
+
+Prints the page of figures and writes it where `--page` says; `--out` keeps the score of every question, and `--against` such a
+file of an earlier run says what was gained, question by question.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.quality.ask import ask_all, index_corpora
+from bench.quality.page import comparison, page, scores_of
+from bench.quality.questions import Question, load_questions
+from bench.quality.score import Scores
+from bench.stack import running_stack
+from prism_cli.target import Target
+
+LATEST = Path(__file__).parents[1] / "results" / "quality.json"
+TOKEN = "PRISM_TOKEN"
+
+
+def main() -> None:
+    """Measure and tell."""
+    options = _options()
+    questions = _askable(load_questions(options.annotations), options.corpora)
+    with _target(options, questions) as target:
+        answers = asyncio.run(ask_all(target, questions, _say))
+    scores = scores_of(answers)
+    figures = page(answers)
+    print(figures)
+    if options.against:
+        print(comparison(scores, _read(options.against, questions)))
+    _write(scores, options.out)
+    if options.page:
+        options.page.write_text(figures, encoding="utf-8")
+
+
+def _askable(questions: Sequence[Question], corpora: Path) -> list[Question]:
+    """Those whose corpus is there; says which are not."""
+    names = dict.fromkeys(question.corpus.name for question in questions)
+    missing = [name for name in names if not (corpora / name).is_dir()]
+    if len(missing) == len(names):
+        sys.exit(f"None of the {len(names)} annotated corpora is in {corpora}.")
+    if missing:
+        _say(f"not in {corpora}, and so not asked about: {', '.join(missing)}")
+    return [question for question in questions if question.corpus.name not in missing]
+
+
+@contextmanager
+def _target(options: argparse.Namespace, questions: Sequence[Question]) -> Iterator[Target]:
+    """A stack that has indexed the corpora: one that runs already, or one of our own."""
+    if options.url:
+        yield Target(options.url, options.token)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="prism-quality-"))
+    with running_stack(folder, keep=options.keep_stack) as stack:
+        if options.keep_stack:
+            _say(f"the stack is kept for: --url {stack.target.url} --token {stack.target.token}")
+            _say(f"stop it with: PRISM_DATA_DIR={folder} prism down")
+        corpora = dict.fromkeys(question.corpus for question in questions)
+        asyncio.run(index_corpora(stack.target, corpora, options.corpora, _say))
+        yield stack.target
+    if not options.keep_stack:
+        shutil.rmtree(folder)  # after a failure it stays, with the logs
+
+
+def _read(path: Path, questions: Sequence[Question]) -> Scores:
+    kept: Mapping[str, Mapping[str, float]] = json.loads(path.read_text(encoding="utf-8"))
+    return {
+        question: kept[question.corpus.name][question.text]
+        for question in questions
+        if question.text in kept.get(question.corpus.name, {})
+    }
+
+
+def _write(scores: Scores, path: Path) -> None:
+    kept: dict[str, dict[str, float]] = {}
+    for question, value in scores.items():
+        kept.setdefault(question.corpus.name, {})[question.text] = value
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="quality", description=__doc__)
+    parser.add_argument(
+        "--annotations", type=Path, required=True, help="folder of the questions; repos.json is beside it"
+    )
+    parser.add_argument("--corpora", type=Path, required=True, help="folder with a folder or clone a corpus")
+    parser.add_argument("--keep-stack", action="store_true", help="leave the stack running, for --url")
+    parser.add_argument("--url", default="", help="a running stack that has indexed the corpora")
+    parser.add_argument(
+        "--token", default=os.environ.get(TOKEN, ""), help=f"of that stack (default: {TOKEN})"
+    )
+    parser.add_argument("--against", type=Path, help="scores of an earlier run, to compare with")
+    parser.add_argument("--out", type=Path, default=LATEST, help="where the scores of this run go")
+    parser.add_argument("--page", type=Path, help="where the page goes")
+    return parser.parse_args()
+
+
+def _say(step: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {step}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""The page of figures: what was asked, how good the answers are, what each leg and each signal is worth. Markdown.
+
+The same answers give the same page: it names no machine, no moment and no question.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from bench.quality.ablation import Answer, by_leg, finders, is_reproduced, legs_of, ranked, signals_of
+from bench.quality.questions import Question
+from bench.quality.score import CUTOFF, ROUNDS, Mean, Place, Scores, differences, mean, ndcg
+
+HEAD = """<!-- Written by `make quality`. -->
+
+# Quality
+
+How well `search_code` finds what a question is about, measured on the questions of a code-search benchmark: {questions} questions
+about {corpora} corpora in {languages} languages. Every corpus is indexed through a whole stack as a repository of its own; all
+share one tenant. Every question is asked over MCP with `limit` {cutoff} and its repository as scope, and the list that the tool
+returns is what is scored.
+
+**NDCG@10**: the targets of a question weigh the same, each credits the first result that covers it, and two on one result are
+one gain; several results of one file are not merged. A result covers a target if their paths are equal or one ends with the
+other, and their lines overlap where the target names lines. *By corpus* is the mean over corpora of each one's mean, *by
+question* the mean over questions. *95 %* bounds the mean by corpus: a bootstrap of {rounds:,} rounds in two levels, corpora and of
+each its questions. A language with one corpus has that of its questions only.
+
+"""
+
+ALL_NOTE = """
+The row `gap` has the questions that share no word with the path of any target, so that names of files cannot answer them.
+Words are the same if they are equal or differ in their endings only.
+"""
+
+LEGS_HEAD = """
+## Legs
+
+What each leg alone would have answered: the candidates that it found, in its own order, with the lines that are shown of them. A
+question that a leg does not take part in counts as 0. *Found* is the share of targets among a leg's candidates, at any rank;
+*by it alone* the share that no other leg found.
+"""
+
+SIGNALS_HEAD = """
+## Signals
+
+The order is the sum of the signals and nothing comes after the sum, so each is taken out of the sum of all candidates, and the
+new order is scored. Summing again gives the served order for {reproduced} of {questions} questions. *Worth* is the paired difference
+that the signal makes, positive if it helps; *in the gap* the same over the questions of that row (mean over questions). The
+weights of the others stay as they are, so this is what switching a signal off costs, not what a ranking made without it would
+reach. *Better* and *worse* count the questions that the signal makes so.
+"""
+
+
+def page(answers: Sequence[Answer]) -> str:
+    """The whole page."""
+    scores = scores_of(answers)
+    head = HEAD.format(
+        questions=len(scores),
+        corpora=len({question.corpus.name for question in scores}),
+        languages=len({question.corpus.language for question in scores}),
+        cutoff=CUTOFF,
+        rounds=ROUNDS,
+    )
+    signals_head = SIGNALS_HEAD.format(
+        reproduced=sum(map(is_reproduced, answers)),
+        questions=len(answers),
+    )
+    parts = [
+        head,
+        _table("questions", _kinds(scores)),
+        ALL_NOTE,
+        "\n## By language\n\n",
+        _table("language", _grouped(scores, lambda question: question.corpus.language)),
+        LEGS_HEAD,
+        "\n",
+        _legs_table(answers),
+        signals_head,
+        "\n",
+        _signals_table(answers),
+    ]
+    return "".join(parts)
+
+
+def scores_of(answers: Sequence[Answer]) -> Scores:
+    """What was served, scored."""
+    return _scored(answers, lambda answer: answer.served)
+
+
+def comparison(scores: Scores, others: Scores) -> str:
+    """What is gained over another run, where both asked: the same rows as the first table."""
+    return _table("gained", _kinds(differences(scores, others)), "{:+z.3f}")
+
+
+def _table(name: str, groups: Mapping[str, Scores], form: str = "{:.3f}") -> str:
+    """A row for each group that has questions."""
+    rows = ((group, *_figures(mean(scores), form)) for group, scores in groups.items() if scores)
+    return _markdown((name, "asked", "corpora", "by corpus", "95 %", "by question"), rows)
+
+
+def _figures(of: Mean, form: str) -> Iterator[str]:
+    yield from (f"{of.questions}", f"{of.corpora}")
+    yield from (form.format(of.by_corpus), _interval(of, form), form.format(of.by_question))
+
+
+def _kinds(scores: Scores) -> dict[str, Scores]:
+    """All questions, those of each category, and the gap."""
+    gap = {question: value for question, value in scores.items() if question.is_gap}
+    return {"all": scores, **_grouped(scores, lambda question: question.category), "gap": gap}
+
+
+def _grouped(scores: Scores, name_of: Callable[[Question], str]) -> dict[str, Scores]:
+    groups: dict[str, dict[Question, float]] = {}
+    for question, value in sorted(scores.items(), key=lambda item: name_of(item[0])):
+        groups.setdefault(name_of(question), {})[question] = value
+    return dict(groups)
+
+
+def _legs_table(answers: Sequence[Answer]) -> str:
+    targets = [legs for answer in answers for legs in finders(answer)]
+    served = mean(scores_of(answers))
+    rows = [_leg_row(answers, targets, leg) for leg in legs_of(answers)]
+    rows.append(("all", f"{len(answers)}", f"{served.by_corpus:.3f}", _percent(map(bool, targets)), ""))
+    return _markdown(("leg", "takes part", "NDCG@10", "found", "by it alone"), rows)
+
+
+def _leg_row(answers: Sequence[Answer], targets: Sequence[frozenset[str]], leg: str) -> tuple[str, ...]:
+    alone = _scored(answers, lambda answer: by_leg(answer.candidates, leg))
+    return (
+        leg,
+        f"{sum(any(leg in one.legs for one in answer.candidates) for answer in answers)}",
+        f"{mean(alone).by_corpus:.3f}",
+        _percent(leg in legs for legs in targets),
+        _percent(legs == {leg} for legs in targets),
+    )
+
+
+def _signals_table(answers: Sequence[Answer]) -> str:
+    whole = _scored(answers, lambda answer: ranked(answer.candidates))
+    worth = {name: differences(whole, _without(answers, name)) for name in signals_of(answers)}
+    means = {name: mean(gained) for name, gained in worth.items()}
+    rows = (
+        (name, f"{means[name].by_corpus:+z.4f}", _interval(means[name], "{:+z.4f}"), *_changes(worth[name]))
+        for name in sorted(worth, key=lambda name: -means[name].by_corpus)
+    )
+    return _markdown(("signal", "worth", "95 %", "in the gap", "better", "worse"), rows)
+
+
+def _without(answers: Sequence[Answer], signal: str) -> Scores:
+    return _scored(answers, lambda answer: ranked(answer.candidates, signal))
+
+
+def _scored(answers: Sequence[Answer], places: Callable[[Answer], Sequence[Place]]) -> dict[Question, float]:
+    return {answer.question: ndcg(places(answer), answer.question.targets) for answer in answers}
+
+
+def _changes(worth: Scores) -> Iterator[str]:
+    """Mean over the gap, and how many questions are better and worse."""
+    gap = [value for question, value in worth.items() if question.is_gap]
+    yield f"{sum(gap) / len(gap):+z.4f}" if gap else ""
+    yield f"{sum(value > 0 for value in worth.values())}"
+    yield f"{sum(value < 0 for value in worth.values())}"
+
+
+def _interval(of: Mean, form: str) -> str:
+    return f"{form.format(of.low)} to {form.format(of.high)}"
+
+
+def _percent(flags: Iterable[bool]) -> str:
+    counted = list(flags)
+    return f"{100 * sum(counted) / len(counted):.1f} %"
+
+
+def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    ruler = ["---", *["---:"] * (len(head) - 1)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (head, ruler, *rows))
