@@ -36,6 +36,16 @@ def test_methods_of_a_big_class_belong_to_themselves_or_to_the_class() -> None:
     assert [chunk.symbol for chunk in parsed.chunks] == ["Cart", "Cart.m1", "Cart.m2"]
 
 
+def test_functions_inside_of_a_macro_are_cut_like_functions() -> None:
+    bounds = "".join(f"        T{row}: Iterator + Send + 'static,\n" for row in range(15))
+    functions = "".join(
+        f"    /// About f{i}.\n    fn f{i}()\n    where\n{bounds}    {{}}\n" for i in range(8)
+    )
+    parsed = chunk_file("a.rs", f"cfg_net! {{\n{functions}}}\n")
+    assert len(parsed.chunks) > 2
+    assert all(chunk.text.startswith(("cfg_net!", "    /// About")) for chunk in parsed.chunks)
+
+
 def test_a_chunk_of_several_methods_belongs_to_the_class() -> None:
     methods = "".join(
         "    " + line for line in "".join(function(f"m{i}", 14) for i in range(9)).splitlines(keepends=True)

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from prism_chunker.core import Budget, chunk_file
+from prism_chunker.core.parse import MACRO_DEPTH_MAX
 
 from .test_partition import assert_partitions
 
@@ -21,6 +22,32 @@ def test_deep_nesting(name: str, shape: str) -> None:
     text = "\n".join(["x = ", *[head * 100] * (DEEP // 100), *[tail * 100] * (DEEP // 100)])
     start = time.perf_counter()
     parsed = chunk_file(name, text)
+    assert time.perf_counter() - start < SECONDS_MAX
+    assert_partitions(parsed, text)
+
+
+def nested_macros(depth: int) -> str:
+    return "cfg! {\n" * depth + "fn inside() {}\n" + "}\n" * depth
+
+
+def test_macros_in_macros_are_read_to_a_depth() -> None:
+    symbols = chunk_file("a.rs", nested_macros(MACRO_DEPTH_MAX)).symbols
+    assert [symbol.name for symbol in symbols] == ["inside"]
+    assert chunk_file("a.rs", nested_macros(MACRO_DEPTH_MAX + 1)).symbols == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["cfg! {", "cfg! {\n", "cfg!(", "cfg! {}", "cfg!()", "mod a { cfg! {", "cfg! { cfg! { }"]
+)
+def test_macros_without_an_end_or_content(text: str) -> None:
+    assert chunk_file("a.rs", text).parse in {"ok", "partial"}
+
+
+@pytest.mark.parametrize("head", ["cfg! {\n", "{\n", "if a {\n", "cfg! { b; } cfg! {\n"])
+def test_deep_macros(head: str) -> None:
+    text = "cfg! {" + head * (DEEP // 10) + "}\n" * (DEEP // 10)
+    start = time.perf_counter()
+    parsed = chunk_file("a.rs", text)
     assert time.perf_counter() - start < SECONDS_MAX
     assert_partitions(parsed, text)
 

@@ -11,15 +11,16 @@ from prism_chunker.core.chunks import CHUNK_CHARS_MAX, CHUNK_LINES_MAX
 from prism_chunker.core.comments import Leads
 from prism_chunker.core.lines import Lines
 from prism_chunker.core.model import Cut
+from prism_chunker.core.parse import Syntax
 
 DEPTH_MAX = 60
 
 
-def find_cuts(root: Node, lines: Lines, leads: Leads, nodes_max: int) -> list[Cut]:
+def find_cuts(syntax: Syntax, lines: Lines, leads: Leads, nodes_max: int) -> list[Cut]:
     """Cuts in ascending order of rows, no two on a row."""
     cuts: list[Cut] = []
     last = 0
-    for node, depth in _big_and_between(root, lines, nodes_max):
+    for node, depth in _big_and_between(syntax, lines, nodes_max):
         row = leads.first_row(node.start_point[0])
         if row > last:
             cuts.append(Cut(row, depth))
@@ -27,16 +28,16 @@ def find_cuts(root: Node, lines: Lines, leads: Leads, nodes_max: int) -> list[Cu
     return cuts
 
 
-def _big_and_between(root: Node, lines: Lines, nodes_max: int) -> Iterator[tuple[Node, int]]:
+def _big_and_between(syntax: Syntax, lines: Lines, nodes_max: int) -> Iterator[tuple[Node, int]]:
     """The nodes from the root down, in source order, entering only those too big for a chunk."""
-    pending = [(root, 0)]
+    pending = [(syntax.root, 0)]
     seen = 0
     while pending and seen < nodes_max:
         node, depth = pending.pop()
         seen += 1
         yield node, depth
         if depth < DEPTH_MAX and _is_too_big(node, lines):
-            pending += [(child, depth + 1) for child in reversed(node.children)]
+            pending += [(child, depth + 1) for child in reversed(syntax.children(node))]
 
 
 def _is_too_big(node: Node, lines: Lines) -> bool:

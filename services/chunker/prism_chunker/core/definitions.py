@@ -20,6 +20,9 @@ _KINDS = {str(kind): kind for kind in SymbolKind}
 _SUBJECTS = frozenset({*_KINDS, "scope"})
 _SEPARATOR = re.compile(r"::|->|[.:/#\\]")
 _ARGUMENTS = re.compile(r"[<\[(].*", re.DOTALL)
+_SYMBOL = re.compile(r"^:+(?=\w)")  # the mark of a symbol in Ruby and Lisp
+_ALIAS = re.compile(r"[^\s<\[(=]+(?==)")
+_OPERATOR = re.compile(r"(.*)::(operator\b.*)", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -102,14 +105,29 @@ def _names(captures: Captures, node: Node, source: bytes) -> tuple[str, str]:
     name = _text(node, source)
     owner = _text(captures["owner"][0], source) if "owner" in captures else ""
     if "path" in captures:
-        parts = [part for part in _SEPARATOR.split(_ARGUMENTS.sub("", name)) if part]
-        name, owner = (parts or [name])[-1], ".".join([owner, *parts[:-1]] if owner else parts[:-1])
+        parts = _parts(name)
+        name, owner = parts[-1], ".".join([owner, *parts[:-1]] if owner else parts[:-1])
     return name, owner
+
+
+def _parts(path: str) -> list[str]:
+    """The names in a path, without arguments; that of an operator (`Cart::operator/=`) or alias (`a:b=ls`) is one."""
+    if operator := _OPERATOR.match(path):
+        return [*_parts(operator.group(1)), operator.group(2)]
+    if alias := _ALIAS.match(path):
+        return [alias.group()]
+    parts = [part.strip() for part in _SEPARATOR.split(_ARGUMENTS.sub("", path))]
+    return list(filter(None, parts)) or [path]
 
 
 def _text(node: Node, source: bytes) -> str:
     text = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
-    return " ".join(text.strip("\"'`").lstrip(":").split())[:NAME_CHARS_MAX]
+    return " ".join(_SYMBOL.sub("", unquoted(text)).split())[:NAME_CHARS_MAX]
+
+
+def unquoted(text: str) -> str:
+    """The text without quotes around it; a prime at the end of a name (`go'`) is no quote."""
+    return text.strip(text[0]) if text[:1] in {'"', "'", "`"} else text
 
 
 def _rows(node: Node) -> tuple[int, int]:

@@ -6,20 +6,24 @@ Local variables, and definitions past the budget, are dropped here.
 from bisect import bisect_right
 
 from prism_chunker.core.definitions import Definition
+from prism_chunker.core.languages.table import Language
 from prism_chunker.core.model import Budget
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, SymbolKind
 
 _VALUES = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.FIELD, SymbolKind.PROPERTY})
+# What stands where a name is not wanted, or is missing.
+_NO_NAMES = frozenset({"_", ""})
 
 
 class Nesting:
     """The kept definitions, and for each its dotted path, what encloses it (a scope too), and its parent's position."""
 
-    def __init__(self, definitions: list[Definition], budget: Budget) -> None:
+    def __init__(self, definitions: list[Definition], language: Language, budget: Budget) -> None:
         self.kept: list[Definition] = []
         self.paths: list[str] = []
         self.outer: list[Definition | None] = []
         self.parents: list[int] = []
+        self._language = language
         self._budget = budget
         self._keys = 0
         self._types: dict[str, int] = {}
@@ -71,11 +75,23 @@ class Nesting:
             self._stack.pop()
 
     def _is_dropped(self, definition: Definition, outer: Definition | None) -> bool:
-        if definition.kind in _VALUES and outer is not None and outer.kind in CALLABLE_KINDS:
+        if definition.name in _NO_NAMES:
+            return True
+        if outer is not None and outer.kind in CALLABLE_KINDS and self._is_local(definition):
             return True
         if definition.kind is SymbolKind.KEY:
             self._keys += 1
         return self._keys > self._budget.keys_max or len(self.kept) >= self._budget.symbols_max
+
+    def _is_local(self, definition: Definition) -> bool:
+        """Whether it is a value inside of a function.
+
+        `Cart cart(3);` is one in C++, though it reads as if a function were announced.
+        """
+        is_announced = (
+            self._language.c_family and definition.kind is SymbolKind.FUNCTION and not definition.body
+        )
+        return is_announced or definition.kind in _VALUES
 
     def _mark(self, byte: int, index: int) -> None:
         self._starts.append(byte)

@@ -2,6 +2,9 @@
 
 Grammars and queries are loaded when first needed and kept. The query is kept short by limits, for deeply nested input
 parses fast and is queried in quadratic time; what took too long is given up before and after it.
+
+A macro's arguments are bare tokens to a grammar. Where the query says `@items`, they are parsed once more, at their place
+in the source, and what reads as items counts as if the macro were not there.
 """
 
 from functools import cache
@@ -10,10 +13,11 @@ from time import process_time
 from typing import NamedTuple, cast
 
 from tree_sitter import Language as Grammar
-from tree_sitter import Node, Parser, Query, QueryCursor
+from tree_sitter import Node, Parser, Point, Query, QueryCursor, Range
 from tree_sitter_language_pack import SupportedLanguage, get_language
 
 from prism_chunker.core.languages.table import Language
+from prism_chunker.core.preprocessor import blank_macros
 
 QUERIES = Path(__file__).parent / "languages" / "queries"
 # States a query may keep open at once; beyond, tree-sitter drops the oldest.
@@ -22,6 +26,8 @@ OPEN_MATCHES_MAX = 4_096
 # the query's own progress callback cannot be used, it crashes the process (tree-sitter 0.26.1).
 QUERY_DEPTH_MAX = 100
 ERROR_CHILDREN_MAX = 20_000
+# How deep macros may lie in macros and still be parsed: every level reads the source within it once more.
+MACRO_DEPTH_MAX = 4
 
 Captures = dict[str, list[Node]]
 
@@ -32,6 +38,11 @@ class Syntax(NamedTuple):
     source: bytes
     root: Node
     matches: list[tuple[int, Captures]]  # with the position of the pattern in the query
+    items: dict[int, Node]  # the roots of macro arguments that were parsed as items, by the id of their node
+
+    def children(self, node: Node) -> list[Node]:
+        """The children of a node, those of macro arguments being their items."""
+        return self.items.get(node.id, node).children
 
 
 def parse(language: Language, source: bytes, time_ms_max: int) -> Syntax:
@@ -39,16 +50,19 @@ def parse(language: Language, source: bytes, time_ms_max: int) -> Syntax:
     query = _query(language)  # its first compilation may take a second, which is not the file's fault
     # CPU time: a busy machine costs no file its symbols.
     deadline = process_time() + time_ms_max / 1_000
-    root = _parse(language, source)
-    if process_time() > deadline:
-        raise TimeoutError(f"parse of {language.id}")
-    return Syntax(source, root, _matches(query, root, deadline))
+    root = _parse(language, blank_macros(source) if language.c_family else source, deadline)
+    syntax = Syntax(source, root, _matches(query, root, deadline), {})
+    _add_items(language, syntax, deadline)
+    return syntax
 
 
-def _parse(language: Language, source: bytes) -> Node:
+def _parse(language: Language, source: bytes, deadline: float, ranges: list[Range] | None = None) -> Node:
     # The source as bytes, in one piece: a read callback, which alone could be stopped midway, leaks every block that it
     # gives (tree-sitter 0.26.1), gigabytes where a grammar's scanner seeks a lot. Who loops is killed from outside.
-    return Parser(_grammar(language.grammar)).parse(source).root_node
+    root = Parser(_grammar(language.grammar), included_ranges=ranges).parse(source).root_node
+    if process_time() > deadline:
+        raise TimeoutError(f"parse of {language.id}")
+    return root
 
 
 def _matches(query: Query, root: Node, deadline: float) -> list[tuple[int, Captures]]:
@@ -60,6 +74,39 @@ def _matches(query: Query, root: Node, deadline: float) -> list[tuple[int, Captu
     if process_time() > deadline:
         raise TimeoutError("query")
     return found
+
+
+def _add_items(language: Language, syntax: Syntax, deadline: float) -> None:
+    """Add to the matches those inside of macro arguments, as far as they read as items."""
+    pending = _arguments(syntax.matches)
+    for _ in range(MACRO_DEPTH_MAX):
+        found: list[tuple[int, Captures]] = []
+        inner: list[Node] = []
+        for node in pending:
+            root = _parse(language, syntax.source, deadline, [_between_brackets(node)])
+            if root.has_error:
+                inner += _blocks(node)
+            else:
+                syntax.items[node.id] = root
+                found += _matches(_query(language), root, deadline)
+        syntax.matches.extend(found)
+        pending = inner + _arguments(found)
+
+
+def _arguments(matches: list[tuple[int, Captures]]) -> list[Node]:
+    """Macro arguments between two brackets: one that is missing makes an error."""
+    nodes = [node for _, captures in matches if "items" in captures for node in captures["items"]]
+    return [node for node in nodes if not node.has_error]
+
+
+def _between_brackets(node: Node) -> Range:
+    (first, column), (last, end) = node.start_point, node.end_point
+    return Range(Point(first, column + 1), Point(last, end - 1), node.start_byte + 1, node.end_byte - 1)
+
+
+def _blocks(node: Node) -> list[Node]:
+    """The blocks that stand side by side in macro arguments, as those of `cfg_if!` do."""
+    return [child for child in node.children if child.type == node.type and child.children[0].type == "{"]
 
 
 @cache

@@ -8,6 +8,7 @@ import re
 
 from tree_sitter import Node
 
+from prism_chunker.core.definitions import unquoted
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
 from prism_contracts.code import Reference, ReferenceKind
@@ -40,8 +41,12 @@ def find_references(syntax: Syntax, nesting: Nesting, references_max: int) -> tu
             break
     return tuple(
         _reference(key, node, captures, syntax.source, nesting)
-        for (key, _), (node, captures) in found.items()
+        for (key, _), (node, captures) in sorted(found.items(), key=_place)
     )
+
+
+def _place(entry: tuple[tuple[str, int], tuple[Node, Captures]]) -> int:
+    return entry[0][1]
 
 
 def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting: Nesting) -> Reference:
@@ -69,6 +74,7 @@ def _imported(name: str, captures: Captures, source: bytes) -> tuple[str, str]:
         found = _FROM.match(_of("from", captures, source))
         return name, found.group(1).removesuffix(f".{name}") if found else ""
     if "file" in captures:
+        name = name.strip("<>")
         return name.rstrip("/").rsplit("/", 1)[-1], name
     found = _DOTTED.match(name)
     if not found:
@@ -83,5 +89,5 @@ def _said(captures: Captures) -> int:
 def _of(key: str, captures: Captures, source: bytes) -> str:
     """The text of a capture on one line, without quotes."""
     nodes = captures[key]
-    text = source[nodes[0].start_byte : nodes[-1].end_byte].decode("utf-8", "replace").strip("\"'`<>")
-    return " ".join(text.split()) if "\n" in text else text
+    text = source[nodes[0].start_byte : nodes[-1].end_byte].decode("utf-8", "replace")
+    return " ".join(unquoted(text).split())

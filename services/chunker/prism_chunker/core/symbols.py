@@ -8,8 +8,6 @@ from prism_chunker.core.parse import Syntax
 from prism_chunker.core.signatures import signature_of
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolKind
 
-# Languages that announce functions in one place and define them in another.
-_WITH_PROTOTYPES = frozenset({"c", "cpp", "objc"})
 _MODULES = frozenset({SymbolKind.MODULE, SymbolKind.NAMESPACE})
 _METHOD_OWNERS = TYPE_KINDS - _MODULES
 # What these hold is as public as they are, in a language that marks what is public.
@@ -41,7 +39,7 @@ def find_symbols(language: Language, syntax: Syntax, nesting: Nesting, leads: Le
 
 def _is_bodiless(definition: Definition, language: Language) -> bool:
     announces = definition.kind in (SymbolKind.FUNCTION, SymbolKind.METHOD) and not definition.body
-    return announces and language.id in _WITH_PROTOTYPES
+    return announces and language.c_family
 
 
 def _docs_inside(syntax: Syntax, nesting: Nesting) -> dict[int, str]:

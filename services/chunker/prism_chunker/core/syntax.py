@@ -16,10 +16,10 @@ def read(language: Language, lines: Lines, budget: Budget) -> Outline:
     """The outline of a source text. Raises TimeoutError past the budget."""
     syntax = parse(language, _source(lines.text), budget.parse_ms_max)
     leads = Leads(syntax, lines)
-    nesting = Nesting(find_definitions(syntax, clauses=language.clauses), budget)
+    nesting = Nesting(find_definitions(syntax, clauses=language.clauses), language, budget)
     return Outline(
         parse="partial" if syntax.root.has_error else "ok",
-        cuts=find_cuts(syntax.root, lines, leads, budget.nodes_max),
+        cuts=find_cuts(syntax, lines, leads, budget.nodes_max),
         symbols=find_symbols(language, syntax, nesting, leads),
         references=find_references(syntax, nesting, budget.references_max),
     )

@@ -41,6 +41,7 @@ class Language:
     exports: Exports = Exports()
     constructor: str = ""  # the name that makes a method a constructor
     clauses: bool = False  # a function may be written as several equations in a row
+    c_family: bool = False  # has C's preprocessor, and announces functions apart from where it defines them
 
 
 def _plain(
@@ -62,6 +63,7 @@ def _parsed(
     exports: Exports = Exports(),
     constructor: str = "",
     clauses: bool = False,
+    c_family: bool = False,
 ) -> Language:
     return Language(
         name,
@@ -74,6 +76,7 @@ def _parsed(
         exports,
         constructor,
         clauses,
+        c_family,
     )
 
 
@@ -81,7 +84,7 @@ _UNDERSCORE = Exports(private_name=re.compile(r"_(?!_\w*__$)"))
 _EXPORT_KEYWORD = Exports(by_keyword=True, private_name=re.compile(r"[#_]"))
 _CAPITAL = Exports(private_name=re.compile(r"[^A-Z]"))
 _PUB = Exports(public_header=re.compile(r"\bpub\b"))
-_PRIVATE = Exports(private_header=re.compile(r"\b(?:private|fileprivate)\b"))
+_PRIVATE = Exports(private_header=re.compile(r"\b(?:private|fileprivate)\b(?!\(set\))"))
 _STATIC = Exports(private_header=re.compile(r"^static\b"), inside_types=False)
 _LOCAL = Exports(private_header=re.compile(r"^local\b"))
 _STARRED = Exports(public_header=re.compile(r"^[^(=:]*\*"))
@@ -123,11 +126,15 @@ _ALL = (
     _parsed("kotlin", "kt kts", exports=_PRIVATE),
     _parsed("scala", "scala sc sbt", exports=_PRIVATE),
     _parsed("groovy", "groovy gradle gvy", "jenkinsfile", "groovy", exports=_PRIVATE),
-    _parsed("c", "c", queries="c_family", exports=_STATIC),
+    _parsed("c", "c", queries="c_family", exports=_STATIC, c_family=True),
     _parsed(
-        "cpp", "cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp ino cu cuh", queries="c_family cpp", exports=_STATIC
+        "cpp",
+        "cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp ino cu cuh",
+        queries="c_family cpp",
+        exports=_STATIC,
+        c_family=True,
     ),
-    _parsed("objc", "mm", queries="c_family objc", exports=_STATIC),
+    _parsed("objc", "mm", queries="c_family objc", exports=_STATIC, c_family=True),
     _parsed("csharp", "cs csx", exports=_PRIVATE),
     _parsed("fsharp", "fs fsx fsi", exports=_PRIVATE),
     _parsed("swift", "swift", exports=_PRIVATE),

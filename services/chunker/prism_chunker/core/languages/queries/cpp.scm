@@ -2,6 +2,10 @@
 (class_specifier name: (type_identifier) @name body: (_)) @class
 (class_specifier name: (template_type name: (type_identifier) @name) body: (_)) @class
 (class_specifier name: (qualified_identifier) @path body: (_)) @class
+(struct_specifier name: (template_type name: (type_identifier) @name) body: (_)) @struct
+(struct_specifier name: (qualified_identifier) @path body: (_)) @struct
+(template_declaration (class_specifier name: (template_type name: (type_identifier) @name) body: (_)) @class) @outer
+(template_declaration (struct_specifier name: (template_type name: (type_identifier) @name) body: (_)) @struct) @outer
 (template_declaration (class_specifier name: (type_identifier) @name body: (_)) @class) @outer
 (template_declaration (struct_specifier name: (type_identifier) @name body: (_)) @struct) @outer
 (template_declaration (function_definition declarator: (function_declarator declarator: (identifier) @name)) @function) @outer
@@ -16,15 +20,35 @@
 (function_definition declarator: (function_declarator declarator: (field_identifier) @name)) @method
 (function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))) @method
 (function_definition declarator: (reference_declarator (function_declarator declarator: (field_identifier) @name))) @method
-(function_definition declarator: (function_declarator declarator: (operator_name) @name)) @method
-(function_definition declarator: (reference_declarator (function_declarator declarator: (operator_name) @name))) @method
+(function_definition declarator: (function_declarator declarator: (operator_name) @name)) @function
+(function_definition declarator: (reference_declarator (function_declarator declarator: (operator_name) @name))) @function
+(function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (operator_name) @name))) @function
+(declaration declarator: (function_declarator declarator: (operator_name) @name)) @function
+(declaration declarator: (reference_declarator (function_declarator declarator: (operator_name) @name))) @function
+(declaration declarator: (reference_declarator (function_declarator declarator: (identifier) @name))) @function
 (function_definition declarator: (function_declarator declarator: (destructor_name) @name)) @method
 (declaration declarator: (function_declarator declarator: (destructor_name) @name)) @method
 (field_declaration declarator: (function_declarator declarator: (field_identifier) @name)) @method
 (field_declaration declarator: (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))) @method
 (field_declaration declarator: (reference_declarator (function_declarator declarator: (field_identifier) @name))) @method
 (field_declaration declarator: (function_declarator declarator: (operator_name) @name)) @method
-(namespace_definition body: (declaration_list (declaration declarator: (init_declarator declarator: (identifier) @name)) @variable))
+(field_declaration declarator: (reference_declarator (function_declarator declarator: (operator_name) @name))) @method
+(field_declaration declarator: (pointer_declarator declarator: (function_declarator declarator: (operator_name) @name))) @method
+(declaration_list (declaration declarator: [
+  (identifier) @name
+  (pointer_declarator declarator: (identifier) @name)
+  (array_declarator declarator: (identifier) @name)
+  (array_declarator declarator: (array_declarator declarator: (identifier) @name))
+  (pointer_declarator declarator: (array_declarator declarator: (identifier) @name))
+  (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
+  (init_declarator declarator: (identifier) @name)
+  (init_declarator declarator: (pointer_declarator declarator: (identifier) @name))
+  (init_declarator declarator: (array_declarator declarator: (identifier) @name))
+  (init_declarator declarator: (array_declarator declarator: (array_declarator declarator: (identifier) @name)))
+  (init_declarator declarator: (pointer_declarator declarator: (array_declarator declarator: (identifier) @name)))
+]) @variable)
+(template_declaration (declaration declarator: (init_declarator declarator: (identifier) @name)) @variable) @outer
+(field_declaration declarator: (reference_declarator (field_identifier) @name)) @field
 
 (call_expression function: (qualified_identifier scope: (_) @qualifier name: (identifier) @call))
 (call_expression function: (qualified_identifier scope: (_) @qualifier name: (template_function name: (identifier) @call)))

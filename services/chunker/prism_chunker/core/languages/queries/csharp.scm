@@ -4,6 +4,7 @@
 (file_scoped_namespace_declaration name: (_) @name) @namespace
 (class_declaration name: (identifier) @name) @class
 (struct_declaration name: (identifier) @name) @struct
+(record_declaration "struct" name: (identifier) @name) @struct
 (record_declaration name: (identifier) @name) @class
 (interface_declaration name: (identifier) @name) @interface
 (enum_declaration name: (identifier) @name) @enum
@@ -11,7 +12,9 @@
 (delegate_declaration name: (identifier) @name) @type
 (constructor_declaration name: (identifier) @name) @constructor
 (method_declaration name: (identifier) @name) @method
-(local_function_statement name: (identifier) @name) @function
+((local_function_statement name: (identifier) @name) @function (#not-eq? @name "if"))
+(indexer_declaration "this" @name) @property
+(event_declaration name: (identifier) @name) @field
 (property_declaration name: (identifier) @name) @property
 (field_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @field
 (event_field_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @field

@@ -6,6 +6,10 @@
 (assignment_statement (variable_list . name: (identifier) @name) (expression_list . value: (function_definition body: (_) @body))) @function
 (assignment_statement (variable_list . name: (identifier) @name) (expression_list . value: (function_definition))) @function
 (assignment_statement (variable_list . name: (dot_index_expression) @path) (expression_list . value: (function_definition body: (_) @body))) @function
+(chunk local_declaration: (variable_declaration (assignment_statement (expression_list value: (table_constructor (field name: (identifier) @name value: (function_definition)) @function)))))
+(chunk (assignment_statement (expression_list value: (table_constructor (field name: (identifier) @name value: (function_definition)) @function))))
+(chunk (return_statement (expression_list (table_constructor (field name: (identifier) @name value: (function_definition)) @function))))
+(field name: (identifier) @name value: (function_definition body: (_) @body))
 (chunk local_declaration: (variable_declaration (assignment_statement (variable_list . name: (identifier) @name)) @variable))
 (chunk (assignment_statement (variable_list . name: (identifier) @name)) @variable)
 

@@ -10,6 +10,10 @@
 
 (module (assignment left: (identifier) @name) @variable)
 (module (assignment left: (pattern_list (identifier) @name)) @variable)
+(module (if_statement consequence: (block (assignment left: (identifier) @name) @variable)))
+(module (if_statement alternative: (_ (block (assignment left: (identifier) @name) @variable))))
+(module (try_statement (block (assignment left: (identifier) @name) @variable)))
+(module (try_statement (_ (block (assignment left: (identifier) @name) @variable))))
 (class_definition body: (block (assignment left: (identifier) @name) @field))
 
 (call function: (identifier) @call)

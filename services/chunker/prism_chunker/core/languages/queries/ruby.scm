@@ -4,8 +4,11 @@
 (module name: (_) @path) @module
 (method name: (_) @name) @function
 (singleton_method name: (_) @name) @function
+(assignment left: (constant) @name right: (call receiver: (constant) @_type method: (identifier) @_new) (#any-of? @_type "Class" "Struct" "Data" "Module") (#any-of? @_new "new" "define")) @class
 (assignment left: (constant) @name) @constant
-(call method: (identifier) @_attr arguments: (argument_list (simple_symbol) @name) (#any-of? @_attr "attr_reader" "attr_accessor" "attr_writer")) @property
+(alias name: (_) @name) @function
+(call method: (identifier) @_define arguments: (argument_list . (simple_symbol) @name) block: (_)? @body (#any-of? @_define "alias_method" "define_method")) @function
+(call method: (identifier) @_attr arguments: (argument_list (simple_symbol) @name) (#match? @_attr "^(thread_)?[cm]?attr_(reader|accessor|writer)$")) @property
 
 (call !receiver method: (identifier) @call)
 (call receiver: (_) @qualifier method: (identifier) @call)

@@ -2,11 +2,13 @@
 (block_comment) @comment
 (attribute_item) @attribute
 
-(impl_item trait: (_) type: (type_identifier) @path) @scope @exported
-(impl_item trait: (_) type: (generic_type type: (type_identifier) @path)) @scope @exported
-(impl_item type: (type_identifier) @path) @scope
-(impl_item type: (generic_type type: (type_identifier) @path)) @scope
-(impl_item type: (scoped_type_identifier) @path) @scope
+; The arguments of a macro that stands where an item may.
+(source_file (macro_invocation (token_tree) @items))
+(source_file (expression_statement (macro_invocation (token_tree) @items)))
+(declaration_list (macro_invocation (token_tree) @items))
+
+(impl_item trait: (_) type: [(type_identifier) @path (primitive_type) @path (scoped_type_identifier) @path (generic_type) @path (dynamic_type trait: (_) @path) (reference_type type: (_) @path)]) @scope @exported
+(impl_item type: [(type_identifier) @path (primitive_type) @path (scoped_type_identifier) @path (generic_type) @path (dynamic_type trait: (_) @path) (reference_type type: (_) @path)]) @scope
 (struct_item name: (type_identifier) @name) @struct
 (enum_item name: (type_identifier) @name) @enum
 (union_item name: (type_identifier) @name) @union

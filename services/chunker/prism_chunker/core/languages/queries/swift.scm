@@ -7,9 +7,13 @@
 (class_declaration name: (type_identifier) @name) @class
 (protocol_declaration name: (type_identifier) @name) @interface
 (typealias_declaration "typealias" . name: (type_identifier) @name) @type
+(associatedtype_declaration "associatedtype" . name: (type_identifier) @name) @type
 (init_declaration "init" @name) @constructor
 (function_declaration "func" . name: (_) @name) @function
 (protocol_function_declaration "func" . name: (_) @name) @method
+(subscript_declaration "subscript" @name) @method
+(deinit_declaration "deinit" @name) @method
+(enum_class_body (property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @property)
 (class_body (property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @property)
 (protocol_body (protocol_property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @property)
 (source_file (property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @variable)

@@ -8,6 +8,8 @@
 (method_signature name: (_) @name) @method
 (abstract_method_signature name: (_) @name) @method
 (interface_body (property_signature name: (_) @name) @property)
+(type_alias_declaration value: (object_type (property_signature name: (_) @name) @property))
+(type_alias_declaration value: (_ (object_type (property_signature name: (_) @name) @property)))
 (class_body (public_field_definition name: (_) @name value: (arrow_function body: (_) @body)) @method)
 (class_body (public_field_definition name: (_) @name) @field)
 (export_statement (interface_declaration name: (_) @name) @interface) @outer @exported
