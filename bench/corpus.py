@@ -1,9 +1,10 @@
 """The corpus: source files of the installed Python, laid out in a folder, the same ones at every run.
 
 Files come from the standard library and the packages beside it: first Python, then other code, then prose and data.
-Each content is taken once. What is still missing is made of Python files whose own names are renamed, so that no blob
-occurs twice. Where there is more than asked for, the digest of the path chooses, so that a small corpus looks like a
-large one.
+Each content is taken once. Of files over 40 KiB one in eight is taken, which brings sizes near those of repositories:
+installed packages have 17 KB a file, 31 public repositories 7.4 and Apache Kafka 10.3. What is still missing is made of
+Python files whose own names are renamed, so that no blob occurs twice. Where there is more than asked for, the digest of
+the path chooses, so that a small corpus looks like a large one.
 """
 
 import hashlib
@@ -16,6 +17,8 @@ from itertools import count
 from pathlib import Path
 
 FILE_BYTES_MAX = 1024 * 1024  # what ingest takes by default
+LARGE_BYTES = 40 * 1024
+LARGE_TAKEN = 8  # one in so many
 PYTHON = "python"
 VARIANT = "renamed variant"
 TIERS = (
@@ -125,7 +128,8 @@ def _distinct(sources: Iterable[Source], seen: set[bytes]) -> Iterator[tuple[Sou
     for source in sources:
         data = _text_of(source.origin)
         digest = hashlib.sha256(data).digest()
-        if data and digest not in seen:
+        is_taken = len(data) <= LARGE_BYTES or digest[0] % LARGE_TAKEN == 0
+        if data and is_taken and digest not in seen:
             seen.add(digest)
             yield source, data
 
