@@ -91,7 +91,7 @@ bench: setup ## Index 10,000 installed files, ask, and print the figures beside 
 
 .PHONY: bench-quick
 bench-quick: setup ## The same on 1,000 files, in about a minute
-	$(BIN)/python -m bench.main --files 1000 --questions 60 --edits 5 --out bench/results/quick.json
+	$(BIN)/python -m bench.main --files 1000 --question-files 1000 --questions 60 --edits 5 --out bench/results/quick.json
 
 .PHONY: quality
 quality: setup ## Ask the benchmark's questions (ANNOTATIONS=, CORPORA=), and write docs/quality.md

@@ -14,7 +14,7 @@ from pathlib import Path
 from bench import measure_index, measure_search
 from bench.corpus import Corpus, make_corpus
 from bench.machine import load, machine_facts, yardstick_ms
-from bench.report import Results, show, write_json
+from bench.report import Asked, Results, show, write_json
 from bench.stack import Stack, running_stack
 
 LATEST = Path(__file__).with_name("results") / "latest.json"
@@ -34,58 +34,69 @@ def main() -> None:
 
 
 def run(folder: Path, options: argparse.Namespace) -> Results:
-    """Corpus, stack, measurements."""
+    """Two stacks, one after the other: a small corpus for questions, then the whole."""
     load_before, yardstick_before = load(), yardstick_ms()
-    _say(f"corpus of {options.files:,} files")
+    _say(f"corpus of {options.question_files:,} files, and its stack")
+    few = make_corpus(folder / "few", options.question_files)
+    with running_stack(folder / "few-data") as stack:
+        asked = asyncio.run(_ask(stack, few, options))
+        restarts = stack.restarts()
+    _say(f"corpus of {options.files:,} files, and its stack")
     corpus = make_corpus(folder / "corpus", options.files)
-    _say("start of the stack")
     with running_stack(folder / "data") as stack:
         time.sleep(options.rest)
-        return asyncio.run(_measure(stack, corpus, options, load_before, yardstick_before))
-
-
-async def _measure(
-    stack: Stack,
-    corpus: Corpus,
-    options: argparse.Namespace,
-    load_before: list[float],
-    yardstick_before: float,
-) -> Results:
-    _say("first index")
-    index = await measure_index.first_index(stack, corpus)
-    yardsticks = [yardstick_before, yardstick_ms()]
-    _say("no-op reindex")
-    no_op = await measure_index.no_op(stack, corpus)
-    _say("questions of one client")
-    alone = await measure_search.alone(stack, corpus, options.questions, SEED)
-    _say("questions of many clients")
-    crowd = await measure_search.crowd(stack, corpus, options.clients, CROWD_SHARE, SEED + 2)
-    _say("questions over REST")
-    parts = await measure_search.parts(stack, corpus, options.questions, SEED + 3)
-    _say("ripgrep")
-    ripgrep = measure_search.ripgrep(corpus, options.questions, SEED, alone.grep)
-    _say("edits")
-    edits = await measure_index.edits(stack, corpus, options.edits, SEED)
+        yardsticks = [yardstick_before, yardstick_ms()]
+        index, no_op, edits, alone = asyncio.run(_index(stack, corpus, options))
+        restarts += stack.restarts()
     return Results(
         machine=machine_facts(),
         load_before=load_before,
         load_after=load(),
         yardstick_ms=[*yardsticks, yardstick_ms()],
         corpus={"files": corpus.files, "bytes": corpus.bytes, "kinds": corpus.kinds},
-        restarts=stack.restarts(),
+        restarts=restarts,
         index=index,
         no_op=no_op,
         edits=edits,
+        asked=asked,
         alone=alone,
-        crowd=crowd,
-        parts=parts,
-        ripgrep=ripgrep,
     )
+
+
+async def _ask(stack: Stack, corpus: Corpus, options: argparse.Namespace) -> Asked:
+    _say("  index")
+    index = await measure_index.first_index(stack, corpus)
+    _say("  questions of one client")
+    alone = await measure_search.alone(stack, corpus, options.questions, SEED)
+    _say("  questions of many clients")
+    crowd = await measure_search.crowd(stack, corpus, options.clients, CROWD_SHARE, SEED + 2)
+    _say("  questions over REST")
+    parts = await measure_search.parts(stack, corpus, options.questions, SEED + 3)
+    _say("  ripgrep")
+    ripgrep = measure_search.ripgrep(corpus, options.questions, SEED, alone.grep)
+    return Asked(index.files, index.chunks, alone, crowd, parts, ripgrep)
+
+
+async def _index(
+    stack: Stack, corpus: Corpus, options: argparse.Namespace
+) -> tuple[measure_index.FirstIndex, measure_index.NoOp, measure_index.Edits, measure_search.Alone]:
+    _say("  first index")
+    index = await measure_index.first_index(stack, corpus)
+    _say("  no-op reindex")
+    no_op = await measure_index.no_op(stack, corpus)
+    _say("  questions of one client")
+    alone = await measure_search.alone(stack, corpus, options.questions, SEED)
+    _say("  edits")
+    edits = await measure_index.edits(stack, corpus, options.edits, SEED)
+    return index, no_op, edits, alone
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--files", type=int, default=10_000, help="size of the corpus (default 10,000)")
+    parser.add_argument(
+        "--question-files", type=int, default=5_500, help="size of the corpus that is asked (default 5,500)"
+    )
     parser.add_argument("--questions", type=int, default=200, help="questions of one client (default 200)")
     parser.add_argument("--clients", type=int, default=16, help="clients at once (default 16)")
     parser.add_argument("--edits", type=int, default=20, help="files that are changed (default 20)")
