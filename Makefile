@@ -92,3 +92,7 @@ bench: setup ## Index 10,000 installed files, ask, and print the figures beside 
 .PHONY: bench-quick
 bench-quick: setup ## The same on 1,000 files, in about a minute
 	$(BIN)/python -m bench.main --files 1000 --questions 60 --edits 5 --out bench/results/quick.json
+
+.PHONY: exactness
+exactness: setup ## Compare grep_code with ripgrep on the folders CORPORA, or on installed packages
+	$(BIN)/python -m bench.exactness $(CORPORA)

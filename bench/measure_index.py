@@ -74,10 +74,10 @@ class _EditTimes(NamedTuple):
     saved_to_done_s: float
 
 
-async def index_folder(prism: Prism, folder: Path) -> Job:
+async def index_folder(prism: Prism, folder: Path, repo: str = REPO) -> Job:
     """What `prism index --wait` does: look at the folder, send what is wanted, wait for the end."""
     with await asyncio.to_thread(snapshot_folder, folder) as snapshot:
-        job = (await upload(prism, snapshot, REPO, _Unseen())).job
+        job = (await upload(prism, snapshot, repo, _Unseen())).job
     return await _until_final(prism, job)
 
 

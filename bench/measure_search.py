@@ -69,14 +69,24 @@ class Grep:
 
 
 @asynccontextmanager
-async def mcp_client(stack: Stack) -> AsyncIterator[Client]:
+async def mcp_client(stack: Stack, repo: str = REPO) -> AsyncIterator[Client]:
     """A client as an agent has it: one session, one connection pool."""
-    headers = {"Authorization": f"Bearer {stack.target.token}", "X-Prism-Repo": REPO}
+    headers = {"Authorization": f"Bearer {stack.target.token}", "X-Prism-Repo": repo}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=ANSWER_SECONDS_MAX) as http,
         Client(streamable_http_client(stack.target.mcp_url, http_client=http)) as client,
     ):
         yield client
+
+
+async def call_tool(client: Client, tool: str, **arguments: Any) -> tuple[float, dict[str, Any]]:
+    """Seconds, and the structured answer. Raises RuntimeError if it is an error."""
+    started = time.perf_counter()
+    answer = await client.call_tool(tool, arguments)
+    seconds = time.perf_counter() - started
+    if answer.is_error or answer.structured_content is None:
+        raise RuntimeError(f"{tool} {arguments} failed: {answer.content}")
+    return seconds, answer.structured_content
 
 
 async def alone(stack: Stack, corpus: Corpus, count: int, seed: int) -> Alone:
@@ -87,8 +97,8 @@ async def alone(stack: Stack, corpus: Corpus, count: int, seed: int) -> Alone:
     async with mcp_client(stack) as client:
         with Stopwatch(stack) as watched:
             answers = [await _search(client, question) for question in questions]
-        grep = [await _call(client, "grep_code", pattern=name, limit=100) for name in names]
-        read = [await _call(client, "read_file", file_path=path) for path in paths]
+        grep = [await call_tool(client, "grep_code", pattern=name, limit=100) for name in names]
+        read = [await call_tool(client, "read_file", file_path=path) for path in paths]
     return Alone(
         search=spread([seconds for seconds, _ in answers][WARM_UP:]),
         grep=spread([seconds for seconds, _ in grep][WARM_UP:]),
@@ -161,13 +171,4 @@ async def _seconds_or_error(client: Client, question: str) -> float | str:
 
 
 async def _search(client: Client, question: str) -> tuple[float, dict[str, Any]]:
-    return await _call(client, "search_code", query=question, limit=HITS)
-
-
-async def _call(client: Client, tool: str, **arguments: Any) -> tuple[float, dict[str, Any]]:
-    started = time.perf_counter()
-    answer = await client.call_tool(tool, arguments)
-    seconds = time.perf_counter() - started
-    if answer.is_error or answer.structured_content is None:
-        raise RuntimeError(f"{tool} {arguments} failed: {answer.content}")
-    return seconds, answer.structured_content
+    return await call_tool(client, "search_code", query=question, limit=HITS)
