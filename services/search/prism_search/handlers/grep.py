@@ -1,8 +1,9 @@
 """Find every line that matches, in order of path and line, a page at a time."""
 
 import asyncio
+import sys
 import time
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from qdrant_client import models
@@ -26,6 +27,8 @@ from prism_store.words import ALL_WORDS
 FILES_AT_ONCE_FIRST = 8
 FILES_AT_ONCE_GROWTH = 4
 FILES_AT_ONCE_MAX = 512
+# Stands for the last line of a file that has been looked at, of which nobody counted the lines.
+FILE_END = sys.maxsize
 # If the index names more files, all are looked at.
 CANDIDATES_MAX = 5_000
 
@@ -51,7 +54,7 @@ class GrepHandler:
         target = self._repositories.target(request)
         scan = _Scan(request, pattern, target, start, deadline)
         files = await self._candidates(target, request, pattern)
-        await self._look(scan, files[bisect_left(files, start[:2], key=place) :])
+        await self._look(scan, files[bisect_right(files, start, key=_end) :])
         complete = not scan.full and not scan.late
         return GrepReply(
             matches=tuple(scan.matches),
@@ -96,9 +99,9 @@ class GrepHandler:
         return [point.id for point in found] if len(found) <= CANDIDATES_MAX else None
 
     async def _look(self, scan: "_Scan", files: Sequence[StoredPoint]) -> None:
-        """Look at the files until the page is full or the time is up."""
+        """Look at the files until the page is full or the time is up, and at one at least."""
         step, begin = FILES_AT_ONCE_FIRST, 0
-        while begin < len(files) and not scan.ended:
+        while begin < len(files) and not (begin and scan.ended):
             batch = files[begin : begin + step]
             texts = [
                 text if text is not None else await self._newer_text(scan.target, file)
@@ -158,13 +161,13 @@ class _Scan:
     def _take_file(self, file: StoredPoint, text: str) -> None:
         key = place(file)
         after = self.position[2] if key == self.position[:2] else 0
-        self.position = (*key, after)
         self.files += 1
         context = self._request.context_lines
         for block in matching_lines(text, self._pattern, after_line=after, context=context):
             self.position = (*key, self._take_block(file, block))
             if self.ended:
                 return
+        self.position = (*key, FILE_END)
 
     def _take_block(self, file: StoredPoint, block: Block) -> int:
         """Take what there is room for; the last line that is done with."""
@@ -182,6 +185,10 @@ class _Scan:
             for found in taken
         ]
         return taken[-1].line if self.full else block.last_line
+
+
+def _end(file: StoredPoint) -> tuple[str, str, int]:
+    return (*place(file), FILE_END)
 
 
 def _start(question: str, cursor: str) -> tuple[str, str, int]:
