@@ -201,6 +201,11 @@ def test_whatever_is_valid_its_clauses_hold_and_lines_are_found_among_others(tok
         )
 
 
+@pytest.mark.parametrize("pattern", [r"\Ax", r"x\z", r"x\s(?R:$)", "(?-m)^x", "(?-m:x$)"])
+def test_what_asks_where_the_text_ends_is_never_told_from_several_lines(pattern):
+    assert compile_pattern(pattern, **CASES).may_match("a\nx\r\nx\nb")
+
+
 @pytest.mark.parametrize(
     ("pattern", "line", "matches"),
     [
