@@ -97,3 +97,7 @@ bench-quick: setup ## The same on 1,000 files, in about a minute
 quality: setup ## Ask the benchmark's questions (ANNOTATIONS=, CORPORA=), and write docs/quality.md
 	$(if $(and $(ANNOTATIONS),$(CORPORA)),,$(error Set ANNOTATIONS and CORPORA to folders; CONTRIBUTING.md says of what))
 	$(BIN)/python -m bench.quality.main --annotations '$(ANNOTATIONS)' --corpora '$(CORPORA)' --page docs/quality.md $(QUALITY_FLAGS)
+
+.PHONY: exactness
+exactness: setup ## Compare grep_code with ripgrep on the folders CORPORA, or on installed packages
+	$(BIN)/python -m bench.exactness $(CORPORA)

@@ -80,6 +80,16 @@ async def mcp_client(target: Target, repo: str = REPO) -> AsyncIterator[Client]:
         yield client
 
 
+async def call_tool(client: Client, tool: str, **arguments: Any) -> tuple[float, dict[str, Any]]:
+    """Seconds, and the structured answer. Raises RuntimeError if it is an error."""
+    started = time.perf_counter()
+    answer = await client.call_tool(tool, arguments)
+    seconds = time.perf_counter() - started
+    if answer.is_error or answer.structured_content is None:
+        raise RuntimeError(f"{tool} {arguments} failed: {answer.content}")
+    return seconds, answer.structured_content
+
+
 async def alone(stack: Stack, corpus: Corpus, count: int, seed: int) -> Alone:
     """Search, grep and read with one client."""
     questions = make_questions(corpus, count + WARM_UP, seed)
@@ -88,8 +98,8 @@ async def alone(stack: Stack, corpus: Corpus, count: int, seed: int) -> Alone:
     async with mcp_client(stack.target) as client:
         with Stopwatch(stack) as watched:
             answers = [await _search(client, question) for question in questions]
-        grep = [await call(client, "grep_code", pattern=name, limit=100) for name in names]
-        read = [await call(client, "read_file", file_path=path) for path in paths]
+        grep = [await call_tool(client, "grep_code", pattern=name, limit=100) for name in names]
+        read = [await call_tool(client, "read_file", file_path=path) for path in paths]
     return Alone(
         search=spread([seconds for seconds, _ in answers][WARM_UP:]),
         grep=spread([seconds for seconds, _ in grep][WARM_UP:]),
@@ -142,16 +152,6 @@ def ripgrep(corpus: Corpus, count: int, seed: int, grep: Spread) -> Grep | None:
     return Grep(version.split("\n", 1)[0], literal, round(grep.p50 / literal.p50, 2))
 
 
-async def call(client: Client, tool: str, **arguments: Any) -> tuple[float, dict[str, Any]]:
-    """Seconds and the structured answer. Raises RuntimeError if the tool answers with an error."""
-    started = time.perf_counter()
-    answer = await client.call_tool(tool, arguments)
-    seconds = time.perf_counter() - started
-    if answer.is_error or answer.structured_content is None:
-        raise RuntimeError(f"{tool} {arguments} failed: {answer.content}")
-    return seconds, answer.structured_content
-
-
 def _timed_rg(binary: str, name: str, corpus: Corpus) -> float:
     started = time.perf_counter()
     command = [binary, "--line-number", "--fixed-strings", "--", name, str(corpus.folder)]
@@ -172,4 +172,4 @@ async def _seconds_or_error(client: Client, question: str) -> float | str:
 
 
 async def _search(client: Client, question: str) -> tuple[float, dict[str, Any]]:
-    return await call(client, "search_code", query=question, limit=HITS)
+    return await call_tool(client, "search_code", query=question, limit=HITS)

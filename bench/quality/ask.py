@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure_index import index_folder
-from bench.measure_search import call, mcp_client
+from bench.measure_search import call_tool, mcp_client
 from bench.quality.ablation import Answer, Candidate
 from bench.quality.questions import Corpus, Question
 from bench.quality.score import CUTOFF, Place
@@ -63,7 +63,9 @@ async def _ask_corpus(prism: Prism, questions: Sequence[Question]) -> list[Answe
         return [
             Answer(
                 question,
-                tuple(_served((await call(client, "search_code", query=question.text, limit=CUTOFF))[1])),
+                tuple(
+                    _served((await call_tool(client, "search_code", query=question.text, limit=CUTOFF))[1])
+                ),
                 tuple(_candidates(await _explained(prism, question.text, repo))),
             )
             for question in questions

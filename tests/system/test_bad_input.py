@@ -212,7 +212,10 @@ async def test_queries_of_every_kind_are_answered(shared_stack: RunningStack) ->
 
 @pytest.mark.usefixtures("ledger")
 async def test_patterns_of_every_kind_are_answered(shared_stack: RunningStack) -> None:
-    invalid = ("(", "[", "a{2,1}", "(?<=x)y", r"(a)\1", "*", "a\nb", "(?P<n")
+    invalid = (
+        "(", "[", "a{2,1}", "(?<=x)y", r"(a)\1", "*", "a\nb", "(?P<n", "a{", "(?x)a b", r"a\nb", r"\w{1000}",
+        "((a{100}){100}){100}", "a{2001}", r"(?-u:\xff)", r"\p{Foo}", r"\x{110000}", "a\0",
+    )  # fmt: skip
     async with shared_stack.agent("acme/ledger") as agent:
         for pattern in invalid:
             assert (await agent.fails("grep_code", pattern=pattern, regex=True))["code"] == "invalid_regex", (
@@ -223,8 +226,41 @@ async def test_patterns_of_every_kind_are_answered(shared_stack: RunningStack) -
         # Matches the empty string, so every line.
         every = await agent.ask("grep_code", pattern="z*", regex=True, path_filter="deploy/service.yaml")
         assert [match["line"] for match in every["matches"]] == [1, 2, 3]
-        hostile = await agent.ask("grep_code", pattern="(a+)+$" * 20, regex=True)
-        assert hostile["complete"]
+        for hostile in (
+            "(a+)+$" * 20,
+            "[ab]*a[ab]{1000}c",
+            "(?:(?:a?){40}){40}zq",
+            "(" * 200 + "zq" + ")" * 200,
+        ):
+            assert (await agent.ask("grep_code", pattern=hostile, regex=True))["complete"], hostile
+        for plain in (
+            "\x01",
+            "\x1b[31m",
+            "\r",
+            "🦀",
+            "\u202e",
+            "\ufeff",
+            "!@#$%^&*",
+            "[[[",
+            "\\\\",
+            "x" * 1_000,
+        ):
+            answer = await agent.ask("grep_code", pattern=plain)
+            assert (answer["matches"], answer["complete"]) == ([], True), plain
+        for empty in ("|", "()", "^", "x*", r"\b|", r"\z"):
+            assert (await agent.ask("grep_code", pattern=empty, regex=True, limit=5))["matches"], empty
+        for filters in (
+            {"path_filter": "none/**"},
+            {"path_filter": "["},
+            {"language": "klingon"},
+            {"path_filter": "\0"},
+        ):
+            answer = await agent.ask("grep_code", pattern="withdraw", **filters)
+            assert (answer["matches"], answer["complete"]) == ([], True), filters
+        for glob in ("x" * 2_000, "{" * 30):
+            assert (await agent.fails("grep_code", pattern="e", path_filter=glob))[
+                "code"
+            ] == "invalid_argument"
         none = await agent.ask("grep_code", pattern="no such line anywhere")
         assert (none["matches"], none["complete"]) == ([], True)
         literal = await agent.ask("grep_code", pattern=".*")
@@ -310,6 +346,12 @@ def test_bodies_that_make_no_sense(shared_stack: RunningStack) -> None:
                 answer = http.post(path, content=body, headers={"Content-Type": "application/json"})
                 assert answer.status_code == 400, (path, body, answer.text)
                 assert answer.json()["error"]["code"] == "invalid_argument", (path, body)
+        for path, field in (("search", "query"), ("grep", "pattern"), ("grep", "path_filter")):
+            half = (
+                f'{{"pattern": "x", "{field}": "\\ud800"}}' if path == "grep" else f'{{"{field}": "\\ud800"}}'
+            )
+            answer = http.post(f"/api/v1/{path}", content=half, headers={"Content-Type": "application/json"})
+            assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_argument"), half
         large = http.post("/api/v1/search", json={"query": "x" * (2 * MIB)})
         assert (large.status_code, large.json()["error"]["code"]) == (413, "payload_too_large")
         pack = http.post(

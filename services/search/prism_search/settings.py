@@ -14,3 +14,6 @@ class SearchSettings(ServiceSettings):
     embed_timeout_s: float = Field(0.5, gt=0, description="Longest wait for the query's vector, in seconds.")
     search_deadline_s: float = Field(8.0, gt=0, description="Longest time for one question, in seconds.")
     grep_deadline_s: float = Field(8.0, gt=0, description="Longest time for one exact search, in seconds.")
+    texts_kept_bytes_max: int = Field(
+        256 * 1024 * 1024, ge=0, description="Memory for texts that exact search has read, in bytes."
+    )

@@ -7,15 +7,21 @@ from hypothesis import strategies as st
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_search.core.cursors import CURSOR_CHARS_MAX, _digest, read_cursor, write_cursor
-from prism_search.core.lines import LINE_CHARS_SHOWN, LineMatch, matching_lines
-from prism_search.core.patterns import compile_pattern
+from prism_search.core.lines import BLOCK_WORK, LINE_CHARS_SHOWN, LineMatch, matching_lines
+from prism_search.core.patterns import PATTERN_SIZE_MAX, compile_pattern
 
 # Lines
+
+# Of a pattern of the largest size; this part of it takes nothing and no room.
+BLOCK_CHARS = BLOCK_WORK // PATTERN_SIZE_MAX
+LARGE = f"(?:y{{{PATTERN_SIZE_MAX - 20}}})?"
 
 
 def found(text: str, pattern: str = "x", *, after_line: int = 0, context: int = 0, regex: bool = False):
     compiled = compile_pattern(pattern, regex=regex, case_sensitive=True, word=False)
-    return list(matching_lines(text, compiled, after_line=after_line, context=context))
+    blocks = list(matching_lines(text, compiled, after_line=after_line, context=context))
+    assert blocks == [] or blocks[-1].last_line == text.removesuffix("\n").count("\n") + 1
+    return [match for block in blocks for match in block.matches]
 
 
 def test_lines_are_counted_from_one():
@@ -36,6 +42,29 @@ def test_a_last_line_feed_begins_no_line():
     assert [m.line for m in found("a\n\n", "^$", regex=True)] == [2]
     assert found("", "^$", regex=True) == []
     assert [m.line for m in found("\n", "^$", regex=True)] == [1]
+
+
+@given(
+    st.lists(st.sampled_from(["x", "", "a", "xa\r", " x"]), max_size=30),
+    st.lists(st.sampled_from([1, 50, BLOCK_CHARS - 1, BLOCK_CHARS, BLOCK_CHARS + 1]), max_size=6),
+    st.sampled_from(["x", "^x", "x$", "^$", r"\Ax", r"x\z", r"^\s*x\s*$", r"a\s*x", "[^a]", "(?-m)^x"]),
+    st.booleans(),
+    st.integers(0, 3),
+)
+def test_a_text_of_many_blocks_is_searched_line_by_line(lines, fillers, pattern, ended, context):
+    lines = lines + [part for size in fillers for part in ("a" * size, "x")]
+    pattern = LARGE + pattern
+    compiled = compile_pattern(pattern, regex=True, case_sensitive=True, word=False)
+    text = "\n".join(lines) + "\n" * ended
+    if text == "" or (not ended and lines[-1] == ""):
+        return  # a last line without a character is none
+    shown = [(line.removesuffix("\r")[:LINE_CHARS_SHOWN]) for line in lines]
+    got = found(text, pattern, regex=True, context=context)
+    assert [match.line for match in got] == [n for n, line in enumerate(lines, 1) if compiled.matches(line)]
+    for match in got:
+        before = shown[max(0, match.line - 1 - context) : match.line - 1]
+        assert [line.rstrip("…") for line in match.before] == before
+        assert [line.rstrip("…") for line in match.after] == shown[match.line : match.line + context]
 
 
 def test_context_ends_at_the_ends_of_the_file():

@@ -197,7 +197,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "grep_code",
         Toolset.CODE,
-        "Every line that matches a literal or an RE2 regex, exact and complete, by path and line. Go on with next_cursor.",
+        "Every line that matches a literal or a regex, as ripgrep finds them, by path and line. Go on with next_cursor.",
         GrepCode,
         record(
             matches=array(

@@ -5,6 +5,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from pydantic_core import PydanticSerializationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
@@ -59,6 +60,7 @@ def install(app: FastAPI) -> None:
     """Give every error of the app the one shape."""
     app.add_exception_handler(PrismError, _on_prism_error)
     app.add_exception_handler(RequestValidationError, _on_invalid_request)
+    app.add_exception_handler(PydanticSerializationError, _on_half_character)
     app.add_exception_handler(HTTPException, _on_http_error)
     app.add_exception_handler(Exception, _on_crash)
 
@@ -73,6 +75,16 @@ async def _on_invalid_request(_: Request, error: Exception) -> Response:
     # A place starts with the part of the request that it is in: body, query, path, header.
     problems = [{**problem, "loc": problem["loc"][1:]} for problem in error.errors()]
     return error_response(invalid_argument(problems, "Correct the request; /docs describes it."))
+
+
+async def _on_half_character(_: Request, __: Exception) -> Response:
+    """JSON can spell half of a surrogate pair, which is no text: no service can be asked with it."""
+    body = ErrorBody(
+        code=ErrorCode.INVALID_ARGUMENT,
+        message="The request holds half of a surrogate pair, which is no character.",
+        next_action="Send text that can be written as UTF-8.",
+    )
+    return error_response(body)
 
 
 async def _on_http_error(request: Request, error: Exception) -> Response:

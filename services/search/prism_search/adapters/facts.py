@@ -7,9 +7,9 @@ Never holds texts.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from prism_contracts.rpc import Scope
+from prism_search.adapters.kept import Kept
 from prism_search.adapters.repositories import Target
 from prism_search.core.outline import Outline
 from prism_store.reader import CHUNK_FIELDS, RANK_FIELDS, Reader, StoredPoint
@@ -17,8 +17,6 @@ from prism_store.reader import CHUNK_FIELDS, RANK_FIELDS, Reader, StoredPoint
 CHUNKS_KEPT_MAX = 150_000
 # Definitions of the files that are kept, in characters: some 20,000 files.
 OUTLINE_CHARS_MAX = 24_000_000
-
-Fact = TypeVar("Fact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +53,8 @@ class Facts:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._chunks: _Kept[ChunkFacts] = _Kept(CHUNKS_KEPT_MAX)
-        self._files: _Kept[FileFacts] = _Kept(OUTLINE_CHARS_MAX)
+        self._chunks: Kept[str, ChunkFacts] = Kept(CHUNKS_KEPT_MAX)
+        self._files: Kept[str, FileFacts] = Kept(OUTLINE_CHARS_MAX)
 
     async def chunks(self, scope: Scope, ids: Iterable[str]) -> dict[str, ChunkFacts]:
         """Those of the chunks that exist, or existed when they were first asked for."""
@@ -86,29 +84,6 @@ class Facts:
     def _known_file(self, id_: str, versions: dict[str, int], *, quiet: bool) -> FileFacts | None:
         facts = self._files.get(id_) if quiet else None
         return facts if facts and versions.get(facts.scope) == facts.corpus_version else None
-
-
-class _Kept(Generic[Fact]):
-    """Facts by id up to a weight in all; past it, what came first goes."""
-
-    def __init__(self, weight_max: int) -> None:
-        self._facts: dict[str, tuple[Fact, int]] = {}
-        self._weight = 0
-        self._weight_max = weight_max
-
-    def get(self, id_: str) -> Fact | None:
-        found = self._facts.get(id_)
-        return found[0] if found else None
-
-    def keep(self, id_: str, fact: Fact, weight: int) -> None:
-        self.drop(id_)
-        self._facts[id_] = (fact, weight)
-        self._weight += weight
-        while self._weight > self._weight_max and len(self._facts) > 1:
-            self.drop(next(iter(self._facts)))
-
-    def drop(self, id_: str) -> None:
-        self._weight -= self._facts.pop(id_, (None, 0))[1]
 
 
 def _chunk_facts(point: StoredPoint) -> ChunkFacts:

@@ -1,12 +1,14 @@
 """The texts of files, put together from their chunks. A file is read in one version or not at all."""
 
+import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from prism_contracts.base import chunk_id, file_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Scope
+from prism_search.adapters.kept import Kept
 from prism_store.reader import Reader, StoredPoint
 
 TRIES_MAX = 4
@@ -105,3 +107,32 @@ async def read_texts(reader: Reader, scope: Scope, points: Sequence[StoredPoint]
         else None
         for chunks in wanted.values()
     ]
+
+
+class Texts:
+    """Reads as `read_texts` does, and keeps the newest text that it read of each file up to a number of bytes.
+
+    A generation is a content address: what was read of one holds for ever.
+    """
+
+    def __init__(self, reader: Reader, bytes_max: int) -> None:
+        self._reader = reader
+        self._kept: Kept[str, tuple[str, str]] = Kept(bytes_max)
+
+    async def read(self, scope: Scope, points: Sequence[StoredPoint]) -> list[str | None]:
+        """The texts of indexed files; None for one of which a chunk is gone because it was replaced."""
+        known = {point.id: self._known(point) for point in points}
+        missing = [point for point in points if known[point.id] is None]
+        for point, text in zip(missing, await read_texts(self._reader, scope, missing), strict=True):
+            known[point.id] = text
+            if text is not None:
+                self._kept.keep(point.id, (point.text("generation"), text), sys.getsizeof(text))
+        return [known[point.id] for point in points]
+
+    def has_all(self, points: Iterable[StoredPoint]) -> bool:
+        """Whether none of these has to be read."""
+        return all(self._known(point) is not None for point in points)
+
+    def _known(self, point: StoredPoint) -> str | None:
+        generation, text = self._kept.get(point.id) or ("", None)
+        return text if generation == point.text("generation") else None

@@ -1,11 +1,13 @@
 """The matching lines of a text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from prism_search.core.patterns import Pattern
 
 LINE_CHARS_SHOWN = 500
+# Characters of a block times the size of the pattern: 0.1 s at worst. Nearly always a file is one block.
+BLOCK_WORK = 16_000_000
 
 
 class LineMatch(NamedTuple):
@@ -17,21 +19,57 @@ class LineMatch(NamedTuple):
     after: tuple[str, ...]
 
 
-def matching_lines(text: str, pattern: Pattern, *, after_line: int, context: int) -> Iterator[LineMatch]:
-    """Lines behind `after_line` that match, in order. A line ends at a line feed only."""
-    if pattern.literal and pattern.literal not in text:
+class Block(NamedTuple):
+    """What was found in some lines that follow each other, the last of which is `last_line`."""
+
+    last_line: int
+    matches: list[LineMatch]
+
+
+def matching_lines(text: str, pattern: Pattern, *, after_line: int, context: int) -> Iterator[Block]:
+    """The lines behind `after_line` that match, in order, block by block. A line ends at a line feed only.
+
+    No block at all if the whole text can be told at once to have no match.
+    """
+    block_chars = BLOCK_WORK // pattern.size
+    if len(text) <= block_chars and not pattern.may_match(text):
         return
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    for index in range(after_line, len(lines)):
-        if pattern.matches(lines[index]):
-            yield LineMatch(
-                index + 1,
-                _shown(lines[index]),
-                tuple(map(_shown, lines[max(0, index - context) : index])),
-                tuple(map(_shown, lines[index + 1 : index + 1 + context])),
-            )
+    every_line: list[str] = []
+    for first_line, lines in _blocks(text, block_chars):
+        last_line = first_line + lines.count("\n")
+        if last_line <= after_line:
+            continue
+        found: list[LineMatch] = []
+        if pattern.may_match(lines):
+            every_line = every_line or (text.split("\n") if context else [])
+            found = [
+                LineMatch(number, _shown(line), *_neighbours(every_line, number, context))
+                for number, line in enumerate(lines.split("\n"), first_line)
+                if number > after_line and pattern.matches(line)
+            ]
+        yield Block(last_line, found)
+
+
+def _blocks(text: str, chars: int) -> Iterator[tuple[int, str]]:
+    """Whole lines up to about so many characters, without the last one's end, with the number of the first."""
+    start, line = 0, 1
+    while start < len(text):
+        end = text.find("\n", start + chars)
+        if end < 0:
+            end = len(text) - text.endswith("\n")
+        block = text[start:end]
+        yield line, block
+        start = end + 1
+        line += block.count("\n") + 1
+
+
+def _neighbours(lines: Sequence[str], number: int, context: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """So many lines before and after."""
+    ends = len(lines) - (lines[-1:] == [""])
+    return (
+        tuple(map(_shown, lines[max(0, number - 1 - context) : number - 1])),
+        tuple(map(_shown, lines[number : min(number + context, ends)])),
+    )
 
 
 def _shown(line: str) -> str:

@@ -1,4 +1,7 @@
-"""Exact search: a checked pattern, and the words that every matching line must hold parts of.
+"""Exact search: a checked pattern, and what the index can be asked for it.
+
+A pattern means what it means to ripgrep, because the same engine matches it: Rust's `regex`, which pydantic-core
+brings along (docs/decisions/0013-patterns-on-rust-regex.md). It takes time linear in the text, whatever the pattern.
 
 The index knows the distinct words of each file, in lower case. A pattern that cannot match without some run of
 word characters needs only files with such a word; every line is then checked against the pattern itself, so the
@@ -6,52 +9,58 @@ index can make the answer faster and never wrong. Lines are matched one by one, 
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from re import _constants as sre_constants  # type: ignore[attr-defined]
-from re import _parser as sre_parser  # type: ignore[attr-defined]
-from typing import Any
+from functools import lru_cache
+from typing import NoReturn
 
-import re2  # type: ignore[import-untyped]
+from pydantic_core import SchemaError, SchemaValidator, core_schema
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_store.words import PART_CHARS_MAX, WORD_CHARS_MIN, WORD_RUN, lower
+from prism_search.core.clauses import Clause, Reading, best_clauses, read_regex
 
 PATTERN_CHARS_MAX = 1_000
-PROGRAM_BYTES_MAX = 8 << 20
-CLAUSES_MAX = 6
-
-# One of these parts must be inside a word of the file.
-Clause = frozenset[str]
+# Characters and classes of a pattern with its repetitions written out.
+PATTERN_SIZE_MAX = 2_000
+PATTERNS_KEPT_MAX = 200
 
 
 @dataclass(frozen=True)
 class Pattern:
     """A compiled pattern. All of `clauses` hold for every text that it matches."""
 
-    expression: Any
+    expression: SchemaValidator
     clauses: tuple[Clause, ...]
-    literal: str = ""  # set if the pattern is plain text, case counted
+    size: int  # the time for a text is at worst the product of both sizes
+    by_line: bool  # several lines at once tell nothing: it may ask where the text begins or ends
 
     def matches(self, line: str) -> bool:
         """Whether the line, without its end, has a match."""
-        if self.literal:
-            return self.literal in line
-        return self.expression.search(line) is not None
+        return self.expression.isinstance_python(line)
+
+    def may_match(self, lines: str) -> bool:
+        """False only if none of these lines has a match."""
+        return self.by_line or self.matches(lines)
 
 
+@lru_cache(PATTERNS_KEPT_MAX)
 def compile_pattern(pattern: str, *, regex: bool, case_sensitive: bool, word: bool) -> Pattern:
     """Raises INVALID_REGEX, EMPTY_QUERY, QUERY_TOO_LONG."""
     _check(pattern)
-    source = pattern if regex else re.escape(pattern) if word or not case_sensitive else pattern
-    if not regex and case_sensitive and not word:
-        return Pattern(None, _literal_clauses(pattern), literal=pattern)
-    expression = _compile(source, case_sensitive=case_sensitive)
+    source = pattern if regex else re.escape(pattern)
+    # Each line is a text of its own; `m` lets several of them be tried at once, and means the same for one.
+    flags = "(?m)" if case_sensitive else "(?mi)"
+    expression = _compile(flags + source)
+    reading = read_regex(source)
+    _check_reading(reading)
     if word:  # after the pattern alone was found valid: `a)(b` is valid only in these brackets
-        expression = _compile(f"\\b(?:{source})\\b", case_sensitive=case_sensitive)
-    folds = not case_sensitive or "(?" in pattern
-    clauses = _regex_clauses(pattern) if regex else _literal_clauses(pattern)
-    return Pattern(expression, tuple(c for c in clauses if not folds or all(part.isascii() for part in c)))
+        expression = _compile(flags + r"\b{start-half}(?:" + source + r")\b{end-half}")
+    folds = not case_sensitive or "i" in reading.flags
+    return Pattern(
+        expression,
+        clauses=best_clauses(clause for clause in reading.clauses if not folds or _is_ascii(clause)),
+        size=reading.size,
+        by_line=reading.has_text_end or not reading.flags.isdisjoint({"R", "-m"}),
+    )
 
 
 def _check(pattern: str) -> None:
@@ -64,76 +73,48 @@ def _check(pattern: str) -> None:
             "Look for a shorter part of it.",
         )
     if "\n" in pattern or "\0" in pattern:
+        _refuse_line_end()
+
+
+def _check_reading(reading: Reading) -> None:
+    if reading.has_line_end:
+        _refuse_line_end()
+    if "x" in reading.flags:
         raise PrismError(
             ErrorCode.INVALID_REGEX,
-            "Lines are matched one by one: a pattern holds no line end.",
-            "Look for one line.",
+            "The flag x is not taken.",
+            "Write the pattern without spaces and comments.",
+        )
+    if reading.size > PATTERN_SIZE_MAX:
+        raise PrismError(
+            ErrorCode.INVALID_REGEX,
+            f"The pattern has {reading.size} parts when its repetitions are written out; "
+            f"{PATTERN_SIZE_MAX} are allowed.",
+            "Repeat fewer times, or use * or +.",
         )
 
 
-def _compile(source: str, *, case_sensitive: bool) -> Any:
-    options = re2.Options()
-    options.case_sensitive = case_sensitive
-    options.log_errors = False
-    options.max_mem = PROGRAM_BYTES_MAX
+def _refuse_line_end() -> NoReturn:
+    raise PrismError(
+        ErrorCode.INVALID_REGEX,
+        "Lines are matched one by one: a pattern holds no line end and no NUL.",
+        "Look for one line, with context_lines for its neighbours.",
+    )
+
+
+def _compile(source: str) -> SchemaValidator:
     try:
-        return re2.compile(source, options)
-    except re2.error as error:
-        reason = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
+        return SchemaValidator(core_schema.str_schema(pattern=source, regex_engine="rust-regex", strict=True))
+    except SchemaError as error:
+        reason = str(error).rpartition("error: ")[2].rpartition("SchemaError: ")[2].strip().rstrip(".")
         raise PrismError(
             ErrorCode.INVALID_REGEX,
             f"The pattern is not valid: {reason}.",
-            "RE2 syntax is understood: no look-around and no back-references. Without regex=true it is plain text.",
+            "The syntax is ripgrep's: no look-around and no back-references; a { that is text is written \\{. "
+            "Without regex=true it is plain text.",
         ) from error
 
 
-def _literal_clauses(text: str) -> tuple[Clause, ...]:
-    runs = [run for run in WORD_RUN.findall(text) if len(run) >= WORD_CHARS_MIN]
-    longest = sorted(runs, key=len, reverse=True)[:CLAUSES_MAX]
-    return tuple(frozenset({lower(run)[:PART_CHARS_MAX]}) for run in longest)
-
-
-def _regex_clauses(pattern: str) -> tuple[Clause, ...]:
-    # POSIX classes and \Q…\E are read otherwise by Python's parser: such patterns go without the index.
-    if "[:" in pattern or "\\Q" in pattern or "\\pN" in pattern:
-        return ()
-    try:
-        clauses = _clauses(sre_parser.parse(pattern))
-    except (re.error, OverflowError, RecursionError):
-        return ()
-    return tuple(sorted(clauses, key=lambda clause: -min(map(len, clause)))[:CLAUSES_MAX])
-
-
-def _clauses(nodes: Iterable[tuple[Any, Any]]) -> list[Clause]:
-    """Clauses that hold for every match of a sequence of nodes of Python's regular-expression parser."""
-    found: list[Clause] = []
-    run: list[str] = []
-    for operation, argument in nodes:
-        if operation is sre_constants.LITERAL:
-            run.append(chr(argument))
-            continue
-        found += _literal_clauses("".join(run))
-        run = []
-        found += _node_clauses(operation, argument)
-    return found + list(_literal_clauses("".join(run)))
-
-
-def _node_clauses(operation: Any, argument: Any) -> list[Clause]:
-    if operation is sre_constants.SUBPATTERN:
-        return _clauses(argument[3])
-    if operation in (sre_constants.MAX_REPEAT, sre_constants.MIN_REPEAT):
-        return _clauses(argument[2]) if argument[0] > 0 else []
-    if operation is sre_constants.BRANCH:
-        return _branch_clauses(argument[1])
-    return []
-
-
-def _branch_clauses(branches: Iterable[Iterable[tuple[Any, Any]]]) -> list[Clause]:
-    """One clause that holds whichever branch matches: the best part of each."""
-    parts: set[str] = set()
-    for branch in branches:
-        clauses = _clauses(branch)
-        if not clauses:
-            return []
-        parts |= max(clauses, key=lambda clause: min(map(len, clause)))
-    return [frozenset(parts)]
+def _is_ascii(clause: Clause) -> bool:
+    """Letters outside ASCII may be the same as others of another lower case, where case does not count."""
+    return all(part.isascii() for part in clause)

@@ -1,25 +1,36 @@
 """Find every line that matches, in order of path and line, a page at a time."""
 
+import asyncio
+import sys
 import time
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from qdrant_client import models
 
 from prism_contracts.code import FileStatus
+from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import GrepMatch, GrepReply, GrepRequest
+from prism_search.adapters.listing import Listing, place
 from prism_search.adapters.repositories import Repositories, Target
-from prism_search.adapters.texts import FILE_FIELDS, read_text, read_texts
+from prism_search.adapters.texts import Texts, read_text
+from prism_search.core.clauses import Clause
 from prism_search.core.cursors import read_cursor, write_cursor
-from prism_search.core.globs import compile_glob, literal_prefix
-from prism_search.core.lines import matching_lines
-from prism_search.core.patterns import Clause, Pattern, compile_pattern
+from prism_search.core.globs import compile_glob
+from prism_search.core.lines import Block, matching_lines
+from prism_search.core.patterns import Pattern, compile_pattern
 from prism_search.settings import SearchSettings
-from prism_store.reader import Reader, StoredPoint, contains, has, starts_with, with_status
+from prism_store.reader import MatchLeg, Reader, StoredPoint, contains, has, with_status
 from prism_store.words import ALL_WORDS
 
-FILES_PER_READ = 24
-FILES_PER_READ_FIRST = 6
-SCAN_PAGE = 5_000
+# A first page is often full after a few files; who looks on looks at many.
+FILES_AT_ONCE_FIRST = 8
+FILES_AT_ONCE_GROWTH = 4
+FILES_AT_ONCE_MAX = 512
+# Stands for the last line of a file that has been looked at, of which nobody counted the lines.
+FILE_END = sys.maxsize
+# If the index names more files, all are looked at.
+CANDIDATES_MAX = 5_000
 
 
 class GrepHandler:
@@ -29,6 +40,8 @@ class GrepHandler:
         self._reader = reader
         self._repositories = repositories
         self._settings = settings
+        self._listing = Listing(reader)
+        self._texts = Texts(reader, settings.texts_kept_bytes_max)
 
     async def grep(self, request: GrepRequest) -> GrepReply:
         """Matching lines; `complete` says whether all of the scope has been looked at."""
@@ -37,88 +50,145 @@ class GrepHandler:
             request.pattern, regex=request.regex, case_sensitive=request.case_sensitive, word=request.word
         )
         question = request.model_dump_json(exclude={"cursor", "limit", "context_lines"})
+        start = _start(question, request.cursor)
         target = self._repositories.target(request)
-        files = await self._files(target, request, pattern)
-        scan = _Scan(request, pattern, *_start(question, request.cursor))
-        waiting = [file for file in files if scan.is_ahead(_key(file))]
-        step = FILES_PER_READ_FIRST
-        while waiting and not scan.full and time.monotonic() < deadline:
-            batch, waiting = waiting[:step], waiting[step:]
-            step = FILES_PER_READ
-            await self._look(target, batch, scan)
-        complete = not waiting and not scan.full
+        scan = _Scan(request, pattern, target, start, deadline)
+        files = await self._candidates(target, request, pattern)
+        await self._look(scan, files[bisect_right(files, start, key=_end) :])
+        complete = not scan.full and not scan.late
         return GrepReply(
             matches=tuple(scan.matches),
             next_cursor="" if complete else write_cursor(question, *scan.position),
             complete=complete,
-            note=_note(complete=complete, full=scan.full),
+            note=_note(scan),
             files_scanned=scan.files,
             receipt=await self._repositories.receipt(target),
         )
 
-    async def _files(self, target: Target, request: GrepRequest, pattern: Pattern) -> list[StoredPoint]:
-        """File points that can hold a match, by path."""
-        conditions: list[models.Condition] = [with_status(FileStatus.INDEXED), *map(_clause, pattern.clauses)]
-        if request.language:
-            conditions.append(has("language", request.language.lower()))
-        prefix = literal_prefix(request.path_filter)
-        if prefix:
-            conditions.append(starts_with("path", prefix))
+    async def _candidates(
+        self, target: Target, request: GrepRequest, pattern: Pattern
+    ) -> Sequence[StoredPoint]:
+        """Files that can hold a match, by path."""
+        ids = None if self._is_in_memory(target) else await self._ids_with(target, pattern.clauses)
+        files = await (self._listing.files(target) if ids is None else self._listing.files_of(target, ids))
+        language = request.language.lower()
         glob = compile_glob(request.path_filter) if request.path_filter else None
-        scan = self._reader.scan(target.scope, conditions, ["scope", *FILE_FIELDS], SCAN_PAGE)
-        found = [point async for point in scan if glob is None or glob.fullmatch(point.text("path"))]
-        return sorted(found, key=_key)
+        if not language and glob is None:
+            return files
+        return [
+            file
+            for file in files
+            if (not language or file.text("language") == language)
+            and (glob is None or glob.fullmatch(file.text("path")))
+        ]
 
-    async def _look(self, target: Target, files: Sequence[StoredPoint], scan: "_Scan") -> None:
-        texts = await read_texts(self._reader, target.scope, files)
-        for file, text in zip(files, texts, strict=True):
-            if scan.full:
-                return
-            known = text if text is not None else (await read_text(self._reader, target.scope, file)).text
-            scan.take(target.name_of(file.text("scope")), file, known)
+    def _is_in_memory(self, target: Target) -> bool:
+        """Whether all can be looked at in the time that the index takes to say at what to look."""
+        files = self._listing.known(target)
+        return files is not None and self._texts.has_all(files)
+
+    async def _ids_with(self, target: Target, clauses: Sequence[Clause]) -> list[str] | None:
+        """Files whose words meet the clauses; None if that is so for too many to be worth telling, or for all."""
+        if not clauses:
+            return None
+        conditions: tuple[models.Condition, ...] = (
+            with_status(FileStatus.INDEXED),
+            *map(_condition, clauses),
+        )
+        (found,) = await self._reader.ask_legs(target.scope, [MatchLeg(CANDIDATES_MAX + 1, conditions)])
+        return [point.id for point in found] if len(found) <= CANDIDATES_MAX else None
+
+    async def _look(self, scan: "_Scan", files: Sequence[StoredPoint]) -> None:
+        """Look at the files until the page is full or the time is up, and at one at least."""
+        step, begin = FILES_AT_ONCE_FIRST, 0
+        while begin < len(files) and not (begin and scan.ended):
+            batch = files[begin : begin + step]
+            texts = [
+                text if text is not None else await self._newer_text(scan.target, file)
+                for file, text in zip(batch, await self._texts.read(scan.target.scope, batch), strict=True)
+            ]
+            # In a thread: a slow pattern must not keep other questions from being taken.
+            await asyncio.to_thread(scan.take, batch, texts)
+            begin, step = begin + step, min(step * FILES_AT_ONCE_GROWTH, FILES_AT_ONCE_MAX)
+
+    async def _newer_text(self, target: Target, file: StoredPoint) -> str:
+        """The text of a file that was replaced since it was listed; nothing if it was removed."""
+        try:
+            return (await read_text(self._reader, target.scope, file)).text
+        except PrismError as error:
+            if error.code is ErrorCode.FILE_NOT_FOUND:
+                return ""
+            raise
 
 
 class _Scan:
     """Matches so far, and how far the scan has come: `position` is path, scope and last line looked at."""
 
-    def __init__(self, request: GrepRequest, pattern: Pattern, path: str, scope: str, line: int) -> None:
+    def __init__(
+        self,
+        request: GrepRequest,
+        pattern: Pattern,
+        target: Target,
+        position: tuple[str, str, int],
+        deadline: float,
+    ) -> None:
+        self.target = target
         self.matches: list[GrepMatch] = []
         self.files = 0
-        self.position: tuple[str, str, int] = (path, scope, line)
+        self.position = position
+        self.late = False
         self._request = request
         self._pattern = pattern
+        self._deadline = deadline
 
     @property
     def full(self) -> bool:
+        """The page is."""
         return len(self.matches) >= self._request.limit
 
-    def is_ahead(self, key: tuple[str, str]) -> bool:
-        return key >= self.position[:2]
+    @property
+    def ended(self) -> bool:
+        """Whether to look no further."""
+        self.late = self.late or time.monotonic() > self._deadline
+        return self.full or self.late
 
-    def take(self, repo: str, file: StoredPoint, text: str) -> None:
-        key = _key(file)
-        after = self.position[2] if key == self.position[:2] else 0
-        self.files += 1
-        self.position = (*key, text.count("\n") + 1)
-        context = self._request.context_lines
-        for found in matching_lines(text, self._pattern, after_line=after, context=context):
-            self.matches.append(
-                GrepMatch(
-                    repo=repo,
-                    file_path=file.text("path"),
-                    line=found.line,
-                    text=found.text,
-                    before=found.before,
-                    after=found.after,
-                )
-            )
-            if self.full:
-                self.position = (*key, found.line)
+    def take(self, files: Sequence[StoredPoint], texts: Sequence[str]) -> None:
+        for file, text in zip(files, texts, strict=True):
+            self._take_file(file, text)
+            if self.ended:
                 return
 
+    def _take_file(self, file: StoredPoint, text: str) -> None:
+        key = place(file)
+        after = self.position[2] if key == self.position[:2] else 0
+        self.files += 1
+        context = self._request.context_lines
+        for block in matching_lines(text, self._pattern, after_line=after, context=context):
+            self.position = (*key, self._take_block(file, block))
+            if self.ended:
+                return
+        self.position = (*key, FILE_END)
 
-def _key(file: StoredPoint) -> tuple[str, str]:
-    return file.text("path"), file.text("scope")
+    def _take_block(self, file: StoredPoint, block: Block) -> int:
+        """Take what there is room for; the last line that is done with."""
+        taken = block.matches[: self._request.limit - len(self.matches)]
+        repo = self.target.name_of(file.text("scope"))
+        self.matches += [
+            GrepMatch(
+                repo=repo,
+                file_path=file.text("path"),
+                line=found.line,
+                text=found.text,
+                before=found.before,
+                after=found.after,
+            )
+            for found in taken
+        ]
+        return taken[-1].line if self.full else block.last_line
+
+
+def _end(file: StoredPoint) -> tuple[str, str, int]:
+    return (*place(file), FILE_END)
 
 
 def _start(question: str, cursor: str) -> tuple[str, str, int]:
@@ -128,13 +198,13 @@ def _start(question: str, cursor: str) -> tuple[str, str, int]:
     return str(path), str(scope), int(line)
 
 
-def _clause(clause: Clause) -> models.Filter:
+def _condition(clause: Clause) -> models.Filter:
     """Files with a word that contains one of the parts, or with more words than are listed."""
     parts: list[models.Condition] = [contains("words", part) for part in sorted(clause)]
     return models.Filter(should=[*parts, has("words", ALL_WORDS)])
 
 
-def _note(*, complete: bool, full: bool) -> str:
-    if complete:
-        return ""
-    return "more matches: go on with next_cursor" if full else "time ran out: go on with next_cursor"
+def _note(scan: _Scan) -> str:
+    if scan.full:
+        return "more matches: go on with next_cursor"
+    return "time ran out: go on with next_cursor" if scan.late else ""

