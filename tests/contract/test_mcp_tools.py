@@ -258,6 +258,7 @@ async def test_a_miss_carries_near_names(stack) -> None:
     assert found.structured_content["answers"][0]["suggestions"] == ["main"]
     assert "main" in found.content[0].text
     assert body.structured_content["error"]["details"]["suggestions"] == ["main"]
+    assert "suggestions: main" in body.content[0].text
 
 
 async def test_a_service_that_is_away_is_unavailable(make_stack) -> None:

@@ -203,6 +203,23 @@ def test_a_batch_of_definitions_keeps_an_answer_for_each_symbol() -> None:
     assert "b: no definition. Near names: bee." in answer.text
 
 
+def definitions_text(*answers: rpc.SymbolAnswer) -> str:
+    return present.definitions(rpc.DefinitionsReply(answers=answers, receipt=RECEIPT), 1_000).text
+
+
+def test_definitions_say_what_of_the_name_was_found_and_how_many_more_there_are() -> None:
+    text = definitions_text(
+        rpc.SymbolAnswer(symbol="self.a", definitions=(definition("a"),), total=3, matched="a")
+    )
+    assert text.startswith("self.a: found as a; whether it is this one is not known.\nacme/app a.py:1-9")
+    assert "\n\nself.a: 2 more definitions.\n" in text
+
+
+def test_a_miss_names_files_that_may_define_it() -> None:
+    text = definitions_text(rpc.SymbolAnswer(symbol="a", definitions=(), total=0, unparsed=("big.py",)))
+    assert "a: no definition. It may be defined in big.py" in text
+
+
 def test_a_function_body_names_the_other_places() -> None:
     answer = present.function_body(definition("a", "one\ntwo\n"), [definition("b")], RECEIPT, 1_000)
     assert answer.structured["body"] == "one\ntwo\n"

@@ -210,15 +210,12 @@ def definitions(reply: rpc.DefinitionsReply, max_tokens: int) -> Answer:
     for answer in reply.answers:
         shown = [_definition(definition, fits.text_chars_max) for definition in answer.definitions[:room]]
         room -= len(shown)
-        answers.append(
-            {
-                "symbol": answer.symbol,
-                "definitions": shown,
-                "total": answer.total,
-                "suggestions": list(answer.suggestions),
-            }
-        )
+        answers.append(_symbol_answer(answer, shown))
         blocks += [_definition_block(definition) for definition in shown] or [_miss_line(answer)]
+        if answer.matched and shown:
+            blocks[-len(shown)] = f"{_matched_line(answer)}\n{blocks[-len(shown)]}"
+        if 0 < len(shown) < answer.total:
+            blocks.append(f"{answer.symbol}: {answer.total - len(shown)} more definitions.")
     structured: Json = {"answers": answers, "receipt": _receipt(reply.receipt)}
     foot = _receipt_line(reply.receipt)
     shortened = any(
@@ -267,6 +264,8 @@ def coverage(reply: rpc.CoverageReply, max_tokens: int) -> Answer:
         f"{reply.repo}: {reply.files} files, {reply.indexed} indexed, {reply.skipped} skipped, {reply.failed} failed",
         f"reasons: {_facts(reply.by_reason) or 'none'}",
         f"languages: {_facts(reply.by_language) or 'none'}",
+        f"parse: {_facts(reply.by_parse) or 'none'}",
+        *(f"{file.file_path}: indexed without symbols, parse {file.parse}" for file in reply.unparsed[:kept]),
         *(
             f"{problem.file_path}: {problem.status}, {problem.reason} {problem.detail}".rstrip()
             for problem in problems
@@ -449,11 +448,36 @@ def _definition_block(shown: Json) -> str:
     return "\n".join([*lines, *(text for text in (shown["signature"], shown["docstring"]) if text)])
 
 
+def _symbol_answer(answer: rpc.SymbolAnswer, shown: list[Json]) -> Json:
+    told: Json = {
+        "symbol": answer.symbol,
+        "definitions": shown,
+        "total": answer.total,
+        "suggestions": list(answer.suggestions),
+    }
+    if answer.matched:
+        told["matched"] = answer.matched
+    if answer.unparsed:
+        told["unparsed"] = list(answer.unparsed)
+    return told
+
+
+def _matched_line(answer: rpc.SymbolAnswer) -> str:
+    return f"{answer.symbol}: found as {answer.matched}; whether it is this one is not known."
+
+
 def _miss_line(answer: rpc.SymbolAnswer) -> str:
     if answer.total:
         return f"{answer.symbol}: {answer.total} definitions left out."
-    near = f" Near names: {', '.join(answer.suggestions)}." if answer.suggestions else ""
-    return f"{answer.symbol}: no definition.{near}"
+    near = f"Near names: {', '.join(answer.suggestions)}." if answer.suggestions else ""
+    return _join(f"{answer.symbol}: no definition.", near, unparsed_sentence(answer.unparsed))
+
+
+def unparsed_sentence(paths: Sequence[str]) -> str:
+    """Where an undefined name may be defined all the same; empty without such files."""
+    if not paths:
+        return ""
+    return f"It may be defined in {', '.join(paths)}: the parser gave up there, so no symbols are known; use grep_code."
 
 
 def _job(job: Job) -> Json:
