@@ -24,8 +24,9 @@ from prism_search.core.advice import diagnose, next_actions
 from prism_search.core.candidates import Candidate, ChunkHit, fuse
 from prism_search.core.globs import compile_glob, literal_prefix
 from prism_search.core.matching import Question
+from prism_search.core.passages import RANGE_LINES_MAX, Range, best_range, further_ranges
 from prism_search.core.query import Query, dotted, last_name, parse_query
-from prism_search.core.ranking import RANGE_LINES_MAX, Range, best_range, confidence, further_ranges, rank
+from prism_search.core.ranking import confidence, rank
 from prism_store.reader import (
     Leg,
     MatchLeg,
@@ -151,7 +152,9 @@ class SearchHandler:
             if len(shown) >= limit:
                 break
             first = next(found for other, found in shown if other is file)
-            shown += [(file, found) for found in further_ranges(file, [first])[: limit - len(shown)]]
+            shown += [
+                (file, found) for found in further_ranges(question, file, [first])[: limit - len(shown)]
+            ]
         contents = await self._contents(target, shown)
         hits = tuple(
             _hit(target, file, found, content, explain=request.explain)
