@@ -14,7 +14,8 @@ help: ## List the targets
 	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*##/ {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: $(VENV)/.run ## Install Prism into .venv (no torch, no Docker, no account)
+setup: ## Install Prism into .venv (no torch, no Docker, no account)
+	@if $(MAKE) -q $(VENV)/.run; then echo "already set up: $(BIN)/prism"; else $(MAKE) --no-print-directory $(VENV)/.run; fi
 
 .PHONY: setup-dev
 setup-dev: $(VENV)/.dev ## Install what the checks and tests need as well
@@ -56,7 +57,7 @@ lock: $(UV) ## Compile the hashed requirements from pyproject.toml
 
 ##@ Run
 .PHONY: demo
-demo: setup ## Start everything, index REPO, ask QUERY over MCP, print the answer, stop
+demo: $(VENV)/.run ## Start everything, index REPO, ask QUERY over MCP, print the answer, stop
 	@$(BIN)/prism demo --repo '$(subst ','\'',$(REPO))' --query '$(subst ','\'',$(QUERY))'
 
 ##@ Check
@@ -86,9 +87,9 @@ docs: setup-dev ## Write docs/settings, events, tools and metrics from the code
 
 ##@ Measure
 .PHONY: bench
-bench: setup ## Index 10,000 installed files, ask, and print the figures beside their targets
+bench: $(VENV)/.run ## Index 10,000 installed files, ask, and print the figures beside their targets
 	$(BIN)/python -m bench.main
 
 .PHONY: bench-quick
-bench-quick: setup ## The same on 1,000 files, in about a minute
+bench-quick: $(VENV)/.run ## The same on 1,000 files, in about a minute
 	$(BIN)/python -m bench.main --files 1000 --questions 60 --edits 5 --out bench/results/quick.json
