@@ -19,6 +19,9 @@ SYMBOLS_BATCH_MAX = 20
 READ_LINES_MAX = 5_000
 CONTEXT_LINES_MAX = 20
 
+# In the place of a name in a receipt: the answer is of all of the tenant's repositories.
+SEVERAL_REPOSITORIES = "*"
+
 SearchLimit = Annotated[int, Field(ge=1, le=SEARCH_LIMIT_MAX)]
 
 
