@@ -11,12 +11,20 @@ import pytest
 from prism_contracts import names
 from prism_contracts.base import Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags, Symbol, SymbolKind
+from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChunked, FileEmbedded
 from prism_contracts.records import Repository
-from prism_contracts.rpc import CoverageRequest, DefinitionsRequest, SymbolAnswer, UnparsedFile
+from prism_contracts.rpc import (
+    CoverageRequest,
+    DefinitionsRequest,
+    SearchRequest,
+    SymbolAnswer,
+    UnparsedFile,
+)
 from prism_indexer.core import indexed_point
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.vectors import to_message
+from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.repositories import Repositories
 from prism_search.handlers.coverage import CoverageHandlers
 from prism_search.handlers.symbols import SymbolHandlers
@@ -44,12 +52,13 @@ def symbol(qualified_name: str, kind: SymbolKind, name: str = "") -> Symbol:
 
 FILES = {
     "go/depot.go": (symbol("Depot", SymbolKind.STRUCT), symbol("Depot.Route", SymbolKind.METHOD)),
-    "go/harbour.go": (symbol("Harbour.Route", SymbolKind.METHOD),),
+    "go/harbour.go": (symbol("Harbour.Route", SymbolKind.METHOD), symbol("z", SymbolKind.VARIABLE)),
     "lib/labels.ex": (
         symbol("Parcels.Labels", SymbolKind.MODULE, "Parcels.Labels"),
         symbol("Parcels.Labels.print_all", SymbolKind.FUNCTION),
     ),
 }
+LANGUAGES = {"go": "go", "ex": "elixir", "py": "python"}
 UNPARSED = {"src/tables.py": "def lookup_rate(zone): ...\n", "src/zones.py": "ZONES = ()\n"}
 
 
@@ -68,7 +77,7 @@ def file_point(tenant: str, path: str, text: str, symbols: Sequence[Symbol], par
         blob=path,
         size_bytes=len(text),
         line_count=1,
-        language="python",
+        language=LANGUAGES[path.rpartition(".")[2]],
         flags=FileFlags(),
         chunker="1",
         parse=parse,
@@ -153,6 +162,10 @@ async def test_a_miss_suggests_near_names_whatever_their_case(define, spelled, f
     assert first in answer.suggestions
 
 
+async def test_a_name_like_no_other_has_no_suggestions(define):
+    assert (await define("zzqqxx")).suggestions == ()
+
+
 async def test_a_miss_names_the_files_that_hold_the_name_and_were_not_parsed(define):
     assert (await define("lookup_rate")).unparsed == ("src/tables.py",)
     assert (await define("nothing_of_the_kind")).unparsed == ()
@@ -166,3 +179,33 @@ async def test_coverage_names_the_files_that_were_not_parsed(repositories, tenan
     assert reply.unparsed == tuple(
         UnparsedFile(file_path=path, language="python", parse="timeout") for path in sorted(UNPARSED)
     )
+
+
+@pytest.mark.parametrize(("language", "near"), [("golang", "go"), ("py", "python"), ("klingon", "")])
+async def test_an_unknown_language_is_refused_with_those_there_are(repositories, tenant, language, near):
+    reader, known = repositories
+    request = SearchRequest(tenant=tenant, query="x")
+    target = known.target(request)
+    await refuse_unknown_language(reader, known, target, "Python")
+    with pytest.raises(PrismError) as refused:
+        await refuse_unknown_language(reader, known, target, language)
+    body = refused.value.body
+    assert body.code is ErrorCode.INVALID_ARGUMENT
+    assert body.details["languages"] == ["go", "python", "elixir"]
+    assert body.next_action == f"{f'Did you mean {near}? ' if near else ''}Use one of details.languages."
+
+
+@pytest.mark.parametrize(
+    ("path_filter", "language", "expected"),
+    [
+        ("", "", ""),
+        ("go/**", "", ""),
+        ("go/**", "go", ""),
+        ("web/**", "", "no indexed file passes path_filter 'web/**'"),
+        ("go/**", "python", "no indexed file passes path_filter 'go/**' and language 'python'"),
+    ],
+)
+async def test_filters_that_leave_no_file_are_told(repositories, tenant, path_filter, language, expected):
+    reader, known = repositories
+    scope = known.target(SearchRequest(tenant=tenant, query="x")).scope
+    assert await no_file_passes(reader, scope, path_filter, language) == expected

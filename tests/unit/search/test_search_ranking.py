@@ -15,7 +15,7 @@ from prism_search.core.candidates import (
 from prism_search.core.matching import Question
 from prism_search.core.outline import Definition, Outline, parse_definitions
 from prism_search.core.query import parse_query
-from prism_search.core.ranking import confidence, rank, rarity_of
+from prism_search.core.ranking import rank, rarity_of
 from prism_search.core.signals import WEIGHTS, score
 
 
@@ -249,11 +249,3 @@ def test_rarity_falls_with_frequency_and_is_never_negative():
     rarity = rarity_of({"a": 0, "b": 5, "c": 10, "d": 12}, 10)
     assert rarity["a"] > rarity["b"] > rarity["c"] > 0
     assert rarity["d"] > 0  # counted a moment later than the documents
-
-
-@pytest.mark.parametrize(
-    ("scores", "expected"),
-    [([], "none"), ([1.6], "high"), ([1.59], "medium"), ([0.8], "medium"), ([0.79], "low")],
-)
-def test_confidence_is_of_the_best(scores, expected):
-    assert confidence(scores) == expected

@@ -1,13 +1,11 @@
-"""Orders candidates by the sum of their signals, and says how far the best of them can be trusted."""
+"""Orders candidates by the sum of their signals."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import log
 
 from prism_search.core.candidates import Candidate
 from prism_search.core.matching import Question, Rarity
 from prism_search.core.signals import score
-
-CONFIDENT, PLAUSIBLE = 1.6, 0.8
 
 
 def rarity_of(document_frequency: dict[str, int], documents: int) -> Rarity:
@@ -27,10 +25,3 @@ def rank(question: Question, candidates: Iterable[Candidate]) -> list[Candidate]
         file.signals = score(question, file)
         file.score = sum(file.signals.values())
     return sorted(files, key=lambda file: (-file.score, file.path, file.repo))
-
-
-def confidence(scores: Sequence[float]) -> str:
-    """`high`, `medium` or `low` by the best score: 1.6 and more is rarely wrong, below 0.8 rarely right."""
-    if not scores:
-        return "none"
-    return "high" if scores[0] >= CONFIDENT else "medium" if scores[0] >= PLAUSIBLE else "low"

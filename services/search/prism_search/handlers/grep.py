@@ -7,6 +7,7 @@ from qdrant_client import models
 
 from prism_contracts.code import FileStatus
 from prism_contracts.rpc import GrepMatch, GrepReply, GrepRequest
+from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import FILE_FIELDS, read_text, read_texts
 from prism_search.core.cursors import read_cursor, write_cursor
@@ -38,6 +39,7 @@ class GrepHandler:
         )
         question = request.model_dump_json(exclude={"cursor", "limit", "context_lines"})
         target = self._repositories.target(request)
+        await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         files = await self._files(target, request, pattern)
         scan = _Scan(request, pattern, *_start(question, request.cursor))
         waiting = [file for file in files if scan.is_ahead(_key(file))]
@@ -47,11 +49,16 @@ class GrepHandler:
             step = FILES_PER_READ
             await self._look(target, batch, scan)
         complete = not waiting and not scan.full
+        excluded = (
+            ""
+            if files
+            else await no_file_passes(self._reader, target.scope, request.path_filter, request.language)
+        )
         return GrepReply(
             matches=tuple(scan.matches),
             next_cursor="" if complete else write_cursor(question, *scan.position),
             complete=complete,
-            note=_note(complete=complete, full=scan.full),
+            note=excluded or _note(complete=complete, full=scan.full),
             files_scanned=scan.files,
             receipt=await self._repositories.receipt(target),
         )

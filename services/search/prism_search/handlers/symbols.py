@@ -158,9 +158,11 @@ def _order(found: Found) -> tuple[object, ...]:
 
 
 def _alike(name: SymbolName, names: Iterable[str]) -> tuple[str, ...]:
+    # A much shorter name is like any long one that happens to hold its letters.
+    long_enough = sorted(known for known in names if 2 * len(known) >= len(name.last))
     near = process.extract(
         name.dotted,
-        sorted(names),
+        long_enough,
         processor=utils.default_process,
         limit=SUGGESTIONS_MAX,
         score_cutoff=SUGGESTION_SCORE_MIN,
