@@ -16,8 +16,8 @@ def file(path: str = "src/a.py", definitions: tuple[Definition, ...] = (), **fie
     return Candidate(file=path, repo="r", path=path, generation="g", **known | fields)
 
 
-def chunk(score: float, start: int, end: int, symbol: str = "") -> ChunkHit:
-    return ChunkHit(f"c{start}", "f", score, start, end, symbol, "")
+def chunk(score: float, start: int, end: int, symbol: str = "", kind: str = "") -> ChunkHit:
+    return ChunkHit(f"c{start}", "f", score, start, end, symbol, kind)
 
 
 def definition(name: str, group: str = "F", start: int = 1, end: int = 9) -> Definition:
@@ -100,3 +100,20 @@ def test_what_the_whole_file_is_about_does_not_tell_one_of_its_names():
 def test_scores_of_two_models_are_no_sum():
     near = [chunk(0.9, 1, 20), chunk(0.5, 21, 40), chunk(0.5, 21, 40)]
     assert best_range(ask("route"), file(vector_chunks=near)).start == 1
+
+
+def test_further_chunks_of_the_same_function_speak_for_it():
+    head, parts = chunk(9, 1, 20), [chunk(n, 20 * n, 20 * n + 9, "Depot.run", "method") for n in (6, 7)]
+    assert best_range(ask("route"), file(keyword_chunks=[head, *parts])).start == 140
+    assert best_range(ask("route"), file(keyword_chunks=[head, *parts[:1]])).start == 1
+
+
+def test_a_prototype_does_nothing():
+    found = best_range(
+        ask("route parcels"),
+        file(
+            definitions=(definition("Depot.route_parcels", "P", start=3),),
+            keyword_chunks=[chunk(8, 1, 20), chunk(9, 21, 40)],
+        ),
+    )
+    assert found.start == 21

@@ -1,9 +1,11 @@
 """Picks the lines to show of a file that answers, and the symbol to call them by."""
 
 import posixpath
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from prism_contracts.code import CALLABLE_KINDS
 from prism_search.core.candidates import Candidate, ChunkHit
 from prism_search.core.matching import Question
 from prism_search.core.outline import Definition
@@ -12,6 +14,7 @@ from prism_search.core.words import stems_of
 
 RANGE_LINES_MAX = 120
 OPENING_LINES = 40
+SUPPORT_DECAY = 0.5
 
 
 @dataclass(frozen=True)
@@ -70,21 +73,38 @@ def _passages(question: Question, file: Candidate, chunks: Iterable[ChunkHit]) -
 
     A chunk has up to one point for its words and one for its vector, both as shares of the file's best, and one for
     the name of a definition in it: none of the three alone tells the lines that do a thing from those that mention it.
+    Further chunks of the same function speak for it, the less the more there are.
     """
     by_words, by_vector = _shares(file.keyword_chunks), _shares(file.vector_chunks)
-    about_file = frozenset(question.taken_up(stems_of(posixpath.splitext(posixpath.basename(file.path))[0])))
-    names = [
-        (question.name_match_within(definition.name, about_file), definition)
-        for definition in file.touched
-        if definition.group != "V"
-    ]
-    scored = []
+    names = _names(question, file)
+    scored: list[tuple[float, Range]] = []
+    points: dict[str, list[float]] = defaultdict(list)  # of the chunks of a function, by its name
     for chunk in {chunk.id: chunk for chunk in chunks}.values():
         inside = (item for item in names if chunk.start <= item[1].start <= chunk.end)
         match, definition = max(inside, key=lambda item: item[0], default=(0.0, None))
         score = by_words.get(chunk.id, 0.0) + by_vector.get(chunk.id, 0.0) + match
         scored.append((score, _chunk_range(chunk, definition if match else None)))
-    return [found for _, found in sorted(scored, key=lambda item: (-item[0], item[1].start))]
+        if chunk.kind in CALLABLE_KINDS:
+            points[chunk.symbol].append(score)
+    support = {symbol: _support(scores) for symbol, scores in points.items()}
+    order = sorted(scored, key=lambda item: (-item[0] - support.get(item[1].symbol, 0.0), item[1].start))
+    return [found for _, found in order]
+
+
+def _names(question: Question, file: Candidate) -> list[tuple[float, Definition]]:
+    """Types and functions of the file with their match to the question, by what the whole file is not about."""
+    about_file = frozenset(question.taken_up(stems_of(posixpath.splitext(posixpath.basename(file.path))[0])))
+    return [
+        (question.name_match_within(definition.name, about_file), definition)
+        for definition in file.touched
+        if definition.group in "TF"
+    ]
+
+
+def _support(scores: Sequence[float]) -> float:
+    """What the other chunks of a function add to its best: a decaying sum."""
+    rest = sorted(scores, reverse=True)[1:]
+    return sum(score * SUPPORT_DECAY**rank for rank, score in enumerate(rest, start=1))
 
 
 def _shares(chunks: Sequence[ChunkHit]) -> dict[str, float]:

@@ -20,6 +20,7 @@ DEFINITIONS_MAX = 20
 FILES_MAX = 60
 SUGGESTIONS_MAX = 5
 SUGGESTION_SCORE_MIN = 55
+TYPO_SCORE_MIN = 70
 UNPARSED_SHOWN_MAX = 5
 BODY_LINES_MAX = 600
 NAME_CHARS_MAX = 500
@@ -119,8 +120,8 @@ class SymbolHandlers:
 
     async def _suggest(self, target: Target, name: SymbolName) -> tuple[str, ...]:
         """Names that are defined and look alike, whatever their case: among those that share a word, else among all."""
-        near = _alike(name, await self._near(target, name))
-        return near or _alike(name, await self._reader.counts_by(target.scope, "names"))
+        near = _alike(name, await self._near(target, name), SUGGESTION_SCORE_MIN)
+        return near or _alike(name, await self._reader.counts_by(target.scope, "names"), TYPO_SCORE_MIN)
 
     async def _unparsed(self, target: Target, name: SymbolName) -> tuple[str, ...]:
         """Files that hold the name and have no symbols, as their parser gave them up: it may be defined there."""
@@ -157,7 +158,7 @@ def _order(found: Found) -> tuple[object, ...]:
     return (not fit.is_whole, low, symbol.bodiless, group, symbol.kind is SymbolKind.TYPE, *place)
 
 
-def _alike(name: SymbolName, names: Iterable[str]) -> tuple[str, ...]:
+def _alike(name: SymbolName, names: Iterable[str], score_min: float) -> tuple[str, ...]:
     # A much shorter name is like any long one that happens to hold its letters.
     long_enough = sorted(known for known in names if 2 * len(known) >= len(name.last))
     near = process.extract(
@@ -165,7 +166,7 @@ def _alike(name: SymbolName, names: Iterable[str]) -> tuple[str, ...]:
         long_enough,
         processor=utils.default_process,
         limit=SUGGESTIONS_MAX,
-        score_cutoff=SUGGESTION_SCORE_MIN,
+        score_cutoff=score_min,
     )
     return tuple(match for match, _, _ in near)
 
