@@ -154,7 +154,7 @@ async def test_a_name_that_is_only_known_in_part_says_which(define):
 
 @pytest.mark.parametrize(
     ("spelled", "first"),
-    [("depot.route", "Depot.Route"), ("LABELS", "Parcels.Labels"), ("Harbor", "Harbour.Route")],
+    [("depot.route", "Depot.Route"), ("LABELS", "Parcels.Labels"), ("harbour_rout", "Harbour.Route")],
 )
 async def test_a_miss_suggests_near_names_whatever_their_case(define, spelled, first):
     answer = await define(spelled)

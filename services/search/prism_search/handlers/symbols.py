@@ -20,7 +20,6 @@ DEFINITIONS_MAX = 20
 FILES_MAX = 60
 SUGGESTIONS_MAX = 5
 SUGGESTION_SCORE_MIN = 55
-TYPO_SCORE_MIN = 70
 UNPARSED_SHOWN_MAX = 5
 BODY_LINES_MAX = 600
 NAME_CHARS_MAX = 500
@@ -119,9 +118,17 @@ class SymbolHandlers:
         return {known for points in answers for point in points for known in _names(point)}
 
     async def _suggest(self, target: Target, name: SymbolName) -> tuple[str, ...]:
-        """Names that are defined and look alike, whatever their case: among those that share a word, else among all."""
-        near = _alike(name, await self._near(target, name), SUGGESTION_SCORE_MIN)
-        return near or _alike(name, await self._reader.counts_by(target.scope, "names"), TYPO_SCORE_MIN)
+        """Names that are defined, share a word with the name and look like it, whatever their case."""
+        # A much shorter name is like any long one that happens to hold its letters.
+        near = [known for known in await self._near(target, name) if 2 * len(known) >= len(name.last)]
+        alike = process.extract(
+            name.dotted,
+            sorted(near),
+            processor=utils.default_process,
+            limit=SUGGESTIONS_MAX,
+            score_cutoff=SUGGESTION_SCORE_MIN,
+        )
+        return tuple(match for match, _, _ in alike)
 
     async def _unparsed(self, target: Target, name: SymbolName) -> tuple[str, ...]:
         """Files that hold the name and have no symbols, as their parser gave them up: it may be defined there."""
@@ -156,19 +163,6 @@ def _order(found: Found) -> tuple[object, ...]:
     low = sum(flag in point.text("flags") for flag in "tgvm")
     place = (point.text("path"), symbol.start_line)
     return (not fit.is_whole, low, symbol.bodiless, group, symbol.kind is SymbolKind.TYPE, *place)
-
-
-def _alike(name: SymbolName, names: Iterable[str], score_min: float) -> tuple[str, ...]:
-    # A much shorter name is like any long one that happens to hold its letters.
-    long_enough = sorted(known for known in names if 2 * len(known) >= len(name.last))
-    near = process.extract(
-        name.dotted,
-        long_enough,
-        processor=utils.default_process,
-        limit=SUGGESTIONS_MAX,
-        score_cutoff=score_min,
-    )
-    return tuple(match for match, _, _ in near)
 
 
 def _names(point: StoredPoint) -> Sequence[str]:
