@@ -14,7 +14,8 @@ help: ## List the targets
 	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*##/ {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: $(VENV)/.run ## Install Prism into .venv (no torch, no Docker, no account)
+setup: ## Install Prism into .venv (no torch, no Docker, no account)
+	@if $(MAKE) -q $(VENV)/.run; then echo "already set up: $(BIN)/prism"; else $(MAKE) --no-print-directory $(VENV)/.run; fi
 
 .PHONY: setup-dev
 setup-dev: $(VENV)/.dev ## Install what the checks and tests need as well
@@ -56,7 +57,7 @@ lock: $(UV) ## Compile the hashed requirements from pyproject.toml
 
 ##@ Run
 .PHONY: demo
-demo: setup ## Start everything, index REPO, ask QUERY over MCP, print the answer, stop
+demo: $(VENV)/.run ## Start everything, index REPO, ask QUERY over MCP, print the answer, stop
 	@$(BIN)/prism demo --repo '$(subst ','\'',$(REPO))' --query '$(subst ','\'',$(QUERY))'
 
 ##@ Check
@@ -86,18 +87,18 @@ docs: setup-dev ## Write docs/settings, events, tools and metrics from the code
 
 ##@ Measure
 .PHONY: bench
-bench: setup ## Index 10,000 installed files, ask, and print the figures beside their targets
+bench: $(VENV)/.run ## Index 10,000 installed files, ask, and print the figures beside their targets
 	$(BIN)/python -m bench.main
 
 .PHONY: bench-quick
-bench-quick: setup ## The same on 1,000 files, in about a minute
+bench-quick: $(VENV)/.run ## The same on 1,000 files, in about a minute
 	$(BIN)/python -m bench.main --files 1000 --question-files 1000 --questions 60 --edits 5 --out bench/results/quick.json
 
 .PHONY: quality
-quality: setup ## Ask the benchmark's questions (ANNOTATIONS=, CORPORA=), and write docs/quality.md
+quality: $(VENV)/.run ## Ask the benchmark's questions (ANNOTATIONS=, CORPORA=), and write docs/quality.md
 	$(if $(and $(ANNOTATIONS),$(CORPORA)),,$(error Set ANNOTATIONS and CORPORA to folders; CONTRIBUTING.md says of what))
 	$(BIN)/python -m bench.quality.main --annotations '$(ANNOTATIONS)' --corpora '$(CORPORA)' --page docs/quality.md $(QUALITY_FLAGS)
 
 .PHONY: exactness
-exactness: setup ## Compare grep_code with ripgrep on the folders CORPORA, or on installed packages
+exactness: $(VENV)/.run ## Compare grep_code with ripgrep on the folders CORPORA, or on installed packages
 	$(BIN)/python -m bench.exactness $(CORPORA)

@@ -5,6 +5,7 @@ Each check looks at one thing, needs no other check, and never raises.
 
 import asyncio
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from rich.text import Text
@@ -29,6 +31,8 @@ PYTHON_MIN = (3, 11)
 GIB = 1024**3
 DISK_WANTED_BYTES = 5 * GIB
 DISK_NEEDED_BYTES = GIB // 2
+MEMORY_WANTED_BYTES = 4 * GIB
+MEMORY_FILE = Path("/proc/meminfo")
 COMMAND_SECONDS_MAX = 30
 PACKAGES = ("prism-code-intelligence", "qdrant-edge-py", "qdrant-client", "nats-py", "faststream", "mcp")
 
@@ -72,6 +76,7 @@ def examine(data: DataDir, port: int) -> list[Finding]:
         _model,
         lambda: _data_folder(data),
         lambda: _disk(data),
+        _memory,
         lambda: _port(data, port),
         lambda: _services(data),
         lambda: _server(data),
@@ -154,6 +159,27 @@ def _disk(data: DataDir) -> Findings:
         )
     else:
         yield Finding("disk", Level.OK, seen)
+
+
+def _memory() -> Findings:
+    """Of Linux only: elsewhere nothing tells it without another library."""
+    available = available_memory(MEMORY_FILE.read_text()) if MEMORY_FILE.exists() else None
+    if available is None:
+        return
+    seen = f"{terminal.size(available)} available"
+    if available < MEMORY_WANTED_BYTES:
+        advice = (
+            "Close something before you index thousands of files: the whole stack may take 2 GiB for a while."
+        )
+        yield Finding("memory", Level.WARNING, seen, advice)
+    else:
+        yield Finding("memory", Level.OK, seen)
+
+
+def available_memory(meminfo: str) -> int | None:
+    """Bytes that programs can still take, out of the text of /proc/meminfo (proc_meminfo(5))."""
+    found = re.search(r"^MemAvailable:\s+(\d+) kB$", meminfo, re.MULTILINE)
+    return int(found[1]) * 1024 if found else None
 
 
 def _port(data: DataDir, port: int) -> Findings:

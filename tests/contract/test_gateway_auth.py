@@ -37,8 +37,23 @@ async def test_without_the_right_token_nothing_is_answered(stack, header) -> Non
             assert response.status_code == 401, path
             assert response.headers["WWW-Authenticate"] == "Bearer"
             error = response.json()["error"]
+            error = error.get("data", error)
             assert error["code"] == "unauthenticated"
             assert "Bearer prism_" in error["next_action"]
+
+
+async def test_an_mcp_client_is_told_what_is_wrong_with_its_token(stack) -> None:
+    stack.headers = {"Authorization": "Bearer prism_wrong"}
+    with pytest.raises(ExceptionGroup) as failure:
+        async with stack.mcp(mode="legacy") as client:
+            await client.list_tools()
+    told = str(_innermost(failure.value))
+    assert "unauthenticated: The token is unknown or revoked." in told
+    assert "prism connect" in told
+
+
+def _innermost(error: BaseException) -> BaseException:
+    return _innermost(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
 
 
 async def test_no_header_at_all_is_401_too(stack) -> None:

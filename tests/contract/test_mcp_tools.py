@@ -71,7 +71,7 @@ async def test_an_unknown_toolset_is_told_with_those_there_are(stack) -> None:
     assert response.status_code == 400
     error = response.json()["error"]
     assert "cods" in error["message"]
-    assert error["details"]["toolsets"] == ["code", "graph", "docs", "admin", "all"]
+    assert error["data"]["details"]["toolsets"] == ["code", "graph", "docs", "admin", "all"]
 
 
 async def test_the_definitions_of_the_code_toolset_are_cheap(stack) -> None:
@@ -258,6 +258,7 @@ async def test_a_miss_carries_near_names(stack) -> None:
     assert found.structured_content["answers"][0]["suggestions"] == ["main"]
     assert "main" in found.content[0].text
     assert body.structured_content["error"]["details"]["suggestions"] == ["main"]
+    assert "suggestions: main" in body.content[0].text
 
 
 async def test_a_service_that_is_away_is_unavailable(make_stack) -> None:

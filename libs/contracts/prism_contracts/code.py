@@ -78,6 +78,10 @@ class SkipReason(StrEnum):
     LFS_POINTER = "lfs_pointer"
 
 
+# How the parse of a file ended that has no symbols for that reason, though its language has.
+UNPARSED = frozenset({"timeout", "crashed", "too_large"})
+
+
 class FileStatus(StrEnum):
     """What the index says of a file."""
 

@@ -19,6 +19,9 @@ SYMBOLS_BATCH_MAX = 20
 READ_LINES_MAX = 5_000
 CONTEXT_LINES_MAX = 20
 
+# In the place of a name in a receipt: the answer is of all of the tenant's repositories.
+SEVERAL_REPOSITORIES = "*"
+
 SearchLimit = Annotated[int, Field(ge=1, le=SEARCH_LIMIT_MAX)]
 
 
@@ -227,7 +230,7 @@ class OutlineReply(Message):
 
 
 class DefinitionsRequest(ScopedRequest):
-    """Where symbols are defined. A symbol is a bare or a qualified name (`get`, `Session.get`, `Session::get`)."""
+    """Where symbols are defined. A symbol is a bare or a qualified name in any language's spelling (`get`, `Session::get`)."""
 
     symbols: Annotated[tuple[str, ...], Field(min_length=1, max_length=SYMBOLS_BATCH_MAX)]
     path: str = ""
@@ -251,6 +254,10 @@ class SymbolAnswer(Message):
     definitions: tuple[Definition, ...]
     total: int
     suggestions: tuple[str, ...] = ()
+    # The end of the name that was found, if nothing speaks for what stands before it: `close` for `self.close`.
+    matched: str = ""
+    # If there is no definition: files that hold the name and have no symbols, as their parser gave them up.
+    unparsed: tuple[str, ...] = ()
 
 
 class DefinitionsReply(Message):
@@ -276,6 +283,14 @@ class CoverageProblem(Message):
     size_bytes: int = 0
 
 
+class UnparsedFile(Message):
+    """A file that is searchable and has no symbols, as its parser gave it up. `parse` says how."""
+
+    file_path: str
+    language: str
+    parse: str
+
+
 class CoverageReply(Message):
     """Counts add up: files = indexed + skipped + failed."""
 
@@ -290,6 +305,7 @@ class CoverageReply(Message):
     redacted_files: int
     redactions: dict[str, int]
     problems: tuple[CoverageProblem, ...]
+    unparsed: tuple[UnparsedFile, ...] = ()
     receipt: Receipt
 
 

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Token
+from prism_gateway.mcp.errors import refusal
 from prism_gateway.rest.errors import error_response
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
@@ -25,7 +26,8 @@ TOKEN_PREFIX = "prism_"  # noqa: S105 - a prefix, not a secret
 TOKEN_CHARS_MAX = 512
 LOOKUP_TIMEOUT_S = 2.0
 WRITE = "write"
-GUARDED_PATHS = ("/api", "/mcp")
+MCP_PATH = "/mcp"
+GUARDED_PATHS = ("/api", MCP_PATH)
 STATE_KEY = "caller"
 
 
@@ -102,7 +104,8 @@ class BearerAuth:
         try:
             caller = await self._identify(HTTPConnection(scope).headers.get("authorization", ""))
         except PrismError as error:
-            await error_response(error.body)(scope, receive, send)
+            answer = refusal if scope["path"].startswith(MCP_PATH) else error_response
+            await answer(error.body)(scope, receive, send)
             return
         scope.setdefault("state", {})[STATE_KEY] = caller
         await self._app(scope, receive, send)

@@ -32,6 +32,28 @@ def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, level:
     assert only(doctor._disk(DataDir(tmp_path / "not" / "there"))).level is level
 
 
+@pytest.mark.parametrize(
+    ("available", "level"),
+    [(doctor.MEMORY_WANTED_BYTES - 1024, Level.WARNING), (doctor.MEMORY_WANTED_BYTES, Level.OK)],
+)
+def test_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, available: int, level: Level):
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text(
+        f"MemTotal:       99999999 kB\nMemAvailable:   {available // 1024} kB\nBuffers: 1 kB\n"
+    )
+    monkeypatch.setattr(doctor, "MEMORY_FILE", meminfo)
+    assert only(doctor._memory()).level is level
+
+
+@pytest.mark.parametrize("text", [None, "MemTotal: 1 kB\n"])
+def test_memory_that_the_system_does_not_tell_is_no_finding(tmp_path: Path, monkeypatch, text: str | None):
+    meminfo = tmp_path / "meminfo"
+    if text:
+        meminfo.write_text(text)
+    monkeypatch.setattr(doctor, "MEMORY_FILE", meminfo)
+    assert list(doctor._memory()) == []
+
+
 def test_a_model_that_does_not_load_says_why(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(doctor, "LOAD_MODEL", "raise SystemExit('model.npz is missing')")
     finding = only(doctor._model())

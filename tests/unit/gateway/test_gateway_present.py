@@ -112,6 +112,54 @@ def test_the_receipt_line_tells_what_is_missing() -> None:
     )
 
 
+def test_nothing_found_says_why_in_words() -> None:
+    empty = search_reply().model_copy(
+        update={
+            "diagnostics": {
+                "reason": "no leg found anything",
+                "words": ["retry"],
+                "found_by_leg": {"path": 0},
+            }
+        }
+    )
+    assert present.search(empty, 1_000).text.startswith(
+        "Nothing found: no leg found anything. Words looked for: retry.\n"
+    )
+
+
+def test_a_passage_has_a_limit_of_its_own() -> None:
+    answer = present.search(search_reply(hit(0, 3), hit(1, 200)), 4_000, passage_chars_max=100)
+    first, second = answer.structured["results"]
+    assert first["content"] == hit(0, 3).content
+    assert "more lines: read_file from line" in second["content"]
+    assert "truncated" not in answer.structured
+
+
+def test_an_answer_about_several_repositories_names_no_commit() -> None:
+    receipt = RECEIPT.model_copy(
+        update={"repo": rpc.SEVERAL_REPOSITORIES, "indexed_commit": "", "head_commit": ""}
+    )
+    text = present.search(search_reply(hit(0)).model_copy(update={"receipt": receipt}), 1_000).text
+    assert "; index of all repositories\nnext:" in text
+
+
+def test_lines_of_a_file_are_numbered_for_readers_only() -> None:
+    reply = rpc.ReadFileReply(
+        repo="acme/app",
+        file_path="a.py",
+        start_line=9,
+        end_line=11,
+        line_count=11,
+        content="x = 1\n\n    y\n",
+        language="python",
+        blob="b",
+        receipt=RECEIPT,
+    )
+    answer = present.read_file(reply, 1_000)
+    assert answer.structured["content"] == reply.content
+    assert answer.text.startswith("a.py:9-11 of 11 lines\n 9\tx = 1\n10\t\n11\t    y\n\nindex")
+
+
 def grep_reply(*matches: rpc.GrepMatch) -> rpc.GrepReply:
     return rpc.GrepReply(matches=matches, complete=True, files_scanned=2, receipt=RECEIPT)
 
@@ -149,6 +197,23 @@ def test_a_very_long_line_is_clipped_before_a_match_is_left_out() -> None:
     answer = present.grep(reply, fits, 200, cut_off=False)
     assert "more characters" in answer.structured["matches"][0]["text"]
     assert answer.structured["matches"][1]["text"] == "x = 1"
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"files_scanned": 0}, "No match: by the index no file has it;"),
+        (
+            {"files_scanned": 0, "note": "no indexed file passes language 'go'"},
+            "No match in 0 files scanned;",
+        ),
+        ({"files_scanned": 4}, "No match in 4 files scanned;"),
+    ],
+)
+def test_no_match_says_where_it_was_looked_for(fields, expected) -> None:
+    answer = show_grep(grep_reply().model_copy(update=fields))
+    assert answer.text.startswith(expected)
+    assert fields.get("note", "") in answer.text
 
 
 def test_files_show_marks_and_reasons() -> None:
@@ -201,6 +266,23 @@ def test_a_batch_of_definitions_keeps_an_answer_for_each_symbol() -> None:
     assert second["suggestions"] == ["bee"]
     assert answer.structured["truncated"] is True
     assert "b: no definition. Near names: bee." in answer.text
+
+
+def definitions_text(*answers: rpc.SymbolAnswer) -> str:
+    return present.definitions(rpc.DefinitionsReply(answers=answers, receipt=RECEIPT), 1_000).text
+
+
+def test_definitions_say_what_of_the_name_was_found_and_how_many_more_there_are() -> None:
+    text = definitions_text(
+        rpc.SymbolAnswer(symbol="self.a", definitions=(definition("a"),), total=3, matched="a")
+    )
+    assert text.startswith("self.a: found as a; whether it is this one is not known.\nacme/app a.py:1-9")
+    assert "\n\nself.a: 2 more definitions.\n" in text
+
+
+def test_a_miss_names_files_that_may_define_it() -> None:
+    text = definitions_text(rpc.SymbolAnswer(symbol="a", definitions=(), total=0, unparsed=("big.py",)))
+    assert "a: no definition. It may be defined in big.py" in text
 
 
 def test_a_function_body_names_the_other_places() -> None:

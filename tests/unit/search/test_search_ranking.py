@@ -15,16 +15,7 @@ from prism_search.core.candidates import (
 from prism_search.core.matching import Question
 from prism_search.core.outline import Definition, Outline, parse_definitions
 from prism_search.core.query import parse_query
-from prism_search.core.ranking import (
-    OPENING_LINES,
-    RANGE_LINES_MAX,
-    Range,
-    best_range,
-    confidence,
-    further_ranges,
-    rank,
-    rarity_of,
-)
+from prism_search.core.ranking import rank, rarity_of
 from prism_search.core.signals import NAME_WEIGHTS, WEIGHTS, names_score_max, score
 
 
@@ -294,56 +285,3 @@ def test_rarity_falls_with_frequency_and_is_never_negative():
     rarity = rarity_of({"a": 0, "b": 5, "c": 10, "d": 12}, 10)
     assert rarity["a"] > rarity["b"] > rarity["c"] > 0
     assert rarity["d"] > 0  # counted a moment later than the documents
-
-
-@pytest.mark.parametrize(
-    ("scores", "expected"),
-    [([], "none"), ([1.6], "high"), ([1.59], "medium"), ([0.8], "medium"), ([0.79], "low")],
-)
-def test_confidence_is_of_the_best(scores, expected):
-    assert confidence(scores) == expected
-
-
-# Ranges
-
-
-def test_the_definition_of_a_named_symbol_is_shown_first():
-    named = file(
-        definitions=(definition("Other.find", start=1), definition("Store.find", start=20, end=30)),
-        keyword_chunks=[chunk(9, 50, 60)],
-    )
-    assert best_range(ask("Store::find"), named) == Range(20, 30, "Store.find", "function")
-
-
-def test_a_long_definition_is_cut():
-    found = best_range(ask("find"), file(definitions=(definition("find", start=5, end=999),)))
-    assert (found.start, found.end) == (5, 5 + RANGE_LINES_MAX - 1)
-
-
-def test_then_the_best_chunk_by_words_then_by_vector_then_a_name_then_the_beginning():
-    question = ask("route parcels")
-    by_words, by_vector = chunk(1, 10, 12, "a"), chunk(5, 20, 22, "b")
-    name = definition("route_parcels", start=30, end=31)
-    fields = {
-        "keyword_chunks": [by_words],
-        "vector_chunks": [by_vector],
-        "definitions": (name,),
-        "lines": 100,
-    }
-    starts = []
-    for dropped in (None, "keyword_chunks", "vector_chunks", "definitions"):
-        fields.pop(dropped, None)
-        starts.append(best_range(question, file(**fields)))
-    assert [found.start for found in starts] == [10, 20, 30, 1]
-    assert starts[-1] == Range(1, OPENING_LINES)
-    assert best_range(question, file(lines=0)) == Range(1, 1)
-    assert best_range(question, file(lines=3)) == Range(1, 3)
-
-
-def test_further_ranges_do_not_overlap_and_come_best_first():
-    chunks = [chunk(1, 1, 5), chunk(3, 5, 9), chunk(2, 10, 12), chunk(4, 20, 22)]
-    shown = [Range(22, 30)]
-    assert [(r.start, r.end) for r in further_ranges(file(keyword_chunks=chunks), shown)] == [
-        (5, 9),
-        (10, 12),
-    ]

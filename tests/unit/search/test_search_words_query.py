@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import QUERY_CHARS_MAX, Hit, Intent
-from prism_search.core.advice import ACTIONS_MAX, diagnose, next_actions
+from prism_search.core.advice import ACTIONS_MAX, confidence, diagnose, next_actions
 from prism_search.core.query import SYMBOLS_MAX, TERMS_MAX, dotted, last_name, parse_query
 from prism_search.core.words import EQUAL, KIN, PREFIX, flat, likeness, parts, stem, stems_of
 
@@ -200,10 +200,53 @@ def test_any_text_is_understood(text):
 # Advice
 
 
-def hit(symbol: str = "") -> Hit:
+def hit(symbol: str = "", score: float = 1, path: str = "a.py", kind: str = "method") -> Hit:
     return Hit(
-        repo="acme/parcel-tracker", file_path="a.py", start_line=3, end_line=9, content="", symbol=symbol, score=1
-    )  # fmt: skip
+        repo="acme/parcel-tracker",
+        file_path=path,
+        start_line=3,
+        end_line=9,
+        content="",
+        symbol=symbol,
+        kind=kind if symbol else "",
+        score=score,
+    )
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [([], "none"), ([1.6], "high"), ([1.59], "medium"), ([0.8], "medium"), ([0.79], "low")],
+)
+def test_confidence_is_of_the_best(scores, expected):
+    hits = [hit("Route.next", score) for score in scores]
+    assert confidence(parse_query("how does a route go on"), hits) == expected
+    assert confidence(parse_query("Route.next"), hits) == expected
+
+
+def test_one_symbol_without_its_definition_is_never_of_high_confidence():
+    hits = [hit("Route.next_stop", 9)]
+    assert confidence(parse_query("Route.next()"), hits) == "medium"
+    assert (
+        next_actions(parse_query("Route.next()"), hits)[0] == 'grep_code pattern="next", as no hit defines it'
+    )
+
+
+def test_the_definition_of_the_one_symbol_is_read_next_even_below_a_test():
+    hits = [hit("test_next", 3, "test_a.py"), hit("Route.next", 2)]
+    assert 'file_path="a.py"' in next_actions(parse_query("Route.next"), hits)[0]
+    assert 'file_path="test_a.py"' in next_actions(parse_query("next of a route"), hits)[0]
+
+
+def test_actions_name_the_repository_where_there_are_several():
+    assert all(
+        action.endswith(' repo="acme/parcel-tracker"')
+        for action in next_actions(parse_query("retry parcels"), [hit("Route.next")], with_repo=True)
+    )
+
+
+def test_headings_and_keys_are_not_looked_up():
+    actions = next_actions(parse_query("retry parcels"), [hit("Guide.Retries", kind="section")])
+    assert not any("get_symbol_definition" in action for action in actions)
 
 
 def test_without_hits_the_advice_is_to_look_otherwise():
@@ -230,6 +273,7 @@ def test_who_asks_for_callers_is_sent_to_grep():
 def test_an_empty_answer_says_why():
     query = parse_query("retry parcels")
     assert diagnose(query, {"keyword": 3})["reason"] == "filters dropped every candidate"
+    assert diagnose(query, {"keyword": 0}, "no file passes")["reason"] == "no file passes"
     nothing = diagnose(query, {"keyword": 0})
     assert nothing == {
         "found_by_leg": {"keyword": 0}, "words": ["retry", "parcels"], "reason": "no leg found anything",

@@ -9,6 +9,9 @@ from prism_gateway.mcp import present
 from prism_gateway.mcp.code import ANSWER_TOKENS, SEARCH_OUTPUT, Glob, Limit
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, MaxTokens, ScopedArguments, Tool, Toolset
 
+# Enough of a passage to see whether it answers; read_file has the rest.
+PASSAGE_CHARS_MAX = 800
+
 
 class SearchDocs(ScopedArguments):
     query: Annotated[str, Field(description="question or words")]
@@ -27,7 +30,7 @@ async def search_docs(call: Call, arguments: SearchDocs) -> Answer:
             corpus=rpc.Corpus.DOCS,
         )
     )
-    return present.search(reply, arguments.max_tokens)
+    return present.search(reply, arguments.max_tokens, PASSAGE_CHARS_MAX)
 
 
 TOOLS: tuple[AnyTool, ...] = (

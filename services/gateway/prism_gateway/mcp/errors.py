@@ -4,12 +4,15 @@ import logging
 
 from mcp.types import CallToolResult, TextContent
 from pydantic import ValidationError
+from starlette.responses import Response
 
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_gateway.mcp.tool import AnyTool
-from prism_gateway.rest.errors import invalid_argument
+from prism_gateway.rest.errors import error_response, invalid_argument
 
 NAMES_SHOWN_MAX = 10
+# Of the range that JSON-RPC 2.0 leaves to servers.
+REFUSED = -32_001
 
 log = logging.getLogger(__name__)
 
@@ -21,6 +24,14 @@ def error_result(body: ErrorBody) -> CallToolResult:
         structured_content={"error": body.model_dump(mode="json")},
         is_error=True,
     )
+
+
+def refusal(body: ErrorBody) -> Response:
+    """An error that comes before any tool is called, with the status of its code. It is one of JSON-RPC, as clients show
+    no other body.
+    """
+    error = {"code": REFUSED, "message": error_text(body), "data": body.model_dump(mode="json")}
+    return error_response(body, content={"jsonrpc": "2.0", "id": None, "error": error})
 
 
 def error_text(body: ErrorBody) -> str:

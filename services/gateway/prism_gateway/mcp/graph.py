@@ -45,13 +45,18 @@ async def get_function_body(call: Call, arguments: GetFunctionBody) -> Answer:
     # A function or class of the name comes before a variable of the name; the order is else the service's.
     found = sorted(answer.definitions, key=lambda definition: definition.symbol.kind not in BODY_KINDS)
     if not found:
-        raise PrismError(
-            ErrorCode.SYMBOL_NOT_FOUND,
-            f"There is no definition of {arguments.symbol!r}.",
-            "Try one of the suggestions, or search_code.",
-            suggestions=list(answer.suggestions),
-        )
+        raise _not_found(answer)
     return present.function_body(found[0], found[1:], reply.receipt, arguments.max_tokens)
+
+
+def _not_found(answer: rpc.SymbolAnswer) -> PrismError:
+    told = (f"There is no definition of {answer.symbol!r}.", present.unparsed_sentence(answer.unparsed))
+    return PrismError(
+        ErrorCode.SYMBOL_NOT_FOUND,
+        " ".join(filter(None, told)),
+        "Try one of details.suggestions, or search_code." if answer.suggestions else "Try search_code.",
+        suggestions=list(answer.suggestions),
+    )
 
 
 TOOLS: tuple[AnyTool, ...] = (

@@ -4,6 +4,7 @@ The text is not the JSON again: it is what a person would want to read, a place 
 keeps to `max_tokens` and says so when it had to leave something out.
 """
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from prism_gateway.mcp.tool import Answer
 
 CONTENT_FLOOR_CHARS = 400
 LINE_FLOOR_CHARS = 200
+NO_LIMIT = sys.maxsize
 # What a result costs beside its text, in characters: braces, names of fields, numbers.
 ITEM_CHARS = 60
 COMMIT_CHARS = 10
@@ -24,20 +26,15 @@ TIMINGS_META = "prism/timings_ms"
 Json = dict[str, Any]
 
 
-def search(reply: rpc.SearchReply, max_tokens: int) -> Answer:
-    """Hits with their code; the code is shortened before a hit is left out."""
+def search(reply: rpc.SearchReply, max_tokens: int, passage_chars_max: int = NO_LIMIT) -> Answer:
+    """Hits with their code; the code is shortened before a hit is left out, and never longer than a passage may be."""
     heads = [_hit_head(hit) for hit in reply.results]
-    fits = fit(
-        [len(hit.content) for hit in reply.results],
-        [len(head) + ITEM_CHARS for head in heads],
-        chars(max_tokens),
-        CONTENT_FLOOR_CHARS,
-    )
-    contents = [
-        _shorten(hit.content, fits.text_chars_max, hit.start_line) for hit in reply.results[: fits.kept]
-    ]
+    wanted = [min(len(hit.content), passage_chars_max) for hit in reply.results]
+    fits = fit(wanted, [len(head) + ITEM_CHARS for head in heads], chars(max_tokens), CONTENT_FLOOR_CHARS)
+    room = min(fits.text_chars_max, passage_chars_max)
+    contents = [_shorten(hit.content, room, hit.start_line) for hit in reply.results[: fits.kept]]
     left_out = len(reply.results) - fits.kept
-    shortened = sum(new != hit.content for new, hit in zip(contents, reply.results, strict=False))
+    shortened = sum(length > fits.text_chars_max for length in wanted[: fits.kept])
     structured: Json = {
         "results": [
             hit.model_dump(mode="json") | {"content": content}
@@ -59,7 +56,7 @@ def search(reply: rpc.SearchReply, max_tokens: int) -> Answer:
         structured["diagnostics"] = reply.diagnostics
     blocks = [f"{head}\n{content.rstrip()}" for head, content in zip(heads, contents, strict=False)]
     if not blocks:
-        blocks = [f"Nothing found. {_facts(reply.diagnostics)}".rstrip()]
+        blocks = [_nothing_found(reply.diagnostics)]
     foot = [
         f"confidence {reply.confidence}, intent {reply.query_intent.value}; {_receipt_line(reply.receipt)}",
         *_next_lines(structured["next_actions"]),
@@ -101,8 +98,7 @@ def grep(reply: rpc.GrepReply, fits: Fit, max_tokens: int, *, cut_off: bool) -> 
             lines += ["", here] if lines else [here]
             place = here
         lines += _grep_lines(match)
-    count = f"{len(matches)} matches" if matches else "No match"
-    foot = [f"{count} in {reply.files_scanned} files scanned; {_receipt_line(reply.receipt)}"]
+    foot = [f"{_grep_count(matches, reply)}; {_receipt_line(reply.receipt)}"]
     if structured["note"]:
         foot.append(f"note: {structured['note']}")
     if reply.next_cursor:
@@ -111,7 +107,7 @@ def grep(reply: rpc.GrepReply, fits: Fit, max_tokens: int, *, cut_off: bool) -> 
 
 
 def read_file(reply: rpc.ReadFileReply, max_tokens: int) -> Answer:
-    """The text of the lines, cut at a line end."""
+    """The text of the lines, cut at a line end; for readers with their numbers."""
     content, missing = cut(reply.content, chars(max_tokens))
     end_line = reply.end_line - missing
     cut_off = reply.truncated or content != reply.content
@@ -133,7 +129,7 @@ def read_file(reply: rpc.ReadFileReply, max_tokens: int) -> Answer:
         structured |= {"truncated": True, "next_actions": [action]}
         foot += f"\nnext: {action}"
     head = f"{reply.file_path}:{reply.start_line}-{end_line} of {reply.line_count} lines"
-    return Answer(structured, f"{head}\n{content}\n\n{foot}")
+    return Answer(structured, f"{head}\n{_numbered(content, reply.start_line)}\n\n{foot}")
 
 
 def fit_files(reply: rpc.ListFilesReply, max_tokens: int) -> Fit:
@@ -210,15 +206,12 @@ def definitions(reply: rpc.DefinitionsReply, max_tokens: int) -> Answer:
     for answer in reply.answers:
         shown = [_definition(definition, fits.text_chars_max) for definition in answer.definitions[:room]]
         room -= len(shown)
-        answers.append(
-            {
-                "symbol": answer.symbol,
-                "definitions": shown,
-                "total": answer.total,
-                "suggestions": list(answer.suggestions),
-            }
-        )
+        answers.append(_symbol_answer(answer, shown))
         blocks += [_definition_block(definition) for definition in shown] or [_miss_line(answer)]
+        if answer.matched and shown:
+            blocks[-len(shown)] = f"{_matched_line(answer)}\n{blocks[-len(shown)]}"
+        if 0 < len(shown) < answer.total:
+            blocks.append(f"{answer.symbol}: {answer.total - len(shown)} more definitions.")
     structured: Json = {"answers": answers, "receipt": _receipt(reply.receipt)}
     foot = _receipt_line(reply.receipt)
     shortened = any(
@@ -244,7 +237,7 @@ def function_body(
         for other in others
     ]
     structured["receipt"] = _receipt(receipt)
-    lines = [_definition_head(structured), body, "", _receipt_line(receipt)]
+    lines = [_definition_head(structured), body.rstrip("\n"), "", _receipt_line(receipt)]
     if body != best.body:
         action = (
             f"{missing} lines left out: raise max_tokens, or "
@@ -267,6 +260,8 @@ def coverage(reply: rpc.CoverageReply, max_tokens: int) -> Answer:
         f"{reply.repo}: {reply.files} files, {reply.indexed} indexed, {reply.skipped} skipped, {reply.failed} failed",
         f"reasons: {_facts(reply.by_reason) or 'none'}",
         f"languages: {_facts(reply.by_language) or 'none'}",
+        f"parse: {_facts(reply.by_parse) or 'none'}",
+        *(f"{file.file_path}: indexed without symbols, parse {file.parse}" for file in reply.unparsed[:kept]),
         *(
             f"{problem.file_path}: {problem.status}, {problem.reason} {problem.detail}".rstrip()
             for problem in problems
@@ -302,6 +297,12 @@ def repositories(found: Sequence[Repository]) -> Answer:
 # ── pieces ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _nothing_found(diagnostics: dict[str, Any]) -> str:
+    reason, words = diagnostics.get("reason"), diagnostics.get("words")
+    head = f"Nothing found: {reason}." if reason else "Nothing found."
+    return f"{head} Words looked for: {', '.join(words)}." if words else head
+
+
 def _hit_head(hit: rpc.Hit) -> str:
     return f"{hit.repo} {hit.file_path}:{hit.start_line}-{hit.end_line} {hit.symbol}".rstrip()
 
@@ -315,12 +316,19 @@ def _shorten(content: str, chars_max: int, start_line: int) -> str:
     return f"{head}\n… {missing} more lines: read_file from line {start_line + head.count(chr(10)) + 1}"
 
 
+def _numbered(content: str, start_line: int) -> str:
+    """Each line with its number before it, so that a reader can name lines."""
+    lines = content.removesuffix("\n").split("\n")
+    width = len(str(start_line + len(lines) - 1))
+    return "\n".join(f"{number:>{width}}\t{line}" for number, line in enumerate(lines, start_line))
+
+
 def _receipt(receipt: rpc.Receipt) -> Json:
     return receipt.model_dump(mode="json")
 
 
 def _receipt_line(receipt: rpc.Receipt) -> str:
-    line = f"index {receipt.repo}@{_short(receipt.indexed_commit) or 'none'}"
+    line = _indexed(receipt)
     if receipt.head_commit and receipt.head_commit != receipt.indexed_commit:
         line += f" ({receipt.lag_seconds:.0f} s behind {_short(receipt.head_commit)})"
     if receipt.files_skipped or receipt.files_failed:
@@ -328,6 +336,13 @@ def _receipt_line(receipt: rpc.Receipt) -> str:
     if receipt.missing_legs:
         line += f", without {', '.join(receipt.missing_legs)}"
     return line
+
+
+def _indexed(receipt: rpc.Receipt) -> str:
+    if receipt.repo == rpc.SEVERAL_REPOSITORIES:
+        return "index of all repositories"
+    commit = _short(receipt.indexed_commit)
+    return f"index {receipt.repo}@{commit}" if commit else f"index {receipt.repo}, no commit complete yet"
 
 
 def _short(commit: str) -> str:
@@ -374,6 +389,13 @@ def _grep_lines(match: Json) -> list[str]:
         f"{line}: {match['text']}",
         *(f"{line + 1 + index}- {text}" for index, text in enumerate(after)),
     ]
+
+
+def _grep_count(matches: Sequence[Json], reply: rpc.GrepReply) -> str:
+    if not matches and not reply.files_scanned and not reply.note:
+        return "No match: by the index no file has it"
+    count = {0: "No match", 1: "1 match"}.get(len(matches), f"{len(matches)} matches")
+    return f"{count} in {reply.files_scanned} files scanned"
 
 
 def _flags(flags: FileFlags) -> list[str]:
@@ -449,11 +471,36 @@ def _definition_block(shown: Json) -> str:
     return "\n".join([*lines, *(text for text in (shown["signature"], shown["docstring"]) if text)])
 
 
+def _symbol_answer(answer: rpc.SymbolAnswer, shown: list[Json]) -> Json:
+    told: Json = {
+        "symbol": answer.symbol,
+        "definitions": shown,
+        "total": answer.total,
+        "suggestions": list(answer.suggestions),
+    }
+    if answer.matched:
+        told["matched"] = answer.matched
+    if answer.unparsed:
+        told["unparsed"] = list(answer.unparsed)
+    return told
+
+
+def _matched_line(answer: rpc.SymbolAnswer) -> str:
+    return f"{answer.symbol}: found as {answer.matched}; whether it is this one is not known."
+
+
 def _miss_line(answer: rpc.SymbolAnswer) -> str:
     if answer.total:
         return f"{answer.symbol}: {answer.total} definitions left out."
-    near = f" Near names: {', '.join(answer.suggestions)}." if answer.suggestions else ""
-    return f"{answer.symbol}: no definition.{near}"
+    near = f"Near names: {', '.join(answer.suggestions)}." if answer.suggestions else ""
+    return _join(f"{answer.symbol}: no definition.", near, unparsed_sentence(answer.unparsed))
+
+
+def unparsed_sentence(paths: Sequence[str]) -> str:
+    """Where an undefined name may be defined all the same; empty without such files."""
+    if not paths:
+        return ""
+    return f"It may be defined in {', '.join(paths)}: the parser gave up there, so no symbols are known; use grep_code."
 
 
 def _job(job: Job) -> Json:

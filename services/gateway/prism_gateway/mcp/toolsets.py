@@ -10,8 +10,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_gateway.mcp import admin, code, docs, graph
+from prism_gateway.mcp.errors import refusal
 from prism_gateway.mcp.tool import AnyTool, Toolset
-from prism_gateway.rest.errors import error_response
 
 DEFAULT = frozenset({Toolset.CODE})
 ALL = "all"
@@ -58,6 +58,6 @@ class ToolsetCheck:
         try:
             toolsets_of(HTTPConnection(scope))
         except PrismError as error:
-            await error_response(error.body)(scope, receive, send)
+            await refusal(error.body)(scope, receive, send)
             return
         await self._app(scope, receive, send)

@@ -22,14 +22,14 @@ CODES_BY_STATUS = {
 }
 
 
-def error_response(body: ErrorBody, status: int = 0) -> Response:
-    """The HTTP answer that carries an error."""
+def error_response(body: ErrorBody, status: int = 0, content: dict[str, object] | None = None) -> Response:
+    """The HTTP answer that carries an error; `content` where it is said in another form."""
     headers = {}
     if body.code is ErrorCode.UNAUTHENTICATED:
         headers["WWW-Authenticate"] = "Bearer"
     if body.code in (ErrorCode.RATE_LIMITED, ErrorCode.UNAVAILABLE):
         headers["Retry-After"] = str(body.details.get("retry_after_s", RETRY_AFTER_S))
-    content = {"error": body.model_dump(mode="json")}
+    content = content or {"error": body.model_dump(mode="json")}
     return JSONResponse(content, status_code=status or http_status(body.code), headers=headers)
 
 

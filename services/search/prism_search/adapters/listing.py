@@ -11,7 +11,7 @@ from prism_search.adapters.kept import Kept
 from prism_search.adapters.repositories import Target
 from prism_store.reader import Reader, StoredPoint, with_status
 
-FIELDS = ("scope", "path", "generation", "chunks", "language")
+FIELDS = ("scope", "path", "generation", "starts", "language")
 FILES_KEPT_MAX = 50_000
 FILES_PER_READ = 5_000
 # So many are read one by one rather than all of them, if the list is not there yet.

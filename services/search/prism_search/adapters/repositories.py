@@ -11,14 +11,13 @@ from rapidfuzz import process
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Repository
-from prism_contracts.rpc import Receipt, Scope, ScopedRequest
+from prism_contracts.rpc import SEVERAL_REPOSITORIES, Receipt, Scope, ScopedRequest
 from prism_runtime.records import WatchedRecords
 from prism_store.reader import Reader, with_status
 
 COUNTS_KEPT_S = 1.0
 NAMES_SHOWN_MAX = 20
 CACHED_SCOPES_MAX = 1_000
-SEVERAL = "*"
 
 
 class Target(NamedTuple):
@@ -100,7 +99,7 @@ class Repositories:
         layers = [layer for r in repositories if (layer := r.layers.get(target.scope.layer))]
         one = repositories[0] if len(repositories) == 1 else None
         return Receipt(
-            repo=one.name if one else SEVERAL,
+            repo=one.name if one else SEVERAL_REPOSITORIES,
             indexed_commit=layers[0].commit if one and layers else "",
             head_commit=one.head_commit if one else "",
             lag_seconds=max((_lag_s(r, target.scope.layer) for r in repositories), default=0.0),

@@ -1,34 +1,58 @@
-"""What to do after an answer, and why there is none."""
+"""How far an answer can be trusted, what to do after it, and why there is none."""
 
 from collections.abc import Mapping, Sequence
 
 from prism_contracts.rpc import Hit, Intent
-from prism_search.core.query import Query
+from prism_search.core.query import Query, last_name
 
 ACTIONS_MAX = 3
+CONFIDENT, PLAUSIBLE = 1.6, 0.8
+# Symbols of prose and data: there is nothing to look up by their names.
+WITHOUT_DEFINITION = frozenset({"", "section", "key"})
 
 
-def next_actions(query: Query, hits: Sequence[Hit]) -> tuple[str, ...]:
-    """Calls that are likely to come next, ready to be made."""
+def confidence(query: Query, hits: Sequence[Hit]) -> str:
+    """`high`, `medium` or `low` by the best score: 1.6 and more is rarely wrong, below 0.8 rarely right. Without the
+    definition of the one symbol that is asked for it is not high, however well other names match.
+    """
+    if not hits:
+        return "none"
+    if hits[0].score < PLAUSIBLE:
+        return "low"
+    if hits[0].score < CONFIDENT or (query.only_symbol and _definition(query, hits) is None):
+        return "medium"
+    return "high"
+
+
+def next_actions(query: Query, hits: Sequence[Hit], *, with_repo: bool = False) -> tuple[str, ...]:
+    """Calls that are likely to come next, ready to be made. `with_repo` names the repository in each."""
     if not hits:
         return ("grep_code with a literal part of what you look for", "list_files to see what is indexed")
-    best = hits[0]
-    actions = [
-        f'read_file file_path="{best.file_path}" start_line={best.start_line} end_line={best.end_line}'
-    ]
-    if best.symbol:
-        actions.append(f'get_symbol_definition symbol="{best.symbol}" include_body=true')
+    best = _definition(query, hits) or hits[0]
+    repo = f' repo="{best.repo}"' if with_repo else ""
+    place = f'file_path="{best.file_path}"'
+    actions = [f"read_file {place} start_line={best.start_line} end_line={best.end_line}{repo}"]
+    if query.only_symbol and _definition(query, hits) is None:
+        name = last_name(query.only_symbol)
+        actions.insert(0, f'grep_code pattern="{name}", as no hit defines it')
+    if best.kind not in WITHOUT_DEFINITION:
+        actions.append(f'get_symbol_definition symbol="{best.symbol}" include_body=true{repo}')
     if query.intent in (Intent.CALLERS, Intent.USAGE) and (query.symbols or best.symbol):
-        actions.append(f'grep_code pattern="{(query.symbols or (best.symbol,))[0]}" word=true')
+        actions.append(f'grep_code pattern="{(query.symbols or (best.symbol,))[0]}" word=true{repo}')
     else:
-        actions.append(f'get_file_outline file_path="{best.file_path}"')
+        actions.append(f"get_file_outline {place}{repo}")
     return tuple(actions[:ACTIONS_MAX])
 
 
-def diagnose(query: Query, found: Mapping[str, int]) -> dict[str, object]:
-    """Which leg found how much, and which words were asked for: all filters dropped what there was, or nothing was."""
-    return {
-        "found_by_leg": dict(found),
-        "words": list(query.terms),
-        "reason": "filters dropped every candidate" if any(found.values()) else "no leg found anything",
-    }
+def diagnose(query: Query, found: Mapping[str, int], excluded: str = "") -> dict[str, object]:
+    """Why there is no hit, which leg found how much, and which words were asked for. `excluded` says that the filters
+    leave no file to look at.
+    """
+    dropped = "filters dropped every candidate" if any(found.values()) else "no leg found anything"
+    return {"found_by_leg": dict(found), "words": list(query.terms), "reason": excluded or dropped}
+
+
+def _definition(query: Query, hits: Sequence[Hit]) -> Hit | None:
+    """The first hit that shows the definition of the one symbol that is asked for."""
+    name = last_name(query.only_symbol)
+    return next((hit for hit in hits if name and last_name(hit.symbol) == name), None)

@@ -57,9 +57,16 @@ class Question:
     def name_match(self, name: str) -> float:
         """Share of the question that a name takes up, times share of the name that the question takes up."""
         taken = self.taken_up_by_name(name)
-        if not taken:
+        return self.share(taken) * _filled(name, taken) if taken else 0.0
+
+    def name_match_within(self, name: str, common: frozenset[str]) -> float:
+        """The same without the stems that a whole file is about, as they tell nothing of one of its names."""
+        taken = self.taken_up_by_name(name)
+        rest = self.total - sum(self.rarity.get(stem, 0.0) for stem in common)
+        if not taken or rest <= 0:
             return 0.0
-        return self.share(taken) * min(1.0, sum(taken.values()) / len(stems_of(name)))
+        told = sum(self.rarity.get(stem, 0.0) * taken[stem] for stem in taken.keys() - common)
+        return told / rest * _filled(name, taken)
 
     def exact_name_match(self, name: str) -> float:
         """The same by equal words only."""
@@ -74,3 +81,8 @@ class Question:
             degrees = ((stem, likeness(stem, word)) for stem in self._stems)
             known = self._kin[word] = tuple((stem, degree) for stem, degree in degrees if degree)
         return known
+
+
+def _filled(name: str, taken: Mapping[str, float]) -> float:
+    """Share of a name's words that the question takes up."""
+    return min(1.0, sum(taken.values()) / len(stems_of(name)))

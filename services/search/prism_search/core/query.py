@@ -62,6 +62,11 @@ class Query:
     about_tests: bool
 
     @property
+    def only_symbol(self) -> str:
+        """The symbol that is all of the question; empty if the question says more, or is no name."""
+        return self.text.removesuffix("()") if ONE_SYMBOL.fullmatch(self.text) else ""
+
+    @property
     def first_half(self) -> tuple[str, ...]:
         """The first half of the stems: where questions name their subject."""
         return self.stems[: max(1, (len(self.stems) + 1) // 2)]

@@ -1,6 +1,6 @@
 """What of a repository is searchable, what the index holds of a layer, and how many points there are."""
 
-from prism_contracts.code import FileStatus
+from prism_contracts.code import UNPARSED, FileStatus
 from prism_contracts.rpc import (
     CoverageProblem,
     CoverageReply,
@@ -12,6 +12,7 @@ from prism_contracts.rpc import (
     PointCountsReply,
     PointCountsRequest,
     Scope,
+    UnparsedFile,
 )
 from prism_search.adapters.repositories import Repositories
 from prism_store.reader import Reader, StoredPoint, has_any, with_status
@@ -37,6 +38,9 @@ class CoverageHandlers:
         redactions = await self._reader.counts_by(scope, "redactions", indexed)
         scan = self._reader.scan(scope, [PROBLEMS], ["path", "status", "reason", "detail", "size"])
         problems = [_problem(point) async for point in scan]
+        without_symbols = [*indexed, has_any("parse", sorted(UNPARSED))]
+        scan = self._reader.scan(scope, without_symbols, ["path", "language", "parse"])
+        unparsed = [_unparsed_file(point) async for point in scan]
         return CoverageReply(
             repo=target.repositories[0].name,
             files=sum(by_status.values()),
@@ -49,6 +53,7 @@ class CoverageHandlers:
             redacted_files=await self._redacted_files(scope, list(redactions)),
             redactions=redactions,
             problems=tuple(sorted(problems, key=lambda problem: problem.file_path)[: request.limit]),
+            unparsed=tuple(sorted(unparsed, key=lambda file: file.file_path)[: request.limit]),
             receipt=await self._repositories.receipt(target),
         )
 
@@ -89,4 +94,10 @@ def _problem(point: StoredPoint) -> CoverageProblem:
         reason=point.text("reason"),
         detail=point.text("detail"),
         size_bytes=point.number("size"),
+    )
+
+
+def _unparsed_file(point: StoredPoint) -> UnparsedFile:
+    return UnparsedFile(
+        file_path=point.text("path"), language=point.text("language"), parse=point.text("parse")
     )

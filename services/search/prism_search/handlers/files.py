@@ -3,7 +3,6 @@
 from typing import NoReturn
 
 from qdrant_client import models
-from rapidfuzz import process
 
 from prism_contracts.code import FileFlags, FileStatus, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
@@ -18,15 +17,15 @@ from prism_contracts.rpc import (
     ReadFileRequest,
 )
 from prism_runtime.packing import unpack_symbols
+from prism_search.adapters.filters import refuse_unknown_language
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import find_file, read_text
 from prism_search.core.cursors import read_cursor, write_cursor
 from prism_search.core.globs import compile_glob, literal_prefix
+from prism_search.core.near_paths import near_paths
 from prism_store.reader import Reader, StoredPoint, has, starts_with, with_status
 
-PATHS_NEAR = 3
 PATHS_COMPARED_MAX = 50_000
-NEAR_SCORE_MIN = 60
 FLAG_NAMES = {name[0]: name for name in FileFlags.model_fields}
 ENTRY_FIELDS = ("path", "language", "size", "lines", "flags", "status", "reason")
 
@@ -65,6 +64,7 @@ class FileHandlers:
     async def list_files(self, request: ListFilesRequest) -> ListFilesReply:
         """Files by glob, in order of path."""
         target = self._repositories.target(request, single=True)
+        await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         question = request.model_dump_json(exclude={"cursor", "limit"})
         after = str(read_cursor(question, request.cursor, (str,))[0]) if request.cursor else ""
         statuses = (FileStatus.INDEXED, *((FileStatus.SKIPPED,) if request.include_skipped else ()))
@@ -126,11 +126,7 @@ class FileHandlers:
             paths.append(point.text("path"))
             if len(paths) >= PATHS_COMPARED_MAX:
                 break
-        same_name = [known for known in paths if known.rpartition("/")[2] == path.rpartition("/")[2]][
-            :PATHS_NEAR
-        ]
-        alike = process.extract(path, paths, limit=PATHS_NEAR, score_cutoff=NEAR_SCORE_MIN)
-        near = list(dict.fromkeys([*same_name, *(match for match, _, _ in alike)]))[:PATHS_NEAR]
+        near = near_paths(path, paths)
         raise PrismError(
             ErrorCode.FILE_NOT_FOUND,
             f"There is no file {path} in {target.repositories[0].name}.",

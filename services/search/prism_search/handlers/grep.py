@@ -11,6 +11,7 @@ from qdrant_client import models
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import GrepMatch, GrepReply, GrepRequest
+from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.listing import Listing, place
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import Texts, read_text
@@ -52,15 +53,21 @@ class GrepHandler:
         question = request.model_dump_json(exclude={"cursor", "limit", "context_lines"})
         start = _start(question, request.cursor)
         target = self._repositories.target(request)
+        await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         scan = _Scan(request, pattern, target, start, deadline)
         files = await self._candidates(target, request, pattern)
         await self._look(scan, files[bisect_right(files, start, key=_end) :])
         complete = not scan.full and not scan.late
+        excluded = (
+            ""
+            if files
+            else await no_file_passes(self._reader, target.scope, request.path_filter, request.language)
+        )
         return GrepReply(
             matches=tuple(scan.matches),
             next_cursor="" if complete else write_cursor(question, *scan.position),
             complete=complete,
-            note=_note(scan),
+            note=excluded or _note(scan),
             files_scanned=scan.files,
             receipt=await self._repositories.receipt(target),
         )

@@ -18,15 +18,17 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Corpus, Hit, SearchReply, SearchRequest
 from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, QueryVectors
 from prism_search.adapters.facts import ChunkFacts, Facts, FileFacts
+from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import Excerpt, read_excerpts
-from prism_search.core.advice import diagnose, next_actions
+from prism_search.core.advice import confidence, diagnose, next_actions
 from prism_search.core.candidates import Candidate, ChunkHit, fuse
 from prism_search.core.globs import compile_glob, literal_prefix
 from prism_search.core.matching import Question
+from prism_search.core.passages import Range, best_range, further_ranges
 from prism_search.core.query import Query, dotted, last_name, parse_query
-from prism_search.core.ranking import Range, best_range, confidence, further_ranges, rank
+from prism_search.core.ranking import rank
 from prism_store.reader import (
     Leg,
     MatchLeg,
@@ -73,6 +75,7 @@ class SearchHandler:
         clock = _Clock()
         query = parse_query(request.query)
         target = self._repositories.target(request)
+        await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
         vectors = await self._embedding.embed(query.text)
         if vectors.deep and not await self._reader.has_deep_vectors(request.tenant):
@@ -99,15 +102,19 @@ class SearchHandler:
         clock.lap("assemble")
         return SearchReply(
             results=hits,
-            confidence=confidence([hit.score for hit in hits]),
+            confidence=confidence(query, hits),
             query_intent=query.intent,
-            next_actions=next_actions(query, hits),
-            diagnostics={}
-            if hits
-            else diagnose(query, {leg: len(points) for leg, points in found.points.items()}),
+            next_actions=next_actions(query, hits, with_repo=len(target.repositories) > 1),
+            diagnostics={} if hits else await self._diagnose(request, query, target, found),
             receipt=receipt,
             timings_ms=clock.laps,
         )
+
+    async def _diagnose(
+        self, request: SearchRequest, query: Query, target: Target, found: Found
+    ) -> dict[str, object]:
+        excluded = await no_file_passes(self._reader, target.scope, request.path_filter, request.language)
+        return diagnose(query, {leg: len(points) for leg, points in found.points.items()}, excluded)
 
     async def _candidates(
         self,
@@ -152,7 +159,9 @@ class SearchHandler:
             if len(shown) >= limit:
                 break
             first = next(found for other, found in shown if other is file)
-            shown += [(file, found) for found in further_ranges(file, [first])[: limit - len(shown)]]
+            shown += [
+                (file, found) for found in further_ranges(question, file, [first])[: limit - len(shown)]
+            ]
         excerpts = [
             Excerpt(file.file, file.generation, file.starts, found.start, found.end) for file, found in shown
         ]

@@ -1,24 +1,36 @@
 """Where symbols are defined."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from rapidfuzz import process
+from qdrant_client import models
+from rapidfuzz import process, utils
 
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, FileStatus, Symbol
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, UNPARSED, FileStatus, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
 from prism_runtime.packing import unpack_symbols
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import FILE_FIELDS, read_text
-from prism_search.core.query import dotted, last_name
-from prism_store.reader import Reader, StoredPoint, TextLeg, has, has_any, with_status
+from prism_search.core.symbol_names import Fit, SymbolName, place_of
+from prism_store.reader import Reader, StoredPoint, TextLeg, contains, has, has_any, with_status
+from prism_store.words import ALL_WORDS, PART_CHARS_MAX, WORD, lower
 
 DEFINITIONS_MAX = 20
 FILES_MAX = 60
 SUGGESTIONS_MAX = 5
 SUGGESTION_SCORE_MIN = 55
+UNPARSED_SHOWN_MAX = 5
 BODY_LINES_MAX = 600
 NAME_CHARS_MAX = 500
+
+
+class Found(NamedTuple):
+    """A definition, the file that has it, and how well it fits the asked name."""
+
+    point: StoredPoint
+    symbol: Symbol
+    fit: Fit
 
 
 class SymbolHandlers:
@@ -34,53 +46,96 @@ class SymbolHandlers:
         answers = [await self._answer(target, symbol.strip(), request) for symbol in request.symbols]
         return DefinitionsReply(answers=tuple(answers), receipt=await self._repositories.receipt(target))
 
-    async def _answer(self, target: Target, symbol: str, request: DefinitionsRequest) -> SymbolAnswer:
-        if not symbol or len(symbol) > NAME_CHARS_MAX:
+    async def _answer(self, target: Target, asked: str, request: DefinitionsRequest) -> SymbolAnswer:
+        if not asked or len(asked) > NAME_CHARS_MAX:
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT,
                 f"A symbol's name has 1 to {NAME_CHARS_MAX} characters.",
                 "Give a name such as get or Session.get.",
             )
-        name = dotted(symbol.removesuffix("()"))
+        name = SymbolName.read(asked)
         found = await self._find(target, name, request.path)
         if not found:
             return SymbolAnswer(
-                symbol=symbol, definitions=(), total=0, suggestions=await self._suggest(target, name)
+                symbol=asked,
+                definitions=(),
+                total=0,
+                suggestions=await self._suggest(target, name),
+                unparsed=await self._unparsed(target, name),
             )
-        shown = found[:DEFINITIONS_MAX]
-        definitions = [await self._describe(target, *item, body=request.include_body) for item in shown]
-        return SymbolAnswer(symbol=symbol, definitions=tuple(definitions), total=len(found))
+        definitions = [
+            await self._describe(target, item.point, item.symbol, body=request.include_body)
+            for item in found[:DEFINITIONS_MAX]
+        ]
+        return SymbolAnswer(
+            symbol=asked,
+            definitions=tuple(definitions),
+            total=len(found),
+            matched=name.understood_by(found[0].fit),
+        )
 
-    async def _find(self, target: Target, name: str, path: str) -> list[tuple[StoredPoint, Symbol]]:
-        """Definitions whose qualified name ends with the asked name, best first."""
-        conditions = [with_status(FileStatus.INDEXED), has_any("names", sorted({name, last_name(name)}))]
-        if path:
-            conditions.append(has("path", path))
-        files: list[StoredPoint] = []
-        async for point in self._reader.scan(
-            target.scope, conditions, ["scope", *FILE_FIELDS, "symbols"], FILES_MAX
-        ):
-            files.append(point)
-            if len(files) >= FILES_MAX:
-                break
-        found = [
-            (point, symbol)
-            for point in files
+    async def _find(self, target: Target, name: SymbolName, path: str) -> list[Found]:
+        """The definitions that fit the name best, in the order to show them."""
+        # Longer names first: of files with the last component alone there may be more than are looked at.
+        found = await self._fitting(target, name, path, [name.longer, (name.last,)])
+        if (
+            not found
+        ):  # a dotted name, as of a module, is indexed as a whole: its last component finds it by its words
+            near = await self._near(target, name)
+            ending = [known for known in near if known.endswith(f".{name.last}")]
+            found = await self._fitting(target, name, path, [ending])
+        best = max((item.fit.degree for item in found), default=None)
+        return sorted((item for item in found if item.fit.degree == best), key=_order)
+
+    async def _fitting(
+        self, target: Target, name: SymbolName, path: str, names: Iterable[Sequence[str]]
+    ) -> list[Found]:
+        """The definitions that fit the name in files that define one of these, in the order of their groups."""
+        files: dict[str, StoredPoint] = {}
+        for group in filter(None, names):
+            conditions = [has_any("names", group), *([has("path", path)] if path else [])]
+            files |= await self._files(target, conditions, "symbols")
+        return [
+            Found(point, symbol, fit)
+            for point in files.values()
             for symbol in unpack_symbols(point.text("symbols"))
-            if _is_called(symbol, name)
+            if (fit := name.fit(symbol, place_of(target.name_of(point.text("scope")), point.text("path"))))
         ]
-        return sorted(found, key=lambda item: _order(item[0], item[1], name))
 
-    async def _suggest(self, target: Target, name: str) -> tuple[str, ...]:
-        """Names that are defined and look alike, by the words that they share."""
-        legs = [
-            TextLeg("symbol_text", last_name(name), FILES_MAX),
-            TextLeg("path_text", last_name(name), FILES_MAX),
-        ]
+    async def _files(
+        self, target: Target, conditions: Sequence[models.Condition], *fields: str
+    ) -> dict[str, StoredPoint]:
+        """At most FILES_MAX indexed files that meet the conditions, by id."""
+        conditions = [with_status(FileStatus.INDEXED), *conditions]
+        fields = ("scope", *FILE_FIELDS, *fields)
+        points, _ = await self._reader.page(target.scope, conditions, fields, "", FILES_MAX)
+        return {point.id: point for point in points}
+
+    async def _near(self, target: Target, name: SymbolName) -> set[str]:
+        """Names that are defined in the files that have most of the name's words among their symbols or in their path."""
+        legs = [TextLeg(field, name.last, FILES_MAX) for field in ("symbol_text", "path_text")]
         answers = await self._reader.ask_legs(target.scope, legs, ["names"])
-        names = {known for points in answers for point in points for known in _names(point)}
-        near = process.extract(name, sorted(names), limit=SUGGESTIONS_MAX, score_cutoff=SUGGESTION_SCORE_MIN)
-        return tuple(match for match, _, _ in near)
+        return {known for points in answers for point in points for known in _names(point)}
+
+    async def _suggest(self, target: Target, name: SymbolName) -> tuple[str, ...]:
+        """Names that are defined, share a word with the name and look like it, whatever their case."""
+        # A much shorter name is like any long one that happens to hold its letters.
+        near = [known for known in await self._near(target, name) if 2 * len(known) >= len(name.last)]
+        alike = process.extract(
+            name.dotted,
+            sorted(near),
+            processor=utils.default_process,
+            limit=SUGGESTIONS_MAX,
+            score_cutoff=SUGGESTION_SCORE_MIN,
+        )
+        return tuple(match for match, _, _ in alike)
+
+    async def _unparsed(self, target: Target, name: SymbolName) -> tuple[str, ...]:
+        """Files that hold the name and have no symbols, as their parser gave them up: it may be defined there."""
+        words = [word[:PART_CHARS_MAX] for word in WORD.findall(lower(name.last))]
+        holding = [models.Filter(should=[contains("words", word), has("words", ALL_WORDS)]) for word in words]
+        files = await self._files(target, [has_any("parse", sorted(UNPARSED)), *holding])
+        return tuple(sorted(point.text("path") for point in files.values()))[:UNPARSED_SHOWN_MAX]
 
     async def _describe(
         self, target: Target, point: StoredPoint, symbol: Symbol, *, body: bool
@@ -99,16 +154,15 @@ class SymbolHandlers:
         )
 
 
-def _is_called(symbol: Symbol, name: str) -> bool:
-    qualified = symbol.qualified_name
-    return qualified == name or qualified.endswith(f".{name}") or symbol.name == name
-
-
-def _order(point: StoredPoint, symbol: Symbol, name: str) -> tuple[object, ...]:
-    """Whole names first, code before tests and generated files, types before callables before values."""
+def _order(found: Found) -> tuple[object, ...]:
+    """Whole names first, code before tests and generated files, bodies before prototypes, types before callables before
+    values, types of their own before other names of types.
+    """
+    point, symbol, fit = found
     group = 0 if symbol.kind in TYPE_KINDS else 1 if symbol.kind in CALLABLE_KINDS else 2
     low = sum(flag in point.text("flags") for flag in "tgvm")
-    return (symbol.qualified_name != name, low, group, point.text("path"), symbol.start_line)
+    place = (point.text("path"), symbol.start_line)
+    return (not fit.is_whole, low, symbol.bodiless, group, symbol.kind is SymbolKind.TYPE, *place)
 
 
 def _names(point: StoredPoint) -> Sequence[str]:

@@ -1,0 +1,55 @@
+"""Filters by path and language: which of them cannot be meant, and whether any file passes them."""
+
+from rapidfuzz import process
+from rapidfuzz.distance import JaroWinkler
+
+from prism_contracts.code import FileStatus
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import Scope
+from prism_search.adapters.repositories import Repositories, Target
+from prism_search.core.globs import compile_glob, literal_prefix
+from prism_store.reader import Reader, has, starts_with, with_status
+
+LANGUAGES_SHOWN_MAX = 20
+LIKENESS_MIN = 0.75
+INDEXED = with_status(FileStatus.INDEXED)
+
+
+async def refuse_unknown_language(
+    reader: Reader, repositories: Repositories, target: Target, language: str
+) -> None:
+    """Raises INVALID_ARGUMENT for a language that no file of the tenant has, saying which there are."""
+    everything = repositories.everything(target).scope
+    if not language or await reader.count(everything, [INDEXED, has("language", language.lower())]):
+        return
+    counts = await reader.counts_by(target.scope, "language", [INDEXED])
+    known = sorted(filter(None, counts), key=lambda name: (-counts[name], name))[:LANGUAGES_SHOWN_MAX]
+    if not known:  # nothing is indexed yet: that is what the answer says
+        return
+    # This likeness counts the beginning most: golang and go, py and python.
+    near = process.extractOne(
+        language.lower(), known, scorer=JaroWinkler.normalized_similarity, score_cutoff=LIKENESS_MIN
+    )
+    raise PrismError(
+        ErrorCode.INVALID_ARGUMENT,
+        f"language: no indexed file is in {language!r}.",
+        f"{f'Did you mean {near[0]}? ' if near else ''}Use one of details.languages.",
+        languages=known,
+    )
+
+
+async def no_file_passes(reader: Reader, scope: Scope, path_filter: str, language: str) -> str:
+    """A sentence if the filters leave no indexed file of the scope; empty if they do, or if there are none."""
+    given = {"path_filter": path_filter, "language": language}
+    filters = " and ".join(f"{name} {value!r}" for name, value in given.items() if value)
+    if not filters:
+        return ""
+    conditions = [INDEXED, *([has("language", language.lower())] if language else [])]
+    prefix = literal_prefix(path_filter)
+    if prefix:
+        conditions.append(starts_with("path", prefix))
+    glob = compile_glob(path_filter or "**")
+    async for point in reader.scan(scope, conditions, ["path"]):
+        if glob.fullmatch(point.text("path")):
+            return ""
+    return f"no indexed file passes {filters}"

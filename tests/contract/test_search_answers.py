@@ -1,0 +1,211 @@
+"""What search says of symbols and files, over a real store and real records: an index of a few files of our own."""
+
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
+
+import nats
+import numpy as np
+import pytest
+
+from prism_contracts import names
+from prism_contracts.base import Lane, repo_id
+from prism_contracts.code import Chunk, FileFlags, Symbol, SymbolKind
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import FileChunked, FileEmbedded
+from prism_contracts.records import Repository
+from prism_contracts.rpc import (
+    CoverageRequest,
+    DefinitionsRequest,
+    SearchRequest,
+    SymbolAnswer,
+    UnparsedFile,
+)
+from prism_indexer.core import indexed_point
+from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_runtime.vectors import to_message
+from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
+from prism_search.adapters.repositories import Repositories
+from prism_search.handlers.coverage import CoverageHandlers
+from prism_search.handlers.symbols import SymbolHandlers
+from prism_store.gate import connect
+from prism_store.points import FilePoint
+from prism_store.reader import Reader
+from prism_store.settings import StoreSettings
+from prism_store.writer import Writer
+
+MODEL, DIMENSION = "m1", 4
+NAME = "acme/parcel-tracker"
+REPO = repo_id(NAME)
+
+
+def symbol(qualified_name: str, kind: SymbolKind, name: str = "") -> Symbol:
+    return Symbol(
+        name=name or qualified_name.rpartition(".")[2],
+        qualified_name=qualified_name,
+        kind=kind,
+        start_line=1,
+        end_line=1,
+        name_line=1,
+    )
+
+
+FILES = {
+    "go/depot.go": (symbol("Depot", SymbolKind.STRUCT), symbol("Depot.Route", SymbolKind.METHOD)),
+    "go/harbour.go": (symbol("Harbour.Route", SymbolKind.METHOD), symbol("z", SymbolKind.VARIABLE)),
+    "lib/labels.ex": (
+        symbol("Parcels.Labels", SymbolKind.MODULE, "Parcels.Labels"),
+        symbol("Parcels.Labels.print_all", SymbolKind.FUNCTION),
+    ),
+}
+LANGUAGES = {"go": "go", "ex": "elixir", "py": "python"}
+UNPARSED = {"src/tables.py": "def lookup_rate(zone): ...\n", "src/zones.py": "ZONES = ()\n"}
+
+
+def file_point(tenant: str, path: str, text: str, symbols: Sequence[Symbol], parse: str) -> FilePoint:
+    where = {
+        "tenant": tenant,
+        "repo": REPO,
+        "path": path,
+        "version": 1,
+        "job": "j",
+        "ordinal": 0,
+        "lane": Lane.LIVE,
+    }
+    file = FileChunked(
+        **where,
+        blob=path,
+        size_bytes=len(text),
+        line_count=1,
+        language=LANGUAGES[path.rpartition(".")[2]],
+        flags=FileFlags(),
+        chunker="1",
+        parse=parse,
+        chunks=(Chunk(ordinal=0, start_line=1, end_line=1, text=text),),
+        symbols=tuple(symbols),
+    )
+    rows = np.ones((1, DIMENSION), np.float32)
+    return indexed_point(FileEmbedded(**where, file=file, vectors=to_message(MODEL, rows)))
+
+
+@pytest.fixture(scope="module")
+def tenant() -> str:
+    """One for all tests, which only read: making a collection takes long."""
+    return f"t{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+async def repositories(nats_server, qdrant_url, tenant) -> AsyncIterator[tuple[Reader, Repositories]]:
+    client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
+    await Writer(client).ensure_collection(tenant, MODEL, DIMENSION)
+    points = [file_point(tenant, path, "pass\n", symbols, "ok") for path, symbols in FILES.items()]
+    points += [file_point(tenant, path, text, (), "timeout") for path, text in UNPARSED.items()]
+    await Writer(client).write(tenant, points)
+    connection = await nats.connect(nats_server.url)
+    bucket = await open_bucket(connection.jetstream(), names.KV_REPOSITORIES)
+    record = Repository(
+        tenant=tenant, repo=REPO, name=NAME, source="upload", created_at=datetime(2026, 1, 2, tzinfo=UTC)
+    )
+    await Records(bucket, Repository).put("r", record)
+    watched = WatchedRecords(bucket, Repository, lambda: 0)
+    await watched.ready()
+    reader = Reader(client)
+    yield reader, Repositories(watched, reader)
+    await watched.close()
+    await connection.close()
+    await client.close()
+
+
+@pytest.fixture
+def define(repositories, tenant):
+    reader, known = repositories
+
+    async def ask(symbol: str) -> SymbolAnswer:
+        request = DefinitionsRequest(tenant=tenant, symbols=(symbol,))
+        return (await SymbolHandlers(reader, known).definitions(request)).answers[0]
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("spelled", "qualified_names"),
+    [
+        ("Depot", ["Depot"]),
+        ("go.Depot", ["Depot"]),
+        ("(*Depot).Route", ["Depot.Route"]),
+        ("(*depot.Depot).Route()", ["Depot.Route"]),
+        ("Route", ["Depot.Route", "Harbour.Route"]),
+        ("Parcels.Labels.print_all/2", ["Parcels.Labels.print_all"]),
+        ("Labels.print_all/2", ["Parcels.Labels.print_all"]),
+        ("Parcels.Labels", ["Parcels.Labels"]),
+        ("Labels", ["Parcels.Labels"]),
+    ],
+)
+async def test_a_symbol_is_found_by_its_name_in_any_spelling(define, spelled, qualified_names):
+    answer = await define(spelled)
+    assert [found.symbol.qualified_name for found in answer.definitions] == qualified_names
+    assert answer.matched == ""
+
+
+async def test_a_name_that_is_only_known_in_part_says_which(define):
+    answer = await define("d.Route")
+    assert (answer.total, answer.matched) == (2, "Route")
+
+
+@pytest.mark.parametrize(
+    ("spelled", "first"),
+    [("depot.route", "Depot.Route"), ("LABELS", "Parcels.Labels"), ("harbour_rout", "Harbour.Route")],
+)
+async def test_a_miss_suggests_near_names_whatever_their_case(define, spelled, first):
+    answer = await define(spelled)
+    assert answer.definitions == ()
+    assert first in answer.suggestions
+
+
+async def test_a_name_like_no_other_has_no_suggestions(define):
+    assert (await define("zzqqxx")).suggestions == ()
+
+
+async def test_a_miss_names_the_files_that_hold_the_name_and_were_not_parsed(define):
+    assert (await define("lookup_rate")).unparsed == ("src/tables.py",)
+    assert (await define("nothing_of_the_kind")).unparsed == ()
+
+
+async def test_coverage_names_the_files_that_were_not_parsed(repositories, tenant):
+    reader, known = repositories
+    request = CoverageRequest(tenant=tenant, repo=NAME)
+    reply = await CoverageHandlers(reader, known).coverage(request)
+    assert reply.by_parse == {"ok": 3, "timeout": 2}
+    assert reply.unparsed == tuple(
+        UnparsedFile(file_path=path, language="python", parse="timeout") for path in sorted(UNPARSED)
+    )
+
+
+@pytest.mark.parametrize(("language", "near"), [("golang", "go"), ("py", "python"), ("klingon", "")])
+async def test_an_unknown_language_is_refused_with_those_there_are(repositories, tenant, language, near):
+    reader, known = repositories
+    request = SearchRequest(tenant=tenant, query="x")
+    target = known.target(request)
+    await refuse_unknown_language(reader, known, target, "Python")
+    with pytest.raises(PrismError) as refused:
+        await refuse_unknown_language(reader, known, target, language)
+    body = refused.value.body
+    assert body.code is ErrorCode.INVALID_ARGUMENT
+    assert body.details["languages"] == ["go", "python", "elixir"]
+    assert body.next_action == f"{f'Did you mean {near}? ' if near else ''}Use one of details.languages."
+
+
+@pytest.mark.parametrize(
+    ("path_filter", "language", "expected"),
+    [
+        ("", "", ""),
+        ("go/**", "", ""),
+        ("go/**", "go", ""),
+        ("web/**", "", "no indexed file passes path_filter 'web/**'"),
+        ("go/**", "python", "no indexed file passes path_filter 'go/**' and language 'python'"),
+    ],
+)
+async def test_filters_that_leave_no_file_are_told(repositories, tenant, path_filter, language, expected):
+    reader, known = repositories
+    scope = known.target(SearchRequest(tenant=tenant, query="x")).scope
+    assert await no_file_passes(reader, scope, path_filter, language) == expected
