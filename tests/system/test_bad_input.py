@@ -233,7 +233,18 @@ async def test_patterns_of_every_kind_are_answered(shared_stack: RunningStack) -
             "(" * 200 + "zq" + ")" * 200,
         ):
             assert (await agent.ask("grep_code", pattern=hostile, regex=True))["complete"], hostile
-        for plain in ("\x01", "\x1b[31m", "\r", "🦀", "\u202e", "\ufeff", "!@#$%^&*", "[[[", "\\\\", "x" * 1_000):
+        for plain in (
+            "\x01",
+            "\x1b[31m",
+            "\r",
+            "🦀",
+            "\u202e",
+            "\ufeff",
+            "!@#$%^&*",
+            "[[[",
+            "\\\\",
+            "x" * 1_000,
+        ):
             answer = await agent.ask("grep_code", pattern=plain)
             assert (answer["matches"], answer["complete"]) == ([], True), plain
         for empty in ("|", "()", "^", "x*", r"\b|", r"\z"):
