@@ -196,11 +196,6 @@ def holds_text(key: str, words: str) -> models.FieldCondition:
     return models.FieldCondition(key=key, match=models.MatchText(text=words))
 
 
-def contains(key: str, part: str) -> models.FieldCondition:
-    """One of the field's values contains this part, case counted."""
-    return models.FieldCondition(key=key, match=models.MatchSubstring(substring=part))
-
-
 def starts_with(key: str, prefix: str) -> models.FieldCondition:
     """One of the field's values starts with this, case counted."""
     return models.FieldCondition(key=key, match=models.MatchPrefix(prefix=prefix))

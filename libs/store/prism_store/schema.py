@@ -15,12 +15,12 @@ counts them yet), write the file point (one point: the switch), delete the old c
 | status         | x    |       | keyword              | indexed, skipped, failed, removed                        |
 | reason         | x    |       | keyword              | why skipped or failed                                    |
 | names          | x    |       | keyword              | names of the symbols defined here, also qualified        |
-| words          | x    |       | keyword, prefix      | distinct words of three characters and more              |
 | path_text      | x    |       | text, BM25           | the path as words                                        |
 | symbol_text    | x    |       | text, BM25           | names of symbols as words                                |
 | parse          | x    |       | keyword              | how the chunker fared                                    |
 | redactions     | x    |       | keyword              | secret rules that matched                                |
 | starts         | x    |       |                      | first lines of the chunks, in order, with spaces         |
+| grams          | x    |       |                      | signature of the text for exact search, see `grams`     |
 | blob, size, lines, flags, detail, definitions, symbols, references, decode_errors | x | | | not indexed |
 | file           |      | x     | keyword              | id of the file point                                     |
 | text           |      | x     | text, BM25           | the lines                                                |
@@ -86,7 +86,6 @@ def payload_indexes() -> dict[str, models.PayloadSchemaType | models.PayloadSche
         "status": _keyword(),
         "reason": _keyword(),
         "names": _keyword(),
-        "words": _keyword(prefix=True),
         "path_text": _bm25(stem=True),
         "symbol_text": _bm25(stem=True),
         "parse": _keyword(),

@@ -17,6 +17,7 @@ from prism_indexer.handlers import Work, _rounds
 from prism_runtime.packing import pack_references, unpack_symbols
 from prism_runtime.vectors import to_message
 from prism_search.core.outline import Definition, Outline
+from prism_store.grams import write_signature
 from prism_store.points import FilePoint
 
 REPO = repo_id("acme/parcel-tracker")
@@ -86,7 +87,7 @@ def test_an_indexed_file_is_exactly_this_point():
         "redactions": ["a-rule", "b-rule"],
         "decode_errors": False,
         "names": ["Route", "stop", "Route.stop", "MAX"],
-        "words": ["class", "def", "find", "max", "route", "stop"],
+        "grams": write_signature("class Route:\n  def stop():\n    find()\nMAX = 1\n"),
         "path_text": PATH,
         "symbol_text": "Route stop MAX",
         "definitions": "T\tclass\t1\t3\tRoute\nF\tmethod\t2\t3\tRoute.stop\nV\tconstant\t4\t4\tMAX",
@@ -148,7 +149,7 @@ def test_the_same_event_gives_the_same_points():
 
 def test_a_file_without_chunks_is_a_point():
     point = indexed_point(embedded(chunks=()))
-    assert (point.chunks, len(point.vectors), point.payload["words"]) == ((), 0, [])
+    assert (point.chunks, len(point.vectors), point.payload["starts"]) == ((), 0, "")
 
 
 def test_vectors_that_do_not_fit_are_refused():

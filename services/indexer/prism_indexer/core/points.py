@@ -17,9 +17,9 @@ from prism_contracts.events import (
     FileSkipped,
     Vectors,
 )
-from prism_indexer.core.words import distinct_words
 from prism_runtime.packing import pack_symbols
 from prism_runtime.vectors import unpack
+from prism_store.grams import write_signature
 from prism_store.points import ChunkPoint, FilePoint
 from prism_store.schema import scope_key
 
@@ -109,7 +109,7 @@ def _file_payload(file: FileChunked) -> dict[str, object]:
         "redactions": sorted(set(file.redactions)),
         "decode_errors": file.decode_errors,
         "names": names,
-        "words": distinct_words(chunk.text for chunk in file.chunks),
+        "grams": write_signature("".join(chunk.text for chunk in file.chunks)),
         "path_text": file.path,
         "symbol_text": " ".join(symbol.name for symbol in file.symbols[:NAMES_MAX]),
         "definitions": "\n".join(_definition_line(symbol) for symbol in file.symbols[:DEFINITIONS_MAX]),

@@ -2,7 +2,7 @@
 
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from prism_contracts.base import chunk_id, file_id
@@ -128,10 +128,6 @@ class Texts:
             if text is not None:
                 self._kept.keep(point.id, (point.text("generation"), text), sys.getsizeof(text))
         return [known[point.id] for point in points]
-
-    def has_all(self, points: Iterable[StoredPoint]) -> bool:
-        """Whether none of these has to be read."""
-        return all(self._known(point) is not None for point in points)
 
     def _known(self, point: StoredPoint) -> str | None:
         generation, text = self._kept.get(point.id) or ("", None)

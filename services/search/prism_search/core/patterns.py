@@ -1,11 +1,11 @@
-"""Exact search: a checked pattern, and what the index can be asked for it.
+"""Exact search: a checked pattern, and what signatures of files can be asked for it.
 
 A pattern means what it means to ripgrep, because the same engine matches it: Rust's `regex`, which pydantic-core
 brings along (docs/decisions/0013-patterns-on-rust-regex.md). It takes time linear in the text, whatever the pattern.
 
-The index knows the distinct words of each file, in lower case. A pattern that cannot match without some run of
-word characters needs only files with such a word; every line is then checked against the pattern itself, so the
-index can make the answer faster and never wrong. Lines are matched one by one, as grep does.
+A signature tells which sequences of three bytes a file has. A pattern that cannot match without some piece of text
+needs only files that may hold it; every line is then checked against the pattern itself, so a signature can make
+the answer faster and never wrong. Lines are matched one by one, as grep does.
 """
 
 import re
@@ -117,4 +117,4 @@ def _compile(source: str) -> SchemaValidator:
 
 def _is_ascii(clause: Clause) -> bool:
     """Letters outside ASCII may be the same as others of another lower case, where case does not count."""
-    return all(part.isascii() for part in clause)
+    return all(piece.isascii() for piece in clause)

@@ -6,23 +6,18 @@ import time
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from qdrant_client import models
-
-from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import GrepMatch, GrepReply, GrepRequest
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.listing import Listing, place
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import Texts, read_text
-from prism_search.core.clauses import Clause
 from prism_search.core.cursors import read_cursor, write_cursor
 from prism_search.core.globs import compile_glob
 from prism_search.core.lines import Block, matching_lines
 from prism_search.core.patterns import Pattern, compile_pattern
 from prism_search.settings import SearchSettings
-from prism_store.reader import MatchLeg, Reader, StoredPoint, contains, has, with_status
-from prism_store.words import ALL_WORDS
+from prism_store.reader import Reader, StoredPoint
 
 # A first page is often full after a few files; who looks on looks at many.
 FILES_AT_ONCE_FIRST = 8
@@ -30,8 +25,6 @@ FILES_AT_ONCE_GROWTH = 4
 FILES_AT_ONCE_MAX = 512
 # Stands for the last line of a file that has been looked at, of which nobody counted the lines.
 FILE_END = sys.maxsize
-# If the index names more files, all are looked at.
-CANDIDATES_MAX = 5_000
 
 
 class GrepHandler:
@@ -76,8 +69,7 @@ class GrepHandler:
         self, target: Target, request: GrepRequest, pattern: Pattern
     ) -> Sequence[StoredPoint]:
         """Files that can hold a match, by path."""
-        ids = None if self._is_in_memory(target) else await self._ids_with(target, pattern.clauses)
-        files = await (self._listing.files(target) if ids is None else self._listing.files_of(target, ids))
+        files = (await self._listing.files(target)).that_may_hold(pattern.clauses)
         language = request.language.lower()
         glob = compile_glob(request.path_filter) if request.path_filter else None
         if not language and glob is None:
@@ -88,22 +80,6 @@ class GrepHandler:
             if (not language or file.text("language") == language)
             and (glob is None or glob.fullmatch(file.text("path")))
         ]
-
-    def _is_in_memory(self, target: Target) -> bool:
-        """Whether all can be looked at in the time that the index takes to say at what to look."""
-        files = self._listing.known(target)
-        return files is not None and self._texts.has_all(files)
-
-    async def _ids_with(self, target: Target, clauses: Sequence[Clause]) -> list[str] | None:
-        """Files whose words meet the clauses; None if that is so for too many to be worth telling, or for all."""
-        if not clauses:
-            return None
-        conditions: tuple[models.Condition, ...] = (
-            with_status(FileStatus.INDEXED),
-            *map(_condition, clauses),
-        )
-        (found,) = await self._reader.ask_legs(target.scope, [MatchLeg(CANDIDATES_MAX + 1, conditions)])
-        return [point.id for point in found] if len(found) <= CANDIDATES_MAX else None
 
     async def _look(self, scan: "_Scan", files: Sequence[StoredPoint]) -> None:
         """Look at the files until the page is full or the time is up, and at one at least."""
@@ -203,12 +179,6 @@ def _start(question: str, cursor: str) -> tuple[str, str, int]:
         return "", "", 0
     path, scope, line = read_cursor(question, cursor, (str, str, int))
     return str(path), str(scope), int(line)
-
-
-def _condition(clause: Clause) -> models.Filter:
-    """Files with a word that contains one of the parts, or with more words than are listed."""
-    parts: list[models.Condition] = [contains("words", part) for part in sorted(clause)]
-    return models.Filter(should=[*parts, has("words", ALL_WORDS)])
 
 
 def _note(scan: _Scan) -> str:

@@ -1,6 +1,7 @@
 """Where symbols are defined."""
 
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 from qdrant_client import models
@@ -13,8 +14,8 @@ from prism_runtime.packing import unpack_symbols
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import FILE_FIELDS, read_text
 from prism_search.core.symbol_names import Fit, SymbolName, place_of
-from prism_store.reader import Reader, StoredPoint, TextLeg, contains, has, has_any, with_status
-from prism_store.words import ALL_WORDS, PART_CHARS_MAX, WORD, lower
+from prism_store.grams import Signatures, read_signature
+from prism_store.reader import Reader, StoredPoint, TextLeg, has, has_any, with_status
 
 DEFINITIONS_MAX = 20
 FILES_MAX = 60
@@ -132,10 +133,10 @@ class SymbolHandlers:
 
     async def _unparsed(self, target: Target, name: SymbolName) -> tuple[str, ...]:
         """Files that hold the name and have no symbols, as their parser gave them up: it may be defined there."""
-        words = [word[:PART_CHARS_MAX] for word in WORD.findall(lower(name.last))]
-        holding = [models.Filter(should=[contains("words", word), has("words", ALL_WORDS)]) for word in words]
-        files = await self._files(target, [has_any("parse", sorted(UNPARSED)), *holding])
-        return tuple(sorted(point.text("path") for point in files.values()))[:UNPARSED_SHOWN_MAX]
+        files = list((await self._files(target, [has_any("parse", sorted(UNPARSED))], "grams")).values())
+        signatures = Signatures([read_signature(file.text("grams")) for file in files])
+        holding = compress(files, signatures.may_hold([name.last]))
+        return tuple(sorted(file.text("path") for file in holding))[:UNPARSED_SHOWN_MAX]
 
     async def _describe(
         self, target: Target, point: StoredPoint, symbol: Symbol, *, body: bool
