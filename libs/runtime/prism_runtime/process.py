@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import json
 import logging
 import os
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
+
+GC_THRESHOLD = 50_000
 
 log = logging.getLogger(__name__)
 
@@ -86,6 +89,9 @@ def _announce(service: str, host: str, port: int, run_dir: str) -> None:
 
 def run(main: Callable[[], Coroutine[object, object, None]]) -> None:
     """Run an async main on uvloop where there is one."""
+    # Messages are trees of fresh objects without cycles: the collector would look at each of them several times.
+    gc.freeze()
+    gc.set_threshold(GC_THRESHOLD)
     try:
         import uvloop
     except ImportError:
