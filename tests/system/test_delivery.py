@@ -3,12 +3,14 @@
 import itertools
 import json
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from nats.js import JetStreamContext
 from running_stack import RunningStack, until
+from source_repos import GitRepo
 
 from prism_contracts import names
 from prism_contracts.base import DEFAULT_TENANT, Lane, file_id, repo_id
@@ -198,6 +200,31 @@ async def test_repeated_and_shuffled_events_end_as_those_in_order(
             await publish(js, event)
         await drained(js)
         assert shared_stack.points(shuffled.repo) == before
+
+
+async def test_what_an_older_import_brings_late_is_not_written(
+    shared_stack: RunningStack, make_repo: Callable[..., GitRepo]
+) -> None:
+    """A file that the newer import did not change has no newer version that could win."""
+    name = "acme/late"
+    repo = make_repo("late", {"kept.py": "def kept():\n    return 1\n"})
+    for number in range(3):
+        repo.write({"changed.py": f"A = {number}\n"})
+        repo.commit()
+        shared_stack.index(repo.folder, "--name", name)
+    before = shared_stack.points(repo_id(name))
+    async with shared_stack.jetstream() as js:
+        story = Story(name, await the_model(js))
+        text = "def ghost():\n    return 2\n"
+        late = [
+            story.embedded(story.address("kept.py", 2, 0, "given-up"), text),
+            story.embedded(story.address("ghost.py", 2, 1, "given-up"), text),
+            FileRemoved(**story.address("kept.py", 2, 2, "given-up")),
+        ]
+        for event in late:
+            await publish(js, event)
+        await drained(js)
+    assert shared_stack.points(repo_id(name)) == before
 
 
 async def test_poison_goes_to_the_dead_letters_and_delays_nobody(shared_stack: RunningStack) -> None:

@@ -22,6 +22,7 @@ class ErrorCode(StrEnum):
     FILE_SKIPPED = "file_skipped"
     SYMBOL_NOT_FOUND = "symbol_not_found"
     JOB_NOT_FOUND = "job_not_found"
+    JOB_ABANDONED = "job_abandoned"
     REF_NOT_FOUND = "ref_not_found"
     CLONE_REFUSED = "clone_refused"
     CLONE_FAILED = "clone_failed"
@@ -47,6 +48,7 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.FILE_NOT_FOUND: 404,
     ErrorCode.SYMBOL_NOT_FOUND: 404,
     ErrorCode.JOB_NOT_FOUND: 404,
+    ErrorCode.JOB_ABANDONED: 409,
     ErrorCode.REF_NOT_FOUND: 404,
     ErrorCode.SOURCE_NOT_FOUND: 404,
     ErrorCode.REPO_AMBIGUOUS: 409,

@@ -110,8 +110,6 @@ class Job(Message):
     # Files that need work, by their ordinals: `expected` of them, one bit each in `settled`.
     expected: int = 0
     settled: bytes = b""
-    # Another job was given up while its files were under way: what it left is swept when this one is through.
-    sweep: bool = False
     problems: tuple[FileProblem, ...] = ()
     slowest: tuple[SlowFile, ...] = ()  # the slowest first
     error: ErrorBody | None = None

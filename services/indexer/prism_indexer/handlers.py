@@ -17,7 +17,7 @@ from prism_contracts.events import (
     FileSkipped,
     Outcome,
 )
-from prism_contracts.records import COMPONENT_FAST_MODEL, Component
+from prism_contracts.records import COMPONENT_FAST_MODEL, Component, Repository, repository_key
 from prism_indexer.core import failed_point, indexed_point, removed_point, skipped_point
 from prism_indexer.settings import IndexerSettings
 from prism_runtime.batcher import Batcher
@@ -46,6 +46,7 @@ class IndexerHandlers:
         self._writer = writer
         self._settings = settings
         self.components: WatchedRecords[Component] | None = None
+        self.repositories: WatchedRecords[Repository] | None = None
         # A lane of their own each: a live file never waits for a bulk batch to fill or to be written.
         self._batchers = {lane: self._make_batcher() for lane in Lane}
 
@@ -108,6 +109,9 @@ class IndexerHandlers:
         )
 
     async def _submit(self, event: FileEvent, point: FilePoint) -> bool:
+        """Write a file version unless a newer one is there; False if it is not, or no longer, to be served."""
+        if self._is_outlived(event):
+            return False
         return await self._batchers[event.lane].submit(Work(event.tenant, point))
 
     async def _write(self, batch: Sequence[Work]) -> list[bool | Exception]:
@@ -126,6 +130,14 @@ class IndexerHandlers:
             else:
                 results.update(zip(round_of_work, newest, strict=True))
         return [results[position] for position in range(len(batch))]
+
+    def _is_outlived(self, event: FileEvent) -> bool:
+        """Whether a newer import of the repository has begun: it planned by what the index held then, and where it
+        changes nothing an event that comes late would stand.
+        """
+        key = repository_key(event.tenant, event.repo)
+        repository = self.repositories.get(key) if self.repositories else None
+        return repository is not None and event.version < repository.next_version - 1
 
     def _model(self) -> Component:
         model = self.components.get(COMPONENT_FAST_MODEL) if self.components else None

@@ -3,7 +3,7 @@
 from functools import partial
 
 from prism_contracts import names
-from prism_contracts.records import Component
+from prism_contracts.records import Component, Repository
 from prism_indexer.handlers import IndexerHandlers
 from prism_indexer.settings import IndexerSettings
 from prism_runtime.process import run
@@ -27,6 +27,7 @@ async def serve() -> None:
     async def start() -> None:
         await bus.connect()
         handlers.components = await bus.follow(names.KV_COMPONENTS, Component)
+        handlers.repositories = await bus.follow(names.KV_REPOSITORIES, Repository)
         await bus.start()
 
     await service.run(start, close=qdrant.close, checks={"qdrant": partial(check_store, qdrant)})

@@ -504,7 +504,7 @@ def unparsed_sentence(paths: Sequence[str]) -> str:
 
 
 def _job(job: Job) -> Json:
-    hidden = {"tenant", "repo", "settled", "problems", "sweep", "lane"}
+    hidden = {"tenant", "repo", "settled", "problems", "lane"}
     shown = job.model_dump(mode="json", exclude=hidden, exclude_none=True)
     shown["repo"] = shown.pop("repo_name")
     shown["settled"] = _settled(job)

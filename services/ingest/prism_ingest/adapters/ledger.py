@@ -6,17 +6,18 @@ from nats.js import JetStreamContext
 
 from prism_contracts import names
 from prism_contracts.base import repo_id
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.records import (
     COMPONENT_CHUNKER,
     COMPONENT_FAST_MODEL,
     Component,
     Job,
+    JobState,
     LayerState,
     Repository,
     repository_key,
 )
-from prism_ingest.core import is_final
+from prism_ingest.core import fail_job, is_final
 from prism_runtime.records import Records, open_bucket
 
 
@@ -59,11 +60,11 @@ class Ledger:
         known = await self.jobs.get(job.job)
         if known is not None and known.version:
             return known
-        blocked_by = await self._retire_active(job, idle_s)
+        await self._retire_active(job, idle_s)
         repository = await self.repositories.modify(
             repository_key(job.tenant, job.repo), lambda found: _next_version(found, job, source, commit)
         )
-        begun = job.model_copy(update={"version": repository.next_version - 1, "sweep": blocked_by})
+        begun = job.model_copy(update={"version": repository.next_version - 1})
         await self.jobs.put(job.job, begun)
         return begun
 
@@ -85,23 +86,30 @@ class Ledger:
             repository_key(job.tenant, job.repo), lambda found: _released(found, job)
         )
 
-    async def _retire_active(self, job: Job, idle_s: float) -> bool:
-        """Raise if another job is at work; True if one had to be given up."""
+    async def _retire_active(self, job: Job, idle_s: float) -> None:
+        """Give the active job up if it makes no progress any more. Raises SNAPSHOT_CONFLICT if it does."""
         repository = await self.repositories.get(repository_key(job.tenant, job.repo))
         if repository is None or repository.active_job in {"", job.job}:
-            return False
+            return
         active = await self.jobs.get(repository.active_job)
         if active is None or is_final(active):
-            return False
-        idle = (datetime.now(UTC) - active.updated_at).total_seconds()
-        if idle < idle_s:
+            return
+        now = datetime.now(UTC)
+        if (now - active.updated_at).total_seconds() < idle_s:
             raise PrismError(
                 ErrorCode.SNAPSHOT_CONFLICT,
                 f"{job.repo_name} is being indexed by job {active.job}.",
                 "Wait for that job, then send the snapshot again.",
                 job=active.job,
             )
-        return True
+        error = ErrorBody(
+            code=ErrorCode.JOB_ABANDONED,
+            message=f"No progress for {idle_s:.0f} s when job {job.job} came.",
+            next_action="See that job.",
+        )
+        await self.jobs.modify(
+            active.job, lambda found: fail_job(found or active, error, now, JobState.ABANDONED)
+        )
 
 
 def _next_version(found: Repository | None, job: Job, source: str, commit: str) -> Repository:
