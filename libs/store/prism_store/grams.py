@@ -65,6 +65,15 @@ class Signatures:
         self._starts = np.cumsum(sizes) - sizes
         self._shifts = (_HASH_BITS - np.log2(sizes * 8)).astype(np.uint32)
 
+    @property
+    def size_bytes(self) -> int:
+        """Of all tables."""
+        return self._bytes.nbytes
+
+    def tables(self) -> list[Table]:
+        """The signatures, each a view."""
+        return np.split(self._bytes, self._starts[1:]) if len(self._starts) else []
+
     def may_hold(self, pieces: Iterable[str]) -> NDArray[np.bool_]:
         """For each file: False only if its text holds none of the pieces, whatever their case."""
         found = np.zeros(len(self._starts), np.bool_)

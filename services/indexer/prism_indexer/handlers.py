@@ -1,6 +1,6 @@
 """Events become points; when they are durable, `FileSettled` is said."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from prism_contracts import names
@@ -32,9 +32,9 @@ CHUNKS_PER_BATCH = 256
 
 
 class Work(NamedTuple):
-    """A file version to write for a tenant."""
+    """A file version to write, and the event that brought it."""
 
-    tenant: str
+    event: FileEvent
     point: FilePoint
 
 
@@ -109,16 +109,16 @@ class IndexerHandlers:
         )
 
     async def _submit(self, event: FileEvent, point: FilePoint) -> bool:
-        """Write a file version unless a newer one is there; False if it is not, or no longer, to be served."""
-        if self._is_outlived(event):
-            return False
-        return await self._batchers[event.lane].submit(Work(event.tenant, point))
+        return await self._batchers[event.lane].submit(Work(event, point))
 
     async def _write(self, batch: Sequence[Work]) -> list[bool | Exception]:
         """Write a batch by tenants; of two versions of one file the second waits for the first."""
-        results: dict[int, bool | Exception] = {}
-        for round_of_work in _rounds(batch):
-            tenant = batch[round_of_work[0]].tenant
+        # Looked at here, as late as can be: a message may have waited for long.
+        results: dict[int, bool | Exception] = {
+            position: False for position, work in enumerate(batch) if self._is_outlived(work.event)
+        }
+        for round_of_work in _rounds(batch, leaving_out=results.keys()):
+            tenant = batch[round_of_work[0]].event.tenant
             try:
                 model = self._model()
                 await self._writer.ensure_collection(tenant, model.version, model.dimension)
@@ -158,15 +158,17 @@ class IndexerHandlers:
         await self._bus.publish(names.FILE_SETTLED, event.lane, settled, settled.message_id)
 
 
-def _rounds(batch: Sequence[Work]) -> list[list[int]]:
+def _rounds(batch: Sequence[Work], leaving_out: Container[int]) -> list[list[int]]:
     """Positions of the batch in groups of one tenant in which no file occurs twice."""
     rounds: list[tuple[str, set[str], list[int]]] = []
     for position, work in enumerate(batch):
+        if position in leaving_out:
+            continue
         for tenant, ids, positions in rounds:
-            if tenant == work.tenant and work.point.id not in ids:
+            if tenant == work.event.tenant and work.point.id not in ids:
                 ids.add(work.point.id)
                 positions.append(position)
                 break
         else:
-            rounds.append((work.tenant, {work.point.id}, [position]))
+            rounds.append((work.event.tenant, {work.point.id}, [position]))
     return [positions for _, _, positions in rounds]

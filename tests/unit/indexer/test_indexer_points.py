@@ -207,15 +207,16 @@ def test_flags_are_their_first_letters_and_none_is_ambiguous():
 
 def work(tenant: str, path: str, version: int = 1) -> Work:
     event: FileEvent = FileRemoved(**where(version, path) | {"tenant": tenant})
-    return Work(tenant, removed_point(event))
+    return Work(event, removed_point(event))
 
 
 def test_a_batch_of_different_files_is_one_round_a_tenant():
     batch = [work("t", "a"), work("u", "a"), work("t", "b"), work("u", "c")]
-    assert _rounds(batch) == [[0, 2], [1, 3]]
+    assert _rounds(batch, ()) == [[0, 2], [1, 3]]
 
 
 def test_of_two_versions_of_a_file_the_second_waits():
     batch = [work("t", "a", 2), work("t", "b"), work("t", "a", 1), work("t", "a", 3), work("t", "b", 2)]
-    assert _rounds(batch) == [[0, 1], [2, 4], [3]]
-    assert _rounds([]) == []
+    assert _rounds(batch, ()) == [[0, 1], [2, 4], [3]]
+    assert _rounds([], ()) == []
+    assert _rounds(batch, {0, 3}) == [[1, 2], [4]]

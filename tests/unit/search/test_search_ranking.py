@@ -201,7 +201,7 @@ def test_not_written_here(flags, expected):
 
 
 def test_every_signal_counts_with_its_weight_and_a_question_without_words_is_no_error():
-    assert set(score(ask("route parcels"), file())) == set(WEIGHTS)
+    assert set(score(ask("route parcels"), file(), WEIGHTS)) == set(WEIGHTS)
     strange = ask("¿…?")
     assert strange.query.stems == ()
     rank(strange, [file(keyword_chunks=[chunk(1)], definitions=(definition("a"),))], 10)

@@ -92,24 +92,26 @@ class Ledger:
         if repository is None or repository.active_job in {"", job.job}:
             return
         active = await self.jobs.get(repository.active_job)
-        if active is None or is_final(active):
-            return
-        now = datetime.now(UTC)
-        if (now - active.updated_at).total_seconds() < idle_s:
-            raise PrismError(
-                ErrorCode.SNAPSHOT_CONFLICT,
-                f"{job.repo_name} is being indexed by job {active.job}.",
-                "Wait for that job, then send the snapshot again.",
-                job=active.job,
-            )
-        error = ErrorBody(
-            code=ErrorCode.JOB_ABANDONED,
-            message=f"No progress for {idle_s:.0f} s when job {job.job} came.",
-            next_action="See that job.",
+        if active is not None and not is_final(active):
+            await self.jobs.modify(active.job, lambda found: _given_up(found or active, job, idle_s))
+
+
+def _given_up(active: Job, job: Job, idle_s: float) -> Job:
+    """The active job, abandoned for another. Raises SNAPSHOT_CONFLICT if it makes progress."""
+    now = datetime.now(UTC)
+    if not is_final(active) and (now - active.updated_at).total_seconds() < idle_s:
+        raise PrismError(
+            ErrorCode.SNAPSHOT_CONFLICT,
+            f"{job.repo_name} is being indexed by job {active.job}.",
+            "Wait for that job, then send the snapshot again.",
+            job=active.job,
         )
-        await self.jobs.modify(
-            active.job, lambda found: fail_job(found or active, error, now, JobState.ABANDONED)
-        )
+    error = ErrorBody(
+        code=ErrorCode.JOB_ABANDONED,
+        message=f"No progress for {idle_s:.0f} s when job {job.job} came.",
+        next_action="See that job.",
+    )
+    return fail_job(active, error, now, JobState.ABANDONED)
 
 
 def _next_version(found: Repository | None, job: Job, source: str, commit: str) -> Repository:

@@ -40,9 +40,7 @@ async def refuse_unknown_language(
 
 async def no_file_passes(reader: Reader, scope: Scope, path_filter: str, language: str) -> str:
     """A sentence if the filters leave no indexed file of the scope; empty if they do, or if there are none."""
-    given = {"path_filter": path_filter, "language": language}
-    filters = " and ".join(f"{name} {value!r}" for name, value in given.items() if value)
-    if not filters:
+    if not path_filter and not language:
         return ""
     conditions = [INDEXED, *([has("language", language.lower())] if language else [])]
     prefix = literal_prefix(path_filter)
@@ -52,4 +50,10 @@ async def no_file_passes(reader: Reader, scope: Scope, path_filter: str, languag
     async for point in reader.scan(scope, conditions, ["path"]):
         if glob.fullmatch(point.text("path")):
             return ""
-    return f"no indexed file passes {filters}"
+    return nothing_passes(path_filter, language)
+
+
+def nothing_passes(path_filter: str, language: str) -> str:
+    """The sentence that these filters leave no file."""
+    given = {"path_filter": path_filter, "language": language}
+    return f"no indexed file passes {' and '.join(f'{name} {value!r}' for name, value in given.items() if value)}"

@@ -8,7 +8,7 @@ Thing = TypeVar("Thing")
 
 
 class Kept(Generic[Key, Thing]):
-    """Things by key, up to a weight in all; past it, what came first goes."""
+    """Things by key, up to a weight in all; past it, what came first goes. What is heavier alone is not kept."""
 
     def __init__(self, weight_max: int) -> None:
         self._things: dict[Key, tuple[Thing, int]] = {}
@@ -25,7 +25,7 @@ class Kept(Generic[Key, Thing]):
         self.drop(key)
         self._things[key] = (thing, weight)
         self._weight += weight
-        while self._weight > self._weight_max and len(self._things) > 1:
+        while self._weight > self._weight_max:
             self.drop(next(iter(self._things)))
 
     def drop(self, key: Key) -> None:

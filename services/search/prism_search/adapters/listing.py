@@ -1,8 +1,7 @@
 """The indexed files of repositories, in order of path, and which of them can hold a piece of text.
 
-Kept in memory: reading thousands of file points costs more than searching them. What was read while the repositories
-were quiet (see `facts`) stays true but for files of later imports, whose points have a later version: only these are
-read again.
+Kept in memory: reading thousands of file points costs more than searching them. Points up to the version that a
+repository serves are final; those of later imports are read again for each question until they are served too.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -20,9 +19,10 @@ from prism_store.grams import Signatures, Table, read_signature
 from prism_store.reader import Reader, StoredPoint, has, with_status
 from prism_store.schema import scope_key
 
-FIELDS = ("scope", "path", "generation", "starts", "language", "status")
+FIELDS = ("scope", "path", "generation", "starts", "language", "size", "status")
 SIGNATURE = "grams"
-FILES_KEPT_MAX = 50_000
+BYTES_KEPT_MAX = 128 * 1024 * 1024
+POINT_BYTES = 1_000  # of a file point with FIELDS, about
 FILES_PER_READ = 5_000
 
 
@@ -39,6 +39,18 @@ class Files:
         self.points: Sequence[StoredPoint] = [file.point for file in ordered]
         self._signatures = Signatures([file.signature for file in ordered])
 
+    @property
+    def size_bytes(self) -> int:
+        """What they take in memory, about."""
+        return self._signatures.size_bytes + POINT_BYTES * len(self.points)
+
+    def by_id(self) -> dict[str, _File]:
+        """Each file, its signature a view of what is kept here."""
+        return {
+            point.id: _File(point, table)
+            for point, table in zip(self.points, self._signatures.tables(), strict=True)
+        }
+
     def that_may_hold(self, clauses: Sequence[Clause]) -> Sequence[StoredPoint]:
         """Those that may hold a piece of each clause; none that does is left out."""
         if not clauses:
@@ -50,8 +62,7 @@ class Files:
 
 
 class _Known(NamedTuple):
-    versions: Mapping[str, int]  # of each repository, the version of its next import
-    by_id: Mapping[str, _File]
+    served: Mapping[str, int]  # by repository, the version up to which its points are final
     files: Files
 
 
@@ -60,33 +71,44 @@ class Listing:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._kept: Kept[Scope, _Known] = Kept(FILES_KEPT_MAX)
+        self._kept: Kept[Scope, _Known] = Kept(BYTES_KEPT_MAX)
 
     async def files(self, target: Target) -> Files:
         """All indexed files of the target."""
         known = self._kept.get(target.scope)
-        versions = {repository.repo: repository.next_version for repository in target.repositories}
-        if known and target.is_quiet and known.versions == versions:
+        served = _served(target)
+        if known and target.is_quiet and known.served == served:
             return known.files
-        by_id = dict(known.by_id) if known else {}
-        async for point in self._changed(target.scope, known):
-            by_id.pop(point.id, None)
-            if point.text("status") == FileStatus.INDEXED:
-                by_id[point.id] = _file(point)
-        files = Files(by_id.values())
-        if target.is_quiet:
-            self._kept.keep(target.scope, _Known(versions, by_id, files), len(by_id))
+        files = known.files if known else Files(())
+        changed = [point async for point in self._changed(target.scope, known)]
+        if changed:
+            files = _with(files.by_id(), changed)
+        self._kept.keep(target.scope, _Known(served, files), files.size_bytes)
         return files
 
     def _changed(self, scope: Scope, known: _Known | None) -> AsyncIterator[StoredPoint]:
         conditions: list[models.Condition] = [with_status(*FileStatus)]
         if known:
             conditions.append(
-                models.Filter(
-                    should=[_since(scope, repo, version) for repo, version in known.versions.items()]
-                )
+                models.Filter(should=[_after(scope, repo, version) for repo, version in known.served.items()])
             )
         return self._reader.scan(scope, conditions, [*FIELDS, SIGNATURE], FILES_PER_READ)
+
+
+def _served(target: Target) -> dict[str, int]:
+    layer = target.scope.layer
+    return {
+        known.repo: known.layers[layer].version if layer in known.layers else 0
+        for known in target.repositories
+    }
+
+
+def _with(by_id: dict[str, _File], changed: Iterable[StoredPoint]) -> Files:
+    for point in changed:
+        by_id.pop(point.id, None)
+        if point.text("status") == FileStatus.INDEXED:
+            by_id[point.id] = _file(point)
+    return Files(by_id.values())
 
 
 def place(file: StoredPoint) -> tuple[str, str]:
@@ -94,8 +116,8 @@ def place(file: StoredPoint) -> tuple[str, str]:
     return file.text("path"), file.text("scope")
 
 
-def _since(scope: Scope, repo: str, version: int) -> models.Filter:
-    newer = models.FieldCondition(key="version", range=models.Range(gte=version))
+def _after(scope: Scope, repo: str, version: int) -> models.Filter:
+    newer = models.FieldCondition(key="version", range=models.Range(gt=version))
     return models.Filter(must=[has("scope", scope_key(repo, scope.layer)), newer])
 
 

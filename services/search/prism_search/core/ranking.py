@@ -26,14 +26,15 @@ def rank(question: Question, candidates: Iterable[Candidate], limit: int) -> lis
     """
     files = list(candidates)
     question.shallowest = min((file.path.count("/") for file in files), default=0)
-    reach: dict[int, float] = {}
+    reach: list[tuple[float, Candidate]] = []
     for file in files:
         file.signals = score(question, file, SURFACE_WEIGHTS)
-        reach[id(file)] = sum(file.signals.values()) + names_score_max(question, file) + ROUNDING
+        most = sum(file.signals.values()) + names_score_max(question, file) + ROUNDING
+        reach.append((most, file))
     ranked: list[Candidate] = []
     best: list[float] = []  # a heap of the `limit` highest scores
-    for file in sorted(files, key=lambda file: -reach[id(file)]):
-        if len(best) == limit and reach[id(file)] < best[0]:
+    for most, file in sorted(reach, key=lambda pair: -pair[0]):
+        if len(best) == limit and most < best[0]:
             break
         file.touched = file.outline.touched(question.heads, question.taken_up_by_name)
         file.signals |= score(question, file, NAME_WEIGHTS)

@@ -173,7 +173,7 @@ NAME_WEIGHTS: Weighted = {
 WEIGHTS: Weighted = {**SURFACE_WEIGHTS, **NAME_WEIGHTS}
 
 
-def score(question: Question, file: Candidate, weights: Weighted = WEIGHTS) -> dict[str, float]:
+def score(question: Question, file: Candidate, weights: Weighted) -> dict[str, float]:
     """Each signal's contribution, weight included."""
     return {name: weight * signal(question, file) for name, (signal, weight) in weights.items()}
 

@@ -4,11 +4,12 @@ import asyncio
 import sys
 import time
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import GrepMatch, GrepReply, GrepRequest
-from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
+from prism_search.adapters.filters import nothing_passes, refuse_unknown_language
 from prism_search.adapters.listing import Listing, place
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import Texts, read_text
@@ -23,6 +24,7 @@ from prism_store.reader import Reader, StoredPoint
 FILES_AT_ONCE_FIRST = 8
 FILES_AT_ONCE_GROWTH = 4
 FILES_AT_ONCE_MAX = 512
+BYTES_AT_ONCE_MAX = 16 * 1024 * 1024
 # Stands for the last line of a file that has been looked at, of which nobody counted the lines.
 FILE_END = sys.maxsize
 
@@ -48,51 +50,33 @@ class GrepHandler:
         target = self._repositories.target(request)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         scan = _Scan(request, pattern, target, start, deadline)
-        files = await self._candidates(target, request, pattern)
+        listed = await self._listing.files(target)
+        passes = _filter(request)
+        files = list(filter(passes, listed.that_may_hold(pattern.clauses)))
         await self._look(scan, files[bisect_right(files, start, key=_end) :])
         complete = not scan.full and not scan.late
-        excluded = (
-            ""
-            if files
-            else await no_file_passes(self._reader, target.scope, request.path_filter, request.language)
-        )
+        excludes_all = bool(listed.points) and not files and not any(map(passes, listed.points))
         return GrepReply(
             matches=tuple(scan.matches),
             next_cursor="" if complete else write_cursor(question, *scan.position),
             complete=complete,
-            note=excluded or _note(scan),
+            note=nothing_passes(request.path_filter, request.language) if excludes_all else _note(scan),
             files_scanned=scan.files,
             receipt=await self._repositories.receipt(target),
         )
 
-    async def _candidates(
-        self, target: Target, request: GrepRequest, pattern: Pattern
-    ) -> Sequence[StoredPoint]:
-        """Files that can hold a match, by path."""
-        files = (await self._listing.files(target)).that_may_hold(pattern.clauses)
-        language = request.language.lower()
-        glob = compile_glob(request.path_filter) if request.path_filter else None
-        if not language and glob is None:
-            return files
-        return [
-            file
-            for file in files
-            if (not language or file.text("language") == language)
-            and (glob is None or glob.fullmatch(file.text("path")))
-        ]
-
     async def _look(self, scan: "_Scan", files: Sequence[StoredPoint]) -> None:
         """Look at the files until the page is full or the time is up, and at one at least."""
         step, begin = FILES_AT_ONCE_FIRST, 0
-        while begin < len(files) and not (begin and scan.ended):
-            batch = files[begin : begin + step]
+        while begin < len(files) and not (begin and scan.is_over()):
+            batch = _at_once(files[begin : begin + step])
             texts = [
                 text if text is not None else await self._newer_text(scan.target, file)
                 for file, text in zip(batch, await self._texts.read(scan.target.scope, batch), strict=True)
             ]
             # In a thread: a slow pattern must not keep other questions from being taken.
             await asyncio.to_thread(scan.take, batch, texts)
-            begin, step = begin + step, min(step * FILES_AT_ONCE_GROWTH, FILES_AT_ONCE_MAX)
+            begin, step = begin + len(batch), min(step * FILES_AT_ONCE_GROWTH, FILES_AT_ONCE_MAX)
 
     async def _newer_text(self, target: Target, file: StoredPoint) -> str:
         """The text of a file that was replaced since it was listed; nothing if it was removed."""
@@ -129,16 +113,15 @@ class _Scan:
         """The page is."""
         return len(self.matches) >= self._request.limit
 
-    @property
-    def ended(self) -> bool:
-        """Whether to look no further."""
+    def is_over(self) -> bool:
+        """Whether to look no further: the page is full, or it is `late` from now on."""
         self.late = self.late or time.monotonic() > self._deadline
         return self.full or self.late
 
     def take(self, files: Sequence[StoredPoint], texts: Sequence[str]) -> None:
         for file, text in zip(files, texts, strict=True):
             self._take_file(file, text)
-            if self.ended:
+            if self.is_over():
                 return
 
     def _take_file(self, file: StoredPoint, text: str) -> None:
@@ -148,7 +131,7 @@ class _Scan:
         context = self._request.context_lines
         for block in matching_lines(text, self._pattern, after_line=after, context=context):
             self.position = (*key, self._take_block(file, block))
-            if self.ended:
+            if self.is_over():
                 return
         self.position = (*key, FILE_END)
 
@@ -168,6 +151,22 @@ class _Scan:
             for found in taken
         ]
         return taken[-1].line if self.full else block.last_line
+
+
+def _filter(request: GrepRequest) -> Callable[[StoredPoint], bool]:
+    """Whether a file passes the filters by language and path."""
+    language = request.language.lower()
+    glob = compile_glob(request.path_filter) if request.path_filter else None
+    return lambda file: (
+        (not language or file.text("language") == language)
+        and (glob is None or glob.fullmatch(file.text("path")) is not None)
+    )
+
+
+def _at_once(files: Sequence[StoredPoint]) -> Sequence[StoredPoint]:
+    """The first of the files, as many as have BYTES_AT_ONCE_MAX, and one at least."""
+    sizes = accumulate(file.number("size") for file in files)
+    return files[: max(1, sum(size <= BYTES_AT_ONCE_MAX for size in sizes))]
 
 
 def _end(file: StoredPoint) -> tuple[str, str, int]:

@@ -1,7 +1,6 @@
 """Where symbols are defined."""
 
 from collections.abc import Iterable, Sequence
-from itertools import compress
 from typing import NamedTuple
 
 from qdrant_client import models
@@ -56,12 +55,17 @@ class SymbolHandlers:
             )
         name = SymbolName.read(asked)
         found = await self._find(target, name, request.path)
+        near = set[str]() if found else await self._near(target, name)
+        if not found:
+            # A dotted name, as of a module, is indexed as a whole: its last component finds it by its words.
+            ending = [known for known in near if known.endswith(f".{name.last}")]
+            found = _best(await self._fitting(target, name, request.path, [ending]))
         if not found:
             return SymbolAnswer(
                 symbol=asked,
                 definitions=(),
                 total=0,
-                suggestions=await self._suggest(target, name),
+                suggestions=_suggestions(near, name),
                 unparsed=await self._unparsed(target, name),
             )
         definitions = [
@@ -78,15 +82,7 @@ class SymbolHandlers:
     async def _find(self, target: Target, name: SymbolName, path: str) -> list[Found]:
         """The definitions that fit the name best, in the order to show them."""
         # Longer names first: of files with the last component alone there may be more than are looked at.
-        found = await self._fitting(target, name, path, [name.longer, (name.last,)])
-        if (
-            not found
-        ):  # a dotted name, as of a module, is indexed as a whole: its last component finds it by its words
-            near = await self._near(target, name)
-            ending = [known for known in near if known.endswith(f".{name.last}")]
-            found = await self._fitting(target, name, path, [ending])
-        best = max((item.fit.degree for item in found), default=None)
-        return sorted((item for item in found if item.fit.degree == best), key=_order)
+        return _best(await self._fitting(target, name, path, [name.longer, (name.last,)]))
 
     async def _fitting(
         self, target: Target, name: SymbolName, path: str, names: Iterable[Sequence[str]]
@@ -118,25 +114,16 @@ class SymbolHandlers:
         answers = await self._reader.ask_legs(target.scope, legs, ["names"])
         return {known for points in answers for point in points for known in _names(point)}
 
-    async def _suggest(self, target: Target, name: SymbolName) -> tuple[str, ...]:
-        """Names that are defined, share a word with the name and look like it, whatever their case."""
-        # A much shorter name is like any long one that happens to hold its letters.
-        near = [known for known in await self._near(target, name) if 2 * len(known) >= len(name.last)]
-        alike = process.extract(
-            name.dotted,
-            sorted(near),
-            processor=utils.default_process,
-            limit=SUGGESTIONS_MAX,
-            score_cutoff=SUGGESTION_SCORE_MIN,
-        )
-        return tuple(match for match, _, _ in alike)
-
     async def _unparsed(self, target: Target, name: SymbolName) -> tuple[str, ...]:
         """Files that hold the name and have no symbols, as their parser gave them up: it may be defined there."""
-        files = list((await self._files(target, [has_any("parse", sorted(UNPARSED))], "grams")).values())
-        signatures = Signatures([read_signature(file.text("grams")) for file in files])
-        holding = compress(files, signatures.may_hold([name.last]))
-        return tuple(sorted(file.text("path") for file in holding))[:UNPARSED_SHOWN_MAX]
+        conditions = [with_status(FileStatus.INDEXED), has_any("parse", sorted(UNPARSED))]
+        found: list[str] = []
+        async for file in self._reader.scan(target.scope, conditions, ["path", "grams"]):
+            if Signatures([read_signature(file.text("grams"))]).may_hold([name.last]).all():
+                found.append(file.text("path"))
+            if len(found) == UNPARSED_SHOWN_MAX:
+                break
+        return tuple(sorted(found))
 
     async def _describe(
         self, target: Target, point: StoredPoint, symbol: Symbol, *, body: bool
@@ -153,6 +140,27 @@ class SymbolHandlers:
             symbol=symbol,
             body=text,
         )
+
+
+def _best(found: Iterable[Found]) -> list[Found]:
+    """Those that fit best, in the order to show them."""
+    found = list(found)
+    best = max((item.fit.degree for item in found), default=None)
+    return sorted((item for item in found if item.fit.degree == best), key=_order)
+
+
+def _suggestions(near: Iterable[str], name: SymbolName) -> tuple[str, ...]:
+    """Names that look like the name, whatever their case."""
+    # A much shorter name is like any long one that happens to hold its letters.
+    long_enough = sorted(known for known in near if 2 * len(known) >= len(name.last))
+    alike = process.extract(
+        name.dotted,
+        long_enough,
+        processor=utils.default_process,
+        limit=SUGGESTIONS_MAX,
+        score_cutoff=SUGGESTION_SCORE_MIN,
+    )
+    return tuple(match for match, _, _ in alike)
 
 
 def _order(found: Found) -> tuple[object, ...]:

@@ -1,0 +1,34 @@
+"""What is kept stays under its weight, whatever comes."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism_search.adapters.kept import Kept
+
+MAX = 10
+
+
+def test_what_came_first_goes_when_the_weight_is_passed():
+    kept: Kept[str, str] = Kept(MAX)
+    kept.keep("a", "A", 5)
+    kept.keep("b", "B", 5)
+    assert (kept.get("a"), kept.get("b")) == ("A", "B")
+    kept.keep("c", "C", 1)
+    assert (kept.get("a"), kept.get("b"), kept.get("c")) == (None, "B", "C")
+
+
+def test_what_is_heavier_alone_than_all_may_be_is_not_kept():
+    kept: Kept[str, str] = Kept(MAX)
+    kept.keep("heavy", "H", MAX + 1)
+    assert kept.get("heavy") is None
+    kept.keep("light", "L", MAX)
+    assert kept.get("light") == "L"
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, MAX + 2))))
+def test_the_weight_is_that_of_what_is_there(steps):
+    kept: Kept[str, int] = Kept(MAX)
+    for key, weight in steps:
+        kept.keep(key, weight, weight)
+        there = [found for name in "abcd" if (found := kept.get(name)) is not None]
+        assert sum(there) <= MAX
