@@ -131,9 +131,11 @@ async def start_index(
     async with stack.jetstream() as js:
         for _ in range(IMPORTS_MAX):
             state = peaceful.switch()
+            last = stack.newest_job(REPO)["job"]
             middle = Middle(js, service)
             await middle.begin()
             command = stack.begin("index", str(peaceful.repo.folder), "--name", REPO, "--wait", "--json")
+            await until(lambda last=last: stack.newest_job(REPO)["job"] != last, what="the import began")
             if await is_reached(middle, command):
                 return command, state
             check_end(stack, peaceful, end_of(command), state)
