@@ -88,21 +88,30 @@ LINES = [f"line {number}" for number in range(1, 301)]
 
 
 class FakeServices:
-    """Search and ingest with canned replies; remembers what was asked."""
+    """Search and ingest with canned replies; remembers what was asked.
+
+    The query `slow` is under way once `slow_began` is set, and answered once `slow_ends` is.
+    """
 
     def __init__(self) -> None:
         self.asked: list[Message] = []
+        self.slow_began, self.slow_ends = asyncio.Event(), asyncio.Event()
         self.hits: tuple[rpc.Hit, ...] = (HIT,)
 
     def last(self) -> Any:
         return self.asked[-1]
+
+    async def end_slow(self) -> None:
+        """A bus waits for what it still answers before it stops."""
+        self.slow_ends.set()
 
     async def search(self, request: rpc.SearchRequest) -> rpc.SearchReply:
         self.asked.append(request)
         if not request.query.strip():
             raise PrismError(ErrorCode.EMPTY_QUERY, "The query is empty.", "Ask something.")
         if request.query == "slow":
-            await asyncio.sleep(1)
+            self.slow_began.set()
+            await self.slow_ends.wait()
         if request.repo == "nobody/nothing":
             raise PrismError(
                 ErrorCode.REPO_NOT_FOUND, "No such repository.", "Use one of these.", known=["acme/app"]
@@ -337,6 +346,7 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
         for bus in buses.values():
             await bus.start()
             undo.append(bus.stop)
+        undo.append(fake.end_slow)
         tokens = TokenBook()
         bus = buses["gateway"]
         await tokens.open(bus, replicas=1)

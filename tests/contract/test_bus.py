@@ -6,6 +6,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable
 
 import pytest
+from nats.aio.msg import Msg
 
 from prism_contracts import names
 from prism_contracts.base import Lane
@@ -33,8 +34,8 @@ async def until(condition: Callable[[], bool]) -> None:
 async def make_bus(nats_server) -> AsyncIterator[Callable[[str], Bus]]:
     made: list[Bus] = []
 
-    def make(service: str = "indexer") -> Bus:
-        made.append(Bus(service, ServiceSettings(nats_url=nats_server.url)))
+    def make(service: str = "indexer", **settings: float) -> Bus:
+        made.append(Bus(service, ServiceSettings(nats_url=nats_server.url, **settings)))
         return made[-1]
 
     yield make
@@ -157,6 +158,29 @@ async def test_a_large_body_travels_by_claim(make_bus) -> None:
     await publish(bus, removed(0, path))
     await until(lambda: bool(seen))
     assert seen == [path]
+
+
+async def test_a_message_that_waits_for_its_handler_gives_signs_of_life(make_bus) -> None:
+    bus, begun, signs, is_over = make_bus(ack_wait_s=1), [], set(), asyncio.Event()
+
+    async def handle(event: FileRemoved) -> None:
+        begun.append(event.ordinal)
+        await is_over.wait()
+
+    async def on_sign(sign: Msg) -> None:
+        if sign.data == Msg.Ack.Progress:
+            # $JS.ACK.<stream>.<consumer>.<deliveries>.<sequence in the stream>. ...
+            signs.add(int(sign.subject.split(".")[5]))
+
+    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=2)
+    await bus.start()
+    await bus.broker.connection.subscribe("$JS.ACK.>", cb=on_sign)
+    for ordinal in (0, 1, 2):
+        await publish(bus, removed(ordinal))
+    await until(lambda: signs == {1, 2, 3})
+    assert begun == [0, 1]
+    is_over.set()
+    await until(lambda: begun == [0, 1, 2])
 
 
 async def test_work_goes_on_after_the_server_was_away(make_bus, nats_server) -> None:

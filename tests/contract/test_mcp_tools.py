@@ -281,9 +281,10 @@ async def test_a_service_that_is_slow_is_a_deadline(make_stack) -> None:
 async def test_a_slow_call_delays_no_other(stack) -> None:
     async with stack.mcp() as client:
         slow = asyncio.create_task(client.call_tool("search_code", {"query": "slow"}))
-        await asyncio.sleep(0.05)
+        await stack.fake.slow_began.wait()
         assert not (await client.call_tool("search_code", {"query": "main"})).is_error
         assert not slow.done()
+        stack.fake.slow_ends.set()
         assert not (await slow).is_error
 
 

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -197,7 +196,10 @@ def test_an_interrupted_demo_leaves_nothing(user: User, tmp_path: Path):
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(3.0)
+    assert process.stderr
+    for line in process.stderr:
+        if "is ready" in line:
+            break
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=COMMAND_SECONDS_MAX)
     assert process.returncode == 130, errors

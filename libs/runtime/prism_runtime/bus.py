@@ -38,6 +38,7 @@ from prism_contracts.base import Lane, Message
 from prism_contracts.errors import ErrorCode
 from prism_runtime.codec import ClaimCodec
 from prism_runtime.delivery import DeliveryMiddleware, Heart
+from prism_runtime.pull import PullingJetStream
 from prism_runtime.records import WatchedRecords, open_bucket
 from prism_runtime.settings import ServiceSettings
 
@@ -78,6 +79,7 @@ class Bus:
         self.codec = ClaimCodec()
         self._settings = settings
         self._stopping = False
+        self._heart = Heart(settings.ack_wait_s)
         self._durables: list[tuple[str, str, str]] = []
         self._streams = {stream.name: JStream(stream.name, declare=False) for stream in names.STREAMS}
         self.broker = self._make_broker(tracing)
@@ -107,7 +109,7 @@ class Bus:
             middlewares=[
                 *telemetry,
                 NatsPrometheusMiddleware(registry=REGISTRY, app_name=f"prism-{self.service}"),
-                partial(DeliveryMiddleware, heart=Heart(self._settings.ack_wait_s)),
+                partial(DeliveryMiddleware, heart=self._heart),
             ],
         )
 
@@ -118,7 +120,11 @@ class Bus:
 
     async def connect(self) -> None:
         """Connect, and make sure that the streams are as this version wants them."""
-        await self.broker.connect()
+        connection = await self.broker.connect()
+        # FastStream's subscribers pull through the context that is kept here.
+        self.broker.config.broker_config.connection_state.connect(
+            connection, PullingJetStream(connection, self._heart.begin)
+        )
         await self._declare_streams()
 
     async def start(self) -> None:
@@ -144,6 +150,7 @@ class Bus:
             await self.broker.stop()
         except NatsError as error:  # NATS is away: what was not acked comes again
             log.warning("stopped without a word to NATS: %s", error)
+        self._heart.stop()
 
     async def check(self) -> None:
         """Raise unless the server answers and every consumer of this service exists."""
@@ -191,7 +198,7 @@ class Bus:
             subject,
             stream=self._streams[stream],
             durable=durable,
-            # A message that waits in the client burns its ack time: fetch no more than can be worked on.
+            # What waits here is work that another copy of the service cannot take.
             pull_sub=PullSub(batch_size=workers, timeout=FETCH_TIMEOUT_S),
             max_workers=workers,
         )(on_message)

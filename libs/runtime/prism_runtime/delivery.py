@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 class Heart:
-    """Tells the server about every message that is still worked on, so that it is not given to someone else."""
+    """Tells the server about every message that waits here or is worked on, so that it is not given to someone else."""
 
     def __init__(self, ack_wait_s: float) -> None:
         self._pause_s = ack_wait_s / HEARTBEATS_PER_WAIT
@@ -51,12 +51,20 @@ class Heart:
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, msg: Msg) -> None:
+        """Keep a message that has just arrived."""
         self._working[id(msg)] = (msg, time.monotonic())
         if self._task is None or self._task.done() or self._task.get_loop() is not asyncio.get_running_loop():
             self._task = asyncio.create_task(self._beat())
 
     def end(self, msg: Msg) -> None:
+        """Let go of it."""
         self._working.pop(id(msg), None)
+
+    def stop(self) -> None:
+        """Let go of all: what was not handled goes to someone else."""
+        self._working.clear()
+        if self._task is not None:
+            self._task.cancel()
 
     async def _beat(self) -> None:
         while self._working:
@@ -70,24 +78,20 @@ class Heart:
 
 
 class DeliveryMiddleware(BaseMiddleware):
-    """Heartbeat, retry and dead letters for JetStream messages; requests pass untouched."""
+    """Retry and dead letters for JetStream messages, and the end of their heartbeat; requests pass untouched."""
 
     def __init__(self, msg: Any, /, *, context: ContextRepo, heart: Heart) -> None:
         super().__init__(msg, context=context)
         self._heart = heart
 
     async def consume_scope(self, call_next: Any, msg: Any) -> Any:
-        """Keep the message alive while its handler runs."""
+        """Handle the message, as often as outages make it fail."""
         work = self._jetstream_message()
         if work is None:
             return await call_next(msg)
         if work.metadata.num_delivered > CRASHES_MAX + ATTEMPTS_MAX:
             raise PrismError(ErrorCode.INTERNAL, "Every process that took this message died or hung.")
-        self._heart.begin(work)
-        try:
-            return await _outlast_outages(call_next, msg, work)
-        finally:
-            self._heart.end(work)
+        return await _outlast_outages(call_next, msg, work)
 
     async def after_processed(
         self,
@@ -96,10 +100,11 @@ class DeliveryMiddleware(BaseMiddleware):
         exc_tb: Any = None,  # noqa: ARG002
     ) -> bool | None:
         """Decide about a failed message. True means: swallowed, ack it."""
-        if not isinstance(exc_val, Exception) or isinstance(exc_val, HandlerException):
-            return False
         work = self._jetstream_message()
         if work is None:
+            return False
+        self._heart.end(work)
+        if not isinstance(exc_val, Exception) or isinstance(exc_val, HandlerException):
             return False
         deliveries = work.metadata.num_delivered
         log.warning(

@@ -48,6 +48,11 @@ def is_final(job: Job) -> bool:
     return job.state in FINAL_STATES
 
 
+def is_planned(job: Job) -> bool:
+    """Whether it is known which files must settle, or that none will."""
+    return bool(job.settled or job.expected) or is_final(job)
+
+
 def apply_settled(job: Job, events: Sequence[FileSettled], now: datetime) -> Job:
     """The job after these files settled; the same job if all of them were counted before."""
     bits, counts, problems = bytearray(job.settled), job.counts.model_dump(), list(job.problems)

@@ -19,7 +19,7 @@ from prism_contracts.rpc import CloneRequest, JobReply, OpenSnapshotReply, OpenS
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.snapshots import JobFiles, SnapshotStore
-from prism_ingest.core import is_final, make_plan, new_job, open_ordinals
+from prism_ingest.core import is_final, is_planned, make_plan, new_job, open_ordinals
 from prism_ingest.core.contents import address, failed, file_event, skipped
 from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.publishing import publish_file_events
@@ -170,13 +170,14 @@ class SnapshotHandlers:
         begun = await self._ledger.begin(job, source, job.commit, self._settings.job_idle_s)
         if is_final(begun):
             return Opened(begun, JobFiles(files=(), needed=(), skipped=(), removed=()))
-        if begun.settled or begun.expected:
+        if is_planned(begun):
             planned = Opened(begun, await self._snapshots.get(begun.job))
         else:
             planned = await self._plan(begun.model_copy(update=_described(job)), files)
-        await publish_file_events(self._bus, _content_free_events(planned))
         if is_final(planned.job):
             await self._jobs.end(planned.job)
+        else:
+            await publish_file_events(self._bus, _content_free_events(planned))
         return planned
 
     async def _plan(self, job: Job, files: tuple[SnapshotFile, ...]) -> Opened:
@@ -192,7 +193,6 @@ class SnapshotHandlers:
                 "bytes": sum(files[ordinal].size_bytes for ordinal in plan.needed),
             }
         )
-        await self._snapshots.put(job.job, todo)
         planned = job.model_copy(
             update={
                 "counts": counts,
@@ -202,8 +202,18 @@ class SnapshotHandlers:
             }
             | ({} if plan.expected else {"state": JobState.COMPLETE, "finished_at": _now()})
         )
-        await self._ledger.jobs.put(job.job, planned)
-        return Opened(planned, todo)
+        return await self._keep_plan(planned, todo)
+
+    async def _keep_plan(self, planned: Job, todo: JobFiles) -> Opened:
+        """Write the plan down, unless the same command, delivered twice, did so meanwhile: its files may have settled."""
+        known = await self._ledger.jobs.get(planned.job)
+        if known is None or not is_planned(known):
+            await self._snapshots.put(planned.job, todo)
+            known = await self._ledger.jobs.modify(
+                planned.job, lambda found: found if found and is_planned(found) else planned
+            )
+        is_ours = known == planned or is_final(known)  # of a job that ended no plan is kept
+        return Opened(known, todo if is_ours else await self._snapshots.get(known.job))
 
 
 def _content_free_events(opened: Opened) -> Iterator[FileEvent]:

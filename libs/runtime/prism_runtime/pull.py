@@ -1,0 +1,108 @@
+"""Pulling messages from JetStream: each is handed on as it arrives, and is alive from then on.
+
+nats-py's own `fetch` gives up a moment before the server's answer "nothing came" arrives. The next `fetch` takes that for
+its own answer, asks in a form whose messages it gathers until its time is up, and so holds a lone message back for
+seconds: past its ack wait, so that it is delivered a second time while the first is still to be handled.
+"""
+
+import asyncio
+import itertools
+import json
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.errors import TimeoutError as NatsTimeoutError
+from nats.js import JetStreamContext
+from nats.js.api import StatusCode
+
+# After the time of a request the server says that it is over; an answer later than this was lost with the connection.
+ANSWER_LATE_S = 2.0
+REFUSED_PAUSE_S = 0.25
+ENDS = frozenset({StatusCode.NO_MESSAGES, StatusCode.REQUEST_TIMEOUT})
+NANOSECONDS = 1_000_000_000
+
+log = logging.getLogger(__name__)
+
+
+class PullingJetStream(JetStreamContext):
+    """A JetStream context whose pull subscriptions are `PromptPull`. `arrived` is told every message at once."""
+
+    def __init__(self, connection: Client, arrived: Callable[[Msg], None]) -> None:
+        super().__init__(connection)
+        self._arrived = arrived
+
+    async def pull_subscribe_bind(self, *, stream: str, durable: str, **_: Any) -> "PromptPull":  # type: ignore[override]
+        """Pull from a durable consumer that exists."""
+        inbox = self._nc.new_inbox()
+        answers = await self._nc.subscribe(f"{inbox}.*")
+        return PromptPull(self, answers, stream, durable, inbox, arrived=self._arrived)
+
+
+class PromptPull(JetStreamContext.PullSubscription):
+    """One open request at a time, answered on a subject of its own."""
+
+    def __init__(
+        self,
+        js: JetStreamContext,
+        answers: Subscription,
+        stream: str,
+        durable: str,
+        inbox: str,
+        *,
+        arrived: Callable[[Msg], None],
+    ) -> None:
+        super().__init__(js, answers, stream, durable, inbox.encode())
+        self._arrived = arrived
+        self._numbers = itertools.count()
+        self._request = ""
+        self._missing = 0  # messages that the open request may still bring; 0: none is open
+        self._over_at = 0.0
+
+    async def fetch(
+        self,
+        batch: int = 1,
+        timeout: float | None = 5,  # noqa: ASYNC109 - the signature is nats-py's
+        heartbeat: float | None = None,  # noqa: ARG002
+    ) -> list[Msg]:
+        """What has arrived, as soon as there is a message; none if the request ended without one.
+
+        A request asks for up to `batch` messages within `timeout` seconds and stays open until it has brought them or
+        the server has said that it is over; the next call goes on with it.
+        """
+        assert timeout is not None
+        if not self._missing:
+            await self._ask(batch, timeout)
+        messages: list[Msg] = []
+        while self._missing and (not messages or self.pending_msgs):
+            try:
+                answer = await self._sub.next_msg(self._over_at - time.monotonic())
+            except NatsTimeoutError:
+                self._missing = 0
+                break
+            status = self._js.is_status_msg(answer)
+            if status is None:
+                self._arrived(answer)
+                messages.append(answer)
+                self._missing -= 1
+            elif answer.subject == self._request:
+                await self._end(status, answer)
+        return messages
+
+    async def _ask(self, batch: int, timeout_s: float) -> None:
+        self._request = f"{self._deliver}.{next(self._numbers)}"
+        self._missing = batch
+        self._over_at = time.monotonic() + timeout_s + ANSWER_LATE_S
+        # With `expires`, `no_wait` means: wait for the first message, and not for those behind it.
+        wish = {"batch": batch, "expires": int(timeout_s * NANOSECONDS), "no_wait": True}
+        await self._nc.publish(self._nms, json.dumps(wish).encode(), self._request)
+
+    async def _end(self, status: str, answer: Msg) -> None:
+        self._missing = 0
+        if status not in ENDS:
+            log.warning("pulling %s pauses: %s %s", self._consumer, status, answer.headers)
+            await asyncio.sleep(REFUSED_PAUSE_S)

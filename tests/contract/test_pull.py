@@ -1,0 +1,136 @@
+"""Pulling from a real nats-server, also from one whose answers come late."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+
+import nats
+import pytest
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js.api import AckPolicy, ConsumerConfig
+
+from prism_runtime import pull
+from prism_runtime.pull import PromptPull, PullingJetStream
+
+STREAM, SUBJECT, DURABLE = "WORK", "work", "worker"
+ACK_PENDING_MAX = 4
+# No test waits for the end of such a request.
+LONG_S = 600
+DEADLINE_S = 20
+
+
+@pytest.fixture
+async def connection(nats_server) -> AsyncIterator[Client]:
+    connection = await nats.connect(nats_server.url)
+    js = connection.jetstream()
+    await js.add_stream(name=STREAM, subjects=[SUBJECT])
+    await js.add_consumer(
+        STREAM,
+        ConsumerConfig(durable_name=DURABLE, ack_policy=AckPolicy.EXPLICIT, max_ack_pending=ACK_PENDING_MAX),
+    )
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
+def arrived() -> list[bytes]:
+    """What the pull said that it had, in the order of arrival."""
+    return []
+
+
+@pytest.fixture
+async def pulling(connection: Client, arrived: list[bytes]) -> PromptPull:
+    js = PullingJetStream(connection, lambda message: arrived.append(message.data))
+    return await js.pull_subscribe(SUBJECT, durable=DURABLE, stream=STREAM)
+
+
+@contextmanager
+def stopped(nats_server) -> Iterator[None]:
+    nats_server.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        nats_server.process.send_signal(signal.SIGCONT)
+
+
+async def say(connection: Client, *bodies: bytes) -> None:
+    for body in bodies:
+        await connection.jetstream().publish(SUBJECT, body)
+
+
+async def bodies(fetching: asyncio.Task[list[Msg]]) -> list[bytes]:
+    async with asyncio.timeout(DEADLINE_S):
+        return [message.data for message in await fetching]
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+async def test_what_is_there_comes_at_once_and_no_more_than_asked_for(connection, pulling, arrived) -> None:
+    await say(connection, b"0", b"1", b"2")
+    found: list[bytes] = []
+    while len(found) < 2:
+        found += await bodies(asyncio.create_task(pulling.fetch(2, LONG_S)))
+    assert found == arrived == [b"0", b"1"]
+    assert await bodies(asyncio.create_task(pulling.fetch(2, LONG_S))) == [b"2"]
+
+
+async def test_a_lone_message_waits_for_no_other(connection, pulling, arrived) -> None:
+    for body in (b"first", b"second"):
+        fetching = asyncio.create_task(pulling.fetch(8, LONG_S))
+        await connection.flush()
+        await say(connection, body)
+        assert await bodies(fetching) == [body]
+    assert arrived == [b"first", b"second"]
+
+
+async def test_nothing_is_what_comes_when_the_time_of_a_request_is_up(pulling) -> None:
+    assert await bodies(asyncio.create_task(pulling.fetch(8, 0.05))) == []
+
+
+async def test_an_answer_that_comes_late_holds_no_message_back(
+    connection, pulling, nats_server, monkeypatch
+) -> None:
+    monkeypatch.setattr(pull, "ANSWER_LATE_S", 0.0)
+    with stopped(nats_server):
+        assert await bodies(asyncio.create_task(pulling.fetch(8, 0.05))) == []
+        fetching = asyncio.create_task(pulling.fetch(8, LONG_S))
+    await until(lambda: pulling.delivered == 1)  # the end of the first request, in the second's time
+    for body in (b"first", b"second"):
+        await connection.flush()
+        await say(connection, body)
+        assert await bodies(fetching) == [body]
+        fetching = asyncio.create_task(pulling.fetch(8, LONG_S))
+    fetching.cancel()
+
+
+async def test_messages_that_may_not_come_yet_hold_none_back(connection, pulling) -> None:
+    """The request stays open for more than the server gives before the first ones are acked."""
+    wanted = ACK_PENDING_MAX + 2
+    await say(connection, *(b"%d" % number for number in range(wanted)))
+    messages: list[Msg] = []
+    async with asyncio.timeout(DEADLINE_S):
+        while len(messages) < wanted:
+            fetched = await pulling.fetch(wanted, LONG_S)
+            for message in fetched:
+                await message.ack()
+            messages += fetched
+    assert [message.data for message in messages] == [b"%d" % number for number in range(wanted)]
+
+
+async def test_a_consumer_that_is_gone_is_asked_again_with_pauses(connection, pulling, monkeypatch) -> None:
+    pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    await connection.jetstream().delete_consumer(STREAM, DURABLE)
+    with monkeypatch.context() as patched:
+        patched.setattr(pull.asyncio, "sleep", pause)
+        assert await pulling.fetch(8, LONG_S) == []
+    assert pauses == [pull.REFUSED_PAUSE_S]
