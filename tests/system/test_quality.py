@@ -18,7 +18,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "quality"
 GOLDEN = FIXTURES / "greenhouse.golden.json"
 REPO = "bench/greenhouse"
 QUESTIONS = load_questions(FIXTURES / "annotations")
-ALL_CANDIDATES = 150
+ALL_CANDIDATES = 100
 
 
 @pytest.fixture

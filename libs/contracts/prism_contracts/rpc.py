@@ -12,7 +12,7 @@ from prism_contracts.errors import ErrorBody
 from prism_contracts.records import Job, Repository
 
 QUERY_CHARS_MAX = 4_000
-SEARCH_LIMIT_MAX = 150  # every file that search considers
+SEARCH_LIMIT_MAX = 100
 GREP_LIMIT_MAX = 2_000
 LIST_LIMIT_MAX = 5_000
 SYMBOLS_BATCH_MAX = 20

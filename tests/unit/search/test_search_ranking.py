@@ -18,6 +18,8 @@ from prism_search.core.query import parse_query
 from prism_search.core.ranking import rank, rarity_of
 from prism_search.core.signals import NAME_WEIGHTS, WEIGHTS, names_score_max, score
 
+LIMIT = 10
+
 
 def ask(text: str, **rarity: float) -> Question:
     query = parse_query(text)
@@ -42,20 +44,20 @@ def definition(name: str, group: str = "F", start: int = 1, end: int = 9) -> Def
 
 
 def test_fusion_is_the_sum_of_reciprocal_ranks_by_leg():
-    fused = fuse({"keyword": ["a", "b"], "vector": ["b", "c"]})
+    fused = fuse({"keyword": ["a", "b"], "vector": ["b", "c"]}, LIMIT)
     assert fused == {"a": {"keyword": 1}, "b": {"keyword": 2, "vector": 1}, "c": {"vector": 2}}
     assert list(fused) == ["b", "a", "c"]
     assert LEG_WEIGHTS["keyword"] / (RRF_K + 2) + LEG_WEIGHTS["vector"] / (RRF_K + 1) > 1 / (RRF_K + 1)
 
 
 def test_a_file_counts_once_a_leg_by_its_best_rank():
-    assert fuse({"keyword": ["a", "a", "b", "a"]}) == {"a": {"keyword": 1}, "b": {"keyword": 2}}
+    assert fuse({"keyword": ["a", "a", "b", "a"]}, LIMIT) == {"a": {"keyword": 1}, "b": {"keyword": 2}}
 
 
 def test_fusion_has_a_limit_and_breaks_ties_by_name():
     assert list(fuse({"path": ["b"], "keyword": ["a"]}, limit=5)) == ["a", "b"]
     assert list(fuse({"keyword": list("abcdef")}, limit=3)) == ["a", "b", "c"]
-    assert fuse({}) == {}
+    assert fuse({}, LIMIT) == {}
 
 
 legs = st.dictionaries(st.sampled_from(sorted(LEG_WEIGHTS)), st.lists(st.sampled_from("abcdef"), max_size=6))
@@ -65,7 +67,7 @@ legs = st.dictionaries(st.sampled_from(sorted(LEG_WEIGHTS)), st.lists(st.sampled
 def test_the_order_of_the_legs_does_not_matter(ranked, chance):
     shuffled = list(ranked.items())
     chance.shuffle(shuffled)
-    assert list(fuse(dict(shuffled))) == list(fuse(ranked))
+    assert list(fuse(dict(shuffled), LIMIT)) == list(fuse(ranked, LIMIT))
 
 
 def test_definitions_that_cannot_be_read_are_passed_over():

@@ -1,6 +1,6 @@
 """What ranking knows of a file's symbols: kept as packed as it is stored, and read only where a question can match.
 
-A question looks at the symbols of some 150 files, and few of them share the beginning of a word with it. An index
+A question looks at the symbols of dozens of files, and few of them share the beginning of a word with it. An index
 from the beginnings of words to lines finds those without a look at the others.
 """
 

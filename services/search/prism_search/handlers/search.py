@@ -23,7 +23,7 @@ from prism_search.adapters.rarity import RarityCounter
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.advice import confidence, diagnose, next_actions
-from prism_search.core.candidates import Candidate, ChunkHit, fuse
+from prism_search.core.candidates import CANDIDATES_MAX, Candidate, ChunkHit, fuse
 from prism_search.core.globs import compile_glob, literal_prefix
 from prism_search.core.matching import Question
 from prism_search.core.passages import Range, best_range, further_ranges
@@ -45,7 +45,7 @@ CHUNK_LIMIT = 150
 VECTOR_LIMIT = 100
 FILE_LIMIT = 60
 EXACT_LIMIT = 40
-FILTERED_FACTOR = 3  # legs ask for more where a filter will drop some afterwards
+FILTERED_FACTOR = 3  # more is asked for and considered where a filter will drop some afterwards
 
 FILE_LEGS = frozenset({"path", "symbol", "exact"})
 SKIPPED_FLAGS = frozenset("gvmdt")
@@ -128,7 +128,8 @@ class SearchHandler:
         for last in (False, False, True):
             found = await self._ask(request, query, target, vectors)
             clock.lap("legs")
-            ranks = fuse({leg: _files_of(found, leg) for leg in found.points})
+            limit = max(CANDIDATES_MAX, request.limit) * _factor(request)
+            ranks = fuse({leg: _files_of(found, leg) for leg in found.points}, limit)
             files = await self._facts.files(target, ranks)
             clock.lap("files")
             stale = _stale_files(found, files)
@@ -190,7 +191,7 @@ class _Clock:
 def _legs(request: SearchRequest, query: Query, vectors: QueryVectors) -> dict[str, Leg]:
     conditions = _conditions(request)
     chunk_conditions = (*conditions, *((has("kind", request.kind.value),) if request.kind else ()))
-    factor = FILTERED_FACTOR if request.path_filter or request.source_only else 1
+    factor = _factor(request)
     words = " ".join(query.terms) or query.text
     legs: dict[str, Leg] = {
         "keyword": TextLeg("text", words, CHUNK_LIMIT * factor, chunk_conditions),
@@ -207,6 +208,10 @@ def _legs(request: SearchRequest, query: Query, vectors: QueryVectors) -> dict[s
         names = sorted({name for symbol in query.symbols for name in (last_name(symbol), dotted(symbol))})
         legs["exact"] = MatchLeg(EXACT_LIMIT * factor, (has_any("names", names), *conditions))
     return legs
+
+
+def _factor(request: SearchRequest) -> int:
+    return FILTERED_FACTOR if request.path_filter or request.source_only else 1
 
 
 def _conditions(request: SearchRequest) -> tuple[models.Condition, ...]:
