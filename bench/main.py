@@ -14,7 +14,7 @@ from pathlib import Path
 from bench import measure_index, measure_search
 from bench.corpus import Corpus, make_corpus
 from bench.machine import load, machine_facts, yardstick_ms
-from bench.report import Asked, Results, show, write_json
+from bench.report import Questions, Results, show, write_json
 from bench.stack import Stack, running_stack
 
 LATEST = Path(__file__).with_name("results") / "latest.json"
@@ -63,7 +63,7 @@ def run(folder: Path, options: argparse.Namespace) -> Results:
     )
 
 
-async def _ask(stack: Stack, corpus: Corpus, options: argparse.Namespace) -> Asked:
+async def _ask(stack: Stack, corpus: Corpus, options: argparse.Namespace) -> Questions:
     _say("  index")
     index = await measure_index.first_index(stack, corpus)
     _say("  questions of one client")
@@ -74,7 +74,7 @@ async def _ask(stack: Stack, corpus: Corpus, options: argparse.Namespace) -> Ask
     parts = await measure_search.parts(stack, corpus, options.questions, SEED + 3)
     _say("  ripgrep")
     ripgrep = measure_search.ripgrep(corpus, options.questions, SEED, alone.grep)
-    return Asked(index.files, index.chunks, alone, crowd, parts, ripgrep)
+    return Questions(index.files, index.chunks, alone, crowd, parts, ripgrep)
 
 
 async def _index(

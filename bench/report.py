@@ -18,7 +18,7 @@ MACHINE_COLUMNS = 160
 
 
 @dataclass(frozen=True)
-class Asked:
+class Questions:
     """What was asked of a corpus of some 40,000 chunks, for which the targets hold."""
 
     files: int
@@ -42,7 +42,7 @@ class Results:
     index: FirstIndex
     no_op: NoOp
     edits: Edits
-    asked: Asked
+    asked: Questions
     alone: Alone  # the same questions to the whole corpus
 
 
@@ -108,7 +108,7 @@ def _again_rows(no_op: NoOp, edits: Edits) -> list[Row]:
     ]  # fmt: skip
 
 
-def _search_rows(asked: Asked) -> list[Row]:
+def _search_rows(asked: Questions) -> list[Row]:
     alone, crowd = asked.alone, asked.crowd
     search = alone.search
     return [

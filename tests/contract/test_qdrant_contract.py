@@ -52,7 +52,6 @@ MATCHES = {
     "text_any": models.MatchTextAny,
     "phrase": models.MatchPhrase,
     "prefix": models.MatchPrefix,
-    "substring": models.MatchSubstring,
 }
 
 
@@ -445,7 +444,7 @@ async def test_stemming_and_stopwords(client, name) -> None:
     assert found.points == []
 
 
-async def test_identifiers_by_prefix_and_substring(client, name) -> None:
+async def test_identifiers_by_prefix(client, name) -> None:
     await client.create_payload_index(
         name, "identifiers", models.KeywordIndexParams(type="keyword", prefix=True)
     )
@@ -457,8 +456,6 @@ async def test_identifiers_by_prefix_and_substring(client, name) -> None:
             point(3, identifiers=[]),
         ],
     )
-    assert await ids(client, name, where("identifiers", substring="_default_enc")) == [1]
-    assert await ids(client, name, where("identifiers", substring="efault")) == [1, 2]
     assert await ids(client, name, where("identifiers", prefix="get_")) == [1]
     assert await ids(client, name, where("identifiers", prefix="default")) == []
 
@@ -589,7 +586,7 @@ leaves = st.one_of(
     st.tuples(
         st.sampled_from(["any", "except_"]), strings, st.lists(st.sampled_from(WORDS), min_size=1, max_size=3)
     ),
-    st.tuples(st.sampled_from(["prefix", "substring"]), strings, st.sampled_from(WORDS)),
+    st.tuples(st.just("prefix"), strings, st.sampled_from(WORDS)),
     st.tuples(st.just("range"), st.just("number"), bounds),
     st.tuples(st.sampled_from(["is_empty", "is_null"]), strings, st.none()),
     st.tuples(st.just("has_id"), st.just("id"), st.sets(st.integers(0, 12), min_size=1, max_size=4)),
@@ -649,7 +646,6 @@ LEAF_TESTS = {
     "any": lambda item, wanted: item in wanted,
     "except_": lambda item, wanted: item not in wanted,
     "prefix": str.startswith,
-    "substring": operator.contains,
     "range": lambda item, bounds: all(BOUNDS[bound](item, edge) for bound, edge in bounds.items()),
 }
 

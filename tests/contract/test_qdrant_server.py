@@ -394,7 +394,7 @@ REFUSED = {
     "too many queries": (
         "POST",
         "/collections/c/points/query/batch",
-        {"searches": [{}] * 201},
+        {"searches": [{}] * 101},
         422,
         "searches",
     ),

@@ -3,7 +3,8 @@
 A signature tells which sequences of three bytes (trigrams) occur in the lower-case text of a file: a bit of a table for
 each, at a place that a hash decides (a Bloom filter with one hash function). A text that holds a piece holds each of the
 piece's trigrams, so a file without one of them is passed over, and nothing that matches is ever missed. A table is as
-small as a quarter of its bits allows: about half a byte a trigram.
+small as a quarter of its bits allows: about half a byte a trigram. The largest table may be filled more, by a file of more
+than some 38,000 different trigrams: it is then asked less sharply, and never wrongly.
 """
 
 import base64

@@ -17,6 +17,12 @@ from prism_chunker.core.preprocessor import blank_macros
         ("\nstruct SHOP_ALIGN(8) Cart : Base {", "SHOP_ALIGN(8)"),
         ("\nSHOP_API int add(int a);", "SHOP_API"),
         ("\nSHOP_API std::map<int, std::set<int>> all(int a);", "SHOP_API"),
+        ("SHOP_BEGIN\nclass Cart;\n", "SHOP_BEGIN"),
+        ("class SHOP_API Cart {", "SHOP_API"),
+        ("SHOP_API int add(int a);", "SHOP_API"),
+        ("int a;\nSHOP_END\n", "SHOP_END"),
+        ("int a;\r\nSHOP_END\r\n", "SHOP_END"),
+        ("int a;\nSHOP_END", "SHOP_END"),
         ("void put(char* nullable text);", "nullable"),
         ("  int size() const SHOP_LOCKED(mutex) {", "SHOP_LOCKED(mutex)"),
     ],
@@ -59,7 +65,7 @@ def test_what_a_macro_hid_is_found_and_shown_as_written() -> None:
 @pytest.mark.parametrize(
     "shape", ["A_B ", "A_B x<> ", "x< ", "x<y<> ", "struct A_B ", ") A_B", "* a ", "f() A_B(", "A_B(x) "]
 )
-@pytest.mark.parametrize("head", ["\n", "\nA_B ", "\nstruct A_B "])
+@pytest.mark.parametrize("head", ["", "\n", "\nA_B ", "\nstruct A_B "])
 def test_long_rows_end(head: str, shape: str) -> None:
     source = (head + shape * 100_000).encode()
     assert len(blank_macros(source)) == len(source)

@@ -108,6 +108,16 @@ def test_further_chunks_of_the_same_function_speak_for_it():
     assert best_range(ask("route"), file(keyword_chunks=[head, *parts[:1]])).start == 1
 
 
+def test_a_chunk_called_by_a_definition_in_it_keeps_the_support_of_its_function():
+    head, parts = chunk(9, 1, 20), [chunk(n, 20 * n, 20 * n + 9, "run", "function") for n in (6, 7, 8)]
+    inner = definition("run.route", start=162)
+    found = best_range(
+        ask("how are parcels routed"),
+        file(definitions=(inner, definition("route", start=5)), keyword_chunks=[head, *parts]),
+    )
+    assert (found.start, found.symbol) == (160, "run.route")
+
+
 def test_a_prototype_does_nothing():
     found = best_range(
         ask("route parcels"),

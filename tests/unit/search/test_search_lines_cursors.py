@@ -9,6 +9,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_search.core.cursors import CURSOR_CHARS_MAX, _digest, read_cursor, write_cursor
 from prism_search.core.lines import BLOCK_WORK, LINE_CHARS_SHOWN, LineMatch, matching_lines
 from prism_search.core.patterns import PATTERN_SIZE_MAX, compile_pattern
+from prism_source.limits import LINE_BYTES_MAX
 
 # Lines
 
@@ -65,6 +66,14 @@ def test_a_text_of_many_blocks_is_searched_line_by_line(lines, fillers, pattern,
         before = shown[max(0, match.line - 1 - context) : match.line - 1]
         assert [line.rstrip("…") for line in match.before] == before
         assert [line.rstrip("…") for line in match.after] == shown[match.line : match.line + context]
+
+
+def test_a_line_longer_than_a_block_is_searched_to_its_end_by_the_largest_pattern():
+    pattern = f"[ab]{{{PATTERN_SIZE_MAX - 1}}}c"
+    line = "ab" * ((LINE_BYTES_MAX - 2) // 2) + "c"
+    assert len(line) > BLOCK_CHARS
+    assert [match.line for match in found(f"a\n{line}\nb\n", pattern, regex=True)] == [2]
+    assert found(f"a\n{line[:-1]}\nc\n", pattern, regex=True) == []
 
 
 def test_context_ends_at_the_ends_of_the_file():

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from prism_contracts.code import Chunk, Reference, Symbol
 
 # Part of the content address of a chunk: bumped whenever the same text gives other chunks, symbols or references.
-CHUNKER_VERSION = "4"
+CHUNKER_VERSION = "5"
 
 ParseState = Literal["ok", "partial", "lines", "timeout", "crashed", "too_large"]
 

@@ -15,15 +15,15 @@ _CALLED = _MACRO + rb"(?:\([^()\n]*+\))?"
 # No text may make these patterns try without end: repetitions are possessive, or few, or end with the row.
 _TEMPLATE_ARGUMENTS = rb"<(?:[^\n;{}()<>]|<[^\n;{}()<>]*+>)*+>"
 
-_ON_ITS_OWN_ROW = re.compile(rb"\n[ \t]*+(" + _MACRO + rb")[ \t]*+(?://.*)?\r?(?=\n)")
+_ON_ITS_OWN_ROW = re.compile(rb"(?m)^[ \t]*+(" + _MACRO + rb")[ \t]*+(?://.*)?\r?$")
 # `EXPORT_API int add(`, `EXPORT_API const Cart* cart =`
 _BEFORE_A_DECLARATION = re.compile(
-    rb"\n[ \t]*+((?:" + _CALLED + rb"[ \t]++){1,4})"
+    rb"(?m)^[ \t]*+((?:" + _CALLED + rb"[ \t]++){1,4})"
     rb"(?=(?:[\w:]++(?:" + _TEMPLATE_ARGUMENTS + rb")?+[&* \t]++){1,8}[\w:~]++[ \t]*+[(;={\[])"
 )
 # `class EXPORT_API Cart {`
 _BEFORE_THE_NAME_OF_A_TYPE = re.compile(
-    rb"\n[ \t]*+(?:typedef[ \t]++)?(?:class|struct|union|enum)[ \t]++"
+    rb"(?m)^[ \t]*+(?:typedef[ \t]++)?(?:class|struct|union|enum)[ \t]++"
     rb"((?:" + _CALLED + rb"\s++){1,4})(?=[\w:<>, \t]+(?:\{|:[^:]))"
 )
 # `char* nullable text)`, in capitals or not
@@ -54,7 +54,7 @@ def _without_statement(found: re.Match[bytes]) -> bytes:
     follows = found.string[found.end() : found.end() + CONTEXT_BYTES_MAX].lstrip()[:1]
     is_first = not row or row.endswith((b"{", b":", b">", b"*/")) or (row[:1] == b"#" and row[-1:] != b"\\")
     begins = row.endswith((b";", b"}")) or (is_first and follows != b"}")
-    return _without_group(found) if begins and follows not in b",=*&(" else found.group()
+    return _without_group(found) if begins and (not follows or follows not in b",=*&(") else found.group()
 
 
 def _without_attribute(found: re.Match[bytes]) -> bytes:

@@ -195,5 +195,4 @@ _MATCHES: dict[str, Callable[[object], edge.MatchType]] = {
     "text_any": lambda value: edge.MatchTextAny(read_string(value, "match.text_any")),
     "phrase": lambda value: edge.MatchPhrase(read_string(value, "match.phrase")),
     "prefix": lambda value: edge.MatchPrefix(read_string(value, "match.prefix")),
-    "substring": lambda value: edge.MatchSubstring(read_string(value, "match.substring")),
 }

@@ -77,18 +77,19 @@ def _passages(question: Question, file: Candidate, chunks: Iterable[ChunkHit]) -
     """
     by_words, by_vector = _shares(file.keyword_chunks), _shares(file.vector_chunks)
     names = _names(question, file)
-    scored: list[tuple[float, Range]] = []
+    # With the symbol of the chunk, because the range may be called by a definition in it.
+    scored: list[tuple[float, str, Range]] = []
     points: dict[str, list[float]] = defaultdict(list)  # of the chunks of a function, by its name
     for chunk in {chunk.id: chunk for chunk in chunks}.values():
         inside = (item for item in names if chunk.start <= item[1].start <= chunk.end)
         match, definition = max(inside, key=lambda item: item[0], default=(0.0, None))
         score = by_words.get(chunk.id, 0.0) + by_vector.get(chunk.id, 0.0) + match
-        scored.append((score, _chunk_range(chunk, definition if match else None)))
+        scored.append((score, chunk.symbol, _chunk_range(chunk, definition if match else None)))
         if chunk.kind in CALLABLE_KINDS:
             points[chunk.symbol].append(score)
     support = {symbol: _support(scores) for symbol, scores in points.items()}
-    order = sorted(scored, key=lambda item: (-item[0] - support.get(item[1].symbol, 0.0), item[1].start))
-    return [found for _, found in order]
+    order = sorted(scored, key=lambda item: (-item[0] - support.get(item[1], 0.0), item[2].start))
+    return [found for _, _, found in order]
 
 
 def _names(question: Question, file: Candidate) -> list[tuple[float, Definition]]:

@@ -20,8 +20,9 @@ from prism_search.core.clauses import Clause, Reading, best_clauses, read_regex
 
 PATTERN_CHARS_MAX = 1_000
 # Characters and classes of a pattern with its repetitions written out.
-PATTERN_SIZE_MAX = 2_000
-PATTERNS_KEPT_MAX = 200
+PATTERN_SIZE_MAX = 1_000
+# One of many Unicode classes takes some 10 MiB.
+PATTERNS_KEPT_MAX = 20
 
 
 @dataclass(frozen=True)
