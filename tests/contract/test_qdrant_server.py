@@ -264,6 +264,22 @@ async def test_readers_never_see_half_of_a_batch_of_operations(client) -> None:
     await reader
 
 
+async def test_a_count_that_need_not_be_exact_is_reckoned_from_the_index(client) -> None:
+    await client.create_payload_index("c", "scope", models.PayloadSchemaType.KEYWORD, wait=True)
+    points = [
+        models.PointStruct(id=number, vector={"fast": [1, 0, 0, 0]}, payload={"scope": "ab"[number % 4 > 0]})
+        for number in range(40)
+    ]
+    await client.upsert("c", points, wait=True)
+    for exact in (True, False):
+        found = await client.count("c", count_filter=models.Filter(must=[matching_scope("a")]), exact=exact)
+        assert found.count == 10
+
+
+def matching_scope(value: str) -> models.FieldCondition:
+    return models.FieldCondition(key="scope", match=models.MatchValue(value=value))
+
+
 async def test_a_large_write_lets_others_in(client, http) -> None:
     """Some read sees a part of a write. On a quick machine one may be through between two reads: then a larger one is tried."""
     written = 0

@@ -228,7 +228,7 @@ async def test_patterns_of_every_kind_are_answered(shared_stack: RunningStack) -
         assert [match["line"] for match in every["matches"]] == [1, 2, 3]
         for hostile in (
             "(a+)+$" * 20,
-            "[ab]*a[ab]{1000}c",
+            "[ab]*a[ab]{990}c",
             "(?:(?:a?){40}){40}zq",
             "(" * 200 + "zq" + ")" * 200,
         ):

@@ -154,9 +154,11 @@ class Reader:
         )
         return [_stored(point) for point in reply["points"]], reply["next_page_offset"] or ""
 
-    async def count(self, scope: Scope, conditions: Sequence[models.Condition] = ()) -> int:
-        """How many points of the scope meet the conditions, exactly."""
-        body = {"filter": scoped(scope, conditions), "exact": True}
+    async def count(
+        self, scope: Scope, conditions: Sequence[models.Condition] = (), *, exact: bool = True
+    ) -> int:
+        """How many points of the scope meet the conditions; if not `exact`, as the indexes reckon without a look at points."""
+        body = {"filter": scoped(scope, conditions), "exact": exact}
         reply = await self._ask("count", scope, "points/count", body, {"count": 0})
         return int(reply["count"])
 

@@ -213,14 +213,14 @@ def read_retrieve(body: object) -> tuple[list[PointId], edge.WithPayloadType, ed
 
 
 def read_count(body: object) -> edge.CountRequest:
-    """Build a count. It is always exact: an estimate would save nothing here."""
+    """Build a count; without `exact: false` it looks at every point that matches."""
     fields = read_object(body, "count request", frozenset({"filter", "exact"}))
-    optional_bool(fields, "exact", "count request")
-    return edge.CountRequest(exact=True, filter=read_optional_filter(fields))
+    exact = optional_bool(fields, "exact", "count request") is not False
+    return edge.CountRequest(exact=exact, filter=read_optional_filter(fields))
 
 
 def read_facet(body: object) -> edge.FacetRequest:
-    """Build a facet. It is always exact, as a count is."""
+    """Build a facet. It is always exact: an estimate would save nothing here."""
     fields = read_object(body, "facet request", frozenset({"key", "limit", "filter", "exact"}))
     optional_bool(fields, "exact", "facet request")
     return edge.FacetRequest(

@@ -27,28 +27,29 @@ class RarityCounter:
         whole tenant, which is what the store's BM25 counts over.
         """
         everything = self._repositories.everything(target)
+        # Over the whole tenant the index's own reckoning is right, as the scope excludes nothing, and takes no time.
+        overall = self._over(everything, query, exact=False)
         if everything.scope == target.scope:
-            rarity = await self._over(target, query)
+            rarity = await overall
             return rarity, rarity
-        here, overall = await asyncio.gather(self._over(target, query), self._over(everything, query))
-        return here, overall
+        return await asyncio.gather(self._over(target, query, exact=True), overall)
 
-    async def _over(self, target: Target, query: Query) -> Rarity:
+    async def _over(self, target: Target, query: Query, *, exact: bool) -> Rarity:
         words = {stem(part.lower()): part for term in query.terms for part in PART.findall(term)}
         stems = [s for s in query.stems if s in words]
         documents, *counts = await asyncio.gather(
-            *(self._count(target, word) for word in (ALL_CHUNKS, *(words[s] for s in stems)))
+            *(self._count(target, word, exact=exact) for word in (ALL_CHUNKS, *(words[s] for s in stems)))
         )
         return rarity_of(dict(zip(stems, counts, strict=True)), documents)
 
-    async def _count(self, target: Target, word: str) -> int:
+    async def _count(self, target: Target, word: str, *, exact: bool) -> int:
         key = (target.scope, target.corpus_version, word.lower())
         known = self._known.get(key)
         if known is not None:
             return known
         # Chunk points alone have the field.
         conditions = [holds_text("text", word)] if word else [without_status()]
-        count = await self._reader.count(target.scope, conditions)
+        count = await self._reader.count(target.scope, conditions, exact=exact)
         self._known[key] = count
         if len(self._known) > KEPT_MAX:
             self._known.popitem(last=False)
