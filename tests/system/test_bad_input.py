@@ -229,7 +229,7 @@ async def test_patterns_of_every_kind_are_answered(shared_stack: RunningStack) -
         for hostile in (
             "(a+)+$" * 20,
             "[ab]*a[ab]{990}c",
-            "(?:(?:a?){40}){40}zq",
+            "(?:(?:a?){30}){30}zq",
             "(" * 200 + "zq" + ")" * 200,
         ):
             assert (await agent.ask("grep_code", pattern=hostile, regex=True))["complete"], hostile

@@ -195,6 +195,8 @@ def test_an_interrupted_demo_leaves_nothing(user: User, tmp_path: Path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell starts what it runs in the background with this signal ignored, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads here
     )
     assert process.stderr
     for line in process.stderr:
