@@ -1,8 +1,8 @@
-"""How messages become bytes: JSON, compressed if that pays, and a claim check for what is too large for the bus.
+"""How messages become bytes: JSON, compressed unless it is small, and a claim check for what is too large for the bus.
 
-A file's text crosses the bus four times, and moving bytes costs more than compressing them. NATS drops a client whose
-message passes the server's limit, headers included, so a large body goes to the object store under its SHA-256 and
-only a reference travels.
+A file's text crosses the bus four times: compressed it takes a quarter of the streams and of the network, for the same
+CPU. NATS drops a client whose message passes the server's limit, headers included, so a large body goes to the object
+store under its SHA-256 and only a reference travels.
 """
 
 import hashlib

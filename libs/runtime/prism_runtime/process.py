@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import json
 import logging
 import os
@@ -14,7 +13,7 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp
 
-GC_THRESHOLD = 50_000
+from prism_runtime.garbage import collect_rarely
 
 log = logging.getLogger(__name__)
 
@@ -89,9 +88,7 @@ def _announce(service: str, host: str, port: int, run_dir: str) -> None:
 
 def run(main: Callable[[], Coroutine[object, object, None]]) -> None:
     """Run an async main on uvloop where there is one."""
-    # Messages are trees of fresh objects without cycles: the collector would look at each of them several times.
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD)
+    collect_rarely()
     try:
         import uvloop
     except ImportError:

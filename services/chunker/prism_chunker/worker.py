@@ -5,7 +5,6 @@ messages go through, so that the parent passes bytes on and never reads them. A 
 length and so many bytes.
 """
 
-import gc
 import os
 import struct
 import sys
@@ -13,10 +12,9 @@ from typing import BinaryIO
 
 from prism_chunker.conversion import chunk_event
 from prism_contracts.events import FileChanged
+from prism_runtime.garbage import collect_rarely
 
 FRAME = struct.Struct(">I")
-# The collector would look at hundreds of thousands of fresh, acyclic objects a second.
-GC_THRESHOLD = 50_000
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
@@ -32,8 +30,7 @@ def main() -> None:
     """Take the real stdout for frames and give prints to stderr."""
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD)
+    collect_rarely()
     serve(sys.stdin.buffer, sink)
 
 
