@@ -161,11 +161,6 @@ def test_defines_symbol_counts_the_symbols_that_are_asked_for():
     )
 
 
-def test_named_as_symbol_is_written_in_any_way():
-    assert signals.named_as_symbol(ask("FlatHashMap"), file("x/flat_hash_map.h")) == 1
-    assert signals.named_as_symbol(ask("FlatHashMap"), file("x/hash.h")) == 0
-
-
 @pytest.mark.parametrize(("nearness", "expected"), [(-1, 0), (0, 0), (2, 0.5), (6, 1.5), (60, 1.5)])
 def test_near_is_cut_at_both_ends(nearness, expected):
     assert signals.near(ask("x"), file(nearness=nearness)) == expected
@@ -188,11 +183,6 @@ def test_tests_are_low_unless_they_are_asked_for():
 )
 def test_prose_and_data_are_no_code(fields, expected):
     assert signals.not_code(ask("x"), file(**fields)) == expected
-
-
-@pytest.mark.parametrize(("path", "expected"), [("a/__init__.py", 1), ("index.ts", 1), ("a/routes.py", 0)])
-def test_barrels_pass_on_what_others_define(path, expected):
-    assert signals.barrel(ask("x"), file(path)) == expected
 
 
 @pytest.mark.parametrize(

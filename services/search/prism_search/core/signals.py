@@ -23,12 +23,6 @@ NEARNESS_SCALE = 4.0
 
 # Names that say nothing: their folder speaks for them.
 GENERIC_STEMS = frozenset({"mod", "index", "init", "main", "lib", "__init__", "package", "default"})
-BARREL_NAMES = frozenset(
-    {
-        "__init__.py", "index.ts", "index.js", "index.tsx", "index.d.ts", "mod.rs", "lib.rs", "main.rs",
-        "package-info.java", "module-info.java", "package.scala", "init.lua", "package.json",
-    }
-)  # fmt: skip
 
 Signal = Callable[[Question, Candidate], float]
 
@@ -101,12 +95,6 @@ def defines_symbol(question: Question, file: Candidate) -> float:
     return float(sum(name in names for name in wanted))
 
 
-def named_as_symbol(question: Question, file: Candidate) -> float:
-    """How many of the symbols that the question names are the file's name."""
-    name = _flat_stem(file.path)
-    return float(sum(flat(last_name(symbol)) == name for symbol in question.query.symbols))
-
-
 def near(_: Question, file: Candidate) -> float:
     """How far the file's best chunk stands out among the nearest vectors."""
     return min(max(file.nearness, 0.0), NEARNESS_MAX) / NEARNESS_SCALE
@@ -132,11 +120,6 @@ def not_code(_: Question, file: Candidate) -> float:
     return float(file.prose or not file.language or file.language in DATA_LANGUAGES)
 
 
-def barrel(_: Question, file: Candidate) -> float:
-    """A file that mostly passes on what others define."""
-    return float(posixpath.basename(file.path) in BARREL_NAMES)
-
-
 def not_written_here(_: Question, file: Candidate) -> float:
     """Generated, vendored or minified."""
     return float(any(flag in file.flags for flag in "gvm"))
@@ -153,7 +136,6 @@ SURFACE_WEIGHTS: Weighted = {
     "named_first": (named_first, 0.3),
     "folder_words": (folder_words, 0.3),
     "defines_symbol": (defines_symbol, 0.15),
-    "named_as_symbol": (named_as_symbol, 0.15),
     "joined_name": (joined_name, 0.15),
     "initials_name": (initials_name, 0.4),
     "near": (near, 0.2),
@@ -161,7 +143,6 @@ SURFACE_WEIGHTS: Weighted = {
     "depth": (depth, -0.08),
     "in_tests": (in_tests, -0.5),
     "not_code": (not_code, -0.4),
-    "barrel": (barrel, -0.06),
     "not_written_here": (not_written_here, -0.4),
 }
 # What the names of the file's symbols tell: read from `touched`, never below 0.
