@@ -53,7 +53,14 @@ lock: $(UV) ## Compile the hashed requirements from pyproject.toml
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml -o requirements/base.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra dev pyproject.toml -o requirements/dev.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/build.in -o requirements/build.txt
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/peers.in -o requirements/peers.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override requirements/deep-overrides.txt --constraint requirements/base.txt $(addprefix --no-emit-package ,$(DEEP_UNLOCKED)) requirements/deep.in -o requirements/deep.txt
+
+# Tools that the benchmark compares with, in an environment of their own.
+$(VENV)/.peers: $(VENV)/.run requirements/peers.txt
+	$(UV) venv -q --python $(BIN)/python $(VENV)/peers
+	$(UV) pip install -q --python $(VENV)/peers/bin/python --require-hashes -r requirements/peers.txt
+	@touch $@
 
 ##@ Run
 .PHONY: demo
@@ -87,12 +94,16 @@ docs: setup-dev ## Write docs/settings, events, tools and metrics from the code
 
 ##@ Measure
 .PHONY: bench
-bench: $(VENV)/.run ## Index 10,000 installed files, ask, and print the figures beside their targets
+bench: $(VENV)/.run $(VENV)/.peers ## Index 10,000 installed files, ask, and print the figures beside their targets
 	$(BIN)/python -m bench.main
 
 .PHONY: bench-quick
 bench-quick: $(VENV)/.run ## The same on 1,000 files, in about a minute
 	$(BIN)/python -m bench.main --files 1000 --question-files 1000 --questions 60 --edits 5 --out bench/results/quick.json
+
+.PHONY: bench-growth
+bench-growth: $(VENV)/.run ## Index 1,000 to 300,000 chunks, ask, and write docs/growth.md (half an hour)
+	$(BIN)/python -m bench.growth --page docs/growth.md
 
 .PHONY: quality
 quality: $(VENV)/.run ## Ask the benchmark's questions (ANNOTATIONS=, CORPORA=), and write docs/quality.md

@@ -11,14 +11,16 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import measure_index, measure_search
+from bench import measure_index, measure_peers, measure_search
 from bench.corpus import Corpus, make_corpus
 from bench.machine import load, machine_facts, yardstick_ms
-from bench.report import Questions, Results, show, write_json
+from bench.report import Peers, Questions, Results, show, write_json
 from bench.stack import Stack, running_stack
 
 LATEST = Path(__file__).with_name("results") / "latest.json"
 SEED = 20_260
+# Some 100,000 chunks, for which the targets of questions hold.
+QUESTION_FILES = 13_250
 # Questions of each client in a crowd.
 CROWD_SHARE = 20
 
@@ -34,19 +36,24 @@ def main() -> None:
 
 
 def run(folder: Path, options: argparse.Namespace) -> Results:
-    """Two stacks, one after the other: a small corpus for questions, then the whole."""
+    """Two stacks, one after the other: a corpus for questions, then one for indexing."""
     load_before, yardstick_before = load(), yardstick_ms()
     _say(f"corpus of {options.question_files:,} files, and its stack")
-    few = make_corpus(folder / "few", options.question_files)
-    with running_stack(folder / "few-data") as stack:
-        asked = asyncio.run(_ask(stack, few, options))
+    library = make_corpus(folder / "library", options.question_files)
+    with running_stack(folder / "library-data") as stack:
+        asked = asyncio.run(_ask(stack, library, options))
         restarts = stack.restarts()
+    _say("peers")
+    peers = Peers(
+        measure_peers.ripgrep(library, options.questions, SEED + 1),
+        measure_peers.semble(library, options.questions, SEED),
+    )
     _say(f"corpus of {options.files:,} files, and its stack")
     corpus = make_corpus(folder / "corpus", options.files)
     with running_stack(folder / "data") as stack:
         time.sleep(options.rest)
         yardsticks = [yardstick_before, yardstick_ms()]
-        index, no_op, edits, alone = asyncio.run(_index(stack, corpus, options))
+        index, no_op, edits = asyncio.run(_index(stack, corpus, options))
         restarts += stack.restarts()
     return Results(
         machine=machine_facts(),
@@ -59,7 +66,7 @@ def run(folder: Path, options: argparse.Namespace) -> Results:
         no_op=no_op,
         edits=edits,
         asked=asked,
-        alone=alone,
+        peers=peers,
     )
 
 
@@ -72,30 +79,29 @@ async def _ask(stack: Stack, corpus: Corpus, options: argparse.Namespace) -> Que
     crowd = await measure_search.crowd(stack, corpus, options.clients, CROWD_SHARE, SEED + 2)
     _say("  questions over REST")
     parts = await measure_search.parts(stack, corpus, options.questions, SEED + 3)
-    _say("  ripgrep")
-    ripgrep = measure_search.ripgrep(corpus, options.questions, SEED, alone.grep)
-    return Questions(index.files, index.chunks, alone, crowd, parts, ripgrep)
+    return Questions(index, alone, crowd, parts)
 
 
 async def _index(
     stack: Stack, corpus: Corpus, options: argparse.Namespace
-) -> tuple[measure_index.FirstIndex, measure_index.NoOp, measure_index.Edits, measure_search.Alone]:
+) -> tuple[measure_index.FirstIndex, measure_index.NoOp, measure_index.Edits]:
     _say("  first index")
     index = await measure_index.first_index(stack, corpus)
     _say("  no-op reindex")
     no_op = await measure_index.no_op(stack, corpus)
-    _say("  questions of one client")
-    alone = await measure_search.alone(stack, corpus, options.questions, SEED)
     _say("  edits")
     edits = await measure_index.edits(stack, corpus, options.edits, SEED)
-    return index, no_op, edits, alone
+    return index, no_op, edits
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--files", type=int, default=10_000, help="size of the corpus (default 10,000)")
     parser.add_argument(
-        "--question-files", type=int, default=5_500, help="size of the corpus that is asked (default 5,500)"
+        "--question-files",
+        type=int,
+        default=QUESTION_FILES,
+        help=f"size of the corpus that is asked (default {QUESTION_FILES:,})",
     )
     parser.add_argument("--questions", type=int, default=200, help="questions of one client (default 200)")
     parser.add_argument("--clients", type=int, default=16, help="clients at once (default 16)")

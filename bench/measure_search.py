@@ -1,9 +1,7 @@
-"""Asking: over MCP with the real client, one and many at once; over REST for where the time goes; against ripgrep."""
+"""Asking: over MCP with the real client, one and many at once; over REST for where the time goes."""
 
 import asyncio
 import random
-import shutil
-import subprocess
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -58,15 +56,6 @@ class Parts:
     rest: Spread
     service: dict[str, float]  # what the search service says of itself
     around: float  # HTTP, gateway and bus: the whole answer without the search service
-
-
-@dataclass(frozen=True)
-class Grep:
-    """The same literals by ripgrep in the folder. `ratio`: grep_code / ripgrep, medians."""
-
-    version: str
-    literal: Spread
-    ratio: float
 
 
 @asynccontextmanager
@@ -138,25 +127,6 @@ async def parts(stack: Stack, corpus: Corpus, count: int, seed: int) -> Parts:
     service = {name: round(median(values), 2) for name, values in timings.items()}
     rest = spread(whole)
     return Parts(rest, service, round(rest.p50 - sum(service.values()), 2))
-
-
-def ripgrep(corpus: Corpus, count: int, seed: int, grep: Spread) -> Grep | None:
-    """The names that `alone` looks for, with `rg`; None if it is not installed."""
-    binary = shutil.which("rg")
-    if binary is None:
-        return None
-    names = make_names(corpus, count + WARM_UP, seed + 1)
-    times = [_timed_rg(binary, name, corpus) for name in names][WARM_UP:]
-    version = subprocess.run([binary, "--version"], capture_output=True, text=True, check=True).stdout
-    literal = spread(times)
-    return Grep(version.split("\n", 1)[0], literal, round(grep.p50 / literal.p50, 2))
-
-
-def _timed_rg(binary: str, name: str, corpus: Corpus) -> float:
-    started = time.perf_counter()
-    command = [binary, "--line-number", "--fixed-strings", "--", name, str(corpus.folder)]
-    subprocess.run(command, capture_output=True, check=True)
-    return time.perf_counter() - started
 
 
 async def _ask_all(stack: Stack, questions: Sequence[str]) -> list[float | str]:

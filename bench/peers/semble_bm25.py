@@ -1,0 +1,67 @@
+"""semble without its model: its chunks, its BM25 and its ranking, in this process. Run by an interpreter that has semble.
+
+Its vectors need a model from a hub; here every vector is the same, and weighs nothing (`alpha` 0), so that what is timed
+is less than what its users wait for.
+
+In (stdin): {"folder": str, "questions": [str], "hits": int, "warm_up": int}.
+Out (stdout): {"version": str, "files": int, "chunks": int, "index_s": float, "index_cpu_s": float, "rss": int, "search_s": [float]}.
+"""
+
+import json
+import os
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil  # type: ignore[import-untyped]
+
+ONLY_BM25 = 0.0
+
+
+class NoModel:
+    """Stands where semble expects a model: every text has the same vector."""
+
+    dim = 2
+
+    def encode(self, texts: list[str], **_: object) -> Any:
+        """Shape (texts, 2)."""
+        return np.ones((len(texts), self.dim), np.float32)
+
+
+def main() -> None:
+    """Index the folder, ask the questions, say how long it took."""
+    from semble.index.create import create_index_from_path  # type: ignore[import-not-found]
+    from semble.search import search  # type: ignore[import-not-found]
+
+    asked = json.load(sys.stdin)
+    model: Any = NoModel()
+    started, cpu_before = time.perf_counter(), _cpu_s()
+    bm25, vectors, chunks, manifest = create_index_from_path(Path(asked["folder"]).resolve(), model)
+    index_s, index_cpu_s = time.perf_counter() - started, _cpu_s() - cpu_before
+    times = []
+    for question in asked["questions"]:
+        started = time.perf_counter()
+        search(question, model, vectors, bm25, chunks, asked["hits"], alpha=ONLY_BM25)
+        times.append(time.perf_counter() - started)
+    told = {
+        "version": version("semble"),
+        "files": len(manifest),
+        "chunks": len(chunks),
+        "index_s": index_s,
+        "index_cpu_s": index_cpu_s,
+        "rss": psutil.Process().memory_info().rss,
+        "search_s": times[asked["warm_up"] :],
+    }
+    json.dump(told, sys.stdout)
+
+
+def _cpu_s() -> float:
+    """Of this process and of what it started and waited for."""
+    return sum(os.times()[:4])
+
+
+if __name__ == "__main__":
+    main()
