@@ -105,6 +105,10 @@ bench-quick: $(VENV)/.run ## The same on 1,000 files, in about a minute
 bench-growth: $(VENV)/.run ## Index 1,000 to 300,000 chunks, ask, and write docs/growth.md (half an hour)
 	$(BIN)/python -m bench.growth --page docs/growth.md
 
+.PHONY: bench-trace
+bench-trace: $(VENV)/.run ## Show where the time of one question goes, from its trace
+	$(BIN)/python -m bench.trace
+
 .PHONY: quality
 quality: $(VENV)/.run ## Ask the benchmark's questions (ANNOTATIONS=, CORPORA=), and write docs/quality.md
 	$(if $(and $(ANNOTATIONS),$(CORPORA)),,$(error Set ANNOTATIONS and CORPORA to folders; CONTRIBUTING.md says of what))
