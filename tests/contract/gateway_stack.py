@@ -129,6 +129,16 @@ class FakeServices:
 
     async def grep(self, request: rpc.GrepRequest) -> rpc.GrepReply:
         self.asked.append(request)
+        if request.output_mode is rpc.OutputMode.COUNT:
+            file = rpc.FileMatches(repo="acme/app", file_path="src/app.py", lines=len(LINES))
+            return rpc.GrepReply(
+                files=(file,),
+                total_files=1,
+                total_lines=len(LINES),
+                complete=True,
+                files_scanned=1,
+                receipt=RECEIPT,
+            )
         start = int(request.cursor or 0)
         end = min(start + request.limit, len(LINES))
         return rpc.GrepReply(

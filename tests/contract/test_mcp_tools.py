@@ -17,7 +17,7 @@ FILE_LINES = 300  # of the file that the stand-in has
 MODES = ["2026-07-28", "legacy"]
 
 # Fields that an answer has only when there is something to say.
-SOMETIMES = {"truncated", "diagnostics", "next_actions", "job", "jobs"}
+SOMETIMES = {"truncated", "diagnostics", "next_actions", "job", "jobs", "files", "total_files", "total_lines"}
 
 CALLS = [
     ("search_code", {"query": "main", "limit": 3, "kind": "function"}),
@@ -132,6 +132,15 @@ async def test_nothing_found_comes_with_diagnostics(stack) -> None:
     assert "Nothing found" in result.content[0].text
 
 
+async def test_grep_code_counts(stack) -> None:
+    async with stack.mcp() as client:
+        result = await client.call_tool("grep_code", {"pattern": "line", "output_mode": "count"})
+    answer = result.structured_content
+    assert answer["files"] == [{"file_path": "src/app.py", "lines": FILE_LINES}]
+    assert (answer["total_files"], answer["total_lines"], answer["matches"]) == (1, FILE_LINES, [])
+    assert result.content[0].text.startswith("src/app.py:300\n\n300 lines in 1 file with matches; 1 shown;")
+
+
 async def test_search_docs_asks_for_prose(stack) -> None:
     async with stack.mcp() as client:
         await client.call_tool("search_docs", {"query": "install"})
@@ -197,6 +206,7 @@ WRONG = [
     ("search_code", {"query": "x", "kind": "klass"}, "kind"),
     ("search_code", {"query": "x", "source_only": "yes"}, "source_only"),
     ("search_code", {"query": "x", "max_tokens": 99}, "max_tokens"),
+    ("grep_code", {"pattern": "x", "output_mode": "lines"}, "output_mode"),
     ("get_symbol_definition", {}, "symbol"),
     ("get_symbol_definition", {"symbol": "a", "symbols": ["b"]}, "symbol"),
     ("get_symbol_definition", {"symbols": ["a"] * 21}, "symbols"),

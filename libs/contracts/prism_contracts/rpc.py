@@ -121,13 +121,22 @@ class SearchReply(Message):
     timings_ms: dict[str, float] = {}
 
 
+class OutputMode(StrEnum):
+    """What an exact search answers with."""
+
+    CONTENT = "content"  # the matching lines
+    FILES_WITH_MATCHES = "files_with_matches"  # the files that have one
+    COUNT = "count"  # those files, and how many of their lines match
+
+
 class GrepRequest(ScopedRequest):
-    """Find every line that matches, in order of path and line."""
+    """Find every line that matches, in order of path and line. `limit` counts lines, or files where files are the answer."""
 
     pattern: str
     regex: bool = False
     case_sensitive: bool = True
     word: bool = False
+    output_mode: OutputMode = OutputMode.CONTENT
     path_filter: str = ""
     language: str = ""
     context_lines: Annotated[int, Field(ge=0, le=CONTEXT_LINES_MAX)] = 0
@@ -146,10 +155,28 @@ class GrepMatch(Message):
     after: tuple[str, ...] = ()
 
 
-class GrepReply(Message):
-    """Matches, and where to go on. `complete` is False if a limit cut the scan; `note` then says which."""
+class FileMatches(Message):
+    """A file that has matching lines. `lines` is how many, if they were counted.
 
-    matches: tuple[GrepMatch, ...]
+    A file that a time limit cut is on two pages, each with the lines that were counted for it: they add up.
+    """
+
+    repo: str
+    file_path: str
+    lines: int | None = None
+
+
+class GrepReply(Message):
+    """A page of matches, or of files that have some, and where to go on.
+
+    `complete` is False if a limit cut the scan; `note` then says which. The totals are those of all pages, on each of them;
+    None where nobody counted: of lines in content, and of what was not looked at before a time limit.
+    """
+
+    matches: tuple[GrepMatch, ...] = ()
+    files: tuple[FileMatches, ...] = ()
+    total_files: int | None = None
+    total_lines: int | None = None
     next_cursor: str = ""
     complete: bool
     note: str = ""

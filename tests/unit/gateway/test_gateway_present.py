@@ -216,6 +216,44 @@ def test_no_match_says_where_it_was_looked_for(fields, expected) -> None:
     assert fields.get("note", "") in answer.text
 
 
+def file_matches(count: int, lines: int | None = None, repos: int = 1) -> tuple[rpc.FileMatches, ...]:
+    return tuple(
+        rpc.FileMatches(repo=f"acme/app{n % repos}", file_path=f"src/{n:03}.py", lines=lines)
+        for n in range(count)
+    )
+
+
+def test_files_with_matches_are_a_line_each_with_their_counts_and_the_totals() -> None:
+    reply = grep_reply().model_copy(
+        update={
+            "files": file_matches(2, lines=3),
+            "total_files": 12,
+            "total_lines": 1_036,
+            "files_scanned": 40,
+        }
+    )
+    answer = show_grep(reply)
+    assert answer.structured["files"][1] == {"file_path": "src/001.py", "lines": 3}
+    assert (answer.structured["total_files"], answer.structured["total_lines"]) == (12, 1_036)
+    assert answer.text.startswith(
+        "src/000.py:3\nsrc/001.py:3\n\n1,036 lines in 12 files with matches; 2 shown;"
+    )
+
+
+def test_files_without_counts_or_totals_claim_none() -> None:
+    reply = grep_reply().model_copy(update={"files": file_matches(2, repos=2), "files_scanned": 40})
+    answer = show_grep(reply)
+    assert answer.structured["files"][1] == {"repo": "acme/app1", "file_path": "src/001.py"}
+    assert "total_files" not in answer.structured
+    assert answer.text.startswith(
+        "acme/app0 src/000.py\nacme/app1 src/001.py\n\n2 files with matches, of 40 files scanned;"
+    )
+
+
+def test_files_that_do_not_fit_are_left_out() -> None:
+    assert 1 < present.fit_grep(grep_reply().model_copy(update={"files": file_matches(99)}), 300).kept < 99
+
+
 def test_files_show_marks_and_reasons() -> None:
     reply = rpc.ListFilesReply(
         repo="acme/app",

@@ -36,10 +36,19 @@ def _symbol_kind(kind: str) -> str:
     return kind
 
 
+def _output_mode(mode: str) -> str:
+    if mode not in set(rpc.OutputMode):
+        raise ValueError(f"is one of {', '.join(rpc.OutputMode)}")
+    return mode
+
+
 Kind = Annotated[str, AfterValidator(_symbol_kind), Field(description="function, class, method, …")]
 Glob = Annotated[str, Field(description="glob: src/**/*.py")]
 Language = Annotated[str, Field(description="python, go, …")]
 Limit = rpc.SearchLimit
+OutputMode = Annotated[
+    str, AfterValidator(_output_mode), Field(description="content, files_with_matches, count")
+]
 
 
 class SearchCode(ScopedArguments):
@@ -57,6 +66,7 @@ class GrepCode(ScopedArguments):
     regex: bool = False
     case_sensitive: bool = True
     word: Annotated[bool, Field(description="whole words")] = False
+    output_mode: OutputMode = rpc.OutputMode.CONTENT.value
     path_filter: Glob = ""
     language: Language = ""
     context_lines: Annotated[int, Field(ge=0, le=rpc.CONTEXT_LINES_MAX)] = 0
@@ -119,7 +129,7 @@ async def grep_code(call: Call, arguments: GrepCode) -> Answer:
     request = rpc.GrepRequest(**call.scope(arguments), **arguments.model_dump(exclude={"repo", "max_tokens"}))
     reply = await call.backend.grep(request)
     fits = present.fit_grep(reply, arguments.max_tokens)
-    cut_off = fits.kept < len(reply.matches)
+    cut_off = fits.kept < len(reply.matches) + len(reply.files)
     if cut_off:
         # Ask again for what fits: only then does the cursor go on right behind it.
         reply = await call.backend.grep(request.model_copy(update={"limit": fits.kept}))
@@ -205,6 +215,9 @@ TOOLS: tuple[AnyTool, ...] = (
                     repo=STRING, file_path=STRING, line=INTEGER, text=STRING, before=STRINGS, after=STRINGS
                 )
             ),
+            files=array(record(repo=STRING, file_path=STRING, lines=INTEGER)),
+            total_files=INTEGER,
+            total_lines=INTEGER,
             next_cursor=STRING,
             complete=BOOLEAN,
             note=STRING,

@@ -65,19 +65,21 @@ def search(reply: rpc.SearchReply, max_tokens: int, passage_chars_max: int = NO_
 
 
 def fit_grep(reply: rpc.GrepReply, max_tokens: int) -> Fit:
-    """How many matches fit, and how long their lines may be."""
+    """How many matches or files fit, and how long the lines of matches may be."""
     texts = [
         len(match.text) + sum(map(len, match.before)) + sum(map(len, match.after)) for match in reply.matches
     ]
-    overheads = [len(match.file_path) + ITEM_CHARS for match in reply.matches]
-    return fit(texts, overheads, chars(max_tokens), LINE_FLOOR_CHARS)
+    overheads = [len(item.file_path) + ITEM_CHARS for item in _grep_items(reply)]
+    return fit([*texts, *[0] * len(reply.files)], overheads, chars(max_tokens), LINE_FLOOR_CHARS)
 
 
 def grep(reply: rpc.GrepReply, fits: Fit, max_tokens: int, *, cut_off: bool) -> Answer:
-    """Matches by file. `cut_off` says that there were more and that `next_cursor` goes on behind these."""
-    several = len({match.repo for match in reply.matches}) > 1
+    """Matches by file, or files. `cut_off` says that there were more and that `next_cursor` goes on behind these."""
+    several = len({item.repo for item in _grep_items(reply)}) > 1
     matches = [_grep_match(match, fits.text_chars_max, several) for match in reply.matches]
+    files = [_grep_file(file, several) for file in reply.files]
     structured: Json = {
+        **_grep_files(reply, files),
         "matches": matches,
         "next_cursor": reply.next_cursor,
         "complete": reply.complete,
@@ -90,7 +92,7 @@ def grep(reply: rpc.GrepReply, fits: Fit, max_tokens: int, *, cut_off: bool) -> 
         structured["note"] = _join(
             reply.note, f"Cut to max_tokens={max_tokens}: raise it, or go on with next_cursor."
         )
-    lines: list[str] = []
+    lines = [_grep_file_line(file) for file in files]
     place = ""
     for match in matches:
         here = _place(match)
@@ -98,7 +100,7 @@ def grep(reply: rpc.GrepReply, fits: Fit, max_tokens: int, *, cut_off: bool) -> 
             lines += ["", here] if lines else [here]
             place = here
         lines += _grep_lines(match)
-    foot = [f"{_grep_count(matches, reply)}; {_receipt_line(reply.receipt)}"]
+    foot = [f"{_grep_count(reply)}; {_receipt_line(reply.receipt)}"]
     if structured["note"]:
         foot.append(f"note: {structured['note']}")
     if reply.next_cursor:
@@ -391,11 +393,47 @@ def _grep_lines(match: Json) -> list[str]:
     ]
 
 
-def _grep_count(matches: Sequence[Json], reply: rpc.GrepReply) -> str:
-    if not matches and not reply.files_scanned and not reply.note:
+def _grep_items(reply: rpc.GrepReply) -> list[rpc.GrepMatch | rpc.FileMatches]:
+    return [*reply.matches, *reply.files]
+
+
+def _grep_files(reply: rpc.GrepReply, files: Sequence[Json]) -> Json:
+    """What there is to say of files where they are the answer."""
+    totals = {"total_files": reply.total_files, "total_lines": reply.total_lines}
+    told = {name: total for name, total in totals.items() if total is not None}
+    return {"files": files, **told} if files or told else {}
+
+
+def _grep_file(file: rpc.FileMatches, with_repo: bool) -> Json:
+    shown: Json = {"file_path": file.file_path}
+    if file.lines is not None:
+        shown["lines"] = file.lines
+    return {"repo": file.repo, **shown} if with_repo else shown
+
+
+def _grep_file_line(file: Json) -> str:
+    return f"{_place(file)}:{file['lines']}" if "lines" in file else _place(file)
+
+
+def _grep_count(reply: rpc.GrepReply) -> str:
+    found = len(reply.matches) or len(reply.files)
+    scanned = _several(reply.files_scanned, "file")
+    if not found and not reply.files_scanned and not reply.note:
         return "No match: by the index no file has it"
-    count = {0: "No match", 1: "1 match"}.get(len(matches), f"{len(matches)} matches")
-    return f"{count} in {reply.files_scanned} files scanned"
+    if not found:
+        return f"No match in {scanned} scanned"
+    if reply.matches:
+        return f"{_several(found, 'match')} in {scanned} scanned"
+    if reply.total_files is None:
+        return f"{_several(found, 'file')} with matches, of {scanned} scanned"
+    counted = "" if reply.total_lines is None else f"{_several(reply.total_lines, 'line')} in "
+    return f"{counted}{_several(reply.total_files, 'file')} with matches; {found} shown"
+
+
+def _several(count: int, what: str) -> str:
+    """`1 match`, `2 matches`."""
+    ending = "es" if what.endswith("ch") else "s"
+    return f"{count:,} {what}{'' if count == 1 else ending}"
 
 
 def _flags(flags: FileFlags) -> list[str]:
