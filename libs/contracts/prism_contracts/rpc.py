@@ -78,6 +78,13 @@ class Corpus(StrEnum):
     DOCS = "docs"  # Markdown and other prose only
 
 
+class Detail(StrEnum):
+    """How much of each hit an answer has."""
+
+    FULL = "full"
+    COMPACT = "compact"  # where it is and what it is called, without the lines
+
+
 class SearchRequest(ScopedRequest):
     """Find the lines that answer a question."""
 
@@ -88,7 +95,18 @@ class SearchRequest(ScopedRequest):
     language: str = ""
     kind: SymbolKind | None = None
     source_only: bool = False
+    detail: Detail = Detail.FULL
+    include_file_context: bool = False  # tell what else the file of a hit defines
+    cursor: str = ""
     explain: bool = False  # tell each signal's share of each score
+
+
+class FileContext(Message):
+    """What a hit stands among: the definitions of its file, in order, each as `12-40 class Session`."""
+
+    lines: int
+    definitions: tuple[str, ...]
+    definitions_left_out: int = 0
 
 
 class Hit(Message):
@@ -107,16 +125,20 @@ class Hit(Message):
     legs: dict[str, int] = {}
     # What each signal added to the score, if asked for.
     signals: dict[str, float] = {}
+    # If asked for.
+    file_context: FileContext | None = None
 
 
 class SearchReply(Message):
-    """Hits, best first."""
+    """Hits, best first. `confidence` is that of the first hit of the first page (docs/quality.md has what each level means)."""
 
     results: tuple[Hit, ...]
     confidence: str  # high, medium, low, none
     query_intent: Intent
     next_actions: tuple[str, ...] = ()
     diagnostics: dict[str, object] = {}
+    next_cursor: str = ""
+    truncated: bool = False  # cut to fit into the budget that was asked for
     receipt: Receipt
     timings_ms: dict[str, float] = {}
 

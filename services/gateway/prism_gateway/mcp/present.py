@@ -4,19 +4,17 @@ The text is not the JSON again: it is what a person would want to read, a place 
 keeps to `max_tokens` and says so when it had to leave something out.
 """
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from prism_contracts import rpc
 from prism_contracts.code import FileFlags, Symbol
 from prism_contracts.records import Job, JobState, Repository
-from prism_gateway.mcp.budget import Fit, chars, cut, fit
+from prism_gateway.budget import Fit, chars, cut, fit
 from prism_gateway.mcp.tool import Answer
+from prism_gateway.search import CONTENT_FLOOR_CHARS, shorten_lines
 
-CONTENT_FLOOR_CHARS = 400
 LINE_FLOOR_CHARS = 200
-NO_LIMIT = sys.maxsize
 # What a result costs beside its text, in characters: braces, names of fields, numbers.
 ITEM_CHARS = 60
 COMMIT_CHARS = 10
@@ -26,41 +24,29 @@ TIMINGS_META = "prism/timings_ms"
 Json = dict[str, Any]
 
 
-def search(reply: rpc.SearchReply, max_tokens: int, passage_chars_max: int = NO_LIMIT) -> Answer:
-    """Hits with their code; the code is shortened before a hit is left out, and never longer than a passage may be."""
-    heads = [_hit_head(hit) for hit in reply.results]
-    wanted = [min(len(hit.content), passage_chars_max) for hit in reply.results]
-    fits = fit(wanted, [len(head) + ITEM_CHARS for head in heads], chars(max_tokens), CONTENT_FLOOR_CHARS)
-    room = min(fits.text_chars_max, passage_chars_max)
-    contents = [_shorten(hit.content, room, hit.start_line) for hit in reply.results[: fits.kept]]
-    left_out = len(reply.results) - fits.kept
-    shortened = sum(length > fits.text_chars_max for length in wanted[: fits.kept])
+def search(reply: rpc.SearchReply, max_tokens: int) -> Answer:
+    """Hits with their code."""
     structured: Json = {
-        "results": [
-            hit.model_dump(mode="json") | {"content": content}
-            for hit, content in zip(reply.results, contents, strict=False)
-        ],
+        "results": [_hit(hit) for hit in reply.results],
         "confidence": reply.confidence,
         "query_intent": reply.query_intent.value,
         "next_actions": list(reply.next_actions),
+        "next_cursor": reply.next_cursor,
         "receipt": _receipt(reply.receipt),
     }
-    if left_out or shortened:
+    if reply.truncated:
         structured["truncated"] = True
-        structured["next_actions"].insert(
-            0,
-            f"Cut to max_tokens={max_tokens}: {shortened} results shortened, {left_out} left out. "
-            "Raise max_tokens, narrow the question, or read_file.",
-        )
+        action = f"Cut to max_tokens={max_tokens}: raise it, go on with next_cursor, narrow the question, or read_file."
+        structured["next_actions"].insert(0, action)
     if not reply.results:
         structured["diagnostics"] = reply.diagnostics
-    blocks = [f"{head}\n{content.rstrip()}" for head, content in zip(heads, contents, strict=False)]
-    if not blocks:
-        blocks = [_nothing_found(reply.diagnostics)]
+    blocks = [_hit_block(hit) for hit in reply.results] or [_nothing_found(reply.diagnostics)]
     foot = [
         f"confidence {reply.confidence}, intent {reply.query_intent.value}; {_receipt_line(reply.receipt)}",
         *_next_lines(structured["next_actions"]),
     ]
+    if reply.next_cursor:
+        foot.append(f"next_cursor: {reply.next_cursor}")
     return Answer(structured, "\n\n".join([*blocks, "\n".join(foot)]), {TIMINGS_META: reply.timings_ms})
 
 
@@ -305,17 +291,26 @@ def _nothing_found(diagnostics: dict[str, Any]) -> str:
     return f"{head} Words looked for: {', '.join(words)}." if words else head
 
 
-def _hit_head(hit: rpc.Hit) -> str:
-    return f"{hit.repo} {hit.file_path}:{hit.start_line}-{hit.end_line} {hit.symbol}".rstrip()
+def _hit(hit: rpc.Hit) -> Json:
+    shown = hit.model_dump(mode="json")
+    if hit.file_context is None:
+        del shown["file_context"]
+    return shown
 
 
-def _shorten(content: str, chars_max: int, start_line: int) -> str:
-    head, missing = cut(content, chars_max)
-    if head == content:
-        return content
-    if not missing:
-        return f"{head}…"
-    return f"{head}\n… {missing} more lines: read_file from line {start_line + head.count(chr(10)) + 1}"
+def _hit_block(hit: rpc.Hit) -> str:
+    """The place, the lines, and the definitions of the file if they were asked for."""
+    lines = [f"{hit.repo} {hit.file_path}:{hit.start_line}-{hit.end_line} {hit.symbol}".rstrip()]
+    if hit.content.strip():
+        lines.append(hit.content.rstrip())
+    if hit.file_context:
+        lines.append(_file_context_line(hit.file_context))
+    return "\n".join(lines)
+
+
+def _file_context_line(context: rpc.FileContext) -> str:
+    rest = f" and {context.definitions_left_out} more" if context.definitions_left_out else ""
+    return f"file of {context.lines} lines: {'; '.join(context.definitions) or 'no definitions'}{rest}"
 
 
 def _numbered(content: str, start_line: int) -> str:
@@ -494,7 +489,7 @@ def _definition(definition: rpc.Definition, text_chars_max: int) -> Json:
     }
     if definition.body:
         room = max(text_chars_max - len(shown["docstring"]), CONTENT_FLOOR_CHARS)
-        shown["body"] = _shorten(definition.body, room, definition.symbol.start_line)
+        shown["body"] = shorten_lines(definition.body, room, definition.symbol.start_line)
     return shown
 
 

@@ -15,7 +15,7 @@ from statistics import fmean, pstdev
 from qdrant_client import models
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import Corpus, Hit, SearchReply, SearchRequest
+from prism_contracts.rpc import Corpus, Detail, Hit, SearchReply, SearchRequest
 from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, QueryVectors
 from prism_search.adapters.facts import ChunkFacts, Facts, FileFacts
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
@@ -24,7 +24,9 @@ from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.advice import confidence, diagnose, next_actions
 from prism_search.core.candidates import CANDIDATES_MAX, Candidate, ChunkHit, fuse
+from prism_search.core.file_context import file_context
 from prism_search.core.globs import compile_glob, literal_prefix
+from prism_search.core.hit_pages import next_cursor, read_page
 from prism_search.core.matching import Question
 from prism_search.core.passages import Range, best_range, further_ranges
 from prism_search.core.query import Query, dotted, last_name, parse_query
@@ -51,6 +53,9 @@ FILE_LEGS = frozenset({"path", "symbol", "exact"})
 SKIPPED_FLAGS = frozenset("gvmdt")
 
 
+Shown = tuple[Candidate, Range]
+
+
 @dataclass
 class Found:
     """What the legs brought, by leg."""
@@ -75,6 +80,7 @@ class SearchHandler:
         clock = _Clock()
         query = parse_query(request.query)
         target = self._repositories.target(request)
+        page = read_page(request, target.corpus_version)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
         vectors = await self._embedding.embed(query.text)
@@ -86,12 +92,12 @@ class SearchHandler:
             found, candidates = await self._candidates(request, query, target, vectors, clock)
             question = question or Question(query, *await rarity_task)
             wanted = (file for file in candidates if _wanted(file, request))
-            ranked = rank(question, wanted, request.limit)
+            shown = _shown(question, rank(question, wanted, page.end + 1), page.end + 1)
             clock.lap("rank")
-            hits, complete = await self._hits(target, question, ranked, request)
+            hits, complete = await self._hits(target, shown[page.begin : page.end], request)
             if complete:
                 break
-            self._facts.forget(file.file for file in ranked)
+            self._facts.forget(file.file for file, _ in shown)
             if last and not hits:
                 raise PrismError(
                     ErrorCode.UNAVAILABLE,
@@ -106,6 +112,7 @@ class SearchHandler:
             query_intent=query.intent,
             next_actions=next_actions(query, hits, with_repo=len(target.repositories) > 1),
             diagnostics={} if hits else await self._diagnose(request, query, target, found),
+            next_cursor=next_cursor(request, page, target.corpus_version) if len(shown) > page.end else "",
             receipt=receipt,
             timings_ms=clock.laps,
         )
@@ -148,27 +155,18 @@ class SearchHandler:
         return Found(points, await self._facts.chunks(target.scope, ids), vectors.missing)
 
     async def _hits(
-        self, target: Target, question: Question, ranked: Sequence[Candidate], request: SearchRequest
+        self, target: Target, shown: Sequence[Shown], request: SearchRequest
     ) -> tuple[tuple[Hit, ...], bool]:
-        """One hit a file; if there are fewer files than asked for, further chunks of the best.
-
-        False with it: some are left out, as their files were replaced after they were found.
-        """
-        limit = request.limit
-        shown = [(file, best_range(question, file)) for file in ranked]
-        for file in ranked:
-            if len(shown) >= limit:
-                break
-            first = next(found for other, found in shown if other is file)
-            shown += [
-                (file, found) for found in further_ranges(question, file, [first])[: limit - len(shown)]
+        """Hits with their text. False with it: some are left out, as their files were replaced after they were found."""
+        contents: Sequence[str | None] = [""] * len(shown)
+        if request.detail is Detail.FULL:
+            excerpts = [
+                Excerpt(file.file, file.generation, file.starts, found.start, found.end)
+                for file, found in shown
             ]
-        excerpts = [
-            Excerpt(file.file, file.generation, file.starts, found.start, found.end) for file, found in shown
-        ]
-        contents = await read_excerpts(self._reader, target.scope, excerpts)
+            contents = await read_excerpts(self._reader, target.scope, excerpts)
         hits = tuple(
-            _hit(target, file, found, content, explain=request.explain)
+            _hit(target, file, found, content, request)
             for (file, found), content in zip(shown, contents, strict=True)
             if content is not None
         )
@@ -321,7 +319,17 @@ def _current(found: Found, points: Sequence[StoredPoint], file: Candidate) -> li
     ]
 
 
-def _hit(target: Target, file: Candidate, found: Range, content: str, *, explain: bool) -> Hit:
+def _shown(question: Question, ranked: Sequence[Candidate], limit: int) -> list[Shown]:
+    """One hit a file; if there are fewer files than asked for, further chunks of the best."""
+    shown = [(file, best_range(question, file)) for file in ranked]
+    for file, first in shown[: len(ranked)]:
+        if len(shown) >= limit:
+            break
+        shown += [(file, found) for found in further_ranges(question, file, [first])[: limit - len(shown)]]
+    return shown
+
+
+def _hit(target: Target, file: Candidate, found: Range, content: str, request: SearchRequest) -> Hit:
     return Hit(
         repo=target.name_of(file.repo),
         file_path=file.path,
@@ -334,5 +342,6 @@ def _hit(target: Target, file: Candidate, found: Range, content: str, *, explain
         score=round(file.score, 4),
         legs=file.legs,
         # Not rounded: whoever sums the shares again gets the order that is served.
-        signals={name: share for name, share in file.signals.items() if share} if explain else {},
+        signals={name: share for name, share in file.signals.items() if share} if request.explain else {},
+        file_context=file_context(file) if request.include_file_context else None,
     )
