@@ -7,8 +7,8 @@ its vector, from the embedder ─────┴▶ all legs in one round trip �
 
 import asyncio
 import time
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pstdev
 
@@ -19,13 +19,17 @@ from prism_contracts.rpc import Corpus, Detail, Hit, SearchReply, SearchRequest
 from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, QueryVectors
 from prism_search.adapters.facts import ChunkFacts, Facts, FileFacts
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
+from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import Excerpt, read_excerpts
-from prism_search.core.advice import confidence, diagnose, next_actions
+from prism_search.core.advice import next_actions
 from prism_search.core.candidates import CANDIDATES_MAX, Candidate, ChunkHit, fuse
+from prism_search.core.confidence import confidence
+from prism_search.core.diagnosis import diagnose
+from prism_search.core.dropping import dropped_by
 from prism_search.core.file_context import file_context
-from prism_search.core.globs import compile_glob, literal_prefix
+from prism_search.core.globs import literal_prefix
 from prism_search.core.hit_pages import next_cursor, read_page
 from prism_search.core.matching import Question
 from prism_search.core.passages import Range, best_range, further_ranges
@@ -50,7 +54,6 @@ EXACT_LIMIT = 40
 FILTERED_FACTOR = 3  # more is asked for and considered where a filter will drop some afterwards
 
 FILE_LEGS = frozenset({"path", "symbol", "exact"})
-SKIPPED_FLAGS = frozenset("gvmdt")
 
 
 Shown = tuple[Candidate, Range]
@@ -91,7 +94,7 @@ class SearchHandler:
         for last in (False, False, True):
             found, candidates = await self._candidates(request, query, target, vectors, clock)
             question = question or Question(query, *await rarity_task)
-            wanted = (file for file in candidates if _wanted(file, request))
+            wanted = (file for file in candidates if not dropped_by(file, request))
             shown = _shown(question, rank(question, wanted, page.end + 1), page.end + 1)
             clock.lap("rank")
             hits, complete = await self._hits(target, shown[page.begin : page.end], request)
@@ -108,20 +111,33 @@ class SearchHandler:
         clock.lap("assemble")
         return SearchReply(
             results=hits,
-            confidence=confidence(query, hits),
+            confidence=confidence(query, shown) if hits else "none",
             query_intent=query.intent,
             next_actions=next_actions(query, hits, with_repo=len(target.repositories) > 1),
-            diagnostics={} if hits else await self._diagnose(request, query, target, found),
+            diagnostics={}
+            if hits
+            else await self._diagnose(
+                request, query, target, found, (dropped_by(file, request) for file in candidates)
+            ),
             next_cursor=next_cursor(request, page, target.corpus_version) if len(shown) > page.end else "",
             receipt=receipt,
             timings_ms=clock.laps,
         )
 
     async def _diagnose(
-        self, request: SearchRequest, query: Query, target: Target, found: Found
+        self, request: SearchRequest, query: Query, target: Target, found: Found, dropped: Iterable[str]
     ) -> dict[str, object]:
         excluded = await no_file_passes(self._reader, target.scope, request.path_filter, request.language)
-        return diagnose(query, {leg: len(points) for leg, points in found.points.items()}, excluded)
+        name = query.symbols[0] if query.symbols else query.text
+        near = await near_symbols(self._reader, target.scope, " ".join(query.terms) or query.text)
+        return diagnose(
+            query,
+            {leg: len(points) for leg, points in found.points.items()},
+            missing=found.missing,
+            dropped=Counter(filter(None, dropped)),
+            excluded=excluded,
+            near_symbols=alike(near, name, chars_min=len(name) / 2),
+        )
 
     async def _candidates(
         self,
@@ -222,14 +238,6 @@ def _conditions(request: SearchRequest) -> tuple[models.Condition, ...]:
     if prefix:
         conditions.append(starts_with("path", prefix))
     return tuple(conditions)
-
-
-def _wanted(file: Candidate, request: SearchRequest) -> bool:
-    if request.path_filter and not compile_glob(request.path_filter).fullmatch(file.path):
-        return False
-    if request.kind and not file.outline.has_kind(request.kind):
-        return False
-    return not (request.source_only and (file.prose or SKIPPED_FLAGS.intersection(file.flags)))
 
 
 def _files_of(found: Found, leg: str) -> list[str]:
