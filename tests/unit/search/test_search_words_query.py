@@ -9,7 +9,7 @@ from prism_search.core.advice import ACTIONS_MAX, next_actions
 from prism_search.core.candidates import LEG_WEIGHTS, Candidate
 from prism_search.core.confidence import confidence
 from prism_search.core.diagnosis import FOUND_NOTHING, diagnose
-from prism_search.core.dropping import dropped_by
+from prism_search.core.dropping import dropped_by, filters_of
 from prism_search.core.passages import Range
 from prism_search.core.query import SYMBOLS_MAX, TERMS_MAX, dotted, last_name, parse_query
 from prism_search.core.words import EQUAL, KIN, PREFIX, flat, likeness, parts, stem, stems_of
@@ -302,6 +302,9 @@ def test_an_empty_answer_says_why():
     dropped = diagnose(query, {"keyword": 3}, dropped={"kind": 2, "path_filter": 1})
     assert dropped["reason"] == "filters dropped every candidate (kind 2, path_filter 1)"
     assert diagnose(query, {"keyword": 0}, excluded="no file passes")["reason"] == "no file passes"
+    filters = filters_of(SearchRequest(tenant="t", query="x", kind=SymbolKind.TRAIT, source_only=True))
+    passing = "no leg found anything that passes kind 'trait' and source_only True"
+    assert diagnose(query, {"keyword": 0}, filters=filters)["reason"] == passing
     nothing = diagnose(query, {"keyword": 0, "path": 2}, missing=["vector"], near_symbols=["retry_parcel"])
     assert nothing == {
         "reason": "no leg found anything",

@@ -1,10 +1,21 @@
-"""Which filter of a request drops a candidate that the store could not leave out."""
+"""The filters of a request, and which of them drops a candidate that the store could not leave out."""
 
 from prism_contracts.rpc import SearchRequest
 from prism_search.core.candidates import Candidate
 from prism_search.core.globs import compile_glob
 
 SKIPPED_FLAGS = frozenset("gvmdt")  # generated, vendored, minified, docs, tests
+
+
+def filters_of(request: SearchRequest) -> dict[str, object]:
+    """Those that are given, with their values."""
+    given = {
+        "path_filter": request.path_filter,
+        "language": request.language,
+        "kind": request.kind.value if request.kind else "",
+        "source_only": request.source_only,
+    }
+    return {name: value for name, value in given.items() if value}
 
 
 def dropped_by(file: Candidate, request: SearchRequest) -> str:

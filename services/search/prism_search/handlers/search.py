@@ -10,6 +10,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean, pstdev
 
 from qdrant_client import models
@@ -27,7 +28,7 @@ from prism_search.core.advice import next_actions
 from prism_search.core.candidates import CANDIDATES_MAX, Candidate, ChunkHit, fuse
 from prism_search.core.confidence import confidence
 from prism_search.core.diagnosis import diagnose
-from prism_search.core.dropping import dropped_by
+from prism_search.core.dropping import dropped_by, filters_of
 from prism_search.core.file_context import file_context
 from prism_search.core.globs import literal_prefix
 from prism_search.core.hit_pages import next_cursor, read_page
@@ -35,6 +36,7 @@ from prism_search.core.matching import Question
 from prism_search.core.passages import Range, best_range, further_ranges
 from prism_search.core.query import Query, dotted, last_name, parse_query
 from prism_search.core.ranking import rank
+from prism_search.handlers.prose import prefer_text
 from prism_store.reader import (
     Leg,
     MatchLeg,
@@ -97,7 +99,7 @@ class SearchHandler:
             wanted = (file for file in candidates if not dropped_by(file, request))
             shown = _shown(question, rank(question, wanted, page.end + 1), page.end + 1)
             clock.lap("rank")
-            hits, complete = await self._hits(target, shown[page.begin : page.end], request)
+            hits, complete = await self._hits(target, question, shown[page.begin : page.end], request)
             if complete:
                 break
             self._facts.forget(file.file for file, _ in shown)
@@ -134,6 +136,7 @@ class SearchHandler:
             query,
             {leg: len(points) for leg, points in found.points.items()},
             missing=found.missing,
+            filters=filters_of(request),
             dropped=Counter(filter(None, dropped)),
             excluded=excluded,
             near_symbols=alike(near, name, chars_min=len(name) / 2),
@@ -171,22 +174,27 @@ class SearchHandler:
         return Found(points, await self._facts.chunks(target.scope, ids), vectors.missing)
 
     async def _hits(
-        self, target: Target, shown: Sequence[Shown], request: SearchRequest
+        self, target: Target, question: Question, shown: Sequence[Shown], request: SearchRequest
     ) -> tuple[tuple[Hit, ...], bool]:
         """Hits with their text. False with it: some are left out, as their files were replaced after they were found."""
+        read = partial(self._contents, target)
         contents: Sequence[str | None] = [""] * len(shown)
-        if request.detail is Detail.FULL:
-            excerpts = [
-                Excerpt(file.file, file.generation, file.starts, found.start, found.end)
-                for file, found in shown
-            ]
-            contents = await read_excerpts(self._reader, target.scope, excerpts)
+        if request.detail is Detail.FULL or request.corpus is Corpus.DOCS:
+            contents = await read(shown)
+        if request.corpus is Corpus.DOCS:
+            shown, contents = await prefer_text(question, shown, contents, read)
         hits = tuple(
             _hit(target, file, found, content, request)
             for (file, found), content in zip(shown, contents, strict=True)
             if content is not None
         )
         return hits, len(hits) == len(shown)
+
+    async def _contents(self, target: Target, shown: Sequence[Shown]) -> Sequence[str | None]:
+        excerpts = [
+            Excerpt(file.file, file.generation, file.starts, found.start, found.end) for file, found in shown
+        ]
+        return await read_excerpts(self._reader, target.scope, excerpts)
 
 
 class _Clock:
@@ -343,7 +351,7 @@ def _hit(target: Target, file: Candidate, found: Range, content: str, request: S
         file_path=file.path,
         start_line=found.start,
         end_line=found.end,
-        content=content,
+        content=content if request.detail is Detail.FULL else "",
         symbol=found.symbol,
         kind=found.kind,
         language=file.language,
