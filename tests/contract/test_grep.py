@@ -275,3 +275,17 @@ async def test_others_are_answered_while_a_line_takes_seconds() -> None:
     assert turns > 10_000
     with pytest.raises(TimeoutError):
         await slow
+
+
+@pytest.mark.parametrize("limit", [1, 30, 2_000])
+async def test_texts_that_are_read_ahead_are_those_of_their_files(kiln, limit) -> None:
+    texts = TEXTS | {f"many/{n:03}.txt": f"kiln {n}\n" for n in range(200)}
+    await kiln.write(*(kiln.file(path, text) for path, text in texts.items() if path not in TEXTS))
+    request = GrepRequest(tenant=kiln.records.tenant, pattern="k", limit=limit, path_filter="many/*")
+    expected = [line for line in plainly("k", regex=False, texts=texts) if line[0].startswith("many/")]
+    replies = await pages(
+        kiln.handler(texts_kept_bytes_max=0), request.model_copy(update={"limit": max(limit, 30)})
+    )
+    assert lines_of(replies) == expected
+    first = await kiln.handler(texts_kept_bytes_max=0).grep(request)
+    assert [match.text for match in first.matches] == [f"kiln {n}" for n in range(min(limit, 200))]
