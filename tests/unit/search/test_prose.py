@@ -75,9 +75,9 @@ async def test_a_file_that_has_no_other_passage_falls_behind_those_that_answer_n
     shown = [
         (file("a", 2.0, 1), Range(1, 10)),
         (file("b", 1.9, 1), Range(1, 10)),
-        (file("c", 0.9, 1), Range(1, 10)),
+        (file("c", 0.5, 1), Range(1, 10)),
     ]
-    expected = [("b", 1, 1.9), ("a", 1, 2.0 + LINKS_WEIGHT), ("c", 1, 0.9)]
+    expected = [("b", 1, 1.9), ("a", 1, 2.0 + LINKS_WEIGHT), ("c", 1, 0.5)]
     assert await preferred(shown, reads(a1=CONTENTS)) == expected
 
 
