@@ -1,9 +1,10 @@
 """`python -m bench.exactness`: ask Prism and ripgrep for the same patterns, compare every line, keep docs/exactness.md.
 
 A stack is started on an empty folder, and each corpus, a folder of code, is indexed as a repository. Patterns are made
-of what the index holds. ripgrep searches the files on disk; Prism is asked over REST, to the last page. A line is left
-out if it is not the same in both: secrets are redacted, and what is not UTF-8 was replaced. Ends with 1 if any other
-line is found by one of the two only.
+of what the index holds. ripgrep searches the files on disk; Prism is asked over REST, to the last page, and once more for
+its counts, which are compared with those of `rg --count`. A line is left out if it is not the same in both: secrets are
+redacted, and what is not UTF-8 was replaced; where there are such lines no counts are compared. Ends with 1 if any other
+line is found by one of the two only, or if a count differs.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -31,7 +33,7 @@ from bench.patterns import Asked, make_patterns
 from bench.spread import spread
 from bench.stack import Stack, running_stack
 from prism_cli.client import Prism
-from prism_contracts.rpc import GREP_LIMIT_MAX, LIST_LIMIT_MAX, GrepReply
+from prism_contracts.rpc import GREP_LIMIT_MAX, LIST_LIMIT_MAX, GrepReply, OutputMode
 
 PAGE = Path("docs/exactness.md")
 # Installed with Prism, so that anyone has them.
@@ -73,13 +75,14 @@ class Outcome(NamedTuple):
     missing: list[Line]
     extra: list[Line]
     refused: str
+    counts: str  # how they differ
     prism_s: float
     ripgrep_s: float
 
     @property
     def is_exact(self) -> bool:
-        """Whether both found the same."""
-        return not (self.missing or self.extra or self.refused)
+        """Whether both found and counted the same."""
+        return not (self.missing or self.extra or self.refused or self.counts)
 
 
 def main() -> None:
@@ -191,48 +194,77 @@ async def _compare(http: httpx.AsyncClient, corpus: Corpus, asked: Asked, round_
         missing=sorted(wanted - found),
         extra=sorted(found - wanted),
         refused=error or refused if bool(error) != bool(refused) else "",
+        counts=""
+        if error or corpus.altered
+        else await _differing_counts(http, corpus, asked, round_.ripgrep),
         prism_s=prism_s,
         ripgrep_s=ripgrep_s,
     )
 
 
 def _ripgrep(ripgrep: str, corpus: Corpus, asked: Asked) -> tuple[set[Line], str]:
-    """The lines, or why it refuses. Everything is searched, as text."""
+    """The lines, or why it refuses."""
+    rows, refused = _run_ripgrep(ripgrep, corpus, asked, "-n")
+    return {row for row in rows if row[0] in corpus.texts} - corpus.altered, refused
+
+
+def _run_ripgrep(ripgrep: str, corpus: Corpus, asked: Asked, option: str) -> tuple[list[Line], str]:
+    """Path and the number behind it of each row, or why it refuses. Everything is searched, as text."""
     flags = {"-F": not asked.regex, "-i": not asked.case_sensitive, "-w": asked.word}
     command = [
-        ripgrep, "--no-config", "-uuu", "--text", "-nH", "--null", "--no-heading", "--color=never",
+        ripgrep, "--no-config", "-uuu", "--text", option, "-H", "--null", "--no-heading", "--color=never",
         *(flag for flag, is_set in flags.items() if is_set), "-e", asked.pattern, ".",
     ]  # fmt: skip
     done = subprocess.run(command, cwd=corpus.folder, capture_output=True, check=False)
     if done.returncode >= FAILED:
-        return set(), done.stderr.decode(errors="replace")
-    found = {_line(row) for row in done.stdout.split(b"\n") if row}
-    return {line for line in found if line[0] in corpus.texts} - corpus.altered, ""
+        return [], done.stderr.decode(errors="replace")
+    return [_row_of(row) for row in done.stdout.split(b"\n") if row], ""
 
 
-def _line(row: bytes) -> Line:
+def _row_of(row: bytes) -> Line:
     path, _, rest = row.partition(b"\0")
     return os.fsdecode(path).removeprefix("./"), int(rest.partition(b":")[0])
 
 
+async def _differing_counts(http: httpx.AsyncClient, corpus: Corpus, asked: Asked, ripgrep: str) -> str:
+    """How the counts of matching lines and their totals differ; empty if they do not."""
+    rows, _ = _run_ripgrep(ripgrep, corpus, asked, "--count")
+    wanted = Counter({path: count for path, count in rows if path in corpus.texts})
+    found: Counter[str] = Counter()
+    totals = set()
+    for page in (await _pages(http, corpus, asked, OutputMode.COUNT))[0]:
+        found.update({file.file_path: file.lines or 0 for file in page.files})
+        totals.add((page.total_files, page.total_lines))
+    if found == wanted and totals == {(len(wanted), wanted.total())}:
+        return ""
+    return f"only counted by ripgrep {wanted - found}, by Prism {found - wanted}; totals {totals}"
+
+
 async def _prism(http: httpx.AsyncClient, corpus: Corpus, asked: Asked) -> tuple[set[Line], str, float]:
     """The lines of all pages, or why it refuses, and the seconds of the first page."""
-    body = {"repo": corpus.name, "limit": FIRST_PAGE} | {
+    pages, refused, seconds = await _pages(http, corpus, asked, OutputMode.CONTENT)
+    found = {(match.file_path, match.line) for page in pages for match in page.matches}
+    return found - corpus.altered, refused, seconds
+
+
+async def _pages(
+    http: httpx.AsyncClient, corpus: Corpus, asked: Asked, output_mode: OutputMode
+) -> tuple[list[GrepReply], str, float]:
+    """All pages, or why it refuses, and the seconds of the first page."""
+    body = {"repo": corpus.name, "limit": FIRST_PAGE, "output_mode": output_mode.value} | {
         name: getattr(asked, name) for name in ("pattern", "regex", "case_sensitive", "word")
     }
     started = time.perf_counter()
     answer = await http.post("/api/v1/grep", json=body)
     seconds = time.perf_counter() - started
-    found: set[Line] = set()
+    pages: list[GrepReply] = []
     while answer.is_success:
-        page = GrepReply.model_validate_json(answer.content)
-        found |= {(match.file_path, match.line) for match in page.matches}
-        if page.complete:
-            return found - corpus.altered, "", seconds
-        answer = await http.post(
-            "/api/v1/grep", json=body | {"limit": GREP_LIMIT_MAX, "cursor": page.next_cursor}
-        )
-    return set(), answer.text, seconds
+        pages.append(GrepReply.model_validate_json(answer.content))
+        if pages[-1].complete:
+            return pages, "", seconds
+        following = {"limit": GREP_LIMIT_MAX, "cursor": pages[-1].next_cursor}
+        answer = await http.post("/api/v1/grep", json=body | following)
+    return [], answer.text, seconds
 
 
 def _page(corpora: Sequence[Corpus], outcomes: Sequence[Outcome], ripgrep: str) -> str:
@@ -245,10 +277,10 @@ def _page(corpora: Sequence[Corpus], outcomes: Sequence[Outcome], ripgrep: str) 
         "# Exactness of grep_code",
         "",
         "Written by `make exactness` ([bench/exactness.py](../bench/exactness.py)), which asks Prism and ripgrep for the same",
-        "patterns and compares the lines. Patterns are cut from the corpora at random; `grep_code` is asked over REST to the",
-        "last page. Half of the patterns are asked of a search that keeps no texts in memory, where the index has to say which",
-        "files to read. Left out are lines that are not the same in the index and on disk: redacted secrets, and what is not",
-        "UTF-8.",
+        "patterns and compares the lines, and the counts by file and in all with those of `rg --count`. Patterns are cut from the",
+        "corpora at random; `grep_code` is asked over REST to the last page. Half of the patterns are asked of a search that",
+        "keeps no texts in memory, where the index has to say which files to read. Left out are lines that are not the same in",
+        "the index and on disk: redacted secrets, and what is not UTF-8; a corpus that has such lines is not asked for counts.",
         "",
         f"**{len(outcomes):,} patterns over {len(corpora)} corpora of {files:,} files: {wrong} differ.**",
         "",

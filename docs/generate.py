@@ -302,7 +302,15 @@ the header `X-Prism-Toolsets` lists others, `all` every one. A tool that is not 
 
 An unknown argument is an error that names the known ones; null means left out. A failure is a result with `isError` and
 `{"error": {"code", "message", "next_action", "details"}}`. `max_tokens` counts four characters a token: long texts are shortened first,
-then the last results go, and the answer says so.
+then the last results go, and the answer says so. Results that do not fit are behind `next_cursor`.
+
+`confidence` of `search_code` is that of its first result. Measured on questions that have an answer, and on the same ones asked of
+repositories that have none ([quality.md](quality.md), [how it was chosen](decisions/0015-confidence.md)):
+
+- `high`: the first result is right for 97 % of the questions that get it. Read it.
+- `medium`: for 72 %. Look at the next results as well.
+- `low`: for 53 %. Several files answer alike, or none does: of questions without an answer 86 % get it. Ask otherwise, or `grep_code`.
+- `none`: nothing was found; `diagnostics` says which leg found nothing and why, and what the filters dropped.
 """
 
 

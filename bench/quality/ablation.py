@@ -22,11 +22,17 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Answer:
-    """What was served, best first, and all that was considered."""
+    """What was served, best first, how sure of it the answer said to be, and all that was considered."""
 
     question: Question
     served: tuple[Place, ...]
+    confidence: str
     candidates: tuple[Candidate, ...]
+
+
+def is_first_right(answer: Answer) -> bool:
+    """Whether the first result covers a target."""
+    return any(covers(place, target) for place in answer.served[:1] for target in answer.question.targets)
 
 
 def ranked(candidates: Iterable[Candidate], without: str = "") -> list[Place]:

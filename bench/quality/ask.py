@@ -8,6 +8,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from mcp import Client
+
 from bench.measure_index import index_folder
 from bench.measure_search import call_tool, mcp_client
 from bench.quality.ablation import Answer, Candidate
@@ -60,16 +62,13 @@ async def ask_all(target: Target, questions: Sequence[Question], say: Say) -> li
 async def _ask_corpus(prism: Prism, questions: Sequence[Question]) -> list[Answer]:
     repo = _repo(questions[0].corpus)
     async with mcp_client(prism.target, repo) as client:
-        return [
-            Answer(
-                question,
-                tuple(
-                    _served((await call_tool(client, "search_code", query=question.text, limit=CUTOFF))[1])
-                ),
-                tuple(_candidates(await _explained(prism, question.text, repo))),
-            )
-            for question in questions
-        ]
+        return [await _ask(prism, client, question, repo) for question in questions]
+
+
+async def _ask(prism: Prism, client: Client, question: Question, repo: str) -> Answer:
+    _, content = await call_tool(client, "search_code", query=question.text, limit=CUTOFF)
+    candidates = _candidates(await _explained(prism, question.text, repo))
+    return Answer(question, tuple(_served(content)), content["confidence"], tuple(candidates))
 
 
 async def _explained(prism: Prism, text: str, repo: str) -> Sequence[Hit]:

@@ -5,9 +5,20 @@ The same answers give the same page: it names no machine, no moment and no quest
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from bench.quality.ablation import Answer, by_leg, finders, is_reproduced, legs_of, ranked, signals_of
+from bench.quality.ablation import (
+    Answer,
+    by_leg,
+    finders,
+    is_first_right,
+    is_reproduced,
+    legs_of,
+    ranked,
+    signals_of,
+)
 from bench.quality.questions import Question
 from bench.quality.score import CUTOFF, ROUNDS, Mean, Place, Scores, differences, mean, ndcg
+
+CONFIDENCES = ("high", "medium", "low", "none")
 
 HEAD = """<!-- Written by `make quality`. -->
 
@@ -29,6 +40,13 @@ each its questions. A language with one corpus has that of its questions only.
 ALL_NOTE = """
 The row `gap` has the questions that share no word with the path of any target, so that names of files cannot answer them.
 Words are the same if they are equal or differ in their endings only.
+"""
+
+CONFIDENCE_HEAD = """
+## Confidence
+
+An answer says how far its first result can be trusted ([0015](decisions/0015-confidence.md)). *First right* is the share of
+the questions answered so whose first result covers a target. Each of these questions has an answer in its corpus.
 """
 
 LEGS_HEAD = """
@@ -70,6 +88,9 @@ def page(answers: Sequence[Answer]) -> str:
         ALL_NOTE,
         "\n## By language\n\n",
         _table("language", _grouped(scores, lambda question: question.corpus.language)),
+        CONFIDENCE_HEAD,
+        "\n",
+        _confidence_table(answers),
         LEGS_HEAD,
         "\n",
         _legs_table(answers),
@@ -112,6 +133,21 @@ def _grouped(scores: Scores, name_of: Callable[[Question], str]) -> dict[str, Sc
     for question, value in sorted(scores.items(), key=lambda item: name_of(item[0])):
         groups.setdefault(name_of(question), {})[question] = value
     return dict(groups)
+
+
+def _confidence_table(answers: Sequence[Answer]) -> str:
+    levels = ((level, [one for one in answers if one.confidence == level]) for level in CONFIDENCES)
+    rows = (
+        (
+            level,
+            f"{len(asked)}",
+            _percent(one in asked for one in answers),
+            _percent(map(is_first_right, asked)),
+        )
+        for level, asked in levels
+        if asked
+    )
+    return _markdown(("confidence", "asked", "of all", "first right"), rows)
 
 
 def _legs_table(answers: Sequence[Answer]) -> str:

@@ -116,19 +116,32 @@ class FakeServices:
             raise PrismError(
                 ErrorCode.REPO_NOT_FOUND, "No such repository.", "Use one of these.", known=["acme/app"]
             )
-        hits = () if request.query == "nothing" else self.hits[: request.limit]
+        start = int(request.cursor or 0)
+        end = start + request.limit
+        hits = () if request.query == "nothing" else self.hits[start:end]
         return rpc.SearchReply(
             results=hits,
             confidence="high" if hits else "none",
             query_intent=rpc.Intent.DEFINITION,
             next_actions=("Read src/app.py.",),
             diagnostics={} if hits else {"files_in_scope": 3},
+            next_cursor=str(end) if end < len(self.hits) else "",
             receipt=RECEIPT,
             timings_ms={"store": 1.5},
         )
 
     async def grep(self, request: rpc.GrepRequest) -> rpc.GrepReply:
         self.asked.append(request)
+        if request.output_mode is rpc.OutputMode.COUNT:
+            file = rpc.FileMatches(repo="acme/app", file_path="src/app.py", lines=len(LINES))
+            return rpc.GrepReply(
+                files=(file,),
+                total_files=1,
+                total_lines=len(LINES),
+                complete=True,
+                files_scanned=1,
+                receipt=RECEIPT,
+            )
         start = int(request.cursor or 0)
         end = min(start + request.limit, len(LINES))
         return rpc.GrepReply(

@@ -1,8 +1,11 @@
 """Exact search on a real store: the lines that a plain look finds, from the index and from memory, page by page."""
 
+import asyncio
 import itertools
 import re
+import time
 import uuid
+from collections import Counter
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
@@ -11,12 +14,16 @@ import pytest
 
 from prism_contracts.base import Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags
+from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChunked, FileEmbedded, FileRemoved
 from prism_contracts.records import LayerState, Repository
-from prism_contracts.rpc import GrepReply, GrepRequest
+from prism_contracts.rpc import FileMatches, GrepReply, GrepRequest, OutputMode
 from prism_indexer.core import indexed_point, removed_point
 from prism_runtime.vectors import to_message
+from prism_search.adapters.elsewhere import match_elsewhere
 from prism_search.adapters.repositories import Repositories
+from prism_search.core.lines import LINE_WORK_MAX
+from prism_search.core.patterns import compile_pattern
 from prism_search.handlers.grep import GrepHandler
 from prism_search.settings import SearchSettings
 from prism_store.client import StoreClient
@@ -45,6 +52,9 @@ PATTERNS = [
     ("kiln|glaze", True), (r"^\s*$", True), (r"\w+_\d+,[05]$", True), ("Größe.*", True), (r"\b焼", True), ("[^a-z]{4}", True),
     ("glaze_(29|3)", True), ("x{100}kiln", True), (r"s\s$", True),
 ]  # fmt: skip
+# On lines of words it leaves all undecided to the end: seconds for the longest line that is indexed.
+SLOW = r"(\w+\s+\w*){100}[?]"
+SLOW_LINE = "foo bar_1 " * (512 * 1024 // 10)
 
 
 class Records:
@@ -196,3 +206,86 @@ async def test_when_the_time_is_up_the_cursor_goes_on(kiln) -> None:
     assert lines_of(replies) == plainly("kiln|e,", regex=True)
     assert {reply.note for reply in replies[:-1]} == {"time ran out: go on with next_cursor"}
     assert len(replies) > 2
+
+
+async def test_files_and_counts_are_those_of_the_lines(kiln) -> None:
+    handler = kiln.handler()
+    for (pattern, regex), limit in itertools.product(PATTERNS, (1, 2, 2_000)):
+        counts = Counter(path for path, _ in plainly(pattern, regex=regex))
+        for mode, lines, total in (
+            (OutputMode.COUNT, dict(counts), counts.total()),
+            (OutputMode.FILES_WITH_MATCHES, dict.fromkeys(counts), None),
+        ):
+            asked = GrepRequest(
+                tenant=kiln.records.tenant, pattern=pattern, regex=regex, limit=limit, output_mode=mode
+            )
+            replies = await pages(handler, asked)
+            files = [file for reply in replies for file in reply.files]
+            assert {file.file_path: file.lines for file in files} == lines, (pattern, limit)
+            assert [file.file_path for file in files] == sorted(counts)
+            assert {(reply.total_files, reply.total_lines) for reply in replies} == {(len(counts), total)}
+            assert not any(reply.matches for reply in replies)
+
+
+async def test_counts_that_the_time_cut_add_up_and_tell_no_total(kiln) -> None:
+    # A pattern of a thousand parts is tried on a thousand characters at once: there are pages within a file.
+    pattern = "(?:y{980})?(?:glaze|kiln)"
+    expected = Counter(path for path, _ in plainly("glaze|kiln", regex=True))
+    for mode in (OutputMode.COUNT, OutputMode.FILES_WITH_MATCHES):
+        asked = GrepRequest(
+            tenant=kiln.records.tenant, pattern=pattern, regex=True, limit=2_000, output_mode=mode
+        )
+        replies = await pages(kiln.handler(grep_deadline_s=1e-9), asked)
+        files = [file for reply in replies for file in reply.files]
+        assert {reply.total_files for reply in replies} == {None}
+        if mode is OutputMode.COUNT:
+            added = sum((Counter({file.file_path: file.lines}) for file in files), Counter())
+            assert added == expected
+            assert len(files) > len(added)
+        else:
+            assert files == [FileMatches(repo="acme/kiln", file_path=path) for path in sorted(expected)]
+
+
+async def test_a_line_of_too_much_work_is_found_all_the_same(kiln) -> None:
+    line = SLOW_LINE[: LINE_WORK_MAX // 300]
+    await kiln.write(kiln.file("slow.txt", f"a\n{line}\n{line}?\n"))
+    request = GrepRequest(tenant=kiln.records.tenant, pattern=SLOW, regex=True, path_filter="slow.txt")
+    assert lines_of([await kiln.handler().grep(request)]) == [("slow.txt", 3)]
+
+
+async def test_a_line_that_takes_all_the_time_is_an_error_that_names_it(kiln) -> None:
+    await kiln.write(kiln.file("slow.txt", f"kiln\n{SLOW_LINE}\n"))
+    handler = kiln.handler(grep_deadline_s=1e-9)
+    request = GrepRequest(tenant=kiln.records.tenant, pattern=SLOW, regex=True, path_filter="slow.txt")
+    first = await handler.grep(request)  # the line before it is done with
+    assert not first.complete
+    with pytest.raises(PrismError) as caught:
+        await handler.grep(request.model_copy(update={"cursor": first.next_cursor}))
+    assert caught.value.code is ErrorCode.DEADLINE_EXCEEDED
+    assert caught.value.body.details == {"file_path": "slow.txt"}
+
+
+async def test_others_are_answered_while_a_line_takes_seconds() -> None:
+    pattern = compile_pattern(SLOW, regex=True, case_sensitive=True, word=False)
+    slow = asyncio.create_task(asyncio.to_thread(match_elsewhere, pattern, SLOW_LINE, time.monotonic() + 2))
+    turns = 0
+    while not slow.done():
+        turns += 1
+        await asyncio.sleep(0)
+    assert turns > 10_000
+    with pytest.raises(TimeoutError):
+        await slow
+
+
+@pytest.mark.parametrize("limit", [1, 30, 2_000])
+async def test_texts_that_are_read_ahead_are_those_of_their_files(kiln, limit) -> None:
+    texts = TEXTS | {f"many/{n:03}.txt": f"kiln {n}\n" for n in range(200)}
+    await kiln.write(*(kiln.file(path, text) for path, text in texts.items() if path not in TEXTS))
+    request = GrepRequest(tenant=kiln.records.tenant, pattern="k", limit=limit, path_filter="many/*")
+    expected = [line for line in plainly("k", regex=False, texts=texts) if line[0].startswith("many/")]
+    replies = await pages(
+        kiln.handler(texts_kept_bytes_max=0), request.model_copy(update={"limit": max(limit, 30)})
+    )
+    assert lines_of(replies) == expected
+    first = await kiln.handler(texts_kept_bytes_max=0).grep(request)
+    assert [match.text for match in first.matches] == [f"kiln {n}" for n in range(min(limit, 200))]

@@ -17,7 +17,7 @@ FILE_LINES = 300  # of the file that the stand-in has
 MODES = ["2026-07-28", "legacy"]
 
 # Fields that an answer has only when there is something to say.
-SOMETIMES = {"truncated", "diagnostics", "next_actions", "job", "jobs"}
+SOMETIMES = {"truncated", "diagnostics", "next_actions", "job", "jobs", "files", "total_files", "total_lines"}
 
 CALLS = [
     ("search_code", {"query": "main", "limit": 3, "kind": "function"}),
@@ -112,7 +112,7 @@ async def test_search_code_gives_what_an_agent_needs(stack) -> None:
     async with stack.mcp() as client:
         result = await client.call_tool("search_code", {"query": "main", "source_only": True})
     answer = result.structured_content
-    assert answer["results"] == [stack.fake.hits[0].model_dump(mode="json")]
+    assert answer["results"] == [stack.fake.hits[0].model_dump(mode="json", exclude={"file_context"})]
     assert (answer["confidence"], answer["query_intent"]) == ("high", "definition")
     assert answer["next_actions"] == ["Read src/app.py."]
     assert answer["receipt"]["indexed_commit"] == "a" * 40
@@ -130,6 +130,35 @@ async def test_nothing_found_comes_with_diagnostics(stack) -> None:
     assert result.structured_content["results"] == []
     assert result.structured_content["diagnostics"] == {"files_in_scope": 3}
     assert "Nothing found" in result.content[0].text
+
+
+@pytest.mark.parametrize("way", ["mcp", "rest"])
+async def test_hits_that_do_not_fit_are_behind_the_cursor(stack, way) -> None:
+    hit = stack.fake.hits[0]
+    stack.fake.hits = tuple(hit.model_copy(update={"content": "x" * 300, "end_line": n}) for n in range(30))
+    shown, cursor, pages = [], "", 0
+    while not pages or cursor:
+        asked = {"query": "main", "limit": 30, "max_tokens": 1_000, "cursor": cursor}
+        if way == "mcp":
+            async with stack.mcp() as client:
+                answer = (await client.call_tool("search_code", asked)).structured_content
+        else:
+            async with stack.rest() as http:
+                answer = (await http.post("/api/v1/search", json=asked)).json()
+        shown += [hit["end_line"] for hit in answer["results"]]
+        cursor, pages = answer["next_cursor"], pages + 1
+        assert answer.get("truncated", False) is bool(cursor)
+    assert shown == list(range(30))
+    assert pages > 2
+
+
+async def test_grep_code_counts(stack) -> None:
+    async with stack.mcp() as client:
+        result = await client.call_tool("grep_code", {"pattern": "line", "output_mode": "count"})
+    answer = result.structured_content
+    assert answer["files"] == [{"file_path": "src/app.py", "lines": FILE_LINES}]
+    assert (answer["total_files"], answer["total_lines"], answer["matches"]) == (1, FILE_LINES, [])
+    assert result.content[0].text.startswith("src/app.py:300\n\n300 lines in 1 file with matches; 1 shown;")
 
 
 async def test_search_docs_asks_for_prose(stack) -> None:
@@ -196,7 +225,10 @@ WRONG = [
     ("search_code", {"query": "x", "limit": 151}, "limit"),
     ("search_code", {"query": "x", "kind": "klass"}, "kind"),
     ("search_code", {"query": "x", "source_only": "yes"}, "source_only"),
+    ("search_code", {"query": "x", "detail": "little"}, "detail"),
+    ("search_code", {"query": "x", "detail": ""}, "detail"),
     ("search_code", {"query": "x", "max_tokens": 99}, "max_tokens"),
+    ("grep_code", {"pattern": "x", "output_mode": "lines"}, "output_mode"),
     ("get_symbol_definition", {}, "symbol"),
     ("get_symbol_definition", {"symbol": "a", "symbols": ["b"]}, "symbol"),
     ("get_symbol_definition", {"symbols": ["a"] * 21}, "symbols"),

@@ -181,18 +181,22 @@ async def test_coverage_names_the_files_that_were_not_parsed(repositories, tenan
     )
 
 
-@pytest.mark.parametrize(("language", "near"), [("golang", "go"), ("py", "python"), ("klingon", "")])
+@pytest.mark.parametrize(
+    ("language", "near"), [("golang", "go"), ("py", "python"), ("kotln", "kotlin"), ("qqq", "")]
+)
 async def test_an_unknown_language_is_refused_with_those_there_are(repositories, tenant, language, near):
     reader, known = repositories
     request = SearchRequest(tenant=tenant, query="x")
     target = known.target(request)
-    await refuse_unknown_language(reader, known, target, "Python")
+    for accepted in ("Python", "Kotlin"):  # there is no file in Kotlin
+        await refuse_unknown_language(reader, known, target, accepted)
     with pytest.raises(PrismError) as refused:
         await refuse_unknown_language(reader, known, target, language)
     body = refused.value.body
     assert body.code is ErrorCode.INVALID_ARGUMENT
     assert body.details["languages"] == ["go", "python", "elixir"]
-    assert body.next_action == f"{f'Did you mean {near}? ' if near else ''}Use one of details.languages."
+    said = f"Did you mean {near}? " if near else ""
+    assert body.next_action == f"{said}Those of indexed files are in details.languages."
 
 
 @pytest.mark.parametrize(

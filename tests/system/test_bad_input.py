@@ -181,35 +181,6 @@ def test_a_source_that_is_none(shared_stack: RunningStack, tmp_path: Path, kind:
     assert error["next_action"]
 
 
-HARD_QUERIES = {
-    "punctuation": "!@#$%^&*()[]{};:'\"\\|,.<>/?`~",
-    "control characters": "\x01\x02\x1b[31m withdraw \x7f",
-    "emoji": "🦀🔥 👩‍👩‍👧 withdraw money",
-    "NUL": "with\0draw",
-    "right to left": "\u202eyenom wardhtiw",
-    "one letter": "a",
-    "3,999 characters": "withdraw " * 444,
-    "looks like a filter": '{"must": [{"key": "scope"}]} OR 1=1 --',
-    "lone surrogate": "\ufffd\ufffd",
-}
-BAD_QUERIES = {"": "empty_query", "   \n\t ": "empty_query", "x" * 100_000: "query_too_long"}
-
-
-@pytest.mark.usefixtures("ledger")
-async def test_queries_of_every_kind_are_answered(shared_stack: RunningStack) -> None:
-    async with shared_stack.agent("acme/ledger") as agent:
-        for what, query in HARD_QUERIES.items():
-            for tool in ("search_code", "search_docs"):
-                answer = await agent.ask(tool, query=query)
-                assert answer["receipt"]["files_indexed"], what
-                assert answer["results"] or answer["diagnostics"], what
-        found = await agent.ask("search_code", query=HARD_QUERIES["emoji"])
-        assert found["results"][0]["file_path"] == "bank/account.py"
-        for query, code in BAD_QUERIES.items():
-            assert (await agent.fails("search_code", query=query))["code"] == code
-            assert (await agent.fails("search_docs", query=query))["code"] == code
-
-
 @pytest.mark.usefixtures("ledger")
 async def test_patterns_of_every_kind_are_answered(shared_stack: RunningStack) -> None:
     invalid = (

@@ -293,3 +293,15 @@ def test_a_second_up_is_refused(shared_stack: RunningStack) -> None:
     error = shared_stack.prism_json("up", "--detach", "--port", "0", exit_code=3)["error"]
     assert error["code"] == "already_running"
     assert error["details"]["url"] == shared_stack.url
+
+
+async def test_text_comes_before_a_table_of_contents(shared_stack: RunningStack) -> None:
+    topics = ("overdraft rules", "transfer limits", "closing an account", "interest rates")
+    contents = "# Overdraft rules and more\n\n" + "".join(
+        f"- [{topic}]({topic[:4]}.md)\n" for topic in topics
+    )
+    text = "# Accounts\n\nThe overdraft rules let an account go below zero by five hundred coins and no further.\n"
+    shared_stack.send("acme/handbook", {"README.md": contents.encode(), "pages/accounts.md": text.encode()})
+    async with shared_stack.agent("acme/handbook") as agent:
+        found = await agent.ask("search_docs", query="overdraft rules")
+    assert [hit["file_path"] for hit in found["results"]] == ["pages/accounts.md", "README.md"]

@@ -6,6 +6,25 @@ from pydantic import Field
 
 from prism_contracts.base import Message
 
+# The ids of the languages that Prism tells from each other. A repository may name others in its attributes.
+LANGUAGES = frozenset(
+    {
+        "actionscript", "ada", "agda", "apex", "applescript", "arb", "asciidoc", "assembly", "astro", "awk", "bash",
+        "basic", "batch", "bibtex", "bicep", "c", "capnp", "clojure", "cmake", "cobol", "coffeescript", "commonlisp",
+        "coq", "cpp", "crystal", "csharp", "css", "csv", "cue", "cypher", "d", "dart", "diff", "dockerfile", "dotenv",
+        "ejs", "elisp", "elixir", "elm", "erlang", "factor", "fennel", "fish", "forth", "fortran", "fsharp", "gdscript",
+        "gettext", "gherkin", "gitignore", "gleam", "glsl", "go", "go-mod", "graphql", "groovy", "hack", "haml",
+        "handlebars", "haskell", "haxe", "hcl", "hlsl", "html", "ini", "janet", "java", "javascript", "jinja", "json",
+        "jsonnet", "julia", "just", "kdl", "kotlin", "latex", "lean", "less", "liquid", "llvm", "log", "lua", "luau",
+        "make", "markdown", "matlab", "meson", "mojo", "nim", "ninja", "nix", "objc", "ocaml", "odin", "org", "pascal",
+        "pascalscript", "perl", "php", "plantuml", "pony", "postscript", "powershell", "prisma", "prolog", "proto",
+        "pug", "puppet", "purescript", "python", "qml", "r", "racket", "reason", "rego", "requirements", "rescript",
+        "rst", "ruby", "rust", "sass", "scala", "scheme", "scss", "smalltalk", "sml", "solidity", "sql", "starlark",
+        "stylus", "svelte", "svg", "swift", "systemtap", "tcl", "text", "thrift", "toml", "tsx", "twig", "typescript",
+        "typst", "vala", "verilog", "vhdl", "vim", "vlang", "vue", "wasm-text", "wgsl", "xml", "yaml", "zig",
+    }
+)  # fmt: skip
+
 
 class SymbolKind(StrEnum):
     """What a symbol is. The first group is type-like, the second callable, the third holds a value."""

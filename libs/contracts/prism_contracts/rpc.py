@@ -78,6 +78,13 @@ class Corpus(StrEnum):
     DOCS = "docs"  # Markdown and other prose only
 
 
+class Detail(StrEnum):
+    """How much of each hit an answer has."""
+
+    FULL = "full"
+    COMPACT = "compact"  # where it is and what it is called, without the lines
+
+
 class SearchRequest(ScopedRequest):
     """Find the lines that answer a question."""
 
@@ -88,7 +95,18 @@ class SearchRequest(ScopedRequest):
     language: str = ""
     kind: SymbolKind | None = None
     source_only: bool = False
+    detail: Detail = Detail.FULL
+    include_file_context: bool = False  # tell what else the file of a hit defines
+    cursor: str = ""
     explain: bool = False  # tell each signal's share of each score
+
+
+class FileContext(Message):
+    """What a hit stands among: the definitions of its file, in order, each as `12-40 class Session`."""
+
+    lines: int
+    definitions: tuple[str, ...]
+    definitions_left_out: int = 0
 
 
 class Hit(Message):
@@ -107,27 +125,40 @@ class Hit(Message):
     legs: dict[str, int] = {}
     # What each signal added to the score, if asked for.
     signals: dict[str, float] = {}
+    # If asked for.
+    file_context: FileContext | None = None
 
 
 class SearchReply(Message):
-    """Hits, best first."""
+    """Hits, best first. `confidence` is that of the first hit of the first page (docs/quality.md has what each level means)."""
 
     results: tuple[Hit, ...]
     confidence: str  # high, medium, low, none
     query_intent: Intent
     next_actions: tuple[str, ...] = ()
     diagnostics: dict[str, object] = {}
+    next_cursor: str = ""
+    truncated: bool = False  # cut to fit into the budget that was asked for
     receipt: Receipt
     timings_ms: dict[str, float] = {}
 
 
+class OutputMode(StrEnum):
+    """What an exact search answers with."""
+
+    CONTENT = "content"  # the matching lines
+    FILES_WITH_MATCHES = "files_with_matches"  # the files that have one
+    COUNT = "count"  # those files, and how many of their lines match
+
+
 class GrepRequest(ScopedRequest):
-    """Find every line that matches, in order of path and line."""
+    """Find every line that matches, in order of path and line. `limit` counts lines, or files where files are the answer."""
 
     pattern: str
     regex: bool = False
     case_sensitive: bool = True
     word: bool = False
+    output_mode: OutputMode = OutputMode.CONTENT
     path_filter: str = ""
     language: str = ""
     context_lines: Annotated[int, Field(ge=0, le=CONTEXT_LINES_MAX)] = 0
@@ -146,10 +177,28 @@ class GrepMatch(Message):
     after: tuple[str, ...] = ()
 
 
-class GrepReply(Message):
-    """Matches, and where to go on. `complete` is False if a limit cut the scan; `note` then says which."""
+class FileMatches(Message):
+    """A file that has matching lines. `lines` is how many, if they were counted.
 
-    matches: tuple[GrepMatch, ...]
+    A file that a time limit cut is on two pages, each with the lines that were counted for it: they add up.
+    """
+
+    repo: str
+    file_path: str
+    lines: int | None = None
+
+
+class GrepReply(Message):
+    """A page of matches, or of files that have some, and where to go on.
+
+    `complete` is False if a limit cut the scan; `note` then says which. The totals are those of all pages, on each of them;
+    None where nobody counted: of lines in content, and of what was not looked at before a time limit.
+    """
+
+    matches: tuple[GrepMatch, ...] = ()
+    files: tuple[FileMatches, ...] = ()
+    total_files: int | None = None
+    total_lines: int | None = None
     next_cursor: str = ""
     complete: bool
     note: str = ""

@@ -35,7 +35,7 @@ def paths(places: list[Place]) -> list[str]:
 
 
 def answer(*served: str) -> Answer:
-    return Answer(QUESTION, tuple(Place(path, 1, 9) for path in served), CANDIDATES)
+    return Answer(QUESTION, tuple(Place(path, 1, 9) for path in served), "high", CANDIDATES)
 
 
 def test_candidates_are_ranked_by_the_sum_of_their_signals() -> None:
@@ -87,6 +87,7 @@ def test_the_page_tells_what_each_part_is_worth() -> None:
     assert "| body | +0.2263 | +0.2263 to +0.2263 | +0.2263 | 1 | 0 |" in told
     assert "| tests | +0.0000 | +0.0000 to +0.0000 | +0.0000 | 0 | 0 |" in told
     assert "the served order for 1 of 1 questions" in told
+    assert "| high | 1 | 100.0 % | 100.0 % |" in told
 
 
 def test_a_comparison_tells_what_was_gained() -> None:

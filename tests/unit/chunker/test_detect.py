@@ -6,6 +6,7 @@ import pytest
 
 from prism_chunker.core import detect_language
 from prism_chunker.core.languages.table import LANGUAGES
+from prism_contracts import code
 
 
 @pytest.mark.parametrize(
@@ -56,3 +57,7 @@ def test_no_two_languages_claim_one_name(field: str) -> None:
 def test_many_languages_are_known() -> None:
     assert len(LANGUAGES) > 130
     assert sum(language.reader == "syntax" for language in LANGUAGES.values()) > 60
+
+
+def test_the_languages_are_those_of_the_contract() -> None:
+    assert LANGUAGES.keys() == code.LANGUAGES

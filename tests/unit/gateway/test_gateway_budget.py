@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism_gateway.mcp.budget import Fit, cut, fit
+from prism_gateway.budget import Fit, cut, fit
 
 LENGTHS = st.lists(st.tuples(st.integers(0, 5_000), st.integers(1, 200)), min_size=1, max_size=40)
 

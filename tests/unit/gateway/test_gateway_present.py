@@ -10,6 +10,8 @@ from prism_contracts.code import FileFlags, SkipReason, Symbol, SymbolKind
 from prism_contracts.errors import ErrorBody, ErrorCode
 from prism_contracts.records import FileProblem, Job, JobState, Repository
 from prism_gateway.mcp import present
+from prism_gateway.mcp.tool import Answer
+from prism_gateway.search import shorten
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 RECEIPT = rpc.Receipt(
@@ -47,6 +49,10 @@ def search_reply(*hits: rpc.Hit) -> rpc.SearchReply:
     )
 
 
+def show_search(reply: rpc.SearchReply, max_tokens: int, **limits: int) -> Answer:
+    return present.search(shorten(reply, max_tokens, **limits), max_tokens)
+
+
 def symbol(name: str, kind: SymbolKind = SymbolKind.METHOD, parent: int = -1, docstring: str = "") -> Symbol:
     return Symbol(
         name=name,
@@ -68,7 +74,7 @@ def definition(name: str, body: str = "") -> rpc.Definition:
 
 
 def test_a_search_within_its_budget_is_complete() -> None:
-    answer = present.search(search_reply(hit(0), hit(1)), 4_000)
+    answer = show_search(search_reply(hit(0), hit(1)), 4_000)
     assert [result["content"] for result in answer.structured["results"]] == [hit(0).content, hit(1).content]
     assert "truncated" not in answer.structured
     assert answer.text.startswith("acme/app src/0.py:11-13\nline 0 of some code\n")
@@ -76,11 +82,11 @@ def test_a_search_within_its_budget_is_complete() -> None:
 
 
 def test_a_search_over_its_budget_shortens_code_and_says_so() -> None:
-    answer = present.search(search_reply(hit(0, 3), hit(1, 200)), 500)
+    answer = show_search(search_reply(hit(0, 3), hit(1, 200)), 500)
     first, second = answer.structured["results"]
     assert first["content"] == hit(0, 3).content
     assert answer.structured["truncated"] is True
-    assert "1 results shortened, 0 left out" in answer.structured["next_actions"][0]
+    assert "Cut to max_tokens=500" in answer.structured["next_actions"][0]
     head, _, marker = second["content"].rpartition("\n")
     kept = head.count("\n") + 1
     assert marker == f"… {200 - kept} more lines: read_file from line {11 + kept}"
@@ -89,11 +95,11 @@ def test_a_search_over_its_budget_shortens_code_and_says_so() -> None:
 
 
 def test_a_search_far_over_its_budget_leaves_the_last_results_out() -> None:
-    answer = present.search(search_reply(*(hit(number, 200) for number in range(20))), 1_000)
+    answer = show_search(search_reply(*(hit(number, 200) for number in range(20))), 1_000)
     shown = answer.structured["results"]
     assert [result["file_path"] for result in shown] == [f"src/{number}.py" for number in range(len(shown))]
     assert 0 < len(shown) < 20
-    assert f"{20 - len(shown)} left out" in answer.structured["next_actions"][0]
+    assert "Cut to max_tokens=1000" in answer.structured["next_actions"][0]
 
 
 def test_the_receipt_line_tells_what_is_missing() -> None:
@@ -106,7 +112,7 @@ def test_the_receipt_line_tells_what_is_missing() -> None:
             "missing_legs": ("dense",),
         }
     )
-    text = present.search(search_reply().model_copy(update={"receipt": stale}), 1_000).text
+    text = show_search(search_reply().model_copy(update={"receipt": stale}), 1_000).text
     assert (
         "index acme/app@1111111111 (12 s behind 2222222222), 2 files skipped, 1 failed, without dense" in text
     )
@@ -122,13 +128,13 @@ def test_nothing_found_says_why_in_words() -> None:
             }
         }
     )
-    assert present.search(empty, 1_000).text.startswith(
+    assert show_search(empty, 1_000).text.startswith(
         "Nothing found: no leg found anything. Words looked for: retry.\n"
     )
 
 
 def test_a_passage_has_a_limit_of_its_own() -> None:
-    answer = present.search(search_reply(hit(0, 3), hit(1, 200)), 4_000, passage_chars_max=100)
+    answer = show_search(search_reply(hit(0, 3), hit(1, 200)), 4_000, passage_chars_max=100)
     first, second = answer.structured["results"]
     assert first["content"] == hit(0, 3).content
     assert "more lines: read_file from line" in second["content"]
@@ -139,7 +145,7 @@ def test_an_answer_about_several_repositories_names_no_commit() -> None:
     receipt = RECEIPT.model_copy(
         update={"repo": rpc.SEVERAL_REPOSITORIES, "indexed_commit": "", "head_commit": ""}
     )
-    text = present.search(search_reply(hit(0)).model_copy(update={"receipt": receipt}), 1_000).text
+    text = show_search(search_reply(hit(0)).model_copy(update={"receipt": receipt}), 1_000).text
     assert "; index of all repositories\nnext:" in text
 
 
@@ -214,6 +220,57 @@ def test_no_match_says_where_it_was_looked_for(fields, expected) -> None:
     answer = show_grep(grep_reply().model_copy(update=fields))
     assert answer.text.startswith(expected)
     assert fields.get("note", "") in answer.text
+
+
+def test_what_the_file_defines_is_said_under_its_hit() -> None:
+    context = rpc.FileContext(lines=40, definitions=("1-9 class A", "3-5 method A.b"), definitions_left_out=2)
+    answer = show_search(search_reply(hit(0).model_copy(update={"file_context": context}), hit(1)), 4_000)
+    assert answer.structured["results"][0]["file_context"]["definitions"] == ["1-9 class A", "3-5 method A.b"]
+    assert "file_context" not in answer.structured["results"][1]
+    assert "\nfile of 40 lines: 1-9 class A; 3-5 method A.b and 2 more\n" in answer.text
+
+
+def test_a_compact_hit_is_one_line() -> None:
+    answer = show_search(search_reply(hit(0).model_copy(update={"content": ""})), 4_000)
+    assert answer.text.startswith("acme/app src/0.py:11-13\n\nconfidence")
+
+
+def file_matches(count: int, lines: int | None = None, repos: int = 1) -> tuple[rpc.FileMatches, ...]:
+    return tuple(
+        rpc.FileMatches(repo=f"acme/app{n % repos}", file_path=f"src/{n:03}.py", lines=lines)
+        for n in range(count)
+    )
+
+
+def test_files_with_matches_are_a_line_each_with_their_counts_and_the_totals() -> None:
+    reply = grep_reply().model_copy(
+        update={
+            "files": file_matches(2, lines=3),
+            "total_files": 12,
+            "total_lines": 1_036,
+            "files_scanned": 40,
+        }
+    )
+    answer = show_grep(reply)
+    assert answer.structured["files"][1] == {"file_path": "src/001.py", "lines": 3}
+    assert (answer.structured["total_files"], answer.structured["total_lines"]) == (12, 1_036)
+    assert answer.text.startswith(
+        "src/000.py:3\nsrc/001.py:3\n\n1,036 lines in 12 files with matches; 2 shown;"
+    )
+
+
+def test_files_without_counts_or_totals_claim_none() -> None:
+    reply = grep_reply().model_copy(update={"files": file_matches(2, repos=2), "files_scanned": 40})
+    answer = show_grep(reply)
+    assert answer.structured["files"][1] == {"repo": "acme/app1", "file_path": "src/001.py"}
+    assert "total_files" not in answer.structured
+    assert answer.text.startswith(
+        "acme/app0 src/000.py\nacme/app1 src/001.py\n\n2 files with matches, of 40 files scanned;"
+    )
+
+
+def test_files_that_do_not_fit_are_left_out() -> None:
+    assert 1 < present.fit_grep(grep_reply().model_copy(update={"files": file_matches(99)}), 300).kept < 99
 
 
 def test_files_show_marks_and_reasons() -> None:
@@ -339,5 +396,5 @@ def test_no_repositories_says_how_to_get_one() -> None:
 
 def test_a_folder_without_git_shows_the_head_of_its_digest() -> None:
     receipt = RECEIPT.model_copy(update={"indexed_commit": "tree:" + "d" * 64, "head_commit": ""})
-    text = present.search(search_reply().model_copy(update={"receipt": receipt}), 1_000).text
+    text = show_search(search_reply().model_copy(update={"receipt": receipt}), 1_000).text
     assert "index acme/app@tree:dddddddddd" in text

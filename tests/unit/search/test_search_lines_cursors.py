@@ -7,22 +7,49 @@ from hypothesis import strategies as st
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_search.core.cursors import CURSOR_CHARS_MAX, _digest, read_cursor, write_cursor
-from prism_search.core.lines import BLOCK_WORK, LINE_CHARS_SHOWN, LineMatch, matching_lines
-from prism_search.core.patterns import PATTERN_SIZE_MAX, compile_pattern
+from prism_search.core.grep_pages import LinePage
+from prism_search.core.lines import LINE_CHARS_SHOWN, LINE_WORK_MAX, SLICE_WORK, matching_lines
+from prism_search.core.patterns import PATTERN_SIZE_MAX, Pattern, compile_pattern
 from prism_source.limits import LINE_BYTES_MAX
 
 # Lines
 
 # Of a pattern of the largest size; this part of it takes nothing and no room.
-BLOCK_CHARS = BLOCK_WORK // PATTERN_SIZE_MAX
+SLICE_CHARS = SLICE_WORK // PATTERN_SIZE_MAX
 LARGE = f"(?:y{{{PATTERN_SIZE_MAX - 20}}})?"
 
 
-def found(text: str, pattern: str = "x", *, after_line: int = 0, context: int = 0, regex: bool = False):
+class Elsewhere:
+    """Matches the lines that are too long for here, and remembers how long they were."""
+
+    def __init__(self) -> None:
+        self.lengths: list[int] = []
+
+    def __call__(self, pattern: Pattern, line: str) -> bool:
+        self.lengths.append(len(line))
+        return pattern.matches(line)
+
+
+def found(
+    text: str,
+    pattern: str = "x",
+    *,
+    after_line: int = 0,
+    context: int = 0,
+    regex: bool = False,
+    limit: int = 10_000,
+):
+    """What a page of so many lines shows."""
     compiled = compile_pattern(pattern, regex=regex, case_sensitive=True, word=False)
-    blocks = list(matching_lines(text, compiled, after_line=after_line, context=context))
-    assert blocks == [] or blocks[-1].last_line == text.removesuffix("\n").count("\n") + 1
-    return [match for block in blocks for match in block.matches]
+    page = LinePage(limit, context)
+    slices = matching_lines(text, compiled, Elsewhere(), after_line=after_line, lines_max=limit)
+    last_lines = []
+    for part in slices:
+        page.take("r", "p", text, part.found)
+        last_lines.append(part.last_line)
+    end = page.matches[-1].line if page.is_full else text.removesuffix("\n").count("\n") + 1
+    assert last_lines == [] or last_lines[-1] == end
+    return page.matches
 
 
 def test_lines_are_counted_from_one():
@@ -31,7 +58,7 @@ def test_lines_are_counted_from_one():
 
 @pytest.mark.parametrize("text", ["x", "x\n", "x\r\n", "x\r"])
 def test_a_line_is_shown_without_its_end(text):
-    assert found(text) == [LineMatch(1, "x", (), ())]
+    assert [(m.line, m.text) for m in found(text)] == [(1, "x")]
 
 
 @pytest.mark.parametrize("char", ["\f", "\v", "\x1c", "\x85", "\u2028", "\u2029", "\r"])
@@ -47,12 +74,12 @@ def test_a_last_line_feed_begins_no_line():
 
 @given(
     st.lists(st.sampled_from(["x", "", "a", "xa\r", " x"]), max_size=30),
-    st.lists(st.sampled_from([1, 50, BLOCK_CHARS - 1, BLOCK_CHARS, BLOCK_CHARS + 1]), max_size=6),
+    st.lists(st.sampled_from([1, 50, SLICE_CHARS - 1, SLICE_CHARS, SLICE_CHARS + 1]), max_size=6),
     st.sampled_from(["x", "^x", "x$", "^$", r"\Ax", r"x\z", r"^\s*x\s*$", r"a\s*x", "[^a]", "(?-m)^x"]),
     st.booleans(),
     st.integers(0, 3),
 )
-def test_a_text_of_many_blocks_is_searched_line_by_line(lines, fillers, pattern, ended, context):
+def test_a_text_of_many_slices_is_searched_line_by_line(lines, fillers, pattern, ended, context):
     lines = lines + [part for size in fillers for part in ("a" * size, "x")]
     pattern = LARGE + pattern
     compiled = compile_pattern(pattern, regex=True, case_sensitive=True, word=False)
@@ -68,18 +95,42 @@ def test_a_text_of_many_blocks_is_searched_line_by_line(lines, fillers, pattern,
         assert [line.rstrip("…") for line in match.after] == shown[match.line : match.line + context]
 
 
-def test_a_line_longer_than_a_block_is_searched_to_its_end_by_the_largest_pattern():
+def test_a_line_of_too_much_work_is_matched_elsewhere_to_its_end():
     pattern = f"[ab]{{{PATTERN_SIZE_MAX - 1}}}c"
+    compiled = compile_pattern(pattern, regex=True, case_sensitive=True, word=False)
     line = "ab" * ((LINE_BYTES_MAX - 2) // 2) + "c"
-    assert len(line) > BLOCK_CHARS
-    assert [match.line for match in found(f"a\n{line}\nb\n", pattern, regex=True)] == [2]
-    assert found(f"a\n{line[:-1]}\nc\n", pattern, regex=True) == []
+    for long_line, expected in ((line, [2]), (line[:-1], [])):
+        elsewhere = Elsewhere()
+        slices = list(matching_lines(f"a\n{long_line}\nb\n", compiled, elsewhere, lines_max=9))
+        assert [number for part in slices for number, _ in part.found] == expected
+        assert elsewhere.lengths == [len(long_line)]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_line_is_matched_here_up_to_a_limit(more):
+    compiled = compile_pattern("[ab]{999}[cd]", regex=True, case_sensitive=True, word=False)
+    elsewhere = Elsewhere()
+    line = "e" * (LINE_WORK_MAX // compiled.size + more)
+    list(matching_lines(f"a\n{line}\n{line}\nb", compiled, elsewhere, lines_max=9))
+    assert elsewhere.lengths == [len(line)] * 2 * more
+
+
+def test_plain_text_is_matched_here_however_long_it_is():
+    compiled = compile_pattern("a" * 999 + "b", regex=False, case_sensitive=True, word=False)
+    assert list(matching_lines("a" * LINE_BYTES_MAX, compiled, Elsewhere(), lines_max=9)) == []
+
+
+def test_no_more_lines_are_looked_for_than_are_wanted():
+    compiled = compile_pattern("x", regex=False, case_sensitive=True, word=False)
+    parts = list(matching_lines("x\nx\nx\n", compiled, Elsewhere(), lines_max=2))
+    assert [(part.last_line, [line.number for line in part.found]) for part in parts] == [(2, [1, 2])]
 
 
 def test_context_ends_at_the_ends_of_the_file():
     (match,) = found("a\r\nb\r\nx\r\nc", context=5)
     assert (match.before, match.after) == (("a", "b"), ("c",))
-    assert found("a\nb\nx\nc\nd", context=1) == [LineMatch(3, "x", ("b",), ("c",))]
+    (match,) = found("a\nb\nx\nc\nd", context=1)
+    assert (match.line, match.before, match.after) == (3, ("b",), ("c",))
 
 
 def test_a_page_goes_on_behind_the_last_line():
@@ -98,9 +149,9 @@ def test_long_lines_are_cut_and_still_searched():
 def test_pages_of_one_make_the_whole(text, asked):
     pattern, regex = asked
     whole, pages, after = found(text, pattern, regex=regex), [], 0
-    while rest := found(text, pattern, regex=regex, after_line=after):
-        pages.append(rest[0])
-        after = rest[0].line
+    while page := found(text, pattern, regex=regex, after_line=after, limit=1):
+        pages += page
+        after = page[-1].line
     assert pages == whole
     assert [m.line for m in whole] == [n for n, line in enumerate(text.split("\n"), 1) if m_of(line, pattern)]
 

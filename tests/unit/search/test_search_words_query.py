@@ -2,9 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prism_contracts.code import SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import QUERY_CHARS_MAX, Hit, Intent
-from prism_search.core.advice import ACTIONS_MAX, confidence, diagnose, next_actions
+from prism_contracts.rpc import QUERY_CHARS_MAX, Hit, Intent, SearchRequest
+from prism_search.core.advice import ACTIONS_MAX, next_actions
+from prism_search.core.candidates import LEG_WEIGHTS, Candidate
+from prism_search.core.confidence import confidence
+from prism_search.core.diagnosis import FOUND_NOTHING, diagnose
+from prism_search.core.dropping import dropped_by, filters_of
+from prism_search.core.passages import Range
 from prism_search.core.query import SYMBOLS_MAX, TERMS_MAX, dotted, last_name, parse_query
 from prism_search.core.words import EQUAL, KIN, PREFIX, flat, likeness, parts, stem, stems_of
 
@@ -213,22 +219,9 @@ def hit(symbol: str = "", score: float = 1, path: str = "a.py", kind: str = "met
     )
 
 
-@pytest.mark.parametrize(
-    ("scores", "expected"),
-    [([], "none"), ([1.6], "high"), ([1.59], "medium"), ([0.8], "medium"), ([0.79], "low")],
-)
-def test_confidence_is_of_the_best(scores, expected):
-    hits = [hit("Route.next", score) for score in scores]
-    assert confidence(parse_query("how does a route go on"), hits) == expected
-    assert confidence(parse_query("Route.next"), hits) == expected
-
-
-def test_one_symbol_without_its_definition_is_never_of_high_confidence():
-    hits = [hit("Route.next_stop", 9)]
-    assert confidence(parse_query("Route.next()"), hits) == "medium"
-    assert (
-        next_actions(parse_query("Route.next()"), hits)[0] == 'grep_code pattern="next", as no hit defines it'
-    )
+def test_one_symbol_without_its_definition_is_looked_for_as_text():
+    actions = next_actions(parse_query("Route.next()"), [hit("Route.next_stop", 9)])
+    assert actions[0] == 'grep_code pattern="next", as no hit defines it'
 
 
 def test_the_definition_of_the_one_symbol_is_read_next_even_below_a_test():
@@ -270,11 +263,73 @@ def test_who_asks_for_callers_is_sent_to_grep():
     )
 
 
+# Confidence
+
+
+def shown(*scores: float, symbol: str = "Route.next"):
+    files = [Candidate(f"f{n}", "r", f"{n}.py", "g", score=score) for n, score in enumerate(scores)]
+    return [(file, Range(1, 9, symbol)) for file in files]
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([], "none"), ([1.0], "high"), ([0.99], "medium"), ([0.8], "medium"), ([0.79], "low"),
+        ([2.0, 1.7], "high"), ([2.0, 1.71], "medium"), ([2.0, 1.9], "medium"), ([2.0, 1.91], "low"), ([2.0, 2.0, 0.1], "low"),
+    ],
+)  # fmt: skip
+def test_confidence_is_of_the_best_and_of_its_lead(scores, expected):
+    assert confidence(parse_query("how does a route go on"), shown(*scores)) == expected
+    assert confidence(parse_query("Route.next"), shown(*scores)) == expected
+
+
+def test_the_lead_is_over_another_file():
+    best, other = shown(2.0, 0.5)
+    assert confidence(parse_query("how does a route go on"), [best, best, other]) == "high"
+
+
+@pytest.mark.parametrize("text", ["Route.next()", "where is Route.next defined"])
+def test_a_definition_that_no_hit_shows_is_never_of_high_confidence(text):
+    assert confidence(parse_query(text), shown(9.0, symbol="Route.next_stop")) == "medium"
+    assert confidence(parse_query(text), shown(9.0)) == "high"
+
+
+# Diagnosis
+
+
 def test_an_empty_answer_says_why():
     query = parse_query("retry parcels")
-    assert diagnose(query, {"keyword": 3})["reason"] == "filters dropped every candidate"
-    assert diagnose(query, {"keyword": 0}, "no file passes")["reason"] == "no file passes"
-    nothing = diagnose(query, {"keyword": 0})
+    dropped = diagnose(query, {"keyword": 3}, dropped={"kind": 2, "path_filter": 1})
+    assert dropped["reason"] == "filters dropped every candidate (kind 2, path_filter 1)"
+    assert diagnose(query, {"keyword": 0}, excluded="no file passes")["reason"] == "no file passes"
+    filters = filters_of(SearchRequest(tenant="t", query="x", kind=SymbolKind.TRAIT, source_only=True))
+    passing = "no leg found anything that passes kind 'trait' and source_only True"
+    assert diagnose(query, {"keyword": 0}, filters=filters)["reason"] == passing
+    nothing = diagnose(query, {"keyword": 0, "path": 2}, missing=["vector"], near_symbols=["retry_parcel"])
     assert nothing == {
-        "found_by_leg": {"keyword": 0}, "words": ["retry", "parcels"], "reason": "no leg found anything",
-    }  # fmt: skip
+        "reason": "no leg found anything",
+        "found_by_leg": {"keyword": 0, "path": 2},
+        "nothing_because": {
+            "keyword": "no text has one of the words",
+            "exact": "the question names no symbol",
+            "vector": "it did not answer",
+        },
+        "words": ["retry", "parcels"],
+        "near_symbols": ["retry_parcel"],
+    }
+
+
+def test_every_leg_has_its_reason():
+    assert FOUND_NOTHING.keys() == LEG_WEIGHTS.keys()
+
+
+@pytest.mark.parametrize(
+    ("asked", "by"),
+    [
+        ({}, ""), ({"path_filter": "a/*.py"}, ""), ({"path_filter": "b/**"}, "path_filter"), ({"kind": SymbolKind.CLASS}, "kind"),
+        ({"source_only": True}, "source_only"),
+    ],
+)  # fmt: skip
+def test_a_candidate_is_dropped_by_the_first_filter_that_it_does_not_pass(asked, by):
+    file = Candidate("f", "r", "a/b.py", "g", flags="t")
+    assert dropped_by(file, SearchRequest(tenant="t", query="x", **asked)) == by

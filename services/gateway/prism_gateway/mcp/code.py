@@ -1,5 +1,7 @@
 """The toolset `code`: find, read and navigate code. It is listed by default, so every word here is paid for."""
 
+from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
@@ -23,6 +25,7 @@ from prism_gateway.mcp.tool import (
     array,
     record,
 )
+from prism_gateway.search import search
 
 ANSWER_TOKENS = 4_000
 # Reading and listing give more by default: who asks for a file wants the file.
@@ -30,16 +33,28 @@ READ_TOKENS = 10_000
 FILES_DEFAULT = 200
 
 
-def _symbol_kind(kind: str) -> str:
-    if kind and kind not in set(SymbolKind):
-        raise ValueError(f"is one of {', '.join(SymbolKind)}")
-    return kind
+def _one_of(names: type[StrEnum], value: str) -> str:
+    if value and value not in set(names):
+        raise ValueError(f"is one of {', '.join(names)}")
+    return value
 
 
-Kind = Annotated[str, AfterValidator(_symbol_kind), Field(description="function, class, method, …")]
+Kind = Annotated[
+    str, AfterValidator(partial(_one_of, SymbolKind)), Field(description="function, class, method, …")
+]
 Glob = Annotated[str, Field(description="glob: src/**/*.py")]
 Language = Annotated[str, Field(description="python, go, …")]
 Limit = rpc.SearchLimit
+OutputMode = Annotated[
+    str,
+    AfterValidator(partial(_one_of, rpc.OutputMode)),
+    Field(min_length=1, description="content, files_with_matches, count"),
+]
+Detail = Annotated[
+    str,
+    AfterValidator(partial(_one_of, rpc.Detail)),
+    Field(min_length=1, description="full or compact (no code)"),
+]
 
 
 class SearchCode(ScopedArguments):
@@ -49,6 +64,9 @@ class SearchCode(ScopedArguments):
     language: Language = ""
     kind: Kind = ""
     source_only: Annotated[bool, Field(description="no tests, docs, generated")] = False
+    detail: Detail = rpc.Detail.FULL.value
+    include_file_context: Annotated[bool, Field(description="the file's definitions")] = False
+    cursor: str = ""
     max_tokens: MaxTokens = ANSWER_TOKENS
 
 
@@ -57,6 +75,7 @@ class GrepCode(ScopedArguments):
     regex: bool = False
     case_sensitive: bool = True
     word: Annotated[bool, Field(description="whole words")] = False
+    output_mode: OutputMode = rpc.OutputMode.CONTENT.value
     path_filter: Glob = ""
     language: Language = ""
     context_lines: Annotated[int, Field(ge=0, le=rpc.CONTEXT_LINES_MAX)] = 0
@@ -101,25 +120,18 @@ class GetSymbolDefinition(ScopedArguments):
 
 
 async def search_code(call: Call, arguments: SearchCode) -> Answer:
-    reply = await call.backend.search(
-        rpc.SearchRequest(
-            **call.scope(arguments),
-            query=arguments.query,
-            limit=arguments.limit,
-            path_filter=arguments.path_filter,
-            language=arguments.language,
-            kind=SymbolKind(arguments.kind) if arguments.kind else None,
-            source_only=arguments.source_only,
-        )
+    given = arguments.model_dump(exclude={"repo", "kind", "max_tokens"})
+    request = rpc.SearchRequest(
+        **call.scope(arguments), **given, kind=SymbolKind(arguments.kind) if arguments.kind else None
     )
-    return present.search(reply, arguments.max_tokens)
+    return present.search(await search(call.backend, request, arguments.max_tokens), arguments.max_tokens)
 
 
 async def grep_code(call: Call, arguments: GrepCode) -> Answer:
     request = rpc.GrepRequest(**call.scope(arguments), **arguments.model_dump(exclude={"repo", "max_tokens"}))
     reply = await call.backend.grep(request)
     fits = present.fit_grep(reply, arguments.max_tokens)
-    cut_off = fits.kept < len(reply.matches)
+    cut_off = fits.kept < len(reply.matches) + len(reply.files)
     if cut_off:
         # Ask again for what fits: only then does the cursor go on right behind it.
         reply = await call.backend.grep(request.model_copy(update={"limit": fits.kept}))
@@ -174,12 +186,20 @@ STRINGS = array(STRING)
 SEARCH_OUTPUT = record(
     results=array(
         record(
-            **PLACE, content=STRING, symbol=STRING, kind=STRING, language=STRING, score=NUMBER, legs=OBJECT
+            **PLACE,
+            content=STRING,
+            symbol=STRING,
+            kind=STRING,
+            language=STRING,
+            score=NUMBER,
+            legs=OBJECT,
+            file_context=OBJECT,
         )
     ),
     confidence=STRING,
     query_intent=STRING,
     next_actions=STRINGS,
+    next_cursor=STRING,
     diagnostics=OBJECT,
     **TRUNCATED,
     **RECEIPT,
@@ -205,6 +225,9 @@ TOOLS: tuple[AnyTool, ...] = (
                     repo=STRING, file_path=STRING, line=INTEGER, text=STRING, before=STRINGS, after=STRINGS
                 )
             ),
+            files=array(record(repo=STRING, file_path=STRING, lines=INTEGER)),
+            total_files=INTEGER,
+            total_lines=INTEGER,
             next_cursor=STRING,
             complete=BOOLEAN,
             note=STRING,

@@ -8,6 +8,7 @@ from prism_contracts import rpc
 from prism_gateway.mcp import present
 from prism_gateway.mcp.code import ANSWER_TOKENS, SEARCH_OUTPUT, Glob, Limit
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, MaxTokens, ScopedArguments, Tool, Toolset
+from prism_gateway.search import search
 
 # Enough of a passage to see whether it answers; read_file has the rest.
 PASSAGE_CHARS_MAX = 800
@@ -17,20 +18,15 @@ class SearchDocs(ScopedArguments):
     query: Annotated[str, Field(description="question or words")]
     limit: Limit = 10
     path_filter: Glob = ""
+    cursor: str = ""
     max_tokens: MaxTokens = ANSWER_TOKENS
 
 
 async def search_docs(call: Call, arguments: SearchDocs) -> Answer:
-    reply = await call.backend.search(
-        rpc.SearchRequest(
-            **call.scope(arguments),
-            query=arguments.query,
-            limit=arguments.limit,
-            path_filter=arguments.path_filter,
-            corpus=rpc.Corpus.DOCS,
-        )
-    )
-    return present.search(reply, arguments.max_tokens, PASSAGE_CHARS_MAX)
+    given = arguments.model_dump(exclude={"repo", "max_tokens"})
+    request = rpc.SearchRequest(**call.scope(arguments), **given, corpus=rpc.Corpus.DOCS)
+    reply = await search(call.backend, request, arguments.max_tokens, PASSAGE_CHARS_MAX)
+    return present.search(reply, arguments.max_tokens)
 
 
 TOOLS: tuple[AnyTool, ...] = (

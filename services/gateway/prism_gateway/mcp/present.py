@@ -4,19 +4,17 @@ The text is not the JSON again: it is what a person would want to read, a place 
 keeps to `max_tokens` and says so when it had to leave something out.
 """
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from prism_contracts import rpc
 from prism_contracts.code import FileFlags, Symbol
 from prism_contracts.records import Job, JobState, Repository
-from prism_gateway.mcp.budget import Fit, chars, cut, fit
+from prism_gateway.budget import Fit, chars, cut, fit
 from prism_gateway.mcp.tool import Answer
+from prism_gateway.search import CONTENT_FLOOR_CHARS, shorten_lines
 
-CONTENT_FLOOR_CHARS = 400
 LINE_FLOOR_CHARS = 200
-NO_LIMIT = sys.maxsize
 # What a result costs beside its text, in characters: braces, names of fields, numbers.
 ITEM_CHARS = 60
 COMMIT_CHARS = 10
@@ -26,58 +24,48 @@ TIMINGS_META = "prism/timings_ms"
 Json = dict[str, Any]
 
 
-def search(reply: rpc.SearchReply, max_tokens: int, passage_chars_max: int = NO_LIMIT) -> Answer:
-    """Hits with their code; the code is shortened before a hit is left out, and never longer than a passage may be."""
-    heads = [_hit_head(hit) for hit in reply.results]
-    wanted = [min(len(hit.content), passage_chars_max) for hit in reply.results]
-    fits = fit(wanted, [len(head) + ITEM_CHARS for head in heads], chars(max_tokens), CONTENT_FLOOR_CHARS)
-    room = min(fits.text_chars_max, passage_chars_max)
-    contents = [_shorten(hit.content, room, hit.start_line) for hit in reply.results[: fits.kept]]
-    left_out = len(reply.results) - fits.kept
-    shortened = sum(length > fits.text_chars_max for length in wanted[: fits.kept])
+def search(reply: rpc.SearchReply, max_tokens: int) -> Answer:
+    """Hits with their code."""
     structured: Json = {
-        "results": [
-            hit.model_dump(mode="json") | {"content": content}
-            for hit, content in zip(reply.results, contents, strict=False)
-        ],
+        "results": [_hit(hit) for hit in reply.results],
         "confidence": reply.confidence,
         "query_intent": reply.query_intent.value,
         "next_actions": list(reply.next_actions),
+        "next_cursor": reply.next_cursor,
         "receipt": _receipt(reply.receipt),
     }
-    if left_out or shortened:
+    if reply.truncated:
         structured["truncated"] = True
-        structured["next_actions"].insert(
-            0,
-            f"Cut to max_tokens={max_tokens}: {shortened} results shortened, {left_out} left out. "
-            "Raise max_tokens, narrow the question, or read_file.",
-        )
+        action = f"Cut to max_tokens={max_tokens}: raise it, go on with next_cursor, narrow the question, or read_file."
+        structured["next_actions"].insert(0, action)
     if not reply.results:
         structured["diagnostics"] = reply.diagnostics
-    blocks = [f"{head}\n{content.rstrip()}" for head, content in zip(heads, contents, strict=False)]
-    if not blocks:
-        blocks = [_nothing_found(reply.diagnostics)]
+    blocks = [_hit_block(hit) for hit in reply.results] or [_nothing_found(reply.diagnostics)]
     foot = [
         f"confidence {reply.confidence}, intent {reply.query_intent.value}; {_receipt_line(reply.receipt)}",
         *_next_lines(structured["next_actions"]),
     ]
+    if reply.next_cursor:
+        foot.append(f"next_cursor: {reply.next_cursor}")
     return Answer(structured, "\n\n".join([*blocks, "\n".join(foot)]), {TIMINGS_META: reply.timings_ms})
 
 
 def fit_grep(reply: rpc.GrepReply, max_tokens: int) -> Fit:
-    """How many matches fit, and how long their lines may be."""
+    """How many matches or files fit, and how long the lines of matches may be."""
     texts = [
         len(match.text) + sum(map(len, match.before)) + sum(map(len, match.after)) for match in reply.matches
     ]
-    overheads = [len(match.file_path) + ITEM_CHARS for match in reply.matches]
-    return fit(texts, overheads, chars(max_tokens), LINE_FLOOR_CHARS)
+    overheads = [len(item.file_path) + ITEM_CHARS for item in _grep_items(reply)]
+    return fit([*texts, *[0] * len(reply.files)], overheads, chars(max_tokens), LINE_FLOOR_CHARS)
 
 
 def grep(reply: rpc.GrepReply, fits: Fit, max_tokens: int, *, cut_off: bool) -> Answer:
-    """Matches by file. `cut_off` says that there were more and that `next_cursor` goes on behind these."""
-    several = len({match.repo for match in reply.matches}) > 1
+    """Matches by file, or files. `cut_off` says that there were more and that `next_cursor` goes on behind these."""
+    several = len({item.repo for item in _grep_items(reply)}) > 1
     matches = [_grep_match(match, fits.text_chars_max, several) for match in reply.matches]
+    files = [_grep_file(file, several) for file in reply.files]
     structured: Json = {
+        **_grep_files(reply, files),
         "matches": matches,
         "next_cursor": reply.next_cursor,
         "complete": reply.complete,
@@ -90,7 +78,7 @@ def grep(reply: rpc.GrepReply, fits: Fit, max_tokens: int, *, cut_off: bool) -> 
         structured["note"] = _join(
             reply.note, f"Cut to max_tokens={max_tokens}: raise it, or go on with next_cursor."
         )
-    lines: list[str] = []
+    lines = [_grep_file_line(file) for file in files]
     place = ""
     for match in matches:
         here = _place(match)
@@ -98,7 +86,7 @@ def grep(reply: rpc.GrepReply, fits: Fit, max_tokens: int, *, cut_off: bool) -> 
             lines += ["", here] if lines else [here]
             place = here
         lines += _grep_lines(match)
-    foot = [f"{_grep_count(matches, reply)}; {_receipt_line(reply.receipt)}"]
+    foot = [f"{_grep_count(reply)}; {_receipt_line(reply.receipt)}"]
     if structured["note"]:
         foot.append(f"note: {structured['note']}")
     if reply.next_cursor:
@@ -303,17 +291,26 @@ def _nothing_found(diagnostics: dict[str, Any]) -> str:
     return f"{head} Words looked for: {', '.join(words)}." if words else head
 
 
-def _hit_head(hit: rpc.Hit) -> str:
-    return f"{hit.repo} {hit.file_path}:{hit.start_line}-{hit.end_line} {hit.symbol}".rstrip()
+def _hit(hit: rpc.Hit) -> Json:
+    shown = hit.model_dump(mode="json")
+    if hit.file_context is None:
+        del shown["file_context"]
+    return shown
 
 
-def _shorten(content: str, chars_max: int, start_line: int) -> str:
-    head, missing = cut(content, chars_max)
-    if head == content:
-        return content
-    if not missing:
-        return f"{head}…"
-    return f"{head}\n… {missing} more lines: read_file from line {start_line + head.count(chr(10)) + 1}"
+def _hit_block(hit: rpc.Hit) -> str:
+    """The place, the lines, and the definitions of the file if they were asked for."""
+    lines = [f"{hit.repo} {hit.file_path}:{hit.start_line}-{hit.end_line} {hit.symbol}".rstrip()]
+    if hit.content.strip():
+        lines.append(hit.content.rstrip())
+    if hit.file_context:
+        lines.append(_file_context_line(hit.file_context))
+    return "\n".join(lines)
+
+
+def _file_context_line(context: rpc.FileContext) -> str:
+    rest = f" and {context.definitions_left_out} more" if context.definitions_left_out else ""
+    return f"file of {context.lines} lines: {'; '.join(context.definitions) or 'no definitions'}{rest}"
 
 
 def _numbered(content: str, start_line: int) -> str:
@@ -391,11 +388,47 @@ def _grep_lines(match: Json) -> list[str]:
     ]
 
 
-def _grep_count(matches: Sequence[Json], reply: rpc.GrepReply) -> str:
-    if not matches and not reply.files_scanned and not reply.note:
+def _grep_items(reply: rpc.GrepReply) -> list[rpc.GrepMatch | rpc.FileMatches]:
+    return [*reply.matches, *reply.files]
+
+
+def _grep_files(reply: rpc.GrepReply, files: Sequence[Json]) -> Json:
+    """What there is to say of files where they are the answer."""
+    totals = {"total_files": reply.total_files, "total_lines": reply.total_lines}
+    told = {name: total for name, total in totals.items() if total is not None}
+    return {"files": files, **told} if files or told else {}
+
+
+def _grep_file(file: rpc.FileMatches, with_repo: bool) -> Json:
+    shown: Json = {"file_path": file.file_path}
+    if file.lines is not None:
+        shown["lines"] = file.lines
+    return {"repo": file.repo, **shown} if with_repo else shown
+
+
+def _grep_file_line(file: Json) -> str:
+    return f"{_place(file)}:{file['lines']}" if "lines" in file else _place(file)
+
+
+def _grep_count(reply: rpc.GrepReply) -> str:
+    found = len(reply.matches) or len(reply.files)
+    scanned = _several(reply.files_scanned, "file")
+    if not found and not reply.files_scanned and not reply.note:
         return "No match: by the index no file has it"
-    count = {0: "No match", 1: "1 match"}.get(len(matches), f"{len(matches)} matches")
-    return f"{count} in {reply.files_scanned} files scanned"
+    if not found:
+        return f"No match in {scanned} scanned"
+    if reply.matches:
+        return f"{_several(found, 'match')} in {scanned} scanned"
+    if reply.total_files is None:
+        return f"{_several(found, 'file')} with matches, of {scanned} scanned"
+    counted = "" if reply.total_lines is None else f"{_several(reply.total_lines, 'line')} in "
+    return f"{counted}{_several(reply.total_files, 'file')} with matches; {found} shown"
+
+
+def _several(count: int, what: str) -> str:
+    """`1 match`, `2 matches`."""
+    ending = "es" if what.endswith("ch") else "s"
+    return f"{count:,} {what}{'' if count == 1 else ending}"
 
 
 def _flags(flags: FileFlags) -> list[str]:
@@ -456,7 +489,7 @@ def _definition(definition: rpc.Definition, text_chars_max: int) -> Json:
     }
     if definition.body:
         room = max(text_chars_max - len(shown["docstring"]), CONTENT_FLOOR_CHARS)
-        shown["body"] = _shorten(definition.body, room, definition.symbol.start_line)
+        shown["body"] = shorten_lines(definition.body, room, definition.symbol.start_line)
     return shown
 
 

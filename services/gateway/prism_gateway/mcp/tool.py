@@ -15,11 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from prism_contracts.records import Token
 from prism_gateway.backend import Backend
+from prism_gateway.budget import TOKENS_MAX, TOKENS_MIN
 
 Schema = dict[str, Any]
 
-TOKENS_MIN = 100
-TOKENS_MAX = 100_000
 MaxTokens = Annotated[int, Field(ge=TOKENS_MIN, le=TOKENS_MAX)]
 
 

@@ -6,6 +6,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from prism_contracts.rpc import GrepRequest, OpenSnapshotRequest, SearchRequest
+from prism_gateway.budget import TOKENS_MAX, TOKENS_MIN
 
 URL_CHARS_MAX = 2_000
 NAME_CHARS_MAX = 255
@@ -25,6 +26,7 @@ class SearchBody(SearchRequest):
 
     model_config = STRICT
     tenant: TokenTenant = ""
+    max_tokens: Annotated[int, Field(ge=TOKENS_MIN, le=TOKENS_MAX)] = TOKENS_MAX
 
 
 class GrepBody(GrepRequest):

@@ -1,9 +1,11 @@
 """Filters by path and language: which of them cannot be meant, and whether any file passes them."""
 
+from collections.abc import Sequence
+
 from rapidfuzz import process
 from rapidfuzz.distance import JaroWinkler
 
-from prism_contracts.code import FileStatus
+from prism_contracts.code import LANGUAGES, FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Scope
 from prism_search.adapters.repositories import Repositories, Target
@@ -18,24 +20,32 @@ INDEXED = with_status(FileStatus.INDEXED)
 async def refuse_unknown_language(
     reader: Reader, repositories: Repositories, target: Target, language: str
 ) -> None:
-    """Raises INVALID_ARGUMENT for a language that no file of the tenant has, saying which there are."""
+    """Raises INVALID_ARGUMENT for a language that Prism does not know and no file of the tenant has, saying which there are.
+
+    One that Prism knows is answered, if only with nothing.
+    """
+    if not language or language.lower() in LANGUAGES:
+        return
     everything = repositories.everything(target).scope
-    if not language or await reader.count(everything, [INDEXED, has("language", language.lower())]):
+    if await reader.count(everything, [INDEXED, has("language", language.lower())]):
         return
     counts = await reader.counts_by(target.scope, "language", [INDEXED])
-    known = sorted(filter(None, counts), key=lambda name: (-counts[name], name))[:LANGUAGES_SHOWN_MAX]
-    if not known:  # nothing is indexed yet: that is what the answer says
-        return
-    # This likeness counts the beginning most: golang and go, py and python.
-    near = process.extractOne(
-        language.lower(), known, scorer=JaroWinkler.normalized_similarity, score_cutoff=LIKENESS_MIN
-    )
+    indexed = sorted(filter(None, counts), key=lambda name: (-counts[name], name))[:LANGUAGES_SHOWN_MAX]
+    near = _nearest(language, indexed) or _nearest(language, sorted(LANGUAGES))
     raise PrismError(
         ErrorCode.INVALID_ARGUMENT,
-        f"language: no indexed file is in {language!r}.",
-        f"{f'Did you mean {near[0]}? ' if near else ''}Use one of details.languages.",
-        languages=known,
+        f"language: {language!r} is none that is known.",
+        f"{f'Did you mean {near}? ' if near else ''}Those of indexed files are in details.languages.",
+        languages=indexed,
     )
+
+
+def _nearest(language: str, names: Sequence[str]) -> str:
+    # This likeness counts the beginning most: golang and go, py and python.
+    near = process.extractOne(
+        language.lower(), names, scorer=JaroWinkler.normalized_similarity, score_cutoff=LIKENESS_MIN
+    )
+    return str(near[0]) if near else ""
 
 
 async def no_file_passes(reader: Reader, scope: Scope, path_filter: str, language: str) -> str:

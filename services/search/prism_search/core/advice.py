@@ -1,27 +1,13 @@
-"""How far an answer can be trusted, what to do after it, and why there is none."""
+"""What to do after an answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from prism_contracts.rpc import Hit, Intent
 from prism_search.core.query import Query, last_name
 
 ACTIONS_MAX = 3
-CONFIDENT, PLAUSIBLE = 1.6, 0.8
 # Symbols of prose and data: there is nothing to look up by their names.
 WITHOUT_DEFINITION = frozenset({"", "section", "key"})
-
-
-def confidence(query: Query, hits: Sequence[Hit]) -> str:
-    """`high`, `medium` or `low` by the best score: 1.6 and more is rarely wrong, below 0.8 rarely right. Without the
-    definition of the one symbol that is asked for it is not high, however well other names match.
-    """
-    if not hits:
-        return "none"
-    if hits[0].score < PLAUSIBLE:
-        return "low"
-    if hits[0].score < CONFIDENT or (query.only_symbol and _definition(query, hits) is None):
-        return "medium"
-    return "high"
 
 
 def next_actions(query: Query, hits: Sequence[Hit], *, with_repo: bool = False) -> tuple[str, ...]:
@@ -42,14 +28,6 @@ def next_actions(query: Query, hits: Sequence[Hit], *, with_repo: bool = False) 
     else:
         actions.append(f"get_file_outline {place}{repo}")
     return tuple(actions[:ACTIONS_MAX])
-
-
-def diagnose(query: Query, found: Mapping[str, int], excluded: str = "") -> dict[str, object]:
-    """Why there is no hit, which leg found how much, and which words were asked for. `excluded` says that the filters
-    leave no file to look at.
-    """
-    dropped = "filters dropped every candidate" if any(found.values()) else "no leg found anything"
-    return {"found_by_leg": dict(found), "words": list(query.terms), "reason": excluded or dropped}
 
 
 def _definition(query: Query, hits: Sequence[Hit]) -> Hit | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import fsum
 
 from prism_search.core.outline import NO_OUTLINE, Definition, Outline
 
@@ -72,4 +73,5 @@ def fuse(ranked: Mapping[str, Sequence[str]], limit: int) -> dict[str, dict[str,
 
 
 def _fused(ranks: Mapping[str, int]) -> float:
-    return sum(LEG_WEIGHTS[leg] / (RRF_K + rank) for leg, rank in ranks.items())
+    # Exact, so that the order of the legs does not matter.
+    return fsum(LEG_WEIGHTS[leg] / (RRF_K + rank) for leg, rank in ranks.items())

@@ -1,79 +1,106 @@
 """The matching lines of a text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from prism_search.core.patterns import Pattern
 
 LINE_CHARS_SHOWN = 500
-# Characters of a block times the size of the pattern: 0.1 s at worst, at 6 ns each. Nearly always a file is one block.
-# A longer line is a block of its own, because a match may be anywhere in it: the longest one that is indexed (512 KiB)
-# and the largest pattern take 3 s at worst.
-BLOCK_WORK = 16_000_000
+# Characters times the size of the pattern, at 6 to 22 ns each. The engine holds Python's lock while it matches, and with it
+# every other question: so a text is taken in slices of whole lines, of 20 ms at worst. Most files are one slice.
+SLICE_WORK = 1_000_000
+# A line is never cut, because a match may be anywhere in it. One of more work, 0.2 s at worst, is matched elsewhere.
+LINE_WORK_MAX = 8_000_000
+
+# Whether a line matches that is too long for here.
+MatchElsewhere = Callable[[Pattern, str], bool]
 
 
-class LineMatch(NamedTuple):
-    """A matching line, from 1, and its neighbours as asked."""
+class Line(NamedTuple):
+    """A line without its line feed, numbered from 1."""
 
-    line: int
+    number: int
     text: str
-    before: tuple[str, ...]
-    after: tuple[str, ...]
 
 
-class Block(NamedTuple):
+class Slice(NamedTuple):
     """What was found in some lines that follow each other, the last of which is `last_line`."""
 
     last_line: int
-    matches: list[LineMatch]
+    found: list[Line]
 
 
-def matching_lines(text: str, pattern: Pattern, *, after_line: int, context: int) -> Iterator[Block]:
-    """The lines behind `after_line` that match, in order, block by block. A line ends at a line feed only.
+def matching_lines(
+    text: str, pattern: Pattern, match_elsewhere: MatchElsewhere, *, after_line: int = 0, lines_max: int
+) -> Iterator[Slice]:
+    """The lines behind `after_line` that match, in order, slice by slice, up to so many. A line ends at a line feed only.
 
-    No block at all if the whole text can be told at once to have no match.
+    No slice at all if the whole text can be told at once to have no match. Where `lines_max` ends the search, the last slice
+    ends with the last line that was found.
     """
-    block_chars = BLOCK_WORK // pattern.size
-    if len(text) <= block_chars and not pattern.may_match(text):
+    slice_chars = SLICE_WORK // pattern.size
+    if len(text) <= slice_chars and not pattern.may_match(text):
         return
-    every_line: list[str] = []
-    for first_line, lines in _blocks(text, block_chars):
+    room = lines_max
+    for first_line, lines in _slices(text, slice_chars):
         last_line = first_line + lines.count("\n")
         if last_line <= after_line:
             continue
-        found: list[LineMatch] = []
-        if pattern.may_match(lines):
-            every_line = every_line or (text.split("\n") if context else [])
-            found = [
-                LineMatch(number, _shown(line), *_neighbours(every_line, number, context))
-                for number, line in enumerate(lines.split("\n"), first_line)
-                if number > after_line and pattern.matches(line)
-            ]
-        yield Block(last_line, found)
+        matching = _matching(first_line, lines, pattern, match_elsewhere)
+        found = list(islice((line for line in matching if line.number > after_line), room))
+        room -= len(found)
+        yield Slice(last_line if room else found[-1].number, found)
+        if not room:
+            return
 
 
-def _blocks(text: str, chars: int) -> Iterator[tuple[int, str]]:
-    """Whole lines up to about so many characters, without the last one's end, with the number of the first."""
-    start, line = 0, 1
-    while start < len(text):
-        end = text.find("\n", start + chars)
-        if end < 0:
-            end = len(text) - text.endswith("\n")
-        block = text[start:end]
-        yield line, block
-        start = end + 1
-        line += block.count("\n") + 1
-
-
-def _neighbours(lines: Sequence[str], number: int, context: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """So many lines before and after."""
+def neighbours(lines: Sequence[str], number: int, context: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """So many lines before and after a line, as they are shown. `lines` is the text, split at line feeds."""
     ends = len(lines) - (lines[-1:] == [""])
     return (
-        tuple(map(_shown, lines[max(0, number - 1 - context) : number - 1])),
-        tuple(map(_shown, lines[number : min(number + context, ends)])),
+        tuple(map(shown, lines[max(0, number - 1 - context) : number - 1])),
+        tuple(map(shown, lines[number : min(number + context, ends)])),
     )
 
 
-def _shown(line: str) -> str:
+def shown(line: str) -> str:
+    """A line as it is shown: a very long one only begins."""
     stripped = line.removesuffix("\r")
     return stripped if len(stripped) <= LINE_CHARS_SHOWN else stripped[:LINE_CHARS_SHOWN] + "…"
+
+
+def _matching(
+    first_line: int, lines: str, pattern: Pattern, match_elsewhere: MatchElsewhere
+) -> Iterator[Line]:
+    if "\n" in lines:
+        if pattern.may_match(lines):
+            numbered = enumerate(lines.split("\n"), first_line)
+            yield from (Line(number, line) for number, line in numbered if pattern.matches(line))
+        return
+    too_long = len(lines) * pattern.size > LINE_WORK_MAX
+    if match_elsewhere(pattern, lines) if too_long else pattern.matches(lines):
+        yield Line(first_line, lines)
+
+
+def _slices(text: str, chars: int) -> Iterator[tuple[int, str]]:
+    """Whole lines of so many characters at most, or one line that is longer, with the number of the first; without the last
+    one's end.
+    """
+    start, line = 0, 1
+    while start < len(text):
+        end = _slice_end(text, start, chars)
+        part = text[start:end]
+        yield line, part
+        start = end + 1
+        line += part.count("\n") + 1
+
+
+def _slice_end(text: str, start: int, chars: int) -> int:
+    if len(text) - start > chars:
+        end = text.rfind("\n", start, start + chars + 1)
+        if end < 0:
+            end = text.find("\n", start + chars + 1)
+        if end >= 0:
+            return end
+    return len(text) - text.endswith("\n")

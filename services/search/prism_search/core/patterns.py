@@ -29,6 +29,7 @@ PATTERNS_KEPT_MAX = 20
 class Pattern:
     """A compiled pattern. All of `clauses` hold for every text that it matches."""
 
+    source: str  # as the engine takes it
     expression: SchemaValidator
     clauses: tuple[Clause, ...]
     size: int  # the time for a text is at worst the product of both sizes
@@ -50,16 +51,19 @@ def compile_pattern(pattern: str, *, regex: bool, case_sensitive: bool, word: bo
     source = pattern if regex else re.escape(pattern)
     # Each line is a text of its own; `m` lets several of them be tried at once, and means the same for one.
     flags = "(?m)" if case_sensitive else "(?mi)"
-    expression = _compile(flags + source)
+    whole = flags + source
+    expression = _compile(whole)
     reading = read_regex(source)
     _check_reading(reading)
     if word:  # after the pattern alone was found valid: `a)(b` is valid only in these brackets
-        expression = _compile(flags + r"\b{start-half}(?:" + source + r")\b{end-half}")
+        whole = flags + r"\b{start-half}(?:" + source + r")\b{end-half}"
+        expression = _compile(whole)
     folds = not case_sensitive or "i" in reading.flags
     return Pattern(
+        whole,
         expression,
         clauses=best_clauses(clause for clause in reading.clauses if not folds or _is_ascii(clause)),
-        size=reading.size,
+        size=reading.size if regex or word else 1,  # plain text is found in one pass, however long it is
         by_line=reading.has_text_end or not reading.flags.isdisjoint({"R", "-m"}),
     )
 

@@ -7,28 +7,36 @@ its vector, from the embedder ─────┴▶ all legs in one round trip �
 
 import asyncio
 import time
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean, pstdev
 
 from qdrant_client import models
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import Corpus, Hit, SearchReply, SearchRequest
+from prism_contracts.rpc import Corpus, Detail, Hit, SearchReply, SearchRequest
 from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, QueryVectors
 from prism_search.adapters.facts import ChunkFacts, Facts, FileFacts
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
+from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import Excerpt, read_excerpts
-from prism_search.core.advice import confidence, diagnose, next_actions
+from prism_search.core.advice import next_actions
 from prism_search.core.candidates import CANDIDATES_MAX, Candidate, ChunkHit, fuse
-from prism_search.core.globs import compile_glob, literal_prefix
+from prism_search.core.confidence import confidence
+from prism_search.core.diagnosis import diagnose
+from prism_search.core.dropping import dropped_by, filters_of
+from prism_search.core.file_context import file_context
+from prism_search.core.globs import literal_prefix
+from prism_search.core.hit_pages import next_cursor, read_page
 from prism_search.core.matching import Question
 from prism_search.core.passages import Range, best_range, further_ranges
 from prism_search.core.query import Query, dotted, last_name, parse_query
 from prism_search.core.ranking import rank
+from prism_search.handlers.prose import prefer_text
 from prism_store.reader import (
     Leg,
     MatchLeg,
@@ -48,7 +56,9 @@ EXACT_LIMIT = 40
 FILTERED_FACTOR = 3  # more is asked for and considered where a filter will drop some afterwards
 
 FILE_LEGS = frozenset({"path", "symbol", "exact"})
-SKIPPED_FLAGS = frozenset("gvmdt")
+
+
+Shown = tuple[Candidate, Range]
 
 
 @dataclass
@@ -75,6 +85,7 @@ class SearchHandler:
         clock = _Clock()
         query = parse_query(request.query)
         target = self._repositories.target(request)
+        page = read_page(request, target.corpus_version)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
         vectors = await self._embedding.embed(query.text)
@@ -85,13 +96,13 @@ class SearchHandler:
         for last in (False, False, True):
             found, candidates = await self._candidates(request, query, target, vectors, clock)
             question = question or Question(query, *await rarity_task)
-            wanted = (file for file in candidates if _wanted(file, request))
-            ranked = rank(question, wanted, request.limit)
+            wanted = (file for file in candidates if not dropped_by(file, request))
+            shown = _shown(question, rank(question, wanted, page.end + 1), page.end + 1)
             clock.lap("rank")
-            hits, complete = await self._hits(target, question, ranked, request)
+            hits, complete = await self._hits(target, question, shown[page.begin : page.end], request)
             if complete:
                 break
-            self._facts.forget(file.file for file in ranked)
+            self._facts.forget(file.file for file, _ in shown)
             if last and not hits:
                 raise PrismError(
                     ErrorCode.UNAVAILABLE,
@@ -102,19 +113,34 @@ class SearchHandler:
         clock.lap("assemble")
         return SearchReply(
             results=hits,
-            confidence=confidence(query, hits),
+            confidence=confidence(query, shown) if hits else "none",
             query_intent=query.intent,
             next_actions=next_actions(query, hits, with_repo=len(target.repositories) > 1),
-            diagnostics={} if hits else await self._diagnose(request, query, target, found),
+            diagnostics={}
+            if hits
+            else await self._diagnose(
+                request, query, target, found, (dropped_by(file, request) for file in candidates)
+            ),
+            next_cursor=next_cursor(request, page, target.corpus_version) if len(shown) > page.end else "",
             receipt=receipt,
             timings_ms=clock.laps,
         )
 
     async def _diagnose(
-        self, request: SearchRequest, query: Query, target: Target, found: Found
+        self, request: SearchRequest, query: Query, target: Target, found: Found, dropped: Iterable[str]
     ) -> dict[str, object]:
         excluded = await no_file_passes(self._reader, target.scope, request.path_filter, request.language)
-        return diagnose(query, {leg: len(points) for leg, points in found.points.items()}, excluded)
+        name = query.symbols[0] if query.symbols else query.text
+        near = await near_symbols(self._reader, target.scope, " ".join(query.terms) or query.text)
+        return diagnose(
+            query,
+            {leg: len(points) for leg, points in found.points.items()},
+            missing=found.missing,
+            filters=filters_of(request),
+            dropped=Counter(filter(None, dropped)),
+            excluded=excluded,
+            near_symbols=alike(near, name, chars_min=len(name) / 2),
+        )
 
     async def _candidates(
         self,
@@ -148,31 +174,27 @@ class SearchHandler:
         return Found(points, await self._facts.chunks(target.scope, ids), vectors.missing)
 
     async def _hits(
-        self, target: Target, question: Question, ranked: Sequence[Candidate], request: SearchRequest
+        self, target: Target, question: Question, shown: Sequence[Shown], request: SearchRequest
     ) -> tuple[tuple[Hit, ...], bool]:
-        """One hit a file; if there are fewer files than asked for, further chunks of the best.
-
-        False with it: some are left out, as their files were replaced after they were found.
-        """
-        limit = request.limit
-        shown = [(file, best_range(question, file)) for file in ranked]
-        for file in ranked:
-            if len(shown) >= limit:
-                break
-            first = next(found for other, found in shown if other is file)
-            shown += [
-                (file, found) for found in further_ranges(question, file, [first])[: limit - len(shown)]
-            ]
-        excerpts = [
-            Excerpt(file.file, file.generation, file.starts, found.start, found.end) for file, found in shown
-        ]
-        contents = await read_excerpts(self._reader, target.scope, excerpts)
+        """Hits with their text. False with it: some are left out, as their files were replaced after they were found."""
+        read = partial(self._contents, target)
+        contents: Sequence[str | None] = [""] * len(shown)
+        if request.detail is Detail.FULL or request.corpus is Corpus.DOCS:
+            contents = await read(shown)
+        if request.corpus is Corpus.DOCS:
+            shown, contents = await prefer_text(question, shown, contents, read)
         hits = tuple(
-            _hit(target, file, found, content, explain=request.explain)
+            _hit(target, file, found, content, request)
             for (file, found), content in zip(shown, contents, strict=True)
             if content is not None
         )
         return hits, len(hits) == len(shown)
+
+    async def _contents(self, target: Target, shown: Sequence[Shown]) -> Sequence[str | None]:
+        excerpts = [
+            Excerpt(file.file, file.generation, file.starts, found.start, found.end) for file, found in shown
+        ]
+        return await read_excerpts(self._reader, target.scope, excerpts)
 
 
 class _Clock:
@@ -224,14 +246,6 @@ def _conditions(request: SearchRequest) -> tuple[models.Condition, ...]:
     if prefix:
         conditions.append(starts_with("path", prefix))
     return tuple(conditions)
-
-
-def _wanted(file: Candidate, request: SearchRequest) -> bool:
-    if request.path_filter and not compile_glob(request.path_filter).fullmatch(file.path):
-        return False
-    if request.kind and not file.outline.has_kind(request.kind):
-        return False
-    return not (request.source_only and (file.prose or SKIPPED_FLAGS.intersection(file.flags)))
 
 
 def _files_of(found: Found, leg: str) -> list[str]:
@@ -321,18 +335,29 @@ def _current(found: Found, points: Sequence[StoredPoint], file: Candidate) -> li
     ]
 
 
-def _hit(target: Target, file: Candidate, found: Range, content: str, *, explain: bool) -> Hit:
+def _shown(question: Question, ranked: Sequence[Candidate], limit: int) -> list[Shown]:
+    """One hit a file; if there are fewer files than asked for, further chunks of the best."""
+    shown = [(file, best_range(question, file)) for file in ranked]
+    for file, first in shown[: len(ranked)]:
+        if len(shown) >= limit:
+            break
+        shown += [(file, found) for found in further_ranges(question, file, [first])[: limit - len(shown)]]
+    return shown
+
+
+def _hit(target: Target, file: Candidate, found: Range, content: str, request: SearchRequest) -> Hit:
     return Hit(
         repo=target.name_of(file.repo),
         file_path=file.path,
         start_line=found.start,
         end_line=found.end,
-        content=content,
+        content=content if request.detail is Detail.FULL else "",
         symbol=found.symbol,
         kind=found.kind,
         language=file.language,
         score=round(file.score, 4),
         legs=file.legs,
         # Not rounded: whoever sums the shares again gets the order that is served.
-        signals={name: share for name, share in file.signals.items() if share} if explain else {},
+        signals={name: share for name, share in file.signals.items() if share} if request.explain else {},
+        file_context=file_context(file) if request.include_file_context else None,
     )

@@ -4,22 +4,20 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from qdrant_client import models
-from rapidfuzz import process, utils
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, UNPARSED, FileStatus, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
 from prism_runtime.packing import unpack_symbols
+from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import FILE_FIELDS, read_text
 from prism_search.core.symbol_names import Fit, SymbolName, place_of
 from prism_store.grams import Signatures, read_signature
-from prism_store.reader import Reader, StoredPoint, TextLeg, has, has_any, with_status
+from prism_store.reader import Reader, StoredPoint, has, has_any, with_status
 
 DEFINITIONS_MAX = 20
 FILES_MAX = 60
-SUGGESTIONS_MAX = 5
-SUGGESTION_SCORE_MIN = 55
 UNPARSED_SHOWN_MAX = 5
 BODY_LINES_MAX = 600
 NAME_CHARS_MAX = 500
@@ -55,7 +53,7 @@ class SymbolHandlers:
             )
         name = SymbolName.read(asked)
         found = await self._find(target, name, request.path)
-        near = set[str]() if found else await self._near(target, name)
+        near = set[str]() if found else await near_symbols(self._reader, target.scope, name.last)
         if not found:
             # A dotted name, as of a module, is indexed as a whole: its last component finds it by its words.
             ending = [known for known in near if known.endswith(f".{name.last}")]
@@ -65,7 +63,8 @@ class SymbolHandlers:
                 symbol=asked,
                 definitions=(),
                 total=0,
-                suggestions=_suggestions(near, name),
+                # A much shorter name is like any long one that happens to hold its letters.
+                suggestions=alike(near, name.dotted, chars_min=len(name.last) / 2),
                 unparsed=await self._unparsed(target, name),
             )
         definitions = [
@@ -108,12 +107,6 @@ class SymbolHandlers:
         points, _ = await self._reader.page(target.scope, conditions, fields, "", FILES_MAX)
         return {point.id: point for point in points}
 
-    async def _near(self, target: Target, name: SymbolName) -> set[str]:
-        """Names that are defined in the files that have most of the name's words among their symbols or in their path."""
-        legs = [TextLeg(field, name.last, FILES_MAX) for field in ("symbol_text", "path_text")]
-        answers = await self._reader.ask_legs(target.scope, legs, ["names"])
-        return {known for points in answers for point in points for known in _names(point)}
-
     async def _unparsed(self, target: Target, name: SymbolName) -> tuple[str, ...]:
         """Files that hold the name and have no symbols, as their parser gave them up: it may be defined there."""
         conditions = [with_status(FileStatus.INDEXED), has_any("parse", sorted(UNPARSED))]
@@ -149,20 +142,6 @@ def _best(found: Iterable[Found]) -> list[Found]:
     return sorted((item for item in found if item.fit.degree == best), key=_order)
 
 
-def _suggestions(near: Iterable[str], name: SymbolName) -> tuple[str, ...]:
-    """Names that look like the name, whatever their case."""
-    # A much shorter name is like any long one that happens to hold its letters.
-    long_enough = sorted(known for known in near if 2 * len(known) >= len(name.last))
-    alike = process.extract(
-        name.dotted,
-        long_enough,
-        processor=utils.default_process,
-        limit=SUGGESTIONS_MAX,
-        score_cutoff=SUGGESTION_SCORE_MIN,
-    )
-    return tuple(match for match, _, _ in alike)
-
-
 def _order(found: Found) -> tuple[object, ...]:
     """Whole names first, code before tests and generated files, bodies before prototypes, types before callables before
     values, types of their own before other names of types.
@@ -172,8 +151,3 @@ def _order(found: Found) -> tuple[object, ...]:
     low = sum(flag in point.text("flags") for flag in "tgvm")
     place = (point.text("path"), symbol.start_line)
     return (not fit.is_whole, low, symbol.bodiless, group, symbol.kind is SymbolKind.TYPE, *place)
-
-
-def _names(point: StoredPoint) -> Sequence[str]:
-    names = point.payload.get("names")
-    return names if isinstance(names, list) else ()

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 CHARS_PER_TOKEN = 4
+TOKENS_MIN = 100
+TOKENS_MAX = 100_000
 
 
 class Fit(NamedTuple):

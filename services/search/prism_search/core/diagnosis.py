@@ -1,0 +1,57 @@
+"""Why there is no hit."""
+
+from collections.abc import Mapping, Sequence
+
+from prism_search.core.query import Query
+
+# What it means that a leg found nothing.
+FOUND_NOTHING = {
+    "keyword": "no text has one of the words",
+    "path": "no path has one of the words",
+    "symbol": "no symbol has one of the words in its name",
+    "exact": "no symbol has the name",
+    "vector": "nothing that passes the filters has a vector",
+    "deep": "nothing that passes the filters has a deep vector",
+}
+NOT_ASKED = {
+    "exact": "the question names no symbol",
+    "vector": "no word of the question is known to the model",
+}
+NO_ANSWER = "it did not answer"
+
+
+def diagnose(
+    query: Query,
+    found: Mapping[str, int],
+    *,
+    missing: Sequence[str] = (),
+    filters: Mapping[str, object] | None = None,
+    dropped: Mapping[str, int] | None = None,
+    excluded: str = "",
+    near_symbols: Sequence[str] = (),
+) -> dict[str, object]:
+    """Which leg found how much, why the others found nothing, what the filters dropped, and which symbols have such a name.
+
+    `missing` are the legs that did not answer, `filters` those that were given, `dropped` counts candidates by the filter that dropped them, `excluded` says
+    that the filters leave no file to look at.
+    """
+    why = {leg: FOUND_NOTHING[leg] for leg, count in found.items() if not count}
+    why |= {leg: reason for leg, reason in NOT_ASKED.items() if leg not in found}
+    why |= dict.fromkeys(missing, NO_ANSWER)
+    told: dict[str, object] = {
+        "reason": excluded or _reason(filters or {}, dropped or {}),
+        "found_by_leg": dict(found),
+        "nothing_because": why,
+        "words": list(query.terms),
+    }
+    if near_symbols:
+        told["near_symbols"] = list(near_symbols)
+    return told
+
+
+def _reason(filters: Mapping[str, object], dropped: Mapping[str, int]) -> str:
+    if dropped:
+        counts = ", ".join(f"{name} {count}" for name, count in sorted(dropped.items()))
+        return f"filters dropped every candidate ({counts})"
+    given = " and ".join(f"{name} {value!r}" for name, value in filters.items())
+    return f"no leg found anything{f' that passes {given}' if given else ''}"

@@ -1,0 +1,29 @@
+"""The filters of a request, and which of them drops a candidate that the store could not leave out."""
+
+from prism_contracts.rpc import SearchRequest
+from prism_search.core.candidates import Candidate
+from prism_search.core.globs import compile_glob
+
+SKIPPED_FLAGS = frozenset("gvmdt")  # generated, vendored, minified, docs, tests
+
+
+def filters_of(request: SearchRequest) -> dict[str, object]:
+    """Those that are given, with their values."""
+    given = {
+        "path_filter": request.path_filter,
+        "language": request.language,
+        "kind": request.kind.value if request.kind else "",
+        "source_only": request.source_only,
+    }
+    return {name: value for name, value in given.items() if value}
+
+
+def dropped_by(file: Candidate, request: SearchRequest) -> str:
+    """The name of the argument that drops the file; empty if it stays."""
+    if request.path_filter and not compile_glob(request.path_filter).fullmatch(file.path):
+        return "path_filter"
+    if request.kind and not file.outline.has_kind(request.kind):
+        return "kind"
+    if request.source_only and (file.prose or SKIPPED_FLAGS.intersection(file.flags)):
+        return "source_only"
+    return ""

@@ -1,0 +1,19 @@
+"""What a hit stands among: the other definitions of its file."""
+
+from prism_contracts.rpc import FileContext
+from prism_search.core.candidates import Candidate
+
+DEFINITIONS_MAX = 40
+SHOWN_GROUPS = "TF"  # types and functions
+
+
+def file_context(file: Candidate) -> FileContext:
+    """The types and functions of the file, in order of their lines."""
+    definitions = [d for d in file.outline.definitions() if d.group in SHOWN_GROUPS]
+    return FileContext(
+        lines=file.lines,
+        definitions=tuple(
+            f"{d.start}-{d.end} {d.kind} {d.qualified_name}" for d in definitions[:DEFINITIONS_MAX]
+        ),
+        definitions_left_out=max(0, len(definitions) - DEFINITIONS_MAX),
+    )

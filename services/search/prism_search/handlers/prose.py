@@ -1,0 +1,45 @@
+"""Has passages of text come before lists of links, which match every question about what they link to."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from prism_search.core.candidates import Candidate
+from prism_search.core.links import is_list_of_links
+from prism_search.core.matching import Question
+from prism_search.core.passages import Range, further_ranges
+
+# More than the lead that the right words in a heading and in every link bring: it answers nothing itself.
+LINKS_WEIGHT = -1.0
+FURTHER_MAX = 3
+
+Passage = tuple[Candidate, Range]
+Read = Callable[[Sequence[Passage]], Awaitable[Sequence[str | None]]]
+
+
+async def prefer_text(
+    question: Question, shown: Sequence[Passage], contents: Sequence[str | None], read: Read
+) -> tuple[list[Passage], list[str | None]]:
+    """The passages with their contents in a new order: a list of links gives way to another passage of its file that has
+    words of the question, or else falls behind those that answer nearly as well.
+    """
+    taken = list(shown)
+    chosen: list[tuple[Passage, str | None]] = []
+    for passage, content in zip(shown, contents, strict=True):
+        if content is None or not is_list_of_links(content):
+            chosen.append((passage, content))
+            continue
+        file, _ = passage
+        own = [found for other, found in taken if other is file]
+        further = [(file, found) for found in further_ranges(question, file, own)[:FURTHER_MAX]]
+        texts = zip(further, await read(further), strict=True)
+        better = next(((other, text) for other, text in texts if text and not is_list_of_links(text)), None)
+        taken += [better[0]] if better else []
+        chosen.append(better or ((_lowered(file), passage[1]), content))
+    chosen.sort(key=lambda item: -item[0][0].score)
+    return [passage for passage, _ in chosen], [content for _, content in chosen]
+
+
+def _lowered(file: Candidate) -> Candidate:
+    return replace(
+        file, score=file.score + LINKS_WEIGHT, signals={**file.signals, "list_of_links": LINKS_WEIGHT}
+    )

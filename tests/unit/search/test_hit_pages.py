@@ -1,0 +1,59 @@
+"""Pages of hits and what stands around them."""
+
+import pytest
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import Detail, SearchRequest
+from prism_search.core.candidates import Candidate
+from prism_search.core.file_context import DEFINITIONS_MAX, file_context
+from prism_search.core.hit_pages import HitPage, next_cursor, read_page
+from prism_search.core.outline import Outline
+
+VERSION = 7
+ASKED = SearchRequest(tenant="t", query="glaze", limit=10)
+CURSOR = next_cursor(ASKED, read_page(ASKED, VERSION), VERSION)
+
+
+def at_cursor(**changes: object) -> SearchRequest:
+    return ASKED.model_copy(update={"cursor": CURSOR, **changes})
+
+
+def test_a_page_begins_where_the_one_before_ended() -> None:
+    assert read_page(ASKED, VERSION) == HitPage(0, 10)
+    assert read_page(at_cursor(), VERSION) == HitPage(10, 20)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"limit": 3}, {"detail": Detail.COMPACT}, {"include_file_context": True}, {"explain": True}]
+)
+def test_a_page_may_show_more_or_less(changes) -> None:
+    assert read_page(at_cursor(**changes), VERSION).begin == 10
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"query": "kiln"}, {"tenant": "other"}, {"repo": "acme/kiln"}, {"language": "go"}, {"source_only": True},
+     {"cursor": "forged"}],
+)  # fmt: skip
+def test_a_cursor_of_another_question_is_refused(changes) -> None:
+    with pytest.raises(PrismError) as caught:
+        read_page(at_cursor(**changes), VERSION)
+    assert caught.value.code is ErrorCode.INVALID_CURSOR
+
+
+def test_a_cursor_of_another_index_is_refused_with_the_reason() -> None:
+    with pytest.raises(PrismError, match="index has changed") as caught:
+        read_page(at_cursor(), VERSION + 1)
+    assert caught.value.code is ErrorCode.INVALID_CURSOR
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_file_context_names_types_and_functions_up_to_a_number(more) -> None:
+    packed = [f"F\tfunction\t{n}\t{n}\tf{n}" for n in range(1, DEFINITIONS_MAX + more + 1)]
+    file = Candidate(
+        "f", "r", "a.py", "g", lines=99, outline=Outline("\n".join([*packed, "V\tvariable\t1\t1\tv"]))
+    )
+    context = file_context(file)
+    assert (context.lines, context.definitions_left_out) == (99, more)
+    assert context.definitions[0] == "1-1 function f1"
+    assert len(context.definitions) == DEFINITIONS_MAX
