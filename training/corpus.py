@@ -1,6 +1,7 @@
-"""The pairs file as rows, and texts as words: what several steps share."""
+"""The pairs file as rows, which packages to judge by, and texts as words: what several steps share."""
 
 import gzip
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,12 +9,19 @@ from typing import Any
 
 from prism_embedder.core.tokens import split_identifiers, split_words
 
+HELD_OUT_SHARE = 0.05  # of the packages
+
 
 def read_pairs(file: Path) -> Iterator[dict[str, Any]]:
     """The rows that build_pairs.py wrote: k(ind), lang, pkg, path, name, q (description), code, win(dow)."""
     with gzip.open(file, "rt") as lines:
         for line in lines:
             yield json.loads(line)
+
+
+def is_held_out(package: str) -> bool:
+    """Whether a package, by its name in the pairs, is one to judge models by: the same ones in every run."""
+    return hashlib.sha256(package.encode()).digest()[0] < HELD_OUT_SHARE * 256
 
 
 def words(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A model folder and a benchmark in, file-level NDCG@10 out: vectors alone, BM25 alone, and both fused by RRF.
+"""Model folders and a benchmark in, file-level NDCG@10 out: vectors alone, BM25 alone, and both fused by RRF.
 
 `BENCH` holds repos.json (name, language) and annotations/NAME.json (query, category, relevant, secondary); `CORPORA`
 holds a folder a repository. Repositories without a folder are left out, so giving only the development half scores only
@@ -216,8 +216,21 @@ def _report(rows: Sequence[Row]) -> None:
         parts = " ".join(f"{category} {mean(rows, method, category):.3f}" for category in categories)
         print(f"{method:6} {mean(rows, method):.3f}  {parts}")
     for method in ("dense", "rrf"):
-        value, low, high = difference(rows, method, "bm25")
-        print(f"{method} minus bm25 {value:+.3f} [{low:+.3f}, {high:+.3f}]")
+        print(f"{method} minus bm25", _interval(*difference(rows, method, "bm25")))
+
+
+def _compare(rows: Sequence[Row], first: Sequence[Row]) -> None:
+    """Two models on the same questions."""
+    for method in ("dense", "rrf"):
+        both = [
+            Row(row.repository, row.category, {"this": row.scores[method], "first": other.scores[method]})
+            for row, other in zip(rows, first, strict=True)
+        ]
+        print(f"{method} minus that of the first model", _interval(*difference(both, "this", "first")))
+
+
+def _interval(value: float, low: float, high: float) -> str:
+    return f"{value:+.4f} [{low:+.4f}, {high:+.4f}]"
 
 
 def main() -> None:
@@ -225,8 +238,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("bench", type=Path)
     parser.add_argument("corpora", type=Path)
-    parser.add_argument("models", type=Path, nargs="+", help="model folders")
+    parser.add_argument(
+        "models", type=Path, nargs="+", help="model folders; the first is compared with the others"
+    )
     options = parser.parse_args()
+    first: list[Row] = []
     for folder in options.models:
         model = StaticModel.load(folder)
         rows = [
@@ -236,6 +252,9 @@ def main() -> None:
         ]
         print(folder, "questions", len(rows))
         _report(rows)
+        if first:
+            _compare(rows, first)
+        first = first or rows
 
 
 if __name__ == "__main__":

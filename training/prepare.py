@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from corpus import read_pairs
+from corpus import is_held_out, read_pairs
 from numpy.typing import NDArray
 from vocabulary import TOKENIZER_FILE
 
@@ -23,23 +23,24 @@ COUNT_MAX = 255  # counts are stored as bytes
 SIDES = ("q", "p", "c")  # description, path, code
 
 Arrays = dict[str, NDArray[Any]]
+Row = dict[str, Any]
 
 
-def prepare(pairs: Path, tokenizer: Tokenizer) -> Arrays:
+def prepare(rows: Iterator[Row], tokenizer: Tokenizer) -> Arrays:
     """For each side: `n` tokens a row, `t` their ids, `c` their counts; and language, package and kind of each row."""
     sides: dict[str, list[NDArray[Any]]] = defaultdict(list)
     languages: dict[str, int] = {}
     packages: dict[str, int] = {}
     about = []
-    for rows in _batches(read_pairs(pairs)):
-        _add(sides, tokenizer, rows)
+    for batch in _batches(rows):
+        _add(sides, tokenizer, batch)
         about += [
             (
                 languages.setdefault(row["lang"], len(languages)),
                 packages.setdefault(row["pkg"], len(packages)),
                 row["k"] == "weak",
             )
-            for row in rows
+            for row in batch
         ]
     language, package, weak = np.array(about, np.int32).T
     return {name: np.concatenate(parts) for name, parts in sides.items()} | {
@@ -50,7 +51,7 @@ def prepare(pairs: Path, tokenizer: Tokenizer) -> Arrays:
     }
 
 
-def _add(sides: dict[str, list[NDArray[Any]]], tokenizer: Tokenizer, rows: Sequence[dict[str, Any]]) -> None:
+def _add(sides: dict[str, list[NDArray[Any]]], tokenizer: Tokenizer, rows: Sequence[Row]) -> None:
     texts = {
         "q": [row["q"] for row in rows],
         "p": [row["path"] for row in rows],
@@ -63,7 +64,7 @@ def _add(sides: dict[str, list[NDArray[Any]]], tokenizer: Tokenizer, rows: Seque
         sides[side + "c"].append(np.minimum(bags.counts, COUNT_MAX).astype(np.uint8))
 
 
-def _batches(rows: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
     for first in rows:
         yield list(chain([first], islice(rows, BATCH - 1)))
 
@@ -73,9 +74,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pairs", type=Path, help=".jsonl.gz of build_pairs.py")
     parser.add_argument("work", type=Path, help="folder of vocabulary.py")
+    parser.add_argument(
+        "--hold-out", action="store_true", help="leave out the packages that heldout.py judges by"
+    )
     options = parser.parse_args()
+    rows = (row for row in read_pairs(options.pairs) if not (options.hold_out and is_held_out(row["pkg"])))
     vocabulary = Vocabulary.parse((options.work / TOKENIZER_FILE).read_bytes())
-    arrays = prepare(options.pairs, Tokenizer(vocabulary))
+    arrays = prepare(rows, Tokenizer(vocabulary))
     np.savez(options.work / PREP_FILE, allow_pickle=False, **arrays)
     print("pairs", len(arrays["lang"]), "tokens a code side", round(len(arrays["ct"]) / len(arrays["lang"])))
 
