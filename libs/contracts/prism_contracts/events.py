@@ -41,7 +41,11 @@ class FileEvent(Message):
     @property
     def message_id(self) -> str:
         """Idempotency key, the same for every attempt to say the same thing."""
-        return f"{type(self).__name__}:{self.job}:{self.ordinal}"
+        return self.message_id_of(type(self))
+
+    def message_id_of(self, event_type: "type[FileEvent]") -> str:
+        """That of an event of this type about the same file of the same job."""
+        return f"{event_type.__name__}:{self.job}:{self.ordinal}"
 
 
 class FileChanged(FileEvent):

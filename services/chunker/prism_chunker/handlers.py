@@ -24,5 +24,4 @@ class ChunkerHandlers:
         """Hand the file to the parser and pass on what it says."""
         event = FileEvent.model_validate_json(body)
         chunked = await self._parser.chunk(lane, body)
-        message_id = f"{FileChunked.__name__}:{event.job}:{event.ordinal}"
-        await self._bus.publish_bytes(names.FILE_CHUNKED, lane, chunked, message_id)
+        await self._bus.publish_bytes(names.FILE_CHUNKED, lane, chunked, event.message_id_of(FileChunked))

@@ -14,9 +14,12 @@ _SECTION_MARKS = ("@", ":param", "\\param")
 _MARKER = re.compile(
     r"^\s*(?:/\*+!?|\*+/|\*(?!\*)|//+[!<]?|#+[!|:'>]?|<#|--+(?: ?[|^])?|;+|%+!?|\(\*+|\{-+\|?|\"+|'+|!+<?|=begin|=end|@\w*doc\s+(?:~[sS])?\"*)?\s?"
 )
-_END = re.compile(r"\s*(?:\*+/|\*+\)|-\}|\|?#>?|\"+)\s*$")
+_END = re.compile(r"(?:\*+/|\*+\)|-\}|\|?#>?|\"+)\s*$")
+_LAST_OF_END = ("/", ")", "}", "#", ">", '"')
 _TAG = re.compile(r"</?[a-zA-Z][^>\n]{0,200}>")
-_QUOTES = re.compile(r"^[a-zA-Z@]{0,3}(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
+_OPENING = re.compile(r"[a-zA-Z@]{0,3}(?:\"\"\"|'''|\"|')")
+_CLOSING = re.compile(r"(?:\"\"\"|'''|\"|')$")
+_QUOTES_MAX = 3
 
 
 class Leads:
@@ -25,6 +28,7 @@ class Leads:
     def __init__(self, syntax: Syntax, lines: Lines) -> None:
         self._lines = lines
         self._above: dict[int, tuple[int, bool]] = {}
+        self._tops: dict[int, int] = {}
         for _, captures in syntax.matches:
             for key in ("comment", "attribute"):
                 for node in captures.get(key, ()):
@@ -38,9 +42,10 @@ class Leads:
 
     def first_row(self, row: int) -> int:
         """The row where the comments and attributes directly above `row` begin, or `row`."""
-        above = self._above
-        while (found := above.get(row - 1)) and found[0] < row:
-            row = found[0]
+        asked = row
+        while (found := self._above.get(row - 1)) and found[0] < row:
+            row = self._tops.get(found[0], found[0])
+        self._tops[asked] = row  # so that a long run of comments is not gone through once a comment
         return row
 
     def text_above(self, row: int) -> str:
@@ -56,12 +61,21 @@ class Leads:
 
 def clean_comment(text: str) -> str:
     """The first paragraph of a comment, on one line, without comment markers."""
-    return _first_paragraph(_END.sub("", _MARKER.sub("", row, count=1)) for row in text.split("\n"))
+    return _first_paragraph(_without_end(_MARKER.sub("", row, count=1)) for row in text.split("\n"))
+
+
+def _without_end(row: str) -> str:
+    """Most rows have none, and the pattern would be tried at each of their characters."""
+    return _END.sub("", row) if row.rstrip().endswith(_LAST_OF_END) else row
 
 
 def clean_string(text: str) -> str:
     """The first paragraph of a string literal used as documentation."""
-    return _first_paragraph(_QUOTES.sub("", text.strip()).split("\n"))
+    text = text.strip()
+    opening = _OPENING.match(text)
+    first = opening.end() if opening else 0
+    closing = _CLOSING.search(text, max(first, len(text) - _QUOTES_MAX))
+    return _first_paragraph(text[first : closing.start() if closing else None].split("\n"))
 
 
 def _first_paragraph(rows: Iterable[str]) -> str:

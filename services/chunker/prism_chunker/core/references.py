@@ -90,4 +90,5 @@ def _of(key: str, captures: Captures, source: bytes) -> str:
     """The text of a capture on one line, without quotes."""
     nodes = captures[key]
     text = source[nodes[0].start_byte : nodes[-1].end_byte].decode("utf-8", "replace")
-    return " ".join(unquoted(text).split())
+    # Most are plain names, which have neither.
+    return text if text.isidentifier() else " ".join(unquoted(text).split())

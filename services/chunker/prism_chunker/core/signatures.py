@@ -8,13 +8,14 @@ SIGNATURE_CHARS_MAX = 300
 # Bytes looked at: a header longer than this is cut.
 HEADER_BYTES_MAX = 1_200
 LINE_PREFIX_BYTES_MAX = 80
+TAIL_CHARS_MAX = len(" begin")
 
 _WORDS = re.compile(rb"[\w\s]*\Z")
 _ANNOTATIONS = re.compile(
     rb"\s*(?:(?:\"{3}[^\"]*\"{3}|\"[^\"\n]*\"|@(?!interface|protocol|property|class|implementation)[\w.]+(?:\((?:[^()]|\([^()]*\))*\))?|#?\[[^\]]*\]+)\s+)+"
 )
 _BRACKETS = re.compile(rb"[(\[]|[)\]]|\n|\{")
-_TAIL = re.compile(r"\s*(?:[{=:;,]|=>|->|:=|\bdo|\bis|\bbegin|\bthen)\s*$")
+_TAIL = re.compile(r" ?(?:[{=:;,]|=>|->|:=|\bdo|\bis|\bbegin|\bthen)$")
 
 
 def signature_of(source: bytes, definition: Definition) -> str:
@@ -28,7 +29,8 @@ def signature_of(source: bytes, definition: Definition) -> str:
     else:
         header = _balanced(source[begin : min(end, begin + HEADER_BYTES_MAX)])
     text = " ".join(header.decode("utf-8", "replace").split())
-    return _TAIL.sub("", text)[:SIGNATURE_CHARS_MAX]
+    tail = _TAIL.search(text, max(0, len(text) - TAIL_CHARS_MAX))
+    return (text[: tail.start()] if tail else text)[:SIGNATURE_CHARS_MAX]
 
 
 def _begin(source: bytes, start: int) -> int:

@@ -13,7 +13,7 @@ import io
 import json
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -95,9 +95,14 @@ class StaticModel:
 
     def embed_files(self, files: Sequence[FileChunks]) -> list[Matrix]:
         """As `embed_chunks`, for many files at once."""
-        places = self._places([file.path for file in files])
-        codes = self._embed([text for file in files for text in file.texts], self._chunk_scales)
-        bounds = pairwise(np.cumsum([0, *(len(file.texts) for file in files)]).tolist())
+        paths = [file.path for file in files]
+        texts = [text for file in files for text in file.texts]
+        # In one go: most of what few texts cost is the number of calls into numpy.
+        rows = self._embed([*paths, *map(_stem, paths), *texts], self._chunk_scales)
+        wholes, stems, codes = np.split(rows, [len(files), 2 * len(files)])
+        # What the path and the file name add to each chunk of a file.
+        places = wholes * self._path_weight + stems * self._stem_weight
+        bounds = pairwise(accumulate((len(file.texts) for file in files), initial=0))
         return [
             self._compose(codes[low:high], place) for (low, high), place in zip(bounds, places, strict=True)
         ]
@@ -108,12 +113,6 @@ class StaticModel:
         Such a question (`???`, or words in no Latin letters) has nothing to rank by: leave this leg out for it.
         """
         return self._embed(texts, self._query_scales)
-
-    def _places(self, paths: Sequence[str]) -> Matrix:
-        """What the path and the file name add to each chunk of a file."""
-        whole = self._embed(paths, self._chunk_scales)
-        stems = self._embed([_stem(path) for path in paths], self._chunk_scales)
-        return whole * self._path_weight + stems * self._stem_weight
 
     def _compose(self, codes: Matrix, place: NDArray[np.float32]) -> Matrix:
         rows = _unit(codes + place)

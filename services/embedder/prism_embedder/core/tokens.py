@@ -139,13 +139,15 @@ class Tokenizer:
         pair, joined = self._across(at, base)
         keys = np.concatenate([np.repeat(base, lengths) + tokens, base[pair] + joined])
         keys.sort()
-        first = np.flatnonzero(np.diff(keys, prepend=np.int32(-1)))
-        unique = keys[first]
+        is_new = np.ones(len(keys) + 1, np.bool_)  # and one past the last, which ends its run
+        np.not_equal(keys[1:], keys[:-1], out=is_new[1:-1])
+        first = np.flatnonzero(is_new)
+        unique = keys[first[:-1]]
         starts = np.searchsorted(unique, bases)
         return Bags(
             starts=starts,
-            tokens=unique - np.repeat(bases[:-1], np.diff(starts)),
-            counts=np.diff(first, append=len(keys)),
+            tokens=unique - np.repeat(bases[:-1], starts[1:] - starts[:-1]),
+            counts=first[1:] - first[:-1],
         )
 
     def _across(self, at: Ints, base: Ints) -> tuple[NDArray[np.int64], Ints]:
@@ -162,6 +164,8 @@ def split_identifiers(text: str) -> list[bytes]:
 
 def split_words(identifier: str) -> list[str]:
     """The lower-case words of an identifier: `HTTPServer2` -> http, server, 2."""
+    if identifier.islower() and identifier.isalpha() and identifier.isascii():
+        return [identifier]
     return [word.lower() for word in _WORD.findall(identifier)]
 
 
@@ -171,7 +175,7 @@ class _Identifiers(dict[bytes, int]):
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__()
         self._vocabulary = vocabulary
-        self._words: dict[str, _Word] = {}
+        self._words = _Words(vocabulary)
         self._forget()
 
     def make_room(self) -> None:
@@ -195,23 +199,19 @@ class _Identifiers(dict[bytes, int]):
         """For each two identifiers in a row: the hash of the last word of one and the first of the other."""
         if len(at) == 0:
             return np.empty(0, np.uint64)
+        first, last, power = np.frombuffer(self._hashes, np.uint64).reshape(-1, 3).T
         left, right = at[:-1], at[1:]
-        last, power = (
-            np.frombuffer(values, np.uint64)[left] for values in (self._last_hash, self._last_power)
-        )
-        return last + power * np.frombuffer(self._first_hash, np.uint64)[right]
+        return last[left] + power[left] * first[right]
 
     def __missing__(self, identifier: bytes) -> int:
         names = split_words(identifier.decode("ascii"))
-        words = [self._words.get(name) or self._learn(name) for name in names]
+        words = [*map(self._words.__getitem__, names)]
         for word in words:
             self._tokens.extend(word.tokens)
         if len(names) > 1:
             self._tokens.extend(self._inside(names))
         self._starts.append(len(self._tokens))
-        self._first_hash.append(words[0].hash)
-        self._last_hash.append(words[-1].hash)
-        self._last_power.append(words[-1].power)
+        self._hashes.extend((words[0].hash, words[-1].hash, words[-1].power))
         self[identifier] = place = len(self)
         return place
 
@@ -219,17 +219,24 @@ class _Identifiers(dict[bytes, int]):
         joined = self._vocabulary.joined
         return [joined[both] for both in map(add, names, names[1:]) if both in joined]
 
-    def _learn(self, name: str) -> _Word:
-        word = self._words[name] = _Word(self._vocabulary.pieces(name), *_hash(name))
-        return word
-
     def _forget(self) -> None:
         self.clear()
         self._starts = array("i", [0])
         self._tokens = array("i")
-        self._first_hash = array("Q")
-        self._last_hash = array("Q")
-        self._last_power = array("Q")
+        # Three an identifier: of its first word, of its last word, and the power of that.
+        self._hashes = array("Q")
+
+
+class _Words(dict[str, _Word]):
+    """The memo of words. Learns what it is asked for."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self._pieces = vocabulary.pieces
+
+    def __missing__(self, name: str) -> _Word:
+        self[name] = word = _Word(self._pieces(name), *_hash(name))
+        return word
 
 
 class _JoinedPairs:
