@@ -57,6 +57,8 @@ class Receipt(Message):
     # Retrieval legs that could not be asked: the answer holds without them, and may lack their hits.
     missing_legs: tuple[str, ...] = ()
     dirty: bool = False
+    # The rest of the reply was found out before, for the same question and the same state of the index.
+    cached: bool = False
 
 
 class Intent(StrEnum):
@@ -109,14 +111,19 @@ class Hit(Message):
     signals: dict[str, float] = {}
 
 
-class SearchReply(Message):
-    """Hits, best first."""
+class SearchAnswer(Message):
+    """What a question and the state of the index decide between them. Hits, best first."""
 
     results: tuple[Hit, ...]
     confidence: str  # high, medium, low, none
     query_intent: Intent
     next_actions: tuple[str, ...] = ()
     diagnostics: dict[str, object] = {}
+
+
+class SearchReply(SearchAnswer):
+    """An answer, how fresh it is, and how long it took."""
+
     receipt: Receipt
     timings_ms: dict[str, float] = {}
 

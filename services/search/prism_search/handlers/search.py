@@ -15,7 +15,8 @@ from statistics import fmean, pstdev
 from qdrant_client import models
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import Corpus, Hit, SearchReply, SearchRequest
+from prism_contracts.rpc import Corpus, Hit, SearchAnswer, SearchReply, SearchRequest
+from prism_search.adapters.answers import Answers
 from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, QueryVectors
 from prism_search.adapters.facts import ChunkFacts, Facts, FileFacts
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
@@ -63,10 +64,17 @@ class Found:
 class SearchHandler:
     """Answers `search`."""
 
-    def __init__(self, reader: Reader, repositories: Repositories, embedding: QueryEmbedding) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        repositories: Repositories,
+        embedding: QueryEmbedding,
+        answers: Answers | None = None,
+    ) -> None:
         self._reader = reader
         self._repositories = repositories
         self._embedding = embedding
+        self._answers = answers
         self._rarity = RarityCounter(reader, repositories)
         self._facts = Facts(reader)
 
@@ -75,6 +83,17 @@ class SearchHandler:
         clock = _Clock()
         query = parse_query(request.query)
         target = self._repositories.target(request)
+        known = await self._answers.find(request, query, target) if self._answers else None
+        clock.lap("cache")
+        answer, missing_legs = (known, ()) if known else await self._answer(request, query, target, clock)
+        receipt = await self._repositories.receipt(target, missing_legs, cached=known is not None)
+        clock.lap("receipt")
+        return SearchReply(**dict(answer), receipt=receipt, timings_ms=clock.laps)
+
+    async def _answer(
+        self, request: SearchRequest, query: Query, target: Target, clock: "_Clock"
+    ) -> tuple[SearchAnswer, tuple[str, ...]]:
+        """The answer, and the legs that it lacks."""
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
         vectors = await self._embedding.embed(query.text)
@@ -98,17 +117,18 @@ class SearchHandler:
                     "The files that answer keep changing while they are read.",
                     "Try again in a second.",
                 )
-        receipt = await self._repositories.receipt(target, found.missing)
         clock.lap("assemble")
-        return SearchReply(
+        answer = SearchAnswer(
             results=hits,
             confidence=confidence(query, hits),
             query_intent=query.intent,
             next_actions=next_actions(query, hits, with_repo=len(target.repositories) > 1),
             diagnostics={} if hits else await self._diagnose(request, query, target, found),
-            receipt=receipt,
-            timings_ms=clock.laps,
         )
+        # Deep vectors come after an import is done, so an answer with them holds for a moment only.
+        if self._answers and not found.missing and not vectors.deep:
+            self._answers.keep(request, query, target, answer)
+        return answer, found.missing
 
     async def _diagnose(
         self, request: SearchRequest, query: Query, target: Target, found: Found
