@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from qdrant_client import models
 from qdrant_client.http.exceptions import UnexpectedResponse
@@ -51,8 +51,7 @@ class MatchLeg:
 Leg = VectorLeg | TextLeg | MatchLeg
 
 
-@dataclass(frozen=True)
-class StoredPoint:
+class StoredPoint(NamedTuple):
     """A point as a leg found it. `score` is cosine or BM25, 0 for a match."""
 
     id: str

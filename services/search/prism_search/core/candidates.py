@@ -1,7 +1,9 @@
 """Files that may answer, brought together from the legs by reciprocal rank fusion."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from prism_search.core.outline import NO_OUTLINE, Definition, Outline
 
@@ -22,8 +24,7 @@ LEG_WEIGHTS: Mapping[str, float] = {
 }
 
 
-@dataclass(frozen=True)
-class ChunkHit:
+class ChunkHit(NamedTuple):
     """A chunk that a leg found. `score` is that leg's own."""
 
     id: str
@@ -63,13 +64,12 @@ class Candidate:
 
 def fuse(ranked: Mapping[str, Sequence[str]], limit: int) -> dict[str, dict[str, int]]:
     """File ids by reciprocal rank fusion of the legs' file lists, best first, each with its rank by leg."""
-    ranks: dict[str, dict[str, int]] = {}
+    ranks: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    fused: defaultdict[str, float] = defaultdict(float)
     for leg, files in ranked.items():
+        weight = LEG_WEIGHTS[leg]
         for rank, file in enumerate(dict.fromkeys(files), start=1):
-            ranks.setdefault(file, {})[leg] = rank
-    ordered = sorted(ranks, key=lambda file: (-_fused(ranks[file]), file))
-    return {file: ranks[file] for file in ordered[:limit]}
-
-
-def _fused(ranks: Mapping[str, int]) -> float:
-    return sum(LEG_WEIGHTS[leg] / (RRF_K + rank) for leg, rank in ranks.items())
+            ranks[file][leg] = rank
+            fused[file] -= weight / (RRF_K + rank)
+    ordered = sorted((score, file) for file, score in fused.items())
+    return {file: ranks[file] for _, file in ordered[:limit]}
