@@ -1,14 +1,14 @@
 """Find the lines that answer a question.
 
-words and symbols of the question ─┐
-its vector, from the embedder ─────┴▶ all legs in one round trip ▶ fused candidates ▶ their file points
+words and symbols of the question ──────────▶ legs ─┐
+its vector, from the embedder, meanwhile ───▶ legs ─┴▶ fused candidates ▶ their file points
 ▶ signals, score sum, order ▶ the lines to show ▶ their text ▶ receipt
 """
 
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pstdev
 
@@ -96,13 +96,10 @@ class SearchHandler:
         """The answer, and the legs that it lacks."""
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
-        vectors = await self._embedding.embed(query.text)
-        if vectors.deep and not await self._reader.has_deep_vectors(request.tenant):
-            vectors = vectors._replace(deep=None, missing=(*vectors.missing, DEEP_LEG))
-        clock.lap("embed")
+        embedding = asyncio.create_task(self._vectors(request, query))
         question = None
         for last in (False, False, True):
-            found, candidates = await self._candidates(request, query, target, vectors, clock)
+            found, candidates = await self._candidates(request, query, target, embedding, clock)
             question = question or Question(query, *await rarity_task)
             wanted = (file for file in candidates if _wanted(file, request))
             ranked = rank(question, wanted, request.limit)
@@ -126,9 +123,15 @@ class SearchHandler:
             diagnostics={} if hits else await self._diagnose(request, query, target, found),
         )
         # Deep vectors come after an import is done, so an answer with them holds for a moment only.
-        if self._answers and not found.missing and not vectors.deep:
+        if self._answers and not found.missing and DEEP_LEG not in found.points:
             self._answers.keep(request, query, target, answer)
         return answer, found.missing
+
+    async def _vectors(self, request: SearchRequest, query: Query) -> QueryVectors:
+        vectors = await self._embedding.embed(query.text)
+        if vectors.deep and not await self._reader.has_deep_vectors(request.tenant):
+            return vectors._replace(deep=None, missing=(*vectors.missing, DEEP_LEG))
+        return vectors
 
     async def _diagnose(
         self, request: SearchRequest, query: Query, target: Target, found: Found
@@ -141,12 +144,12 @@ class SearchHandler:
         request: SearchRequest,
         query: Query,
         target: Target,
-        vectors: QueryVectors,
+        embedding: asyncio.Task[QueryVectors],
         clock: "_Clock",
     ) -> tuple[Found, list[Candidate]]:
         """Candidates whose chunks and file points are of one version each; asked again where one changed between."""
         for last in (False, False, True):
-            found = await self._ask(request, query, target, vectors)
+            found = await self._ask(request, query, target, embedding)
             clock.lap("legs")
             limit = max(CANDIDATES_MAX, request.limit) * _factor(request)
             ranks = fuse({leg: _files_of(found, leg) for leg in found.points}, limit)
@@ -159,13 +162,24 @@ class SearchHandler:
         return found, _candidates_of(found, files, ranks, stale)
 
     async def _ask(
-        self, request: SearchRequest, query: Query, target: Target, vectors: QueryVectors
+        self, request: SearchRequest, query: Query, target: Target, embedding: asyncio.Task[QueryVectors]
     ) -> Found:
-        legs = _legs(request, query, vectors)
-        answers = await self._reader.ask_legs(target.scope, list(legs.values()))
-        points = dict(zip(legs, answers, strict=True))
+        """All legs. Those of words are asked while the question's vectors are being made."""
+        by_words, by_vectors = await asyncio.gather(
+            self._points(target, _word_legs(request, query)), self._near(request, target, embedding)
+        )
+        points = by_words | by_vectors
         ids = (point.id for leg, found in points.items() if leg not in FILE_LEGS for point in found)
-        return Found(points, await self._facts.chunks(target.scope, ids), vectors.missing)
+        return Found(points, await self._facts.chunks(target.scope, ids), embedding.result().missing)
+
+    async def _near(
+        self, request: SearchRequest, target: Target, embedding: asyncio.Task[QueryVectors]
+    ) -> dict[str, list[StoredPoint]]:
+        return await self._points(target, _vector_legs(request, await embedding))
+
+    async def _points(self, target: Target, legs: Mapping[str, Leg]) -> dict[str, list[StoredPoint]]:
+        answers = await self._reader.ask_legs(target.scope, list(legs.values())) if legs else []
+        return dict(zip(legs, answers, strict=True))
 
     async def _hits(
         self, target: Target, question: Question, ranked: Sequence[Candidate], request: SearchRequest
@@ -208,25 +222,27 @@ class _Clock:
         self._last = now
 
 
-def _legs(request: SearchRequest, query: Query, vectors: QueryVectors) -> dict[str, Leg]:
-    conditions = _conditions(request)
-    chunk_conditions = (*conditions, *((has("kind", request.kind.value),) if request.kind else ()))
-    factor = _factor(request)
+def _word_legs(request: SearchRequest, query: Query) -> dict[str, Leg]:
+    conditions, factor = _conditions(request), _factor(request)
     words = " ".join(query.terms) or query.text
     legs: dict[str, Leg] = {
-        "keyword": TextLeg("text", words, CHUNK_LIMIT * factor, chunk_conditions),
+        "keyword": TextLeg("text", words, CHUNK_LIMIT * factor, _chunk_conditions(request)),
         "path": TextLeg("path_text", words, FILE_LIMIT * factor, conditions),
         "symbol": TextLeg("symbol_text", words, FILE_LIMIT * factor, conditions),
     }
-    if vectors.fast and any(vectors.fast):
-        legs[FAST_LEG] = VectorLeg(vectors.fast, VECTOR_LIMIT * factor, conditions=chunk_conditions)
-    if vectors.deep:
-        legs[DEEP_LEG] = VectorLeg(
-            vectors.deep, VECTOR_LIMIT * factor, deep=True, conditions=chunk_conditions
-        )
     if query.symbols:
         names = sorted({name for symbol in query.symbols for name in (last_name(symbol), dotted(symbol))})
         legs["exact"] = MatchLeg(EXACT_LIMIT * factor, (has_any("names", names), *conditions))
+    return legs
+
+
+def _vector_legs(request: SearchRequest, vectors: QueryVectors) -> dict[str, Leg]:
+    conditions, limit = _chunk_conditions(request), VECTOR_LIMIT * _factor(request)
+    legs: dict[str, Leg] = {}
+    if vectors.fast and any(vectors.fast):
+        legs[FAST_LEG] = VectorLeg(vectors.fast, limit, conditions=conditions)
+    if vectors.deep:
+        legs[DEEP_LEG] = VectorLeg(vectors.deep, limit, deep=True, conditions=conditions)
     return legs
 
 
@@ -244,6 +260,11 @@ def _conditions(request: SearchRequest) -> tuple[models.Condition, ...]:
     if prefix:
         conditions.append(starts_with("path", prefix))
     return tuple(conditions)
+
+
+def _chunk_conditions(request: SearchRequest) -> tuple[models.Condition, ...]:
+    kind = (has("kind", request.kind.value),) if request.kind else ()
+    return (*_conditions(request), *kind)
 
 
 def _wanted(file: Candidate, request: SearchRequest) -> bool:
