@@ -62,10 +62,10 @@ class Index:
     async def begin(self, tenant: str) -> None:
         await self._records.modify(self._key(tenant), lambda found: _begun(found, tenant))
 
-    async def write(self, tenant: str, text: str) -> None:
+    async def write(self, tenant: str, text: str, repo: str = REPO) -> None:
         await self._writer.ensure_collection(tenant, MODEL, DIMENSION)
         version = await self._version(tenant)
-        await self._writer.write(tenant, [indexed_point(_embedded(tenant, text, version))])
+        await self._writer.write(tenant, [indexed_point(_embedded(tenant, repo, text, version))])
 
     async def finish(self, tenant: str) -> None:
         version = await self._version(tenant)
@@ -97,10 +97,10 @@ def _finished(found: Repository | None, version: int) -> Repository:
     return found.model_copy(update={"active_job": "", "layers": {BASE_LAYER: state}})
 
 
-def _embedded(tenant: str, text: str, version: int) -> FileEmbedded:
+def _embedded(tenant: str, repo: str, text: str, version: int) -> FileEmbedded:
     where = {
         "tenant": tenant,
-        "repo": REPO,
+        "repo": repo,
         "path": PATH,
         "version": version,
         "job": "j",
@@ -252,6 +252,16 @@ async def test_a_tenant_gets_no_answer_of_another(index, searcher, tenant):
         await search.ask(tenant)
         reply = await search.ask(stranger)
         assert (reply.receipt.cached, told(reply)) == (False, NEW)
+
+
+async def test_a_repository_that_has_not_been_heard_of_is_in_no_answer(index, searcher, tenant):
+    await index.import_(tenant, OLD)
+    async with searcher() as search:
+        await search.ask(tenant)
+        await index.write(tenant, NEW, repo_id("acme/depot-plans"))
+        for asked in ({}, {"repo": NAME}):
+            reply = await search.ask(tenant, "next stop", **asked)
+            assert [f"{hit.content}\n" for hit in reply.results] == [OLD]
 
 
 async def test_an_answer_without_a_leg_is_not_given_again(index, searcher, embedder, tenant):

@@ -101,6 +101,17 @@ class Repositories:
         mine = self.of_tenant(target.scope.tenant)
         return Target(target.scope.model_copy(update={"repos": tuple(r.repo for r in mine)}), tuple(mine))
 
+    def is_whole(self, target: Target) -> bool:
+        """Whether a target is all that its tenant has in the store, by what has been heard: every repository, in its only
+        layer, and no import is under way.
+        """
+        layers = {target.scope.layer}
+        return (
+            self.everything(target).scope == target.scope
+            and target.is_quiet
+            and all(known.layers.keys() == layers for known in target.repositories)
+        )
+
     async def receipt(
         self, target: Target, missing_legs: Sequence[str] = (), *, cached: bool = False
     ) -> Receipt:

@@ -178,7 +178,11 @@ class SearchHandler:
         return await self._points(target, _vector_legs(request, await embedding))
 
     async def _points(self, target: Target, legs: Mapping[str, Leg]) -> dict[str, list[StoredPoint]]:
-        answers = await self._reader.ask_legs(target.scope, list(legs.values())) if legs else []
+        if not legs:
+            return {}
+        # What comes from a repository that has not been heard of yet is no candidate: its file is not in the scope.
+        is_whole = self._repositories.is_whole(target)
+        answers = await self._reader.ask_legs(target.scope, list(legs.values()), is_whole=is_whole)
         return dict(zip(legs, answers, strict=True))
 
     async def _hits(
