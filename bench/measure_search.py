@@ -1,4 +1,4 @@
-"""Asking: over MCP with the real client, one and many at once; over REST for where the time goes."""
+"""Asking: over MCP with the real client, one and many at once, once and again; over REST for where the time goes."""
 
 import asyncio
 import random
@@ -34,6 +34,7 @@ class Alone:
     search: Spread
     grep: Spread
     read: Spread
+    again: Spread  # the same questions a second time
     search_cpu_ms: dict[str, float]  # of one question, by service
     empty_answers: int
 
@@ -87,12 +88,14 @@ async def alone(stack: Stack, corpus: Corpus, count: int, seed: int) -> Alone:
     async with mcp_client(stack.target) as client:
         with Stopwatch(stack) as watched:
             answers = [await _search(client, question) for question in questions]
+        again = [await _search(client, question) for question in questions]
         grep = [await call_tool(client, "grep_code", pattern=name, limit=100) for name in names]
         read = [await call_tool(client, "read_file", file_path=path) for path in paths]
     return Alone(
         search=spread([seconds for seconds, _ in answers][WARM_UP:]),
         grep=spread([seconds for seconds, _ in grep][WARM_UP:]),
         read=spread([seconds for seconds, _ in read][WARM_UP:]),
+        again=spread([seconds for seconds, content in again if content["receipt"]["cached"]]),
         search_cpu_ms={name: round(1000 * s / len(questions), 2) for name, s in watched.cpu_s.items()},
         empty_answers=sum(not content["results"] for _, content in answers),
     )

@@ -125,6 +125,7 @@ def _search_rows(asked: Questions) -> list[Row]:
         Row("search_code over MCP, 1 client", _p99(search), "p50 15, p95 40 ms", search.p50 <= 15 and search.p95 <= 40),
         Row(f"search_code over MCP, {crowd.clients} clients", f"{_p95(crowd.search)}, {crowd.errors} errors, {crowd.questions_per_s:.0f}/s", "p95 200 ms, 0 errors", crowd.search.p95 <= 200 and not crowd.errors),
         Row("  CPU of one question", _cpu_of_question(alone)),
+        Row("search_code over MCP, asked before", _p99(alone.again), "p95 5 ms", alone.again.p95 <= 5),
         Row("grep_code over MCP, 1 client", _p99(alone.grep), "p95 100 ms", alone.grep.p95 <= 100),
         Row("read_file over MCP, 1 client", _p99(alone.read)),
         Row("questions without an answer", str(alone.empty_answers)),

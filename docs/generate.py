@@ -34,6 +34,7 @@ from prism_qdrant_local.metrics import Metrics
 from prism_qdrant_local.settings import QdrantLocalSettings
 from prism_qdrant_local.store import Store
 from prism_runtime.settings import ServiceSettings
+from prism_search.adapters.answers import AnswerMetrics
 from prism_search.settings import SearchSettings
 from prism_store.settings import StoreSettings
 
@@ -383,10 +384,12 @@ Of messages on NATS. `app_name` is `prism-<service>`; `handler` and `destination
 
 
 def metrics_page() -> str:
-    """What is exposed: by the bus, and by the local store."""
+    """What is exposed: by the bus, by search, and by the local store."""
     return (
         METRICS_HEAD
         + _table(("metric", "type", "labels", "meaning"), _bus_metrics())
+        + "\n## Search\n\n"
+        + _table(("metric", "type", "labels", "meaning"), _search_metrics())
         + "\n## The local store\n\nNames are Qdrant's own where it has them.\n\n"
         + _table(("metric", "type", "labels", "meaning"), _store_metrics())
     )
@@ -395,6 +398,16 @@ def metrics_page() -> str:
 def _bus_metrics() -> list[tuple[str, ...]]:
     registry = prometheus_client.CollectorRegistry()
     NatsPrometheusMiddleware(registry=registry, app_name="prism")
+    return _registered(registry)
+
+
+def _search_metrics() -> list[tuple[str, ...]]:
+    registry = prometheus_client.CollectorRegistry()
+    AnswerMetrics(registry)
+    return _registered(registry)
+
+
+def _registered(registry: prometheus_client.CollectorRegistry) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     # The client tells the labels of a metric nowhere else.
     collectors = cast("Iterable[Any]", registry._collector_to_names)  # noqa: SLF001

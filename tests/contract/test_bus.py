@@ -200,6 +200,17 @@ async def test_work_goes_on_after_the_server_was_away(make_bus, nats_server) -> 
     await until(lambda: 1 in seen)
 
 
+async def test_a_full_cache_forgets_the_oldest_and_takes_new_bounds(make_bus) -> None:
+    bus = make_bus()
+    await bus.start()
+    cache = await bus.cache("prism_test", ttl_s=60, bytes_max=4_000)
+    for number in range(5):
+        await cache.put(f"k{number}", b"x" * 1_000)
+    assert await cache.keys() == ["k2", "k3", "k4"]
+    await bus.cache("prism_test", ttl_s=60, bytes_max=3_000)
+    assert await cache.keys() == ["k3", "k4"]
+
+
 async def test_a_request_gets_an_answer_or_an_error(make_bus) -> None:
     server, client = make_bus("ingest"), make_bus("gateway")
 

@@ -84,7 +84,7 @@ async def test_a_collection_is_there_from_creation_to_deletion(client) -> None:
     assert await client.create_collection(
         name,
         vectors_config={
-            "fast": models.VectorParams(size=256, distance="Cosine", datatype="float16"),
+            "fast": models.VectorParams(size=256, distance="Cosine", datatype="turbo8"),
             "deep": models.VectorParams(size=768, distance="Dot"),
         },
         shard_number=1,
@@ -98,7 +98,7 @@ async def test_a_collection_is_there_from_creation_to_deletion(client) -> None:
     info = await client.get_collection(name)
     assert info.status == models.CollectionStatus.GREEN
     assert (info.points_count, info.config.params.vectors["fast"].size) == (0, 256)
-    assert info.config.params.vectors["fast"].datatype == models.Datatype.FLOAT16
+    assert info.config.params.vectors["fast"].datatype == models.Datatype.TURBO8
     with pytest.raises(UnexpectedResponse) as raised:
         await client.create_collection(name, vectors_config=VECTORS)
     assert status_of(raised) == 409

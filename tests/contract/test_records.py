@@ -142,6 +142,18 @@ async def test_a_copy_starts_full_and_follows_within_a_second(connect, tallies):
     await copy.close()
 
 
+async def test_a_copy_knows_whether_it_is_behind(connect, tallies):
+    copy = await follow(await connect())
+    await copy.ready()
+    assert await copy.is_current()
+    await tallies.put("a", Tally(count=1))
+    await until(lambda: copy.get("a") is not None)
+    assert await copy.is_current()
+    await copy.close()  # it hears no more
+    await tallies.put("b", Tally(count=1))
+    assert not await copy.is_current()
+
+
 async def test_a_copy_of_an_empty_bucket_is_ready(watched):
     async with asyncio.timeout(DEADLINE_S):
         await watched.ready()

@@ -455,6 +455,17 @@ async def test_tenants_never_see_each_other(client, two_tenants):
         assert ids <= set(own)
 
 
+async def test_outside_the_scope_a_leg_brings_ids_at_most_and_only_if_told_so(client, tenant):
+    await Writer(client).write(tenant, [version_of(tenant, "A", 1)])
+    reader, elsewhere = Reader(client), Scope(tenant=tenant, repos=(repo_id("acme/other"),))
+    found = [point for leg in await reader.ask_legs(elsewhere, LEGS, is_whole=True) for point in leg]
+    assert found
+    assert not any(point.payload for point in found)
+    assert await reader.points(elsewhere, [point.id for point in found], ["path"]) == {}
+    with pytest.raises(ValueError, match="within a scope only"):
+        await reader.ask_legs(elsewhere, LEGS, ["path"], is_whole=True)
+
+
 @pytest.mark.parametrize(
     "elsewhere", [{"repos": (repo_id("acme/other"),)}, {"layer": "feature"}, {"tenant": "nobody"}], ids=str
 )

@@ -183,7 +183,9 @@ async def ask_on(stack: RunningStack, is_over: Callable[[], bool]) -> list[str]:
     codes = []
     async with stack.agent(REPO) as agent:
         while not is_over():
-            found, code = await agent.outcome("search_code", query="step 2 of part 7", limit=3)
+            # Never the same question twice: it would be answered without the store.
+            question = f"step 2 of part 7, for the {len(codes)}th time"
+            found, code = await agent.outcome("search_code", query=question, limit=3)
             codes.append(code)
             if found is None:
                 assert code in OUTAGES, code

@@ -113,6 +113,7 @@ KV_REPOSITORIES = "prism_repositories"  # <tenant>.<repo id> -> Repository
 KV_JOBS = "prism_jobs"  # <job id> -> Job
 KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
 KV_COMPONENTS = "prism_components"  # chunker, embedder-fast -> Component
+KV_ANSWERS = "prism_answers"  # <tenant>.<sha256 of all that an answer depends on> -> SearchAnswer
 KV_DEEP_VECTORS = "prism_deep_vectors"  # <model>.<sha256 of the text> -> float16 bytes
 
 # Object buckets.

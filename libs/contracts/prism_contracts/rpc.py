@@ -57,6 +57,8 @@ class Receipt(Message):
     # Retrieval legs that could not be asked: the answer holds without them, and may lack their hits.
     missing_legs: tuple[str, ...] = ()
     dirty: bool = False
+    # The rest of the reply was found out before, for the same question and the same state of the index.
+    cached: bool = False
 
 
 class Intent(StrEnum):
@@ -129,8 +131,11 @@ class Hit(Message):
     file_context: FileContext | None = None
 
 
-class SearchReply(Message):
-    """Hits, best first. `confidence` is that of the first hit of the first page (docs/quality.md has what each level means)."""
+class SearchAnswer(Message):
+    """What a question and the state of the index decide between them. Hits, best first.
+
+    `confidence` is that of the first hit of the first page (docs/quality.md has what each level means).
+    """
 
     results: tuple[Hit, ...]
     confidence: str  # high, medium, low, none
@@ -138,6 +143,11 @@ class SearchReply(Message):
     next_actions: tuple[str, ...] = ()
     diagnostics: dict[str, object] = {}
     next_cursor: str = ""
+
+
+class SearchReply(SearchAnswer):
+    """An answer, how fresh it is, and how long it took."""
+
     truncated: bool = False  # cut to fit into the budget that was asked for
     receipt: Receipt
     timings_ms: dict[str, float] = {}

@@ -27,8 +27,10 @@ from nats.js.api import (
     StorageType,
     StreamConfig,
 )
+from nats.js.client import KV_STREAM_TEMPLATE
 from nats.js.errors import BadRequestError, ServiceUnavailableError
 from nats.js.errors import Error as JetStreamError
+from nats.js.kv import KeyValue
 from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.sdk.trace import TracerProvider
 from prometheus_client import REGISTRY
@@ -142,6 +144,11 @@ class Bus:
         watched = WatchedRecords(kv, record_type, lambda: int(self.broker.connection.stats["reconnects"]))
         await watched.ready()
         return watched
+
+    async def cache(self, bucket: str, *, ttl_s: float, bytes_max: int) -> KeyValue:
+        """A bucket for what may be lost: it forgets what is older than `ttl_s`, and past `bytes_max` what is oldest."""
+        await _upsert_stream(self.js, _cache_config(bucket, ttl_s, bytes_max))
+        return await self.js.key_value(bucket)
 
     async def stop(self) -> None:
         """Stop fetching, let running handlers end, close."""
@@ -311,6 +318,22 @@ def _stream_config(stream: names.Stream, scale: float, replicas: int) -> StreamC
         discard=DiscardPolicy.NEW if stream.work_queue else DiscardPolicy.OLD,
         duplicate_window=DUPLICATE_WINDOW_S,
         num_replicas=replicas,
+    )
+
+
+def _cache_config(bucket: str, ttl_s: float, bytes_max: int) -> StreamConfig:
+    """The stream of a key-value bucket. Made by the client, a full one would refuse what is new."""
+    return StreamConfig(
+        name=KV_STREAM_TEMPLATE.format(bucket=bucket),
+        subjects=[f"$KV.{bucket}.>"],
+        storage=StorageType.FILE,
+        max_msgs_per_subject=1,
+        max_bytes=bytes_max,
+        max_age=ttl_s,
+        discard=DiscardPolicy.OLD,
+        duplicate_window=min(ttl_s, DUPLICATE_WINDOW_S),
+        allow_direct=True,
+        num_replicas=1,
     )
 
 

@@ -94,6 +94,14 @@ class Records(Generic[Record]):
         return self._type.model_validate_json(entry.value or b""), entry.revision or 0
 
 
+class _Copy(Generic[Record]):
+    """Records by key, as they were at a revision of the bucket."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, Record] = {}
+        self.revision = 0
+
+
 class WatchedRecords(Generic[Record]):
     """A copy of a bucket in memory that follows it within milliseconds. Starts full, survives reconnects.
 
@@ -105,7 +113,7 @@ class WatchedRecords(Generic[Record]):
         self._kv = kv
         self._type = record_type
         self._reconnections = reconnections
-        self._records: dict[str, Record] = {}
+        self._copy: _Copy[Record] = _Copy()
         self._filled = asyncio.Event()
         self._task = asyncio.create_task(self._follow())
 
@@ -115,11 +123,16 @@ class WatchedRecords(Generic[Record]):
 
     def get(self, key: str) -> Record | None:
         """The record as last heard of."""
-        return self._records.get(key)
+        return self._copy.records.get(key)
 
     def values(self) -> list[Record]:
         """All records as last heard of."""
-        return list(self._records.values())
+        return list(self._copy.records.values())
+
+    async def is_current(self) -> bool:
+        """Whether all that had been written when this was called has been heard of. Asks NATS; raises if it is away."""
+        written = (await self._kv.status()).stream_info.state.last_seq
+        return written <= self._copy.revision
 
     async def close(self) -> None:
         """Stop following."""
@@ -137,7 +150,7 @@ class WatchedRecords(Generic[Record]):
 
     async def _follow_while_connected(self, connection: int) -> None:
         watcher = await self._kv.watchall()
-        fresh: dict[str, Record] = {}
+        fresh: _Copy[Record] = _Copy()
         try:
             while self._reconnections() == connection:
                 try:
@@ -145,10 +158,11 @@ class WatchedRecords(Generic[Record]):
                 except TimeoutError:
                     continue
                 if entry is None:  # all that was there has been said: only now is the old copy replaced
-                    self._records = fresh
+                    self._copy = fresh
                     self._filled.set()
                 else:
-                    self._take(entry, fresh)
+                    self._take(entry, fresh.records)
+                    fresh.revision = entry.revision or 0
         finally:
             with contextlib.suppress(Exception):  # the connection may be gone, and with it the subscription
                 await watcher.stop()  # type: ignore[no-untyped-call]

@@ -27,7 +27,7 @@ from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, alias, collection, payl
 
 CHUNKS_PER_UPSERT = 128
 HTTP_CONFLICT = 409
-VECTOR_DECIMALS = 4  # what half precision keeps; makes the JSON a third shorter
+VECTOR_DECIMALS = 4  # more than is kept; makes the JSON a third shorter
 
 log = logging.getLogger(__name__)
 

@@ -2,6 +2,8 @@
 
 from functools import partial
 
+from prometheus_client import REGISTRY
+
 from prism_contracts import names
 from prism_contracts.records import Component, Repository
 from prism_contracts.rpc import (
@@ -18,7 +20,9 @@ from prism_contracts.rpc import (
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.process import run
+from prism_runtime.records import WatchedRecords
 from prism_runtime.service import Service
+from prism_search.adapters.answers import AnswerMetrics, Answers
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.repositories import Repositories
 from prism_search.handlers.coverage import CoverageHandlers
@@ -37,12 +41,11 @@ GREP_MARGIN_S = 2.0
 
 
 def register(
-    bus: Bus, reader: Reader, repositories: Repositories, embedding: QueryEmbedding, settings: SearchSettings
+    bus: Bus, reader: Reader, repositories: Repositories, search: SearchHandler, settings: SearchSettings
 ) -> None:
     """One handler a kind of question."""
     files = FileHandlers(reader, repositories)
     coverage = CoverageHandlers(reader, repositories)
-    search = SearchHandler(reader, repositories, embedding)
     grep = GrepHandler(reader, repositories, settings)
     symbols = SymbolHandlers(reader, repositories)
     grep_deadline_s = settings.grep_deadline_s + GREP_MARGIN_S
@@ -59,6 +62,24 @@ def register(
     )
 
 
+async def open_answers(
+    bus: Bus, repositories: Repositories, components: WatchedRecords[Component], settings: SearchSettings
+) -> Answers | None:
+    """The answers that are kept; None if none are to be."""
+    if not settings.answers_enabled:
+        return None
+    bucket = await bus.cache(
+        names.KV_ANSWERS, ttl_s=settings.answers_ttl_s, bytes_max=settings.answers_shared_bytes_max
+    )
+    return Answers(
+        repositories,
+        components,
+        bucket,
+        AnswerMetrics(REGISTRY),
+        bytes_max=settings.answers_kept_bytes_max,
+    )
+
+
 async def serve() -> None:
     """Build everything, then run until told to stop."""
     settings = SearchSettings()
@@ -72,7 +93,9 @@ async def serve() -> None:
         records = await bus.follow(names.KV_REPOSITORIES, Repository)
         components = await bus.follow(names.KV_COMPONENTS, Component)
         embedding = QueryEmbedding(bus, components, settings.embed_timeout_s, deep=settings.deep_enabled)
-        register(bus, reader, Repositories(records, reader), embedding, settings)
+        repositories = Repositories(records, reader)
+        answers = await open_answers(bus, repositories, components, settings)
+        register(bus, reader, repositories, SearchHandler(reader, repositories, embedding, answers), settings)
         await bus.start()
 
     await service.run(start, close=qdrant.close, checks={"qdrant": partial(check_store, qdrant)})

@@ -17,3 +17,14 @@ class SearchSettings(ServiceSettings):
     texts_kept_bytes_max: int = Field(
         256 * 1024 * 1024, ge=0, description="Memory for texts that exact search has read, in bytes."
     )
+    answers_enabled: bool = Field(
+        default=True,
+        description="Give a question that was asked before its answer again while the index is the same.",
+    )
+    answers_kept_bytes_max: int = Field(
+        32 * 1024 * 1024, ge=0, description="Memory for answers in each process, in bytes."
+    )
+    answers_shared_bytes_max: int = Field(
+        64 * 1024 * 1024, gt=0, description="Room for answers in NATS, shared by all processes, in bytes."
+    )
+    answers_ttl_s: float = Field(3600.0, ge=1, description="How long an answer is kept in NATS, in seconds.")

@@ -110,11 +110,13 @@ def test_the_receipt_line_tells_what_is_missing() -> None:
             "files_skipped": 2,
             "files_failed": 1,
             "missing_legs": ("dense",),
+            "cached": True,
         }
     )
     text = show_search(search_reply().model_copy(update={"receipt": stale}), 1_000).text
     assert (
-        "index acme/app@1111111111 (12 s behind 2222222222), 2 files skipped, 1 failed, without dense" in text
+        "index acme/app@1111111111 (12 s behind 2222222222), 2 files skipped, 1 failed, without dense, cached"
+        in text
     )
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from prism_search.core.matching import Question
 from prism_search.core.outline import Outline
 from prism_search.core.query import parse_query
-from prism_search.core.words import likeness, stems_of
+from prism_search.core.words import head_code, likeness, stems_of
 
 WORDS = st.sampled_from(
     [
@@ -41,19 +41,30 @@ def test_every_name_that_is_like_a_word_of_the_question_starts_with_one_of_its_h
         for definition in outline.definitions()
         if any(likeness(stem, word) for stem in question.query.stems for word in stems_of(definition.name))
     }
-    assert alike <= set(outline.touched(question.heads, lambda _: True))
-    assert alike == set(outline.touched(question.heads, question.taken_up_by_name))
+    heads = set(question.stem_heads.values())
+    assert alike <= set(outline.touched(heads, lambda _: True))
+    assert alike == set(outline.touched(heads, question.taken_up_by_name))
 
 
 def test_the_found_definitions_are_in_the_order_of_the_file_and_each_comes_once():
     outline = Outline(packed("get_user", "other", "user_getter"))
-    names = [definition.name for definition in outline.touched({"get", "use"}, lambda _: True)]
+    names = [
+        definition.name for definition in outline.touched(map(head_code, ("get", "use")), lambda _: True)
+    ]
     assert names == ["get_user", "user_getter"]
 
 
 def test_an_outline_of_nothing_finds_nothing():
-    assert Outline("").touched({"get"}, lambda _: True) == ()
+    assert Outline("").touched({head_code("get")}, lambda _: True) == ()
     assert Outline("").definitions() == ()
+
+
+def test_a_name_is_defined_in_full_or_not_at_all():
+    outline = Outline("F\tfunction\t1\t2\tOuter.get_user\nT\tclass\t3\t9\tRoute")
+    assert [name for name in ("get_user", "Route", "get", "user", "Outer") if outline.defines(name)] == [
+        "get_user",
+        "Route",
+    ]
 
 
 def test_kinds_are_told_from_names():

@@ -332,7 +332,7 @@ def _receipt_line(receipt: rpc.Receipt) -> str:
         line += f", {receipt.files_skipped} files skipped, {receipt.files_failed} failed"
     if receipt.missing_legs:
         line += f", without {', '.join(receipt.missing_legs)}"
-    return line
+    return f"{line}, cached" if receipt.cached else line
 
 
 def _indexed(receipt: rpc.Receipt) -> str:

@@ -55,6 +55,7 @@ _DATATYPES = {
     "float32": edge.VectorStorageDatatype.Float32,
     "float16": edge.VectorStorageDatatype.Float16,
     "uint8": edge.VectorStorageDatatype.Uint8,
+    "turbo8": edge.VectorStorageDatatype.Turbo8,
 }
 _MEMORY = {"cold": edge.Memory.Cold, "cached": edge.Memory.Cached, "pinned": edge.Memory.Pinned}
 _SIMPLE_INDEXES = {

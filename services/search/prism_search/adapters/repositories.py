@@ -37,6 +37,11 @@ class Target(NamedTuple):
         return all(_is_quiet(known, self.scope.layer) for known in self.repositories)
 
     @property
+    def versions(self) -> tuple[int, ...]:
+        """Of each repository the version that the next import will get."""
+        return tuple(known.next_version for known in self.repositories)
+
+    @property
     def corpus_version(self) -> int:
         """Grows with the beginning and with the end of every import that any of the repositories has seen."""
         layer = self.scope.layer
@@ -87,12 +92,29 @@ class Repositories:
         scope = Scope(tenant=request.tenant, repos=tuple(r.repo for r in chosen), layer=request.layer)
         return Target(scope, tuple(chosen))
 
+    async def is_newest(self, request: ScopedRequest, target: Target) -> bool:
+        """Whether a request's target is still what it was found to be, by all that NATS knows. Raises if NATS is away."""
+        return await self._records.is_current() and self.target(request) == target
+
     def everything(self, target: Target) -> Target:
         """All of the target's tenant, in the same layer."""
         mine = self.of_tenant(target.scope.tenant)
         return Target(target.scope.model_copy(update={"repos": tuple(r.repo for r in mine)}), tuple(mine))
 
-    async def receipt(self, target: Target, missing_legs: Sequence[str] = ()) -> Receipt:
+    def is_whole(self, target: Target) -> bool:
+        """Whether a target is all that its tenant has in the store, by what has been heard: every repository, in its only
+        layer, and no import is under way.
+        """
+        layers = {target.scope.layer}
+        return (
+            self.everything(target).scope == target.scope
+            and target.is_quiet
+            and all(known.layers.keys() == layers for known in target.repositories)
+        )
+
+    async def receipt(
+        self, target: Target, missing_legs: Sequence[str] = (), *, cached: bool = False
+    ) -> Receipt:
         """How fresh and how complete an answer of this target is."""
         _, by_status, by_reason = await self._counts_of(target)
         repositories = target.repositories
@@ -111,6 +133,7 @@ class Repositories:
             skipped_reasons=by_reason,
             missing_legs=tuple(missing_legs),
             dirty=any(layer.dirty for layer in layers),
+            cached=cached,
         )
 
     async def _counts_of(self, target: Target) -> Counts:

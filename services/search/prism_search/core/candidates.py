@@ -1,13 +1,16 @@
 """Files that may answer, brought together from the legs by reciprocal rank fusion."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import fsum
+from typing import NamedTuple
 
 from prism_search.core.outline import NO_OUTLINE, Definition, Outline
 
 # Cormack, Clarke, Buettcher: Reciprocal rank fusion outperforms Condorcet (SIGIR 2009).
 RRF_K = 60
+# Whole numbers add up the same in any order of the legs.
+FUSION_SCALE = 10**12
 # All of them can be asked for, so that a measurement sees what was considered.
 # Half as many answer the development benchmark as well; each costs time.
 CANDIDATES_MAX = 80
@@ -23,8 +26,7 @@ LEG_WEIGHTS: Mapping[str, float] = {
 }
 
 
-@dataclass(frozen=True)
-class ChunkHit:
+class ChunkHit(NamedTuple):
     """A chunk that a leg found. `score` is that leg's own."""
 
     id: str
@@ -64,14 +66,12 @@ class Candidate:
 
 def fuse(ranked: Mapping[str, Sequence[str]], limit: int) -> dict[str, dict[str, int]]:
     """File ids by reciprocal rank fusion of the legs' file lists, best first, each with its rank by leg."""
-    ranks: dict[str, dict[str, int]] = {}
+    ranks: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    fused: defaultdict[str, int] = defaultdict(int)
     for leg, files in ranked.items():
+        weight = LEG_WEIGHTS[leg]
         for rank, file in enumerate(dict.fromkeys(files), start=1):
-            ranks.setdefault(file, {})[leg] = rank
-    ordered = sorted(ranks, key=lambda file: (-_fused(ranks[file]), file))
-    return {file: ranks[file] for file in ordered[:limit]}
-
-
-def _fused(ranks: Mapping[str, int]) -> float:
-    # Exact, so that the order of the legs does not matter.
-    return fsum(LEG_WEIGHTS[leg] / (RRF_K + rank) for leg, rank in ranks.items())
+            ranks[file][leg] = rank
+            fused[file] -= round(FUSION_SCALE * weight / (RRF_K + rank))
+    ordered = sorted((score, file) for file, score in fused.items())
+    return {file: ranks[file] for _, file in ordered[:limit]}

@@ -1,9 +1,9 @@
 """How names answer a question: which of its words a name takes up, and how fully. One object a question."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from prism_search.core.query import Query
-from prism_search.core.words import EQUAL, HEAD_CHARS, likeness, stems_of
+from prism_search.core.query import Query, last_name
+from prism_search.core.words import EQUAL, HEAD_CHARS, head_code, likeness, stems_of
 
 Rarity = Mapping[str, float]  # stem -> inverse document frequency
 
@@ -22,30 +22,33 @@ class Question:
         self.bm25_total = sum((overall or rarity).values())
         self._stems = frozenset(query.stems)
         self._first_half = frozenset(query.first_half)
+        # The last components of the symbols that it names, and the same as `flat` spells them.
+        self.symbol_names = tuple(map(last_name, query.symbols))
         # A word that begins otherwise than every stem is like none of them: most words are seen off by this.
-        self.heads = frozenset(stem[:HEAD_CHARS] for stem in query.stems)
+        self._heads = frozenset(stem[:HEAD_CHARS] for stem in query.stems)
+        self.stem_heads = {stem: head_code(stem[:HEAD_CHARS]) for stem in query.stems}
         self._kin: dict[str, tuple[tuple[str, float], ...]] = {}
+        self._taken: dict[frozenset[str], Mapping[str, float]] = {}
         self._names: dict[str, Mapping[str, float]] = {}
 
-    def taken_up(self, words: Iterable[str]) -> Mapping[str, float]:
+    def taken_up(self, words: frozenset[str]) -> Mapping[str, float]:
         """Stems of the question that the words take up, each with the best likeness; those with none are left out."""
-        found: dict[str, float] = {}
-        for word in words:
-            for stem, degree in self._kin_of(word):
-                if degree > found.get(stem, 0.0):
-                    found[stem] = degree
-        return found
+        known = self._taken.get(words)
+        if known is None:
+            known = self._taken[words] = self._best_kin(words) or NOTHING
+        return known
 
     def taken_up_by_name(self, name: str) -> Mapping[str, float]:
         """The same for the words of an identifier."""
         known = self._names.get(name)
         if known is None:
-            known = self._names[name] = self.taken_up(stems_of(name)) or NOTHING
+            known = self._names[name] = self.taken_up(stems_of(name))
         return known
 
     def in_first_half(self, word: str) -> float:
         """How alike a word is to the best word of the question's first half."""
-        return max((degree for stem, degree in self._kin_of(word) if stem in self._first_half), default=0.0)
+        kin = self._kin_of(word)
+        return max((degree for stem, degree in kin if stem in self._first_half), default=0.0) if kin else 0.0
 
     def share(self, taken: Mapping[str, float]) -> float:
         """Rarity-weighted share of the question that is taken up, 0 to 1."""
@@ -73,8 +76,16 @@ class Question:
         equal = {stem: EQUAL for stem, degree in self.taken_up_by_name(name).items() if degree == EQUAL}
         return self.share(equal) * len(equal) / len(stems_of(name)) if equal else 0.0
 
+    def _best_kin(self, words: frozenset[str]) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for word in words:
+            for stem, degree in self._kin_of(word):
+                if degree > found.get(stem, 0.0):
+                    found[stem] = degree
+        return found
+
     def _kin_of(self, word: str) -> tuple[tuple[str, float], ...]:
-        if word[:HEAD_CHARS] not in self.heads:
+        if word[:HEAD_CHARS] not in self._heads:
             return ()
         known = self._kin.get(word)
         if known is None:

@@ -9,11 +9,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from prism_search.core.words import HEAD_CHARS, stems_of
+from prism_search.core.words import HEAD_CHARS, head_code, stems_of
 
 _LINE_BITS = 16
 FIELDS = 5
-_DIGITS = {char: number for number, char in enumerate("0123456789abcdefghijklmnopqrstuvwxyz", start=1)}
 
 
 class Definition(NamedTuple):
@@ -44,11 +43,13 @@ class Outline:
         """All of them."""
         return parse_definitions(self.packed.split("\n"))
 
-    def holds(self, head: str) -> bool:
-        """Whether the name of a definition has a word that begins so."""
-        return next(self._lines(head), None) is not None
+    def holds(self, head: int) -> bool:
+        """Whether the name of a definition has a word that begins so, by `head_code`."""
+        index = self._index
+        position = bisect_left(index, head << _LINE_BITS)
+        return position < len(index) and index[position] >> _LINE_BITS == head
 
-    def touched(self, heads: Iterable[str], is_wanted: Callable[[str], object]) -> tuple[Definition, ...]:
+    def touched(self, heads: Iterable[int], is_wanted: Callable[[str], object]) -> tuple[Definition, ...]:
         """Those with a wanted name among those whose name has a word that begins so."""
         lines = {line for head in heads for line in self._lines(head)}
         if not lines:
@@ -58,16 +59,18 @@ class Outline:
         # Most that begin so are not wanted: the name is looked at before the rest is read.
         return parse_definitions(line for line in found if is_wanted(_name(line)))
 
-    def _lines(self, head: str) -> Iterator[int]:
-        index, code = self._index, _code(head)
-        for position in range(bisect_left(index, code << _LINE_BITS), len(index)):
-            if index[position] >> _LINE_BITS != code:
-                return
-            yield index[position] & ((1 << _LINE_BITS) - 1)
+    def _lines(self, head: int) -> Iterator[int]:
+        index = self._index
+        first, last = bisect_left(index, head << _LINE_BITS), bisect_left(index, (head + 1) << _LINE_BITS)
+        return (entry & ((1 << _LINE_BITS) - 1) for entry in index[first:last])
 
     def may_define(self, name: str) -> bool:
         """False if no symbol has this name; True does not promise one."""
         return name in self.packed
+
+    def defines(self, name: str) -> bool:
+        """Whether a symbol has this name, which has no dot."""
+        return self.may_define(name) and any(_name(line) == name for line in self.packed.split("\n"))
 
     def has_kind(self, kind: str) -> bool:
         """Whether a symbol of this kind is defined."""
@@ -88,7 +91,7 @@ def parse_definitions(lines: Iterable[str]) -> tuple[Definition, ...]:
 def _index(packed: str) -> "array[int]":
     """Sorted numbers: the code of a word's head above the number of its line."""
     found = {
-        _code(word[:HEAD_CHARS]) << _LINE_BITS | number
+        head_code(word[:HEAD_CHARS]) << _LINE_BITS | number
         for number, line in enumerate(packed.split("\n")[: 1 << _LINE_BITS])
         for word in stems_of(_name(line))
     }
@@ -97,14 +100,6 @@ def _index(packed: str) -> "array[int]":
 
 def _name(line: str) -> str:
     return line.rpartition("\t")[2].rpartition(".")[2]
-
-
-def _code(head: str) -> int:
-    """A number for up to three letters or digits, different for different ones."""
-    code = 0
-    for char in head:
-        code = code * (len(_DIGITS) + 1) + _DIGITS[char]
-    return code
 
 
 NO_OUTLINE = Outline("")

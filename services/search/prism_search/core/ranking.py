@@ -6,7 +6,7 @@ from math import log
 
 from prism_search.core.candidates import Candidate
 from prism_search.core.matching import Question, Rarity
-from prism_search.core.signals import NAME_WEIGHTS, SURFACE_WEIGHTS, names_score_max, score
+from prism_search.core.signals import NAME_WEIGHTS, SURFACE_WEIGHTS, names_score_max, read_path, score
 
 ROUNDING = 1e-9  # of sums in another order
 
@@ -25,18 +25,19 @@ def rank(question: Question, candidates: Iterable[Candidate], limit: int) -> lis
     would stay below the best `limit` whatever their symbols are called: the answer is that of looking at all.
     """
     files = list(candidates)
-    question.shallowest = min((file.path.count("/") for file in files), default=0)
+    question.shallowest = min((read_path(file.path).folders for file in files), default=0)
     reach: list[tuple[float, Candidate]] = []
     for file in files:
         file.signals = score(question, file, SURFACE_WEIGHTS)
         most = sum(file.signals.values()) + names_score_max(question, file) + ROUNDING
         reach.append((most, file))
+    heads = frozenset(question.stem_heads.values())
     ranked: list[Candidate] = []
     best: list[float] = []  # a heap of the `limit` highest scores
     for most, file in sorted(reach, key=lambda pair: -pair[0]):
         if len(best) == limit and most < best[0]:
             break
-        file.touched = file.outline.touched(question.heads, question.taken_up_by_name)
+        file.touched = file.outline.touched(heads, question.taken_up_by_name)
         file.signals |= score(question, file, NAME_WEIGHTS)
         file.score = sum(file.signals.values())
         ranked.append(file)

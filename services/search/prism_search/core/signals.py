@@ -7,15 +7,17 @@ import posixpath
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from math import sqrt
+from operator import mul
+from typing import NamedTuple
 
 from prism_search.core.candidates import Candidate
 from prism_search.core.matching import Question
-from prism_search.core.query import last_name
-from prism_search.core.words import EQUAL, HEAD_CHARS, KIN, flat, stems_of
+from prism_search.core.words import EQUAL, KIN, flat, stems_of
 
 BM25_K1 = 1.2
 CHUNK_DECAY = 0.6
 CHUNKS_MAX = 10
+CHUNK_WEIGHTS = tuple((1 - CHUNK_DECAY) * CHUNK_DECAY**rank for rank in range(CHUNKS_MAX))
 INITIALS_CHARS = range(2, 5)
 DEPTH_MAX = 3
 NEARNESS_MAX = 6.0
@@ -24,35 +26,42 @@ NEARNESS_SCALE = 4.0
 # Names that say nothing: their folder speaks for them.
 GENERIC_STEMS = frozenset({"mod", "index", "init", "main", "lib", "__init__", "package", "default"})
 
+
+class PathNames(NamedTuple):
+    """What a path says of a file."""
+
+    words: frozenset[str]  # stems of the file's name and of its folder's
+    folder: frozenset[str]  # stems of the folder's name
+    subject: frozenset[str]  # what it is about: its name, or its folder's if that says nothing
+    flat: str  # the file's name, as `flat` spells it
+    folders: int
+
+
 Signal = Callable[[Question, Candidate], float]
 
 
 def body(question: Question, file: Candidate) -> float:
     """BM25 of the file's best chunks, a decaying sum, as a share of what a perfect chunk could reach."""
     best = question.bm25_total * (BM25_K1 + 1)
-    scores = sorted((chunk.score for chunk in file.keyword_chunks), reverse=True)[:CHUNKS_MAX]
-    return (
-        (1 - CHUNK_DECAY) * sum(score * CHUNK_DECAY**i for i, score in enumerate(scores)) / best
-        if best
-        else 0.0
-    )
+    scores = (chunk.score for chunk in file.keyword_chunks)
+    return sum(map(mul, scores, CHUNK_WEIGHTS)) / best if best else 0.0
 
 
 def path_words(question: Question, file: Candidate) -> float:
     """Share of the question's words that the file's name or its folder's name takes up."""
-    taken = question.taken_up(_stem_words(file.path) | _folder_words(file.path))
+    taken = question.taken_up(read_path(file.path).words)
     return sum(taken.values()) / len(question.query.stems) if taken else 0.0
 
 
 def named_first(question: Question, file: Candidate) -> float:
     """1 if every part of the file's name occurs in the first half of the question, where questions name their subject."""
-    words = _subject_words(file.path)
+    words = read_path(file.path).subject
     return float(bool(words) and all(question.in_first_half(word) >= KIN for word in words))
 
 
 def covered(question: Question, file: Candidate) -> float:
     """Rarity-weighted share of the question's words that the file's names hold."""
-    taken = dict(question.taken_up(_stem_words(file.path) | _folder_words(file.path)))
+    taken = dict(question.taken_up(read_path(file.path).words))
     for definition in file.touched:
         for stem, degree in question.taken_up_by_name(definition.name).items():
             if degree > taken.get(stem, 0.0):
@@ -72,27 +81,23 @@ def defines_type(question: Question, file: Candidate) -> float:
 
 def folder_words(question: Question, file: Candidate) -> float:
     """Rarity-weighted share of the question that the folder's name takes up."""
-    return question.share(question.taken_up(_folder_words(file.path)))
+    return question.share(question.taken_up(read_path(file.path).folder))
 
 
 def joined_name(question: Question, file: Candidate) -> float:
     """1 if the file's name is neighbouring words of the question written as one."""
-    return float(_flat_stem(file.path) in question.query.joined)
+    return float(read_path(file.path).flat in question.query.joined)
 
 
 def initials_name(question: Question, file: Candidate) -> float:
     """1 if the file's name is the initials of neighbouring words (Template Haskell: TH)."""
-    name = _flat_stem(file.path)
+    name = read_path(file.path).flat
     return float(len(name) in INITIALS_CHARS and name in question.query.initials)
 
 
 def defines_symbol(question: Question, file: Candidate) -> float:
     """How many of the symbols that the question names are defined here."""
-    wanted = [last_name(symbol) for symbol in question.query.symbols]
-    if not any(file.outline.may_define(name) for name in wanted):
-        return 0.0
-    names = {definition.name for definition in file.outline.definitions()}
-    return float(sum(name in names for name in wanted))
+    return float(sum(map(file.outline.defines, question.symbol_names)))
 
 
 def near(_: Question, file: Candidate) -> float:
@@ -107,7 +112,7 @@ def near_deep(_: Question, file: Candidate) -> float:
 
 def depth(question: Question, file: Candidate) -> float:
     """Folders above the file and below the shallowest candidate, at most three."""
-    return float(min(file.path.count("/") - question.shallowest, DEPTH_MAX))
+    return float(min(read_path(file.path).folders - question.shallowest, DEPTH_MAX))
 
 
 def in_tests(question: Question, file: Candidate) -> float:
@@ -163,11 +168,9 @@ def names_score_max(question: Question, file: Candidate) -> float:
     """The most that the names of the file's symbols can bring: as if one of them held, in full, every word of the
     question that begins like a word of theirs.
     """
-    reached = dict.fromkeys(
-        (stem for stem in question.query.stems if file.outline.holds(stem[:HEAD_CHARS])), EQUAL
-    )
+    reached = {stem: EQUAL for stem, head in question.stem_heads.items() if file.outline.holds(head)}
     share = question.share(reached)
-    in_path = question.taken_up(_stem_words(file.path) | _folder_words(file.path))
+    in_path = question.taken_up(read_path(file.path).words)
     return (
         NAME_WEIGHTS["covered"][1] * question.share({**in_path, **reached})
         + NAME_WEIGHTS["defines"][1] * sqrt(share)
@@ -175,26 +178,17 @@ def names_score_max(question: Question, file: Candidate) -> float:
     )
 
 
-def _stem(path: str) -> str:
-    name = posixpath.basename(path)
-    return name[: name.rindex(".")] if "." in name[1:] else name
-
-
 @lru_cache(maxsize=20_000)
-def _flat_stem(path: str) -> str:
-    return flat(_stem(path))
-
-
-@lru_cache(maxsize=20_000)
-def _stem_words(path: str) -> frozenset[str]:
-    return stems_of(_stem(path))
-
-
-@lru_cache(maxsize=20_000)
-def _folder_words(path: str) -> frozenset[str]:
-    return stems_of(posixpath.basename(posixpath.dirname(path)))
-
-
-def _subject_words(path: str) -> frozenset[str]:
-    generic = _stem(path).strip("_").lower() in GENERIC_STEMS
-    return (_folder_words(path) if generic else frozenset()) or _stem_words(path)
+def read_path(path: str) -> PathNames:
+    """What a path says."""
+    folder_path, name = posixpath.split(path)
+    stem = name[: name.rindex(".")] if "." in name[1:] else name
+    words, folder = stems_of(stem), stems_of(posixpath.basename(folder_path))
+    generic = stem.strip("_").lower() in GENERIC_STEMS
+    return PathNames(
+        words=words | folder,
+        folder=folder,
+        subject=(folder if generic else frozenset()) or words,
+        flat=flat(stem),
+        folders=path.count("/"),
+    )

@@ -18,6 +18,7 @@ KIN_CHARS_MIN = 5
 KIN_SHARE_MIN = 0.6
 # Stems that are alike begin with the same characters, as many as the shorter thresholds above ask for.
 HEAD_CHARS = PREFIX_CHARS_MIN
+_DIGITS = {char: number for number, char in enumerate("0123456789abcdefghijklmnopqrstuvwxyz", start=1)}
 
 STOP_WORDS = frozenset(
     [
@@ -147,6 +148,14 @@ def parts(identifier: str) -> tuple[str, ...]:
 def stems_of(text: str) -> frozenset[str]:
     """All distinct stems of a short text such as a file name."""
     return frozenset(part for identifier in IDENTIFIER.findall(text) for part in parts(identifier))
+
+
+def head_code(head: str) -> int:
+    """A number for up to `HEAD_CHARS` small letters or digits, different for different ones."""
+    code = 0
+    for char in head:
+        code = code * (len(_DIGITS) + 1) + _DIGITS[char]
+    return code
 
 
 def likeness(a: str, b: str) -> float:

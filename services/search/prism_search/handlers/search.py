@@ -1,14 +1,14 @@
 """Find the lines that answer a question.
 
-words and symbols of the question ─┐
-its vector, from the embedder ─────┴▶ all legs in one round trip ▶ fused candidates ▶ their file points
+words and symbols of the question ──────────▶ legs ─┐
+its vector, from the embedder, meanwhile ───▶ legs ─┴▶ fused candidates ▶ their file points
 ▶ signals, score sum, order ▶ the lines to show ▶ their text ▶ receipt
 """
 
 import asyncio
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean, pstdev
@@ -16,7 +16,8 @@ from statistics import fmean, pstdev
 from qdrant_client import models
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import Corpus, Detail, Hit, SearchReply, SearchRequest
+from prism_contracts.rpc import Corpus, Detail, Hit, SearchAnswer, SearchReply, SearchRequest
+from prism_search.adapters.answers import Answers
 from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, QueryVectors
 from prism_search.adapters.facts import ChunkFacts, Facts, FileFacts
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
@@ -73,10 +74,17 @@ class Found:
 class SearchHandler:
     """Answers `search`."""
 
-    def __init__(self, reader: Reader, repositories: Repositories, embedding: QueryEmbedding) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        repositories: Repositories,
+        embedding: QueryEmbedding,
+        answers: Answers | None = None,
+    ) -> None:
         self._reader = reader
         self._repositories = repositories
         self._embedding = embedding
+        self._answers = answers
         self._rarity = RarityCounter(reader, repositories)
         self._facts = Facts(reader)
 
@@ -85,16 +93,24 @@ class SearchHandler:
         clock = _Clock()
         query = parse_query(request.query)
         target = self._repositories.target(request)
+        known = await self._answers.find(request, query, target) if self._answers else None
+        clock.lap("cache")
+        answer, missing_legs = (known, ()) if known else await self._answer(request, query, target, clock)
+        receipt = await self._repositories.receipt(target, missing_legs, cached=known is not None)
+        clock.lap("receipt")
+        return SearchReply(**dict(answer), receipt=receipt, timings_ms=clock.laps)
+
+    async def _answer(
+        self, request: SearchRequest, query: Query, target: Target, clock: "_Clock"
+    ) -> tuple[SearchAnswer, tuple[str, ...]]:
+        """The answer, and the legs that it lacks."""
         page = read_page(request, target.corpus_version)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
-        vectors = await self._embedding.embed(query.text)
-        if vectors.deep and not await self._reader.has_deep_vectors(request.tenant):
-            vectors = vectors._replace(deep=None, missing=(*vectors.missing, DEEP_LEG))
-        clock.lap("embed")
+        embedding = asyncio.create_task(self._vectors(request, query))
         question = None
         for last in (False, False, True):
-            found, candidates = await self._candidates(request, query, target, vectors, clock)
+            found, candidates = await self._candidates(request, query, target, embedding, clock)
             question = question or Question(query, *await rarity_task)
             wanted = (file for file in candidates if not dropped_by(file, request))
             shown = _shown(question, rank(question, wanted, page.end + 1), page.end + 1)
@@ -109,9 +125,8 @@ class SearchHandler:
                     "The files that answer keep changing while they are read.",
                     "Try again in a second.",
                 )
-        receipt = await self._repositories.receipt(target, found.missing)
         clock.lap("assemble")
-        return SearchReply(
+        answer = SearchAnswer(
             results=hits,
             confidence=confidence(query, shown) if hits else "none",
             query_intent=query.intent,
@@ -122,9 +137,17 @@ class SearchHandler:
                 request, query, target, found, (dropped_by(file, request) for file in candidates)
             ),
             next_cursor=next_cursor(request, page, target.corpus_version) if len(shown) > page.end else "",
-            receipt=receipt,
-            timings_ms=clock.laps,
         )
+        # Deep vectors come after an import is done, so an answer with them holds for a moment only.
+        if self._answers and not found.missing and DEEP_LEG not in found.points:
+            self._answers.keep(request, query, target, answer)
+        return answer, found.missing
+
+    async def _vectors(self, request: SearchRequest, query: Query) -> QueryVectors:
+        vectors = await self._embedding.embed(query.text)
+        if vectors.deep and not await self._reader.has_deep_vectors(request.tenant):
+            return vectors._replace(deep=None, missing=(*vectors.missing, DEEP_LEG))
+        return vectors
 
     async def _diagnose(
         self, request: SearchRequest, query: Query, target: Target, found: Found, dropped: Iterable[str]
@@ -147,12 +170,12 @@ class SearchHandler:
         request: SearchRequest,
         query: Query,
         target: Target,
-        vectors: QueryVectors,
+        embedding: asyncio.Task[QueryVectors],
         clock: "_Clock",
     ) -> tuple[Found, list[Candidate]]:
         """Candidates whose chunks and file points are of one version each; asked again where one changed between."""
         for last in (False, False, True):
-            found = await self._ask(request, query, target, vectors)
+            found = await self._ask(request, query, target, embedding)
             clock.lap("legs")
             limit = max(CANDIDATES_MAX, request.limit) * _factor(request)
             ranks = fuse({leg: _files_of(found, leg) for leg in found.points}, limit)
@@ -165,13 +188,28 @@ class SearchHandler:
         return found, _candidates_of(found, files, ranks, stale)
 
     async def _ask(
-        self, request: SearchRequest, query: Query, target: Target, vectors: QueryVectors
+        self, request: SearchRequest, query: Query, target: Target, embedding: asyncio.Task[QueryVectors]
     ) -> Found:
-        legs = _legs(request, query, vectors)
-        answers = await self._reader.ask_legs(target.scope, list(legs.values()))
-        points = dict(zip(legs, answers, strict=True))
+        """All legs. Those of words are asked while the question's vectors are being made."""
+        by_words, by_vectors = await asyncio.gather(
+            self._points(target, _word_legs(request, query)), self._near(request, target, embedding)
+        )
+        points = by_words | by_vectors
         ids = (point.id for leg, found in points.items() if leg not in FILE_LEGS for point in found)
-        return Found(points, await self._facts.chunks(target.scope, ids), vectors.missing)
+        return Found(points, await self._facts.chunks(target.scope, ids), embedding.result().missing)
+
+    async def _near(
+        self, request: SearchRequest, target: Target, embedding: asyncio.Task[QueryVectors]
+    ) -> dict[str, list[StoredPoint]]:
+        return await self._points(target, _vector_legs(request, await embedding))
+
+    async def _points(self, target: Target, legs: Mapping[str, Leg]) -> dict[str, list[StoredPoint]]:
+        if not legs:
+            return {}
+        # What comes from a repository that has not been heard of yet is no candidate: its file is not in the scope.
+        is_whole = self._repositories.is_whole(target)
+        answers = await self._reader.ask_legs(target.scope, list(legs.values()), is_whole=is_whole)
+        return dict(zip(legs, answers, strict=True))
 
     async def _hits(
         self, target: Target, question: Question, shown: Sequence[Shown], request: SearchRequest
@@ -210,25 +248,27 @@ class _Clock:
         self._last = now
 
 
-def _legs(request: SearchRequest, query: Query, vectors: QueryVectors) -> dict[str, Leg]:
-    conditions = _conditions(request)
-    chunk_conditions = (*conditions, *((has("kind", request.kind.value),) if request.kind else ()))
-    factor = _factor(request)
+def _word_legs(request: SearchRequest, query: Query) -> dict[str, Leg]:
+    conditions, factor = _conditions(request), _factor(request)
     words = " ".join(query.terms) or query.text
     legs: dict[str, Leg] = {
-        "keyword": TextLeg("text", words, CHUNK_LIMIT * factor, chunk_conditions),
+        "keyword": TextLeg("text", words, CHUNK_LIMIT * factor, _chunk_conditions(request)),
         "path": TextLeg("path_text", words, FILE_LIMIT * factor, conditions),
         "symbol": TextLeg("symbol_text", words, FILE_LIMIT * factor, conditions),
     }
-    if vectors.fast and any(vectors.fast):
-        legs[FAST_LEG] = VectorLeg(vectors.fast, VECTOR_LIMIT * factor, conditions=chunk_conditions)
-    if vectors.deep:
-        legs[DEEP_LEG] = VectorLeg(
-            vectors.deep, VECTOR_LIMIT * factor, deep=True, conditions=chunk_conditions
-        )
     if query.symbols:
         names = sorted({name for symbol in query.symbols for name in (last_name(symbol), dotted(symbol))})
         legs["exact"] = MatchLeg(EXACT_LIMIT * factor, (has_any("names", names), *conditions))
+    return legs
+
+
+def _vector_legs(request: SearchRequest, vectors: QueryVectors) -> dict[str, Leg]:
+    conditions, limit = _chunk_conditions(request), VECTOR_LIMIT * _factor(request)
+    legs: dict[str, Leg] = {}
+    if vectors.fast and any(vectors.fast):
+        legs[FAST_LEG] = VectorLeg(vectors.fast, limit, conditions=conditions)
+    if vectors.deep:
+        legs[DEEP_LEG] = VectorLeg(vectors.deep, limit, deep=True, conditions=conditions)
     return legs
 
 
@@ -246,6 +286,11 @@ def _conditions(request: SearchRequest) -> tuple[models.Condition, ...]:
     if prefix:
         conditions.append(starts_with("path", prefix))
     return tuple(conditions)
+
+
+def _chunk_conditions(request: SearchRequest) -> tuple[models.Condition, ...]:
+    kind = (has("kind", request.kind.value),) if request.kind else ()
+    return (*_conditions(request), *kind)
 
 
 def _files_of(found: Found, leg: str) -> list[str]:

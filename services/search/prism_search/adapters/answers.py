@@ -1,0 +1,164 @@
+"""Answers that were given before: in this process, and in a bucket that all copies of search share.
+
+An answer's key names the version of every repository that was asked. An import is given its version before the first
+of its writes and is noted as served after the last, so with no import under way a version stands for all that the index
+holds, and an answer with its key is the answer. What this process has heard of imports may be behind by a moment;
+NATS is asked each time whether it is. Whatever goes wrong here, the question is answered without.
+"""
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from nats.errors import Error as NatsError
+from nats.js.errors import KeyNotFoundError
+from nats.js.kv import KeyValue
+from prometheus_client import CollectorRegistry, Counter
+from pydantic import ValidationError
+
+from prism_contracts import names
+from prism_contracts.records import (
+    COMPONENT_CHUNKER,
+    COMPONENT_DEEP_MODEL,
+    COMPONENT_FAST_MODEL,
+    Component,
+)
+from prism_contracts.rpc import SearchAnswer, SearchRequest
+from prism_runtime.records import WatchedRecords
+from prism_search.adapters.kept import Kept
+from prism_search.adapters.repositories import Repositories, Target
+from prism_search.core.answer_key import answer_key
+from prism_search.core.query import Query
+
+# NATS answers within a millisecond. Past this it is in trouble, and is left alone for a while.
+WAIT_S = 0.1
+REST_S = 5.0
+PUTS_MAX = 16
+MODELS = (COMPONENT_CHUNKER, COMPONENT_FAST_MODEL, COMPONENT_DEEP_MODEL)
+# Whose code decides what an answer says.
+PACKAGES = ("prism_contracts", "prism_store", "prism_search")
+
+log = logging.getLogger(__name__)
+
+
+class AnswerMetrics:
+    """Counts questions by where their answers came from."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        found = Counter(
+            "prism_search_answers",
+            "Questions by where the answer was found: in memory, in the shared bucket, or nowhere; "
+            "passed are those that were not looked up, as an import is under way or NATS is in trouble.",
+            ["found"],
+            registry=registry,
+        )
+        self.memory = found.labels("memory")
+        self.shared = found.labels("shared")
+        self.nowhere = found.labels("nowhere")
+        self.passed = found.labels("passed")
+
+
+class Answers:
+    """Finds and keeps answers."""
+
+    def __init__(
+        self,
+        repositories: Repositories,
+        components: WatchedRecords[Component],
+        bucket: KeyValue,
+        metrics: AnswerMetrics,
+        *,
+        bytes_max: int,
+    ) -> None:
+        self._repositories = repositories
+        self._components = components
+        self._bucket = bucket
+        self._metrics = metrics
+        self._kept: Kept[str, bytes] = Kept(bytes_max)
+        self._code = _fingerprint(PACKAGES)
+        self._resting_until = 0.0
+        self._puts: set[asyncio.Task[None]] = set()
+
+    async def find(self, request: SearchRequest, query: Query, target: Target) -> SearchAnswer | None:
+        """The answer that was given to this question about this state of the index, or None."""
+        if not target.is_quiet or time.monotonic() < self._resting_until:
+            self._metrics.passed.inc()
+            return None
+        try:
+            async with asyncio.timeout(WAIT_S):
+                if not await self._repositories.is_newest(request, target):
+                    self._metrics.passed.inc()
+                    return None
+                return await self._look_up(self._key(request, query, target))
+        except (NatsError, TimeoutError) as error:
+            self._rest(error)
+            self._metrics.passed.inc()
+            return None
+
+    def keep(self, request: SearchRequest, query: Query, target: Target, answer: SearchAnswer) -> None:
+        """Keep an answer that was made from this state of the index."""
+        if not target.is_quiet:
+            return
+        key, data = self._key(request, query, target), answer.model_dump_json().encode()
+        self._kept.keep(key, data, len(data))
+        is_well = time.monotonic() >= self._resting_until
+        if is_well and len(data) <= names.MESSAGE_BYTES_MAX and len(self._puts) < PUTS_MAX:
+            task = asyncio.create_task(self._put(key, data))
+            self._puts.add(task)
+            task.add_done_callback(self._puts.discard)
+
+    async def _look_up(self, key: str) -> SearchAnswer | None:
+        known = self._kept.get(key)
+        found = known or await self._read(key)
+        answer = _answer(found)
+        if found and answer and not known:
+            self._kept.keep(key, found, len(found))
+        (
+            self._metrics.nowhere if not answer else self._metrics.memory if known else self._metrics.shared
+        ).inc()
+        return answer
+
+    def _key(self, request: SearchRequest, query: Query, target: Target) -> str:
+        components = (self._components.get(name) for name in MODELS)
+        models = (component.version if component else "" for component in components)
+        return answer_key(request, query, target.scope, target.versions, (self._code, *models))
+
+    async def _read(self, key: str) -> bytes | None:
+        try:
+            return (await self._bucket.get(key)).value
+        except KeyNotFoundError:
+            return None
+
+    async def _put(self, key: str, data: bytes) -> None:
+        try:
+            async with asyncio.timeout(WAIT_S):
+                await self._bucket.put(key, data)
+        except (NatsError, TimeoutError) as error:
+            self._rest(error)
+
+    def _rest(self, error: Exception) -> None:
+        log.warning("answering without kept answers for %g s: %s", REST_S, error or type(error).__name__)
+        self._resting_until = time.monotonic() + REST_S
+
+
+def _answer(data: bytes | None) -> SearchAnswer | None:
+    try:
+        return SearchAnswer.model_validate_json(data) if data else None
+    except ValidationError:
+        return None  # somebody else wrote it; the question is answered anew
+
+
+def _fingerprint(packages: Sequence[str]) -> str:
+    """SHA-256 of the source of packages."""
+    digest = hashlib.sha256()
+    for package in packages:
+        spec = find_spec(package)
+        assert spec is not None
+        for folder in spec.submodule_search_locations or ():
+            for file in sorted(Path(folder).rglob("*.py")):
+                digest.update(file.read_bytes())
+    return digest.hexdigest()

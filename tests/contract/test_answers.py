@@ -1,0 +1,298 @@
+"""Answers that are given again: on a real nats-server and a real store, with search and an embedder as they are."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from prometheus_client import CollectorRegistry
+
+from prism_contracts import names
+from prism_contracts.base import BASE_LAYER, Lane, repo_id
+from prism_contracts.code import Chunk, FileFlags
+from prism_contracts.events import FileChunked, FileEmbedded
+from prism_contracts.records import Component, LayerState, Repository
+from prism_contracts.rpc import EmbedQueryReply, EmbedQueryRequest, SearchReply, SearchRequest
+from prism_indexer.core import indexed_point
+from prism_runtime import rpc
+from prism_runtime.bus import Bus
+from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_runtime.settings import ServiceSettings
+from prism_runtime.vectors import to_message
+from prism_search.adapters import answers as answers_module
+from prism_search.adapters.answers import AnswerMetrics, Answers
+from prism_search.adapters.embedding import QueryEmbedding
+from prism_search.adapters.repositories import Repositories
+from prism_search.handlers.search import SearchHandler
+from prism_store.gate import connect
+from prism_store.reader import Reader
+from prism_store.settings import StoreSettings
+from prism_store.writer import Writer
+
+MODEL, DIMENSION = "m1", 4
+NAME = "acme/parcel-tracker"
+REPO = repo_id(NAME)
+PATH = "depot/routes.py"
+QUERY = "next stop of a parcel"
+OLD, NEW = "def next_stop(parcel): return OLD\n", "def next_stop(parcel): return NEW\n"
+DEADLINE_S = 20
+
+
+class Searcher(NamedTuple):
+    """One process of search."""
+
+    handler: SearchHandler
+    records: WatchedRecords[Repository]
+
+    async def ask(self, tenant: str, query: str = QUERY, **asked: object) -> SearchReply:
+        return await self.handler.search(SearchRequest(tenant=tenant, query=query, **asked))
+
+
+class Index:
+    """What ingest and the indexer do, step by step."""
+
+    def __init__(self, records: Records[Repository], writer: Writer) -> None:
+        self._records = records
+        self._writer = writer
+
+    async def begin(self, tenant: str) -> None:
+        await self._records.modify(self._key(tenant), lambda found: _begun(found, tenant))
+
+    async def write(self, tenant: str, text: str, repo: str = REPO) -> None:
+        await self._writer.ensure_collection(tenant, MODEL, DIMENSION)
+        version = await self._version(tenant)
+        await self._writer.write(tenant, [indexed_point(_embedded(tenant, repo, text, version))])
+
+    async def finish(self, tenant: str) -> None:
+        version = await self._version(tenant)
+        await self._records.modify(self._key(tenant), lambda found: _finished(found, version))
+
+    async def import_(self, tenant: str, text: str) -> None:
+        await self.begin(tenant)
+        await self.write(tenant, text)
+        await self.finish(tenant)
+
+    async def _version(self, tenant: str) -> int:
+        found = await self._records.get(self._key(tenant))
+        assert found
+        return found.next_version - 1
+
+    def _key(self, tenant: str) -> str:
+        return f"{tenant}.{REPO}"
+
+
+def _begun(found: Repository | None, tenant: str) -> Repository:
+    created = datetime(2026, 1, 2, tzinfo=UTC)
+    found = found or Repository(tenant=tenant, repo=REPO, name=NAME, source="upload", created_at=created)
+    return found.model_copy(update={"next_version": found.next_version + 1, "active_job": "j"})
+
+
+def _finished(found: Repository | None, version: int) -> Repository:
+    assert found
+    state = LayerState(commit="c", version=version, job="j", indexed_at=datetime(2026, 1, 2, tzinfo=UTC))
+    return found.model_copy(update={"active_job": "", "layers": {BASE_LAYER: state}})
+
+
+def _embedded(tenant: str, repo: str, text: str, version: int) -> FileEmbedded:
+    where = {
+        "tenant": tenant,
+        "repo": repo,
+        "path": PATH,
+        "version": version,
+        "job": "j",
+        "ordinal": 0,
+        "lane": Lane.LIVE,
+    }
+    file = FileChunked(
+        **where,
+        blob=text,
+        size_bytes=len(text),
+        line_count=1,
+        language="python",
+        flags=FileFlags(),
+        chunker="1",
+        parse="ok",
+        chunks=(Chunk(ordinal=0, start_line=1, end_line=1, text=text),),
+        symbols=(),
+    )
+    return FileEmbedded(**where, file=file, vectors=to_message(MODEL, np.ones((1, DIMENSION), np.float32)))
+
+
+@pytest.fixture
+def tenant() -> str:
+    return f"t{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+async def embedder(nats_server) -> AsyncIterator[Bus]:
+    """An embedder for which all questions are alike."""
+    bus = Bus("embedder", ServiceSettings(nats_url=nats_server.url))
+
+    async def embed(request: EmbedQueryRequest) -> EmbedQueryReply:
+        return EmbedQueryReply(model=MODEL, vectors=tuple((1.0,) * DIMENSION for _ in request.texts))
+
+    rpc.serve(bus, names.RPC_EMBED_QUERY, EmbedQueryRequest, embed, deadline_s=5)
+    await bus.start()
+    yield bus
+    await bus.stop()
+
+
+@pytest.fixture
+async def index(embedder, qdrant_url) -> AsyncIterator[Index]:
+    client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
+    bucket = await open_bucket(embedder.js, names.KV_REPOSITORIES)
+    yield Index(Records(bucket, Repository), Writer(client))
+    await client.close()
+
+
+@pytest.fixture
+def searcher(nats_server, embedder, qdrant_url) -> Callable:
+    """Starts a process of search, or what of it answers questions."""
+
+    @asynccontextmanager
+    async def start() -> AsyncIterator[Searcher]:
+        bus = Bus("search", ServiceSettings(nats_url=nats_server.url))
+        await bus.start()
+        client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
+        records = await bus.follow(names.KV_REPOSITORIES, Repository)
+        components = await bus.follow(names.KV_COMPONENTS, Component)
+        repositories = Repositories(records, Reader(client))
+        bucket = await bus.cache(names.KV_ANSWERS, ttl_s=60, bytes_max=1_000_000)
+        metrics = AnswerMetrics(CollectorRegistry())
+        answers = Answers(repositories, components, bucket, metrics, bytes_max=1_000_000)
+        embedding = QueryEmbedding(bus, components, 0.5, deep=False)
+        yield Searcher(SearchHandler(Reader(client), repositories, embedding, answers), records)
+        await records.close()
+        await components.close()
+        await client.close()
+        await bus.stop()
+
+    return start
+
+
+async def until_heard(searcher: Searcher) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        while not await searcher.records.is_current():
+            await asyncio.sleep(0.005)
+
+
+def told(reply: SearchReply) -> str:
+    return reply.results[0].content + "\n"
+
+
+async def test_the_same_question_is_answered_again_with_a_receipt_of_its_own(index, searcher, tenant):
+    await index.import_(tenant, OLD)
+    async with searcher() as search:
+        first = await search.ask(tenant)
+        again = await search.ask(tenant, "  next stop\nof a parcel ", repo=NAME)
+        assert (first.receipt.cached, again.receipt.cached) == (False, True)
+        assert again.results == first.results
+        assert again.timings_ms.keys() == {"cache", "receipt"}
+        assert not (await search.ask(tenant, "next stop")).receipt.cached
+        assert not (await search.ask(tenant, limit=1)).receipt.cached
+
+
+async def test_an_import_makes_older_answers_unreachable_from_its_beginning(index, searcher, tenant):
+    await index.import_(tenant, OLD)
+    async with searcher() as search:
+        await search.ask(tenant)
+        await index.begin(tenant)
+        assert not (await search.ask(tenant)).receipt.cached
+        await index.write(tenant, NEW)
+        assert told(await search.ask(tenant)) == NEW
+        await index.finish(tenant)
+        assert told(await search.ask(tenant)) == NEW
+        await until_heard(search)
+        assert [(await search.ask(tenant)).receipt.cached for _ in range(2)] == [False, True]
+
+
+async def test_a_process_that_has_not_heard_of_an_import_gives_no_older_answer(index, searcher, tenant):
+    await index.import_(tenant, OLD)
+    async with searcher() as search:
+        await search.ask(tenant)
+        assert (await search.ask(tenant)).receipt.cached
+        await search.records.close()  # from here on it is deaf
+        await index.import_(tenant, NEW)
+        reply = await search.ask(tenant)
+        assert (reply.receipt.cached, told(reply)) == (False, NEW)
+
+
+async def test_an_answer_made_while_an_import_began_unheard_is_never_given(index, searcher, tenant):
+    await index.import_(tenant, OLD)
+    async with searcher() as deaf, searcher() as search:
+        await deaf.records.close()
+        await index.begin(tenant)
+        assert told(await deaf.ask(tenant)) == OLD  # kept for the version that it knows
+        await index.write(tenant, NEW)
+        await index.finish(tenant)
+        await until_heard(search)
+        reply = await search.ask(tenant)
+        assert (reply.receipt.cached, told(reply)) == (False, NEW)
+
+
+async def test_processes_share_answers(index, searcher, tenant):
+    await index.import_(tenant, OLD)
+    async with searcher() as one, searcher() as other:
+        first = await one.ask(tenant)
+        async with asyncio.timeout(DEADLINE_S):
+            while not (shared := await other.ask(tenant, QUERY)).receipt.cached:
+                await asyncio.sleep(0.005)
+        assert shared.results == first.results
+
+
+async def test_a_tenant_gets_no_answer_of_another(index, searcher, tenant):
+    stranger = f"t{uuid.uuid4().hex}"
+    await index.import_(tenant, OLD)
+    await index.import_(stranger, NEW)
+    async with searcher() as search:
+        await search.ask(tenant)
+        reply = await search.ask(stranger)
+        assert (reply.receipt.cached, told(reply)) == (False, NEW)
+
+
+async def test_a_repository_that_has_not_been_heard_of_is_in_no_answer(index, searcher, tenant):
+    await index.import_(tenant, OLD)
+    async with searcher() as search:
+        await search.ask(tenant)
+        await index.write(tenant, NEW, repo_id("acme/depot-plans"))
+        for asked in ({}, {"repo": NAME}):
+            reply = await search.ask(tenant, "next stop", **asked)
+            assert [f"{hit.content}\n" for hit in reply.results] == [OLD]
+
+
+async def test_an_answer_without_a_leg_is_not_given_again(index, searcher, embedder, tenant):
+    await index.import_(tenant, OLD)
+    async with searcher() as search:
+        await embedder.stop()
+        for _ in range(2):
+            receipt = (await search.ask(tenant)).receipt
+            assert (receipt.cached, receipt.missing_legs) == (False, ("vector",))
+
+
+async def test_without_the_bucket_questions_are_answered(index, searcher, embedder, tenant):
+    await index.import_(tenant, OLD)
+    async with searcher() as search:
+        await embedder.js.delete_key_value(names.KV_ANSWERS)
+        assert told(await search.ask(tenant)) == OLD
+        assert told(await search.ask(tenant)) == OLD
+
+
+async def test_without_nats_nothing_hangs_and_nothing_kept_is_given(
+    index, searcher, nats_server, monkeypatch, tenant
+):
+    await index.import_(tenant, OLD)
+    monkeypatch.setattr(answers_module, "REST_S", 0.0)
+    async with searcher() as search:
+        await search.ask(tenant)
+        nats_server.kill()
+        async with asyncio.timeout(DEADLINE_S):
+            receipt = (await search.ask(tenant)).receipt
+        assert (receipt.cached, receipt.missing_legs) == (False, ("vector",))
+        nats_server.start()
+        async with asyncio.timeout(DEADLINE_S):
+            while not (await search.ask(tenant)).receipt.cached:
+                await asyncio.sleep(0.01)

@@ -1,0 +1,52 @@
+"""Keys of answers."""
+
+import pytest
+
+from prism_contracts.code import SymbolKind
+from prism_contracts.rpc import Corpus, Scope, SearchRequest
+from prism_search.core.answer_key import answer_key
+from prism_search.core.query import parse_query
+
+ASKED = {"tenant": "acme", "repo": "acme/parcel-tracker", "query": "next stop", "language": "python"}
+SCOPE = Scope(tenant="acme", repos=("a", "b"))
+
+
+def key(*, scope: Scope = SCOPE, versions=(3, 7), made_by=("code", "model"), **asked: object) -> str:
+    request = SearchRequest(**(ASKED | asked))
+    return answer_key(request, parse_query(request.query), scope, versions, made_by)
+
+
+def test_a_key_begins_with_the_tenant_and_is_one_of_a_bucket():
+    tenant, _, digest = key().partition(".")
+    assert (tenant, len(digest), set(digest) <= set("0123456789abcdef")) == ("acme", 64, True)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"query": " next\n stop "}, {"repo": "ACME/Parcel-Tracker"}, {"language": "Python"}]
+)
+def test_what_changes_no_answer_changes_no_key(asked):
+    assert key(**asked) == key()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"query": "Next stop"},
+        {"limit": 11},
+        {"corpus": Corpus.DOCS},
+        {"path_filter": "src/**"},
+        {"language": "go"},
+        {"kind": SymbolKind.CLASS},
+        {"source_only": True},
+        {"explain": True},
+        {"scope": Scope(tenant="acme2", repos=("a", "b"))},
+        {"scope": Scope(tenant="acme", repos=("a",))},
+        {"scope": Scope(tenant="acme", repos=("a", "b"), layer="feature")},
+        {"versions": (7, 3)},
+        {"versions": (37,)},
+        {"made_by": ("code", "other")},
+        {"made_by": ("code",)},
+    ],
+)
+def test_whatever_may_change_an_answer_changes_its_key(asked):
+    assert key(**asked) != key()
