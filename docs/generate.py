@@ -145,7 +145,7 @@ FACTS: dict[str, type[Message]] = {
     names.FILE_FAILED: events.FileFailed,
     names.FILE_CHUNKED: events.FileChunked,
     names.FILE_EMBEDDED: events.FileEmbedded,
-    names.FILE_SETTLED: events.FileSettled,
+    names.FILES_SETTLED: events.FilesSettled,
     names.REPO_INDEXED: events.RepoIndexed,
     names.DEEP_REQUESTED: events.DeepEmbeddingRequested,
     names.DEEP_EMBEDDED: events.DeepEmbedded,
