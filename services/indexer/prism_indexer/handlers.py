@@ -30,8 +30,10 @@ from prism_runtime.vectors import unpack
 from prism_store.points import FilePoint
 from prism_store.writer import Writer
 
-FILES_PER_BATCH = 48
-CHUNKS_PER_BATCH = 256
+FILES_PER_BATCH = 64
+CHUNKS_PER_BATCH = 512
+# Between two writes of an import, unless the next is full: a write costs by its five requests as much as by its points.
+BULK_DISTANCE_S = 0.25
 SETTLED_PER_MESSAGE = 512
 
 
@@ -59,18 +61,22 @@ class IndexerHandlers:
         self.components: WatchedRecords[Component] | None = None
         self.repositories: WatchedRecords[Repository] | None = None
         # A lane of their own each: a live file never waits for a bulk batch to fill or to be written.
-        self._batchers = {lane: self._make_batcher() for lane in Lane}
+        self._batchers = {
+            Lane.LIVE: self._make_batcher(distance_s=0.0),
+            Lane.BULK: self._make_batcher(distance_s=BULK_DISTANCE_S),
+        }
         self._settled = {
             lane: Batcher(partial(self._publish_settled, lane), items_max=SETTLED_PER_MESSAGE)
             for lane in Lane
         }
 
-    def _make_batcher(self) -> Batcher[Work, bool]:
+    def _make_batcher(self, distance_s: float) -> Batcher[Work, bool]:
         return Batcher(
             self._write,
             items_max=FILES_PER_BATCH,
             weight=lambda work: len(work.point.chunks),
             weight_max=CHUNKS_PER_BATCH,
+            distance_s=distance_s,
         )
 
     def register(self) -> None:
