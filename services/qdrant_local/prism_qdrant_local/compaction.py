@@ -19,8 +19,9 @@ import qdrant_edge as edge
 from prism_qdrant_local.limits import SLICE_POINTS, UNCOMPACTED_POINTS_MIN, UNCOMPACTED_SHARE_MIN
 from prism_qdrant_local.state import CollectionState
 from prism_qdrant_local.store import Collection, Store
-from prism_qdrant_local.system import end_with_parent, release_heap, release_pages
+from prism_qdrant_local.system import end_with_parent, release_pages
 from prism_qdrant_local.wire.schema import read_index, vector_params
+from prism_runtime.garbage import release_heap
 
 # A folder of a segment that is left out of the copy: indexes are built anew, and loading the old ones takes more memory
 # than all the rest.

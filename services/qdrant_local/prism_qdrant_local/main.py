@@ -22,6 +22,7 @@ from prism_qdrant_local.settings import QdrantLocalSettings
 from prism_qdrant_local.state import replace_file
 from prism_qdrant_local.store import Collection, Store
 from prism_qdrant_local.system import release_pages
+from prism_runtime.garbage import release_heap
 
 EXIT_FOLDER_IN_USE = 3
 PORT_FILE = "qdrant.port"
@@ -136,6 +137,7 @@ async def _flush_regularly(store: Store, interval_s: float) -> None:
             logger.exception("flush failed; the write-ahead log keeps what was written")
             continue
         if was_written and not is_written:
+            release_heap()
             release_pages(store.folder)
         was_written = is_written
 

@@ -1,9 +1,8 @@
-"""What the standard library has no word for: memory that goes back to the system, and a child that ends with its parent.
+"""What the standard library has no word for: pages that go back to the system, and a child that ends with its parent.
 
 On Linux; elsewhere all of it does nothing.
 """
 
-import contextlib
 import ctypes
 import signal
 import sys
@@ -30,13 +29,6 @@ def release_pages(folder: Path) -> None:
         if permissions.endswith("s") and path and Path(path[0]).is_relative_to(folder.resolve()):
             start, end = (int(edge, 16) for edge in span.split("-"))
             libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_DONTNEED)
-
-
-def release_heap() -> None:
-    """Give freed memory back; glibc keeps it otherwise."""
-    if _IS_LINUX:
-        with contextlib.suppress(AttributeError):  # another C library
-            ctypes.CDLL(None).malloc_trim(0)
 
 
 def end_with_parent() -> None:
