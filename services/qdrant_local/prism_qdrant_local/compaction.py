@@ -46,6 +46,8 @@ async def compact(store: Store, collection: Collection) -> bool:
         async with store.turn():
             collection.begin_copy()
             await asyncio.to_thread(_copy_points, collection.folder, folder)
+        # Room for the child: what was only written is not read again soon.
+        release_pages(collection.folder)
         await _rebuild(folder, collection.state)
         is_adopted = await _adopt(store, collection, folder)
     finally:
