@@ -67,6 +67,13 @@ async def delete(store: Store, *numbers: int) -> None:
     await store.apply(collection, list(changes.read_delete({"points": ids}, collection.sizes)))
 
 
+def add_deep_vector(store: Store, number: int) -> None:
+    collection = store.get("c")
+    store.create_vector(collection, "deep", {"size": 2, "distance": "Cosine"})
+    deep = edge.PointVectors(uuid.UUID(int=number), {"deep": [0.0, 1.0]})
+    collection.update(edge.UpdateOperation.update_vectors([deep]))
+
+
 def answers(collection: Collection) -> dict[str, Any]:
     """Everything that is stored, and what questions of every kind find, without what float arithmetic leaves open."""
     request = {"limit": limits.LIMIT_MAX, "with_vector": True}
@@ -121,9 +128,11 @@ async def test_it_is_written_to_and_compacted_again(store, folder):
     assert await compaction.compact(store, store.get("c"))
     await write(store, *(point(number, version=2) for number in range(0, 2 * POINTS, 3)))
     await delete(store, *range(0, POINTS, 5))
+    add_deep_vector(store, number=3)
     before = answers(store.get("c"))
     assert await compaction.compact(store, store.get("c"))
     assert without_scores(answers(store.get("c"))) == without_scores(before)
+    assert before["records"][str(uuid.UUID(int=3))][1]["deep"] == [0.0, 1.0]
     assert len(list(store.folder.iterdir())) == 1
 
 
@@ -134,9 +143,7 @@ async def test_what_is_written_meanwhile_is_not_lost(store):
     await until_copied(store, collection, task)
     await write(store, *(point(number, version=2) for number in range(0, POINTS + 50, 2)))
     await delete(store, *range(0, POINTS, 5))
-    store.create_vector(collection, "deep", {"size": 2, "distance": "Cosine"})
-    deep = edge.PointVectors(uuid.UUID(int=1), {"deep": [0.0, 1.0]})
-    collection.update(edge.UpdateOperation.update_vectors([deep]))
+    add_deep_vector(store, number=1)
     before = answers(collection)
     assert await task
     assert without_scores(answers(collection)) == without_scores(before)
