@@ -146,7 +146,7 @@ FACTS: dict[str, type[Message]] = {
     names.FILE_FAILED: events.FileFailed,
     names.FILE_CHUNKED: events.FileChunked,
     names.FILE_EMBEDDED: events.FileEmbedded,
-    names.FILE_SETTLED: events.FileSettled,
+    names.FILES_SETTLED: events.FilesSettled,
     names.REPO_INDEXED: events.RepoIndexed,
     names.DEEP_REQUESTED: events.DeepEmbeddingRequested,
     names.DEEP_EMBEDDED: events.DeepEmbedded,
@@ -306,7 +306,7 @@ An unknown argument is an error that names the known ones; null means left out. 
 then the last results go, and the answer says so. Results that do not fit are behind `next_cursor`.
 
 `confidence` of `search_code` is that of its first result. Measured on questions that have an answer, and on the same ones asked of
-repositories that have none ([quality.md](quality.md), [how it was chosen](decisions/0015-confidence.md)):
+repositories that have none ([quality.md](quality.md), [how it was chosen](decisions/0018-confidence.md)):
 
 - `high`: the first result is right for 97 % of the questions that get it. Read it.
 - `medium`: for 72 %. Look at the next results as well.

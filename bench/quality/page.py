@@ -45,7 +45,7 @@ Words are the same if they are equal or differ in their endings only.
 CONFIDENCE_HEAD = """
 ## Confidence
 
-An answer says how far its first result can be trusted ([0015](decisions/0015-confidence.md)). *First right* is the share of
+An answer says how far its first result can be trusted ([0018](decisions/0018-confidence.md)). *First right* is the share of
 the questions answered so whose first result covers a target. Each of these questions has an answer in its corpus.
 """
 

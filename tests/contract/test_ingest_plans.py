@@ -8,11 +8,12 @@ import pytest
 
 from prism_contracts import names
 from prism_contracts.base import Lane
-from prism_contracts.events import FileSettled, Outcome
+from prism_contracts.events import FilesSettled, Outcome, SettledFile
 from prism_contracts.records import (
     COMPONENT_CHUNKER,
     COMPONENT_FAST_MODEL,
     Component,
+    Job,
     JobState,
 )
 from prism_contracts.rpc import ManifestReply, ManifestRequest, OpenSnapshotRequest, SnapshotFile
@@ -67,6 +68,10 @@ async def ingest(nats_server) -> AsyncIterator[Ingest]:
     await search.stop()
 
 
+def settled(job: Job, files: list[SettledFile]) -> FilesSettled:
+    return FilesSettled(tenant=job.tenant, job=job.job, files=tuple(files))
+
+
 @pytest.mark.parametrize("settled_meanwhile", [1, 2], ids=["some files", "all files"])
 async def test_a_plan_that_comes_second_forgets_no_settled_file(ingest: Ingest, settled_meanwhile) -> None:
     async with asyncio.timeout(DEADLINE_S):
@@ -76,18 +81,13 @@ async def test_a_plan_that_comes_second_forgets_no_settled_file(ingest: Ingest, 
         (await ingest.asked.get()).set()
         job = (await quick).job
         files = [
-            FileSettled(
-                tenant=job.tenant, repo=job.repo, path=file.path, version=job.version, job=job.job,
-                ordinal=ordinal, lane=job.lane, outcome=Outcome.INDEXED,
-            )
+            SettledFile(path=file.path, ordinal=ordinal, outcome=Outcome.INDEXED)
             for ordinal, file in enumerate(FILES)
-        ]  # fmt: skip
-        for file in files[:settled_meanwhile]:
-            await ingest.jobs.on_settled(file)
+        ]
+        await ingest.jobs.on_settled(settled(job, files[:settled_meanwhile]))
         slow_may_plan.set()
         assert list((await slow).needed) == list(range(settled_meanwhile, len(FILES)))
-        for file in files[settled_meanwhile:]:
-            await ingest.jobs.on_settled(file)
+        await ingest.jobs.on_settled(settled(job, files[settled_meanwhile:]))
         ended = await ingest.ledger.jobs.get(job.job)
     assert ended.state is JobState.COMPLETE
     assert ended.counts.indexed == len(FILES)

@@ -18,6 +18,8 @@ import httpx
 import pytest
 from qdrant_client import AsyncQdrantClient, models
 
+from prism_qdrant_local.limits import UNCOMPACTED_POINTS_MIN
+
 START_TIMEOUT_S = 20
 DEADLINE_S = 30
 WORDS = ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]
@@ -212,6 +214,50 @@ def test_a_folder_that_the_state_does_not_name_is_removed_at_start(server) -> No
     server.kill()
     server.start()
     assert not half_made.exists()
+
+
+async def fill(client: AsyncQdrantClient) -> None:
+    """So many points that a compaction pays."""
+    await client.create_collection("c", vectors_config=VECTORS)
+    numbers = range(UNCOMPACTED_POINTS_MIN)
+    for first in numbers[::1_000]:
+        await client.upsert("c", [point(number) for number in numbers[first : first + 1_000]], wait=True)
+
+
+async def until(server: LocalQdrant, client: AsyncQdrantClient, is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not is_so():
+        assert time.monotonic() < deadline, server.log_path.read_text()
+        await client.count("c")  # it answers all the while
+
+
+async def test_at_rest_it_compacts_what_was_written_and_a_kill_loses_nothing(start) -> None:
+    server = start(compaction_idle_s="0.1")
+    client = server.client()
+    await fill(client)
+    await until(server, client, lambda: '"compacted"' in server.log_path.read_text())
+    assert (await client.get_collection("c")).indexed_vectors_count == UNCOMPACTED_POINTS_MIN
+    await client.close()
+    server.kill()
+    server.start()
+    again = server.client()
+    assert (await again.count("c")).count == UNCOMPACTED_POINTS_MIN
+    await again.close()
+
+
+async def test_it_stops_in_the_middle_of_a_compaction_and_goes_on_with_what_it_had(start) -> None:
+    server = start(compaction_idle_s="0.1")
+    client, folders = server.client(), server.folder / "data" / "collections"
+    await fill(client)
+    await until(server, client, lambda: len(list(folders.iterdir())) > 1)
+    await client.close()
+    assert server.stop() == 0
+    server.settings["compaction_idle_s"] = str(DEADLINE_S)
+    server.start()
+    again = server.client()
+    assert (await again.count("c")).count == UNCOMPACTED_POINTS_MIN
+    assert [folder.name for folder in folders.iterdir()] == ["c"]
+    await again.close()
 
 
 # What one request does, others see whole

@@ -5,6 +5,7 @@ import contextlib
 import random
 import uuid
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -22,7 +23,7 @@ from prism_store.client import StoreClient
 from prism_store.gate import connect
 from prism_store.points import FilePoint
 from prism_store.reader import MatchLeg, Reader, TextLeg, VectorLeg
-from prism_store.schema import DEEP_VECTOR, alias, collection, payload_indexes
+from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, alias, collection, payload_indexes
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 
@@ -349,6 +350,21 @@ async def test_a_reader_never_sees_half_a_file(client, tenant):
     await look()
     await writing
     assert seen
+
+
+# Vectors
+
+
+async def test_a_vector_keeps_its_direction_and_a_row_of_zeros_is_kept(client, tenant):
+    file = version_of(tenant, "A", 1)
+    rows = np.random.default_rng(7).normal(0, 0.06, file.vectors.shape).astype(np.float32)
+    rows[0] = 0.0
+    await Writer(client).write(tenant, [replace(file, vectors=rows)])
+    stored = await everything(client, tenant)
+    kept = np.array([stored[chunk.id][1][FAST_VECTOR] for chunk in file.chunks])
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    np.testing.assert_allclose(kept[1:], (rows / np.maximum(lengths, 1e-9))[1:], atol=4e-3)
+    assert not kept[0].any()
 
 
 # Deep vectors

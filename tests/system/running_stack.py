@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 import uuid
-import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from typing import Any
 
 import httpx2
 import nats
+import zstandard
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from nats.js import JetStreamContext
@@ -210,12 +210,12 @@ class RunningStack:
         return answer.json()["job"], answer.json()["needed"]
 
     def send_pack(self, job: str, contents: dict[int, bytes], lane: str = "live") -> None:
-        """The documented form: magic, version, files, raw bytes, then zlib of ordinal, length and content of each."""
+        """The documented form: magic, version, files, raw bytes, then zstd of ordinal, length and content of each."""
         raw = b"".join(
             struct.pack(">II", ordinal, len(content)) + content
             for ordinal, content in sorted(contents.items())
         )
-        pack = struct.pack(">4sBII", b"PRPK", 1, len(contents), len(raw)) + zlib.compress(raw)
+        pack = struct.pack(">4sBII", b"PRPK", 2, len(contents), len(raw)) + zstandard.compress(raw)
         with self.http() as http:
             answer = http.post(
                 f"/api/v1/ingest/snapshots/{job}/packs?lane={lane}",

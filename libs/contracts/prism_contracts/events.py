@@ -4,13 +4,14 @@
       -> FileChanged, FileRemoved, FileSkipped     ingest
       -> FileChunked                               chunker
       -> FileEmbedded                              embedder
-      -> FileSettled                               indexer, when the effect is durable in Qdrant
+      -> FilesSettled                              indexer, when the effect is durable in Qdrant
       -> RepoIndexed                               ingest, when every file of the job is settled
 
 Of two events about one file (tenant, repository, layer, path) the one with the higher `version` wins, in
 whatever order they arrive.
 """
 
+import hashlib
 from enum import StrEnum
 from typing import Any
 
@@ -142,14 +143,33 @@ class Outcome(StrEnum):
     SUPERSEDED = "superseded"  # a newer version was there already
 
 
-class FileSettled(FileEvent):
-    """The file's change is durable in the index. Producer: indexer. Consumer: ingest, which counts jobs by it."""
+class SettledFile(Message):
+    """A file of a job whose change is durable in the index, or which has failed for good."""
 
+    path: str
+    ordinal: int = Field(ge=0)
     outcome: Outcome
     chunks: int = 0
     chunk_ms: float = 0.0
     code: str = ""
     detail: str = ""
+
+
+class FilesSettled(Message):
+    """These files of a job are settled: as many as were written at once. Producer: indexer. Consumer: ingest, which
+    counts jobs by it.
+    """
+
+    v: int = 1
+    tenant: str
+    job: str
+    files: tuple[SettledFile, ...]
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key: the same files of the same job."""
+        ordinals = ",".join(str(file.ordinal) for file in self.files)
+        return f"FilesSettled:{self.job}:{hashlib.sha256(ordinals.encode()).hexdigest()}"
 
 
 class RepoIndexed(Message):

@@ -31,7 +31,7 @@ FILE_SKIPPED = "file.skipped"
 FILE_FAILED = "file.failed"
 DEEP_REQUESTED = "deep.requested"
 DEEP_EMBEDDED = "deep.embedded"
-FILE_SETTLED = "file.settled"
+FILES_SETTLED = "files.settled"
 REPO_INDEXED = "repo.indexed"
 
 WEEK_S = 7 * 24 * HOUR_S
@@ -56,7 +56,7 @@ STREAMS = (
     Stream("PRISM_DEEP", (DEEP_REQUESTED,), work_queue=True, max_bytes=2048 * MIB, max_age_s=WEEK_S),
     Stream(
         "PRISM_SETTLED",
-        (FILE_SETTLED, REPO_INDEXED),
+        (FILES_SETTLED, REPO_INDEXED),
         work_queue=False,
         max_bytes=512 * MIB,
         max_age_s=24 * HOUR_S,

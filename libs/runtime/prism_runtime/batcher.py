@@ -2,10 +2,11 @@
 
 Each message keeps its own handler, and so its own acknowledgement, retry and dead letter; what is expensive
 by the call (a model, a store) still sees batches. A batch is whatever waits when the previous one is done, so
-a lone item never waits for company.
+a lone item never waits for company; where throughput counts more than the moment, batches may keep a distance.
 """
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
@@ -16,6 +17,8 @@ Result = TypeVar("Result")
 
 class Batcher(Generic[Item, Result]):
     """Runs `work` over batches of at most `items_max` items whose weights add up to at most `weight_max`.
+
+    After a batch the next one waits until it is full, for at most `distance_s` seconds.
 
     `work` returns one result an item, in order; an exception object in place of a result is raised for that
     item alone. If `work` itself raises, every item of the batch gets that error.
@@ -28,18 +31,24 @@ class Batcher(Generic[Item, Result]):
         items_max: int,
         weight: Callable[[Item], int] = lambda _: 1,
         weight_max: int = 1 << 62,
+        distance_s: float = 0.0,
     ) -> None:
         self._work = work
         self._items_max = items_max
         self._weight = weight
         self._weight_max = weight_max
+        self._distance_s = distance_s
         self._waiting: deque[tuple[Item, asyncio.Future[Result]]] = deque()
+        self._waiting_weight = 0
+        self._is_full = asyncio.Event()
         self._runner: asyncio.Task[None] | None = None
 
     async def submit(self, item: Item) -> Result:
         """Queue an item and wait for its own result."""
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
+        self._waiting_weight += self._weight(item)
+        self._look_whether_full()
         if self._runner is None or self._runner.done():
             self._runner = asyncio.create_task(self._run())
         return await future
@@ -58,6 +67,9 @@ class Batcher(Generic[Item, Result]):
                 answers = [(future, error) for future in futures]
             for future, answer in answers:
                 _resolve(future, answer)
+            if self._distance_s:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._is_full.wait(), self._distance_s)
 
     def _take(self) -> list[tuple[Item, asyncio.Future[Result]]]:
         batch: list[tuple[Item, asyncio.Future[Result]]] = []
@@ -67,7 +79,15 @@ class Batcher(Generic[Item, Result]):
             if batch and weight > self._weight_max:
                 break
             batch.append(self._waiting.popleft())
+        self._waiting_weight -= sum(self._weight(item) for item, _ in batch)
+        self._look_whether_full()
         return batch
+
+    def _look_whether_full(self) -> None:
+        if len(self._waiting) >= self._items_max or self._waiting_weight >= self._weight_max:
+            self._is_full.set()
+        else:
+            self._is_full.clear()
 
 
 def _resolve(future: asyncio.Future[Result], result: Result | Exception) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp
 
-from prism_runtime.garbage import collect_rarely
+from prism_runtime.garbage import collect_rarely, release_regularly
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +49,7 @@ async def run_process(
         uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5, lifespan="on")
     )
     serving = asyncio.create_task(server.serve(sockets=[listener]))
+    releasing = asyncio.create_task(release_regularly())
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for sig in STOP_SIGNALS:
@@ -61,6 +62,7 @@ async def run_process(
             await _until_first(serving, stopped.wait())
     finally:
         log.info("%s stops", service)
+        releasing.cancel()
         await stop()
         server.should_exit = True
         with contextlib.suppress(asyncio.CancelledError):

@@ -1,23 +1,24 @@
 """Packs: how the contents of files travel from a client to ingest.
 
-    PRPK | version, 1 byte | files, u32 | raw bytes, u32 | zlib of: (ordinal u32 | length u32 | content)*
+    PRPK | version, 1 byte | files, u32 | raw bytes, u32 | zstd of: (ordinal u32 | length u32 | content)*
 
 Numbers are big-endian, ordinals ascend. The same files give the same bytes, so a digest of a pack names it.
 A reader believes none of the numbers: it checks each before it allocates for it.
 """
 
 import struct
-import zlib
 from collections.abc import Iterable, Iterator
+
+import zstandard
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source.limits import DEFAULT_LIMITS, FILES_MAX, PACK_BYTES_MAX, PACK_FILES_MAX, Limits
 
 _MAGIC = b"PRPK"
-_VERSION = 1
+_VERSION = 2  # 1 was of zlib
 _HEADER = struct.Struct(">4sBII")
 _FRAME = struct.Struct(">II")
-# Source code packs at level 3 almost three times as fast as at the default 6, and a seventh larger.
+# Of source code a tenth smaller than zlib at the same level, in a third of the time.
 _COMPRESSION_LEVEL = 3
 
 
@@ -39,10 +40,10 @@ def plan_packs(
 
 
 def encode_pack(items: Iterable[tuple[int, bytes]]) -> bytes:
-    """A pack of (ordinal, content), in any order. Ordinals are distinct."""
+    """A pack of (ordinal, content), in any order: one or more. Ordinals are distinct."""
     ordered = sorted(items)
     raw = b"".join(_FRAME.pack(ordinal, len(content)) + content for ordinal, content in ordered)
-    return _HEADER.pack(_MAGIC, _VERSION, len(ordered), len(raw)) + zlib.compress(raw, _COMPRESSION_LEVEL)
+    return _HEADER.pack(_MAGIC, _VERSION, len(ordered), len(raw)) + _compress(raw)
 
 
 def decode_pack(data: bytes, limits: Limits = DEFAULT_LIMITS) -> list[tuple[int, bytes]]:
@@ -60,7 +61,7 @@ def decode_pack(data: bytes, limits: Limits = DEFAULT_LIMITS) -> list[tuple[int,
             files_max=PACK_FILES_MAX,
             bytes_max=raw_bytes_max,
         )
-    items = _split(_inflate(data[_HEADER.size :], raw_bytes))
+    items = _split(_decompress(data[_HEADER.size :], raw_bytes))
     if len(items) != files:
         raise _invalid(f"it says {files} files and holds {len(items)}")
     return items
@@ -74,19 +75,23 @@ def _read_header(data: bytes) -> tuple[int, int]:
         raise _invalid("it does not start like a pack")
     if version != _VERSION:
         raise _invalid(f"its version {version} is unknown here, which is {_VERSION}")
+    if not files:
+        raise _invalid("it holds no files")
     return files, raw_bytes
 
 
-def _inflate(data: bytes, raw_bytes: int) -> bytes:
-    stream = zlib.decompressobj()
+def _compress(raw: bytes) -> bytes:
+    return zstandard.ZstdCompressor(_COMPRESSION_LEVEL, write_checksum=True).compress(raw)
+
+
+def _decompress(data: bytes, raw_bytes: int) -> bytes:
     try:
-        # One byte more than announced: a bomb is stopped there, and seen.
-        raw = stream.decompress(data, raw_bytes + 1)
-    except zlib.error as error:
+        # Looked at before room is made: a bomb must lie about its length, and is stopped where it says that it ends.
+        if zstandard.get_frame_parameters(data).content_size != raw_bytes:
+            raise _invalid("its contents are not as long as it says")
+        return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
+    except zstandard.ZstdError as error:
         raise _invalid("its contents cannot be decompressed") from error
-    if len(raw) != raw_bytes or not stream.eof or stream.unused_data:
-        raise _invalid("its contents are not as long as it says")
-    return raw
 
 
 def _split(raw: bytes) -> list[tuple[int, bytes]]:

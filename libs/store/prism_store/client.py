@@ -29,7 +29,7 @@ HTTP_TOO_MANY_REQUESTS = 429
 
 
 class StoreClient(AsyncQdrantClient):
-    """Everything that the library's client does, and `ask` and `put`."""
+    """Everything that the library's client does, and `ask`, `put_points` and `delete_points`."""
 
     def __init__(self, settings: StoreSettings) -> None:
         super().__init__(
@@ -49,11 +49,15 @@ class StoreClient(AsyncQdrantClient):
     async def put_points(self, collection: str, points: list[dict[str, Any]], update_filter: Any) -> None:
         """Insert points, and replace those that meet the filter; returns when that is done.
 
-        A vector may be a row of a float32 matrix.
+        A vector may be a row of a matrix.
         """
         # `wait`: without it the answer comes before the effect.
         path = f"/collections/{collection}/points?wait=true"
         await self._call("PUT", path, {"points": points, "update_filter": update_filter})
+
+    async def delete_points(self, collection: str, matching: Any) -> None:
+        """Delete all points that meet the filter; returns when that is done."""
+        await self._call("POST", f"/collections/{collection}/points/delete?wait=true", {"filter": matching})
 
     async def close(self, grpc_grace: float | None = None, **kwargs: Any) -> None:
         """Close the connections of both ways."""

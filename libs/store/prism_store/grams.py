@@ -41,11 +41,15 @@ def lower(text: str) -> str:
 
 def write_signature(text: str) -> str:
     """The signature of a text, in base64."""
-    table = np.zeros(TABLE_BITS_MAX, np.bool_)
-    table[_places(_hashes(text), TABLE_BITS_MAX)] = True
+    hashes = _hashes(text)
+    # No smaller table can be filled too much before it is halved, however many of the trigrams differ.
+    bits = 1 << int(len(hashes) / FILLED_SHARE_MAX).bit_length()
+    bits = min(max(bits, TABLE_BITS_MIN), TABLE_BITS_MAX)
+    table = np.zeros(bits, np.bool_)
+    table[_places(hashes, bits)] = True
     while len(table) > TABLE_BITS_MIN:
         # Places are the high bits of a hash: half the table is each two neighbours as one.
-        half = table[0::2] | table[1::2]
+        half = table.view(np.uint16) != 0
         if np.count_nonzero(half) > FILLED_SHARE_MAX * len(half):
             break
         table = half

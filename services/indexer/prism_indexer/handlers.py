@@ -1,6 +1,8 @@
-"""Events become points; when they are durable, `FileSettled` is said."""
+"""Events become points; when they are durable, `FilesSettled` is said."""
 
+from collections import defaultdict
 from collections.abc import Container, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from prism_contracts import names
@@ -13,9 +15,10 @@ from prism_contracts.events import (
     FileEvent,
     FileFailed,
     FileRemoved,
-    FileSettled,
     FileSkipped,
+    FilesSettled,
     Outcome,
+    SettledFile,
 )
 from prism_contracts.records import COMPONENT_FAST_MODEL, Component, Repository, repository_key
 from prism_indexer.core import failed_point, indexed_point, removed_point, skipped_point
@@ -27,8 +30,11 @@ from prism_runtime.vectors import unpack
 from prism_store.points import FilePoint
 from prism_store.writer import Writer
 
-FILES_PER_BATCH = 48
-CHUNKS_PER_BATCH = 256
+FILES_PER_BATCH = 64
+CHUNKS_PER_BATCH = 512
+# Between two writes of an import, unless the next is full: a write costs by its five requests as much as by its points.
+BULK_DISTANCE_S = 0.25
+SETTLED_PER_MESSAGE = 512
 
 
 class Work(NamedTuple):
@@ -36,6 +42,13 @@ class Work(NamedTuple):
 
     event: FileEvent
     point: FilePoint
+
+
+class Settled(NamedTuple):
+    """A file that is done, and what its job is told of it."""
+
+    event: FileEvent
+    file: SettledFile
 
 
 class IndexerHandlers:
@@ -48,14 +61,22 @@ class IndexerHandlers:
         self.components: WatchedRecords[Component] | None = None
         self.repositories: WatchedRecords[Repository] | None = None
         # A lane of their own each: a live file never waits for a bulk batch to fill or to be written.
-        self._batchers = {lane: self._make_batcher() for lane in Lane}
+        self._batchers = {
+            Lane.LIVE: self._make_batcher(distance_s=0.0),
+            Lane.BULK: self._make_batcher(distance_s=BULK_DISTANCE_S),
+        }
+        self._settled = {
+            lane: Batcher(partial(self._publish_settled, lane), items_max=SETTLED_PER_MESSAGE)
+            for lane in Lane
+        }
 
-    def _make_batcher(self) -> Batcher[Work, bool]:
+    def _make_batcher(self, distance_s: float) -> Batcher[Work, bool]:
         return Batcher(
             self._write,
             items_max=FILES_PER_BATCH,
             weight=lambda work: len(work.point.chunks),
             weight_max=CHUNKS_PER_BATCH,
+            distance_s=distance_s,
         )
 
     def register(self) -> None:
@@ -154,8 +175,18 @@ class IndexerHandlers:
         await self._bus.publish(names.DEEP_REQUESTED, event.lane, request, request.message_id)
 
     async def _settle(self, event: FileEvent, outcome: Outcome, **facts: object) -> None:
-        settled = FileSettled(**event.address, outcome=outcome, **facts)
-        await self._bus.publish(names.FILE_SETTLED, event.lane, settled, settled.message_id)
+        file = SettledFile(path=event.path, ordinal=event.ordinal, outcome=outcome, **facts)
+        await self._settled[event.lane].submit(Settled(event, file))
+
+    async def _publish_settled(self, lane: Lane, batch: Sequence[Settled]) -> list[None]:
+        """Say what was written together in one message a job: one by one they cost more than their files' points."""
+        by_job: dict[tuple[str, str], list[SettledFile]] = defaultdict(list)
+        for event, file in batch:
+            by_job[event.tenant, event.job].append(file)
+        for (tenant, job), files in by_job.items():
+            settled = FilesSettled(tenant=tenant, job=job, files=tuple(files))
+            await self._bus.publish(names.FILES_SETTLED, lane, settled, settled.message_id)
+        return [None] * len(batch)
 
 
 def _rounds(batch: Sequence[Work], leaving_out: Container[int]) -> list[list[int]]:

@@ -9,6 +9,6 @@ class IndexerSettings(ServiceSettings):
     """Read from `PRISM_…` at start."""
 
     indexer_workers: int = Field(
-        64, ge=1, le=512, description="Files of one lane that are worked on at once."
+        128, ge=1, le=512, description="Files of one lane that are worked on at once."
     )
     deep_enabled: bool = Field(default=False, description="Ask for deep vectors of what is indexed.")

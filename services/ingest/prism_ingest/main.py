@@ -1,7 +1,7 @@
 """Ingest as a process."""
 
 from prism_contracts import names
-from prism_contracts.events import CloneRequested, FileSettled, FilesUploaded
+from prism_contracts.events import CloneRequested, FilesSettled, FilesUploaded
 from prism_contracts.rpc import CloneRequest, JobRequest, JobsRequest, OpenSnapshotRequest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.snapshots import SnapshotStore
@@ -17,7 +17,7 @@ SERVICE = "ingest"
 OPEN_DEADLINE_S = 110.0
 CLONE_DEADLINE_S = 20.0
 ASK_DEADLINE_S = 10.0
-SETTLED_WORKERS = 256
+SETTLED_WORKERS = 16
 CLONES_AT_ONCE = 2
 
 
@@ -25,7 +25,7 @@ def register(bus: Bus, snapshots: SnapshotHandlers, jobs: JobHandlers, workers: 
     """Subscribe to what ingest hears and answers."""
     bus.consume(names.FILES_UPLOADED, FilesUploaded, snapshots.on_uploaded, workers=workers)
     bus.consume(names.CLONE_REQUESTED, CloneRequested, snapshots.on_clone_requested, workers=CLONES_AT_ONCE)
-    bus.consume(names.FILE_SETTLED, FileSettled, jobs.on_settled, workers=SETTLED_WORKERS)
+    bus.consume(names.FILES_SETTLED, FilesSettled, jobs.on_settled, workers=SETTLED_WORKERS)
     bus.consume_dead_letters(jobs.on_dead_letter)
     rpc.serve(
         bus, names.RPC_OPEN_SNAPSHOT, OpenSnapshotRequest, snapshots.open_snapshot, deadline_s=OPEN_DEADLINE_S

@@ -7,6 +7,7 @@ import logging
 import signal
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -16,9 +17,12 @@ import uvicorn
 import uvloop
 
 from prism_qdrant_local.app import App
+from prism_qdrant_local.compaction import compact, is_worthwhile
 from prism_qdrant_local.settings import QdrantLocalSettings
 from prism_qdrant_local.state import replace_file
-from prism_qdrant_local.store import Store
+from prism_qdrant_local.store import Collection, Store
+from prism_qdrant_local.system import release_pages
+from prism_runtime.garbage import release_heap
 
 EXIT_FOLDER_IN_USE = 3
 PORT_FILE = "qdrant.port"
@@ -63,11 +67,16 @@ async def _serve(settings: QdrantLocalSettings) -> None:
     store = Store(settings.data_dir)
     port = listener.getsockname()[1]
     server = _Server(App(store, settings), port_file, port)
-    flusher = asyncio.create_task(_flush_regularly(store, settings.flush_interval_s))
+    housekeeping = [
+        asyncio.create_task(_flush_regularly(store, settings.flush_interval_s)),
+        asyncio.create_task(_compact_at_rest(store, settings.compaction_idle_s)),
+    ]
     try:
         await server.serve(sockets=[listener])
     finally:
-        flusher.cancel()
+        for task in housekeeping:
+            task.cancel()
+        await asyncio.wait(housekeeping)
         port_file.unlink(missing_ok=True)
         store.close()
         logger.info("stopped", port=port)
@@ -119,12 +128,35 @@ class _Server(uvicorn.Server):
 
 
 async def _flush_regularly(store: Store, interval_s: float) -> None:
+    was_written = True  # loading maps files too
     while True:
         await asyncio.sleep(interval_s)
         try:
-            await store.flush()
+            is_written = await store.flush()
         except Exception:
             logger.exception("flush failed; the write-ahead log keeps what was written")
+            continue
+        if was_written and not is_written:
+            release_heap()
+            release_pages(store.folder)
+        was_written = is_written
+
+
+async def _compact_at_rest(store: Store, idle_s: float) -> None:
+    while True:
+        await asyncio.sleep(idle_s)
+        for collection in store.collections:
+            if time.monotonic() - collection.written_at_s >= idle_s and is_worthwhile(collection):
+                await _try_to_compact(store, collection)
+
+
+async def _try_to_compact(store: Store, collection: Collection) -> None:
+    try:
+        is_done = await compact(store, collection)
+    except Exception:
+        logger.exception("compaction failed; the collection stays as it was", collection=collection.name)
+    else:
+        logger.info("compacted" if is_done else "compaction given up", collection=collection.name)
 
 
 def _configure_logging() -> None:

@@ -58,7 +58,8 @@ async def create_collection(request: Request) -> Any:
 
 async def delete_collection(request: Request) -> Any:
     """DELETE /collections/{collection}."""
-    return request.store.drop(request.path[0])
+    async with request.store.turn():
+        return request.store.drop(request.path[0])
 
 
 async def collection_exists(request: Request) -> Any:
@@ -102,13 +103,15 @@ def _payload_schema(collection: Collection, info: edge.ShardInfo) -> dict[str, A
 async def create_index(request: Request) -> Any:
     """PUT /collections/{collection}/index."""
     field, params, operation = schema.read_index(request.body)
-    request.store.create_index(request.collection, field, params, operation)
+    async with request.store.turn():
+        request.store.create_index(request.collection, field, params, operation)
     return _update_result(request)
 
 
 async def delete_index(request: Request) -> Any:
     """DELETE /collections/{collection}/index/{field}."""
-    request.store.drop_index(request.collection, request.path[1])
+    async with request.store.turn():
+        request.store.drop_index(request.collection, request.path[1])
     return _update_result(request)
 
 
@@ -117,13 +120,16 @@ async def create_vector_name(request: Request) -> Any:
     name = request.path[1]
     if not 0 < len(name) <= NAME_LENGTH_MAX:
         raise bad_request("Wrong input: only named vectors are supported by this server")
-    request.store.create_vector(request.collection, name, schema.read_new_vector(request.body))
+    vector = schema.read_new_vector(request.body)
+    async with request.store.turn():
+        request.store.create_vector(request.collection, name, vector)
     return _update_result(request)
 
 
 async def delete_vector_name(request: Request) -> Any:
     """DELETE /collections/{collection}/vectors/{vector}."""
-    request.store.drop_vector(request.collection, request.path[1])
+    async with request.store.turn():
+        request.store.drop_vector(request.collection, request.path[1])
     return _update_result(request)
 
 

@@ -25,3 +25,8 @@ class QdrantLocalSettings(BaseSettings):
         gt=0,
         description="Seconds between flushes of what was written; a kill loses nothing either way.",
     )
+    compaction_idle_s: float = Field(
+        default=5.0,
+        gt=0,
+        description="Seconds without a write after which what was written is made immutable, which frees its memory.",
+    )

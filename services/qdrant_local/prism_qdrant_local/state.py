@@ -22,6 +22,8 @@ class CollectionState:
     vectors: dict[str, dict[str, Any]]
     indexes: dict[str, dict[str, Any]] = field(default_factory=dict)
     metadata: dict[str, Any] | None = None
+    folder: str = ""  # below `collections`; empty: the collection's name
+    compacted_points: int = 0  # points at the last compaction
 
 
 @dataclass(slots=True)

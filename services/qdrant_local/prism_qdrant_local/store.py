@@ -7,10 +7,13 @@ is short, and is atomic for all other requests. Long writes run as slices and le
 from __future__ import annotations  # some of the engine's types exist in its stub only
 
 import asyncio
+import contextlib
 import re
 import shutil
+import time
+import uuid
+from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ import qdrant_edge as edge
 from prism_qdrant_local.errors import bad_request, conflict, not_found
 from prism_qdrant_local.limits import (
     FILTER_PAGE_POINTS,
+    LATE_OPERATIONS_MAX,
     NAME_LENGTH_MAX,
     READER_TURNS,
     SLICE_POINTS,
@@ -36,13 +40,18 @@ _FORBIDDEN_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
 class Collection:
     """One engine shard and what was said about it when it was created."""
 
-    def __init__(self, name: str, shard: edge.EdgeShard, state: CollectionState) -> None:
+    def __init__(self, name: str, folder: Path, state: CollectionState, shard: edge.EdgeShard) -> None:
         """Wrap an open shard."""
         self.name = name
+        self.folder = folder
         self.shard = shard
         self.state = state
         self.sizes = {vector: params["size"] for vector, params in state.vectors.items()}
         self.unflushed_points = 0
+        self.uncompacted_points = max(0, shard.info().points_count - state.compacted_points)
+        self.written_at_s = time.monotonic()
+        # While a copy of the folder is at work on: what was written since it was made.
+        self.late: deque[tuple[edge.UpdateOperation, int]] | None = None
         self.is_closed = False
 
     def update(self, operation: edge.UpdateOperation, points: int = 1) -> None:
@@ -50,9 +59,35 @@ class Collection:
         if self.is_closed:
             raise not_found(f"Collection `{self.name}` doesn't exist!")
         self.unflushed_points += points
+        self.uncompacted_points += points
+        self.written_at_s = time.monotonic()
+        self._note_late(operation, points)
         self.shard.update(operation)
         if self.unflushed_points >= UNFLUSHED_POINTS_MAX:
             self.flush()
+
+    def _note_late(self, operation: edge.UpdateOperation, points: int) -> None:
+        if self.late is None:
+            return
+        self.late.append((operation, points))
+        if len(self.late) > LATE_OPERATIONS_MAX:
+            self.late = None
+
+    def begin_copy(self) -> None:
+        """Write everything to the folder, and keep from now on what is written, for who copies it."""
+        self.flush()
+        self.late = deque()
+        self.uncompacted_points = 0
+
+    def apply_late(self, shard: edge.EdgeShard, points_max: int) -> None:
+        """Apply to a copy what was written since it was made, about `points_max` points of it."""
+        spent = 0
+        while self.late and spent < points_max:
+            operation, points = self.late.popleft()
+            # What the engine refused here it refuses there, and keeps the same half of it.
+            with contextlib.suppress(Exception):
+                shard.update(operation)
+            spent += points
 
     def require_points(self, ids: list[PointId]) -> None:
         """Refuse with 404 unless all points exist."""
@@ -102,15 +137,22 @@ class Store:
         self._state = load_state(self._state_path)
         self._collections = {name: self._load(name, state) for name, state in self._state.collections.items()}
         self._writers = asyncio.Lock()
+        named = {collection.folder for collection in self.collections}
         for folder in self._folder.iterdir():
-            if folder.name not in self._state.collections:
+            if folder not in named:
                 shutil.rmtree(folder)
 
     def _load(self, name: str, state: CollectionState) -> Collection:
-        collection = Collection(name, edge.EdgeShard.load(str(self._folder / name)), state)
+        folder = self._folder / (state.folder or name)
+        collection = Collection(name, folder, state, edge.EdgeShard.load(str(folder)))
         indexed = collection.shard.info().payload_schema
         state.indexes = {field: schema for field, schema in state.indexes.items() if field in indexed}
         return collection
+
+    @property
+    def folder(self) -> Path:
+        """Where the folders of the collections are."""
+        return self._folder
 
     @property
     def collections(self) -> list[Collection]:
@@ -152,7 +194,7 @@ class Store:
         state = CollectionState(vectors, metadata=metadata)
         self._state.collections[name] = state
         self._save()
-        self._collections[name] = Collection(name, shard, state)
+        self._collections[name] = Collection(name, folder, state, shard)
 
     def drop(self, name: str) -> bool:
         """Delete a collection and its aliases; False when there is none of this very name."""
@@ -166,8 +208,23 @@ class Store:
         self._save()
         collection.is_closed = True
         collection.shard.close()
-        shutil.rmtree(self._folder / name)
+        shutil.rmtree(collection.folder)
         return True
+
+    def new_folder(self) -> Path:
+        """A path for the copy of a collection. Nothing is there; what is there at a start is removed."""
+        return self._folder / uuid.uuid4().hex
+
+    def adopt(self, collection: Collection, folder: Path, shard: edge.EdgeShard) -> None:
+        """Let a compacted copy take the place of a collection's shard and folder, which go."""
+        old_shard, old_folder = collection.shard, collection.folder
+        shard.flush()
+        collection.shard, collection.folder, collection.unflushed_points = shard, folder, 0
+        collection.state.folder = folder.name
+        collection.state.compacted_points = shard.info().points_count
+        self._save()
+        old_shard.close()
+        shutil.rmtree(old_folder)
 
     def create_index(
         self, collection: Collection, field: str, schema: dict[str, Any], operation: edge.UpdateOperation
@@ -251,20 +308,26 @@ class Store:
             async with self.turn():
                 is_done = _run_slice(collection, calls)
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Hold one slice of work, in order of arrival, and let waiting readers in before the next one."""
+        """Hold one slice of work, in order of arrival, and let waiting readers in before the next one.
+
+        Whatever changes a collection once requests are served happens in a turn: folders are copied in one.
+        """
         async with self._writers:
             try:
                 yield
             finally:
                 await _let_readers_in()
 
-    async def flush(self) -> None:
-        """Flush each collection that was written to."""
+    async def flush(self) -> bool:
+        """Flush each collection that was written to; whether there was one."""
+        was_written = False
         for collection in self.collections:
             async with self.turn():
+                was_written |= collection.unflushed_points > 0
                 collection.flush()
+        return was_written
 
     def close(self) -> None:
         """Flush and close all collections."""

@@ -60,6 +60,15 @@ def test_the_idempotency_key_is_that_of_the_thing_said(name, key):
     assert TYPES[name].model_validate_json(example(name)).message_id == key
 
 
+def test_settled_files_are_the_same_message_if_they_are_the_same_files():
+    said = events.FilesSettled.model_validate_json(example("FilesSettled"))
+    again = said.model_copy(update={"files": tuple(file.model_copy() for file in said.files)})
+    fewer = said.model_copy(update={"files": said.files[:1]})
+    other_job = said.model_copy(update={"job": "another"})
+    assert again.message_id == said.message_id
+    assert len({said.message_id, fewer.message_id, other_job.message_id}) == 3
+
+
 @pytest.mark.parametrize("count", [0, rpc.SYMBOLS_BATCH_MAX + 1])
 def test_a_batch_of_symbols_has_a_limit(count):
     with pytest.raises(ValidationError):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorBody, ErrorCode
-from prism_contracts.events import FileSettled, Outcome
+from prism_contracts.events import Outcome, SettledFile
 from prism_contracts.records import FINAL_STATES, Job, JobCounts, JobState
 from prism_ingest.core import jobs as jobs_module
 from prism_ingest.core.jobs import apply_settled, fail_job, is_final, new_job, open_ordinals, settled_count
@@ -37,15 +37,13 @@ def planned(files: int, removed: int = 0, unchanged: int = 0) -> Job:
     )
 
 
-def settled(ordinal: int, outcome: Outcome = Outcome.INDEXED, chunks: int = 1) -> FileSettled:
-    return FileSettled(
-        tenant="t", repo="r", path=f"{ordinal}.py", version=1, job="j", ordinal=ordinal, lane=Lane.BULK,
-        outcome=outcome, chunks=chunks, code="parse_failed" if outcome is Outcome.FAILED else "",
-    )  # fmt: skip
+def settled(ordinal: int, outcome: Outcome = Outcome.INDEXED, chunks: int = 1) -> SettledFile:
+    code = "parse_failed" if outcome is Outcome.FAILED else ""
+    return SettledFile(path=f"{ordinal}.py", ordinal=ordinal, outcome=outcome, chunks=chunks, code=code)
 
 
 @st.composite
-def jobs_with_events(draw) -> tuple[Job, list[FileSettled]]:
+def jobs_with_events(draw) -> tuple[Job, list[SettledFile]]:
     unchanged, files, removed = (draw(st.integers(0, 12)) for _ in range(3))
     job = planned(files, removed, unchanged)
     outcomes = [draw(st.sampled_from(OF_FILES)) for _ in range(files)]

@@ -72,6 +72,37 @@ async def test_an_item_heavier_than_a_batch_goes_alone():
     assert work.batches == [[1], [99], [1]]
 
 
+FOR_EVER_S = 3_600.0
+
+
+async def test_with_a_distance_the_first_goes_at_once_and_the_next_when_it_is_full():
+    work = Work()
+    batcher = Batcher(work, items_max=3, distance_s=FOR_EVER_S)
+    assert await batcher.submit(1) == -1
+    tasks = [asyncio.create_task(batcher.submit(item)) for item in (2, 3)]
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert work.batches == [[1]]
+    assert await asyncio.gather(*tasks, batcher.submit(4)) == [-2, -3, -4]
+    assert work.batches == [[1], [2, 3, 4]]
+
+
+async def test_a_batch_is_full_by_weight_as_well():
+    work = Work()
+    batcher = Batcher(work, items_max=100, weight=lambda item: item, weight_max=10, distance_s=FOR_EVER_S)
+    await batcher.submit(1)
+    assert await asyncio.gather(batcher.submit(4), batcher.submit(6)) == [-4, -6]
+    assert work.batches == [[1], [4, 6]]
+
+
+async def test_after_the_distance_a_batch_goes_though_it_is_not_full():
+    work = Work()
+    batcher = Batcher(work, items_max=100, distance_s=0.001)
+    await batcher.submit(1)
+    assert await batcher.submit(2) == -2
+    assert work.batches == [[1], [2]]
+
+
 async def test_the_error_of_one_item_is_its_own():
     batcher = Batcher(Work(), items_max=10)
     results = await asyncio.gather(*map(batcher.submit, [1, ValueError("mine"), 3]), return_exceptions=True)

@@ -2,9 +2,9 @@
 
 import contextlib
 import struct
-import zlib
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,12 +12,12 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_source.limits import FILES_MAX, PACK_BYTES_MAX, PACK_FILES_MAX, Limits
 from prism_source.pack import decode_pack, encode_pack, plan_packs
 
-ITEMS = st.dictionaries(st.integers(0, FILES_MAX - 1), st.binary(max_size=300), max_size=20)
+ITEMS = st.dictionaries(st.integers(0, FILES_MAX - 1), st.binary(max_size=300), min_size=1, max_size=20)
 
 
-def forge(raw: bytes, *, magic=b"PRPK", version=1, files=1, raw_bytes=None) -> bytes:
+def forge(raw: bytes, *, magic=b"PRPK", version=2, files=1, raw_bytes=None) -> bytes:
     size = len(raw) if raw_bytes is None else raw_bytes
-    return struct.pack(">4sBII", magic, version, files, size) + zlib.compress(raw)
+    return struct.pack(">4sBII", magic, version, files, size) + zstandard.compress(raw)
 
 
 def frame(ordinal: int, content: bytes) -> bytes:
@@ -57,7 +57,7 @@ def test_a_cut_pack_is_refused(items, data):
 
 @given(st.binary(max_size=300))
 def test_noise_is_refused(noise):
-    assert refusal(b"PRPK\x01" + noise) in (ErrorCode.MESSAGE_INVALID, ErrorCode.PAYLOAD_TOO_LARGE)
+    assert refusal(b"PRPK\x02" + noise) in (ErrorCode.MESSAGE_INVALID, ErrorCode.PAYLOAD_TOO_LARGE)
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,10 @@ def test_noise_is_refused(noise):
     [
         b"",
         forge(frame(0, b"x"), magic=b"ZIP!"),
-        forge(frame(0, b"x"), version=2),
+        forge(frame(0, b"x"), version=1),
         forge(frame(0, b"x"), files=2),
         forge(frame(0, b"x"), files=0),
+        encode_pack([]),
         forge(frame(0, b"x"), raw_bytes=3),
         forge(frame(0, b"x"), raw_bytes=100),
         forge(frame(0, b"x"))[:-1],
@@ -88,6 +89,14 @@ def test_a_bomb_is_stopped_before_it_unfolds():
     bomb = b"\0" * (20 * PACK_BYTES_MAX)
     assert refusal(forge(bomb)) is ErrorCode.PAYLOAD_TOO_LARGE
     assert refusal(forge(bomb, raw_bytes=100)) is ErrorCode.MESSAGE_INVALID
+
+
+def test_a_bomb_that_lies_about_its_length_is_stopped_there():
+    frame_said = zstandard.compress(b"\0" * PACK_BYTES_MAX)
+    frame_true = zstandard.compress(b"\0" * (2 * PACK_BYTES_MAX))
+    header, said = zstandard.frame_header_size(frame_true), zstandard.frame_header_size(frame_said)
+    lying = frame_said[:said] + frame_true[header:]
+    assert refusal(forge(b"", raw_bytes=PACK_BYTES_MAX)[:13] + lying) is ErrorCode.MESSAGE_INVALID
 
 
 def test_sizes_are_limited_at_the_limit_and_just_past_it():

@@ -1,7 +1,6 @@
 """The file list of each running job, in the object store: what a restart goes on from."""
 
 import zlib
-from functools import lru_cache
 
 from nats.js import JetStreamContext
 from nats.js.api import ObjectStoreConfig
@@ -31,8 +30,7 @@ class SnapshotStore:
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
-        self._recent = lru_cache(maxsize=IN_MEMORY_MAX)(JobFiles.model_validate_json)
-        self._raw: dict[str, bytes] = {}
+        self._recent: dict[str, JobFiles] = {}
 
     @classmethod
     async def open(cls, js: JetStreamContext, replicas: int) -> "SnapshotStore":
@@ -46,26 +44,26 @@ class SnapshotStore:
 
     async def get(self, job: str) -> JobFiles:
         """The list of a job. Raises JOB_NOT_FOUND."""
-        raw = self._raw.get(job) or await self._fetch(job)
-        return self._recent(raw)
+        if job not in self._recent:
+            files = await self._fetch(job)
+            while len(self._recent) >= IN_MEMORY_MAX:
+                self._recent.pop(next(iter(self._recent)))
+            self._recent[job] = files
+        return self._recent[job]
 
     async def drop(self, job: str) -> None:
         """Forget the list of a job that ended."""
-        self._raw.pop(job, None)
+        self._recent.pop(job, None)
         try:
             await self._store.delete(job)
         except ObjectNotFoundError:
             return
 
-    async def _fetch(self, job: str) -> bytes:
+    async def _fetch(self, job: str) -> JobFiles:
         try:
             stored = await self._store.get(job)
         except ObjectNotFoundError as error:
             raise PrismError(
                 ErrorCode.JOB_NOT_FOUND, f"Job {job} has no snapshot.", "Open a snapshot first."
             ) from error
-        raw = zlib.decompress(stored.data or b"")
-        if len(self._raw) >= IN_MEMORY_MAX:
-            self._raw.pop(next(iter(self._raw)))
-        self._raw[job] = raw
-        return raw
+        return JobFiles.model_validate_json(zlib.decompress(stored.data or b""))

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from prism_contracts.base import Lane, repo_id
 from prism_contracts.errors import ErrorBody
-from prism_contracts.events import FileSettled, Outcome
+from prism_contracts.events import Outcome, SettledFile
 from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobCounts, JobState, SlowFile
 
 PROBLEMS_MAX = 100
@@ -53,21 +53,21 @@ def is_planned(job: Job) -> bool:
     return bool(job.settled or job.expected) or is_final(job)
 
 
-def apply_settled(job: Job, events: Sequence[FileSettled], now: datetime) -> Job:
+def apply_settled(job: Job, files: Sequence[SettledFile], now: datetime) -> Job:
     """The job after these files settled; the same job if all of them were counted before."""
     bits, counts, problems = bytearray(job.settled), job.counts.model_dump(), list(job.problems)
     slowest = list(job.slowest)
     fresh = 0
-    for event in events:
-        if not _set_bit(bits, event.ordinal):
+    for file in files:
+        if not _set_bit(bits, file.ordinal):
             continue
         fresh += 1
-        counts[_counter(job, event)] += 1
-        counts["chunks"] += event.chunks
-        if event.chunk_ms >= SLOW_MS:
-            slowest.append(SlowFile(path=event.path, milliseconds=event.chunk_ms))
-        if event.outcome is Outcome.FAILED and len(problems) < PROBLEMS_MAX:
-            problems.append(FileProblem(path=event.path, code=event.code, detail=event.detail))
+        counts[_counter(job, file)] += 1
+        counts["chunks"] += file.chunks
+        if file.chunk_ms >= SLOW_MS:
+            slowest.append(SlowFile(path=file.path, milliseconds=file.chunk_ms))
+        if file.outcome is Outcome.FAILED and len(problems) < PROBLEMS_MAX:
+            problems.append(FileProblem(path=file.path, code=file.code, detail=file.detail))
     if not fresh:
         return job
     changed = job.model_copy(
@@ -75,7 +75,7 @@ def apply_settled(job: Job, events: Sequence[FileSettled], now: datetime) -> Job
             "settled": bytes(bits),
             "counts": JobCounts(**counts),
             "problems": tuple(problems),
-            "slowest": tuple(sorted(slowest, key=lambda file: (-file.milliseconds, file.path))[:SLOWEST_MAX]),
+            "slowest": tuple(sorted(slowest, key=lambda slow: (-slow.milliseconds, slow.path))[:SLOWEST_MAX]),
             "updated_at": now,
         }
     )
@@ -115,8 +115,8 @@ def _set_bit(bits: bytearray, ordinal: int) -> bool:
     return True
 
 
-def _counter(job: Job, event: FileSettled) -> str:
-    if event.outcome is not Outcome.SUPERSEDED:
-        return event.outcome.value
+def _counter(job: Job, file: SettledFile) -> str:
+    if file.outcome is not Outcome.SUPERSEDED:
+        return file.outcome.value
     # The index has a newer version than this job's of the file. Removals follow behind the files of the snapshot.
-    return Outcome.INDEXED.value if event.ordinal < job.counts.seen else Outcome.REMOVED.value
+    return Outcome.INDEXED.value if file.ordinal < job.counts.seen else Outcome.REMOVED.value

@@ -14,10 +14,11 @@ from prism_contracts.events import (
     CloneRequested,
     FileEvent,
     FileFailed,
-    FileSettled,
+    FilesSettled,
     FilesUploaded,
     Outcome,
     RepoIndexed,
+    SettledFile,
 )
 from prism_contracts.records import Job, JobState
 from prism_contracts.rpc import JobReply, JobRequest, JobsReply, JobsRequest
@@ -28,7 +29,7 @@ from prism_ingest.handlers.publishing import publish_file_events
 from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus, DeadLetter
 
-SETTLED_PER_BATCH = 512
+SETTLED_PER_BATCH = 16
 
 log = logging.getLogger(__name__)
 
@@ -40,10 +41,10 @@ class JobHandlers:
         self._bus = bus
         self._ledger = ledger
         self._snapshots = snapshots
-        self._settled: Batcher[FileSettled, None] = Batcher(self._count, items_max=SETTLED_PER_BATCH)
+        self._settled: Batcher[FilesSettled, None] = Batcher(self._count, items_max=SETTLED_PER_BATCH)
 
-    async def on_settled(self, event: FileSettled) -> None:
-        """A file of a job is done."""
+    async def on_settled(self, event: FilesSettled) -> None:
+        """Files of a job are done."""
         await self._settled.submit(event)
 
     async def on_dead_letter(self, letter: DeadLetter) -> None:
@@ -55,10 +56,8 @@ class JobHandlers:
                 code=ErrorCode(letter.code), message=letter.reason, next_action="Index the repository again."
             )
             await self.fail(event.job, error)
-        elif isinstance(event, FileSettled) or event is None:
-            return
-        else:
-            await publish_file_events(self._bus, [_consequence(event, letter)])
+        elif isinstance(event, FileEvent):
+            await self._publish_failed(event, letter)
 
     async def fail(self, job_id: str, error: ErrorBody, state: JobState = JobState.FAILED) -> None:
         """End a job for a reason."""
@@ -111,17 +110,28 @@ class JobHandlers:
         await self._bus.publish(names.REPO_INDEXED, job.lane, fact, fact.message_id)
         await self._snapshots.drop(job.job)
 
-    async def _count(self, events: Sequence[FileSettled]) -> list[Exception | None]:
-        by_job: dict[str, list[FileSettled]] = defaultdict(list)
+    async def _publish_failed(self, event: FileEvent, letter: DeadLetter) -> None:
+        """Let the indexer note that a file was given up; if it cannot even do that, the job does."""
+        reason = {"code": letter.code, "detail": letter.reason}
+        if letter.subject.endswith(names.FILE_FAILED):
+            file = SettledFile(path=event.path, ordinal=event.ordinal, outcome=Outcome.FAILED, **reason)
+            settled = FilesSettled(tenant=event.tenant, job=event.job, files=(file,))
+            await self._bus.publish(names.FILES_SETTLED, event.lane, settled, settled.message_id)
+        else:
+            failed = FileFailed(**event.address, stage=letter.consumer.split("-")[0], **reason)
+            await publish_file_events(self._bus, [failed])
+
+    async def _count(self, events: Sequence[FilesSettled]) -> list[Exception | None]:
+        by_job: dict[str, list[SettledFile]] = defaultdict(list)
         for event in events:
-            by_job[event.job].append(event)
+            by_job[event.job] += event.files
         for job_id, settled in by_job.items():
             if await self._ledger.jobs.get(job_id) is None:
                 continue  # older than the records that are kept
             await self._count_job(job_id, settled)
         return [None] * len(events)
 
-    async def _count_job(self, job_id: str, settled: Sequence[FileSettled]) -> None:
+    async def _count_job(self, job_id: str, settled: Sequence[SettledFile]) -> None:
         job = await self._ledger.jobs.modify(
             job_id, lambda found: apply_settled(_known(found), settled, _now())
         )
@@ -136,21 +146,12 @@ class JobHandlers:
         return [job for job in jobs if request.repo.lower() in {job.repo_name.lower(), job.repo}]
 
 
-def _consequence(event: FileEvent, letter: DeadLetter) -> FileEvent:
-    """What follows from a file's dead letter: the indexer notes it; if it cannot even do that, the job does."""
-    if letter.subject.endswith(names.FILE_FAILED):
-        return FileSettled(**event.address, outcome=Outcome.FAILED, code=letter.code, detail=letter.reason)
-    return FileFailed(
-        **event.address, stage=letter.consumer.split("-")[0], code=letter.code, detail=letter.reason
-    )
-
-
-def _read_letter(letter: DeadLetter) -> FileEvent | FilesUploaded | CloneRequested | None:
+def _read_letter(letter: DeadLetter) -> FileEvent | FilesUploaded | CloneRequested | FilesSettled | None:
     fact = letter.subject.split(".", 2)[-1]
-    types: dict[str, type[FilesUploaded | CloneRequested | FileSettled | FileEvent]] = {
+    types: dict[str, type[FilesUploaded | CloneRequested | FilesSettled | FileEvent]] = {
         names.FILES_UPLOADED: FilesUploaded,
         names.CLONE_REQUESTED: CloneRequested,
-        names.FILE_SETTLED: FileSettled,
+        names.FILES_SETTLED: FilesSettled,
     }
     try:
         return types.get(fact, FileEvent).model_validate_json(letter.body)

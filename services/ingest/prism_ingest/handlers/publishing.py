@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 from prism_contracts import names
-from prism_contracts.events import FileChanged, FileEvent, FileFailed, FileRemoved, FileSettled, FileSkipped
+from prism_contracts.events import FileChanged, FileEvent, FileFailed, FileRemoved, FileSkipped
 from prism_runtime.bus import Bus
 
 IN_FLIGHT_MAX = 64
@@ -14,7 +14,6 @@ FACTS: dict[type[FileEvent], str] = {
     FileRemoved: names.FILE_REMOVED,
     FileSkipped: names.FILE_SKIPPED,
     FileFailed: names.FILE_FAILED,
-    FileSettled: names.FILE_SETTLED,
 }
 
 

@@ -2,7 +2,7 @@
 
 What tells right from wrong is the lead of the best file's score over the next file's; the score itself tells whether the
 repository has an answer at all. Measured shares are in docs/quality.md, how the levels were chosen in
-docs/decisions/0015-confidence.md.
+docs/decisions/0018-confidence.md.
 """
 
 from collections.abc import Sequence

@@ -1,0 +1,63 @@
+"""What the indexer says on a real nats-server when files are settled."""
+
+import asyncio
+
+from prism_contracts import names
+from prism_contracts.base import Lane, repo_id
+from prism_contracts.events import FileRemoved, FilesSettled, Outcome
+from prism_contracts.records import Repository, repository_key
+from prism_indexer.handlers import IndexerHandlers
+from prism_indexer.settings import IndexerSettings
+from prism_runtime.bus import Bus
+from prism_runtime.records import Records, open_bucket
+from prism_store.gate import connect
+from prism_store.settings import StoreSettings
+from prism_store.writer import Writer
+
+DEADLINE_S = 20
+REPO = repo_id("acme/parcel-tracker")
+FILES_PER_JOB = 3
+JOBS = {"older": 1, "old": 2}  # job -> version
+REPOSITORY = Repository(
+    tenant="t", repo=REPO, name="acme/parcel-tracker", source="upload", created_at="2026-03-14T00:00:00Z",
+    next_version=9,
+)  # fmt: skip
+
+
+async def test_files_that_settle_together_are_said_in_one_message_a_job(nats_server) -> None:
+    settings = IndexerSettings(nats_url=nats_server.url)
+    indexer, ingest = Bus("indexer", settings), Bus("ingest", settings)
+    heard: asyncio.Queue[FilesSettled] = asyncio.Queue()
+    ingest.consume(names.FILES_SETTLED, FilesSettled, heard.put, workers=1)
+    qdrant = connect(StoreSettings())  # not asked: all of it belongs to imports that a newer one has followed
+    handlers = IndexerHandlers(indexer, Writer(qdrant), settings)
+    await indexer.start()
+    await ingest.start()
+    records = Records(await open_bucket(indexer.js, names.KV_REPOSITORIES), Repository)
+    await records.put(repository_key("t", REPO), REPOSITORY)
+    handlers.repositories = await indexer.follow(names.KV_REPOSITORIES, Repository)
+    removed = [
+        FileRemoved(
+            tenant="t",
+            repo=REPO,
+            path=f"{ordinal}.py",
+            version=version,
+            job=job,
+            ordinal=ordinal,
+            lane=Lane.BULK,
+        )
+        for job, version in JOBS.items()
+        for ordinal in range(FILES_PER_JOB)
+    ]
+    async with asyncio.timeout(DEADLINE_S):
+        await asyncio.gather(*(handlers.on_removed(event) for event in removed))
+        messages = {message.job: message for message in [await heard.get() for _ in JOBS]}
+    assert heard.empty()
+    assert messages.keys() == JOBS.keys()
+    for message in messages.values():
+        assert [(file.path, file.outcome) for file in message.files] == [
+            (f"{ordinal}.py", Outcome.SUPERSEDED) for ordinal in range(FILES_PER_JOB)
+        ]
+    await indexer.stop()
+    await ingest.stop()
+    await qdrant.close()

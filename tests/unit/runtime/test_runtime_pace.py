@@ -1,0 +1,42 @@
+import asyncio
+
+from prism_runtime.pace import Pace
+
+FOR_EVER_S = 3_600.0
+
+
+async def turns(count: int = 5) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_the_first_after_a_rest_goes_at_once_and_the_next_waits():
+    pace = Pace(FOR_EVER_S)
+    await pace.wait()
+    waiting = asyncio.create_task(pace.wait())
+    await turns()
+    assert not waiting.done()
+    waiting.cancel()
+
+
+async def test_those_who_wait_go_together():
+    pace = Pace(0.001)
+    await pace.wait()
+    passed: list[int] = []
+
+    async def pass_through(number: int) -> None:
+        await pace.wait()
+        passed.append(number)
+
+    tasks = [asyncio.create_task(pass_through(number)) for number in range(3)]
+    await tasks[0]
+    assert passed == [0, 1, 2]
+
+
+async def test_one_who_gives_up_holds_nobody_back():
+    pace = Pace(0.001)
+    await pace.wait()
+    tasks = [asyncio.create_task(pace.wait()) for _ in range(2)]
+    await turns(1)
+    tasks[0].cancel()
+    await tasks[1]
