@@ -29,6 +29,7 @@ FILE_EMBEDDED = "file.embedded"
 FILE_REMOVED = "file.removed"
 FILE_SKIPPED = "file.skipped"
 FILE_FAILED = "file.failed"
+DEEP_STARTED = "deep.started"
 DEEP_REQUESTED = "deep.requested"
 DEEP_EMBEDDED = "deep.embedded"
 FILE_SETTLED = "file.settled"
@@ -53,7 +54,9 @@ STREAMS = (
         max_bytes=1024 * MIB,
         max_age_s=WEEK_S,
     ),
-    Stream("PRISM_DEEP", (DEEP_REQUESTED,), work_queue=True, max_bytes=2048 * MIB, max_age_s=WEEK_S),
+    Stream(
+        "PRISM_DEEP", (DEEP_STARTED, DEEP_REQUESTED), work_queue=True, max_bytes=2048 * MIB, max_age_s=WEEK_S
+    ),
     Stream(
         "PRISM_SETTLED",
         (FILE_SETTLED, REPO_INDEXED),
@@ -113,7 +116,7 @@ KV_REPOSITORIES = "prism_repositories"  # <tenant>.<repo id> -> Repository
 KV_JOBS = "prism_jobs"  # <job id> -> Job
 KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
 KV_COMPONENTS = "prism_components"  # chunker, embedder-fast -> Component
-KV_DEEP_VECTORS = "prism_deep_vectors"  # <model>.<sha256 of the text> -> float16 bytes
+KV_DEEP_VECTORS = "prism_deep_vectors"  # <sha256 of model and text> -> float16 bytes
 
 # Object buckets.
 OBJECTS_CLAIMS = "prism_claims"  # bodies of messages too large for the bus

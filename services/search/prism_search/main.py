@@ -41,7 +41,7 @@ def register(
 ) -> None:
     """One handler a kind of question."""
     files = FileHandlers(reader, repositories)
-    coverage = CoverageHandlers(reader, repositories)
+    coverage = CoverageHandlers(reader, repositories, embedding.deep_model)
     search = SearchHandler(reader, repositories, embedding)
     grep = GrepHandler(reader, repositories, settings)
     symbols = SymbolHandlers(reader, repositories)

@@ -113,7 +113,7 @@ def near(_: Question, file: Candidate) -> float:
 
 
 def near_deep(_: Question, file: Candidate) -> float:
-    """The same by the deep model's vectors, where there are any."""
+    """How far the file's card stands out among the nearest by the deep model, where it runs."""
     return min(max(file.deep_nearness, 0.0), NEARNESS_MAX) / NEARNESS_SCALE
 
 
@@ -157,7 +157,7 @@ SURFACE_WEIGHTS: Weighted = {
     "joined_name": (joined_name, 0.15),
     "initials_name": (initials_name, 0.4),
     "near": (near, 0.2),
-    "near_deep": (near_deep, 0.1),
+    "near_deep": (near_deep, 0.25),
     "depth": (depth, -0.08),
     "in_tests": (in_tests, -0.5),
     "not_code": (not_code, -0.4),

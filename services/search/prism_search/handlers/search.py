@@ -40,6 +40,7 @@ from prism_store.reader import (
     has_any,
     starts_with,
 )
+from prism_store.schema import deep_vector
 
 CHUNK_LIMIT = 150
 VECTOR_LIMIT = 100
@@ -47,7 +48,7 @@ FILE_LIMIT = 60
 EXACT_LIMIT = 40
 FILTERED_FACTOR = 3  # more is asked for and considered where a filter will drop some afterwards
 
-FILE_LEGS = frozenset({"path", "symbol", "exact"})
+FILE_LEGS = frozenset({"path", "symbol", "exact", DEEP_LEG})
 SKIPPED_FLAGS = frozenset("gvmdt")
 
 
@@ -78,8 +79,8 @@ class SearchHandler:
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
         vectors = await self._embedding.embed(query.text)
-        if vectors.deep and not await self._reader.has_deep_vectors(request.tenant):
-            vectors = vectors._replace(deep=None, missing=(*vectors.missing, DEEP_LEG))
+        if vectors.deep and not await self._reader.has_deep_vectors(request.tenant, vectors.deep_model):
+            vectors = vectors.without_deep()
         clock.lap("embed")
         question = None
         for last in (False, False, True):
@@ -199,10 +200,10 @@ def _legs(request: SearchRequest, query: Query, vectors: QueryVectors) -> dict[s
         "symbol": TextLeg("symbol_text", words, FILE_LIMIT * factor, conditions),
     }
     if vectors.fast and any(vectors.fast):
-        legs[FAST_LEG] = VectorLeg(vectors.fast, VECTOR_LIMIT * factor, conditions=chunk_conditions)
+        legs[FAST_LEG] = VectorLeg(vectors.fast, VECTOR_LIMIT * factor, chunk_conditions)
     if vectors.deep:
         legs[DEEP_LEG] = VectorLeg(
-            vectors.deep, VECTOR_LIMIT * factor, deep=True, conditions=chunk_conditions
+            vectors.deep, FILE_LIMIT * factor, conditions, deep_vector(vectors.deep_model)
         )
     if query.symbols:
         names = sorted({name for symbol in query.symbols for name in (last_name(symbol), dotted(symbol))})
@@ -257,7 +258,8 @@ def _candidates_of(
     found: Found, files: dict[str, FileFacts], ranks: dict[str, dict[str, int]], stale: set[str]
 ) -> list[Candidate]:
     """Candidates with their chunks, those of another version left out."""
-    keyword, vector, deep = (_chunks_by_file(found, leg) for leg in ("keyword", FAST_LEG, DEEP_LEG))
+    keyword, vector = (_chunks_by_file(found, leg) for leg in ("keyword", FAST_LEG))
+    deep = {point.id: point.score for point in found.points.get(DEEP_LEG, ())}
     fast_spread, deep_spread = _spread(found, FAST_LEG), _spread(found, DEEP_LEG)
     candidates = []
     for file_id, legs in ranks.items():
@@ -266,11 +268,9 @@ def _candidates_of(
             continue
         file = _candidate(facts, legs)
         file.keyword_chunks = _current(found, keyword.get(file_id, ()), file)
-        near = _current(found, vector.get(file_id, ()), file)
-        near_deep = _current(found, deep.get(file_id, ()), file)
-        file.vector_chunks = near + near_deep
-        file.nearness = _nearness(near, fast_spread)
-        file.deep_nearness = _nearness(near_deep, deep_spread)
+        file.vector_chunks = _current(found, vector.get(file_id, ()), file)
+        file.nearness = _nearness([chunk.score for chunk in file.vector_chunks], fast_spread)
+        file.deep_nearness = _nearness([deep[file_id]] if file_id in deep else [], deep_spread)
         if file_id in stale:
             file.legs = {leg: rank for leg, rank in legs.items() if leg in FILE_LEGS}
         candidates.append(file)
@@ -283,9 +283,9 @@ def _spread(found: Found, leg: str) -> tuple[float, float]:
     return (fmean(scores), pstdev(scores)) if scores else (0.0, 0.0)
 
 
-def _nearness(chunks: Sequence[ChunkHit], spread: tuple[float, float]) -> float:
+def _nearness(scores: Sequence[float], spread: tuple[float, float]) -> float:
     mean, deviation = spread
-    return (max(chunk.score for chunk in chunks) - mean) / deviation if chunks and deviation else 0.0
+    return (max(scores) - mean) / deviation if scores and deviation else 0.0
 
 
 def _candidate(facts: FileFacts, legs: dict[str, int]) -> Candidate:
