@@ -42,7 +42,7 @@ from prism_store.writer import Writer
 FAST, DIMENSION = "m1", 4
 REPO = repo_id("acme/parcel-tracker")
 FILES = 3 * CARDS_PER_REQUEST + 10
-DEADLINE_S = 30
+DEADLINE_S = 60
 ACK_WAIT_S = 1.0
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -160,6 +160,20 @@ class Tier:
             while await self.filled(model) < files:
                 await asyncio.sleep(0.02)
 
+    async def requests(self) -> int:
+        """How often vectors were asked for."""
+        return (await self.test_bus.js.stream_info("PRISM_DEEP")).state.last_seq
+
+    async def until_heard(self, fact: str) -> None:
+        """The indexer is done with all that was said of a fact."""
+        durable = names.durable("indexer", Lane.BULK, fact)
+        async with asyncio.timeout(DEADLINE_S):
+            while True:
+                info = await self.test_bus.js.consumer_info(names.stream_of(fact).name, durable)
+                if not info.num_pending and not info.num_ack_pending:
+                    return
+                await asyncio.sleep(0.02)
+
     async def say_indexed(self, version: int, files: Sequence[FilePoint]) -> None:
         """The files are written, and then their import is told."""
         await self.writer.write(self.tenant, files)
@@ -194,6 +208,16 @@ async def test_what_was_indexed_before_the_model_ran_is_filled_in_once_though_th
             await tier.until_filled(model)
         assert len(encoder.documents) == len(set(encoder.documents)) == FILES
         assert encoder.documents[0].startswith("route")
+
+
+async def test_a_model_that_starts_again_is_asked_for_nothing_that_is_there(tier):
+    async with tier.embedder(LetterEncoder()) as model, tier.indexer():
+        await tier.until_filled(model)
+    asked = await tier.requests()
+    async with tier.embedder(LetterEncoder()), tier.indexer() as indexer:
+        await tier.until_heard(names.DEEP_STARTED)
+        assert await tier.requests() == asked
+        assert indexer.returncode is None
 
 
 async def test_after_an_import_only_its_files_are_asked_for_and_a_new_version_has_no_old_vector(tier):

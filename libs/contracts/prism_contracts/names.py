@@ -54,12 +54,10 @@ STREAMS = (
         max_bytes=1024 * MIB,
         max_age_s=WEEK_S,
     ),
-    Stream(
-        "PRISM_DEEP", (DEEP_STARTED, DEEP_REQUESTED), work_queue=True, max_bytes=2048 * MIB, max_age_s=WEEK_S
-    ),
+    Stream("PRISM_DEEP", (DEEP_REQUESTED,), work_queue=True, max_bytes=2048 * MIB, max_age_s=WEEK_S),
     Stream(
         "PRISM_SETTLED",
-        (FILE_SETTLED, REPO_INDEXED),
+        (FILE_SETTLED, REPO_INDEXED, DEEP_STARTED),
         work_queue=False,
         max_bytes=512 * MIB,
         max_age_s=24 * HOUR_S,

@@ -75,7 +75,7 @@ class Reader:
 
     def __init__(self, client: StoreClient) -> None:
         self._client = client
-        self._with_deep: set[tuple[str, str]] = set()
+        self._deep_models: dict[str, str] = {}  # tenant -> the model whose vectors were seen there last
 
     async def ask_legs(
         self, scope: Scope, legs: Sequence[Leg], fields: Sequence[str] = ()
@@ -92,7 +92,7 @@ class Reader:
 
     async def has_deep_vectors(self, tenant: str, model: str) -> bool:
         """Whether the tenant's collection has room for vectors of a deep model. Remembered once it has."""
-        if (tenant, model) not in self._with_deep:
+        if self._deep_models.get(tenant) != model:
             with store_call("has_deep_vectors"):
                 try:
                     info = await self._client.get_collection(alias(tenant))
@@ -103,7 +103,7 @@ class Reader:
             vectors = info.config.params.vectors
             if not isinstance(vectors, dict) or deep_vector(model) not in vectors:
                 return False
-            self._with_deep.add((tenant, model))
+            self._deep_models[tenant] = model
         return True
 
     async def points(self, scope: Scope, ids: Sequence[str], fields: Sequence[str]) -> dict[str, StoredPoint]:
