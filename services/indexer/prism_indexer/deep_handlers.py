@@ -4,6 +4,7 @@ What is missing is read from the index itself, so there is no list that could be
 again, and what was filled in meanwhile is not asked for again. Runs after an import, never within it.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 
@@ -92,7 +93,8 @@ class DeepHandlers:
             )
             await self._bus.publish(names.DEEP_REQUESTED, lane, request, request.message_id)
             asked += len(files)
-        log.info("asked for the deep vectors of %d files of %s", asked, scope.repos[0])
+        if asked:
+            log.info("asked for the deep vectors of %d files of %s", asked, scope.repos[0])
 
     async def _lacking(self, scope: Scope, model: str, since: int) -> AsyncIterator[list[StoredPoint]]:
         """Indexed files without a vector, page by page."""
@@ -114,14 +116,17 @@ class DeepHandlers:
     async def _cards(self, scope: Scope, files: Sequence[StoredPoint]) -> tuple[Card, ...]:
         first = {file.id: chunk_id(file.id, file.text("generation"), 0) for file in files}
         chunks = await self._reader.points(scope, list(first.values()), ("text",))
-        texts = {file: chunk.text("text") for file, id_ in first.items() if (chunk := chunks.get(id_))}
-        return tuple(
-            Card(
-                file=file.id,
-                generation=file.text("generation"),
-                text=card_text(
-                    file.text("path"), unpack_symbols(file.text("symbols")), texts.get(file.id, "")
-                ),
-            )
-            for file in files
+        openings = {file: chunk.text("text") for file, id_ in first.items() if (chunk := chunks.get(id_))}
+        # On a thread: live files that come in meanwhile are written.
+        return await asyncio.to_thread(
+            lambda: tuple(_card(file, openings.get(file.id, "")) for file in files)
         )
+
+
+def _card(file: StoredPoint, opening: str) -> Card:
+    symbols = unpack_symbols(file.text("symbols"))
+    return Card(
+        file=file.id,
+        generation=file.text("generation"),
+        text=card_text(file.text("path"), symbols, opening),
+    )

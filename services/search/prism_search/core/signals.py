@@ -157,7 +157,7 @@ SURFACE_WEIGHTS: Weighted = {
     "joined_name": (joined_name, 0.15),
     "initials_name": (initials_name, 0.4),
     "near": (near, 0.2),
-    "near_deep": (near_deep, 0.25),
+    "near_deep": (near_deep, 0.1),
     "depth": (depth, -0.08),
     "in_tests": (in_tests, -0.5),
     "not_code": (not_code, -0.4),
