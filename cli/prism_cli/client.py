@@ -14,7 +14,7 @@ from prism_cli.patience import Patience
 from prism_cli.target import Target
 from prism_contracts.errors import ErrorBody, ErrorCode
 from prism_contracts.records import Job
-from prism_contracts.rpc import OpenSnapshotReply, OpenSnapshotRequest, SearchReply
+from prism_contracts.rpc import CoverageReply, OpenSnapshotReply, OpenSnapshotRequest, SearchReply
 
 API = "/api/v1"
 # Longer than the gateway itself waits for a service, so that its answer says who was slow.
@@ -51,6 +51,11 @@ class Prism:
         body = {"query": query, "repo": repo, "limit": limit, "explain": explain}
         answer = await self._ask("POST", f"{API}/search", json=body)
         return SearchReply.model_validate_json(answer.content)
+
+    async def coverage(self, repo: str) -> CoverageReply:
+        """What of a repository is searchable, and by what."""
+        answer = await self._ask("GET", f"{API}/repos/{repo}/coverage")
+        return CoverageReply.model_validate_json(answer.content)
 
     async def clone(self, url: str, name: str, ref: str) -> Job:
         """Have the server clone and index a git URL."""

@@ -174,7 +174,7 @@ async def test_a_miss_names_the_files_that_hold_the_name_and_were_not_parsed(def
 async def test_coverage_names_the_files_that_were_not_parsed(repositories, tenant):
     reader, known = repositories
     request = CoverageRequest(tenant=tenant, repo=NAME)
-    reply = await CoverageHandlers(reader, known).coverage(request)
+    reply = await CoverageHandlers(reader, known, str).coverage(request)
     assert reply.by_parse == {"ok": 3, "timeout": 2}
     assert reply.unparsed == tuple(
         UnparsedFile(file_path=path, language="python", parse="timeout") for path in sorted(UNPARSED)

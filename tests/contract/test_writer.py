@@ -15,7 +15,14 @@ import pytest
 from prism_contracts.base import Lane, file_id, repo_id
 from prism_contracts.code import Chunk, FileFlags, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import FileChunked, FileEmbedded, FileFailed, FileRemoved, FileSkipped
+from prism_contracts.events import (
+    FileChunked,
+    FileEmbedded,
+    FileFailed,
+    FileRemoved,
+    FileSkipped,
+    FileVersion,
+)
 from prism_contracts.rpc import Scope
 from prism_indexer.core import failed_point, indexed_point, removed_point, skipped_point
 from prism_runtime.vectors import to_message
@@ -23,7 +30,14 @@ from prism_store.client import StoreClient
 from prism_store.gate import connect
 from prism_store.points import FilePoint
 from prism_store.reader import MatchLeg, Reader, TextLeg, VectorLeg
-from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, alias, collection, payload_indexes
+from prism_store.schema import (
+    FAST_VECTOR,
+    alias,
+    collection,
+    deep_vector,
+    is_deep_vector,
+    payload_indexes,
+)
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 
@@ -370,22 +384,40 @@ async def test_a_vector_keeps_its_direction_and_a_row_of_zeros_is_kept(client, t
 # Deep vectors
 
 
-async def test_deep_vectors_go_to_the_points_that_are_there_and_to_no_others(client, tenant):
-    writer, file = Writer(client), version_of(tenant, "A", 1)
-    gone = version_of(tenant, "B", 1)
-    await writer.write(tenant, [file])
+async def test_deep_vectors_go_to_files_that_are_of_that_version_and_to_no_others(client, tenant):
+    writer = Writer(client)
+    same, newer, gone = (version_of(tenant, "A", 1, path) for path in ("same.py", "newer.py", "gone.py"))
+    await writer.write(tenant, [same, newer])
+    await writer.write(tenant, [version_of(tenant, "B", 2, "newer.py")])
     before = await everything(client, tenant)
-    await writer.ensure_deep_vector(tenant, 2)
-    await Writer(client).ensure_deep_vector(tenant, 2)  # another process
-    ids = [chunk.id for chunk in (*file.chunks, *gone.chunks)]
-    rows = np.array([[1, 0]] * len(ids), np.float32)
-    assert await writer.write_deep(tenant, ids, rows) == len(file.chunks)
-    assert await writer.write_deep(tenant, ids[len(file.chunks) :], rows[len(file.chunks) :]) == 0
+    assert await writer.ensure_deep_vector(tenant, "d1", 2)
+    assert await Writer(client).ensure_deep_vector(tenant, "d1", 2)  # another process
+    files = [FileVersion(file=file.id, generation=file.generation) for file in (same, newer, gone)]
+    await writer.write_deep(tenant, "d1", files, np.array([[1, 0]] * 3, np.float32))
     after = await everything(client, tenant)
     assert {key: payload for key, (payload, _) in after.items()} == {key: p for key, (p, _) in before.items()}
-    assert {key for key, (_, vectors) in after.items() if DEEP_VECTOR in vectors} == set(
-        ids[: len(file.chunks)]
-    )
+    assert [key for key, (_, vectors) in after.items() if deep_vector("d1") in vectors] == [same.id]
+
+
+async def test_a_new_version_of_a_file_has_lost_the_deep_vector_of_the_old(client, tenant):
+    writer, file = Writer(client), version_of(tenant, "A", 1)
+    await writer.write(tenant, [file])
+    await writer.ensure_deep_vector(tenant, "d1", 2)
+    version = FileVersion(file=file.id, generation=file.generation)
+    await writer.write_deep(tenant, "d1", [version], np.array([[1, 0]], np.float32))
+    await writer.write(tenant, [version_of(tenant, "B", 2)])
+    assert deep_vector("d1") not in (await everything(client, tenant))[file.id][1]
+
+
+async def test_the_deep_vectors_of_a_new_model_take_the_place_of_the_old(client, tenant):
+    writer = Writer(client)
+    await writer.ensure_deep_vector(tenant, "d1", 2)
+    await writer.ensure_deep_vector(tenant, "d2", 3)
+    vectors = (await client.get_collection(alias(tenant))).config.params.vectors
+    assert {name: params.size for name, params in vectors.items() if is_deep_vector(name)} == {
+        deep_vector("d2"): 3
+    }
+    assert not await writer.ensure_deep_vector(f"t{uuid.uuid4().hex}", "d1", 2)  # no collection yet
 
 
 # Models

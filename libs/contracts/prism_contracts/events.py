@@ -6,12 +6,14 @@
       -> FileEmbedded                              embedder
       -> FilesSettled                              indexer, when the effect is durable in Qdrant
       -> RepoIndexed                               ingest, when every file of the job is settled
+      -> DeepEmbeddingRequested, DeepEmbedded      indexer and embedder, where a deep model runs
 
 Of two events about one file (tenant, repository, layer, path) the one with the higher `version` wins, in
 whatever order they arrive.
 """
 
 import hashlib
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 
@@ -116,21 +118,62 @@ class FileEmbedded(FileEvent):
     vectors: Vectors
 
 
-class DeepEmbeddingRequested(FileEvent):
-    """The chunks of an indexed file, to be embedded by the deep model. Producer: indexer. Consumer: embedder (deep)."""
+class FileVersion(Message):
+    """A version of a file in the index: what is said of it holds for no other."""
 
-    point_ids: tuple[str, ...]
-    texts: tuple[str, ...]
+    file: str  # id of the file point, see `file_id`
+    generation: str
 
 
-class DeepEmbedded(FileEvent):
-    """Deep vectors of points. A point's id is its content address, so they fit or the point is gone.
+class Card(FileVersion):
+    """What a file is about, in words, for the deep model."""
+
+    text: str
+
+
+class DeepModelStarted(Message):
+    """A deep model runs: files without a vector of it are to be filled in. Producer: embedder (deep). Consumer: indexer."""
+
+    v: int = 1
+    model: str  # fingerprint of the weights
+    start: str  # tells one start from another
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key."""
+        return f"DeepModelStarted:{self.start}"
+
+
+class DeepEmbeddingRequested(Message):
+    """Cards of indexed files of a tenant, to be embedded by the deep model. Producer: indexer. Consumer: embedder (deep)."""
+
+    v: int = 1
+    tenant: str
+    lane: Lane
+    model: str  # who is asked; another one leaves it
+    cards: tuple[Card, ...]
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key: the same for every attempt to ask the same of the same model."""
+        return f"DeepEmbeddingRequested:{_digest(self.tenant, self.model, self.cards)}"
+
+
+class DeepEmbedded(Message):
+    """Deep vectors of files, one each, for as long as they are of these versions.
 
     Producer: embedder (deep). Consumer: indexer.
     """
 
-    point_ids: tuple[str, ...]
+    v: int = 1
+    tenant: str
+    files: tuple[FileVersion, ...]
     vectors: Vectors
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key."""
+        return f"DeepEmbedded:{_digest(self.tenant, self.vectors.model, self.files)}"
 
 
 class Outcome(StrEnum):
@@ -183,6 +226,7 @@ class RepoIndexed(Message):
     job: str
     commit: str
     complete: bool  # False if a file failed
+    lane: Lane = Lane.BULK  # in which its files went
 
     @property
     def message_id(self) -> str:
@@ -221,3 +265,9 @@ class CloneRequested(Message):
     def message_id(self) -> str:
         """Idempotency key."""
         return f"CloneRequested:{self.job}"
+
+
+def _digest(tenant: str, model: str, files: Iterable[FileVersion]) -> str:
+    """SHA-256 of which versions of which files a model is asked for."""
+    versions = (f"{file.file} {file.generation}" for file in files)
+    return hashlib.sha256("\n".join((tenant, model, *versions)).encode()).hexdigest()

@@ -29,6 +29,7 @@ FILE_EMBEDDED = "file.embedded"
 FILE_REMOVED = "file.removed"
 FILE_SKIPPED = "file.skipped"
 FILE_FAILED = "file.failed"
+DEEP_STARTED = "deep.started"
 DEEP_REQUESTED = "deep.requested"
 DEEP_EMBEDDED = "deep.embedded"
 FILES_SETTLED = "files.settled"
@@ -56,7 +57,7 @@ STREAMS = (
     Stream("PRISM_DEEP", (DEEP_REQUESTED,), work_queue=True, max_bytes=2048 * MIB, max_age_s=WEEK_S),
     Stream(
         "PRISM_SETTLED",
-        (FILES_SETTLED, REPO_INDEXED),
+        (FILES_SETTLED, REPO_INDEXED, DEEP_STARTED),
         work_queue=False,
         max_bytes=512 * MIB,
         max_age_s=24 * HOUR_S,
@@ -114,7 +115,7 @@ KV_JOBS = "prism_jobs"  # <job id> -> Job
 KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
 KV_COMPONENTS = "prism_components"  # chunker, embedder-fast -> Component
 KV_ANSWERS = "prism_answers"  # <tenant>.<sha256 of all that an answer depends on> -> SearchAnswer
-KV_DEEP_VECTORS = "prism_deep_vectors"  # <model>.<sha256 of the text> -> float16 bytes
+KV_DEEP_VECTORS = "prism_deep_vectors"  # <sha256 of model and text> -> float16 bytes
 
 # Object buckets.
 OBJECTS_CLAIMS = "prism_claims"  # bodies of messages too large for the bus

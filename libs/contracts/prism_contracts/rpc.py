@@ -365,6 +365,7 @@ class CoverageReply(Message):
     redactions: dict[str, int]
     problems: tuple[CoverageProblem, ...]
     unparsed: tuple[UnparsedFile, ...] = ()
+    deep: int = 0  # indexed files that have a vector of the deep model that runs
     receipt: Receipt
 
 

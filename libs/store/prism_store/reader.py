@@ -11,7 +11,7 @@ from prism_contracts.code import FileStatus
 from prism_contracts.rpc import Scope
 from prism_store.client import StoreClient
 from prism_store.gate import is_missing, scope_condition, scoped, store_call
-from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, alias
+from prism_store.schema import FAST_VECTOR, alias, deep_vector
 
 PAGE_POINTS = 2_000
 COUNTS_MAX = 10_000
@@ -22,12 +22,12 @@ RANK_FIELDS = ["path", "generation", "status", "language", "prose", "flags", "de
 
 @dataclass(frozen=True)
 class VectorLeg:
-    """Nearest chunks by vector."""
+    """Nearest points by vector: chunks by those of the fast model, files by those of a deep one."""
 
     vector: tuple[float, ...]
     limit: int
-    deep: bool = False
     conditions: tuple[models.Condition, ...] = ()
+    using: str = FAST_VECTOR
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Reader:
 
     def __init__(self, client: StoreClient) -> None:
         self._client = client
-        self._with_deep: set[str] = set()
+        self._deep_models: dict[str, str] = {}  # tenant -> the model whose vectors were seen there last
 
     async def ask_legs(
         self, scope: Scope, legs: Sequence[Leg], fields: Sequence[str] = (), *, is_whole: bool = False
@@ -93,9 +93,9 @@ class Reader:
         )
         return [[_stored(point) for point in reply["points"]] for reply in replies]
 
-    async def has_deep_vectors(self, tenant: str) -> bool:
-        """Whether deep vectors have been added to the tenant's collection. Once true, always true."""
-        if tenant not in self._with_deep:
+    async def has_deep_vectors(self, tenant: str, model: str) -> bool:
+        """Whether the tenant's collection has room for vectors of a deep model. Remembered once it has."""
+        if self._deep_models.get(tenant) != model:
             with store_call("has_deep_vectors"):
                 try:
                     info = await self._client.get_collection(alias(tenant))
@@ -104,9 +104,9 @@ class Reader:
                         return False
                     raise
             vectors = info.config.params.vectors
-            if not isinstance(vectors, dict) or DEEP_VECTOR not in vectors:
+            if not isinstance(vectors, dict) or deep_vector(model) not in vectors:
                 return False
-            self._with_deep.add(tenant)
+            self._deep_models[tenant] = model
         return True
 
     async def points(self, scope: Scope, ids: Sequence[str], fields: Sequence[str]) -> dict[str, StoredPoint]:
@@ -211,6 +211,21 @@ def with_status(*statuses: FileStatus) -> models.FieldCondition:
     return has_any("status", [status.value for status in statuses])
 
 
+def with_vector(name: str) -> models.HasVectorCondition:
+    """Points that have a vector of this name."""
+    return models.HasVectorCondition(has_vector=name)
+
+
+def without_vector(name: str) -> models.Filter:
+    """Points that have none."""
+    return models.Filter(must_not=[with_vector(name)])
+
+
+def newer_than(version: int) -> models.FieldCondition:
+    """Points that a later snapshot than this one wrote."""
+    return models.FieldCondition(key="version", range=models.Range(gt=version))
+
+
 def without_status() -> models.IsEmptyCondition:
     """Chunk points: they have no status."""
     return models.IsEmptyCondition(is_empty=models.PayloadField(key="status"))
@@ -224,7 +239,7 @@ def _leg_request(scope: Scope, leg: Leg, fields: list[str], *, is_whole: bool) -
         "with_payload": fields or False,
     }
     if isinstance(leg, VectorLeg):
-        request |= {"query": leg.vector, "using": DEEP_VECTOR if leg.deep else FAST_VECTOR}
+        request |= {"query": leg.vector, "using": leg.using}
     elif isinstance(leg, TextLeg):
         request |= {"query": {"text": leg.query}, "using": leg.field}
     return request

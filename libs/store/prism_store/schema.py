@@ -27,13 +27,14 @@ counts them yet), write the file point (one point: the switch), delete the old c
 | kind           |      | x     | keyword              | kind of the symbol                                       |
 | ordinal, start, end, symbol |  | x | | | |
 
-Vectors: `fast` (256 dimensions, turbo8, cosine) on chunk points; `deep` is added where a deep model runs.
+Vectors, cosine: `fast` (256 dimensions, turbo8) on chunk points; `deep_<model>` (turbo8) on file points, where a deep model
+runs.
 """
 
 from qdrant_client import models
 
 FAST_VECTOR = "fast"
-DEEP_VECTOR = "deep"
+_DEEP = "deep"
 
 
 def alias(tenant: str) -> str:
@@ -46,13 +47,23 @@ def collection(tenant: str, model: str) -> str:
     return f"prism_{tenant}_{model}"
 
 
+def deep_vector(model: str) -> str:
+    """The name of a deep model's vectors."""
+    return f"{_DEEP}_{model}"
+
+
+def is_deep_vector(name: str) -> bool:
+    """Whether vectors of this name are some deep model's."""
+    return name.partition("_")[0] == _DEEP
+
+
 def scope_key(repo: str, layer: str) -> str:
     """Value of the field `scope`."""
     return f"{repo}/{layer}"
 
 
 def vector_params(dimension: int) -> models.VectorParams:
-    """How chunk vectors are kept. A byte a value costs no rank, and is compared four times as fast as half precision."""
+    """How vectors are kept. A byte a value costs no rank, and is compared four times as fast as half precision."""
     return models.VectorParams(
         size=dimension, distance=models.Distance.COSINE, datatype=models.Datatype.TURBO8
     )

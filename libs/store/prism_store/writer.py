@@ -20,10 +20,19 @@ from qdrant_client import models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import FileVersion
 from prism_store.client import StoreClient
 from prism_store.gate import is_missing, store_call
 from prism_store.points import FilePoint
-from prism_store.schema import DEEP_VECTOR, FAST_VECTOR, alias, collection, payload_indexes, vector_params
+from prism_store.schema import (
+    FAST_VECTOR,
+    alias,
+    collection,
+    deep_vector,
+    is_deep_vector,
+    payload_indexes,
+    vector_params,
+)
 
 CHUNKS_PER_UPSERT = 256
 HTTP_CONFLICT = 409
@@ -82,39 +91,52 @@ class Writer:
             await self._delete_older(name, [file for file in files if now[file.id][0] == file.version])
         return [now[file.id][0] == file.version for file in files]
 
-    async def write_deep(self, tenant: str, ids: Sequence[str], vectors: NDArray[np.float32]) -> int:
-        """Add deep vectors to those of the points that still exist; how many did."""
+    async def write_deep(
+        self, tenant: str, model: str, files: Sequence[FileVersion], vectors: NDArray[np.float32]
+    ) -> None:
+        """Add a deep model's vectors, a row a file, to the files that are of these versions still."""
         name = alias(tenant)
         with store_call("write_deep"):
-            found = await self._client.retrieve(name, list(ids), with_payload=False, with_vectors=False)
+            found = await self._client.retrieve(
+                name, [file.file for file in files], with_payload=False, with_vectors=False
+            )
             present = {str(point.id) for point in found}
             points = [
-                models.PointVectors(id=point_id, vector={DEEP_VECTOR: row})
-                for point_id, row in zip(ids, _rounded(vectors).tolist(), strict=True)
-                if point_id in present
+                models.PointVectors(id=file.file, vector={deep_vector(model): row})
+                for file, row in zip(files, _rounded(vectors).tolist(), strict=True)
+                if file.file in present
             ]
             if points:
-                await self._client.update_vectors(name, points, wait=True)
-        return len(points)
+                # The condition keeps what is known of one version from the next, which may come in this moment.
+                same = models.Filter(should=[_is_version(file) for file in files])
+                await self._client.update_vectors(name, points, wait=True, update_filter=same)
 
-    async def ensure_deep_vector(self, tenant: str, dimension: int) -> None:
-        """Make room for deep vectors in the tenant's collection."""
-        name = alias(tenant)
-        key = f"{name}/{DEEP_VECTOR}"
-        if key in self._known:
-            return
+    async def ensure_deep_vector(self, tenant: str, model: str, dimension: int) -> bool:
+        """Make room for a deep model's vectors in the tenant's collection, in the place of those of other models.
+
+        False if the tenant has no collection yet.
+        """
+        name, wanted = alias(tenant), deep_vector(model)
+        key = f"{name}/deep"
+        if self._known.get(key) == wanted:
+            return True
         with store_call("ensure_deep_vector"):
+            if await self._behind(name) is None:
+                return False
             info = await self._client.get_collection(name)
             vectors = info.config.params.vectors
-            if not isinstance(vectors, dict) or DEEP_VECTOR not in vectors:
-                await self._client.create_vector_name(
-                    name,
-                    DEEP_VECTOR,
-                    models.DenseVectorNameConfig(
-                        dense=models.DenseVectorConfig(size=dimension, distance=models.Distance.COSINE)
-                    ),
+            known = set(vectors) if isinstance(vectors, dict) else set()
+            if wanted not in known:
+                params = models.DenseVectorConfig(
+                    size=dimension, distance=models.Distance.COSINE, datatype=models.Datatype.FLOAT16
                 )
-        self._known[key] = DEEP_VECTOR
+                await self._client.create_vector_name(
+                    name, wanted, models.DenseVectorNameConfig(dense=params)
+                )
+            for old in sorted(filter(is_deep_vector, known - {wanted})):
+                await self._client.delete_vector_name(name, old)
+        self._known[key] = wanted
+        return True
 
     async def _behind(self, name: str) -> str | None:
         found = await self._client.get_aliases()
@@ -221,6 +243,12 @@ def _by_version(files: Sequence[FilePoint]) -> dict[int, list[FilePoint]]:
 
 def _older_than(version: int) -> models.FieldCondition:
     return models.FieldCondition(key="version", range=models.Range(lt=version))
+
+
+def _is_version(file: FileVersion) -> models.Filter:
+    return models.Filter(
+        must=[models.HasIdCondition(has_id=[file.file]), _match("generation", file.generation)]
+    )
 
 
 def _match(key: str, value: str) -> models.FieldCondition:

@@ -1,59 +1,89 @@
-"""Deep vectors, filled in behind: chunks that are searchable already, and questions before chunks."""
+"""Deep vectors of files that are searchable already. Questions never wait for them."""
 
 import asyncio
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
 
 from prism_contracts import names
-from prism_contracts.events import DeepEmbedded, DeepEmbeddingRequested
+from prism_contracts.events import Card, DeepEmbedded, DeepEmbeddingRequested, FileVersion
 from prism_contracts.rpc import EmbedQueryReply, EmbedQueryRequest
 from prism_embedder.adapters.deep import DeepModel
 from prism_embedder.core.cache import VectorCache, vector_key
+from prism_embedder.core.rows import Matrix
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.vectors import to_message
 
 QUERY_DEADLINE_S = 10.0
-FILES_AT_ONCE = 2
+REQUESTS_AT_ONCE = 1  # of a lane; a request is a page of cards
+NICENESS = 10  # of the threads that embed cards
 
 
 class DeepHandlers:
     """Reads `DeepEmbeddingRequested`, says `DeepEmbedded`, answers questions' texts with vectors."""
 
-    def __init__(self, bus: Bus, model: DeepModel, cache: VectorCache) -> None:
+    def __init__(self, bus: Bus, model: DeepModel, cache: VectorCache, threads: int) -> None:
         self._bus = bus
         self._model = model
         self._cache = cache
+        self._workers = ThreadPoolExecutor(threads, "cards", initializer=_give_way)
+        self._threads = threads
 
     def register(self) -> None:
         """Subscribe."""
         self._bus.consume(
-            names.DEEP_REQUESTED, DeepEmbeddingRequested, self.on_requested, workers=FILES_AT_ONCE
+            names.DEEP_REQUESTED, DeepEmbeddingRequested, self.on_requested, workers=REQUESTS_AT_ONCE
         )
         rpc.serve(
             self._bus, names.RPC_EMBED_DEEP_QUERY, EmbedQueryRequest, self.query, deadline_s=QUERY_DEADLINE_S
         )
 
     async def on_requested(self, event: DeepEmbeddingRequested) -> None:
-        """Embed what no chunk before had the same text and path as."""
-        keys = [vector_key(self._model.fingerprint, event.path, text) for text in event.texts]
-        known = await self._cache.get_many(keys)
-        fresh = {key: text for key, text in zip(keys, event.texts, strict=True) if key not in known}
-        if fresh:
-            texts = list(fresh.values())
-            rows = await asyncio.to_thread(self._model.embed_documents, [event.path] * len(texts), texts)
-            made = dict(zip(fresh, rows, strict=True))
-            await self._cache.put_many(made)
-            known = {**known, **made}
+        """Embed those cards that no file had before."""
+        if event.model != self._model.fingerprint:
+            return  # asked of a model that ran before; for this one everything is asked for anew
         embedded = DeepEmbedded(
-            **event.address,
-            point_ids=event.point_ids,
-            vectors=to_message(self._model.fingerprint, np.stack([known[key] for key in keys])),
+            tenant=event.tenant,
+            files=tuple(FileVersion(file=card.file, generation=card.generation) for card in event.cards),
+            vectors=to_message(self._model.fingerprint, await self._rows(event.cards)),
         )
         await self._bus.publish(names.DEEP_EMBEDDED, event.lane, embedded, embedded.message_id)
 
     async def query(self, request: EmbedQueryRequest) -> EmbedQueryReply:
-        """Vectors of questions; they go before chunks that wait."""
+        """Vectors of questions; they do not wait for cards."""
         rows = await asyncio.to_thread(partial(self._model.embed_queries, request.texts))
         return EmbedQueryReply(model=self._model.fingerprint, vectors=tuple(map(tuple, rows.tolist())))
+
+    async def _rows(self, cards: Sequence[Card]) -> Matrix:
+        keys = [vector_key(self._model.fingerprint, card.text) for card in cards]
+        known = await self._cache.get_many(keys)
+        fresh = {key: card.text for key, card in zip(keys, cards, strict=True) if key not in known}
+        if fresh:
+            made = dict(zip(fresh, await self._embed(list(fresh.values())), strict=True))
+            await self._cache.put_many(made)
+            known = {**known, **made}
+        return np.stack([known[key] for key in keys])
+
+    async def _embed(self, texts: Sequence[str]) -> Matrix:
+        """A share of the texts for each thread."""
+        loop = asyncio.get_running_loop()
+        shares = [texts[start :: self._threads] for start in range(min(self._threads, len(texts)))]
+        parts = await asyncio.gather(
+            *(loop.run_in_executor(self._workers, self._model.embed_documents, share) for share in shares)
+        )
+        rows = np.empty((len(texts), self._model.dimension), np.float32)
+        for start, part in enumerate(parts):
+            rows[start :: self._threads] = part
+        return rows
+
+
+def _give_way() -> None:
+    """Let everything else on the machine go before this thread, where the system knows such a thing of threads."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

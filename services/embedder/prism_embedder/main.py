@@ -1,9 +1,13 @@
 """The embedder as a process, of one tier or the other."""
 
+from uuid import uuid4
+
 from nats.js import JetStreamContext
 
 from prism_contracts import names
+from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import DeepModelStarted
 from prism_contracts.records import COMPONENT_DEEP_MODEL, COMPONENT_FAST_MODEL, Component
 from prism_embedder.core.static_model import StaticModel
 from prism_embedder.handlers import FastHandlers
@@ -15,6 +19,7 @@ from prism_runtime.service import Service
 
 SERVICE_FAST = "embedder"
 SERVICE_DEEP = "embedder-deep"
+DEEP_VECTORS_KEPT_S = 30 * 24 * 3600.0
 
 
 async def serve() -> None:
@@ -34,27 +39,36 @@ async def serve() -> None:
 async def _start_fast(bus: Bus, settings: EmbedderSettings) -> None:
     model = StaticModel.load(settings.embedder_fast_folder)
     component = Component(version=model.fingerprint, dimension=model.dimension)
-    await _say_model(bus.js, COMPONENT_FAST_MODEL, component, settings)
+    await _say_fast_model(bus.js, component, settings)
     FastHandlers(bus, model, settings.embedder_workers).register()
 
 
 async def _start_deep(bus: Bus, settings: EmbedderSettings) -> None:
-    from prism_embedder.adapters.deep import DEFAULT_MODEL, DeepModel, DeepOptions
+    from prism_embedder.adapters.deep import DeepModel, DeepOptions
     from prism_embedder.adapters.kv_cache import KvVectorCache
     from prism_embedder.deep_handlers import DeepHandlers
+    from prism_embedder.packaged import FOLDER
 
-    options = DeepOptions(device=settings.embedder_deep_device)
-    model = DeepModel.load(settings.embedder_deep_model or DEFAULT_MODEL, options)
+    options = DeepOptions(
+        device=settings.embedder_deep_device,
+        threads=settings.embedder_deep_threads,
+        tokens_max=settings.embedder_deep_tokens_max,
+    )
+    model = DeepModel.load(settings.embedder_deep_model or str(FOLDER), options)
     component = Component(version=model.fingerprint, dimension=model.dimension)
-    await _say_model(bus.js, COMPONENT_DEEP_MODEL, component, settings)
-    bucket = await open_bucket(bus.js, names.KV_DEEP_VECTORS, replicas=settings.nats_replicas)
-    DeepHandlers(bus, model, KvVectorCache(bucket)).register()
+    await (await _components(bus.js, settings)).put(COMPONENT_DEEP_MODEL, component)
+    bucket = await open_bucket(
+        bus.js, names.KV_DEEP_VECTORS, ttl_s=DEEP_VECTORS_KEPT_S, replicas=settings.nats_replicas
+    )
+    DeepHandlers(bus, model, KvVectorCache(bucket), settings.embedder_deep_threads).register()
+    started = DeepModelStarted(model=model.fingerprint, start=uuid4().hex)
+    await bus.publish(names.DEEP_STARTED, Lane.BULK, started, started.message_id)
 
 
-async def _say_model(js: JetStreamContext, name: str, model: Component, settings: EmbedderSettings) -> None:
+async def _say_fast_model(js: JetStreamContext, model: Component, settings: EmbedderSettings) -> None:
     """Put the model on record. Raises MODEL_MISMATCH if the index was built by another one."""
-    records = Records(await open_bucket(js, names.KV_COMPONENTS, replicas=settings.nats_replicas), Component)
-    known = await records.get(name)
+    records = await _components(js, settings)
+    known = await records.get(COMPONENT_FAST_MODEL)
     if known is not None and known != model and not settings.embedder_adopt_model:
         raise PrismError(
             ErrorCode.MODEL_MISMATCH,
@@ -62,7 +76,11 @@ async def _say_model(js: JetStreamContext, name: str, model: Component, settings
             f"this one is {model.version} of {model.dimension}.",
             "Start with the model that built the index, or set PRISM_EMBEDDER_ADOPT_MODEL=true and index again.",
         )
-    await records.put(name, model)
+    await records.put(COMPONENT_FAST_MODEL, model)
+
+
+async def _components(js: JetStreamContext, settings: EmbedderSettings) -> Records[Component]:
+    return Records(await open_bucket(js, names.KV_COMPONENTS, replicas=settings.nats_replicas), Component)
 
 
 if __name__ == "__main__":

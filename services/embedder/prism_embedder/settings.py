@@ -14,13 +14,23 @@ class EmbedderSettings(ServiceSettings):
     """Read from `PRISM_…` at start. A process runs one tier; both tiers run side by side as processes."""
 
     embedder_tier: Literal["fast", "deep"] = Field(
-        "fast", description="fast: the static model; deep: sentence-transformers."
+        "fast", description="fast: the static model; deep: a transformer, see PRISM_EMBEDDER_DEEP_MODEL."
     )
     embedder_fast_folder: Path = Field(SHIPPED_WEIGHTS, description="Folder of the static model's weights.")
     embedder_deep_model: str = Field(
-        "", description="Hub name, folder or package of the deep model; empty: the packaged one."
+        "",
+        description="Deep model: a folder, `package:NAME`, or an id of the Hugging Face hub; empty: the one that "
+        "`make setup-models` installs. A folder with an .onnx file runs on onnxruntime, all else on torch.",
     )
-    embedder_deep_device: str = Field("cpu", description="Device of the deep model: cpu, cuda, mps.")
+    embedder_deep_device: str = Field(
+        "cpu", description="Device of the deep model: cpu, cuda; on torch also mps."
+    )
+    embedder_deep_threads: int = Field(
+        1, ge=1, le=64, description="Threads that embed files for the deep tier, behind everything else."
+    )
+    embedder_deep_tokens_max: int = Field(
+        192, ge=16, description="Tokens of a text that the deep model reads. More cost time and memory."
+    )
     embedder_workers: int = Field(
         32, ge=1, le=256, description="Files of one lane that are under way at once."
     )

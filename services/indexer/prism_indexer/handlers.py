@@ -9,8 +9,6 @@ from prism_contracts import names
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import (
-    DeepEmbedded,
-    DeepEmbeddingRequested,
     FileEmbedded,
     FileEvent,
     FileFailed,
@@ -26,7 +24,6 @@ from prism_indexer.settings import IndexerSettings
 from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus
 from prism_runtime.records import WatchedRecords
-from prism_runtime.vectors import unpack
 from prism_store.points import FilePoint
 from prism_store.writer import Writer
 
@@ -86,7 +83,6 @@ class IndexerHandlers:
         self._bus.consume(names.FILE_REMOVED, FileRemoved, self.on_removed, workers=workers)
         self._bus.consume(names.FILE_SKIPPED, FileSkipped, self.on_skipped, workers=workers)
         self._bus.consume(names.FILE_FAILED, FileFailed, self.on_failed, workers=workers)
-        self._bus.consume(names.DEEP_EMBEDDED, DeepEmbedded, self.on_deep_embedded, workers=4)
 
     async def on_embedded(self, event: FileEmbedded) -> None:
         """Write a file and its chunks."""
@@ -98,8 +94,6 @@ class IndexerHandlers:
             )
         point = indexed_point(event)
         newest = await self._submit(event, point)
-        if newest and self._settings.deep_enabled and point.chunks:
-            await self._request_deep(event, point)
         outcome = Outcome.INDEXED if newest else Outcome.SUPERSEDED
         await self._settle(event, outcome, chunks=len(point.chunks), chunk_ms=event.file.chunk_ms)
 
@@ -119,15 +113,6 @@ class IndexerHandlers:
         newest = await self._submit(event, failed_point(event))
         outcome = Outcome.FAILED if newest else Outcome.SUPERSEDED
         await self._settle(event, outcome, code=event.code, detail=event.detail)
-
-    async def on_deep_embedded(self, event: DeepEmbedded) -> None:
-        """Add deep vectors to points that are there."""
-        await self._writer.ensure_deep_vector(event.tenant, event.vectors.dimension)
-        await self._writer.write_deep(
-            event.tenant,
-            event.point_ids,
-            unpack(event.vectors.data, event.vectors.count, event.vectors.dimension),
-        )
 
     async def _submit(self, event: FileEvent, point: FilePoint) -> bool:
         return await self._batchers[event.lane].submit(Work(event, point))
@@ -165,14 +150,6 @@ class IndexerHandlers:
         if model is None:
             raise PrismError(ErrorCode.UNAVAILABLE, "The embedder has not said yet which model it runs.")
         return model
-
-    async def _request_deep(self, event: FileEmbedded, point: FilePoint) -> None:
-        request = DeepEmbeddingRequested(
-            **event.address,
-            point_ids=tuple(chunk.id for chunk in point.chunks),
-            texts=tuple(chunk.text for chunk in event.file.chunks),
-        )
-        await self._bus.publish(names.DEEP_REQUESTED, event.lane, request, request.message_id)
 
     async def _settle(self, event: FileEvent, outcome: Outcome, **facts: object) -> None:
         file = SettledFile(path=event.path, ordinal=event.ordinal, outcome=outcome, **facts)

@@ -4,11 +4,13 @@ from functools import partial
 
 from prism_contracts import names
 from prism_contracts.records import Component, Repository
+from prism_indexer.deep_handlers import DeepHandlers
 from prism_indexer.handlers import IndexerHandlers
 from prism_indexer.settings import IndexerSettings
 from prism_runtime.process import run
 from prism_runtime.service import Service
 from prism_store.gate import check_store, connect
+from prism_store.reader import Reader
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 
@@ -21,13 +23,17 @@ async def serve() -> None:
     service = Service(SERVICE, settings)
     bus = service.bus
     qdrant = connect(StoreSettings())
-    handlers = IndexerHandlers(bus, Writer(qdrant), settings)
+    writer = Writer(qdrant)
+    handlers = IndexerHandlers(bus, writer, settings)
     handlers.register()
+    deep = DeepHandlers(bus, Reader(qdrant), writer)
+    if settings.deep_enabled:
+        deep.register()
 
     async def start() -> None:
         await bus.connect()
-        handlers.components = await bus.follow(names.KV_COMPONENTS, Component)
-        handlers.repositories = await bus.follow(names.KV_REPOSITORIES, Repository)
+        handlers.components = deep.components = await bus.follow(names.KV_COMPONENTS, Component)
+        handlers.repositories = deep.repositories = await bus.follow(names.KV_REPOSITORIES, Repository)
         await bus.start()
 
     await service.run(start, close=qdrant.close, checks={"qdrant": partial(check_store, qdrant)})

@@ -11,4 +11,6 @@ class IndexerSettings(ServiceSettings):
     indexer_workers: int = Field(
         128, ge=1, le=512, description="Files of one lane that are worked on at once."
     )
-    deep_enabled: bool = Field(default=False, description="Ask for deep vectors of what is indexed.")
+    deep_enabled: bool = Field(
+        default=False, description="Have deep vectors filled in behind, of all that is indexed."
+    )

@@ -1,6 +1,7 @@
 """Search as a process."""
 
 from functools import partial
+from typing import NamedTuple
 
 from prometheus_client import REGISTRY
 
@@ -40,14 +41,36 @@ READ_DEADLINE_S = 20.0
 GREP_MARGIN_S = 2.0
 
 
-def register(
-    bus: Bus, reader: Reader, repositories: Repositories, search: SearchHandler, settings: SearchSettings
-) -> None:
-    """One handler a kind of question."""
-    files = FileHandlers(reader, repositories)
-    coverage = CoverageHandlers(reader, repositories)
-    grep = GrepHandler(reader, repositories, settings)
-    symbols = SymbolHandlers(reader, repositories)
+class Handlers(NamedTuple):
+    """One a kind of question."""
+
+    search: SearchHandler
+    grep: GrepHandler
+    files: FileHandlers
+    symbols: SymbolHandlers
+    coverage: CoverageHandlers
+
+
+def make_handlers(
+    reader: Reader,
+    repositories: Repositories,
+    embedding: QueryEmbedding,
+    answers: Answers | None,
+    settings: SearchSettings,
+) -> Handlers:
+    """All that answers, over one reader."""
+    return Handlers(
+        SearchHandler(reader, repositories, embedding, answers),
+        GrepHandler(reader, repositories, settings),
+        FileHandlers(reader, repositories),
+        SymbolHandlers(reader, repositories),
+        CoverageHandlers(reader, repositories, embedding.deep_model),
+    )
+
+
+def register(bus: Bus, handlers: Handlers, settings: SearchSettings) -> None:
+    """Subscribe."""
+    search, grep, files, symbols, coverage = handlers
     grep_deadline_s = settings.grep_deadline_s + GREP_MARGIN_S
     rpc.serve(bus, names.RPC_SEARCH, SearchRequest, search.search, deadline_s=settings.search_deadline_s)
     rpc.serve(bus, names.RPC_GREP, GrepRequest, grep.grep, deadline_s=grep_deadline_s)
@@ -95,7 +118,7 @@ async def serve() -> None:
         embedding = QueryEmbedding(bus, components, settings.embed_timeout_s, deep=settings.deep_enabled)
         repositories = Repositories(records, reader)
         answers = await open_answers(bus, repositories, components, settings)
-        register(bus, reader, repositories, SearchHandler(reader, repositories, embedding, answers), settings)
+        register(bus, make_handlers(reader, repositories, embedding, answers, settings), settings)
         await bus.start()
 
     await service.run(start, close=qdrant.close, checks={"qdrant": partial(check_store, qdrant)})

@@ -1,40 +1,38 @@
-"""The deep model's own logic, on a stand-in for the library. The real one: tests/models/test_deep_model.py."""
+"""The deep model's own logic, on a stand-in for the weights. Real ones: tests/models."""
 
 import importlib
-import threading
 
 import numpy as np
 import pytest
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_embedder.adapters import deep
-from prism_embedder.adapters.deep import BATCH_DOCUMENTS, TEXT_CHARS_MAX, DeepModel, DeepOptions, QueriesFirst
+from prism_embedder.adapters.deep import BATCH_DOCUMENTS, TEXT_CHARS_MAX, DeepModel, DeepOptions
+from prism_embedder.core.rows import unit_rows
 
 
 class LetterEncoder:
     """Counts letters: a vector depends on the text alone."""
 
-    def __init__(self):
-        self.max_seq_length = 256
+    dimension = 26
+
+    def __init__(self, tokens_max=256):
+        self.tokens_max = tokens_max
         self.calls = []
 
-    def encode_query(self, inputs, **options):
-        return self._encode("query", inputs)
+    def encode_queries(self, texts):
+        return self._encode("query", texts)
 
-    def encode_document(self, inputs, **options):
-        return self._encode("document", inputs)
+    def encode_documents(self, texts):
+        return self._encode("document", texts)
 
-    def get_embedding_dimension(self):
-        return 26
-
-    def _encode(self, kind, inputs):
-        self.calls.append((kind, list(inputs)))
-        return np.array([[text.count(chr(97 + i)) for i in range(26)] for text in inputs], np.float64)
+    def _encode(self, kind, texts):
+        self.calls.append((kind, list(texts)))
+        return np.array([letters(text) for text in texts], np.float32)
 
 
-def unit(text):
-    row = np.array([text.count(chr(97 + i)) for i in range(26)], np.float64)
-    return row / np.linalg.norm(row)
+def letters(text):
+    return unit_rows(np.array([[text.count(chr(97 + i)) for i in range(26)]], np.float64))[0]
 
 
 @pytest.fixture
@@ -47,80 +45,43 @@ def model(encoder):
     return DeepModel(encoder, "weights", DeepOptions())
 
 
-def test_a_document_is_code_path_and_file_name(model):
-    row = model.embed_documents(["src/retry_policy.py"], ["wait"])[0]
-    expected = unit("wait") + 0.25 * unit("src/retry_policy.py") + 0.25 * unit("retry policy")
-    np.testing.assert_allclose(row, expected / np.linalg.norm(expected), atol=1e-6)
-    assert row.dtype == np.float32
-
-
 def test_rows_come_back_in_the_order_of_the_texts(model):
     texts = ["x" * length + "abc"[length % 3] for length in (9, 1, 7, 3, 5, 2)]
-    rows = model.embed_documents(["p.py"] * 6, texts)
-    for text, row in zip(texts, rows, strict=True):
-        np.testing.assert_allclose(row, model.embed_documents(["p.py"], [text])[0], atol=1e-6)
+    rows = model.embed_documents(texts)
+    assert rows.dtype == np.float32
+    np.testing.assert_array_equal(rows, [letters(text) for text in texts])
 
 
-def test_equal_texts_and_paths_are_embedded_once_in_small_batches(model, encoder):
-    model.embed_documents(["p.py"] * 20, [f"text {'a' * (number % 10)}" for number in range(20)])
+def test_equal_texts_are_embedded_once_in_small_batches_by_length(model, encoder):
+    model.embed_documents([f"text {'a' * (number % 10)}" for number in range(20)])
     assert all(kind == "document" and len(texts) <= BATCH_DOCUMENTS for kind, texts in encoder.calls)
-    assert sum(len(texts) for _, texts in encoder.calls) == 10 + 1 + 1
+    embedded = [text for _, texts in encoder.calls for text in texts]
+    assert embedded == [f"text {'a' * number}" for number in range(10)]
 
 
-def test_questions_take_the_prompt_of_questions(model, encoder):
-    np.testing.assert_allclose(model.embed_queries(["abc"])[0], unit("abc"), atol=1e-6)
+def test_a_question_is_no_document(model, encoder):
+    np.testing.assert_array_equal(model.embed_queries(["abc"])[0], letters("abc"))
     assert encoder.calls == [("query", ["abc"])]
 
 
 def test_a_text_is_cut_at_the_limit(model, encoder):
     model.embed_queries(["a" * TEXT_CHARS_MAX, "a" * (TEXT_CHARS_MAX + 1)])
-    assert [len(text) for text in encoder.calls[0][1]] == [TEXT_CHARS_MAX, TEXT_CHARS_MAX]
+    model.embed_documents(["b" * (TEXT_CHARS_MAX + 1)])
+    assert [len(text) for _, texts in encoder.calls for text in texts] == [TEXT_CHARS_MAX] * 3
 
 
 def test_nothing_in_gives_nothing_out(model, encoder):
-    assert model.embed_documents([], []).shape == (0, 26)
+    assert model.embed_documents([]).shape == (0, 26)
     assert model.embed_queries([]).shape == (0, 26)
     assert encoder.calls == []
 
 
-def test_a_path_is_wanted_for_every_text(model):
-    with pytest.raises(ValueError, match="1 paths for 2 texts"):
-        model.embed_documents(["a"], ["x", "y"])
-
-
-def test_the_fingerprint_changes_with_all_that_changes_vectors(encoder):
-    def of(identity="weights", **options):
-        return DeepModel(LetterEncoder(), identity, DeepOptions(**options)).fingerprint
+def test_the_fingerprint_changes_with_all_that_changes_vectors():
+    def of(identity="weights", tokens_max=256, **options):
+        return DeepModel(LetterEncoder(tokens_max), identity, DeepOptions(**options)).fingerprint
 
     assert of() == of(threads=7) == of(device="cuda")
-    assert len({of(), of("others"), of(tokens_max=128), of(path_weight=0.5), of(stem_weight=0.5)}) == 5
-
-
-def test_waiting_questions_go_before_documents():
-    turns, order, threads = QueriesFirst(), [], []
-
-    def work(name, *, query):
-        with turns.turn(query=query):
-            order.append(name)
-
-    with turns.turn(query=False):
-        for name, query in (("document", False), ("question", True), ("another", True)):
-            threads.append(threading.Thread(target=work, args=(name,), kwargs={"query": query}))
-            threads[-1].start()
-        while turns._queries < 2:
-            threading.Event().wait(0.001)
-    for thread in threads:
-        thread.join()
-    assert order[-1] == "document"
-    assert set(order[:2]) == {"question", "another"}
-
-
-def test_a_failed_turn_gives_the_turn_back():
-    turns = QueriesFirst()
-    with pytest.raises(ZeroDivisionError), turns.turn(query=True):
-        1 / 0  # noqa: B018
-    with turns.turn(query=False):
-        pass
+    assert len({of(), of("others"), of(tokens_max=128)}) == 3
 
 
 def refused(name):
@@ -137,6 +98,11 @@ def test_a_missing_package_a_missing_folder_and_a_missing_library_say_what_to_do
     assert "no model folder" in refused(str(tmp_path / "none"))
     monkeypatch.setattr(importlib, "import_module", missing)
     assert "torch" in refused(str(tmp_path))
+    (tmp_path / "model.onnx").touch()
+    assert "onnxruntime" in refused(str(tmp_path))
+    (tmp_path / "onnx").mkdir()
+    (tmp_path / "onnx" / "model.onnx").touch()
+    assert "2 .onnx files" in refused(str(tmp_path))
 
 
 def missing(name):

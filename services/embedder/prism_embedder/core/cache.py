@@ -1,7 +1,7 @@
-"""Deep vectors by content: the same text in the same place is never embedded twice by one model.
+"""Deep vectors by content: the same text is never embedded twice by one model.
 
 The key says everything that a vector depends on, so an entry is never stale and may be lost at any time.
-Never holds a text or a path, only their hash.
+Never holds a text, only its hash.
 """
 
 import hashlib
@@ -30,12 +30,12 @@ class VectorCache(Protocol):
         ...
 
 
-def vector_key(fingerprint: str, path: str, text: str) -> str:
-    """The key of a chunk's vector: SHA-256 (hex) of the model, the path that goes into the vector, and the text."""
+def vector_key(fingerprint: str, text: str) -> str:
+    """The key of a text's vector: SHA-256 (hex) of the model and the text."""
     digest = hashlib.sha256()
-    for part in (fingerprint, path, text):
+    for part in (fingerprint, text):
         data = part.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "little"))  # so that no two triples read the same
+        digest.update(len(data).to_bytes(8, "little"))  # so that no two pairs read the same
         digest.update(data)
     return digest.hexdigest()
 

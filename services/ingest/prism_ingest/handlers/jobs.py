@@ -106,6 +106,7 @@ class JobHandlers:
             job=job.job,
             commit=job.commit,
             complete=job.state is JobState.COMPLETE,
+            lane=job.lane,
         )
         await self._bus.publish(names.REPO_INDEXED, job.lane, fact, fact.message_id)
         await self._snapshots.drop(job.job)

@@ -18,11 +18,16 @@ log = logging.getLogger(__name__)
 
 
 class QueryVectors(NamedTuple):
-    """A question's vectors by tier, and the legs that cannot be asked."""
+    """A question's vectors by tier, the deep model, and the legs that cannot be asked."""
 
     fast: tuple[float, ...] | None
     deep: tuple[float, ...] | None
+    deep_model: str
     missing: tuple[str, ...]
+
+    def without_deep(self) -> "QueryVectors":
+        """The same where there are no deep vectors to ask."""
+        return self._replace(deep=None, missing=tuple(dict.fromkeys((*self.missing, DEEP_LEG))))
 
 
 class QueryEmbedding:
@@ -36,24 +41,30 @@ class QueryEmbedding:
         self._timeout_s = timeout_s
         self._deep = deep
 
+    def deep_model(self) -> str:
+        """The deep model that runs; empty if none does, or if it is not asked."""
+        model = self._components.get(COMPONENT_DEEP_MODEL) if self._deep else None
+        return model.version if model else ""
+
     async def embed(self, text: str) -> QueryVectors:
         """The vectors of a question."""
-        has_deep = self._deep and self._components.get(COMPONENT_DEEP_MODEL) is not None
+        model = self.deep_model()
         fast, deep = await asyncio.gather(
             self._ask(names.RPC_EMBED_QUERY, text),
-            self._ask(names.RPC_EMBED_DEEP_QUERY, text) if has_deep else _nothing(),
+            self._ask(names.RPC_EMBED_DEEP_QUERY, text, model) if model else _nothing(),
         )
         missing = [leg for leg, vector in ((FAST_LEG, fast), (DEEP_LEG, deep)) if vector is None]
-        return QueryVectors(fast, deep, tuple(leg for leg in missing if leg == FAST_LEG or has_deep))
+        return QueryVectors(fast, deep, model, tuple(leg for leg in missing if leg == FAST_LEG or model))
 
-    async def _ask(self, subject: str, text: str) -> tuple[float, ...] | None:
+    async def _ask(self, subject: str, text: str, model: str = "") -> tuple[float, ...] | None:
+        """The vector of a text; None if there is none in time, or if it is not of the model that is wanted."""
         request = EmbedQueryRequest(texts=(text,))
         try:
             reply = await rpc.call(self._bus, subject, request, EmbedQueryReply, timeout_s=self._timeout_s)
         except PrismError as error:
             log.warning("answering without a vector of %s: %s", subject, error)
             return None
-        return reply.vectors[0]
+        return reply.vectors[0] if model in {"", reply.model} else None
 
 
 async def _nothing() -> None:

@@ -106,7 +106,7 @@ def near(_: Question, file: Candidate) -> float:
 
 
 def near_deep(_: Question, file: Candidate) -> float:
-    """The same by the deep model's vectors, where there are any."""
+    """How far the file's card stands out among the nearest by the deep model, where it runs."""
     return min(max(file.deep_nearness, 0.0), NEARNESS_MAX) / NEARNESS_SCALE
 
 

@@ -1,5 +1,7 @@
 """What of a repository is searchable, what the index holds of a layer, and how many points there are."""
 
+from collections.abc import Callable
+
 from prism_contracts.code import UNPARSED, FileStatus
 from prism_contracts.rpc import (
     CoverageProblem,
@@ -15,7 +17,8 @@ from prism_contracts.rpc import (
     UnparsedFile,
 )
 from prism_search.adapters.repositories import Repositories
-from prism_store.reader import Reader, StoredPoint, has_any, with_status
+from prism_store.reader import Reader, StoredPoint, has_any, with_status, with_vector
+from prism_store.schema import deep_vector
 
 MANIFEST_PAGE = 4_000
 KNOWN = with_status(FileStatus.INDEXED, FileStatus.SKIPPED, FileStatus.FAILED)
@@ -25,9 +28,11 @@ PROBLEMS = with_status(FileStatus.SKIPPED, FileStatus.FAILED)
 class CoverageHandlers:
     """Answers `coverage`, `manifest` and `point_counts`."""
 
-    def __init__(self, reader: Reader, repositories: Repositories) -> None:
+    def __init__(self, reader: Reader, repositories: Repositories, deep_model: Callable[[], str]) -> None:
+        """`deep_model` tells which one runs; empty if none does."""
         self._reader = reader
         self._repositories = repositories
+        self._deep_model = deep_model
 
     async def coverage(self, request: CoverageRequest) -> CoverageReply:
         """Counts that add up, and the files that are not searchable."""
@@ -54,6 +59,7 @@ class CoverageHandlers:
             redactions=redactions,
             problems=tuple(sorted(problems, key=lambda problem: problem.file_path)[: request.limit]),
             unparsed=tuple(sorted(unparsed, key=lambda file: file.file_path)[: request.limit]),
+            deep=await self._deep_files(scope),
             receipt=await self._repositories.receipt(target),
         )
 
@@ -84,6 +90,14 @@ class CoverageHandlers:
             return 0
         return await self._reader.count(
             scope, [with_status(FileStatus.INDEXED), has_any("redactions", rules)]
+        )
+
+    async def _deep_files(self, scope: Scope) -> int:
+        model = self._deep_model()
+        if not model or not await self._reader.has_deep_vectors(scope.tenant, model):
+            return 0
+        return await self._reader.count(
+            scope, [with_status(FileStatus.INDEXED), with_vector(deep_vector(model))]
         )
 
 

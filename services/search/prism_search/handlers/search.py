@@ -49,6 +49,7 @@ from prism_store.reader import (
     has_any,
     starts_with,
 )
+from prism_store.schema import deep_vector
 
 CHUNK_LIMIT = 150
 VECTOR_LIMIT = 100
@@ -56,7 +57,7 @@ FILE_LIMIT = 60
 EXACT_LIMIT = 40
 FILTERED_FACTOR = 3  # more is asked for and considered where a filter will drop some afterwards
 
-FILE_LEGS = frozenset({"path", "symbol", "exact"})
+FILE_LEGS = frozenset({"path", "symbol", "exact", DEEP_LEG})
 
 
 Shown = tuple[Candidate, Range]
@@ -145,8 +146,8 @@ class SearchHandler:
 
     async def _vectors(self, request: SearchRequest, query: Query) -> QueryVectors:
         vectors = await self._embedding.embed(query.text)
-        if vectors.deep and not await self._reader.has_deep_vectors(request.tenant):
-            return vectors._replace(deep=None, missing=(*vectors.missing, DEEP_LEG))
+        if vectors.deep and not await self._reader.has_deep_vectors(request.tenant, vectors.deep_model):
+            return vectors.without_deep()
         return vectors
 
     async def _diagnose(
@@ -263,12 +264,13 @@ def _word_legs(request: SearchRequest, query: Query) -> dict[str, Leg]:
 
 
 def _vector_legs(request: SearchRequest, vectors: QueryVectors) -> dict[str, Leg]:
-    conditions, limit = _chunk_conditions(request), VECTOR_LIMIT * _factor(request)
+    factor = _factor(request)
     legs: dict[str, Leg] = {}
     if vectors.fast and any(vectors.fast):
-        legs[FAST_LEG] = VectorLeg(vectors.fast, limit, conditions=conditions)
+        legs[FAST_LEG] = VectorLeg(vectors.fast, VECTOR_LIMIT * factor, _chunk_conditions(request))
     if vectors.deep:
-        legs[DEEP_LEG] = VectorLeg(vectors.deep, limit, deep=True, conditions=conditions)
+        using = deep_vector(vectors.deep_model)
+        legs[DEEP_LEG] = VectorLeg(vectors.deep, FILE_LIMIT * factor, _conditions(request), using)
     return legs
 
 
@@ -316,7 +318,8 @@ def _candidates_of(
     found: Found, files: dict[str, FileFacts], ranks: dict[str, dict[str, int]], stale: set[str]
 ) -> list[Candidate]:
     """Candidates with their chunks, those of another version left out."""
-    keyword, vector, deep = (_chunks_by_file(found, leg) for leg in ("keyword", FAST_LEG, DEEP_LEG))
+    keyword, vector = (_chunks_by_file(found, leg) for leg in ("keyword", FAST_LEG))
+    deep = {point.id: point.score for point in found.points.get(DEEP_LEG, ())}
     fast_spread, deep_spread = _spread(found, FAST_LEG), _spread(found, DEEP_LEG)
     candidates = []
     for file_id, legs in ranks.items():
@@ -325,11 +328,9 @@ def _candidates_of(
             continue
         file = _candidate(facts, legs)
         file.keyword_chunks = _current(found, keyword.get(file_id, ()), file)
-        near = _current(found, vector.get(file_id, ()), file)
-        near_deep = _current(found, deep.get(file_id, ()), file)
-        file.vector_chunks = near + near_deep
-        file.nearness = _nearness(near, fast_spread)
-        file.deep_nearness = _nearness(near_deep, deep_spread)
+        file.vector_chunks = _current(found, vector.get(file_id, ()), file)
+        file.nearness = _nearness([chunk.score for chunk in file.vector_chunks], fast_spread)
+        file.deep_nearness = _nearness([deep[file_id]] if file_id in deep else [], deep_spread)
         if file_id in stale:
             file.legs = {leg: rank for leg, rank in legs.items() if leg in FILE_LEGS}
         candidates.append(file)
@@ -342,9 +343,9 @@ def _spread(found: Found, leg: str) -> tuple[float, float]:
     return (fmean(scores), pstdev(scores)) if scores else (0.0, 0.0)
 
 
-def _nearness(chunks: Sequence[ChunkHit], spread: tuple[float, float]) -> float:
+def _nearness(scores: Sequence[float], spread: tuple[float, float]) -> float:
     mean, deviation = spread
-    return (max(chunk.score for chunk in chunks) - mean) / deviation if chunks and deviation else 0.0
+    return (max(scores) - mean) / deviation if scores and deviation else 0.0
 
 
 def _candidate(facts: FileFacts, legs: dict[str, int]) -> Candidate:

@@ -1,0 +1,132 @@
+"""Fills deep vectors in behind: asks for those that files lack, and writes them when they come.
+
+What is missing is read from the index itself, so there is no list that could be lost: after a kill the message comes
+again, and what was filled in meanwhile is not asked for again. Runs after an import, never within it.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+
+from prism_contracts import names
+from prism_contracts.base import Lane, chunk_id
+from prism_contracts.code import FileStatus
+from prism_contracts.events import Card, DeepEmbedded, DeepEmbeddingRequested, DeepModelStarted, RepoIndexed
+from prism_contracts.records import COMPONENT_DEEP_MODEL, Component, Repository
+from prism_contracts.rpc import Scope
+from prism_indexer.core import card_text
+from prism_runtime.bus import Bus
+from prism_runtime.packing import unpack_symbols
+from prism_runtime.records import WatchedRecords
+from prism_runtime.vectors import unpack
+from prism_store.reader import Reader, StoredPoint, newer_than, with_status, without_vector
+from prism_store.schema import deep_vector
+from prism_store.writer import Writer
+
+# Cards in a request: some seconds of work, which is what a kill loses.
+CARDS_PER_REQUEST = 64
+WRITES_AT_ONCE = 4
+
+log = logging.getLogger(__name__)
+
+
+class DeepHandlers:
+    """Reads what says that vectors may be missing, and the vectors themselves."""
+
+    def __init__(self, bus: Bus, reader: Reader, writer: Writer) -> None:
+        self._bus = bus
+        self._reader = reader
+        self._writer = writer
+        self._asked_up_to: dict[tuple[Scope, str], int] = {}  # scope and model -> version of the repository
+        self.components: WatchedRecords[Component] | None = None
+        self.repositories: WatchedRecords[Repository] | None = None
+
+    def register(self) -> None:
+        """Subscribe."""
+        self._bus.consume(names.DEEP_STARTED, DeepModelStarted, self.on_started, workers=1)
+        self._bus.consume(names.REPO_INDEXED, RepoIndexed, self.on_indexed, workers=1)
+        self._bus.consume(names.DEEP_EMBEDDED, DeepEmbedded, self.on_embedded, workers=WRITES_AT_ONCE)
+
+    async def on_started(self, _: DeepModelStarted) -> None:
+        """A model runs, for the first time or again: ask for what any file lacks of it."""
+        for repository in self.repositories.values() if self.repositories else ():
+            for layer in repository.layers:
+                scope = Scope(tenant=repository.tenant, repos=(repository.repo,), layer=layer)
+                await self._fill(scope, Lane.BULK, since=0)
+
+    async def on_indexed(self, event: RepoIndexed) -> None:
+        """Ask for what an import brought, and for what imports brought that were replaced before they ended."""
+        model = self._model()
+        if model is None:
+            return  # its start will have everything asked for
+        scope = Scope(tenant=event.tenant, repos=(event.repo,), layer=event.layer)
+        key = scope, model.version
+        await self._fill(scope, event.lane, since=self._asked_up_to.get(key, 0))
+        self._asked_up_to[key] = max(event.version, self._asked_up_to.get(key, 0))
+
+    async def on_embedded(self, event: DeepEmbedded) -> None:
+        """Add vectors to files that are still of the version that was embedded."""
+        model = self._model()
+        if model is None or event.vectors.model != model.version:
+            return  # another model runs by now
+        rows = unpack(event.vectors.data, event.vectors.count, event.vectors.dimension)
+        if await self._writer.ensure_deep_vector(event.tenant, model.version, model.dimension):
+            await self._writer.write_deep(event.tenant, model.version, event.files, rows)
+
+    def _model(self) -> Component | None:
+        return self.components.get(COMPONENT_DEEP_MODEL) if self.components else None
+
+    async def _fill(self, scope: Scope, lane: Lane, since: int) -> None:
+        """Ask for the vectors that files of later versions lack. A full stream makes this wait."""
+        model = self._model()
+        if model is None or not await self._writer.ensure_deep_vector(
+            scope.tenant, model.version, model.dimension
+        ):
+            return
+        asked = 0
+        async for files in self._lacking(scope, model.version, since):
+            request = DeepEmbeddingRequested(
+                tenant=scope.tenant,
+                lane=lane,
+                model=model.version,
+                cards=await self._cards(scope, files),
+            )
+            await self._bus.publish(names.DEEP_REQUESTED, lane, request, request.message_id)
+            asked += len(files)
+        if asked:
+            log.info("asked for the deep vectors of %d files of %s", asked, scope.repos[0])
+
+    async def _lacking(self, scope: Scope, model: str, since: int) -> AsyncIterator[list[StoredPoint]]:
+        """Indexed files without a vector, page by page."""
+        conditions = (
+            with_status(FileStatus.INDEXED),
+            newer_than(since),
+            without_vector(deep_vector(model)),
+        )
+        cursor = ""
+        while True:
+            files, cursor = await self._reader.page(
+                scope, conditions, ("path", "generation", "symbols"), cursor, CARDS_PER_REQUEST
+            )
+            if files:
+                yield files
+            if not cursor:
+                return
+
+    async def _cards(self, scope: Scope, files: Sequence[StoredPoint]) -> tuple[Card, ...]:
+        first = {file.id: chunk_id(file.id, file.text("generation"), 0) for file in files}
+        chunks = await self._reader.points(scope, list(first.values()), ("text",))
+        openings = {file: chunk.text("text") for file, id_ in first.items() if (chunk := chunks.get(id_))}
+        # On a thread: live files that come in meanwhile are written.
+        return await asyncio.to_thread(
+            lambda: tuple(_card(file, openings.get(file.id, "")) for file in files)
+        )
+
+
+def _card(file: StoredPoint, opening: str) -> Card:
+    symbols = unpack_symbols(file.text("symbols"))
+    return Card(
+        file=file.id,
+        generation=file.text("generation"),
+        text=card_text(file.text("path"), symbols, opening),
+    )

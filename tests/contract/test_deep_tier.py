@@ -1,0 +1,266 @@
+"""The deep tier behind a real bus and a real store: it fills in what is missing, survives a kill, and holds nobody up.
+
+The model is a stand-in; the real one: tests/models.
+"""
+
+import asyncio
+import os
+import sys
+import threading
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from prism_contracts import names
+from prism_contracts.base import BASE_LAYER, Lane, repo_id
+from prism_contracts.code import Chunk, FileFlags, FileStatus, Symbol, SymbolKind
+from prism_contracts.events import DeepModelStarted, FileChunked, FileEmbedded, RepoIndexed
+from prism_contracts.records import COMPONENT_DEEP_MODEL, Component, LayerState, Repository
+from prism_contracts.rpc import Scope
+from prism_embedder.adapters.deep import DeepModel, DeepOptions
+from prism_embedder.core.cache import MemoryVectorCache
+from prism_embedder.core.rows import unit_rows
+from prism_embedder.deep_handlers import DeepHandlers
+from prism_indexer.core import indexed_point
+from prism_indexer.deep_handlers import CARDS_PER_REQUEST
+from prism_runtime.bus import Bus
+from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_runtime.settings import ServiceSettings
+from prism_runtime.vectors import to_message
+from prism_search.adapters.embedding import DEEP_LEG, QueryEmbedding
+from prism_store.gate import connect
+from prism_store.points import FilePoint
+from prism_store.reader import Reader, with_status, with_vector
+from prism_store.schema import alias, deep_vector, is_deep_vector
+from prism_store.settings import StoreSettings
+from prism_store.writer import Writer
+
+FAST, DIMENSION = "m1", 4
+REPO = repo_id("acme/parcel-tracker")
+FILES = 3 * CARDS_PER_REQUEST + 10
+DEADLINE_S = 60
+ACK_WAIT_S = 1.0
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+class LetterEncoder:
+    """Counts letters. Its gate can be shut: then it takes no more documents."""
+
+    dimension = 26
+    tokens_max = 256
+
+    def __init__(self) -> None:
+        self.documents: list[str] = []
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def encode_queries(self, texts):
+        return self._encode(texts)
+
+    def encode_documents(self, texts):
+        assert self.gate.wait(DEADLINE_S)
+        self.documents += texts
+        return self._encode(texts)
+
+    def _encode(self, texts):
+        return unit_rows(np.array([[text.count(chr(97 + i)) for i in range(26)] for text in texts], float))
+
+
+def file_point(tenant: str, number: int, version: int = 1) -> FilePoint:
+    where = {
+        "tenant": tenant, "repo": REPO, "path": f"tracker/route{number}.py", "version": version, "job": "j",
+        "ordinal": number, "lane": Lane.BULK,
+    }  # fmt: skip
+    symbol = Symbol(name=f"stop{number}", qualified_name=f"stop{number}", kind=SymbolKind.FUNCTION,
+                    start_line=1, end_line=1, name_line=1)  # fmt: skip
+    file = FileChunked(
+        **where, blob=f"{number}.{version}", size_bytes=1, line_count=1, language="python", flags=FileFlags(), chunker="1",
+        chunks=(Chunk(ordinal=0, start_line=1, end_line=1, text=f"# Version {version} of a route.\n"),), symbols=(symbol,),
+    )  # fmt: skip
+    return indexed_point(
+        FileEmbedded(**where, file=file, vectors=to_message(FAST, np.ones((1, DIMENSION), np.float32)))
+    )
+
+
+class Tier:
+    """A tenant's files in the store, a bus, and the processes of the tier."""
+
+    def __init__(self, nats_url: str, qdrant_url: str) -> None:
+        self.tenant = f"t{uuid.uuid4().hex}"
+        self.scope = Scope(tenant=self.tenant, repos=(REPO,))
+        self.client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
+        self.writer, self.reader = Writer(self.client), Reader(self.client)
+        self.settings = ServiceSettings(nats_url=nats_url, ack_wait_s=ACK_WAIT_S)
+        self.test_bus = Bus("test", self.settings)
+        self._environment = {
+            **os.environ, "PRISM_NATS_URL": nats_url, "PRISM_QDRANT_URL": qdrant_url, "PRISM_DEEP_ENABLED": "true",
+            "PRISM_ACK_WAIT_S": str(ACK_WAIT_S),
+        }  # fmt: skip
+
+    async def begin(self) -> None:
+        """An index that was built before there was a deep model."""
+        await self.test_bus.connect()
+        await self.writer.ensure_collection(self.tenant, FAST, DIMENSION)
+        await self.writer.write(self.tenant, [file_point(self.tenant, number) for number in range(FILES)])
+        state = LayerState(commit="c", version=1, job="j", indexed_at=NOW)
+        record = Repository(
+            tenant=self.tenant, repo=REPO, name="acme/parcel-tracker", source="upload", created_at=NOW,
+            next_version=2, layers={BASE_LAYER: state},
+        )  # fmt: skip
+        await (await self.records(names.KV_REPOSITORIES, Repository)).put(record.key, record)
+
+    async def records(self, bucket, record_type):
+        return Records(await open_bucket(self.test_bus.js, bucket), record_type)
+
+    @asynccontextmanager
+    async def indexer(self) -> AsyncIterator[asyncio.subprocess.Process]:
+        """The real process; killed in the end."""
+        command = (sys.executable, "-m", "prism_indexer.main")
+        process = await asyncio.create_subprocess_exec(
+            *command, env=self._environment, stderr=asyncio.subprocess.DEVNULL
+        )
+        try:
+            yield process
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+    @asynccontextmanager
+    async def embedder(self, encoder: LetterEncoder, weights: str = "w") -> AsyncIterator[DeepModel]:
+        """What the process does at its start, with a stand-in for the weights."""
+        bus = Bus("embedder-deep", self.settings)
+        await bus.connect()
+        model = DeepModel(encoder, weights, DeepOptions())
+        component = Component(version=model.fingerprint, dimension=model.dimension)
+        await (await self.records(names.KV_COMPONENTS, Component)).put(COMPONENT_DEEP_MODEL, component)
+        DeepHandlers(bus, model, MemoryVectorCache(), threads=2).register()
+        await bus.start()
+        started = DeepModelStarted(model=model.fingerprint, start=uuid.uuid4().hex)
+        await bus.publish(names.DEEP_STARTED, Lane.BULK, started, started.message_id)
+        try:
+            yield model
+        finally:
+            encoder.gate.set()
+            await bus.stop()
+
+    async def filled(self, model: DeepModel) -> int:
+        """Files that have a vector of the model."""
+        if not await self.reader.has_deep_vectors(self.tenant, model.fingerprint):
+            return 0
+        conditions = [with_status(FileStatus.INDEXED), with_vector(deep_vector(model.fingerprint))]
+        return await self.reader.count(self.scope, conditions)
+
+    async def until_filled(self, model: DeepModel, files: int = FILES) -> None:
+        async with asyncio.timeout(DEADLINE_S):
+            while await self.filled(model) < files:
+                await asyncio.sleep(0.02)
+
+    async def requests(self) -> int:
+        """How often vectors were asked for."""
+        return (await self.test_bus.js.stream_info("PRISM_DEEP")).state.last_seq
+
+    async def until_heard(self, fact: str) -> None:
+        """The indexer is done with all that was said of a fact."""
+        durable = names.durable("indexer", Lane.BULK, fact)
+        async with asyncio.timeout(DEADLINE_S):
+            while True:
+                info = await self.test_bus.js.consumer_info(names.stream_of(fact).name, durable)
+                if not info.num_pending and not info.num_ack_pending:
+                    return
+                await asyncio.sleep(0.02)
+
+    async def say_indexed(self, version: int, files: Sequence[FilePoint]) -> None:
+        """The files are written, and then their import is told."""
+        await self.writer.write(self.tenant, files)
+        event = RepoIndexed(
+            tenant=self.tenant, repo=REPO, version=version, job=f"j{version}", commit="c", complete=True
+        )
+        await self.test_bus.publish(names.REPO_INDEXED, Lane.LIVE, event, event.message_id)
+
+
+@pytest.fixture
+async def tier(nats_server, qdrant_url) -> AsyncIterator[Tier]:
+    tier = Tier(nats_server.url, qdrant_url)
+    await tier.begin()
+    yield tier
+    await tier.test_bus.stop()
+    await tier.client.close()
+
+
+async def test_what_was_indexed_before_the_model_ran_is_filled_in_once_though_the_indexer_is_killed(tier):
+    encoder = LetterEncoder()
+    encoder.gate.clear()
+    async with tier.embedder(encoder) as model:
+        async with tier.indexer() as indexer:
+            async with asyncio.timeout(DEADLINE_S):
+                while not (await tier.test_bus.js.stream_info("PRISM_DEEP")).state.messages:
+                    await asyncio.sleep(0.01)
+            indexer.kill()
+            await indexer.wait()
+        assert await tier.filled(model) == 0
+        encoder.gate.set()
+        async with tier.indexer():
+            await tier.until_filled(model)
+        assert len(encoder.documents) == len(set(encoder.documents)) == FILES
+        assert encoder.documents[0].startswith("route")
+
+
+async def test_a_model_that_starts_again_is_asked_for_nothing_that_is_there(tier):
+    async with tier.embedder(LetterEncoder()) as model, tier.indexer():
+        await tier.until_filled(model)
+    asked = await tier.requests()
+    async with tier.embedder(LetterEncoder()), tier.indexer() as indexer:
+        await tier.until_heard(names.DEEP_STARTED)
+        assert await tier.requests() == asked
+        assert indexer.returncode is None
+
+
+async def test_after_an_import_only_its_files_are_asked_for_and_a_new_version_has_no_old_vector(tier):
+    encoder = LetterEncoder()
+    async with tier.embedder(encoder) as model, tier.indexer():
+        await tier.until_filled(model)
+        encoder.documents.clear()
+        encoder.gate.clear()
+        await tier.say_indexed(2, [file_point(tier.tenant, number, version=2) for number in (0, 1)])
+        assert await tier.filled(model) == FILES - 2
+        encoder.gate.set()
+        await tier.until_filled(model)
+        assert sorted(encoder.documents) == [
+            f"route {number} in tracker. Version 2 of a route. stop {number}" for number in (0, 1)
+        ]
+
+
+async def test_another_model_takes_the_place_of_the_first(tier):
+    async with tier.embedder(LetterEncoder()) as first, tier.indexer():
+        await tier.until_filled(first)
+    async with tier.embedder(LetterEncoder(), "other weights") as second, tier.indexer():
+        await tier.until_filled(second)
+    vectors = (await tier.client.get_collection(alias(tier.tenant))).config.params.vectors
+    assert list(filter(is_deep_vector, vectors)) == [deep_vector(second.fingerprint)]
+
+
+async def test_a_question_goes_without_the_tier_if_it_is_late_and_says_so(tier):
+    class Late(LetterEncoder):
+        def encode_queries(self, texts):
+            assert released.wait(DEADLINE_S)
+            return super().encode_queries(texts)
+
+    released = threading.Event()
+    async with tier.embedder(Late()) as model:
+        watched = await tier.test_bus.follow(names.KV_COMPONENTS, Component)
+        assert isinstance(watched, WatchedRecords)
+        embedding = QueryEmbedding(tier.test_bus, watched, timeout_s=0.2, deep=True)
+        vectors = await embedding.embed("where is the parcel")
+        assert vectors.deep is None
+        assert DEEP_LEG in vectors.missing
+        released.set()
+        patient = QueryEmbedding(tier.test_bus, watched, timeout_s=DEADLINE_S, deep=True)
+        vectors = await patient.embed("where is the parcel")
+        assert len(vectors.deep) == model.dimension
+        assert (vectors.deep_model, DEEP_LEG in vectors.missing) == (model.fingerprint, False)
+        await watched.close()
