@@ -143,7 +143,7 @@ SURFACE_WEIGHTS: Weighted = {
     "defines_symbol": (defines_symbol, 0.15),
     "joined_name": (joined_name, 0.15),
     "initials_name": (initials_name, 0.4),
-    "near": (near, 0.2),
+    "near": (near, 0.3),
     "near_deep": (near_deep, 0.1),
     "depth": (depth, -0.08),
     "in_tests": (in_tests, -0.5),
