@@ -159,6 +159,7 @@ REQUESTS: dict[str, tuple[type[Message], type[Message]]] = {
     names.RPC_LIST_FILES: (rpc.ListFilesRequest, rpc.ListFilesReply),
     names.RPC_OUTLINE: (rpc.OutlineRequest, rpc.OutlineReply),
     names.RPC_DEFINITIONS: (rpc.DefinitionsRequest, rpc.DefinitionsReply),
+    names.RPC_REFERENCES: (rpc.ReferencesRequest, rpc.ReferencesReply),
     names.RPC_COVERAGE: (rpc.CoverageRequest, rpc.CoverageReply),
     names.RPC_MANIFEST: (rpc.ManifestRequest, rpc.ManifestReply),
     names.RPC_POINT_COUNTS: (rpc.PointCountsRequest, rpc.PointCountsReply),

@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from prism_contracts import names, rpc
 from prism_contracts.base import Lane, Message
-from prism_contracts.code import Symbol, SymbolKind
+from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Job, JobCounts, JobState, LayerState, Repository, Token
 from prism_gateway.app import build_app
@@ -220,6 +220,45 @@ class FakeServices:
             receipt=RECEIPT,
         )
 
+    async def references(self, request: rpc.ReferencesRequest) -> rpc.ReferencesReply:
+        self.asked.append(request)
+        start = int(request.cursor or 0)
+        end = min(start + request.limit, len(LINES))
+        found = tuple(
+            rpc.ReferenceEntry(
+                repo="acme/app",
+                file_path="src/app.py",
+                line=index + 1,
+                symbol="run",
+                group=rpc.ReferenceGroup.CALLERS,
+                edge=EdgeKind.CALLS,
+                status=EdgeStatus.RESOLVED,
+                strategy=Strategy.IMPORT,
+                text=LINES[index],
+            )
+            for index in range(start, end)
+        )
+        known = rpc.SymbolReferences(
+            symbol="main",
+            definitions=(DEFINITION,),
+            total_definitions=1,
+            entries=found,
+            counts={rpc.ReferenceGroup.CALLERS: len(LINES)},
+            reconciliation=rpc.Reconciliation(
+                resolved=len(LINES), candidates=0, elsewhere=0, text_lines=len(LINES) + 2, unexplained=1,
+                unexplained_lines=(rpc.TextLine(repo="acme/app", file_path="src/app.py", line=900, text="# main"),), files=1,
+            ),
+            next_cursor=str(end) if end < len(LINES) else "",
+        )  # fmt: skip
+        unknown = rpc.SymbolReferences(symbol="", definitions=(), total_definitions=0, suggestions=("main",))
+        return rpc.ReferencesReply(
+            answers=tuple(
+                known if symbol == "main" else unknown.model_copy(update={"symbol": symbol})
+                for symbol in request.symbols
+            ),
+            receipt=RECEIPT,
+        )
+
     async def coverage(self, request: rpc.CoverageRequest) -> rpc.CoverageReply:
         self.asked.append(request)
         return rpc.CoverageReply(
@@ -272,6 +311,7 @@ def serve_search(bus: Bus, fake: FakeServices) -> None:
         (names.RPC_LIST_FILES, rpc.ListFilesRequest, fake.list_files),
         (names.RPC_OUTLINE, rpc.OutlineRequest, fake.outline),
         (names.RPC_DEFINITIONS, rpc.DefinitionsRequest, fake.definitions),
+        (names.RPC_REFERENCES, rpc.ReferencesRequest, fake.references),
         (names.RPC_COVERAGE, rpc.CoverageRequest, fake.coverage),
         (names.RPC_POINT_COUNTS, rpc.PointCountsRequest, fake.point_counts),
     ):

@@ -21,7 +21,9 @@ from prism_contracts.rpc import FileMatches, GrepReply, GrepRequest, OutputMode
 from prism_indexer.core import indexed_point, removed_point
 from prism_runtime.vectors import to_message
 from prism_search.adapters.elsewhere import match_elsewhere
+from prism_search.adapters.listing import Listing
 from prism_search.adapters.repositories import Repositories
+from prism_search.adapters.texts import Texts
 from prism_search.core.lines import LINE_WORK_MAX
 from prism_search.core.patterns import compile_pattern
 from prism_search.handlers.grep import GrepHandler
@@ -84,7 +86,9 @@ class Kiln:
 
     def handler(self, **settings: float) -> GrepHandler:
         """A search that knows nothing yet."""
-        return GrepHandler(self.reader, Repositories(self.records, self.reader), SearchSettings(**settings))
+        known = SearchSettings(**settings)
+        listing, texts = Listing(self.reader), Texts(self.reader, known.texts_kept_bytes_max)
+        return GrepHandler(self.reader, Repositories(self.records, self.reader), listing, texts, known)
 
     async def write(self, *files: FilePoint) -> None:
         assert await self._writer.write(self.records.tenant, files) == [True] * len(files)

@@ -9,7 +9,9 @@ from mcp import MCPError
 
 pytest_plugins = ["gateway_stack"]
 
-CODE = ["search_code", "grep_code", "read_file", "list_files", "get_file_outline", "get_symbol_definition"]
+CODE = [
+    "search_code", "grep_code", "read_file", "list_files", "get_file_outline", "get_symbol_definition", "find_references",
+]  # fmt: skip
 GRAPH, DOCS = ["get_function_body"], ["search_docs"]
 ADMIN = ["ping", "whoami", "list_repos", "index_repository", "index_status", "index_coverage"]
 CODE_CHARS_MAX = 10_000  # 2,500 tokens
@@ -26,6 +28,7 @@ CALLS = [
     ("list_files", {"glob": "src/**", "limit": 2}),
     ("get_file_outline", {"file_path": "src/app.py"}),
     ("get_symbol_definition", {"symbols": ["main", "mian"], "include_body": True}),
+    ("find_references", {"symbols": ["main", "mian"], "limit": 2}),
     ("get_function_body", {"symbol": "main"}),
     ("search_docs", {"query": "main"}),
     ("ping", {}),
@@ -198,6 +201,28 @@ async def test_a_cut_file_says_where_to_go_on(stack) -> None:
         ]
 
 
+async def test_references_fit_the_budget_and_the_cursor_goes_on_behind_the_last(stack) -> None:
+    async with stack.mcp() as client:
+        first = await client.call_tool(
+            "find_references", {"symbols": ["main"], "limit": 200, "max_tokens": 500}
+        )
+        (answer,) = first.structured_content["answers"]
+        shown = answer["groups"]["callers"]
+        assert 0 < len(shown) < 200
+        assert len(first.content[0].text) <= 500 * 4
+        assert answer["next_cursor"] == str(len(shown))
+        assert answer["counts"] == {"callers": 300}
+        assert (
+            shown[0].items()
+            >= {"file_path": "src/app.py", "line": 1, "status": "resolved", "strategy": "import"}.items()
+        )
+        text = first.content[0].text
+        assert "src/app.py:1 in run [calls, import] line 1" in text
+        assert "1 of them are neither definition nor reference:\n  src/app.py:900 # main" in text
+        missed = await client.call_tool("find_references", {"symbols": ["mian"]})
+        assert "mian: no definition. Near names: main." in missed.content[0].text
+
+
 @pytest.mark.parametrize(
     ("arguments", "repo"), [({}, "acme/header"), ({"repo": "acme/argument"}, "acme/argument")]
 )
@@ -208,6 +233,7 @@ async def test_the_repository_of_the_argument_wins_over_the_header(stack, argume
             ("grep_code", {"pattern": "x"}),
             ("read_file", {"file_path": "src/app.py"}),
             ("get_symbol_definition", {"symbol": "main"}),
+            ("find_references", {"symbols": ["main"]}),
             ("index_coverage", {}),
             ("index_status", {}),
         ):
@@ -232,6 +258,9 @@ WRONG = [
     ("get_symbol_definition", {}, "symbol"),
     ("get_symbol_definition", {"symbol": "a", "symbols": ["b"]}, "symbol"),
     ("get_symbol_definition", {"symbols": ["a"] * 21}, "symbols"),
+    ("find_references", {"symbols": []}, "symbols"),
+    ("find_references", {"symbols": ["a"] * 11}, "symbols"),
+    ("find_references", {"symbols": ["a"], "reference_type": "knows"}, "reference_type"),
     ("ping", {"loud": True}, "loud"),
 ]
 

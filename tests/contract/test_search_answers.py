@@ -24,6 +24,7 @@ from prism_contracts.rpc import (
 from prism_indexer.core import indexed_point
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.vectors import to_message
+from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.repositories import Repositories
 from prism_search.handlers.coverage import CoverageHandlers
@@ -122,7 +123,7 @@ def define(repositories, tenant):
 
     async def ask(symbol: str) -> SymbolAnswer:
         request = DefinitionsRequest(tenant=tenant, symbols=(symbol,))
-        return (await SymbolHandlers(reader, known).definitions(request)).answers[0]
+        return (await SymbolHandlers(reader, known, Definitions(reader)).definitions(request)).answers[0]
 
     return ask
 

@@ -79,6 +79,7 @@ async def test_every_tool_answers_about_what_was_indexed(shared_stack, ledger_re
         definitions = await agent.ask(
             "get_symbol_definition", symbols=["Account.withdraw", "EvictOldest", "transfer_fund"]
         )
+        uses = await agent.ask("find_references", symbols=["Account.deposit"])
         body = await agent.ask("get_function_body", symbol="transfer_funds")
         docs = await agent.ask("search_docs", query="how do I install it")
     numbers = [number for number, line in enumerate(PYTHON.splitlines(), 1) if "withdraw(" in line]
@@ -99,11 +100,15 @@ async def test_every_tool_answers_about_what_was_indexed(shared_stack, ledger_re
     assert go["definitions"][0]["file_path"] == "cache/lru.go"
     assert not miss["definitions"]
     assert "transfer_funds" in miss["suggestions"]
+    (deposit,) = uses["answers"]
+    assert [(found["file_path"], found["symbol"], found["status"]) for found in deposit["groups"]["callers"]] == [
+        ("bank/account.py", "transfer_funds", "resolved")
+    ]
     assert "def transfer_funds(" in body["body"]
     assert "target.deposit(cents)" in body["body"]
     assert docs["results"][0]["file_path"] == "docs/guide.md"
     assert "setup-ledger" in docs["results"][0]["content"]
-    for answer in (grep, regex, whole, part, files, globbed, outline, definitions, body, docs):
+    for answer in (grep, regex, whole, part, files, globbed, outline, definitions, uses, body, docs):
         check_receipt(answer["receipt"], ledger_repo)
 
 

@@ -83,6 +83,40 @@ class ReferenceKind(StrEnum):
     TYPE = "type"
 
 
+class EdgeKind(StrEnum):
+    """What a reference does with the symbol that it means."""
+
+    CALLS = "calls"
+    IMPORTS = "imports"
+    EXTENDS = "extends"
+    IMPLEMENTS = "implements"
+    ASSIGNS = "assigns"
+    REFERENCES = "references"  # as a type
+
+
+class EdgeStatus(StrEnum):
+    """How sure it is that a reference means a symbol."""
+
+    RESOLVED = "resolved"  # imports, scopes, receivers or inheritance lead to it
+    CANDIDATE = "candidate"  # only its name speaks for it, and nothing against it
+
+
+class Strategy(StrEnum):
+    """How it was found that a reference means a symbol."""
+
+    SAME_FILE = "same_file"
+    SAME_PACKAGE = "same_package"  # a file of the same folder, where that is enough
+    IMPORT = "import"  # the file imports the name, directly or passed on by others
+    WILDCARD_IMPORT = "wildcard_import"  # the file imports or includes all of a file that has it
+    MODULE = "module"  # through the module that the file imports: `json.dumps`
+    CLASS_NAME = "class_name"  # through the class: `Session.get`
+    RECEIVER = "receiver"  # `self`, `this`, or no object at all, in the class that has it
+    INHERITED = "inherited"  # the same in a class below it
+    RECEIVER_TYPE = "receiver_type"  # a variable that is declared or made to be of the class
+    ONLY_DEFINITION = "only_definition"  # a candidate: nothing else is called so
+    NAME = "name"  # a candidate: others are called so too
+
+
 class SkipReason(StrEnum):
     """Why a file is known but not searchable."""
 

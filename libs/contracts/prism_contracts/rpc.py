@@ -7,7 +7,15 @@ from typing import Annotated
 from pydantic import Field
 
 from prism_contracts.base import BASE_LAYER, Lane, Message
-from prism_contracts.code import FileFlags, SkipReason, Symbol, SymbolKind
+from prism_contracts.code import (
+    EdgeKind,
+    EdgeStatus,
+    FileFlags,
+    SkipReason,
+    Strategy,
+    Symbol,
+    SymbolKind,
+)
 from prism_contracts.errors import ErrorBody
 from prism_contracts.records import Job, Repository
 
@@ -16,6 +24,8 @@ SEARCH_LIMIT_MAX = 100
 GREP_LIMIT_MAX = 2_000
 LIST_LIMIT_MAX = 5_000
 SYMBOLS_BATCH_MAX = 20
+REFERENCES_BATCH_MAX = 10
+REFERENCES_LIMIT_MAX = 500
 READ_LINES_MAX = 5_000
 CONTEXT_LINES_MAX = 20
 
@@ -323,6 +333,89 @@ class DefinitionsReply(Message):
     """One answer a symbol, in the order asked."""
 
     answers: tuple[SymbolAnswer, ...]
+    receipt: Receipt
+
+
+class ReferenceGroup(StrEnum):
+    """How references are listed, in this order."""
+
+    CALLERS = "callers"
+    SUBTYPES = "subtypes"
+    TYPES = "types"
+    ASSIGNMENTS = "assignments"
+    IMPORTS = "imports"
+    TESTS = "tests"  # whatever it is, in a file of tests
+
+
+class ReferencesRequest(ScopedRequest):
+    """Who uses symbols. `path` is that of the definition, `path_filter` of the files that use it."""
+
+    symbols: Annotated[tuple[str, ...], Field(min_length=1, max_length=REFERENCES_BATCH_MAX)]
+    path: str = ""
+    path_filter: str = ""
+    reference_type: EdgeKind | None = None
+    source_only: bool = False
+    limit: Annotated[int, Field(ge=1, le=REFERENCES_LIMIT_MAX)] = 50  # a symbol
+    cursor: str = ""
+
+
+class ReferenceEntry(Message):
+    """A place that uses a symbol, or may, and how that was found. `symbol` is what encloses it, empty outside of all."""
+
+    repo: str
+    file_path: str
+    line: int
+    symbol: str
+    group: ReferenceGroup
+    edge: EdgeKind
+    status: EdgeStatus
+    strategy: Strategy
+    text: str  # of the line
+
+
+class TextLine(Message):
+    """A line that holds a name."""
+
+    repo: str
+    file_path: str
+    line: int
+    text: str
+
+
+class Reconciliation(Message):
+    """The edges beside the text: what the name occurs in, outside of prose, and how much of it is explained."""
+
+    resolved: int
+    candidates: int
+    elsewhere: int  # references of that name that mean something else
+    text_lines: int
+    # Lines that hold the name, and no definition or reference of it that the parser knows: comments, strings, plain values.
+    unexplained: int
+    unexplained_lines: tuple[TextLine, ...] = ()  # the first of them
+    files: int
+    # Files that hold the name and were not looked at, as there are too many.
+    files_left_out: int = 0
+
+
+class SymbolReferences(Message):
+    """Who uses one asked symbol: resolved before candidates within a group. Near names if it is not defined."""
+
+    symbol: str
+    definitions: tuple[Definition, ...]
+    total_definitions: int
+    entries: tuple[ReferenceEntry, ...] = ()
+    counts: dict[ReferenceGroup, int] = {}  # of all pages
+    reconciliation: Reconciliation | None = None
+    next_cursor: str = ""
+    suggestions: tuple[str, ...] = ()
+    matched: str = ""
+    unparsed: tuple[str, ...] = ()
+
+
+class ReferencesReply(Message):
+    """One answer a symbol, in the order asked."""
+
+    answers: tuple[SymbolReferences, ...]
     receipt: Receipt
 
 

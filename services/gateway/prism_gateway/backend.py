@@ -45,6 +45,10 @@ class Backend:
         """Where symbols are defined."""
         return await self._ask(names.RPC_DEFINITIONS, request, rpc.DefinitionsReply)
 
+    async def references(self, request: rpc.ReferencesRequest) -> rpc.ReferencesReply:
+        """Who uses symbols."""
+        return await self._ask(names.RPC_REFERENCES, request, rpc.ReferencesReply)
+
     async def coverage(self, request: rpc.CoverageRequest) -> rpc.CoverageReply:
         """What of a repository is searchable."""
         return await self._ask(names.RPC_COVERAGE, request, rpc.CoverageReply)

@@ -16,6 +16,7 @@ from prism_contracts.rpc import (
     OutlineRequest,
     PointCountsRequest,
     ReadFileRequest,
+    ReferencesRequest,
     SearchRequest,
 )
 from prism_runtime import rpc
@@ -24,11 +25,16 @@ from prism_runtime.process import run
 from prism_runtime.records import WatchedRecords
 from prism_runtime.service import Service
 from prism_search.adapters.answers import AnswerMetrics, Answers
+from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.embedding import QueryEmbedding
+from prism_search.adapters.listing import Listing
 from prism_search.adapters.repositories import Repositories
+from prism_search.adapters.sources import Sources
+from prism_search.adapters.texts import Texts
 from prism_search.handlers.coverage import CoverageHandlers
 from prism_search.handlers.files import FileHandlers
 from prism_search.handlers.grep import GrepHandler
+from prism_search.handlers.references import ReferencesHandler
 from prism_search.handlers.search import SearchHandler
 from prism_search.handlers.symbols import SymbolHandlers
 from prism_search.settings import SearchSettings
@@ -48,6 +54,7 @@ class Handlers(NamedTuple):
     grep: GrepHandler
     files: FileHandlers
     symbols: SymbolHandlers
+    references: ReferencesHandler
     coverage: CoverageHandlers
 
 
@@ -59,18 +66,21 @@ def make_handlers(
     settings: SearchSettings,
 ) -> Handlers:
     """All that answers, over one reader."""
+    listing, texts = Listing(reader), Texts(reader, settings.texts_kept_bytes_max)
+    definitions = Definitions(reader)
     return Handlers(
         SearchHandler(reader, repositories, embedding, answers),
-        GrepHandler(reader, repositories, settings),
+        GrepHandler(reader, repositories, listing, texts, settings),
         FileHandlers(reader, repositories),
-        SymbolHandlers(reader, repositories),
+        SymbolHandlers(reader, repositories, definitions),
+        ReferencesHandler(repositories, definitions, listing, Sources(reader, texts)),
         CoverageHandlers(reader, repositories, embedding.deep_model),
     )
 
 
 def register(bus: Bus, handlers: Handlers, settings: SearchSettings) -> None:
     """Subscribe."""
-    search, grep, files, symbols, coverage = handlers
+    search, grep, files, symbols, references, coverage = handlers
     grep_deadline_s = settings.grep_deadline_s + GREP_MARGIN_S
     rpc.serve(bus, names.RPC_SEARCH, SearchRequest, search.search, deadline_s=settings.search_deadline_s)
     rpc.serve(bus, names.RPC_GREP, GrepRequest, grep.grep, deadline_s=grep_deadline_s)
@@ -78,6 +88,7 @@ def register(bus: Bus, handlers: Handlers, settings: SearchSettings) -> None:
     rpc.serve(bus, names.RPC_LIST_FILES, ListFilesRequest, files.list_files, deadline_s=READ_DEADLINE_S)
     rpc.serve(bus, names.RPC_OUTLINE, OutlineRequest, files.outline, deadline_s=READ_DEADLINE_S)
     rpc.serve(bus, names.RPC_DEFINITIONS, DefinitionsRequest, symbols.definitions, deadline_s=READ_DEADLINE_S)
+    rpc.serve(bus, names.RPC_REFERENCES, ReferencesRequest, references.references, deadline_s=READ_DEADLINE_S)
     rpc.serve(bus, names.RPC_COVERAGE, CoverageRequest, coverage.coverage, deadline_s=READ_DEADLINE_S)
     rpc.serve(bus, names.RPC_MANIFEST, ManifestRequest, coverage.manifest, deadline_s=READ_DEADLINE_S)
     rpc.serve(

@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 
 from prism_contracts import rpc
-from prism_contracts.code import SymbolKind
-from prism_gateway.mcp import present
+from prism_contracts.code import EdgeKind, SymbolKind
+from prism_gateway.mcp import present, references
 from prism_gateway.mcp.tool import (
     BOOLEAN,
     INTEGER,
@@ -41,6 +41,9 @@ def _one_of(names: type[StrEnum], value: str) -> str:
 
 Kind = Annotated[
     str, AfterValidator(partial(_one_of, SymbolKind)), Field(description="function, class, method, …")
+]
+EdgeName = Annotated[
+    str, AfterValidator(partial(_one_of, EdgeKind)), Field(description="calls, imports, extends, …")
 ]
 Glob = Annotated[str, Field(description="glob: src/**/*.py")]
 Language = Annotated[str, Field(description="python, go, …")]
@@ -119,6 +122,17 @@ class GetSymbolDefinition(ScopedArguments):
         return self
 
 
+class FindReferences(ScopedArguments):
+    symbols: Annotated[list[str], Field(min_length=1, max_length=rpc.REFERENCES_BATCH_MAX)]
+    file_path: Annotated[str, Field(description="of the definition")] = ""
+    path_filter: Glob = ""
+    reference_type: EdgeName = ""
+    source_only: Annotated[bool, Field(description="no tests")] = False
+    limit: Annotated[int, Field(ge=1, le=rpc.REFERENCES_LIMIT_MAX)] = 50
+    cursor: str = ""
+    max_tokens: MaxTokens = ANSWER_TOKENS
+
+
 async def search_code(call: Call, arguments: SearchCode) -> Answer:
     given = arguments.model_dump(exclude={"repo", "kind", "max_tokens"})
     request = rpc.SearchRequest(
@@ -176,6 +190,22 @@ async def get_symbol_definition(call: Call, arguments: GetSymbolDefinition) -> A
         include_body=arguments.include_body,
     )
     return present.definitions(await call.backend.definitions(request), arguments.max_tokens)
+
+
+async def find_references(call: Call, arguments: FindReferences) -> Answer:
+    given = arguments.model_dump(exclude={"repo", "file_path", "max_tokens", "reference_type"})
+    request = rpc.ReferencesRequest(
+        **call.scope(arguments),
+        **given,
+        path=arguments.file_path,
+        reference_type=EdgeKind(arguments.reference_type) if arguments.reference_type else None,
+    )
+    reply = await call.backend.references(request)
+    kept = references.fit_entries(reply, arguments.max_tokens)
+    if kept < max(len(answer.entries) for answer in reply.answers):
+        # Ask again for what fits: only then does the cursor go on right behind it.
+        reply = await call.backend.references(request.model_copy(update={"limit": kept}))
+    return references.answer(reply)
 
 
 PLACE = {"repo": STRING, "file_path": STRING, "start_line": INTEGER, "end_line": INTEGER}
@@ -292,5 +322,26 @@ TOOLS: tuple[AnyTool, ...] = (
             **RECEIPT,
         ),
         get_symbol_definition,
+    ),
+    Tool(
+        "find_references",
+        Toolset.CODE,
+        "Who uses a symbol, by group: resolved edges and how each was found, candidates, and lines with the name that are neither.",
+        FindReferences,
+        record(
+            answers=array(
+                record(
+                    symbol=STRING,
+                    definitions=array(record(**PLACE, **SYMBOL)),
+                    groups=OBJECT,
+                    counts=OBJECT,
+                    reconciliation=OBJECT,
+                    suggestions=STRINGS,
+                    next_cursor=STRING,
+                )
+            ),
+            **RECEIPT,
+        ),
+        find_references,
     ),
 )

@@ -32,7 +32,7 @@ def search(reply: rpc.SearchReply, max_tokens: int) -> Answer:
         "query_intent": reply.query_intent.value,
         "next_actions": list(reply.next_actions),
         "next_cursor": reply.next_cursor,
-        "receipt": _receipt(reply.receipt),
+        "receipt": receipt_json(reply.receipt),
     }
     if reply.truncated:
         structured["truncated"] = True
@@ -42,7 +42,7 @@ def search(reply: rpc.SearchReply, max_tokens: int) -> Answer:
         structured["diagnostics"] = reply.diagnostics
     blocks = [_hit_block(hit) for hit in reply.results] or [_nothing_found(reply.diagnostics)]
     foot = [
-        f"confidence {reply.confidence}, intent {reply.query_intent.value}; {_receipt_line(reply.receipt)}",
+        f"confidence {reply.confidence}, intent {reply.query_intent.value}; {receipt_line(reply.receipt)}",
         *_next_lines(structured["next_actions"]),
     ]
     if reply.next_cursor:
@@ -71,7 +71,7 @@ def grep(reply: rpc.GrepReply, fits: Fit, max_tokens: int, *, cut_off: bool) -> 
         "complete": reply.complete,
         "note": reply.note,
         "files_scanned": reply.files_scanned,
-        "receipt": _receipt(reply.receipt),
+        "receipt": receipt_json(reply.receipt),
     }
     if cut_off:
         structured["truncated"] = True
@@ -86,7 +86,7 @@ def grep(reply: rpc.GrepReply, fits: Fit, max_tokens: int, *, cut_off: bool) -> 
             lines += ["", here] if lines else [here]
             place = here
         lines += _grep_lines(match)
-    foot = [f"{_grep_count(reply)}; {_receipt_line(reply.receipt)}"]
+    foot = [f"{_grep_count(reply)}; {receipt_line(reply.receipt)}"]
     if structured["note"]:
         foot.append(f"note: {structured['note']}")
     if reply.next_cursor:
@@ -108,9 +108,9 @@ def read_file(reply: rpc.ReadFileReply, max_tokens: int) -> Answer:
         "language": reply.language,
         "blob": reply.blob,
         "content": content,
-        "receipt": _receipt(reply.receipt),
+        "receipt": receipt_json(reply.receipt),
     }
-    foot = _receipt_line(reply.receipt)
+    foot = receipt_line(reply.receipt)
     if cut_off:
         next_line = min(end_line + 1, reply.line_count)
         action = f"Go on with read_file(file_path={reply.file_path!r}, start_line={next_line})."
@@ -134,9 +134,9 @@ def list_files(reply: rpc.ListFilesReply, max_tokens: int, *, cut_off: bool) -> 
         "files": files,
         "total": reply.total,
         "next_cursor": reply.next_cursor,
-        "receipt": _receipt(reply.receipt),
+        "receipt": receipt_json(reply.receipt),
     }
-    foot = [f"{len(files)} of {reply.total} files; {_receipt_line(reply.receipt)}"]
+    foot = [f"{len(files)} of {reply.total} files; {receipt_line(reply.receipt)}"]
     if cut_off:
         structured["truncated"] = True
         foot.append(f"note: cut to max_tokens={max_tokens}: raise it, or go on with next_cursor.")
@@ -164,9 +164,9 @@ def outline(reply: rpc.OutlineReply, max_tokens: int) -> Answer:
         "line_count": reply.line_count,
         "parse": reply.parse,
         "symbols": symbols,
-        "receipt": _receipt(reply.receipt),
+        "receipt": receipt_json(reply.receipt),
     }
-    foot = _receipt_line(reply.receipt)
+    foot = receipt_line(reply.receipt)
     left_out = len(reply.symbols) - fits.kept
     if left_out:
         structured |= {"truncated": True, "next_actions": [f"{left_out} symbols left out: raise max_tokens."]}
@@ -200,8 +200,8 @@ def definitions(reply: rpc.DefinitionsReply, max_tokens: int) -> Answer:
             blocks[-len(shown)] = f"{_matched_line(answer)}\n{blocks[-len(shown)]}"
         if 0 < len(shown) < answer.total:
             blocks.append(f"{answer.symbol}: {answer.total - len(shown)} more definitions.")
-    structured: Json = {"answers": answers, "receipt": _receipt(reply.receipt)}
-    foot = _receipt_line(reply.receipt)
+    structured: Json = {"answers": answers, "receipt": receipt_json(reply.receipt)}
+    foot = receipt_line(reply.receipt)
     shortened = any(
         len(definition.body) + len(definition.symbol.docstring) > fits.text_chars_max for definition in every
     )
@@ -224,8 +224,8 @@ def function_body(
         {"repo": other.repo, "file_path": other.file_path, "start_line": other.symbol.start_line}
         for other in others
     ]
-    structured["receipt"] = _receipt(receipt)
-    lines = [_definition_head(structured), body.rstrip("\n"), "", _receipt_line(receipt)]
+    structured["receipt"] = receipt_json(receipt)
+    lines = [_definition_head(structured), body.rstrip("\n"), "", receipt_line(receipt)]
     if body != best.body:
         action = (
             f"{missing} lines left out: raise max_tokens, or "
@@ -255,7 +255,7 @@ def coverage(reply: rpc.CoverageReply, max_tokens: int) -> Answer:
             f"{problem.file_path}: {problem.status}, {problem.reason} {problem.detail}".rstrip()
             for problem in problems
         ),
-        _receipt_line(reply.receipt),
+        receipt_line(reply.receipt),
     ]
     if kept < len(reply.problems):
         structured["truncated"] = True
@@ -321,11 +321,11 @@ def _numbered(content: str, start_line: int) -> str:
     return "\n".join(f"{number:>{width}}\t{line}" for number, line in enumerate(lines, start_line))
 
 
-def _receipt(receipt: rpc.Receipt) -> Json:
+def receipt_json(receipt: rpc.Receipt) -> Json:
     return receipt.model_dump(mode="json")
 
 
-def _receipt_line(receipt: rpc.Receipt) -> str:
+def receipt_line(receipt: rpc.Receipt) -> str:
     line = _indexed(receipt)
     if receipt.head_commit and receipt.head_commit != receipt.indexed_commit:
         line += f" ({receipt.lag_seconds:.0f} s behind {_short(receipt.head_commit)})"
@@ -526,8 +526,13 @@ def _matched_line(answer: rpc.SymbolAnswer) -> str:
 def _miss_line(answer: rpc.SymbolAnswer) -> str:
     if answer.total:
         return f"{answer.symbol}: {answer.total} definitions left out."
-    near = f"Near names: {', '.join(answer.suggestions)}." if answer.suggestions else ""
-    return _join(f"{answer.symbol}: no definition.", near, unparsed_sentence(answer.unparsed))
+    return no_definition_line(answer.symbol, answer.suggestions, answer.unparsed)
+
+
+def no_definition_line(symbol: str, suggestions: Sequence[str], unparsed: Sequence[str]) -> str:
+    """That a name is not defined, and what may be meant."""
+    near = f"Near names: {', '.join(suggestions)}." if suggestions else ""
+    return _join(f"{symbol}: no definition.", near, unparsed_sentence(unparsed))
 
 
 def unparsed_sentence(paths: Sequence[str]) -> str:

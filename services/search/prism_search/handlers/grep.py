@@ -46,12 +46,19 @@ class Position(NamedTuple):
 class GrepHandler:
     """Answers `grep`."""
 
-    def __init__(self, reader: Reader, repositories: Repositories, settings: SearchSettings) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        repositories: Repositories,
+        listing: Listing,
+        texts: Texts,
+        settings: SearchSettings,
+    ) -> None:
         self._reader = reader
         self._repositories = repositories
         self._settings = settings
-        self._listing = Listing(reader)
-        self._texts = Texts(reader, settings.texts_kept_bytes_max)
+        self._listing = listing
+        self._texts = texts
         # One for each question that is answered at once: one that waits for a slow line holds up no other.
         self._threads = ThreadPoolExecutor(SERVE_WORKERS, "grep")
 

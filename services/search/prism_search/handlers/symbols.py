@@ -1,122 +1,44 @@
 """Where symbols are defined."""
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
-
-from qdrant_client import models
-
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, UNPARSED, FileStatus, Symbol, SymbolKind
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.code import Symbol
 from prism_contracts.rpc import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
-from prism_runtime.packing import unpack_symbols
-from prism_search.adapters.near_symbols import alike, near_symbols
+from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.repositories import Repositories, Target
-from prism_search.adapters.texts import FILE_FIELDS, read_text
-from prism_search.core.symbol_names import Fit, SymbolName, place_of
-from prism_store.grams import Signatures, read_signature
-from prism_store.reader import Reader, StoredPoint, has, has_any, with_status
+from prism_search.adapters.texts import read_text
+from prism_store.reader import Reader, StoredPoint
 
 DEFINITIONS_MAX = 20
-FILES_MAX = 60
-UNPARSED_SHOWN_MAX = 5
 BODY_LINES_MAX = 600
-NAME_CHARS_MAX = 500
-
-
-class Found(NamedTuple):
-    """A definition, the file that has it, and how well it fits the asked name."""
-
-    point: StoredPoint
-    symbol: Symbol
-    fit: Fit
 
 
 class SymbolHandlers:
     """Answers `definitions`."""
 
-    def __init__(self, reader: Reader, repositories: Repositories) -> None:
+    def __init__(self, reader: Reader, repositories: Repositories, definitions: Definitions) -> None:
         self._reader = reader
         self._repositories = repositories
+        self._definitions = definitions
 
     async def definitions(self, request: DefinitionsRequest) -> DefinitionsReply:
         """One answer a symbol; near names where there is none."""
         target = self._repositories.target(request)
-        answers = [await self._answer(target, symbol.strip(), request) for symbol in request.symbols]
+        answers = [await self._answer(target, symbol, request) for symbol in request.symbols]
         return DefinitionsReply(answers=tuple(answers), receipt=await self._repositories.receipt(target))
 
     async def _answer(self, target: Target, asked: str, request: DefinitionsRequest) -> SymbolAnswer:
-        if not asked or len(asked) > NAME_CHARS_MAX:
-            raise PrismError(
-                ErrorCode.INVALID_ARGUMENT,
-                f"A symbol's name has 1 to {NAME_CHARS_MAX} characters.",
-                "Give a name such as get or Session.get.",
-            )
-        name = SymbolName.read(asked)
-        found = await self._find(target, name, request.path)
-        near = set[str]() if found else await near_symbols(self._reader, target.scope, name.last)
-        if not found:
-            # A dotted name, as of a module, is indexed as a whole: its last component finds it by its words.
-            ending = [known for known in near if known.endswith(f".{name.last}")]
-            found = _best(await self._fitting(target, name, request.path, [ending]))
-        if not found:
-            return SymbolAnswer(
-                symbol=asked,
-                definitions=(),
-                total=0,
-                # A much shorter name is like any long one that happens to hold its letters.
-                suggestions=alike(near, name.dotted, chars_min=len(name.last) / 2),
-                unparsed=await self._unparsed(target, name),
-            )
+        sought = await self._definitions.seek(target, asked, request.path)
         definitions = [
             await self._describe(target, item.point, item.symbol, body=request.include_body)
-            for item in found[:DEFINITIONS_MAX]
+            for item in sought.found[:DEFINITIONS_MAX]
         ]
         return SymbolAnswer(
-            symbol=asked,
+            symbol=asked.strip(),
             definitions=tuple(definitions),
-            total=len(found),
-            matched=name.understood_by(found[0].fit),
+            total=len(sought.found),
+            suggestions=sought.suggestions,
+            matched=sought.name.understood_by(sought.found[0].fit) if sought.found else "",
+            unparsed=sought.unparsed,
         )
-
-    async def _find(self, target: Target, name: SymbolName, path: str) -> list[Found]:
-        """The definitions that fit the name best, in the order to show them."""
-        # Longer names first: of files with the last component alone there may be more than are looked at.
-        return _best(await self._fitting(target, name, path, [name.longer, (name.last,)]))
-
-    async def _fitting(
-        self, target: Target, name: SymbolName, path: str, names: Iterable[Sequence[str]]
-    ) -> list[Found]:
-        """The definitions that fit the name in files that define one of these, in the order of their groups."""
-        files: dict[str, StoredPoint] = {}
-        for group in filter(None, names):
-            conditions = [has_any("names", group), *([has("path", path)] if path else [])]
-            files |= await self._files(target, conditions, "symbols")
-        return [
-            Found(point, symbol, fit)
-            for point in files.values()
-            for symbol in unpack_symbols(point.text("symbols"))
-            if (fit := name.fit(symbol, place_of(target.name_of(point.text("scope")), point.text("path"))))
-        ]
-
-    async def _files(
-        self, target: Target, conditions: Sequence[models.Condition], *fields: str
-    ) -> dict[str, StoredPoint]:
-        """At most FILES_MAX indexed files that meet the conditions, by id."""
-        conditions = [with_status(FileStatus.INDEXED), *conditions]
-        fields = ("scope", *FILE_FIELDS, *fields)
-        points, _ = await self._reader.page(target.scope, conditions, fields, "", FILES_MAX)
-        return {point.id: point for point in points}
-
-    async def _unparsed(self, target: Target, name: SymbolName) -> tuple[str, ...]:
-        """Files that hold the name and have no symbols, as their parser gave them up: it may be defined there."""
-        conditions = [with_status(FileStatus.INDEXED), has_any("parse", sorted(UNPARSED))]
-        found: list[str] = []
-        async for file in self._reader.scan(target.scope, conditions, ["path", "grams"]):
-            if Signatures([read_signature(file.text("grams"))]).may_hold([name.last]).all():
-                found.append(file.text("path"))
-            if len(found) == UNPARSED_SHOWN_MAX:
-                break
-        return tuple(sorted(found))
 
     async def _describe(
         self, target: Target, point: StoredPoint, symbol: Symbol, *, body: bool
@@ -133,21 +55,3 @@ class SymbolHandlers:
             symbol=symbol,
             body=text,
         )
-
-
-def _best(found: Iterable[Found]) -> list[Found]:
-    """Those that fit best, in the order to show them."""
-    found = list(found)
-    best = max((item.fit.degree for item in found), default=None)
-    return sorted((item for item in found if item.fit.degree == best), key=_order)
-
-
-def _order(found: Found) -> tuple[object, ...]:
-    """Whole names first, code before tests and generated files, bodies before prototypes, types before callables before
-    values, types of their own before other names of types.
-    """
-    point, symbol, fit = found
-    group = 0 if symbol.kind in TYPE_KINDS else 1 if symbol.kind in CALLABLE_KINDS else 2
-    low = sum(flag in point.text("flags") for flag in "tgvm")
-    place = (point.text("path"), symbol.start_line)
-    return (not fit.is_whole, low, symbol.bodiless, group, symbol.kind is SymbolKind.TYPE, *place)

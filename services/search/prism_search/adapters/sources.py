@@ -1,0 +1,63 @@
+"""Files with what their parser found, read from the store and kept: a version of a file never changes."""
+
+import sys
+from collections.abc import Sequence
+
+from prism_runtime.packing import unpack_references, unpack_symbols
+from prism_search.adapters.kept import Kept
+from prism_search.adapters.repositories import Target
+from prism_search.adapters.texts import Texts
+from prism_search.core.references.modules import File
+from prism_search.core.references.report import PROSE
+from prism_search.core.references.scopes import SourceFile
+from prism_store.reader import Reader, StoredPoint
+
+FIELDS = ("path", "generation", "language", "flags", "prose", "symbols", "references")
+BYTES_KEPT_MAX = 128 * 1024 * 1024
+# Of a symbol or a reference as an object, about.
+ITEM_BYTES = 1_000
+FILES_PER_READ = 200
+
+
+class Sources:
+    """Reads source files."""
+
+    def __init__(self, reader: Reader, texts: Texts) -> None:
+        self._reader = reader
+        self._texts = texts
+        self._kept: Kept[tuple[str, str], SourceFile] = Kept(BYTES_KEPT_MAX)
+
+    async def read(self, target: Target, points: Sequence[StoredPoint]) -> list[SourceFile]:
+        """Those of the files that are still what the points say. `points` have scope, path, generation and starts."""
+        found: list[SourceFile] = []
+        for start in range(0, len(points), FILES_PER_READ):
+            found += await self._read_some(target, points[start : start + FILES_PER_READ])
+        return found
+
+    async def _read_some(self, target: Target, points: Sequence[StoredPoint]) -> list[SourceFile]:
+        known = {point.id: self._kept.get((point.id, point.text("generation"))) for point in points}
+        missing = [point for point in points if known[point.id] is None]
+        texts = await self._texts.read(target.scope, missing)
+        facts = await self._reader.points(target.scope, [point.id for point in missing], FIELDS)
+        for point, text in zip(missing, texts, strict=True):
+            fact = facts.get(point.id)
+            if text is None or fact is None or fact.text("generation") != point.text("generation"):
+                continue
+            file = _source_file(target, point, fact, text)
+            known[point.id] = file
+            weight = sys.getsizeof(text) + ITEM_BYTES * (len(file.symbols) + len(file.references))
+            self._kept.keep((point.id, point.text("generation")), file, weight)
+        return [file for file in known.values() if file is not None]
+
+
+def _source_file(target: Target, point: StoredPoint, fact: StoredPoint, text: str) -> SourceFile:
+    scope = point.text("scope")
+    return SourceFile(
+        id=point.id,
+        scope=scope,
+        file=File(fact.text("path"), fact.text("language"), target.name_of(scope).rpartition("/")[2]),
+        symbols=unpack_symbols(fact.text("symbols")),
+        references=unpack_references(fact.text("references")),
+        lines=text.split("\n"),
+        flags=fact.text("flags") + (PROSE if fact.payload.get("prose") else ""),
+    )

@@ -1,0 +1,176 @@
+"""Who uses a symbol: every edge with how it was found, beside every line that holds the name.
+
+definitions of the name ▶ files that hold it ▶ edges of each ▶ what of the text they explain
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+from prism_contracts.code import EdgeStatus
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import (
+    Definition,
+    Reconciliation,
+    ReferenceEntry,
+    ReferencesReply,
+    ReferencesRequest,
+    SymbolReferences,
+    TextLine,
+)
+from prism_search.adapters.definitions import Definitions, Found, Sought
+from prism_search.adapters.listing import Listing
+from prism_search.adapters.repositories import Repositories, Target
+from prism_search.adapters.sources import Sources
+from prism_search.core.cursors import read_cursor, write_cursor
+from prism_search.core.globs import compile_glob
+from prism_search.core.lines import shown
+from prism_search.core.patterns import compile_pattern
+from prism_search.core.references import report
+from prism_search.core.references.resolution import Definition as Home
+from prism_search.core.references.resolution import Edge
+from prism_search.core.references.scopes import SourceFile
+from prism_store.reader import StoredPoint
+
+FILES_MAX = 1_000
+DEFINITIONS_SHOWN_MAX = 5
+UNEXPLAINED_SHOWN_MAX = 10
+
+
+class ReferencesHandler:
+    """Answers `references`."""
+
+    def __init__(
+        self, repositories: Repositories, definitions: Definitions, listing: Listing, sources: Sources
+    ) -> None:
+        self._repositories = repositories
+        self._definitions = definitions
+        self._listing = listing
+        self._sources = sources
+
+    async def references(self, request: ReferencesRequest) -> ReferencesReply:
+        """One answer a symbol. A cursor goes on with one symbol alone."""
+        if request.cursor and len(request.symbols) > 1:
+            raise PrismError(
+                ErrorCode.INVALID_ARGUMENT, "A cursor belongs to one symbol.", "Ask for that symbol alone."
+            )
+        target = self._repositories.target(request)
+        answers = [await self._answer(target, symbol, request) for symbol in request.symbols]
+        return ReferencesReply(answers=tuple(answers), receipt=await self._repositories.receipt(target))
+
+    async def _answer(self, target: Target, asked: str, request: ReferencesRequest) -> SymbolReferences:
+        sought = await self._definitions.seek(target, asked, request.path)
+        name = sought.found[0].symbol.name if sought.found else sought.name.last
+        points = await self._holding(target, name)
+        homes = {found.point.id for found in sought.found}
+        wanted = sorted(points, key=lambda point: point.id not in homes)[:FILES_MAX]
+        files = await self._sources.read(target, wanted)
+        return await asyncio.to_thread(
+            _told, target, sought, files, request, name=name, left_out=len(points) - len(wanted)
+        )
+
+    async def _holding(self, target: Target, name: str) -> Sequence[StoredPoint]:
+        """Files that may hold the name; none that does is left out."""
+        pattern = compile_pattern(name, regex=False, case_sensitive=True, word=False)
+        return (await self._listing.files(target)).that_may_hold(pattern.clauses)
+
+
+def _told(
+    target: Target,
+    sought: Sought,
+    files: Sequence[SourceFile],
+    request: ReferencesRequest,
+    *,
+    name: str,
+    left_out: int,
+) -> SymbolReferences:
+    word = report.word_pattern(name)
+    files = [file for file in files if any(name in line and word.search(line) for line in file.lines)]
+    homes = _homes(sought.found, files)
+    every = report.find_edges(homes, files) if homes else []
+    text = report.read_text(name, files, every)
+    edges = list(filter(_filter(request), every))
+    question = request.model_copy(update={"symbols": (sought.name.spelled,), "limit": 1, "cursor": ""})
+    start = _start(question, request.cursor)
+    page = edges[start : start + request.limit]
+    ends = start + len(page)
+    return SymbolReferences(
+        symbol=sought.name.spelled,
+        definitions=tuple(_definition(target, found) for found in sought.found[:DEFINITIONS_SHOWN_MAX]),
+        total_definitions=len(sought.found),
+        entries=tuple(_entry(target, edge) for edge in page),
+        counts=report.count_groups(edges),
+        reconciliation=Reconciliation(
+            resolved=sum(edge.status is EdgeStatus.RESOLVED for edge in every),
+            candidates=sum(edge.status is EdgeStatus.CANDIDATE for edge in every),
+            elsewhere=text.elsewhere,
+            text_lines=text.lines,
+            unexplained=len(text.unexplained),
+            unexplained_lines=tuple(
+                _text_line(target, *place) for place in islice(text.unexplained, UNEXPLAINED_SHOWN_MAX)
+            ),
+            files=len(files),
+            files_left_out=left_out,
+        ),
+        next_cursor=write_cursor(question.model_dump_json(), ends) if ends < len(edges) else "",
+        suggestions=sought.suggestions,
+        matched=sought.name.understood_by(sought.found[0].fit) if sought.found else "",
+        unparsed=sought.unparsed,
+    )
+
+
+def _homes(found: Sequence[Found], files: Sequence[SourceFile]) -> list[Home]:
+    """The definitions in the files that were read."""
+    by_id = {file.id: file for file in files}
+    return [Home(by_id[one.point.id], one.symbol) for one in found if one.point.id in by_id]
+
+
+def _filter(request: ReferencesRequest) -> Callable[[Edge], bool]:
+    glob = compile_glob(request.path_filter) if request.path_filter else None
+
+    def passes(edge: Edge) -> bool:
+        kind = report.EDGE_KINDS[edge.reference.kind]
+        return (
+            (request.reference_type is None or kind is request.reference_type)
+            and not (request.source_only and report.TEST in edge.file.flags)
+            and (glob is None or glob.fullmatch(edge.file.path) is not None)
+        )
+
+    return passes
+
+
+def _start(question: ReferencesRequest, cursor: str) -> int:
+    return int(read_cursor(question.model_dump_json(), cursor, (int,))[0]) if cursor else 0
+
+
+def _definition(target: Target, found: Found) -> Definition:
+    point = found.point
+    return Definition(
+        repo=target.name_of(point.text("scope")),
+        file_path=point.text("path"),
+        language=point.text("language"),
+        symbol=found.symbol,
+    )
+
+
+def _entry(target: Target, edge: Edge) -> ReferenceEntry:
+    file, reference = edge.file, edge.reference
+    return ReferenceEntry(
+        repo=target.name_of(file.scope),
+        file_path=file.path,
+        line=reference.line,
+        symbol=file.symbols[reference.symbol].qualified_name if reference.symbol >= 0 else "",
+        group=report.group_of(edge),
+        edge=report.EDGE_KINDS[reference.kind],
+        status=edge.status,
+        strategy=edge.strategy,
+        text=_line(file, reference.line),
+    )
+
+
+def _text_line(target: Target, file: SourceFile, line: int) -> TextLine:
+    return TextLine(repo=target.name_of(file.scope), file_path=file.path, line=line, text=_line(file, line))
+
+
+def _line(file: SourceFile, number: int) -> str:
+    return shown(file.lines[number - 1]).strip() if number <= len(file.lines) else ""

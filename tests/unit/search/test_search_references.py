@@ -1,0 +1,256 @@
+"""Edges of small repositories in several languages, as the chunker's parser reads them."""
+
+import pytest
+
+from prism_chunker.core import chunk_file
+from prism_contracts.rpc import ReferenceGroup
+from prism_search.core.references import report
+from prism_search.core.references.modules import File, Sure, imports
+from prism_search.core.references.resolution import Definition
+from prism_search.core.references.scopes import SourceFile
+
+REPO = "parcels"
+
+
+def source(path: str, text: str, flags: str = "") -> SourceFile:
+    parsed = chunk_file(path, text)
+    return SourceFile(
+        id=path,
+        scope="r/base",
+        file=File(path, parsed.language, REPO),
+        symbols=parsed.symbols,
+        references=parsed.references,
+        lines=text.split("\n"),
+        flags=flags,
+    )
+
+
+def sources(files: dict[str, str]) -> list[SourceFile]:
+    return [source(path, text) for path, text in files.items()]
+
+
+def edges(files: list[SourceFile], name: str, path: str = ""):
+    homes = [
+        Definition(file, symbol)
+        for file in files
+        for symbol in file.symbols
+        if symbol.qualified_name == name and path in ("", file.path)
+    ]
+    return report.find_edges(homes, files)
+
+
+def told(files: dict[str, str], name: str, path: str = "") -> set[str]:
+    """Edges as `path:line strategy`, candidates with a question mark."""
+    found = edges(sources(files), name, path)
+    return {
+        f"{edge.file.path}:{edge.reference.line} {edge.strategy}{'?' if edge.status == 'candidate' else ''}"
+        for edge in found
+    }
+
+
+DEPOT = "class Depot:\n    def route(self):\n        return self.weigh()\n\n    def weigh(self):\n        return 1\n"
+
+
+@pytest.mark.parametrize(
+    ("user", "found"),
+    [
+        ("from depot import Depot\nDepot().weigh()\n", {"user.py:2 receiver_type"}),
+        ("from depot import Depot\nd = Depot()\nd.weigh()\n", {"user.py:3 receiver_type"}),
+        ("from depot import Depot\ndef f(d: Depot):\n    d.weigh()\n", {"user.py:3 receiver_type"}),
+        ("from depot import Depot as D\nD.weigh(x)\n", {"user.py:2 class_name"}),
+        ("import depot\ndepot.Depot.weigh(x)\n", {"user.py:2 class_name"}),
+        ("def f(d):\n    d.weigh()\n", {"user.py:2 only_definition?"}),
+        ("import os\nos.weigh()\n", set()),
+        ("import os\nos.scales.weigh()\n", set()),
+        ("class Other:\n    def weigh(self): ...\n    def g(self):\n        self.weigh()\n", set()),
+        ("from depot import Depot\nclass Sub(Depot):\n    def g(self):\n        self.weigh()\n", {"user.py:4 inherited"}),
+        ("from depot import Depot\nclass Sub(Depot):\n    def weigh(self):\n        super().weigh()\n", {"user.py:4 inherited"}),
+        ("from depot import Depot\nclass A(Depot): ...\nclass B(A):\n    def g(self):\n        self.weigh()\n", {"user.py:5 inherited"}),
+        ("from far import Base\nclass Sub(Base):\n    def g(self):\n        self.weigh()\n", {"user.py:4 name?"}),
+        ("weigh()\n", set()),
+    ],
+)  # fmt: skip
+def test_a_method_is_found_by_what_stands_before_it(user, found):
+    others = {edge.replace("name?", "only_definition?") if "Base" in user else edge for edge in found}
+    assert told({"depot.py": DEPOT, "user.py": user}, "Depot.weigh") - {"depot.py:3 receiver"} == others
+
+
+def test_a_method_of_its_own_class_is_called_by_self():
+    assert told({"depot.py": DEPOT}, "Depot.weigh") == {"depot.py:3 receiver"}
+
+
+@pytest.mark.parametrize(
+    ("user", "found"),
+    [
+        ("from lib.rates import rate\nrate(1)\n", {"user.py:1 import", "user.py:2 import"}),
+        ("from lib.rates import rate as r\nr(1)\n", {"user.py:1 import", "user.py:2 import"}),
+        ("from lib import rates\nrates.rate(1)\n", {"user.py:2 module"}),
+        ("import lib.rates\nlib.rates.rate(1)\n", {"user.py:2 module"}),
+        ("from lib.rates import *\nrate(1)\n", {"user.py:2 wildcard_import"}),
+        ("from lib import rate\nrate(1)\n", {"user.py:1 import", "user.py:2 import"}),
+        ("from lib import price\nprice(1)\n", {"user.py:1 import", "user.py:2 import"}),
+        ("from elsewhere import rate\nrate(1)\n", set()),
+        ("def rate(x): ...\nrate(1)\n", set()),
+        ("def f():\n    from lib.rates import rate as r\n    r(1)\ndef g(r):\n    r(2)\n", {"user.py:2 import", "user.py:3 import"}),
+        ("rate(1)\n", {"user.py:1 name?"}),
+    ],
+)  # fmt: skip
+def test_a_function_is_followed_through_imports(user, found):
+    files = {
+        "lib/rates.py": "def rate(zone):\n    return 1\n",
+        "lib/__init__.py": "from .rates import rate\nfrom .rates import rate as price\n",
+        "other.py": "def rate(): ...\n",
+        "user.py": user,
+    }
+    passed_on = {"lib/__init__.py:1 import", "lib/__init__.py:2 import"}
+    assert told(files, "rate", "lib/rates.py") - passed_on == found
+
+
+def test_a_package_does_not_hide_the_standard_library_from_its_own_files():
+    files = {"app/json/__init__.py": "def dumps(x): ...\n", "app/views.py": "import json\njson.dumps(1)\n"}
+    assert told(files, "dumps") == set()
+
+
+def test_a_function_inside_a_function_is_known_there_only():
+    text = "def f():\n    def inner(): ...\n    inner()\ndef g():\n    inner()\n"
+    assert told({"a.py": text, "b.py": "inner()\n"}, "f.inner") == {"a.py:3 same_file"}
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "found"),
+    [
+        pytest.param(
+            {
+                "src/rates.ts": "export function rate(z: number) { return z }\n",
+                "src/index.ts": "export { rate } from './rates';\n",
+                "src/a/user.ts": "import { rate as r } from '../rates';\nr(1);\n",
+                "src/b.ts": "import * as rates from './rates.js';\nrates.rate(1);\n",
+                "src/c.ts": "import { rate } from './index';\nrate(1);\n",
+            },
+            "rate",
+            {
+                "src/index.ts:1 import",
+                "src/a/user.ts:1 import",
+                "src/a/user.ts:2 import",
+                "src/b.ts:2 module",
+                "src/c.ts:1 import",
+                "src/c.ts:2 import",
+            },
+            id="typescript",
+        ),
+        pytest.param(
+            {
+                "depot/depot.go": "package depot\ntype Depot struct{}\nfunc (d *Depot) Weigh() int { return d.load() }\nfunc (d *Depot) load() int { return 1 }\n",
+                "depot/other.go": "package depot\nfunc f(d *Depot) { d.Weigh() }\n",
+                "main.go": 'package main\nimport "example.org/acme/parcels/depot"\nfunc g(d *depot.Depot) { d.Weigh() }\n',
+            },
+            "Depot.Weigh",
+            {"depot/other.go:2 receiver_type", "main.go:3 receiver_type"},
+            id="go",
+        ),
+        pytest.param(
+            {
+                "src/acme/Depot.java": "package acme;\nclass Depot { int weigh() { return load(); } int load() { return 1; } }\n",
+                "src/acme/Sub.java": "package acme;\nclass Sub extends Depot { int f() { return load(); } }\n",
+                "src/other/User.java": "package other;\nimport acme.Depot;\nclass User { void f(Depot d) { d.load(); } }\n",
+            },
+            "Depot.load",
+            {
+                "src/acme/Depot.java:2 receiver",
+                "src/acme/Sub.java:2 inherited",
+                "src/other/User.java:3 receiver_type",
+            },
+            id="java",
+        ),
+        pytest.param(
+            {
+                "src/rates.rs": "pub fn rate(z: u32) -> u32 { z }\n",
+                "src/user.rs": "use crate::rates::rate;\nfn f() { rate(1); }\n",
+                "src/b.rs": "use crate::rates;\nfn f() { rates::rate(1); }\n",
+            },
+            "rate",
+            {"src/user.rs:1 import", "src/user.rs:2 import", "src/b.rs:2 module"},
+            id="rust",
+        ),
+        pytest.param(
+            {
+                "inc/rates.h": "int rate(int zone);\n",
+                "src/rates.c": '#include "rates.h"\nint rate(int zone) { return zone; }\n',
+                "src/user.c": '#include "rates.h"\nint f(void) { return rate(1); }\n',
+                "src/far.c": "int g(void) { return rate(2); }\n",
+            },
+            "rate",
+            {"src/user.c:2 wildcard_import", "src/far.c:1 only_definition?"},
+            id="c",
+        ),
+    ],
+)
+def test_other_languages(files, name, found):
+    assert told(files, name) == found
+
+
+def test_overloads_in_a_file_are_one_symbol():
+    text = "def f(x: int): ...\ndef f(x: str): ...\nf(1)\n"
+    assert told({"a.py": text}, "f") == {"a.py:3 same_file"}
+
+
+def test_every_line_with_the_name_is_a_definition_a_reference_or_told():
+    user = "from rates import rate\n# rate is a word here\ntable = [rate, 'rate']\nrate(1)\nother.rate()\n"
+    files = [
+        source("rates.py", "def rate(z):\n    return z\n"),
+        source("user.py", user),
+        source("README.md", "rate\n", "p"),
+    ]
+    found = edges(files, "rate")
+    text = report.read_text("rate", files, found)
+    assert [place.line for place in text.unexplained] == [2, 3]
+    assert text.lines == 6
+    assert len(found) + text.elsewhere + len(text.unexplained) + 1 == text.lines
+
+
+def test_callers_come_first_and_tests_last():
+    files = [
+        source("rates.py", "def rate(z):\n    return z\n"),
+        source("user.py", "from rates import rate\nrate(1)\n"),
+        source("test_user.py", "from rates import rate\nrate(1)\n", "t"),
+    ]
+    found = edges(files, "rate")
+    assert [report.group_of(edge) for edge in found] == [
+        ReferenceGroup.CALLERS,
+        ReferenceGroup.IMPORTS,
+        ReferenceGroup.TESTS,
+        ReferenceGroup.TESTS,
+    ]
+    assert report.count_groups(found) == {
+        ReferenceGroup.CALLERS: 1,
+        ReferenceGroup.IMPORTS: 1,
+        ReferenceGroup.TESTS: 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("importer", "language", "module", "target", "sure"),
+    [
+        ("a/b/c.py", "python", ".d", "a/b/d.py", Sure.YES),
+        ("a/b/c.py", "python", "..d", "a/d/__init__.py", Sure.YES),
+        ("a/b/c.py", "python", ".d", "a/d.py", Sure.NO),
+        ("a/c.py", "python", "x.y", "src/x/y.py", Sure.YES),
+        ("a/c.py", "python", "y", "deep/in/y.py", Sure.MAYBE),
+        ("a/c.ts", "typescript", "./d", "a/d/index.ts", Sure.YES),
+        ("a/c.ts", "typescript", "@/lib/d", "src/lib/d.tsx", Sure.YES),
+        ("a/c.ts", "typescript", "d", "b/e.ts", Sure.NO),
+        ("c.go", "go", "example.org/acme/parcels/x", "x/y.go", Sure.YES),
+        ("c.go", "go", "example.org/acme/parcels", "y.go", Sure.YES),
+        ("c.go", "go", "encoding/json", "json/y.go", Sure.NO),
+        ("src/a/mod.rs", "rust", "super::b", "src/b.rs", Sure.YES),
+        ("src/a/c.rs", "rust", "crate::a::d", "src/a/d.rs", Sure.YES),
+        ("src/c.c", "c", "x/y.h", "include/x/y.h", Sure.YES),
+        ("src/c.c", "c", "y.h", "include/x/y.hpp", Sure.NO),
+        ("lib/c.rb", "ruby", "x/y", "lib/x/y.rb", Sure.YES),
+        ("A.java", "java", "x.y", "src/main/java/x/y/Z.java", Sure.YES),
+        ("a.py", "python", "", "b.py", Sure.NO),
+    ],
+)
+def test_which_file_an_import_means(importer, language, module, target, sure):
+    file, other = File(importer, language, REPO), File(target, language, REPO)
+    assert imports(file, module, other) is sure
