@@ -93,7 +93,7 @@ test: setup-dev ## Unit, contract and system tests
 
 .PHONY: test-models
 test-models: setup-dev setup-models setup-torch ## Test the deep tier with the packaged models
-	HF_HUB_OFFLINE=1 $(BIN)/pytest -m models tests/models tests/system/test_deep_tier.py
+	HF_HUB_OFFLINE=1 $(BIN)/pytest -m models tests/models tests/system/test_deep_stack.py
 
 .PHONY: format
 format: setup-dev ## Format and fix what can be fixed
