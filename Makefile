@@ -70,7 +70,7 @@ lock: $(UV) ## Compile the hashed requirements from pyproject.toml
 
 # Tools that the benchmark compares with, in an environment of their own.
 $(VENV)/.peers: $(VENV)/.run requirements/peers.txt
-	$(UV) venv -q --python $(BIN)/python $(VENV)/peers
+	$(UV) venv -q --clear --python $(BIN)/python $(VENV)/peers
 	$(UV) pip install -q --python $(VENV)/peers/bin/python --require-hashes -r requirements/peers.txt
 	@touch $@
 
