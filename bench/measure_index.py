@@ -20,7 +20,7 @@ REPO = "bench/corpus"
 POLL_S = 0.05
 HIT_POLL_S = 0.005
 HIT_SECONDS_MAX = 60.0
-REST_S = 10.0
+REST_S = 60.0  # the local store compacts what was written, half a minute after the last write
 MARKER_CHARS = 14
 HITS = 10
 

@@ -168,6 +168,8 @@ def _by_trace(spans: Sequence[Span]) -> list[list[Span]]:
 
 
 def _median(traces: Sequence[Sequence[Span]]) -> Sequence[Span]:
+    if not traces:
+        raise SystemExit("No traces came: the stack does not export them, or the collector is not reached.")
     ordered = sorted(traces, key=lambda spans: max(s.end for s in spans) - min(s.start for s in spans))
     return ordered[len(ordered) // 2]
 

@@ -101,9 +101,9 @@ async def test_every_tool_answers_about_what_was_indexed(shared_stack, ledger_re
     assert not miss["definitions"]
     assert "transfer_funds" in miss["suggestions"]
     (deposit,) = uses["answers"]
-    assert [(found["file_path"], found["symbol"], found["status"]) for found in deposit["groups"]["callers"]] == [
-        ("bank/account.py", "transfer_funds", "resolved")
-    ]
+    assert [
+        (found["file_path"], found["symbol"], found["status"]) for found in deposit["groups"]["callers"]
+    ] == [("bank/account.py", "transfer_funds", "resolved")]
     assert "def transfer_funds(" in body["body"]
     assert "target.deposit(cents)" in body["body"]
     assert docs["results"][0]["file_path"] == "docs/guide.md"

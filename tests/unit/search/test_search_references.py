@@ -60,6 +60,14 @@ DEPOT = "class Depot:\n    def route(self):\n        return self.weigh()\n\n    
         ("from depot import Depot as D\nD.weigh(x)\n", {"user.py:2 class_name"}),
         ("import depot\ndepot.Depot.weigh(x)\n", {"user.py:2 class_name"}),
         ("def f(d):\n    d.weigh()\n", {"user.py:2 only_definition?"}),
+        ("from depot import Depot\nd = Depot().open()\nd.weigh()\n", {"user.py:3 only_definition?"}),
+        ("from depot import Depot\nd = Depot()\nd = other()\nd.weigh()\n", {"user.py:4 only_definition?"}),
+        ("from depot import Depot\n# d: Depot\nd.weigh()\n", {"user.py:3 only_definition?"}),
+        ("from depot import Depot\ndef f(d: Depot.Status):\n    d.weigh()\n", {"user.py:3 only_definition?"}),
+        ("from depot import helper\nfrom far import Depot\nDepot.weigh(1)\n", {"user.py:3 only_definition?"}),
+        ("from depot import Depot\nimport far\nfar.Depot.weigh(1)\n", {"user.py:3 only_definition?"}),
+        ("from depot import Depot\nwith Depot() as d:\n    d.weigh()\n", {"user.py:3 receiver_type"}),
+        ("from depot import Depot\nclass A:\n    def __init__(self):\n        self.d = Depot()\n    def f(self):\n        self.d.weigh()\n", {"user.py:6 receiver_type"}),
         ("import os\nos.weigh()\n", set()),
         ("import os\nos.scales.weigh()\n", set()),
         ("class Other:\n    def weigh(self): ...\n    def g(self):\n        self.weigh()\n", set()),
@@ -89,7 +97,12 @@ def test_a_method_of_its_own_class_is_called_by_self():
         ("from lib.rates import *\nrate(1)\n", {"user.py:2 wildcard_import"}),
         ("from lib import rate\nrate(1)\n", {"user.py:1 import", "user.py:2 import"}),
         ("from lib import price\nprice(1)\n", {"user.py:1 import", "user.py:2 import"}),
-        ("from elsewhere import rate\nrate(1)\n", set()),
+        ("from elsewhere import rate\nrate(1)\n", {"user.py:1 name?", "user.py:2 name?"}),
+        ("from other import rate\nrate(1)\n", set()),
+        ("from math import rate\nrate(1)\n", set()),
+        ("from lib.rates import rate\ndef f(rate):\n    rate(1)\n", {"user.py:1 import"}),
+        ("from lib.rates import rate\nrate = 3\nrate()\n", {"user.py:1 import", "user.py:3 name?"}),
+        ("def f():\n    from lib.rates import rate\n    rate()\ndef g():\n    from lib.rates import rate\n    rate()\n", {"user.py:2 import", "user.py:3 import", "user.py:5 import", "user.py:6 import"}),
         ("def rate(x): ...\nrate(1)\n", set()),
         ("def f():\n    from lib.rates import rate as r\n    r(1)\ndef g(r):\n    r(2)\n", {"user.py:2 import", "user.py:3 import"}),
         ("rate(1)\n", {"user.py:1 name?"}),
@@ -187,6 +200,46 @@ def test_a_function_inside_a_function_is_known_there_only():
 )
 def test_other_languages(files, name, found):
     assert told(files, name) == found
+
+
+def test_names_are_passed_on_by_files_that_stand_for_their_folder():
+    files = {
+        "src/rates.ts": "export function rate(z: number) { return z }\n",
+        "src/index.ts": "export * from './rates';\n",
+        "src/c.ts": "import { rate } from './index';\nrate(1);\n",
+        "src/user.model.ts": "export class User { static run() {} }\n",
+        "src/d.ts": "import { User } from './user.model';\nUser.run();\n",
+    }
+    assert {"src/c.ts:1 import", "src/c.ts:2 import"} <= told(files, "rate")
+    assert told(files, "User.run") == {"src/d.ts:2 class_name"}
+
+
+def test_the_same_path_in_another_repository_is_another_file():
+    files = sources({"lib/rates.py": "def rate(): ...\n", "lib/a.py": "from .rates import rate\nrate()\n"})
+    far = source("lib/b.py", "from .rates import rate\nrate()\n")
+    far.scope = "other/base"
+    found = {(edge.file.path, str(edge.status)) for edge in edges([*files, far], "rate")}
+    assert found == {("lib/a.py", "resolved"), ("lib/b.py", "candidate")}
+
+
+def test_the_same_package_beside_another_is_not_sure():
+    files = {
+        "services/a/app/models.py": "def rate(): ...\n",
+        "services/b/app/models.py": "def rate(): ...\n",
+        "services/b/app/views.py": "from app.models import rate\nrate()\n",
+    }
+    assert told(files, "rate", "services/a/app/models.py") == {
+        "services/b/app/views.py:1 name?",
+        "services/b/app/views.py:2 name?",
+    }
+
+
+def test_the_work_grows_as_the_files_do():
+    many = {
+        f"pkg/m{n}.py": "".join(f"from pkg.x{k} import rate\n" for k in range(16)) + "rate()\n"
+        for n in range(300)
+    }
+    assert not any("import" in edge for edge in told({"rates.py": "def rate(): ...\n"} | many, "rate"))
 
 
 def test_overloads_in_a_file_are_one_symbol():

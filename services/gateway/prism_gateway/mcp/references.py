@@ -129,4 +129,4 @@ def _reconciliation_lines(told: rpc.Reconciliation) -> Iterator[str]:
     if told.unexplained > len(told.unexplained_lines):
         yield f"  … and {told.unexplained - len(told.unexplained_lines)} more: grep_code with word=true lists them."
     if told.files_left_out:
-        yield f"{told.files_left_out} further files hold the name and were not looked at: narrow with repo or path_filter."
+        yield f"{told.files_left_out} further files may hold the name and were not looked at: narrow with repo or path_filter."

@@ -47,10 +47,10 @@ class Definitions:
     async def seek(self, target: Target, asked: str, path: str) -> Sought:
         """The definitions that fit a name best. Raises INVALID_ARGUMENT if it is empty or too long."""
         asked = asked.strip()
-        if not asked or len(asked) > NAME_CHARS_MAX:
+        if not asked or len(asked) > NAME_CHARS_MAX or not asked.isprintable():
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT,
-                f"A symbol's name has 1 to {NAME_CHARS_MAX} characters.",
+                f"A symbol's name has 1 to {NAME_CHARS_MAX} characters on one line.",
                 "Give a name such as get or Session.get.",
             )
         name = SymbolName.read(asked)

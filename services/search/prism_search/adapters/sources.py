@@ -1,5 +1,6 @@
 """Files with what their parser found, read from the store and kept: a version of a file never changes."""
 
+import asyncio
 import sys
 from collections.abc import Sequence
 
@@ -43,9 +44,11 @@ class Sources:
             fact = facts.get(point.id)
             if text is None or fact is None or fact.text("generation") != point.text("generation"):
                 continue
-            file = _source_file(target, point, fact, text)
+            # In a thread: a file of thousands of references takes a while, and others are asking.
+            file = await asyncio.to_thread(_source_file, target, point, fact, text)
             known[point.id] = file
-            weight = sys.getsizeof(text) + ITEM_BYTES * (len(file.symbols) + len(file.references))
+            weight = sum(map(sys.getsizeof, file.lines))
+            weight += ITEM_BYTES * (len(file.symbols) + len(file.references))
             self._kept.keep((point.id, point.text("generation")), file, weight)
         return [file for file in known.values() if file is not None]
 

@@ -4,7 +4,7 @@ definitions of the name ▶ files that hold it ▶ edges of each ▶ what of the
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import islice
 
 from prism_contracts.code import EdgeStatus
@@ -27,12 +27,14 @@ from prism_search.core.globs import compile_glob
 from prism_search.core.lines import shown
 from prism_search.core.patterns import compile_pattern
 from prism_search.core.references import report
+from prism_search.core.references.modules import gives_on
 from prism_search.core.references.resolution import Definition as Home
 from prism_search.core.references.resolution import Edge
 from prism_search.core.references.scopes import SourceFile
 from prism_store.reader import StoredPoint
 
 FILES_MAX = 1_000
+AROUND_MAX = 100
 DEFINITIONS_SHOWN_MAX = 5
 UNEXPLAINED_SHOWN_MAX = 10
 
@@ -61,18 +63,14 @@ class ReferencesHandler:
     async def _answer(self, target: Target, asked: str, request: ReferencesRequest) -> SymbolReferences:
         sought = await self._definitions.seek(target, asked, request.path)
         name = sought.found[0].symbol.name if sought.found else sought.name.last
-        points = await self._holding(target, name)
-        homes = {found.point.id for found in sought.found}
-        wanted = sorted(points, key=lambda point: point.id not in homes)[:FILES_MAX]
-        files = await self._sources.read(target, wanted)
-        return await asyncio.to_thread(
-            _told, target, sought, files, request, name=name, left_out=len(points) - len(wanted)
-        )
-
-    async def _holding(self, target: Target, name: str) -> Sequence[StoredPoint]:
-        """Files that may hold the name; none that does is left out."""
+        listed = await self._listing.files(target)
         pattern = compile_pattern(name, regex=False, case_sensitive=True, word=False)
-        return (await self._listing.files(target)).that_may_hold(pattern.clauses)
+        holding = listed.that_may_hold(pattern.clauses)
+        wanted = sorted(holding, key=_order(sought.found, request))[:FILES_MAX]
+        around = _around(sought.found, listed.points, {point.id for point in wanted})
+        files = await self._sources.read(target, [*wanted, *around])
+        left_out = len(holding) + len(around) - len(files)
+        return await asyncio.to_thread(_told, target, sought, files, request, name=name, left_out=left_out)
 
 
 def _told(
@@ -85,10 +83,10 @@ def _told(
     left_out: int,
 ) -> SymbolReferences:
     word = report.word_pattern(name)
-    files = [file for file in files if any(name in line and word.search(line) for line in file.lines)]
+    holding = [file for file in files if any(name in line and word.search(line) for line in file.lines)]
     homes = _homes(sought.found, files)
     every = report.find_edges(homes, files) if homes else []
-    text = report.read_text(name, files, every)
+    text = report.read_text(name, holding, every)
     edges = list(filter(_filter(request), every))
     question = request.model_copy(update={"symbols": (sought.name.spelled,), "limit": 1, "cursor": ""})
     start = _start(question, request.cursor)
@@ -109,7 +107,7 @@ def _told(
             unexplained_lines=tuple(
                 _text_line(target, *place) for place in islice(text.unexplained, UNEXPLAINED_SHOWN_MAX)
             ),
-            files=len(files),
+            files=len(holding),
             files_left_out=left_out,
         ),
         next_cursor=write_cursor(question.model_dump_json(), ends) if ends < len(edges) else "",
@@ -117,6 +115,29 @@ def _told(
         matched=sought.name.understood_by(sought.found[0].fit) if sought.found else "",
         unparsed=sought.unparsed,
     )
+
+
+def _order(found: Sequence[Found], request: ReferencesRequest) -> Callable[[StoredPoint], tuple[bool, bool]]:
+    """Files that define the symbol first, then those that the filter lets through."""
+    homes = {one.point.id for one in found}
+    glob = compile_glob(request.path_filter) if request.path_filter else None
+    return lambda point: (
+        point.id not in homes,
+        glob is not None and glob.fullmatch(point.text("path")) is None,
+    )
+
+
+def _around(
+    found: Sequence[Found], points: Sequence[StoredPoint], read: Container[str]
+) -> Sequence[StoredPoint]:
+    """Files that stand for a folder around a definition: they may give it on without holding its name."""
+    homes = {(one.point.text("scope"), one.point.text("path")) for one in found}
+    return [
+        point
+        for point in points
+        if point.id not in read
+        and any(point.text("scope") == scope and gives_on(point.text("path"), path) for scope, path in homes)
+    ][:AROUND_MAX]
 
 
 def _homes(found: Sequence[Found], files: Sequence[SourceFile]) -> list[Home]:

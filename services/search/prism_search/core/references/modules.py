@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
-ECMASCRIPT = frozenset({"javascript", "typescript", "tsx", "jsx", "vue", "svelte"})
-C_FAMILY = frozenset({"c", "cpp", "objective-c", "objc", "cuda"})
+ECMASCRIPT = frozenset({"javascript", "typescript", "tsx", "vue", "svelte"})
+C_FAMILY = frozenset({"c", "cpp", "objc"})
 # An import names a folder, and whatever lies in it is seen.
 FOLDER_PACKAGES = frozenset({"go"})
 # Files of one folder see each other's names.
@@ -24,14 +24,26 @@ FOLDER_FILES = frozenset({"__init__", "index", "mod", "init", "lib", "package", 
 # Folders that a language's import path begins below.
 ROOTS = frozenset({"", "src", "lib", "python", "app", "include", "inc", "main", "java", "kotlin", "scala", "source", "packages"})  # fmt: skip
 # How a language's standard library is named: nothing of it knows the code that uses it.
-STANDARD: Mapping[str, re.Pattern[str]] = {
-    "python": re.compile(rf"(?:{'|'.join(sorted(sys.stdlib_module_names))})(?:\.|$)"),
-    "go": re.compile(r"[^./]+(?:/|$)"),
-    "rust": re.compile(r"(?:std|core|alloc)(?:::|$)"),
-    "java": re.compile(r"javax?\."),
-    "kotlin": re.compile(r"(?:kotlin|javax?)\."),
-    "scala": re.compile(r"(?:scala|javax?)\."),
-} | dict.fromkeys(ECMASCRIPT, re.compile(r"node:"))
+STANDARD: Mapping[str, re.Pattern[str]] = (
+    {
+        "python": re.compile(rf"(?:{'|'.join(sorted(sys.stdlib_module_names))})(?:\.|$)"),
+        "go": re.compile(r"[^./]+(?:/|$)"),
+        "rust": re.compile(r"(?:std|core|alloc)(?:::|$)"),
+        "java": re.compile(r"javax?\."),
+        "kotlin": re.compile(r"(?:kotlin|javax?)\."),
+        "scala": re.compile(r"(?:scala|javax?)\."),
+    }
+    | dict.fromkeys(ECMASCRIPT, re.compile(r"node:"))
+    | dict.fromkeys(
+        C_FAMILY,
+        re.compile(
+            r"(?:assert|ctype|errno|float|inttypes|limits|locale|math|pthread|setjmp|signal|stdarg|stdbool|stddef|stdint|stdio|stdlib"
+            r"|string|time|unistd|wchar)\.h$|sys/"
+        ),
+    )
+)
+# Of a module, whose name may have dots of its own: `./user.model`.
+SOURCE_SUFFIX = re.compile(r"\.(?:[mc]?[jt]sx?|vue|svelte|json)$")
 SEPARATORS = re.compile(r"::|[./\\]")
 
 
@@ -54,13 +66,47 @@ class File(NamedTuple):
 def imports(importer: File, module: str, target: File) -> Sure:
     """Whether the module that a file imports is the target file, or the folder that it stands for or lies in."""
     if importer.language in C_FAMILY:
-        return _below_root(importer, _parts(target.path), tuple(module.split("/")))
+        named = _parts(posixpath.normpath(posixpath.join(posixpath.dirname(importer.path), module)))
+        if named == _parts(target.path):
+            return Sure.YES
+        is_own = not module.startswith("../") and not is_standard(importer.language, module)
+        return _below_root(importer, _parts(target.path), _parts(module)) if is_own else Sure.NO
     if importer.language in FOLDER_PACKAGES:
         return _folder_package(module, target)
     start, named = _relative(importer, module)
     if start is not None:
         return Sure.YES if any(start + named == own for own in _names(target)) else Sure.NO
-    return max((_below_root(importer, own, named) for own in _names(target)), default=Sure.NO)
+    sure = max((_below_root(importer, own, named) for own in _names(target)), default=Sure.NO)
+    # `lodash` is a package, unless a build file says otherwise.
+    return min(sure, Sure.MAYBE) if importer.language in ECMASCRIPT and module[:1] not in "@~" else sure
+
+
+def key(importer: File, module: str) -> str:
+    """The last part of what a module names: it can only mean files that have it among their `keys`."""
+    if importer.language in C_FAMILY:
+        return posixpath.basename(module)
+    if importer.language in FOLDER_PACKAGES:
+        parts = _package_parts(module)
+    else:
+        start, named = _relative(importer, module)
+        parts = (*(start or ()), *named)
+    return parts[-1] if parts else ""
+
+
+def keys(file: File) -> frozenset[str]:
+    """The last parts of the modules that may mean a file."""
+    if file.language in C_FAMILY:
+        return frozenset({posixpath.basename(file.path)})
+    if file.language in FOLDER_PACKAGES:
+        folder = _parts(posixpath.dirname(file.path))
+        return frozenset({folder[-1] if folder else file.repo})
+    return frozenset(name[-1] if name else "" for name in _names(file))
+
+
+def gives_on(path: str, home: str) -> bool:
+    """Whether a file stands for a folder around another one, and so may give on what that one defines."""
+    folder, _, name = path.rpartition("/")
+    return name.partition(".")[0] in FOLDER_FILES and (not folder or home.startswith(f"{folder}/"))
 
 
 def is_standard(language: str, module: str) -> bool:
@@ -75,19 +121,21 @@ def _relative(importer: File, module: str) -> tuple[tuple[str, ...] | None, tupl
     if importer.language == "python" and module.startswith("."):
         name = module.lstrip(".")
         up = len(module) - len(name) - 1
-        return folder[: len(folder) - up], tuple(filter(None, name.split(".")))
+        return folder[: max(0, len(folder) - up)], tuple(filter(None, name.split(".")))
     if module.startswith(("./", "../")) or module in {".", ".."}:
         path = posixpath.normpath(posixpath.join(posixpath.dirname(importer.path), module))
-        return (), _without_suffix(_parts(path))
+        return (), _parts(SOURCE_SUFFIX.sub("", path))
     parts = tuple(filter(None, SEPARATORS.split(module)))
     if importer.language == "rust" and parts[:1] in {("super",), ("self",)}:
         own = _names(importer)[-1]  # the module that the file is
         ups = sum(part == "super" for part in parts)
-        return own[: len(own) - ups], tuple(part for part in parts if part not in {"super", "self"})
+        return own[: max(0, len(own) - ups)], tuple(part for part in parts if part not in {"super", "self"})
     if importer.language == "rust" and parts[:1] == ("crate",):
         return None, parts[1:]
     if importer.language in ECMASCRIPT:
-        return None, _without_suffix(tuple(part for part in module.split("/") if part not in {"@", "~"}))
+        return None, tuple(
+            part for part in SOURCE_SUFFIX.sub("", module).split("/") if part not in {"@", "~"}
+        )
     return None, parts
 
 
@@ -109,21 +157,28 @@ def _below_root(importer: File, own: tuple[str, ...], named: tuple[str, ...]) ->
     root = own[: len(own) - len(named)]
     if root and is_standard(importer.language, ".".join(named)):
         return Sure.NO
+    while root and root[-1] in ROOTS:
+        root = root[:-1]
     # Python looks beside the importing file only in scripts: in a package `import json` is another json.
-    beside = importer.language != "python" and _parts(posixpath.dirname(importer.path))[: len(root)] == root
-    return Sure.YES if not root or root[-1] in ROOTS or beside or len(named) > 1 else Sure.MAYBE
+    is_beside = _parts(posixpath.dirname(importer.path))[: len(root)] == root
+    is_package = importer.language == "python" and len(named) == 1 and bool(root)
+    return Sure.YES if is_beside and not is_package else Sure.MAYBE
 
 
 def _folder_package(module: str, target: File) -> Sure:
     """`host/owner/repository/folder` names the files of a folder; without the repository's name it may be another's."""
-    folder = _parts(posixpath.dirname(target.path))
-    parts = tuple(part for part in module.split("/") if not re.fullmatch(r"v\d+", part))
+    folder, parts = _parts(posixpath.dirname(target.path)), _package_parts(module)
     if parts[len(parts) - len(folder) :] != folder or len(parts) <= len(folder):
         return Sure.NO
     before = parts[len(parts) - len(folder) - 1]
     if before == target.repo:
         return Sure.YES
     return Sure.MAYBE if folder and "." in parts[0] else Sure.NO
+
+
+def _package_parts(module: str) -> tuple[str, ...]:
+    """Without the version: `example.org/acme/parcels/v2/depot`."""
+    return tuple(part for part in module.split("/") if part and not re.fullmatch(r"v\d+", part))
 
 
 def _parts(path: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from prism_contracts.code import EdgeKind, EdgeStatus, ReferenceKind
 from prism_contracts.rpc import ReferenceGroup
+from prism_search.core.references.modules import C_FAMILY
 from prism_search.core.references.resolution import Definition, Edge, Resolver
 from prism_search.core.references.scopes import SourceFile
 
@@ -108,9 +109,9 @@ def word_pattern(name: str) -> re.Pattern[str]:
 
 
 def _symbol_key(definition: Definition) -> tuple[str, str]:
-    """Equal for definitions of one symbol. A declaration without a body stands for one of the same name elsewhere."""
+    """Equal for definitions of one symbol: those of a file, and in C a declaration and its body elsewhere."""
     symbol = definition.symbol
-    is_shared = symbol.bodiless or definition.file.file.language in {"c", "cpp", "objc"}
+    is_shared = definition.file.file.language in C_FAMILY and not symbol.signature.startswith("static")
     return "" if is_shared else definition.file.id, symbol.qualified_name
 
 

@@ -4,22 +4,27 @@ A reference is *resolved* if imports, scopes, receivers or inheritance lead from
 name is all that speaks for it and nothing against it. What leads elsewhere is no edge.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, EdgeStatus, Reference, ReferenceKind, Strategy, Symbol
 from prism_search.core.references.modules import (
     C_FAMILY,
+    FOLDER_PACKAGES,
     IMPLICIT_OBJECT,
     SAME_FOLDER,
     Sure,
     imports,
     is_standard,
+    key,
+    keys,
 )
-from prism_search.core.references.scopes import BASE_OBJECT, WHOLE_MODULE, Import, SourceFile, is_made
+from prism_search.core.references.scopes import WHOLE_MODULE, Import, SourceFile, is_made
 
 # Re-exports of re-exports, and bases of bases.
 STEPS_MAX = 8
+SEPARATOR = re.compile(r"::|->")
 # Languages in which an import brings in all that the other file defines.
 WILDCARD_LANGUAGES = C_FAMILY | {"ruby"}
 
@@ -80,12 +85,14 @@ class Resolver:
         self._by_name = Meaning(
             EdgeStatus.CANDIDATE, Strategy.ONLY_DEFINITION if is_only_one else Strategy.NAME
         )
-        # Files through which the symbol can be imported, and its names there.
-        self._exports: dict[str, tuple[SourceFile, dict[str, Sure]]] = {}
+        # By file and name, how sure it is that the file gives the symbol on under that name; and which files do, by `keys`.
+        self._exports: dict[tuple[str, str], Sure] = {}
+        self._givers: dict[tuple[str, str], list[SourceFile]] = {}
+        self._read = _by_key(files)
         if not self._within:
-            self._exports = {file.id: (file, {self._top: Sure.YES}) for file in self._homes.values()}
             self._follow_exports()
         self._local = {file.id: self._locals(file) for file in files}
+        self._owner_names = {file.id: self._find_owner_names(file) for file in files} if self._owner else {}
 
     def edges(self) -> Iterator[Edge]:
         """Every reference that means the symbol or may, by file and in order."""
@@ -100,7 +107,8 @@ class Resolver:
     def _meaning(self, file: SourceFile, reference: Reference) -> Meaning:
         if self._within:
             is_there = reference.line in self._within and not reference.qualifier
-            return _resolved(Strategy.SAME_FILE) if is_there else ELSEWHERE
+            is_own = is_there and not file.is_parameter(self._name, reference)
+            return _resolved(Strategy.SAME_FILE) if is_own else ELSEWHERE
         if reference.kind is ReferenceKind.IMPORT:
             return self._imported(file, reference)
         if self._owner:
@@ -112,57 +120,64 @@ class Resolver:
     def _imported(self, file: SourceFile, reference: Reference) -> Meaning:
         if self._owner:
             return ELSEWHERE
-        sure = self._taken_from(file, reference.name, reference.qualifier)
-        if sure is Sure.MAYBE:
-            return self._by_name
-        return _resolved(Strategy.IMPORT) if sure else ELSEWHERE
+        if self._taken_from(file, reference.name, reference.qualifier) is Sure.YES:
+            return _resolved(Strategy.IMPORT)
+        one = Import(reference.name, reference.name, reference.qualifier, file.lines_of(-1))
+        return ELSEWHERE if reference.name != self._name or self._is_foreign(file, one) else self._by_name
 
     def _plain(self, file: SourceFile, reference: Reference) -> Meaning:
         """A name without a qualifier: what the file binds it to, else what it may see."""
-        known = self._local[file.id].get(reference.name)
-        if known is not None and reference.line in known.within:
-            return self._by_name if known.strategy is Strategy.NAME else _resolved(known.strategy)
-        bound = reference.name in file.defined or file.is_imported(reference.name, reference.line)
-        is_alias = reference.name != self._name
-        return ELSEWHERE if bound or is_alias else self._by_name
+        name = reference.name
+        if file.is_shadowed(name, reference):
+            return ELSEWHERE
+        known = self._known(file, name, reference.line)
+        if (
+            known is not None
+            and known.strategy is not Strategy.NAME
+            and not file.is_assigned(name, reference)
+        ):
+            return _resolved(known.strategy)
+        is_alias = name != self._name
+        is_bound = name in file.defined or self._is_imported_from_elsewhere(file, name, reference.line)
+        return self._by_name if known is not None or not (is_bound or is_alias) else ELSEWHERE
 
     def _qualified(self, file: SourceFile, reference: Reference) -> Meaning:
         """`module.name`: what is outside of classes is reached through what it lies in."""
         qualifier = reference.qualifier
-        if file.is_own_object(qualifier, reference.symbol) or qualifier in BASE_OBJECT:
+        if file.is_own_object(qualifier, reference.symbol) or file.is_base_object(qualifier):
             return ELSEWHERE
-        known = [self._reached(file, one, reference.name) for one in file.imports if one.is_named(qualifier)]
-        if Sure.YES in known:
+        named = [one for one in file.imports if one.is_named(qualifier) and reference.line in one.within]
+        if any(self._reached(file, one) is Sure.YES for one in named) and reference.name == self._name:
             return _resolved(Strategy.MODULE)
-        return ELSEWHERE if known and Sure.MAYBE not in known else self._by_name
+        return ELSEWHERE if any(self._is_foreign(file, one) for one in named) else self._by_name
 
     def _member(self, file: SourceFile, reference: Reference) -> Meaning:
         """A method or a field: what stands before it decides."""
         qualifier = reference.qualifier
         if not qualifier:
             return self._own(file, reference) if file.file.language in IMPLICIT_OBJECT else ELSEWHERE
-        if file.is_own_object(qualifier, reference.symbol) or qualifier in BASE_OBJECT:
+        if file.is_own_object(qualifier, reference.symbol) or file.is_base_object(qualifier):
             return self._own(file, reference)
-        for name in self._owner_names(file):
-            if qualifier == name or qualifier.endswith((f".{name}", f"::{name}")):
+        spelled = SEPARATOR.sub(".", qualifier)
+        for name in self._owner_names[file.id]:
+            if spelled == name:
                 return _resolved(Strategy.CLASS_NAME)
             if is_made(qualifier, name) or file.is_of_type(qualifier, name, reference):
                 return _resolved(Strategy.RECEIVER_TYPE)
-        if any(one.leads(qualifier) and is_standard(file.file.language, one.module) for one in file.imports):
+        if any(one.leads(qualifier) and self._is_foreign(file, one) for one in file.imports):
             return ELSEWHERE
-        known = [self._reached(file, one, one.name) for one in file.imports if one.is_named(qualifier)]
-        return ELSEWHERE if known and not any(known) else self._by_name
+        return self._by_name
 
     def _own(self, file: SourceFile, reference: Reference) -> Meaning:
         """A member of the object itself: of the class around, or of one that it inherits from."""
         around = file.owner_at(reference.symbol)
         if not around:
             return self._by_name if reference.qualifier else ELSEWHERE
-        if reference.qualifier not in BASE_OBJECT:
+        if not file.is_base_object(reference.qualifier):
             if around == self._owner and self._knows_owner(file):
                 return _resolved(Strategy.RECEIVER)
             bound = self._name in file.defined or file.is_imported(self._name, reference.line)
-            if file.has_member(around, self._name) or (bound and not reference.qualifier):
+            if f"{around}.{self._name}" in file.members or (bound and not reference.qualifier):
                 return ELSEWHERE
         inherits = self._inherits(file, around, STEPS_MAX)
         if inherits is Sure.MAYBE:
@@ -172,46 +187,59 @@ class Resolver:
     def _inherits(self, file: SourceFile, owner: str, steps: int) -> Sure:
         """Whether a class of the file has the symbol's class among its bases; MAYBE if a base is not known here."""
         answer = Sure.NO
-        for base in file.bases_of(owner):
-            if base.name in self._owner_names(file):
+        for base in file.bases.get(owner, ()):
+            name = ".".join(filter(None, (SEPARATOR.sub(".", base.qualifier), base.name)))
+            if name in self._owner_names[file.id]:
                 return Sure.YES
-            if file.has_member(base.name, self._name):
+            if f"{base.name}.{self._name}" in file.members:
                 return Sure.NO  # the nearer one is meant
             is_here = base.name in file.defined and steps > 0
             answer = max(answer, self._inherits(file, base.name, steps - 1) if is_here else Sure.MAYBE)
         return answer
 
-    def _owner_names(self, file: SourceFile) -> list[str]:
-        """What the file calls the class that has the symbol, if it knows it."""
-        local = [name for name, known in self._local[file.id].items() if known.strategy is not Strategy.NAME]
-        reaches = any(self._reached(file, one, self._top) is Sure.YES for one in file.imports)
-        inner = self._owner.rpartition(".")[2]
-        return list(dict.fromkeys([*local, inner] if local or reaches else local))
+    def _find_owner_names(self, file: SourceFile) -> list[str]:
+        """What the file calls the class that has the symbol, in full, if it knows it."""
+        inner = self._owner.removeprefix(self._top)
+        names = [
+            f"{name}{inner}"
+            for name, known in self._local[file.id].items()
+            if any(one.strategy is not Strategy.NAME for one in known)
+        ]
+        reached = (one for one in file.imports if self._reached(file, one) is Sure.YES)
+        names += [f"{module}.{self._owner}" for one in reached for module in (one.local, one.module)]
+        if inner and file.id in self._homes:
+            names.append(self._owner.rpartition(".")[2])
+        return list(dict.fromkeys(names))
 
     def _knows_owner(self, file: SourceFile) -> bool:
         return file.id in self._homes or any(_share_names(file, home) for home in self._homes.values())
 
-    def _locals(self, file: SourceFile) -> dict[str, Known]:
+    def _known(self, file: SourceFile, name: str, line: int) -> Known | None:
+        """How the file knows the name on a line: the narrowest way there is."""
+        known = (one for one in self._local[file.id].get(name, ()) if line in one.within)
+        return min(known, key=lambda one: len(one.within), default=None)
+
+    def _locals(self, file: SourceFile) -> dict[str, list[Known]]:
         """What the file calls the symbol, or the class that has it, and how it comes to know it."""
         everywhere = file.lines_of(-1)
         if file.id in self._homes:
-            return {self._top: Known(Strategy.SAME_FILE, everywhere)}
-        local: dict[str, Known] = {}
+            return {self._top: [Known(Strategy.SAME_FILE, everywhere)]}
+        local: dict[str, list[Known]] = {}
         for one in file.imports:
             sure = self._brought(file, one)
             if sure and not (_is_wildcard(file, one) and self._top in file.defined):
                 name = self._top if _is_wildcard(file, one) else one.local
-                if sure is Sure.YES:
-                    local[name] = Known(_how(file, one), one.within)
-                else:
-                    local.setdefault(name, Known(Strategy.NAME, one.within))
+                how = _how(file, one) if sure is Sure.YES else Strategy.NAME
+                local.setdefault(name, []).append(Known(how, one.within))
         is_free = self._top not in file.defined and not any(one.local == self._top for one in file.imports)
         if is_free and self._knows_owner(file):
-            local.setdefault(self._top, Known(Strategy.SAME_PACKAGE, everywhere))
+            local.setdefault(self._top, []).append(Known(Strategy.SAME_PACKAGE, everywhere))
         return local
 
     def _follow_exports(self) -> None:
         """Who imports the symbol gives it on: to who imports it from there, and so on."""
+        for home in self._homes.values():
+            self._export(home, self._top, Sure.YES)
         for _ in range(STEPS_MAX):
             found = [
                 (file, self._top if _is_wildcard(file, one) else one.local, sure)
@@ -219,35 +247,69 @@ class Resolver:
                 for one in file.imports
                 if (sure := self._brought(file, one))
             ]
-            before = sum(len(names) for _, names in self._exports.values())
-            for file, name, sure in found:
-                names = self._exports.setdefault(file.id, (file, {}))[1]
-                names[name] = max(sure, names.get(name, Sure.NO))
-            if before == sum(len(names) for _, names in self._exports.values()):
+            news = [one for one in found if self._export(*one)]
+            if not news:
                 return
+
+    def _export(self, file: SourceFile, name: str, sure: Sure) -> bool:
+        """Note that a file gives the symbol on under a name; whether that is news."""
+        known = self._exports.setdefault((file.id, name), Sure.NO)
+        if sure <= known:
+            return False
+        self._exports[file.id, name] = sure
+        if known is Sure.NO:
+            for one in keys(file.file):
+                self._givers.setdefault((one, name), []).append(file)
+        return True
 
     def _brought(self, file: SourceFile, one: Import) -> Sure:
         """Whether an import brings the symbol itself, or the class that has it."""
         if _is_wildcard(file, one):
-            return self._reached(file, one, self._top)
+            return self._reached(file, one)
         return self._taken_from(file, one.name, one.module)
+
+    def _is_imported_from_elsewhere(self, file: SourceFile, name: str, line: int) -> bool:
+        return any(
+            one.local == name and line in one.within and self._is_foreign(file, one) for one in file.imports
+        )
+
+    def _is_foreign(self, file: SourceFile, one: Import) -> bool:
+        """Whether an import is known to bring something else: of the language itself, or of a file that was read."""
+        if is_standard(file.file.language, one.module):
+            return True
+        if self._brought(file, one) or self._reached(file, one):
+            return False
+        read = (other for module in one.modules for other in self._read.get(key(file.file, module), ()))
+        return any(imports(file.file, module, other.file) for other in read for module in one.modules)
 
     def _taken_from(self, file: SourceFile, name: str, module: str) -> Sure:
         """Whether a name of a module is the symbol, or the class that has it."""
         return max(
             (
-                min(sure, imports(file.file, module, other.file))
-                for other, names in self._exports.values()
-                if (sure := names.get(name, Sure.NO)) and other.id != file.id
+                min(self._exports[other.id, name], self._is_module(file, module, other))
+                for other in self._givers.get((key(file.file, module), name), ())
+                if other.id != file.id
             ),
             default=Sure.NO,
         )
 
-    def _reached(self, file: SourceFile, one: Import, name: str) -> Sure:
-        """Whether the module that an import brings has the symbol, or the class that has it, under that name."""
-        if not self._owner and name != self._name and not _is_wildcard(file, one):
-            return Sure.NO
+    def _is_module(self, file: SourceFile, module: str, other: SourceFile) -> Sure:
+        """Whether a module is a file. Of another repository that is never sure, unless the module names it."""
+        sure = imports(file.file, module, other.file)
+        is_near = file.scope == other.scope or file.file.language in FOLDER_PACKAGES
+        return sure if is_near else min(sure, Sure.MAYBE)
+
+    def _reached(self, file: SourceFile, one: Import) -> Sure:
+        """Whether an import brings a module that has the symbol, or the class that has it."""
         return max((self._taken_from(file, self._top, module) for module in one.modules), default=Sure.NO)
+
+
+def _by_key(files: Sequence[SourceFile]) -> dict[str, list[SourceFile]]:
+    found: dict[str, list[SourceFile]] = {}
+    for file in files:
+        for one in keys(file.file):
+            found.setdefault(one, []).append(file)
+    return found
 
 
 def _is_callable(symbol: Symbol | None) -> bool:

@@ -2,22 +2,23 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from prism_contracts.code import TYPE_KINDS, Reference, ReferenceKind, Symbol
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Reference, ReferenceKind, Symbol
 from prism_search.core.references.modules import File
 
 WHOLE_MODULE = "*"
-# What stands for the object that a method belongs to.
-OWN_OBJECT = frozenset({"self", "this", "cls", "$this", "Self", "static", "@"})
-BASE_OBJECT = frozenset({"super", "super()", "base", "parent"})
+# What stands for the object that a method belongs to, and for what that inherits.
+OWN_OBJECT = frozenset({"self", "this", "cls", "$this", "Self"})
+BASE_OBJECTS: Mapping[str, str] = {"python": "super()", "csharp": "base", "php": "parent"}
 INHERITS = frozenset({ReferenceKind.EXTENDS, ReferenceKind.IMPLEMENTS})
 # `func (s *Server) Serve()`: the receiver's own name.
 GO_RECEIVER = re.compile(r"^func\s*\(\s*(\w+)\s")
 LINES_BEFORE_MAX = 400
+COMMENT = re.compile(r"(?:^|\s)(?://|#(?!\[|include)).*$")
 
 
 class Import(NamedTuple):
@@ -110,15 +111,51 @@ class SourceFile:
             symbol = found.parent
         return ""
 
-    def bases_of(self, owner: str) -> Iterator[Reference]:
-        """What a class of the file extends or implements."""
+    @cached_property
+    def bases(self) -> Mapping[str, Sequence[Reference]]:
+        """What each class of the file extends or implements."""
+        found: dict[str, list[Reference]] = {}
         for reference in self.references:
-            if reference.kind in INHERITS and self.owner_at(reference.symbol) == owner:
-                yield reference
+            if reference.kind in INHERITS:
+                found.setdefault(self.owner_at(reference.symbol), []).append(reference)
+        return found
 
-    def has_member(self, owner: str, name: str) -> bool:
-        """Whether the file defines the member in that class."""
-        return any(symbol.qualified_name == f"{owner}.{name}" for symbol in self.symbols)
+    @cached_property
+    def members(self) -> frozenset[str]:
+        """Qualified names of all that the file defines."""
+        return frozenset(symbol.qualified_name for symbol in self.symbols)
+
+    def is_base_object(self, qualifier: str) -> bool:
+        """Whether the qualifier stands for what the class around inherits from."""
+        return qualifier == BASE_OBJECTS.get(self.file.language, "super")
+
+    def is_shadowed(self, name: str, reference: Reference) -> bool:
+        """Whether a function around a reference has a parameter or a function of its own of that name."""
+        around = self._callables_around(reference.symbol)
+        return self.is_parameter(name, reference) or any(
+            f"{symbol.qualified_name}.{name}" in self.members for symbol in around
+        )
+
+    def is_parameter(self, name: str, reference: Reference) -> bool:
+        """Whether a function around a reference has a parameter of that name."""
+        parameter = _parameter(name)
+        return any(parameter.search(symbol.signature) for symbol in self._callables_around(reference.symbol))
+
+    def _callables_around(self, symbol: int) -> Sequence[Symbol]:
+        around: list[Symbol] = []
+        while symbol >= 0:
+            if self.symbols[symbol].kind in CALLABLE_KINDS:
+                around.append(self.symbols[symbol])
+            symbol = self.symbols[symbol].parent
+        return around
+
+    def is_assigned(self, name: str, reference: Reference) -> bool:
+        """Whether the function around a reference gives the name a value before it."""
+        lines = self.lines_of(reference.symbol)
+        given = re.compile(
+            rf"^\s*(?:let\s+|const\s+|var\s+)?(?:mut\s+)?{re.escape(name)}\s*(?::[^=]*)?:?=(?!=)"
+        )
+        return any(name in line and given.search(line) for line in self._code(lines.start, reference.line))
 
     def is_own_object(self, qualifier: str, symbol: int) -> bool:
         """Whether the qualifier stands for the object whose method the symbol is."""
@@ -128,32 +165,79 @@ class SourceFile:
         return receiver is not None and receiver[1] == qualifier
 
     def is_of_type(self, variable: str, type_name: str, reference: Reference) -> bool:
-        """Whether the signature around a reference, or a line before it, says that a variable is of a type."""
-        told = _declarations(variable, type_name)
-        symbol = self.symbols[reference.symbol] if reference.symbol >= 0 else None
-        if symbol is not None and told.search(symbol.signature):
-            return True
-        # An attribute is set in another method of its class.
-        first = symbol.start_line if symbol is not None and "." not in variable else 1
-        first = max(first, reference.line - LINES_BEFORE_MAX)
-        return any(told.search(line) for line in self.lines[first - 1 : reference.line])
+        """Whether a variable is declared or made to be of a type: the nearest line before the reference that gives it a value
+        decides, then the signature around. Of an attribute, every line of its class that gives it a value has to agree.
+        """
+        told, assigned = _declaration(variable, type_name), _assignment(variable)
+        if "." in variable:
+            owner = self.owner_at(reference.symbol)
+            around = next(
+                (self.lines_of(at) for at, s in enumerate(self.symbols) if s.qualified_name == owner), None
+            )
+            lines = around or self.lines_of(-1)
+            given = [line for line in self._code(lines.start, lines.stop - 1) if variable in line]
+            declared = [
+                bool(told.search(line)) for line in given if told.search(line) or assigned.search(line)
+            ]
+            return bool(declared) and all(declared)
+        first = max(self.lines_of(reference.symbol).start, reference.line - LINES_BEFORE_MAX)
+        if reference.symbol < 0 and any(s.kind in CALLABLE_KINDS for s in self.symbols):
+            first = max(first, self._last_callable_line(reference.line) + 1)
+        for line in reversed(self._code(first, reference.line)):
+            if variable in line:
+                if told.search(line):
+                    return True
+                if assigned.search(line):
+                    return False
+        signature = self.symbols[reference.symbol].signature if reference.symbol >= 0 else ""
+        return told.search(signature) is not None
+
+    def _code(self, first: int, last: int) -> Sequence[str]:
+        """Lines without the comments at their ends."""
+        return [COMMENT.sub("", line) for line in self.lines[first - 1 : last]]
+
+    def _last_callable_line(self, line: int) -> int:
+        """The last line of the functions that end before a line."""
+        return max(
+            (s.end_line for s in self.symbols if s.kind in CALLABLE_KINDS and s.end_line < line), default=0
+        )
 
 
 def is_made(expression: str, type_name: str) -> bool:
     """Whether an expression makes an object of the type: `T(…)`, `new T(…)`, `T::new(…)`."""
-    made = rf"\(?(?:new\s+)?(?:\w+(?:\.|::))*{re.escape(type_name)}(?:::new)?\([^()]*\)\)?"
+    made = rf"\(?(?:new\s+)?{_spelled(type_name)}(?:::new)?\([^()]*\)\)?"
     return re.fullmatch(made, expression) is not None
 
 
 @lru_cache(maxsize=1_000)
-def _declarations(variable: str, type_name: str) -> re.Pattern[str]:
-    """`v: T`, `v = T(…)`, `v := &T{…}`, `let v = T::new()`, `const v = new T()`, `T v`, `v *T`."""
-    name, kind = re.escape(variable), re.escape(type_name)
-    before = r"(?<![\w.])"
-    owner = r"(?:\w+(?:\.|::))*"
+def _declaration(variable: str, type_name: str) -> re.Pattern[str]:
+    """`v: T`, `v = T(…)`, `v := &T{…}`, `let v = T::new()`, `const v = new T()`, `with T() as v`, `T v`, `v *T`."""
+    name, kind = rf"(?<![\w.]){re.escape(variable)}", _spelled(type_name)
+    *folders, last = type_name.split(".")
+    made = "".join(f"{re.escape(folder)}(?:\\.|::)" for folder in folders) + f"(?:New)?{re.escape(last)}"
+    ends = r"(?!\s*(?:\.|::)\s*\w)"
+    whole = r"(?=\s*\([^()]*\)\s*[;,)]*\s*$|\s*\{|\s*<[^<>]*>\s*[({]|::(?:new|default)\([^()]*\)\s*;?\s*$)"
     return re.compile(
-        rf"{before}{name}\s*\??:\s*[&*'\"]*(?:mut\s+)?(?:Optional\[|Option<|Arc<|Box<)?{owner}{kind}\b"
-        rf"|{before}{name}\s*(?::\s*[\w.<>\[\], ]+)?:?=\s*(?:await\s+)?(?:new\s+)?&?{owner}(?:New)?{kind}\b(?=\s*[({{<:])"
-        rf"|{before}{kind}(?:<[^<>]*>)?[\s*&]+{name}\b"
-        rf"|{before}{name}\s+\*?{owner}{kind}\b"
+        rf"{name}\s*\??:\s*[&*'\"]*(?:mut\s+)?(?:Optional\[|Option<|Arc<|Box<)?{kind}\b{ends}"
+        rf"|{name}\s*(?::\s*[\w.<>\[\], ]+)?:?=\s*(?:await\s+)?(?:new\s+)?&?{made}\b{whole}"
+        rf"|\bwith\s+{kind}\([^()]*\)\s+as\s+{re.escape(variable)}\b"
+        rf"|(?<![\w.]){kind}(?:<[^<>]*>)?[\s*&]+{re.escape(variable)}\b(?!\s*\()"
+        rf"|{name}\s+\*?{kind}\b{ends}"
     )
+
+
+@lru_cache(maxsize=1_000)
+def _assignment(variable: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<![\w.]){re.escape(variable)}\s*(?::[^=]*)?:?=(?!=)|\bas\s+{re.escape(variable)}\b"
+    )
+
+
+@lru_cache(maxsize=1_000)
+def _parameter(name: str) -> re.Pattern[str]:
+    return re.compile(rf"[(,]\s*(?:[\w.<>\[\]]+\s+)?[*&]{{0,2}}{re.escape(name)}\s*[:=,)]")
+
+
+def _spelled(type_name: str) -> str:
+    """A dotted name, with either separator."""
+    return r"(?:\.|::)".join(map(re.escape, type_name.split(".")))
