@@ -155,7 +155,7 @@ class SourceFile:
         given = re.compile(
             rf"^\s*(?:let\s+|const\s+|var\s+)?(?:mut\s+)?{re.escape(name)}\s*(?::[^=]*)?:?=(?!=)"
         )
-        return any(name in line and given.search(line) for line in self._code(lines.start, reference.line))
+        return any(given.search(line) for line in self._code_with(name, lines.start, reference.line))
 
     def is_own_object(self, qualifier: str, symbol: int) -> bool:
         """Whether the qualifier stands for the object whose method the symbol is."""
@@ -175,26 +175,25 @@ class SourceFile:
                 (self.lines_of(at) for at, s in enumerate(self.symbols) if s.qualified_name == owner), None
             )
             lines = around or self.lines_of(-1)
-            given = [line for line in self._code(lines.start, lines.stop - 1) if variable in line]
+            given = self._code_with(variable, lines.start, lines.stop - 1)
             declared = [
                 bool(told.search(line)) for line in given if told.search(line) or assigned.search(line)
             ]
             return bool(declared) and all(declared)
         first = max(self.lines_of(reference.symbol).start, reference.line - LINES_BEFORE_MAX)
-        if reference.symbol < 0 and any(s.kind in CALLABLE_KINDS for s in self.symbols):
+        if reference.symbol < 0:
             first = max(first, self._last_callable_line(reference.line) + 1)
-        for line in reversed(self._code(first, reference.line)):
-            if variable in line:
-                if told.search(line):
-                    return True
-                if assigned.search(line):
-                    return False
+        for line in reversed(self._code_with(variable, first, reference.line)):
+            if told.search(line):
+                return True
+            if assigned.search(line):
+                return False
         signature = self.symbols[reference.symbol].signature if reference.symbol >= 0 else ""
         return told.search(signature) is not None
 
-    def _code(self, first: int, last: int) -> Sequence[str]:
-        """Lines without the comments at their ends."""
-        return [COMMENT.sub("", line) for line in self.lines[first - 1 : last]]
+    def _code_with(self, name: str, first: int, last: int) -> Sequence[str]:
+        """The lines that hold a name, without the comments at their ends."""
+        return [COMMENT.sub("", line) for line in self.lines[first - 1 : last] if name in line]
 
     def _last_callable_line(self, line: int) -> int:
         """The last line of the functions that end before a line."""
