@@ -80,7 +80,8 @@ def test_a_last_line_feed_begins_no_line():
     st.integers(0, 3),
 )
 def test_a_text_of_many_slices_is_searched_line_by_line(lines, fillers, pattern, ended, context):
-    lines = lines + [part for size in fillers for part in ("a" * size, "x")]
+    # No lines and an end are one empty line.
+    lines = lines + [part for size in fillers for part in ("a" * size, "x")] or [""]
     pattern = LARGE + pattern
     compiled = compile_pattern(pattern, regex=True, case_sensitive=True, word=False)
     text = "\n".join(lines) + "\n" * ended
