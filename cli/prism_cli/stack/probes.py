@@ -2,12 +2,17 @@
 
 import http.client
 import json
+import random
 import socket
 
 PROBE_TIMEOUT_S = 3.0
 HOST = "127.0.0.1"
 NATS_INFO_BYTES_MAX = 8192
 STATUS_OK = 200
+# Below what Linux (32768), macOS and Windows (49152) take for outgoing connections: a port that is chosen first and
+# listened on a second later must not become the other end of somebody's connection.
+PORTS_TO_GIVE = range(20_000, 32_000)
+PORT_TRIES = 100
 
 
 def nats_problem(port: int) -> str:
@@ -52,7 +57,12 @@ def is_port_free(port: int) -> bool:
 
 
 def free_port() -> int:
-    """A port that is free now."""
+    """A port that is free now, and that the system gives to no outgoing connection in the meantime."""
+    tries = random.sample(PORTS_TO_GIVE, PORT_TRIES)
+    return next((port for port in tries if is_port_free(port)), 0) or _any_port()
+
+
+def _any_port() -> int:
     with socket.create_server((HOST, 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

@@ -1,0 +1,15 @@
+"""A port chosen for the gateway is still free when the gateway comes to listen on it."""
+
+import socket
+
+from prism_cli.stack.probes import HOST, free_port
+
+
+def test_a_free_port_can_be_listened_on_and_is_given_to_no_outgoing_connection() -> None:
+    with socket.create_server((HOST, free_port())) as server:
+        address = server.getsockname()
+        connections = [socket.create_connection(address) for _ in range(20)]
+        lowest = min(connection.getsockname()[1] for connection in connections)
+        for connection in connections:
+            connection.close()
+    assert address[1] < lowest
