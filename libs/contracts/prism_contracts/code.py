@@ -81,6 +81,7 @@ class ReferenceKind(StrEnum):
     IMPLEMENTS = "implements"
     ASSIGN = "assign"
     TYPE = "type"
+    VALUE = "value"  # given on without being called: `map(rate, parcels)`
 
 
 class EdgeKind(StrEnum):
@@ -91,7 +92,7 @@ class EdgeKind(StrEnum):
     EXTENDS = "extends"
     IMPLEMENTS = "implements"
     ASSIGNS = "assigns"
-    REFERENCES = "references"  # as a type
+    REFERENCES = "references"  # as a type, or as a value
 
 
 class EdgeStatus(StrEnum):
@@ -199,3 +200,20 @@ class Reference(Message):
     qualifier: str = ""
     # The local name of an import that renames (`import numpy as np` -> `np`).
     alias: str = ""
+
+
+class Binding(Message):
+    """What a variable is declared or made to be: what its members are looked for in.
+
+    Without `type` and `made_by` it says only that the name is given a value here, and hides what it meant before.
+    """
+
+    # As it stands before a dot: `depot`, `self.depot`. Empty for what the enclosing callable is declared to return.
+    name: str
+    line: int = Field(ge=1)
+    # Position of the enclosing symbol in the file's list of symbols, -1 outside of all. A parameter is inside its function.
+    symbol: int = -1
+    # The declared type as it is spelled, with its qualifier, without generics, pointers and `Optional`: `models.Depot`.
+    type: str = ""
+    # What is called to make the value, as it is spelled: `Depot`, `models.open_depot`, `self.depots.get`.
+    made_by: str = ""

@@ -11,12 +11,13 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from prism_contracts.base import Message
-from prism_contracts.code import Reference, Symbol
+from prism_contracts.code import Binding, Reference, Symbol
 
 Item = TypeVar("Item", bound=Message)
 
 _SYMBOLS = TypeAdapter(tuple[Symbol, ...])
 _REFERENCES = TypeAdapter(tuple[Reference, ...])
+_BINDINGS = TypeAdapter(tuple[Binding, ...])
 UNPACKED_BYTES_MAX = 64 * 1024 * 1024
 
 
@@ -38,6 +39,16 @@ def pack_references(references: Sequence[Reference]) -> str:
 def unpack_references(packed: str) -> tuple[Reference, ...]:
     """The inverse of `pack_references`; nothing for an empty string."""
     return _REFERENCES.validate_json(_unpack(packed)) if packed else ()
+
+
+def pack_bindings(bindings: Sequence[Binding]) -> str:
+    """JSON, deflated, base64."""
+    return _pack(_BINDINGS.dump_json(tuple(bindings), exclude_defaults=True))
+
+
+def unpack_bindings(packed: str) -> tuple[Binding, ...]:
+    """The inverse of `pack_bindings`; nothing for an empty string."""
+    return _BINDINGS.validate_json(_unpack(packed)) if packed else ()
 
 
 def _pack(data: bytes) -> str:

@@ -21,7 +21,7 @@ counts them yet), write the file point (one point: the switch), delete the old c
 | redactions     | x    |       | keyword              | secret rules that matched                                |
 | starts         | x    |       |                      | first lines of the chunks, in order, with spaces         |
 | grams          | x    |       |                      | signature of the text for exact search, see `grams`     |
-| blob, size, lines, flags, detail, definitions, symbols, references, decode_errors | x | | | not indexed |
+| blob, size, lines, flags, detail, definitions, symbols, references, bindings, decode_errors | x | | | not indexed |
 | file           |      | x     | keyword              | id of the file point                                     |
 | text           |      | x     | text, BM25           | the lines                                                |
 | kind           |      | x     | keyword              | kind of the symbol                                       |

@@ -115,6 +115,7 @@ def _file_payload(file: FileChunked) -> dict[str, object]:
         "definitions": "\n".join(_definition_line(symbol) for symbol in file.symbols[:DEFINITIONS_MAX]),
         "symbols": pack_symbols(file.symbols),
         "references": file.references,
+        "bindings": file.bindings,
     }
 
 

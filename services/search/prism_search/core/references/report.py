@@ -23,6 +23,7 @@ EDGE_KINDS: Mapping[ReferenceKind, EdgeKind] = {
     ReferenceKind.IMPLEMENTS: EdgeKind.IMPLEMENTS,
     ReferenceKind.ASSIGN: EdgeKind.ASSIGNS,
     ReferenceKind.TYPE: EdgeKind.REFERENCES,
+    ReferenceKind.VALUE: EdgeKind.REFERENCES,
 }
 GROUPS: Mapping[EdgeKind, ReferenceGroup] = {
     EdgeKind.CALLS: ReferenceGroup.CALLERS,
