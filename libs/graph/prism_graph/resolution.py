@@ -123,7 +123,7 @@ class Resolver:
             or definition.kind not in KINDS[reference.kind]
         ):
             return False
-        if _is_local(unit, definition):
+        if sought is Sought.NOTHING or _is_local(unit, definition):
             return False
         is_member = "." in definition.qualified_name
         return sought is Sought.ALL or is_member == (sought is Sought.MEMBERS)

@@ -18,19 +18,18 @@ from prism_contracts.rpc import (
     SymbolReferences,
     TextLine,
 )
+from prism_graph.modules import gives_on
 from prism_search.adapters.definitions import Definitions, Found, Sought
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.sources import Sources
+from prism_search.core import references as report
 from prism_search.core.cursors import read_cursor, write_cursor
 from prism_search.core.globs import compile_glob
 from prism_search.core.lines import shown
 from prism_search.core.patterns import compile_pattern
-from prism_search.core.references import report
-from prism_search.core.references.modules import gives_on
-from prism_search.core.references.resolution import Definition as Home
-from prism_search.core.references.resolution import Edge
-from prism_search.core.references.scopes import SourceFile
+from prism_search.core.references import Definition as Home
+from prism_search.core.references import Edge, SourceFile
 from prism_store.reader import StoredPoint
 
 FILES_MAX = 1_000
@@ -142,7 +141,7 @@ def _around(
 
 def _homes(found: Sequence[Found], files: Sequence[SourceFile]) -> list[Home]:
     """The definitions in the files that were read."""
-    by_id = {file.id: file for file in files}
+    by_id = {file.facts.id: file for file in files}
     return [Home(by_id[one.point.id], one.symbol) for one in found if one.point.id in by_id]
 
 
@@ -153,8 +152,8 @@ def _filter(request: ReferencesRequest) -> Callable[[Edge], bool]:
         kind = report.EDGE_KINDS[edge.reference.kind]
         return (
             (request.reference_type is None or kind is request.reference_type)
-            and not (request.source_only and report.TEST in edge.file.flags)
-            and (glob is None or glob.fullmatch(edge.file.path) is not None)
+            and not (request.source_only and report.TEST in edge.file.facts.flags)
+            and (glob is None or glob.fullmatch(edge.file.facts.path) is not None)
         )
 
     return passes
@@ -175,7 +174,7 @@ def _definition(target: Target, found: Found) -> Definition:
 
 
 def _entry(target: Target, edge: Edge) -> ReferenceEntry:
-    file, reference = edge.file, edge.reference
+    file, reference = edge.file.facts, edge.reference
     return ReferenceEntry(
         repo=target.name_of(file.scope),
         file_path=file.path,
@@ -185,12 +184,14 @@ def _entry(target: Target, edge: Edge) -> ReferenceEntry:
         edge=report.EDGE_KINDS[reference.kind],
         status=edge.status,
         strategy=edge.strategy,
-        text=_line(file, reference.line),
+        text=_line(edge.file, reference.line),
     )
 
 
 def _text_line(target: Target, file: SourceFile, line: int) -> TextLine:
-    return TextLine(repo=target.name_of(file.scope), file_path=file.path, line=line, text=_line(file, line))
+    return TextLine(
+        repo=target.name_of(file.facts.scope), file_path=file.facts.path, line=line, text=_line(file, line)
+    )
 
 
 def _line(file: SourceFile, number: int) -> str:
