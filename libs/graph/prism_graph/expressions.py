@@ -10,6 +10,8 @@ _NAME = re.compile(r"[@$]{0,2}[^\W\d]\w*[!?]?")
 _DOT = re.compile(r"\s*(?:\?\.|!\.|\.|::|->|\\|:)\s*")
 _CLOSING = {"(": ")", "[": "]", "<": ">", "{": "}"}
 STEPS_MAX = 12
+# Longer ones are not names: their parser cuts what it says of them at about half of that.
+CHARS_MAX = 200
 
 
 class Step(NamedTuple):
@@ -28,6 +30,8 @@ def steps_of(expression: str) -> tuple[Step, ...]:
     >>> steps_of("new Depot(gate).open")
     (Step(name='Depot'), Step(name=''), Step(name='open'))
     """
+    if len(expression) > CHARS_MAX:
+        return ()
     text = expression.strip()
     while prefix := _PREFIX.match(text):
         text = text[prefix.end() :]

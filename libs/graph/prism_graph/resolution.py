@@ -21,8 +21,9 @@ from prism_contracts.code import (
 )
 from prism_graph.expressions import steps_of
 from prism_graph.facts import FileFacts
+from prism_graph.inference import OWN_OBJECT, Inference, Where
 from prism_graph.modules import IMPLICIT_OBJECT, Sure
-from prism_graph.program import OWN_OBJECT, Program, Where
+from prism_graph.program import Program
 from prism_graph.unit import Definition, Import, Spelled, Unit, callable_around, family_of
 from prism_graph.values import LOCAL, UNKNOWN, Place, Value, What
 
@@ -94,6 +95,7 @@ class Resolver:
 
     def __init__(self, program: Program, facts: FileFacts) -> None:
         self._program = program
+        self._inference = Inference(program)
         self._facts = facts
         self._unit: Unit = program.units[facts.id]
         self._bound: dict[tuple[int, str], list[Binding]] = {}
@@ -146,7 +148,7 @@ class Resolver:
 
     def _of_name(self, reference: Reference) -> Meaning:
         where = self._where(reference.symbol, reference.line)
-        value = self._program.name_at(reference.name, where)
+        value = self._inference.name_at(reference.name, where)
         return self._told(value, Sought.ALL if self._may_be_own(where) else Sought.OUTSIDE)
 
     def _may_be_own(self, where: Where) -> bool:
@@ -156,8 +158,8 @@ class Resolver:
     def _of_member(self, reference: Reference) -> Meaning:
         steps = steps_of(reference.qualifier)
         where = self._where(reference.symbol, reference.line)
-        value = self._program.value_of(steps, where)
-        member = self._program.member_of(value, reference.name)
+        value = self._inference.value_of(steps, where)
+        member = self._inference.member_of(value, reference.name)
         is_own = len(steps) == 1 and steps[0].name in OWN_OBJECT
         if is_own and member.what is What.FOREIGN:
             member = UNKNOWN  # a class below may have it
@@ -191,14 +193,14 @@ class Resolver:
             and name not in self._unit.named
             and ("", name) in self._unit.variables
         ):
-            return self._program.variable_at(name, Where(self._unit, line=line))
+            return self._inference.variable_at(name, Where(self._unit, line=line))
         return None
 
     def _made(self, binding: Binding) -> Value:
         where = self._where(binding.symbol, binding.line)._replace(
             local=partial(self._local, binding.symbol, binding.line - 1)
         )
-        return self._program.made(Spelled(binding.type, binding.made_by, binding.line, where.inside), where)
+        return self._inference.made(Spelled(binding.type, binding.made_by, binding.line, where.inside), where)
 
 
 def _is_local(unit: Unit, definition: Definition) -> bool:
