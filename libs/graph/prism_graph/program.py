@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from prism_contracts.code import Strategy
+from prism_contracts.code import VALUE_KINDS, Strategy
 from prism_graph.facts import FileFacts
 from prism_graph.modules import (
     C_FAMILY,
     FOLDER_PACKAGES,
     SAME_FOLDER,
+    File,
     Sure,
     imports,
     is_standard,
@@ -45,6 +46,8 @@ class Program:
         self._located: dict[tuple[str, ...], Located] = {}
         self._given: dict[tuple[str, str], Value] = {}
         self._reach: dict[str, Mapping[str, Sure]] = {}
+        # Modules that were looked for and are no file of the program, with the files that import them.
+        self.missing: dict[tuple[File, str], None] = {}
 
     # Files.
 
@@ -96,7 +99,7 @@ class Program:
         return self._by_name.get(name, ())
 
     def bodies(self, places: Sequence[Place]) -> Sequence[Place]:
-        """One place a symbol: of overloads and what is announced and defined apart, one that has a body."""
+        """One place a symbol: of overloads, and of what is announced and defined apart, the one that says most."""
         chosen: dict[tuple[str, str], Place] = {}
         for place in places:
             if place.symbol < 0:
@@ -104,9 +107,14 @@ class Program:
                 continue
             body = self._body(place) if self.definition(place).bodiless else place
             symbol = (body.file, self.definition(body).qualified_name)
-            if symbol not in chosen or self.definition(chosen[symbol]).bodiless:
+            if symbol not in chosen or self._says_more(body, chosen[symbol]):
                 chosen[symbol] = body
         return tuple(chosen.values())
+
+    def _says_more(self, place: Place, other: Place) -> bool:
+        """A body says more than an announcement, and a function more than the variable that it may be kept in."""
+        one, two = self.definition(place), self.definition(other)
+        return (one.bodiless, one.kind in VALUE_KINDS) < (two.bodiless, two.kind in VALUE_KINDS)
 
     def _body(self, place: Place) -> Place:
         """Where what is announced at a place is defined, the place itself if that is not known."""
@@ -134,7 +142,7 @@ class Program:
             yield self._by_qualified_name, definition.qualified_name, Place(unit.id, position)
 
     def _forget(self) -> None:
-        for memory in (self._located, self._given, self._reach):
+        for memory in (self._located, self._given, self._reach, self.missing):
             memory.clear()
 
     # Modules.
@@ -158,6 +166,8 @@ class Program:
             sure = sure if is_near else min(sure, Sure.MAYBE)
             if sure:
                 found[sure].append(other)
+        if not any(found.values()):
+            self.missing[unit.file, module] = None
         best = Sure.YES if found[Sure.YES] else Sure.MAYBE
         return Located(tuple(sorted(found[best], key=lambda one: one.file.path)), best)
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from prism_contracts.code import (
     CALLABLE_KINDS,
     TYPE_KINDS,
+    VALUE_KINDS,
     Binding,
     EdgeStatus,
     Reference,
@@ -29,7 +30,6 @@ from prism_graph.values import LOCAL, UNKNOWN, Place, Value, What
 
 # Of a name that more definitions have, no one is more likely than another.
 CANDIDATES_MAX = 8
-VALUE_KINDS = frozenset({SymbolKind.CONSTANT, SymbolKind.VARIABLE, SymbolKind.FIELD, SymbolKind.PROPERTY})
 # What a name may be that is used so, if the name is all that is known.
 KINDS: Mapping[ReferenceKind, frozenset[SymbolKind]] = {
     ReferenceKind.CALL: CALLABLE_KINDS | TYPE_KINDS,
