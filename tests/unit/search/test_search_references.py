@@ -41,7 +41,7 @@ def edges(files: list[SourceFile], name: str, path: str = ""):
         for symbol in file.facts.symbols
         if symbol.qualified_name == name and path in ("", file.facts.path)
     ]
-    return report.find_edges(homes, files)
+    return report.Uses(homes, files).edges()
 
 
 def told(files: dict[str, str], name: str, path: str = "") -> set[str]:

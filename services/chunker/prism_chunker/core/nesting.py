@@ -8,7 +8,7 @@ from bisect import bisect_right
 from prism_chunker.core.definitions import Definition
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.model import Budget
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, SymbolKind
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, SymbolKind
 
 # What stands where a name is not wanted, or is missing.
 _NO_NAMES = frozenset({"_", ""})

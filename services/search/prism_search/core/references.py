@@ -9,7 +9,7 @@ from typing import NamedTuple
 from prism_contracts.code import EdgeKind, EdgeStatus, Reference, ReferenceKind, Strategy, Symbol
 from prism_contracts.rpc import ReferenceGroup
 from prism_graph.facts import FileFacts
-from prism_graph.modules import C_FAMILY
+from prism_graph.modules import C_FAMILY, File
 from prism_graph.program import Program
 from prism_graph.resolution import Resolver
 from prism_graph.unit import DEFAULT
@@ -62,6 +62,13 @@ class Edge(NamedTuple):
     strategy: Strategy
 
 
+class Module(NamedTuple):
+    """A module as a file imports it."""
+
+    importer: File
+    name: str
+
+
 class Line(NamedTuple):
     """A line of a file."""
 
@@ -77,24 +84,55 @@ class Text(NamedTuple):
     unexplained: Sequence[Line]
 
 
-def find_edges(definitions: Sequence[Definition], files: Sequence[SourceFile]) -> list[Edge]:
-    """Edges to any of the definitions, one a reference, in the order to show them.
+class Uses:
+    """Who uses a symbol, among files that are read.
 
     Definitions of one qualified name in one file are one symbol, as are declarations and what they declare.
     """
-    program = Program()
-    for file in files:
-        program.add(file.facts)
-    symbols = {_symbol_key(definition) for definition in definitions}
-    targets = {
-        Place(file.facts.id, position)
-        for file in files
-        for position, symbol in enumerate(file.facts.symbols)
-        if symbol.name == definitions[0].symbol.name and _symbol_key(Definition(file, symbol)) in symbols
-    }
-    names = _names_of(definitions[0].symbol.name, files)
-    found = (edge for file in files for edge in _edges_of(file, program, names, targets))
-    return sorted(found, key=_order)
+
+    def __init__(self, definitions: Sequence[Definition], files: Sequence[SourceFile]) -> None:
+        self._files = files
+        self._name = definitions[0].symbol.name
+        self._program = Program()
+        self.learn(files)
+        symbols = {_symbol_key(definition) for definition in definitions}
+        self._targets = {
+            Place(file.facts.id, position)
+            for file in files
+            for position, symbol in enumerate(file.facts.symbols)
+            if symbol.name == self._name and _symbol_key(Definition(file, symbol)) in symbols
+        }
+
+    def learn(self, files: Iterable[SourceFile]) -> None:
+        """Know what files define and import that are not looked through themselves."""
+        for file in files:
+            self._program.add(file.facts)
+
+    def missing(self) -> Iterable[Module]:
+        """The modules that `edges` looked for and found in no file."""
+        return [Module(importer, name) for importer, name in self._program.missing]
+
+    def edges(self) -> list[Edge]:
+        """Edges to any of the definitions, one a reference, in the order to show them."""
+        names = _names_of(self._name, self._files)
+        is_only_one = len(self._program.bodies(tuple(self._program.named(self._name)))) == 1
+        by_name = Strategy.ONLY_DEFINITION if is_only_one else Strategy.NAME
+        found = (edge for file in self._files for edge in self._edges_of(file, names, by_name))
+        return sorted(found, key=_order)
+
+    def _edges_of(self, file: SourceFile, names: Sequence[str], by_name: Strategy) -> Iterator[Edge]:
+        resolver = Resolver(self._program, file.facts)
+        for reference in file.facts.references:
+            if reference.name not in names:
+                continue
+            meaning = resolver.meaning(reference)
+            if not self._targets.isdisjoint(meaning.places):
+                strategy = by_name if meaning.status is EdgeStatus.CANDIDATE else meaning.strategy
+                yield Edge(file, reference, meaning.status, strategy)
+            elif reference.name == self._name and any(
+                resolver.may_mean(reference, meaning.sought, place) for place in self._targets
+            ):
+                yield Edge(file, reference, EdgeStatus.CANDIDATE, by_name)
 
 
 def _names_of(name: str, files: Sequence[SourceFile]) -> Sequence[str]:
@@ -104,30 +142,10 @@ def _names_of(name: str, files: Sequence[SourceFile]) -> Sequence[str]:
         for reference in file.facts.references:
             if reference.alias and reference.kind is ReferenceKind.IMPORT:
                 aliases.setdefault(reference.name, set()).add(reference.alias)
-    names = [name, *aliases.get(DEFAULT, ())]
+    names = [name, DEFAULT]
     for known in names:
         names += aliases.pop(known, ())
-    return list(dict.fromkeys(names))
-
-
-def _edges_of(
-    file: SourceFile, program: Program, names: Sequence[str], targets: set[Place]
-) -> Iterator[Edge]:
-    resolver, name = Resolver(program, file.facts), names[0]
-    is_only_one = len(program.bodies(tuple(program.named(name)))) == 1
-    by_name = Strategy.ONLY_DEFINITION if is_only_one else Strategy.NAME
-    wanted = {*names, DEFAULT}
-    for reference in file.facts.references:
-        if reference.name not in wanted:
-            continue
-        meaning = resolver.meaning(reference)
-        if not targets.isdisjoint(meaning.places):
-            strategy = by_name if meaning.status is EdgeStatus.CANDIDATE else meaning.strategy
-            yield Edge(file, reference, meaning.status, strategy)
-        elif reference.name == name and any(
-            resolver.may_mean(reference, meaning.sought, place) for place in targets
-        ):
-            yield Edge(file, reference, EdgeStatus.CANDIDATE, by_name)
+    return names
 
 
 def group_of(edge: Edge) -> ReferenceGroup:
