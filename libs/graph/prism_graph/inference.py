@@ -297,8 +297,14 @@ class Inference:
                 if unit is not None:
                     yield unit, owner
 
-    def _lineage_of(self, unit: Unit, owner: str) -> Iterator[tuple[Unit | None, str]]:
+    def _lineage_of(self, unit: Unit, owner: str) -> Sequence[tuple[Unit | None, str]]:
         """A class and what it inherits from, nearest first; without a file for a base that is not known."""
+        known = (unit.id, owner)
+        if known not in self._program.lineages:
+            self._program.lineages[known] = tuple(self._climb(unit, owner))
+        return self._program.lineages[known]
+
+    def _climb(self, unit: Unit, owner: str) -> Iterator[tuple[Unit | None, str]]:
         todo: list[tuple[Unit, str]] = [(unit, owner)]
         seen: set[tuple[str, str]] = set()
         while todo and len(seen) <= LINEAGE_MAX:

@@ -20,6 +20,10 @@ from prism_graph.modules import (
 from prism_graph.unit import DEFAULT, Definition, Import, Unit, family_of, read_unit
 from prism_graph.values import FOREIGN, UNKNOWN, Place, Value, What
 
+# Re-exports of re-exports.
+STEPS_MAX = 40
+# What a file imports is its own, and not to be had from it.
+KEEPS_IMPORTS = SAME_FOLDER | {"csharp", "swift"}
 # Whose members may stand outside of the file of their class, and where they are looked for then.
 MEMBERS_IN_FOLDER = frozenset({"go"})
 MEMBERS_ANYWHERE = C_FAMILY | {"rust", "csharp", "ruby", "swift", "kotlin", "scala"}
@@ -45,7 +49,14 @@ class Program:
         self._by_qualified_name: dict[str, dict[Place, None]] = {}
         self._located: dict[tuple[str, ...], Located] = {}
         self._given: dict[tuple[str, str], Value] = {}
+        self._brought: dict[tuple[str, str, str], Value] = {}
         self._reach: dict[str, Mapping[str, Sure]] = {}
+        # What files import from each other in a circle is looked for once: here until the first question is answered.
+        self._under_way: dict[tuple[str, str], Value] = {}
+        self._is_cut = False
+        self._depth = 0
+        # Of a class, what it inherits from: found by `Inference`, kept here until a file changes.
+        self.lineages: dict[tuple[str, str], Sequence[tuple[Unit | None, str]]] = {}
         # Modules that were looked for and are no file of the program, with the files that import them.
         self.missing: dict[tuple[File, str], None] = {}
 
@@ -142,7 +153,8 @@ class Program:
             yield self._by_qualified_name, definition.qualified_name, Place(unit.id, position)
 
     def _forget(self) -> None:
-        for memory in (self._located, self._given, self._reach, self.missing):
+        kept = (self._located, self._given, self._brought, self._reach, self.lineages, self.missing)
+        for memory in kept:
             memory.clear()
 
     # Modules.
@@ -173,6 +185,15 @@ class Program:
 
     def brought(self, unit: Unit, one: Import) -> Value:
         """What an import brings: a definition, or a module."""
+        known = (unit.id, one.name, one.module)
+        if known not in self._brought:
+            value = self._find_brought(unit, one)
+            if self._under_way:
+                return value  # it may be less than what there is
+            self._brought[known] = value
+        return self._brought[known]
+
+    def _find_brought(self, unit: Unit, one: Import) -> Value:
         if is_standard(unit.language, one.module):
             return FOREIGN
         whole, joined = one.modules
@@ -182,22 +203,36 @@ class Program:
             return given.by(Strategy.IMPORT)
         named = located if _names_module(one) else self.locate(unit, joined)
         if named.units:
-            return Value(
-                What.MODULE, tuple(Place(one.id, -1) for one in named.units), named.sure, Strategy.IMPORT
-            )
+            places = tuple(Place(one.id, -1) for one in named.units)
+            return Value(What.MODULE, places, named.sure, Strategy.IMPORT)
         return FOREIGN if located.units and located.sure is Sure.YES else UNKNOWN
 
     def given(self, unit: Unit, name: str) -> Value:
         """What a file gives to others under a name: what it defines, imports, or passes on."""
         known = (unit.id, name)
-        if known not in self._given:
-            self._given[known] = UNKNOWN  # while it is looked for: files import each other
-            self._given[known] = self._find_given(unit, name)
-        return self._given[known]
+        if known in self._given:
+            return self._given[known]
+        if known in self._under_way or self._depth > STEPS_MAX:
+            self._is_cut = True
+            return self._under_way.get(known, UNKNOWN)
+        before, self._is_cut = self._is_cut, False
+        self._under_way[known] = UNKNOWN
+        self._depth += 1
+        value = self._under_way[known] = self._find_given(unit, name)
+        self._depth -= 1
+        if self._depth == 0 or not self._is_cut:
+            self._given[known] = value
+        self._is_cut |= before
+        if self._depth == 0:
+            self._under_way.clear()
+            self._is_cut = False
+        return value
 
     def _find_given(self, unit: Unit, name: str) -> Value:
         if own := unit.named.get(name):
             return symbols(unit, own).by(Strategy.SAME_FILE)
+        if unit.language in KEEPS_IMPORTS:
+            return UNKNOWN
         for one in unit.imports.get(name, ()):
             if (value := self.brought(unit, one)).is_told:
                 return value
@@ -211,10 +246,12 @@ class Program:
         return self.given(unit, spelled.type) if spelled else UNKNOWN
 
     def given_by(self, located: Located, name: str, besides: Unit | None = None) -> Value:
+        """What the files of a module give under a name, all but the one that asks."""
+        givers = self._givers.get(name, {})
         values = [
             self.given(unit, name).by(Strategy.MODULE, located.sure)
             for unit in located.units
-            if besides is None or unit.id != besides.id
+            if (unit.id in givers or unit.wildcards or name == DEFAULT) and unit is not besides
         ]
         return _joined(value for value in values if value.is_told)
 
@@ -243,7 +280,7 @@ class Program:
                     for other in located.units:
                         if found.get(other.id, Sure.NO) < reached:
                             found[other.id] = reached
-                            todo.append((other, reached))
+                            todo += [] if one.language in KEEPS_IMPORTS else [(other, reached)]
             self._reach[unit.id] = found
         return self._reach[unit.id]
 

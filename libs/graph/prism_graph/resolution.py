@@ -22,7 +22,7 @@ from prism_contracts.code import (
 )
 from prism_graph.expressions import steps_of
 from prism_graph.facts import FileFacts
-from prism_graph.inference import OWN_OBJECT, Inference, Where
+from prism_graph.inference import OWN_OBJECT, STEPS_MAX, Inference, Where
 from prism_graph.modules import IMPLICIT_OBJECT, Sure
 from prism_graph.program import Program
 from prism_graph.unit import Definition, Import, Spelled, Unit, callable_around, family_of
@@ -98,6 +98,7 @@ class Resolver:
         self._inference = Inference(program)
         self._facts = facts
         self._unit: Unit = program.units[facts.id]
+        self._depth = 0
         self._bound: dict[tuple[int, str], list[Binding]] = {}
         for binding in facts.bindings:
             around = callable_around(facts, binding.symbol)
@@ -197,6 +198,14 @@ class Resolver:
         return None
 
     def _made(self, binding: Binding) -> Value:
+        if self._depth > STEPS_MAX:
+            return UNKNOWN  # `x = x.next()`, a hundred times
+        self._depth += 1
+        value = self._find_made(binding)
+        self._depth -= 1
+        return value
+
+    def _find_made(self, binding: Binding) -> Value:
         where = self._where(binding.symbol, binding.line)._replace(
             local=partial(self._local, binding.symbol, binding.line - 1)
         )
