@@ -181,10 +181,15 @@ class Inference:
             return members.value(
                 _HOW[value.what] if value.strategy is not Strategy.RECEIVER else Strategy.RECEIVER, value.sure
             )
-        variable = self._variable_of(value, name, depth + 1)
-        if variable.is_told:
-            return variable
-        return FOREIGN if members.is_whole and value.sure is Sure.YES else UNKNOWN
+        return self._variable_of(value, name, depth + 1)
+
+    def lacks(self, value: Value, name: str) -> bool:
+        """Whether it is known that an object or a class has no such member: all that it inherits from is known."""
+        if value.what not in {What.OBJECT, What.SYMBOL} or value.sure is not Sure.YES:
+            return False
+        if value.what is What.SYMBOL and not self._is_class(value):
+            return False
+        return self._members_of(value, name).is_whole and not self._members_of(value, "__getattr__").places
 
     def _member_of_module(self, value: Value, name: str) -> Value:
         units = tuple(self._program.units[place.file] for place in value.places)

@@ -301,8 +301,9 @@ def _joined(values: Iterable[Value]) -> Value:
 
 
 def _names_module(one: Import) -> bool:
-    """Whether an import names a module as a whole: `import a.b`, `import x from './x'`."""
-    return one.name == DEFAULT or re.split(r"::|[./\\]", one.module)[-1].partition(".")[0] == one.name
+    """Whether an import names a module as a whole: `import a.b`, `import * as x from './x.js'`."""
+    last = re.split(r"::|[/\\]", one.module)[-1]
+    return one.name in {DEFAULT, last, last.partition(".")[0], last.rpartition(".")[2]}
 
 
 def _share_members(unit: Unit, other: Unit) -> bool:

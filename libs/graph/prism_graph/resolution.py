@@ -158,15 +158,13 @@ class Resolver:
 
     def _of_member(self, reference: Reference) -> Meaning:
         steps = steps_of(reference.qualifier)
-        where = self._where(reference.symbol, reference.line)
-        value = self._inference.value_of(steps, where)
+        value = self._inference.value_of(steps, self._where(reference.symbol, reference.line))
         member = self._inference.member_of(value, reference.name)
-        is_own = len(steps) == 1 and steps[0].name in OWN_OBJECT
-        if is_own and member.what is What.FOREIGN:
-            member = UNKNOWN  # a class below may have it
-        return self._told(
-            member, Sought.MEMBERS if value.what in {What.OBJECT, What.BASES} or is_own else Sought.ALL
-        )
+        is_own = len(steps) == 1 and steps[0].name in OWN_OBJECT  # a class below may have what its own lacks
+        if not member.is_told and not is_own and self._inference.lacks(value, reference.name):
+            return Meaning()
+        is_object = is_own or value.what in {What.OBJECT, What.BASES}
+        return self._told(member, Sought.MEMBERS if is_object else Sought.ALL)
 
     def _told(self, value: Value, otherwise: Sought) -> Meaning:
         if value.what is What.SYMBOL:
