@@ -205,7 +205,8 @@ class Program:
         if named.units:
             places = tuple(Place(one.id, -1) for one in named.units)
             return Value(What.MODULE, places, named.sure, Strategy.IMPORT)
-        return FOREIGN if located.units and located.sure is Sure.YES else UNKNOWN
+        is_read = bool(located.units) and located.sure is Sure.YES and not self._is_cut
+        return FOREIGN if is_read else UNKNOWN
 
     def given(self, unit: Unit, name: str) -> Value:
         """What a file gives to others under a name: what it defines, imports, or passes on."""
