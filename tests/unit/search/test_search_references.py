@@ -25,7 +25,7 @@ def source(path: str, text: str, flags: str = "") -> SourceFile:
         flags=flags,
         symbols=parsed.symbols,
         references=parsed.references,
-        bindings=getattr(parsed, "bindings", ()),
+        bindings=parsed.bindings,
     )
     return SourceFile(facts, text.split("\n"))
 
