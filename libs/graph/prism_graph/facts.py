@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from prism_contracts.code import Binding, Reference, Symbol
+from prism_contracts.code import Binding, Reference, Symbol, SymbolFact
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,6 @@ class FileFacts:
     path: str
     language: str
     flags: str
-    symbols: Sequence[Symbol]
+    symbols: Sequence[Symbol | SymbolFact]
     references: Sequence[Reference]
     bindings: Sequence[Binding]

@@ -18,7 +18,7 @@ from prism_contracts.rpc import (
     SymbolReferences,
     TextLine,
 )
-from prism_graph.modules import File, gives_on, imports, key
+from prism_graph.modules import File, imports, key
 from prism_search.adapters.definitions import Definitions, Found, Sought
 from prism_search.adapters.listing import Files, Listing
 from prism_search.adapters.repositories import Repositories, Target
@@ -69,7 +69,7 @@ class ReferencesHandler:
         pattern = compile_pattern(name, regex=False, case_sensitive=True, word=False)
         holding = listed.that_may_hold(pattern.clauses)
         wanted = sorted(holding, key=_order(sought.found, request))[:FILES_MAX]
-        around = _around(sought.found, listed.points, {point.id for point in wanted})
+        around = _around(sought.found, listed, {point.id for point in wanted})
         files = await self._sources.read(target, [*wanted, *around])
         edges = await self._edges(target, listed, sought, files)
         left_out = len(holding) + len(around) - len(files)
@@ -168,17 +168,15 @@ def _order(found: Sequence[Found], request: ReferencesRequest) -> Callable[[Stor
     )
 
 
-def _around(
-    found: Sequence[Found], points: Sequence[StoredPoint], read: Container[str]
-) -> Sequence[StoredPoint]:
+def _around(found: Sequence[Found], listed: Files, read: Container[str]) -> Sequence[StoredPoint]:
     """Files that stand for a folder around a definition: they may give it on without holding its name."""
-    homes = {(one.point.text("scope"), one.point.text("path")) for one in found}
-    return [
-        point
-        for point in points
+    around = {
+        point.id: point
+        for one in found
+        for point in listed.around(one.point.text("scope"), one.point.text("path"))
         if point.id not in read
-        and any(point.text("scope") == scope and gives_on(point.text("path"), path) for scope, path in homes)
-    ][:AROUND_MAX]
+    }
+    return list(around.values())[:AROUND_MAX]
 
 
 def _homes(found: Sequence[Found], files: Sequence[SourceFile]) -> list[Home]:
