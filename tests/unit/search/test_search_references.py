@@ -248,7 +248,7 @@ def test_overloads_in_a_file_are_one_symbol():
 
 
 def test_every_line_with_the_name_is_a_definition_a_reference_or_told():
-    user = "from rates import rate\n# rate is a word here\ntable = [rate, 'rate']\nrate(1)\nother.rate()\n"
+    user = "from rates import rate\n# rate is a word here\ntable = ['rate']\nrate(1)\nother.rate()\n"
     files = [
         source("rates.py", "def rate(z):\n    return z\n"),
         source("user.py", user),
