@@ -40,6 +40,7 @@ _WRAPPERS = frozenset(
         "unary_expression",
     }
 )  # fmt: skip
+_CASTS = frozenset({"as_expression", "cast_expression", "satisfies_expression", "type_assertion_expression"})
 _VARIABLES = frozenset({"identifier", "simple_identifier", "variable_name"})
 _NOTHING = frozenset({"none", "null", "nil", "undefined", "null_literal"})
 # Nobody looks for a member in what such a callable returns.
@@ -161,6 +162,9 @@ class BindingReader:
             node = node.named_children[-1]
         if node.type in _CALLS:
             return "", _callee(self._before_arguments(node))
+        if node.type in _CASTS:
+            to = node.child_by_field_name("type") or node.named_children[-1]
+            return type_name(self._text(to, to)), ""
         if node.type in _VARIABLES and follow:
             return self._bound_before(node, symbol)
         return "", ""

@@ -65,8 +65,6 @@
 (class_declaration (parameter_list (parameter type: (_) @declared name: (identifier) @member)))
 (parameter type: (_)? @declared name: (identifier) @bound)
 (local_declaration_statement (variable_declaration type: (_) @declared (variable_declarator name: (identifier) @bound . (_)? @given)))
-(local_declaration_statement (variable_declaration type: (implicit_type) (variable_declarator name: (identifier) @bound . (cast_expression type: (_) @declared))))
-(local_declaration_statement (variable_declaration type: (implicit_type) (variable_declarator name: (identifier) @bound . (as_expression right: (_) @declared))))
 (using_statement (variable_declaration type: (_) @declared (variable_declarator name: (identifier) @bound . (_)? @given)))
 (foreach_statement type: (_) @declared left: (identifier) @bound)
 (catch_declaration type: (_) @declared name: (identifier) @bound)

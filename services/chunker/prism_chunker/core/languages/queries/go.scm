@@ -48,7 +48,6 @@
 (variadic_parameter_declaration name: (identifier) @bound)
 (var_spec name: (identifier) @bound type: (_)? @declared value: (expression_list . (_) @given)?)
 (short_var_declaration left: (expression_list . (identifier) @bound) right: (expression_list . (_) @given))
-(short_var_declaration left: (expression_list . (identifier) @bound) right: (expression_list . (type_assertion_expression type: (_) @declared)))
 (short_var_declaration
   left: (expression_list . (identifier) @bound)
   right: (expression_list . (call_expression function: (identifier) @_new arguments: (argument_list (_) @declared))) (#eq? @_new "new"))

@@ -55,7 +55,6 @@
 (formal_parameter type: (_) @declared name: (identifier) @bound)
 (spread_parameter (variable_declarator name: (identifier) @bound))
 (local_variable_declaration type: (_) @declared declarator: (variable_declarator name: (identifier) @bound value: (_)? @given))
-(local_variable_declaration type: (type_identifier) @_var declarator: (variable_declarator name: (identifier) @bound value: (cast_expression type: (_) @declared)) (#eq? @_var "var"))
 (enhanced_for_statement type: (_) @declared name: (identifier) @bound)
 (resource type: (_) @declared name: (identifier) @bound value: (_)? @given)
 (catch_formal_parameter (catch_type . (_) @declared .) name: (identifier) @bound)

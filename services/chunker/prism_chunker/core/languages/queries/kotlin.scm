@@ -51,7 +51,6 @@
 (class_parameter (simple_identifier) @bound [(user_type) (nullable_type)] @declared)
 (class_body (property_declaration (variable_declaration (simple_identifier) @member [(user_type) (nullable_type)]? @declared) . (_)? @given))
 (property_declaration (variable_declaration (simple_identifier) @bound [(user_type) (nullable_type)]? @declared) . (_)? @given)
-(property_declaration (variable_declaration (simple_identifier) @bound) . (as_expression (_) (_) @declared))
 (multi_variable_declaration (variable_declaration (simple_identifier) @bound))
 (parameter (simple_identifier) @bound [(user_type) (nullable_type)]? @declared)
 (lambda_parameters (variable_declaration (simple_identifier) @bound [(user_type) (nullable_type)]? @declared))

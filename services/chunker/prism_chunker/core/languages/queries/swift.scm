@@ -48,7 +48,6 @@
 (protocol_property_declaration name: (pattern bound_identifier: (simple_identifier) @member) (type_annotation (_) @declared))
 (property_declaration name: (pattern bound_identifier: (simple_identifier) @bound) (type_annotation (_) @declared))
 (property_declaration name: (pattern bound_identifier: (simple_identifier) @bound) value: (_) @given)
-(property_declaration name: (pattern bound_identifier: (simple_identifier) @bound) value: (as_expression (as_operator) . (_) @declared))
 (if_statement bound_identifier: (simple_identifier) @bound)
 (guard_statement bound_identifier: (simple_identifier) @bound)
 (guard_statement bound_identifier: (simple_identifier) @bound condition: (as_expression (as_operator) . (_) @declared))
