@@ -54,7 +54,17 @@ def find_definitions(syntax: Syntax, *, clauses: bool) -> list[Definition]:
         if definition is not None:
             _add(captures, definition)
     ordered = sorted(found.values(), key=lambda definition: (definition.start, -definition.end))
+    _mark_exported(ordered, syntax)
     return _with_clauses_joined(ordered) if clauses else ordered
+
+
+def _mark_exported(definitions: list[Definition], syntax: Syntax) -> None:
+    """Mark what the file names where it says what it gives away: `export { open }`, `__all__ = ["open"]`."""
+    exported = {
+        _text(node, syntax.source) for _, captures in syntax.matches for node in captures.get("export", ())
+    }
+    for definition in definitions:
+        definition.exported = definition.exported or definition.name in exported
 
 
 def _with_clauses_joined(definitions: list[Definition]) -> list[Definition]:

@@ -1,4 +1,4 @@
-"""From the matches of a query to references: calls, imports, bases, assignments, uses of types.
+"""From the matches of a query to references: calls, imports, bases, assignments. Uses of types and values: `uses.py`.
 
 An import names what it brings in: `qualifier` is the module as it is written, `name` what is taken from it, and for a
 whole module its last part (`import numpy as np` -> name numpy, qualifier numpy, alias np).
@@ -16,10 +16,10 @@ from prism_contracts.code import Reference, ReferenceKind
 QUALIFIER_CHARS_MAX = 80
 NAME_CHARS_MAX = 200
 
-_KINDS: dict[str, ReferenceKind] = {
-    str(kind): kind for kind in ReferenceKind if kind is not ReferenceKind.TYPE
+KINDS: dict[str, ReferenceKind] = {
+    str(kind): kind for kind in ReferenceKind if kind not in (ReferenceKind.TYPE, ReferenceKind.VALUE)
 }
-_KINDS |= {"item": ReferenceKind.IMPORT, "file": ReferenceKind.IMPORT, "use": ReferenceKind.TYPE}
+KINDS |= {"item": ReferenceKind.IMPORT, "file": ReferenceKind.IMPORT}
 _FROM = re.compile(r"\w+\s+([\w.]+?)\.?\s*(?:[{_*].*)?$", re.DOTALL)
 _DOTTED = re.compile(r"(?:(.*?)(?:::|[./\\]))?([^./\\:]+)$", re.DOTALL)
 
@@ -28,9 +28,12 @@ def find_references(syntax: Syntax, nesting: Nesting, references_max: int) -> tu
     """References in order of appearance. Of two patterns that match one name, the one that says more wins."""
     found: dict[tuple[str, int], tuple[Node, Captures]] = {}
     names = {definition.name_start for definition in nesting.kept}
+    modules: set[int] = set()
     for _, captures in syntax.matches:
+        if "module" in captures:
+            modules.add(captures["module"][0].start_byte)
         for key in captures:
-            if key in _KINDS:
+            if key in KINDS:
                 node = captures[key][0]
                 if key == "call" and node.start_byte in names:
                     continue  # the head of a definition looks like a call in Lisp, Julia and Elixir
@@ -41,7 +44,9 @@ def find_references(syntax: Syntax, nesting: Nesting, references_max: int) -> tu
             break
     return tuple(
         _reference(key, node, captures, syntax.source, nesting)
-        for (key, _), (node, captures) in sorted(found.items(), key=_place)
+        for (key, start), (node, captures) in sorted(found.items(), key=_place)
+        # `const { open } = require("fs")` is no import of the whole module.
+        if key != "file" or start not in modules
     )
 
 
@@ -50,7 +55,7 @@ def _place(entry: tuple[tuple[str, int], tuple[Node, Captures]]) -> int:
 
 
 def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting: Nesting) -> Reference:
-    kind = _KINDS[key]
+    kind = KINDS[key]
     name = _of(key, captures, source)
     qualifier = _of("qualifier", captures, source).rstrip(".:") if "qualifier" in captures else ""
     if kind is ReferenceKind.IMPORT:

@@ -115,7 +115,7 @@ class _Exports:
 
     def _is_shown(self, index: int, parent: int, signature: str) -> bool:
         rule, definition = self._rule, self._nesting.kept[index]
-        if self._marked and parent < 0:
+        if self._marked and parent < 0 and not definition.owner:
             return definition.exported
         if rule.private_name and rule.private_name.match(definition.name):
             return False

@@ -5,6 +5,7 @@ repository serves are final; those of later imports are read again for each ques
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import compress
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from qdrant_client import models
 
 from prism_contracts.code import FileStatus
 from prism_contracts.rpc import Scope
+from prism_graph.modules import File, keys
 from prism_search.adapters.kept import Kept
 from prism_search.adapters.repositories import Target
 from prism_search.core.clauses import Clause
@@ -50,6 +52,18 @@ class Files:
             point.id: _File(point, table)
             for point, table in zip(self.points, self._signatures.tables(), strict=True)
         }
+
+    @cached_property
+    def _by_key(self) -> Mapping[str, Sequence[StoredPoint]]:
+        found: dict[str, list[StoredPoint]] = {}
+        for point in self.points:
+            for one in keys(File(point.text("path"), point.text("language"))):
+                found.setdefault(one, []).append(point)
+        return found
+
+    def with_key(self, key: str) -> Sequence[StoredPoint]:
+        """Those that a module may be whose name ends so, see `prism_graph.modules.key`."""
+        return self._by_key.get(key, ())
 
     def that_may_hold(self, clauses: Sequence[Clause]) -> Sequence[StoredPoint]:
         """Those that may hold a piece of each clause; none that does is left out."""

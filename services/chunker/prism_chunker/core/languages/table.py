@@ -18,7 +18,7 @@ class Exports:
     Patterns are tried on the name or on the header of a symbol.
     """
 
-    # In a file that exports anything with a keyword (the query marks it), only that counts at top level.
+    # In a file that exports anything with a keyword or a list (the query marks it), only that counts at top level.
     by_keyword: bool = False
     private_name: re.Pattern[str] | None = None
     private_header: re.Pattern[str] | None = None
@@ -42,6 +42,9 @@ class Language:
     constructor: str = ""  # the name that makes a method a constructor
     clauses: bool = False  # a function may be written as several equations in a row
     c_family: bool = False  # has C's preprocessor, and announces functions apart from where it defines them
+    own_object: str = "this"  # what the object that a method belongs to is called, in the names of bindings
+    bare_members: bool = False  # members are seen without an object before them
+    shares_names: bool = False  # what other files define is seen without naming it in an import
 
 
 def _plain(
@@ -64,6 +67,9 @@ def _parsed(
     constructor: str = "",
     clauses: bool = False,
     c_family: bool = False,
+    own_object: str = "this",
+    bare_members: bool = False,
+    shares_names: bool = False,
 ) -> Language:
     return Language(
         name,
@@ -77,10 +83,14 @@ def _parsed(
         constructor,
         clauses,
         c_family,
+        own_object,
+        bare_members,
+        shares_names,
     )
 
 
 _UNDERSCORE = Exports(private_name=re.compile(r"_(?!_\w*__$)"))
+_LISTED = Exports(by_keyword=True, private_name=_UNDERSCORE.private_name)
 _EXPORT_KEYWORD = Exports(by_keyword=True, private_name=re.compile(r"[#_]"))
 _CAPITAL = Exports(private_name=re.compile(r"[^A-Z]"))
 _PUB = Exports(public_header=re.compile(r"\bpub\b"))
@@ -98,8 +108,9 @@ _ALL = (
         "py pyi pyw pyx bzl star",
         "sconstruct sconscript build.bazel",
         "python pypy",
-        exports=_UNDERSCORE,
+        exports=_LISTED,
         constructor="__init__",
+        own_object="self",
     ),
     _parsed(
         "javascript",
