@@ -134,3 +134,41 @@ def test_the_order_of_files_changes_nothing(files: dict[str, str], chance: rando
     shuffled = list(files.items())
     chance.shuffle(shuffled)
     assert told(files) == told(dict(shuffled))
+
+
+@pytest.mark.parametrize(
+    ("module", "path"),
+    [
+        ("@acme/depot", "packages/depot/src/index.ts"),
+        ("@acme/depot", "packages/depot/index.ts"),
+        ("@acme/depot/rates", "packages/depot/src/rates.ts"),
+        ("@acme/depot/rates.js", "packages/depot/rates.ts"),
+        ("@acme/depot/rates", "packages/depot/src/rates/index.ts"),
+    ],
+)
+def test_a_package_of_the_repository_is_found_by_the_name_in_its_manifest(module: str, path: str) -> None:
+    files = {
+        "packages/depot/package.json": '{\n  "name": "@acme/depot",\n  "version": "1.0.0"\n}\n',
+        path: "export function rate() {}\n",
+        "apps/shop/src/user.ts": f"import {{ rate }} from '{module}';\nrate();\n",
+    }
+    assert f"apps/shop/src/user.ts:2 rate -> {path}:rate import" in told(files)
+
+
+@pytest.mark.parametrize(
+    "manifest", ['{"version": "1"}', '{"name": "depots"}', '{"author": {"name": "depot"}}', "{"]
+)
+def test_a_package_that_no_manifest_names_is_not_surely_one_of_the_repository(manifest: str) -> None:
+    files = {
+        "packages/depot/package.json": manifest,
+        "packages/depot/src/index.ts": "export function rate() {}\n",
+        "user.ts": "import { rate } from 'depot';\nrate();\n",
+    }
+    assert "user.ts:2 rate -> packages/depot/src/index.ts:rate only_definition?" in told(files)
+
+
+def test_the_name_of_a_package_in_another_repository_says_nothing() -> None:
+    manifest = facts_of("package.json", '{"name": "depot"}', scope="other/base")
+    home = facts_of("src/index.ts", "export function rate() {}\n")
+    user = facts_of("apps/user.ts", "import { rate } from 'depot';\nrate();\n")
+    assert "apps/user.ts:2 rate -> src/index.ts:rate only_definition?" in told([manifest, home, user])

@@ -18,7 +18,7 @@ from prism_contracts.rpc import (
     SymbolReferences,
     TextLine,
 )
-from prism_graph.modules import File, gives_on, imports, key
+from prism_graph.modules import ECMASCRIPT, MANIFEST, File, gives_on, imports, key
 from prism_search.adapters.definitions import Definitions, Found, Sought
 from prism_search.adapters.listing import Files, Listing
 from prism_search.adapters.repositories import Repositories, Target
@@ -34,6 +34,7 @@ from prism_store.reader import StoredPoint
 
 FILES_MAX = 1_000
 AROUND_MAX = 100
+MANIFESTS_MAX = 500
 # Files that are read for what they say of the classes of variables, and how often for what those say in turn.
 LEARNED_MAX = 100
 ROUNDS_MAX = 2
@@ -69,7 +70,7 @@ class ReferencesHandler:
         pattern = compile_pattern(name, regex=False, case_sensitive=True, word=False)
         holding = listed.that_may_hold(pattern.clauses)
         wanted = sorted(holding, key=_order(sought.found, request))[:FILES_MAX]
-        around = _around(sought.found, listed.points, {point.id for point in wanted})
+        around = _around(sought.found, listed, {point.id for point in wanted})
         files = await self._sources.read(target, [*wanted, *around])
         edges = await self._edges(target, listed, sought, files)
         left_out = len(holding) + len(around) - len(files)
@@ -168,17 +169,24 @@ def _order(found: Sequence[Found], request: ReferencesRequest) -> Callable[[Stor
     )
 
 
-def _around(
-    found: Sequence[Found], points: Sequence[StoredPoint], read: Container[str]
-) -> Sequence[StoredPoint]:
-    """Files that stand for a folder around a definition: they may give it on without holding its name."""
+def _around(found: Sequence[Found], listed: Files, read: Container[str]) -> Sequence[StoredPoint]:
+    """Files that may give a definition on without holding its name: those that stand for a folder around it, and those that
+    name the packages that folders are.
+    """
     homes = {(one.point.text("scope"), one.point.text("path")) for one in found}
+    folders = (
+        point
+        for point in listed.points
+        if any(point.text("scope") == scope and gives_on(point.text("path"), path) for scope, path in homes)
+    )
+    is_packaged = any(one.point.text("language") in ECMASCRIPT for one in found)
+    manifests = listed.with_key(MANIFEST) if is_packaged else ()
     return [
         point
+        for points in (islice(folders, AROUND_MAX), manifests[:MANIFESTS_MAX])
         for point in points
         if point.id not in read
-        and any(point.text("scope") == scope and gives_on(point.text("path"), path) for scope, path in homes)
-    ][:AROUND_MAX]
+    ]
 
 
 def _homes(found: Sequence[Found], files: Sequence[SourceFile]) -> list[Home]:
