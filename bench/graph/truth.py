@@ -43,7 +43,7 @@ class Use(NamedTuple):
 class Truth(BaseModel):
     """What the resolver said, of all uses in `files`; of names alone that functions, methods or types of the repository have.
 
-    Of definitions in files that are not part of its build, as they are for another platform, it knows nothing.
+    Of definitions in `unbuilt` files it knows nothing: they are for another platform, or declare what others define.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -43,7 +43,8 @@ function main() {
       if (wanted.has(name.text)) uses.push(use(file, name, checker, packages));
     }
   }
-  process.stdout.write(JSON.stringify({ resolver: `typescript ${ts.version}`, files: covered.sort(), uses }));
+  const unbuilt = sources.filter(hasImplementation).map(relative);
+  process.stdout.write(JSON.stringify({ resolver: `typescript ${ts.version}`, files: covered.sort(), unbuilt, uses }));
 }
 
 // The folders of the repository's own packages, by their names: those with a package.json above a source.
@@ -92,9 +93,17 @@ function resolve(text, containing, options, packages, host) {
 
 // The source of what is only declared: `depot.js` beside `depot.d.ts`.
 function implementation(module) {
-  const name = module.resolvedFileName.replace(/\.d\.([mc]?)ts$/, ".$1js");
-  const isDeclared = name !== module.resolvedFileName && fs.existsSync(name);
-  return isDeclared ? { ...module, resolvedFileName: name, extension: path.extname(name) } : module;
+  const name = implementations(module.resolvedFileName).find(fs.existsSync);
+  return name ? { ...module, resolvedFileName: name, extension: path.extname(name) } : module;
+}
+
+function implementations(name) {
+  const declared = /(.*)\.d\.([mc]?)ts$/.exec(name);
+  return declared ? [declared[2], "", "m", "c"].map((kind) => `${declared[1]}.${kind}js`) : [];
+}
+
+function hasImplementation(name) {
+  return implementations(name).some(fs.existsSync);
 }
 
 // `@acme/depot/rates` is `rates` in the sources of the repository's package `@acme/depot`.
