@@ -6,7 +6,7 @@ the top level defines, variables that stand before a dot. And what hides another
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -33,50 +33,36 @@ _NOTHING = frozenset({"none", "null", "nil", "undefined"})
 _FIELDS = frozenset({SymbolKind.FIELD, SymbolKind.PROPERTY})
 _CALLEE = re.compile(r"[\w.:$@>?!-]+")
 # The object that a method belongs to, before a member.
-_OWN_OBJECT = re.compile(r"(?:\$this|this|self|cls)(?:\?|!)?(?:\.|->)|@")
+_OWN_OBJECT = re.compile(rb"(?:\$this|this|self|cls)[?!]?(?:\.|->)|@")
+
+
+# The captures that name what gets a value, or say what a callable returns.
+_SUBJECTS = ("bound", "member", "returned")
 
 
 class Variable(NamedTuple):
     """A name where it is given a value or a type, with what the query captured there."""
 
+    subject: str
     node: Node
     captures: Captures
 
 
-Variables = Mapping[str, Sequence[Variable]]
+# By name as it is spelled.
+Variables = Mapping[bytes, Sequence[Variable]]
 
 
 def find_variables(language: Language, syntax: Syntax) -> Variables:
-    """All variables by the name of their bindings. Of two patterns that match one, the one that says more wins."""
-    found: dict[tuple[int, str], Variable] = {}
-    imported: set[int] = set()
-    for _, captures in syntax.matches:
-        for key in ("bound", "member", "returned"):
-            if key in captures:
-                node = captures[key][0]
-                known = found.get((node.start_byte, key))
-                if known is None or _said(known.captures) < _said(captures):
-                    found[node.start_byte, key] = Variable(node, captures)
-        if "alias" in captures or "import" in captures:
-            imported.add((captures.get("alias") or captures["import"])[0].start_byte)
-    variables: dict[str, list[Variable]] = defaultdict(list)
-    for (start, key), variable in found.items():
-        if start not in imported:  # `const fs = require("fs")`
-            variables[_name(language, key, text_of(variable.node, syntax.source))].append(variable)
+    """All variables of a file."""
+    source = syntax.source
+    before = {"bound": b"", "member": f"{language.own_object}.".encode()}
+    variables: dict[bytes, list[Variable]] = defaultdict(list)
+    for subject in _SUBJECTS:
+        for captures in syntax.matches_with(subject):
+            node = captures[subject][0]
+            name = before[subject] + source[node.start_byte : node.end_byte] if subject in before else b""
+            variables[name].append(Variable(subject, node, captures))
     return variables
-
-
-def _said(captures: Captures) -> tuple[bool, int]:
-    return "declared" in captures, len(captures)
-
-
-def _name(language: Language, key: str, text: str) -> str:
-    if key == "returned":
-        return ""
-    if key == "member":
-        return f"{language.own_object}.{text}"
-    own = _OWN_OBJECT.match(text)
-    return f"{language.own_object}.{text[own.end() :]}" if own else text
 
 
 class BindingReader:
@@ -88,53 +74,55 @@ class BindingReader:
         self._nesting = nesting
         self._variables = variables
         self._definitions = {definition.name_start: at for at, definition in enumerate(nesting.kept)}
+        self._imported = {
+            (captures.get("alias") or captures["import"])[0].start_byte
+            for captures in syntax.matches_with("alias", "import")
+        }
         self._generics = {
-            text_of(captures["generic"][0], syntax.source)
-            for _, captures in syntax.matches
-            if "generic" in captures
+            text_of(captures["generic"][0], syntax.source) for captures in syntax.matches_with("generic")
         }
 
     def read(self, names: Names, bindings_max: int) -> tuple[Binding, ...]:
         """The bindings worth keeping, in order of lines."""
+        wanted = {name.encode() for name in (*names.known, *names.objects)}
         kept: list[Binding] = []
-        for name in self._variables:
-            is_known = names.is_known(name)
-            if is_known or not name or name in names.objects or name.startswith(self._own):
-                kept += self._of_name(name, is_known=is_known)
-            if len(kept) >= bindings_max:
-                break
+        for name, variables in self._variables.items():
+            is_wanted = not name or name in wanted or _OWN_OBJECT.match(name)
+            if is_wanted and len(kept) < bindings_max:
+                kept += self._of_name(variables, is_known=name.decode("utf-8", "replace") in names.known)
         return tuple(sorted(kept[:bindings_max], key=attrgetter("line")))
 
-    def _of_name(self, name: str, *, is_known: bool) -> list[Binding]:
+    def _of_name(self, variables: Sequence[Variable], *, is_known: bool) -> list[Binding]:
         """What a name is bound to. Where that says nothing it is worth knowing if it hides what the name means elsewhere."""
-        read = [self._binding(name, variable) for variable in self._variables[name]]
-        says = [binding for binding in read if binding is not None and (binding.type or binding.made_by)]
-        if not name or not (says or is_known):
-            return says
-        return [binding for binding in read if binding is not None]
+        bindings = [self._binding(variable) for variable in _best(variables)]
+        read = [binding for binding in bindings if binding is not None]
+        says = [binding for binding in read if binding.type or binding.made_by]
+        return read if read and read[0].name and (says or is_known) else says
 
-    def _binding(self, name: str, variable: Variable) -> Binding | None:
-        """The binding, or None where a name is defined without a word about its type, or made to be nothing."""
-        node, captures = variable
+    def _binding(self, variable: Variable) -> Binding | None:
+        """The binding, or None where a name is imported, defined without a word about its type, or made to be nothing."""
+        subject, node, captures = variable
         own = self._definitions.get(node.start_byte)
         if own is None:
             symbol = self._nesting.around(node.start_byte)
-        elif self._nesting.kept[own].kind in _FIELDS and "member" not in captures:
+        elif subject == "bound" and self._nesting.kept[own].kind in _FIELDS:
             return None
         else:
             symbol = self._nesting.parents[own]
         type_, made_by = self._value(variable, symbol)
-        if not (type_ or made_by) and (own is not None or self._is_nothing(captures)):
+        if node.start_byte in self._imported or (
+            not (type_ or made_by) and (own is not None or _is_nothing(captures))
+        ):
             return None
         return Binding(
-            name=name,
+            name=self._name(variable),
             line=node.start_point[0] + 1,
             symbol=symbol,
             type=type_,
             made_by=made_by,
         )
 
-    def _value(self, variable: Variable, index: int) -> tuple[str, str]:
+    def _value(self, variable: Variable, symbol: int) -> tuple[str, str]:
         """The declared type and what makes the value, of which one is empty."""
         captures = variable.captures
         declared = captures.get("declared") or captures.get("returned")
@@ -143,9 +131,9 @@ class BindingReader:
             return type_, ""
         if "made" in captures:
             return "", self._callee(captures["made"][0])
-        return self._given(captures["given"][0], index) if "given" in captures else ("", "")
+        return self._given(captures["given"][0], symbol) if "given" in captures else ("", "")
 
-    def _given(self, node: Node, index: int) -> tuple[str, str]:
+    def _given(self, node: Node, symbol: int) -> tuple[str, str]:
         """What an expression makes: what it calls, or what the variable that it names is bound to around it."""
         for _ in range(WRAPPERS_MAX):
             if node.type not in _WRAPPERS:
@@ -156,15 +144,40 @@ class BindingReader:
             return "", self._callee(callee)
         if node.type != "identifier":
             return "", ""
-        for other in self._variables.get(text_of(node, self._source), ()):
-            is_other = "given" not in other.captures
-            if is_other and self._nesting.around(other.node.start_byte) == index:
-                return self._value(other, index)
+        for other in self._variables.get(self._source[node.start_byte : node.end_byte], ()):
+            is_declared = "declared" in other.captures
+            if is_declared and self._nesting.around(other.node.start_byte) == symbol:
+                return self._value(other, symbol)
         return "", ""
 
     def _callee(self, node: Node) -> str:
         text = text_of(node, self._source)
         return text if len(text) <= CALLEE_CHARS_MAX and _CALLEE.fullmatch(text) else ""
 
-    def _is_nothing(self, captures: Captures) -> bool:
-        return "given" in captures and captures["given"][0].type in _NOTHING
+    def _name(self, variable: Variable) -> str:
+        if variable.subject == "returned":
+            return ""
+        text = text_of(variable.node, self._source)
+        if variable.subject == "member":
+            return self._own + text
+        own = _OWN_OBJECT.match(variable.node.text or b"")
+        return self._own + text[own.end() :] if own else text
+
+
+def _best(variables: Sequence[Variable]) -> Iterable[Variable]:
+    """Of the patterns that match one name, the one that says most."""
+    best: dict[tuple[int, str], Variable] = {}
+    for variable in variables:
+        place = variable.node.start_byte, variable.subject
+        known = best.get(place)
+        if known is None or _said(known.captures) < _said(variable.captures):
+            best[place] = variable
+    return best.values()
+
+
+def _said(captures: Captures) -> tuple[bool, int]:
+    return "declared" in captures, len(captures)
+
+
+def _is_nothing(captures: Captures) -> bool:
+    return "given" in captures and captures["given"][0].type in _NOTHING

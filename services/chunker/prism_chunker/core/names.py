@@ -23,25 +23,21 @@ class Names:
         self.imported: set[str] = set()
         # What members are looked for in: `depot` of `depot.open()`.
         self.objects: set[str] = set()
-        self._known: set[str] = set()
+        # What the file defines or imports, as far as it can be written without an object before it.
+        self.known: set[str] = set()
         for definition, outer in zip(nesting.kept, nesting.outer, strict=True):
             is_member = outer is not None and (outer.kind is None or outer.kind in _MEMBER_OWNERS)
             if is_member:
                 self.members.add(definition.name)
             if not is_member or language.bare_members:
-                self._known.add(definition.name)
+                self.known.add(definition.name)
         for reference in references:
-            head = head_of(reference.qualifier)
             if reference.kind is ReferenceKind.IMPORT:
                 # `import a.b` brings in `a`.
-                self.imported |= {reference.alias or reference.name, head}
-            else:
-                self.objects.add(head)
-        self._known |= self.imported
-
-    def is_known(self, name: str) -> bool:
-        """Whether the file defines or imports something that can be written so."""
-        return name in self._known
+                self.imported |= {reference.alias or reference.name, head_of(reference.qualifier)}
+            elif reference.qualifier:
+                self.objects.add(head_of(reference.qualifier))
+        self.known |= self.imported
 
 
 def head_of(path: str) -> str:

@@ -5,6 +5,7 @@ whole module its last part (`import numpy as np` -> name numpy, qualifier numpy,
 """
 
 import re
+from operator import itemgetter
 
 from tree_sitter import Node
 
@@ -24,34 +25,34 @@ _FROM = re.compile(r"\w+\s+([\w.]+?)\.?\s*(?:[{_*].*)?$", re.DOTALL)
 _DOTTED = re.compile(r"(?:(.*?)(?:::|[./\\]))?([^./\\:]+)$", re.DOTALL)
 
 
-def find_references(syntax: Syntax, nesting: Nesting, references_max: int) -> tuple[Reference, ...]:
-    """References in order of appearance. Of two patterns that match one name, the one that says more wins."""
-    found: dict[tuple[str, int], tuple[Node, Captures]] = {}
-    names = {definition.name_start for definition in nesting.kept}
-    modules: set[int] = set()
-    for _, captures in syntax.matches:
-        if "module" in captures:
-            modules.add(captures["module"][0].start_byte)
-        for key in captures:
-            if key in KINDS:
-                node = captures[key][0]
-                if key == "call" and node.start_byte in names:
-                    continue  # the head of a definition looks like a call in Lisp, Julia and Elixir
-                known = found.get((key, node.start_byte))
-                if known is None or _said(known[1]) < _said(captures):
-                    found[key, node.start_byte] = node, captures
-        if len(found) >= references_max:
-            break
-    return tuple(
-        _reference(key, node, captures, syntax.source, nesting)
-        for (key, start), (node, captures) in sorted(found.items(), key=_place)
+Places = dict[tuple[int, str], tuple[Node, Captures]]
+
+
+def find_places(syntax: Syntax, nesting: Nesting) -> Places:
+    """Where a name is referred to, by first byte and capture. Of two patterns that match one, the one that says more wins."""
+    found: Places = {}
+    heads = {definition.name_start for definition in nesting.kept}
+    for key in KINDS:
+        for captures in syntax.matches_with(key):
+            node = captures[key][0]
+            start = node.start_byte
+            if key == "call" and start in heads:
+                continue  # the head of a definition looks like a call in Lisp, Julia and Elixir
+            known = found.get((start, key))
+            if known is None or _said(known[1]) < _said(captures):
+                found[start, key] = node, captures
+    for captures in syntax.matches_with("module"):
         # `const { open } = require("fs")` is no import of the whole module.
-        if key != "file" or start not in modules
-    )
+        found.pop((captures["module"][0].start_byte, "file"), None)
+    return found
 
 
-def _place(entry: tuple[tuple[str, int], tuple[Node, Captures]]) -> int:
-    return entry[0][1]
+def read_references(
+    places: Places, source: bytes, nesting: Nesting, references_max: int
+) -> tuple[Reference, ...]:
+    """References in order of appearance."""
+    ordered = sorted(places.items(), key=itemgetter(0))[:references_max]
+    return tuple(_reference(key, node, captures, source, nesting) for (_, key), (node, captures) in ordered)
 
 
 def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting: Nesting) -> Reference:

@@ -45,11 +45,10 @@ def _is_bodiless(definition: Definition, language: Language) -> bool:
 def _docs_inside(syntax: Syntax, nesting: Nesting) -> dict[int, str]:
     """Documentation that stands inside a definition, by its position."""
     docs: dict[int, str] = {}
-    for _, captures in syntax.matches:
-        if "doc" in captures:
-            node = captures["doc"][0]
-            text = syntax.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
-            docs.setdefault(nesting.around(node.start_byte), clean_string(text))
+    for captures in syntax.matches_with("doc"):
+        node = captures["doc"][0]
+        text = syntax.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        docs.setdefault(nesting.around(node.start_byte), clean_string(text))
     return docs
 
 

@@ -12,9 +12,9 @@ from prism_chunker.core.model import Budget, Outline
 from prism_chunker.core.names import Names
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import parse
-from prism_chunker.core.references import find_references
+from prism_chunker.core.references import find_places, read_references
 from prism_chunker.core.symbols import find_symbols
-from prism_chunker.core.uses import Scopes, find_uses
+from prism_chunker.core.uses import Scopes, read_uses
 
 
 def read(language: Language, lines: Lines, budget: Budget) -> Outline:
@@ -22,12 +22,13 @@ def read(language: Language, lines: Lines, budget: Budget) -> Outline:
     syntax = parse(language, _source(lines.text), budget.parse_ms_max)
     leads = Leads(syntax, lines)
     nesting = Nesting(find_definitions(syntax, clauses=language.clauses), language, budget)
-    references = find_references(syntax, nesting, budget.references_max)
+    places = find_places(syntax, nesting)
+    references = read_references(places, syntax.source, nesting, budget.references_max)
     names = Names(language, nesting, references)
     variables = find_variables(language, syntax)
     bindings = BindingReader(language, syntax, nesting, variables).read(names, budget.bindings_max)
     scopes = Scopes(language, nesting, names, bindings, variables)
-    uses = find_uses(syntax, nesting, scopes, budget.references_max - len(references))
+    uses = read_uses(syntax, nesting, places, scopes, budget.references_max - len(references))
     return Outline(
         parse="partial" if syntax.root.has_error else "ok",
         cuts=find_cuts(syntax, lines, leads, budget.nodes_max),

@@ -5,7 +5,7 @@ where files see each other's names without importing them, what no variable of t
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from operator import attrgetter
 
 from tree_sitter import Node
@@ -14,12 +14,13 @@ from prism_chunker.core.languages.table import Language
 from prism_chunker.core.names import WILDCARD, Names, head_of, text_of
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Syntax
-from prism_chunker.core.references import KINDS, QUALIFIER_CHARS_MAX
+from prism_chunker.core.references import QUALIFIER_CHARS_MAX, Places
 from prism_contracts.code import CALLABLE_KINDS, Binding, Reference, ReferenceKind
 
 _USES = {"use": ReferenceKind.TYPE, "value": ReferenceKind.VALUE}
 _OWN_OBJECTS = frozenset({"self", "this", "cls", "$this"})
-_MEMBER = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*([\w$]+)", re.DOTALL)
+_PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*([\w$]+)", re.DOTALL)
+_HEAD = re.compile(rb"[\w$@]+")
 # Names of types, and of values, that languages bring along without a word of their own for them.
 _BUILT_IN = frozenset(
     {
@@ -32,45 +33,43 @@ _BUILT_IN = frozenset(
 )  # fmt: skip
 
 
-def find_uses(syntax: Syntax, nesting: Nesting, scopes: "Scopes", uses_max: int) -> list[Reference]:
-    """The uses that are worth keeping, in order of lines, none where another reference stands."""
-    found: list[Reference] = []
-    for kind, node in _places(syntax, nesting):
-        symbol = nesting.around(node.start_byte)
-        use = _MEMBER.fullmatch(text_of(node, syntax.source))
-        if use and scopes.may_mean(use[1] or "", use[2], symbol):
-            found.append(
-                Reference(
-                    name=use[2],
-                    kind=kind,
-                    line=node.end_point[0] + 1,
-                    symbol=symbol,
-                    qualifier=(use[1] or "")[:QUALIFIER_CHARS_MAX],
-                )
-            )
-        if len(found) >= uses_max:
-            break
-    return sorted(found, key=attrgetter("line"))
-
-
-def _places(syntax: Syntax, nesting: Nesting) -> Iterator[tuple[ReferenceKind, Node]]:
-    """What is used and nothing else, by where its name ends; a type rather than a value."""
-    uses: dict[int, tuple[ReferenceKind, Node]] = {}
-    others: set[int] = set()
-    for _, captures in syntax.matches:
-        for key, nodes in captures.items():
-            if key in KINDS:
-                others.add(nodes[0].end_byte)
-            elif key == "use" or (key == "value" and nodes[0].end_byte not in uses):
-                uses[nodes[0].end_byte] = _USES[key], nodes[0]
+def read_uses(
+    syntax: Syntax, nesting: Nesting, places: Places, scopes: "Scopes", uses_max: int
+) -> list[Reference]:
+    """The uses that are worth keeping, in order of lines, none where a definition or another reference stands."""
     definitions = {definition.name_start for definition in nesting.kept}
-    for end, (kind, node) in uses.items():
-        if end not in others and node.start_byte not in definitions:
-            yield kind, node
+    taken = {node.end_byte for node, _ in places.values()}
+    found: list[Reference] = []
+    for key, kind in _USES.items():
+        for captures in syntax.matches_with(key):
+            node = captures[key][0]
+            start, end = node.start_byte, node.end_byte
+            if scopes.may_begin(syntax.source, start) and start not in definitions and end not in taken:
+                taken.add(end)
+                use = _use(node, kind, syntax.source, nesting.around(start), scopes)
+                found += [use] if use else []
+    return sorted(found, key=attrgetter("line"))[:uses_max]
+
+
+def _use(node: Node, kind: ReferenceKind, source: bytes, symbol: int, scopes: "Scopes") -> Reference | None:
+    path = _PATH.fullmatch(text_of(node, source))
+    qualifier, name = (path[1] or "", path[2]) if path else ("", "")
+    if not name or not scopes.may_mean(qualifier, name, symbol):
+        return None
+    return Reference(
+        name=name,
+        kind=kind,
+        line=node.end_point[0] + 1,
+        symbol=symbol,
+        qualifier=qualifier if len(qualifier) <= QUALIFIER_CHARS_MAX else "",
+    )
 
 
 class Scopes:
-    """Tells which names of a file may mean something beyond the function that they stand in."""
+    """Tells which names of a file may mean something beyond the function that they stand in.
+
+    `bindings` say which known names a function hides, `variables` what any variable of the file is called.
+    """
 
     def __init__(
         self,
@@ -78,26 +77,32 @@ class Scopes:
         nesting: Nesting,
         names: Names,
         bindings: Collection[Binding],
-        variables: Collection[str],
+        variables: Collection[bytes],
     ) -> None:
         self._names = names
         self._variables = variables
         self._nesting = nesting
         self._sees_others = language.shares_names or WILDCARD in names.imported
+        self._heads = {name.encode() for name in (*names.known, *_OWN_OBJECTS)}
         self._locals = {
             (binding.symbol, binding.name)
             for binding in bindings
             if binding.symbol >= 0 and nesting.kept[binding.symbol].kind in CALLABLE_KINDS
         }
 
+    def may_begin(self, source: bytes, start: int) -> bool:
+        """Whether what begins at a byte may be worth a reference: a quick look at its first name, which settles most."""
+        head = _HEAD.match(source, start)
+        return head is not None and (self._sees_others or head.group() in self._heads)
+
     def may_mean(self, qualifier: str, name: str, symbol: int) -> bool:
         """Whether a name, with what stands before its last dot, is worth a reference in a symbol."""
         head = head_of(qualifier) or name
         if head in _OWN_OBJECTS or qualifier.startswith("@"):
             return name in self._names.members
-        if self._names.is_known(head):
+        if head in self._names.known:
             return not self._is_local(head, symbol)
-        return self._sees_others and head not in self._variables and head not in _BUILT_IN
+        return self._sees_others and head not in _BUILT_IN and head.encode() not in self._variables
 
     def _is_local(self, name: str, symbol: int) -> bool:
         while symbol >= 0:

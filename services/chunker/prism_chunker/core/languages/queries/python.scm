@@ -59,7 +59,7 @@
 (if_statement condition: (identifier) @value)
 (lambda body: (identifier) @value)
 (subscript value: (identifier) @value)
-(subscript subscript: (attribute object: (_) @qualifier attribute: (identifier) @value))
+(subscript subscript: (attribute) @value)
 (for_statement right: (identifier) @value)
 (for_in_clause right: (identifier) @value)
 (interpolation (identifier) @value)
