@@ -172,3 +172,40 @@ def test_the_name_of_a_package_in_another_repository_says_nothing() -> None:
     home = facts_of("src/index.ts", "export function rate() {}\n")
     user = facts_of("apps/user.ts", "import { rate } from 'depot';\nrate();\n")
     assert "apps/user.ts:2 rate -> src/index.ts:rate only_definition?" in told([manifest, home, user])
+
+
+def test_a_name_inside_a_namespace_is_the_namespace_s_own() -> None:
+    text = "declare namespace depots {\n  interface Depot {}\n  interface Big extends Depot { next(): Depot }\n}\n"
+    found = told({"depots.d.ts": text})
+    assert "depots.d.ts:3 Depot -> depots.d.ts:depots.Depot same_file" in found
+    assert not [edge for edge in found if edge.endswith("?")]
+
+
+def test_a_name_that_is_passed_on_under_another_is_followed() -> None:
+    files = {
+        "src/depot.ts": "export function weigh() {}\n",
+        "src/index.ts": "export { weigh as weighDepot } from './depot';\n",
+        "src/user.ts": "import { weighDepot } from './index';\nweighDepot();\n",
+    }
+    assert "src/user.ts:2 weighDepot -> src/depot.ts:weigh import" in told(files)
+
+
+def test_a_name_that_is_imported_or_defined_may_be_either() -> None:
+    files = {
+        "depot.py": "def weigh(): ...\n",
+        "user.py": "try:\n    from depot import weigh\nexcept ImportError:\n    def weigh(): ...\nweigh()\n",
+    }
+    found = told(files)
+    assert "user.py:5 weigh -> depot.py:weigh name?" in found
+    assert "user.py:5 weigh -> user.py:weigh name?" in found
+
+
+def test_a_function_in_a_function_may_be_a_member_of_what_that_returns() -> None:
+    files = {
+        "src/depot.ts": "export function depot() { function weigh() {}  return { weigh }; }\n",
+        "src/user.ts": "export function f(d) { d.weigh(); weigh(); }\n",
+    }
+    found = told(files)
+    assert [edge for edge in found if edge.startswith("src/user.ts")] == [
+        "src/user.ts:1 weigh -> src/depot.ts:depot.weigh only_definition?"
+    ]
