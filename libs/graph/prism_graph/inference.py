@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import TYPE_KINDS, Strategy, SymbolKind
-from prism_graph.expressions import CALL, Step, steps_of
+from prism_graph.expressions import CALL, OWN_OBJECT, Step, steps_of
 from prism_graph.modules import IMPLICIT_OBJECT, Sure
 from prism_graph.program import Located, Program, symbols
 from prism_graph.unit import Spelled, Unit
@@ -24,7 +24,6 @@ PATHS = frozenset({"rust", "php", "csharp"})
 BUILTIN: Mapping[str, frozenset[str]] = {"python": frozenset(dir(builtins))}
 # What is in them is known by its bare name in all of them.
 SCOPES = frozenset({SymbolKind.NAMESPACE, SymbolKind.MODULE})
-OWN_OBJECT = frozenset({"self", "this", "cls", "$this", "Self", "@"})
 BASE_OBJECTS: Mapping[str, str] = {"csharp": "base", "php": "parent"}
 
 

@@ -20,9 +20,9 @@ from prism_contracts.code import (
     Strategy,
     SymbolKind,
 )
-from prism_graph.expressions import steps_of
+from prism_graph.expressions import OWN_OBJECT, steps_of
 from prism_graph.facts import FileFacts
-from prism_graph.inference import OWN_OBJECT, STEPS_MAX, Inference, Where
+from prism_graph.inference import STEPS_MAX, Inference, Where
 from prism_graph.modules import ECMASCRIPT, IMPLICIT_OBJECT, Sure
 from prism_graph.program import Program
 from prism_graph.unit import Definition, Import, Spelled, Unit, callable_around, family_of

@@ -209,3 +209,32 @@ def test_a_function_in_a_function_may_be_a_member_of_what_that_returns() -> None
     assert [edge for edge in found if edge.startswith("src/user.ts")] == [
         "src/user.ts:1 weigh -> src/depot.ts:depot.weigh only_definition?"
     ]
+
+
+@pytest.mark.parametrize(
+    ("user", "found"),
+    [
+        ("from depot import Depot\nDepot.open()\n", "user.py:2 Depot -> depot.py:Depot import"),
+        ("from depot import Depot\nprint(Depot.RED)\n", "user.py:2 Depot -> depot.py:Depot import"),
+        ("import depot\ndepot.Depot.open()\n", "user.py:2 Depot -> depot.py:Depot module"),
+        ("from depot import Depot\ndef f(d: Depot):\n    d.next.open()\n", "user.py:3 next -> depot.py:Depot.next receiver_type"),
+    ],
+)  # fmt: skip
+def test_what_stands_before_a_dot_is_used(user: str, found: str) -> None:
+    depot = "class Depot:\n    RED = 1\n    @property\n    def next(self): ...\n    @classmethod\n    def open(cls): ...\n"
+    assert found in told({"depot.py": depot, "user.py": user})
+
+
+def test_a_call_before_a_dot_is_told_once() -> None:
+    files = {
+        "depot.py": "class Depot:\n    def open(self): ...\n",
+        "user.py": "from depot import Depot\nDepot().open()\n",
+    }
+    edges = [edge for edge in told(files) if edge.startswith("user.py:2 Depot")]
+    assert edges == ["user.py:2 Depot -> depot.py:Depot import"]
+    uses = [one for one in facts_of("user.py", files["user.py"]).references if one.name == "Depot"]
+    assert [one.kind for one in uses] == ["import", "call"]
+
+
+def test_variables_before_a_dot_of_which_nothing_is_known_are_no_uses() -> None:
+    assert [one.name for one in facts_of("user.py", "def f(d):\n    d.next.open()\n").references] == ["open"]

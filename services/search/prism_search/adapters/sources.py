@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 
-from prism_graph.facts import FileFacts
+from prism_graph.facts import FileFacts, with_uses_before_dots
 from prism_runtime.packing import unpack_bindings, unpack_references, unpack_symbols
 from prism_search.adapters.kept import Kept
 from prism_search.adapters.repositories import Target
@@ -67,4 +67,4 @@ def _source_file(target: Target, point: StoredPoint, fact: StoredPoint, text: st
         references=unpack_references(fact.text("references")),
         bindings=unpack_bindings(fact.text("bindings")),
     )
-    return SourceFile(facts, text.split("\n"))
+    return SourceFile(with_uses_before_dots(facts), text.split("\n"))
