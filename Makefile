@@ -109,7 +109,7 @@ format: setup-dev ## Format and fix what can be fixed
 	$(BIN)/ruff check --fix .
 
 .PHONY: docs
-docs: setup-dev ## Write docs/settings, events, tools and metrics from the code
+docs: setup-dev ## Write docs/settings, events, tools, metrics and languages from the code
 	$(BIN)/python docs/generate.py
 
 ##@ Measure
