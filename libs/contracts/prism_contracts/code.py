@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from prism_contracts.base import Message
+from prism_contracts.base import Fact, Message
 
 # The ids of the languages that Prism tells from each other. A repository may name others in its attributes.
 LANGUAGES = frozenset(
@@ -190,12 +190,28 @@ class Symbol(Message):
     bodiless: bool = False
 
 
-class Reference(Message):
+class SymbolFact(Fact, frozen=True):
+    """A `Symbol`, as those read it who read all symbols of many files."""
+
+    name: str
+    qualified_name: str
+    kind: SymbolKind
+    start_line: int
+    end_line: int
+    name_line: int
+    signature: str = ""
+    docstring: str = ""
+    parent: int = -1
+    exported: bool = True
+    bodiless: bool = False
+
+
+class Reference(Fact, frozen=True):
     """A use of a name. `symbol` is the position of the enclosing symbol in the file's list, -1 outside of all."""
 
     name: str
     kind: ReferenceKind
-    line: int = Field(ge=1)
+    line: int
     symbol: int = -1
     # What stands before the last dot of a call (`self`, `requests`), or the module of an import.
     qualifier: str = ""
@@ -203,7 +219,7 @@ class Reference(Message):
     alias: str = ""
 
 
-class Binding(Message):
+class Binding(Fact, frozen=True):
     """What a variable is declared or made to be: what its members are looked for in.
 
     Without `type` and `made_by` it says only that the name is given a value here, and hides what it meant before.
@@ -211,7 +227,7 @@ class Binding(Message):
 
     # As it stands before a dot: `depot`, `self.depot`. Empty for what the enclosing callable is declared to return.
     name: str
-    line: int = Field(ge=1)
+    line: int
     # Position of the enclosing symbol in the file's list of symbols, -1 outside of all. A parameter is inside its function.
     symbol: int = -1
     # The declared type as it is spelled, with its qualifier, without generics, pointers and `Optional`: `models.Depot`.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from prism_contracts.code import Binding, Reference, ReferenceKind, Symbol
+from prism_contracts.code import Binding, Reference, ReferenceKind, Symbol, SymbolFact
 from prism_graph.expressions import CALL, OWN_OBJECT, steps_of
 
 
@@ -17,7 +17,7 @@ class FileFacts:
     path: str
     language: str
     flags: str
-    symbols: Sequence[Symbol]
+    symbols: Sequence[Symbol | SymbolFact]
     references: Sequence[Reference]
     bindings: Sequence[Binding]
 

@@ -127,10 +127,9 @@ def keys(file: File) -> frozenset[str]:
     return frozenset(name[-1] if name else "" for name in _names(file))
 
 
-def gives_on(path: str, home: str) -> bool:
-    """Whether a file stands for a folder around another one, and so may give on what that one defines."""
-    folder, _, name = path.rpartition("/")
-    return name.partition(".")[0] in FOLDER_FILES and (not folder or home.startswith(f"{folder}/"))
+def stands_for_folder(path: str) -> bool:
+    """Whether a file stands for the folder that it lies in, and so may give on what is defined anywhere below."""
+    return path.rpartition("/")[2].partition(".")[0] in FOLDER_FILES
 
 
 def is_standard(language: str, module: str) -> bool:

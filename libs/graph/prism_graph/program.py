@@ -67,8 +67,11 @@ class Program:
 
     def add(self, facts: FileFacts) -> None:
         """A file with what it defines, imports and inherits, in the place of what it said before."""
-        self.remove(facts.id)
-        unit = read_unit(facts)
+        self.add_unit(read_unit(facts))
+
+    def add_unit(self, unit: Unit) -> None:
+        """The same of a file that was read before."""
+        self.remove(unit.id)
         self.units[unit.id] = unit
         for files, name in self._entries(unit):
             files.setdefault(name, {})[unit.id] = unit

@@ -8,6 +8,7 @@ from prism_chunker.core import chunk_file
 from prism_contracts.rpc import ReferenceGroup
 from prism_graph.facts import FileFacts
 from prism_graph.modules import File, Sure, imports
+from prism_graph.unit import read_unit
 from prism_search.core import references as report
 from prism_search.core.references import Definition, SourceFile
 
@@ -27,7 +28,7 @@ def source(path: str, text: str, flags: str = "") -> SourceFile:
         references=parsed.references,
         bindings=parsed.bindings,
     )
-    return SourceFile(facts, text.split("\n"))
+    return SourceFile(facts, read_unit(facts), text.split("\n"))
 
 
 def sources(files: dict[str, str]) -> list[SourceFile]:
@@ -222,7 +223,8 @@ def test_names_are_passed_on_by_files_that_stand_for_their_folder():
 def test_the_same_path_in_another_repository_is_another_file():
     files = sources({"lib/rates.py": "def rate(): ...\n", "lib/a.py": "from .rates import rate\nrate()\n"})
     far = source("lib/b.py", "from .rates import rate\nrate()\n")
-    far = replace(far, facts=replace(far.facts, scope="other/base"))
+    facts = replace(far.facts, scope="other/base")
+    far = replace(far, facts=facts, unit=read_unit(facts))
     found = {(edge.file.facts.path, str(edge.status)) for edge in edges([*files, far], "rate")}
     assert found == {("lib/a.py", "resolved"), ("lib/b.py", "candidate")}
 

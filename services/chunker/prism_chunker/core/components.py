@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
 
+import msgspec
+
 from prism_chunker.core import syntax
 from prism_chunker.core.languages.table import LANGUAGES, Language
 from prism_chunker.core.lines import Lines
@@ -69,11 +71,8 @@ def _joined(whole: Outline, part: Outline, row: int) -> Outline:
 def _moved(items: Iterable[Placed], row: int, symbols: int) -> list[Placed]:
     """What was read in a script, with its place in the document and its symbol among all of them."""
     return [
-        item.model_copy(
-            update={
-                "line": item.line + row,
-                "symbol": item.symbol + symbols if item.symbol >= 0 else -1,
-            }
+        msgspec.structs.replace(
+            item, line=item.line + row, symbol=item.symbol + symbols if item.symbol >= 0 else -1
         )
         for item in items
     ]

@@ -4,7 +4,7 @@ Kept in memory: reading thousands of file points costs more than searching them.
 repository serves are final; those of later imports are read again for each question until they are served too.
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from qdrant_client import models
 
 from prism_contracts.code import FileStatus
 from prism_contracts.rpc import Scope
-from prism_graph.modules import File, keys
+from prism_graph.modules import File, keys, stands_for_folder
 from prism_search.adapters.kept import Kept
 from prism_search.adapters.repositories import Target
 from prism_search.core.clauses import Clause
@@ -60,6 +60,21 @@ class Files:
             for one in keys(File(point.text("path"), point.text("language"))):
                 found.setdefault(one, []).append(point)
         return found
+
+    @cached_property
+    def _of_folders(self) -> Mapping[tuple[str, str], Sequence[StoredPoint]]:
+        found: dict[tuple[str, str], list[StoredPoint]] = {}
+        for point in self.points:
+            path = point.text("path")
+            if stands_for_folder(path):
+                found.setdefault((point.text("scope"), path.rpartition("/")[0]), []).append(point)
+        return found
+
+    def around(self, scope: str, path: str) -> Iterator[StoredPoint]:
+        """Those that stand for a folder in which a path of a scope lies, from the outermost on."""
+        folders = path.split("/")[:-1]
+        for depth in range(len(folders) + 1):
+            yield from self._of_folders.get((scope, "/".join(folders[:depth])), ())
 
     def with_key(self, key: str) -> Sequence[StoredPoint]:
         """Those that a module may be whose name ends so, see `prism_graph.modules.key`."""

@@ -5,7 +5,8 @@ import sys
 from collections.abc import Sequence
 
 from prism_graph.facts import FileFacts, with_uses_before_dots
-from prism_runtime.packing import unpack_bindings, unpack_references, unpack_symbols
+from prism_graph.unit import read_unit
+from prism_runtime.packing import unpack_bindings, unpack_references, unpack_symbol_facts
 from prism_search.adapters.kept import Kept
 from prism_search.adapters.repositories import Target
 from prism_search.adapters.texts import Texts
@@ -15,7 +16,7 @@ from prism_store.reader import Reader, StoredPoint
 FIELDS = ("path", "generation", "language", "flags", "prose", "symbols", "references", "bindings")
 BYTES_KEPT_MAX = 128 * 1024 * 1024
 # Of a symbol, a reference or a binding as an object, about.
-ITEM_BYTES = 1_000
+ITEM_BYTES = 300
 FILES_PER_READ = 200
 
 
@@ -63,8 +64,9 @@ def _source_file(target: Target, point: StoredPoint, fact: StoredPoint, text: st
         path=fact.text("path"),
         language=fact.text("language"),
         flags=fact.text("flags") + (PROSE if fact.payload.get("prose") else ""),
-        symbols=unpack_symbols(fact.text("symbols")),
+        symbols=unpack_symbol_facts(fact.text("symbols")),
         references=unpack_references(fact.text("references")),
         bindings=unpack_bindings(fact.text("bindings")),
     )
-    return SourceFile(with_uses_before_dots(facts), text.split("\n"))
+    facts = with_uses_before_dots(facts)
+    return SourceFile(facts, read_unit(facts), text.split("\n"))

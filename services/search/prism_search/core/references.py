@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from prism_contracts.code import EdgeKind, EdgeStatus, Reference, ReferenceKind, Strategy, Symbol
+from prism_contracts.code import EdgeKind, EdgeStatus, Reference, ReferenceKind, Strategy, Symbol, SymbolFact
 from prism_contracts.rpc import ReferenceGroup
 from prism_graph.facts import FileFacts
 from prism_graph.modules import C_FAMILY, File
 from prism_graph.program import Program
 from prism_graph.resolution import Resolver
-from prism_graph.unit import DEFAULT
+from prism_graph.unit import DEFAULT, Unit
 from prism_graph.values import Place
 
 TEST = "t"
@@ -40,9 +40,10 @@ ORDER = list(ReferenceGroup)
 
 @dataclass(frozen=True)
 class SourceFile:
-    """An indexed file: what its parser saw, and its lines, without ends."""
+    """An indexed file: what its parser saw, what others can see of it, and its lines, without ends."""
 
     facts: FileFacts
+    unit: Unit
     lines: Sequence[str]
 
 
@@ -50,7 +51,7 @@ class Definition(NamedTuple):
     """A symbol and the file that has it."""
 
     file: SourceFile
-    symbol: Symbol
+    symbol: Symbol | SymbolFact
 
 
 class Edge(NamedTuple):
@@ -106,7 +107,7 @@ class Uses:
     def learn(self, files: Iterable[SourceFile]) -> None:
         """Know what files define and import that are not looked through themselves."""
         for file in files:
-            self._program.add(file.facts)
+            self._program.add_unit(file.unit)
 
     def missing(self) -> Iterable[Module]:
         """The modules that `edges` looked for and found in no file."""

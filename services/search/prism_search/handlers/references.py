@@ -18,7 +18,7 @@ from prism_contracts.rpc import (
     SymbolReferences,
     TextLine,
 )
-from prism_graph.modules import ECMASCRIPT, MANIFEST, File, gives_on, imports, key
+from prism_graph.modules import ECMASCRIPT, MANIFEST, File, imports, key
 from prism_search.adapters.definitions import Definitions, Found, Sought
 from prism_search.adapters.listing import Files, Listing
 from prism_search.adapters.repositories import Repositories, Target
@@ -173,19 +173,17 @@ def _around(found: Sequence[Found], listed: Files, read: Container[str]) -> Sequ
     """Files that may give a definition on without holding its name: those that stand for a folder around it, and those that
     name the packages that folders are.
     """
-    homes = {(one.point.text("scope"), one.point.text("path")) for one in found}
-    folders = (
-        point
-        for point in listed.points
-        if any(point.text("scope") == scope and gives_on(point.text("path"), path) for scope, path in homes)
-    )
+    around = {
+        point.id: point
+        for one in found
+        for point in listed.around(one.point.text("scope"), one.point.text("path"))
+        if point.id not in read
+    }
     is_packaged = any(one.point.text("language") in ECMASCRIPT for one in found)
     manifests = listed.with_key(MANIFEST) if is_packaged else ()
     return [
-        point
-        for points in (islice(folders, AROUND_MAX), manifests[:MANIFESTS_MAX])
-        for point in points
-        if point.id not in read
+        *islice(around.values(), AROUND_MAX),
+        *(point for point in manifests[:MANIFESTS_MAX] if point.id not in read),
     ]
 
 
