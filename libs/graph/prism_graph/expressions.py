@@ -9,6 +9,8 @@ _PREFIX = re.compile(r"(?:new|await|yield|return|throw|\(?\s*\*|&mut|&|\*|!)\s*(
 _NAME = re.compile(r"[@$]{0,2}[^\W\d]\w*[!?]?")
 _DOT = re.compile(r"\s*(?:\?\.|!\.|\.|::|->|\\|:)\s*")
 _CLOSING = {"(": ")", "[": "]", "<": ">", "{": "}"}
+# What the object is called whose method it stands in.
+OWN_OBJECT = frozenset({"self", "this", "cls", "$this", "Self", "@"})
 STEPS_MAX = 12
 # Longer ones are not names: their parser cuts what it says of them at about half of that.
 CHARS_MAX = 200

@@ -8,8 +8,8 @@ import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from prism_contracts.code import TYPE_KINDS, Strategy
-from prism_graph.expressions import CALL, Step, steps_of
+from prism_contracts.code import TYPE_KINDS, Strategy, SymbolKind
+from prism_graph.expressions import CALL, OWN_OBJECT, Step, steps_of
 from prism_graph.modules import IMPLICIT_OBJECT, Sure
 from prism_graph.program import Located, Program, symbols
 from prism_graph.unit import Spelled, Unit
@@ -22,7 +22,8 @@ LINEAGE_MAX = 50
 PATHS = frozenset({"rust", "php", "csharp"})
 # What a language knows without an import. A name that a Python file neither binds nor imports can be nothing else.
 BUILTIN: Mapping[str, frozenset[str]] = {"python": frozenset(dir(builtins))}
-OWN_OBJECT = frozenset({"self", "this", "cls", "$this", "Self", "@"})
+# What is in them is known by its bare name in all of them.
+SCOPES = frozenset({SymbolKind.NAMESPACE, SymbolKind.MODULE})
 BASE_OBJECTS: Mapping[str, str] = {"csharp": "base", "php": "parent"}
 
 
@@ -72,7 +73,7 @@ class Inference:
         is_innermost = True
         while inside:
             positions = unit.named.get(inside, ())
-            is_class = not positions or unit.definitions[positions[0]].kind in TYPE_KINDS
+            is_class = not positions or unit.definitions[positions[0]].kind in TYPE_KINDS - SCOPES
             is_seen = not is_class or is_innermost or unit.language in IMPLICIT_OBJECT
             if is_seen and (found := unit.named.get(f"{inside}.{name}")):
                 return symbols(unit, found).by(Strategy.RECEIVER if is_class else Strategy.SAME_FILE)
@@ -94,7 +95,7 @@ class Inference:
         if not values:
             return None
         value = next((value for value in values if value.is_told), values[0])
-        return value.by(value.strategy, Sure.MAYBE) if name in unit.named else value
+        return _either(value, self._own(name, where))
 
     def _own(self, name: str, where: Where) -> Value | None:
         found = where.unit.named.get(name)
@@ -334,6 +335,14 @@ _HOW: Mapping[What, Strategy] = {
     What.OBJECT: Strategy.RECEIVER_TYPE,
     What.BASES: Strategy.INHERITED,
 }
+
+
+def _either(value: Value, other: Value | None) -> Value:
+    """What a name stands for that a file both imports and defines, as it does for another system."""
+    if other is None:
+        return value
+    places = value.places if value.what is What.SYMBOL else ()
+    return other._replace(places=(*places, *other.places), sure=Sure.MAYBE)
 
 
 def _local(name: str, where: Where) -> Value | None:

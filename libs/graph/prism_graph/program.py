@@ -13,9 +13,11 @@ from prism_graph.modules import (
     File,
     Sure,
     imports,
+    in_package,
     is_standard,
     key,
     keys,
+    package_of,
 )
 from prism_graph.unit import DEFAULT, Definition, Import, Unit, family_of, read_unit
 from prism_graph.values import FOREIGN, UNKNOWN, Place, Value, What
@@ -45,6 +47,7 @@ class Program:
         self._givers: dict[
             str, dict[str, Unit]
         ] = {}  # name -> files that define it outside of all, or import it
+        self._packages: dict[str, dict[str, Unit]] = {}  # name -> manifests that give it to their folder
         self._by_name: dict[str, dict[Place, None]] = {}
         self._by_qualified_name: dict[str, dict[Place, None]] = {}
         self._located: dict[tuple[str, ...], Located] = {}
@@ -149,6 +152,8 @@ class Program:
                 yield self._givers, name
         for name in unit.imports:
             yield self._givers, name
+        if unit.package:
+            yield self._packages, unit.package
 
     def _places(self, unit: Unit) -> Iterator[tuple[dict[str, dict[Place, None]], str, Place]]:
         for position, definition in enumerate(unit.definitions):
@@ -171,6 +176,21 @@ class Program:
         return self._located[known]
 
     def _locate(self, unit: Unit, module: str) -> Located:
+        for place in [*self._in_packages(unit, module), module]:
+            located = self._find(unit, place)
+            if located.units:
+                return located
+            self.missing[unit.file, place] = None
+        return Located((), Sure.NO)
+
+    def _in_packages(self, unit: Unit, module: str) -> Iterator[str]:
+        """The paths of a module that is named after a package of the same repository."""
+        package, inner = package_of(unit.file, module)
+        for manifest in self._packages.get(package, {}).values():
+            if manifest.scope == unit.scope:
+                yield from in_package(unit.file, manifest.folder, inner)
+
+    def _find(self, unit: Unit, module: str) -> Located:
         found: dict[Sure, list[Unit]] = {Sure.YES: [], Sure.MAYBE: []}
         for other in self._by_key.get(key(unit.file, module), {}).values():
             if other.language not in family_of(unit.language):
@@ -181,8 +201,6 @@ class Program:
             sure = sure if is_near else min(sure, Sure.MAYBE)
             if sure:
                 found[sure].append(other)
-        if not any(found.values()):
-            self.missing[unit.file, module] = None
         best = Sure.YES if found[Sure.YES] else Sure.MAYBE
         return Located(tuple(sorted(found[best], key=lambda one: one.file.path)), best)
 

@@ -20,10 +20,10 @@ from prism_contracts.code import (
     Strategy,
     SymbolKind,
 )
-from prism_graph.expressions import steps_of
+from prism_graph.expressions import OWN_OBJECT, steps_of
 from prism_graph.facts import FileFacts
-from prism_graph.inference import OWN_OBJECT, STEPS_MAX, Inference, Where
-from prism_graph.modules import IMPLICIT_OBJECT, Sure
+from prism_graph.inference import STEPS_MAX, Inference, Where
+from prism_graph.modules import ECMASCRIPT, IMPLICIT_OBJECT, Sure
 from prism_graph.program import Program
 from prism_graph.unit import Definition, Import, Spelled, Unit, callable_around, family_of
 from prism_graph.values import LOCAL, UNKNOWN, Place, Value, What
@@ -126,7 +126,7 @@ class Resolver:
             or definition.kind not in KINDS[reference.kind]
         ):
             return False
-        if sought is Sought.NOTHING or _is_local(unit, definition):
+        if sought is Sought.NOTHING or (_is_local(unit, definition) and not _is_returned(unit, reference)):
             return False
         is_member = "." in definition.qualified_name
         return sought is Sought.ALL or is_member == (sought is Sought.MEMBERS)
@@ -208,6 +208,11 @@ class Resolver:
             local=partial(self._local, binding.symbol, binding.line - 1)
         )
         return self._inference.made(Spelled(binding.type, binding.made_by, binding.line, where.inside), where)
+
+
+def _is_returned(unit: Unit, reference: Reference) -> bool:
+    """Whether a function in a function may be what a reference means elsewhere: a member of the object that is returned."""
+    return unit.language in ECMASCRIPT and bool(reference.qualifier)
 
 
 def _is_local(unit: Unit, definition: Definition) -> bool:

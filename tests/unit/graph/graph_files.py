@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 
 from prism_chunker.core import chunk_file
-from prism_graph.facts import FileFacts
+from prism_graph.facts import FileFacts, with_uses_before_dots
 from prism_graph.program import Program
 from prism_graph.resolution import edges
 
 
 def facts_of(path: str, text: str, scope: str = "r/base") -> FileFacts:
     parsed = chunk_file(path, text)
-    return FileFacts(
+    facts = FileFacts(
         id=f"{scope}:{path}",
         scope=scope,
         repo="parcels",
@@ -21,6 +21,7 @@ def facts_of(path: str, text: str, scope: str = "r/base") -> FileFacts:
         references=parsed.references,
         bindings=parsed.bindings,
     )
+    return with_uses_before_dots(facts)
 
 
 def told(files: Mapping[str, str] | list[FileFacts]) -> set[str]:

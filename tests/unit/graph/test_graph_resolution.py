@@ -134,3 +134,107 @@ def test_the_order_of_files_changes_nothing(files: dict[str, str], chance: rando
     shuffled = list(files.items())
     chance.shuffle(shuffled)
     assert told(files) == told(dict(shuffled))
+
+
+@pytest.mark.parametrize(
+    ("module", "path"),
+    [
+        ("@acme/depot", "packages/depot/src/index.ts"),
+        ("@acme/depot", "packages/depot/index.ts"),
+        ("@acme/depot/rates", "packages/depot/src/rates.ts"),
+        ("@acme/depot/rates.js", "packages/depot/rates.ts"),
+        ("@acme/depot/rates", "packages/depot/src/rates/index.ts"),
+    ],
+)
+def test_a_package_of_the_repository_is_found_by_the_name_in_its_manifest(module: str, path: str) -> None:
+    files = {
+        "packages/depot/package.json": '{\n  "name": "@acme/depot",\n  "version": "1.0.0"\n}\n',
+        path: "export function rate() {}\n",
+        "apps/shop/src/user.ts": f"import {{ rate }} from '{module}';\nrate();\n",
+    }
+    assert f"apps/shop/src/user.ts:2 rate -> {path}:rate import" in told(files)
+
+
+@pytest.mark.parametrize(
+    "manifest", ['{"version": "1"}', '{"name": "depots"}', '{"author": {"name": "depot"}}', "{"]
+)
+def test_a_package_that_no_manifest_names_is_not_surely_one_of_the_repository(manifest: str) -> None:
+    files = {
+        "packages/depot/package.json": manifest,
+        "packages/depot/src/index.ts": "export function rate() {}\n",
+        "user.ts": "import { rate } from 'depot';\nrate();\n",
+    }
+    assert "user.ts:2 rate -> packages/depot/src/index.ts:rate only_definition?" in told(files)
+
+
+def test_the_name_of_a_package_in_another_repository_says_nothing() -> None:
+    manifest = facts_of("package.json", '{"name": "depot"}', scope="other/base")
+    home = facts_of("src/index.ts", "export function rate() {}\n")
+    user = facts_of("apps/user.ts", "import { rate } from 'depot';\nrate();\n")
+    assert "apps/user.ts:2 rate -> src/index.ts:rate only_definition?" in told([manifest, home, user])
+
+
+def test_a_name_inside_a_namespace_is_the_namespace_s_own() -> None:
+    text = "declare namespace depots {\n  interface Depot {}\n  interface Big extends Depot { next(): Depot }\n}\n"
+    found = told({"depots.d.ts": text})
+    assert "depots.d.ts:3 Depot -> depots.d.ts:depots.Depot same_file" in found
+    assert not [edge for edge in found if edge.endswith("?")]
+
+
+def test_a_name_that_is_passed_on_under_another_is_followed() -> None:
+    files = {
+        "src/depot.ts": "export function weigh() {}\n",
+        "src/index.ts": "export { weigh as weighDepot } from './depot';\n",
+        "src/user.ts": "import { weighDepot } from './index';\nweighDepot();\n",
+    }
+    assert "src/user.ts:2 weighDepot -> src/depot.ts:weigh import" in told(files)
+
+
+def test_a_name_that_is_imported_or_defined_may_be_either() -> None:
+    files = {
+        "depot.py": "def weigh(): ...\n",
+        "user.py": "try:\n    from depot import weigh\nexcept ImportError:\n    def weigh(): ...\nweigh()\n",
+    }
+    found = told(files)
+    assert "user.py:5 weigh -> depot.py:weigh name?" in found
+    assert "user.py:5 weigh -> user.py:weigh name?" in found
+
+
+def test_a_function_in_a_function_may_be_a_member_of_what_that_returns() -> None:
+    files = {
+        "src/depot.ts": "export function depot() { function weigh() {}  return { weigh }; }\n",
+        "src/user.ts": "export function f(d) { d.weigh(); weigh(); }\n",
+    }
+    found = told(files)
+    assert [edge for edge in found if edge.startswith("src/user.ts")] == [
+        "src/user.ts:1 weigh -> src/depot.ts:depot.weigh only_definition?"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("user", "found"),
+    [
+        ("from depot import Depot\nDepot.open()\n", "user.py:2 Depot -> depot.py:Depot import"),
+        ("from depot import Depot\nprint(Depot.RED)\n", "user.py:2 Depot -> depot.py:Depot import"),
+        ("import depot\ndepot.Depot.open()\n", "user.py:2 Depot -> depot.py:Depot module"),
+        ("from depot import Depot\ndef f(d: Depot):\n    d.next.open()\n", "user.py:3 next -> depot.py:Depot.next receiver_type"),
+    ],
+)  # fmt: skip
+def test_what_stands_before_a_dot_is_used(user: str, found: str) -> None:
+    depot = "class Depot:\n    RED = 1\n    @property\n    def next(self): ...\n    @classmethod\n    def open(cls): ...\n"
+    assert found in told({"depot.py": depot, "user.py": user})
+
+
+def test_a_call_before_a_dot_is_told_once() -> None:
+    files = {
+        "depot.py": "class Depot:\n    def open(self): ...\n",
+        "user.py": "from depot import Depot\nDepot().open()\n",
+    }
+    edges = [edge for edge in told(files) if edge.startswith("user.py:2 Depot")]
+    assert edges == ["user.py:2 Depot -> depot.py:Depot import"]
+    uses = [one for one in facts_of("user.py", files["user.py"]).references if one.name == "Depot"]
+    assert [one.kind for one in uses] == ["import", "call"]
+
+
+def test_variables_before_a_dot_of_which_nothing_is_known_are_no_uses() -> None:
+    assert [one.name for one in facts_of("user.py", "def f(d):\n    d.next.open()\n").references] == ["open"]

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 
-from prism_graph.facts import FileFacts
+from prism_graph.facts import FileFacts, with_uses_before_dots
 from prism_graph.unit import read_unit
 from prism_runtime.packing import unpack_bindings, unpack_references, unpack_symbol_facts
 from prism_search.adapters.kept import Kept
@@ -68,4 +68,5 @@ def _source_file(target: Target, point: StoredPoint, fact: StoredPoint, text: st
         references=unpack_references(fact.text("references")),
         bindings=unpack_bindings(fact.text("bindings")),
     )
+    facts = with_uses_before_dots(facts)
     return SourceFile(facts, read_unit(facts), text.split("\n"))

@@ -18,7 +18,7 @@ from prism_contracts.rpc import (
     SymbolReferences,
     TextLine,
 )
-from prism_graph.modules import File, imports, key
+from prism_graph.modules import ECMASCRIPT, MANIFEST, File, imports, key
 from prism_search.adapters.definitions import Definitions, Found, Sought
 from prism_search.adapters.listing import Files, Listing
 from prism_search.adapters.repositories import Repositories, Target
@@ -34,6 +34,7 @@ from prism_store.reader import StoredPoint
 
 FILES_MAX = 1_000
 AROUND_MAX = 100
+MANIFESTS_MAX = 500
 # Files that are read for what they say of the classes of variables, and how often for what those say in turn.
 LEARNED_MAX = 100
 ROUNDS_MAX = 2
@@ -169,14 +170,21 @@ def _order(found: Sequence[Found], request: ReferencesRequest) -> Callable[[Stor
 
 
 def _around(found: Sequence[Found], listed: Files, read: Container[str]) -> Sequence[StoredPoint]:
-    """Files that stand for a folder around a definition: they may give it on without holding its name."""
+    """Files that may give a definition on without holding its name: those that stand for a folder around it, and those that
+    name the packages that folders are.
+    """
     around = {
         point.id: point
         for one in found
         for point in listed.around(one.point.text("scope"), one.point.text("path"))
         if point.id not in read
     }
-    return list(around.values())[:AROUND_MAX]
+    is_packaged = any(one.point.text("language") in ECMASCRIPT for one in found)
+    manifests = listed.with_key(MANIFEST) if is_packaged else ()
+    return [
+        *islice(around.values(), AROUND_MAX),
+        *(point for point in manifests[:MANIFESTS_MAX] if point.id not in read),
+    ]
 
 
 def _homes(found: Sequence[Found], files: Sequence[SourceFile]) -> list[Home]:
