@@ -39,6 +39,7 @@
 (import_statement (import_clause (namespace_import (identifier) @alias)) source: (string) @file)
 (import_statement . "import" . source: (string) @file)
 (export_statement (export_clause (export_specifier name: (identifier) @import)) source: (string) @module)
+(export_statement (export_clause (export_specifier name: (identifier) @import alias: (identifier) @alias)) source: (string) @module)
 (export_statement "*" @import source: (string) @module)
 (export_statement (namespace_export (_) @alias) source: (string) @file)
 (variable_declarator name: (identifier) @alias value: (call_expression function: (identifier) @_require arguments: (arguments . (string) @file)) (#eq? @_require "require"))
