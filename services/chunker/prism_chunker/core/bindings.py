@@ -23,21 +23,43 @@ CALLEE_CHARS_MAX = 80
 # Expressions around a call that are looked through.
 WRAPPERS_MAX = 8
 
-# Where a node that makes a value says what is called.
-_CALLEES = {"call": "function", "call_expression": "function", "new_expression": "constructor"}
+# Expressions that make a value by calling something, which is named before the arguments or the fields.
+_CALLS = frozenset(
+    {
+        "call", "call_expression", "composite_literal", "function_call_expression", "instance_expression", "invocation_expression",
+        "member_call_expression", "method_invocation", "new_expression", "object_creation_expression", "scoped_call_expression",
+        "struct_expression",
+    }
+)  # fmt: skip
+_ARGUMENTS = frozenset({"arguments", "argument_list", "call_suffix"})
 # What gives on the value of an expression inside of it, its last part: of `depot or Depot()` both are meant to be alike.
 _WRAPPERS = frozenset(
-    {"await", "await_expression", "parenthesized_expression", "non_null_expression", "boolean_operator", "binary_expression"}
+    {
+        "await", "await_expression", "binary_expression", "boolean_operator", "elvis_expression", "nil_coalescing_expression",
+        "non_null_expression", "parenthesized_expression", "postfix_expression", "reference_expression", "try_expression",
+        "unary_expression",
+    }
 )  # fmt: skip
-_NOTHING = frozenset({"none", "null", "nil", "undefined"})
+_CASTS = frozenset({"as_expression", "cast_expression", "satisfies_expression", "type_assertion_expression"})
+_VARIABLES = frozenset({"identifier", "simple_identifier", "variable_name"})
+_NOTHING = frozenset({"none", "null", "nil", "undefined", "null_literal"})
+# Nobody looks for a member in what such a callable returns.
+_PRIMITIVES = frozenset(
+    {
+        "Boolean", "Bool", "Int", "bool", "boolean", "bytes", "byte", "char", "double", "error", "f32", "f64", "float", "i32",
+        "i64", "int", "int64", "long", "number", "size_t", "u32", "u64", "u8", "usize",
+    }
+)  # fmt: skip
 _FIELDS = frozenset({SymbolKind.FIELD, SymbolKind.PROPERTY})
-_CALLEE = re.compile(r"[\w.:$@>?!-]+")
+_CALLEE = re.compile(r"(?:new |try |await )*\\?([\w.:$@>?!\\-]+?)(?:::)?(?:<.*>)?")
+# `open(path).unwrap()`: the value is that of what is called before.
+_UNWRAPPED = re.compile(r"(.+?)\(.*\)\??\.(?:unwrap|expect|unwrap_or_default|clone|orElseThrow)", re.DOTALL)
 # The object that a method belongs to, before a member.
 _OWN_OBJECT = re.compile(rb"(?:\$this|this|self|cls)[?!]?(?:\.|->)|@")
 
 
-# The captures that name what gets a value, or say what a callable returns.
-_SUBJECTS = ("bound", "member", "returned")
+# The captures that name what gets a value, say what a callable returns, or name what stands for any type.
+_SUBJECTS = ("bound", "member", "returned", "generic")
 
 
 class Variable(NamedTuple):
@@ -55,12 +77,12 @@ Variables = Mapping[bytes, Sequence[Variable]]
 def find_variables(language: Language, syntax: Syntax) -> Variables:
     """All variables of a file."""
     source = syntax.source
-    before = {"bound": b"", "member": f"{language.own_object}.".encode()}
+    before = {"bound": b"", "generic": b"", "member": f"{language.own_object}.".encode()}
     variables: dict[bytes, list[Variable]] = defaultdict(list)
     for subject in _SUBJECTS:
         for captures in syntax.matches_with(subject):
             node = captures[subject][0]
-            name = before[subject] + source[node.start_byte : node.end_byte] if subject in before else b""
+            name = b"" if subject == "returned" else before[subject] + source[node.start_byte : node.end_byte]
             variables[name].append(Variable(subject, node, captures))
     return variables
 
@@ -77,9 +99,6 @@ class BindingReader:
         self._imported = {
             (captures.get("alias") or captures["import"])[0].start_byte
             for captures in syntax.matches_with("alias", "import")
-        }
-        self._generics = {
-            text_of(captures["generic"][0], syntax.source) for captures in syntax.matches_with("generic")
         }
 
     def read(self, names: Names, bindings_max: int) -> tuple[Binding, ...]:
@@ -103,6 +122,8 @@ class BindingReader:
         """The binding, or None where a name is imported, defined without a word about its type, or made to be nothing."""
         subject, node, captures = variable
         own = self._definitions.get(node.start_byte)
+        if subject == "generic" or node.start_byte in self._imported:
+            return None
         if own is None:
             symbol = self._nesting.around(node.start_byte)
         elif subject == "bound" and self._nesting.kept[own].kind in _FIELDS:
@@ -110,9 +131,7 @@ class BindingReader:
         else:
             symbol = self._nesting.parents[own]
         type_, made_by = self._value(variable, symbol)
-        if node.start_byte in self._imported or (
-            not (type_ or made_by) and (own is not None or _is_nothing(captures))
-        ):
+        if not (type_ or made_by) and (own is not None or _is_nothing(captures)):
             return None
         return Binding(
             name=self._name(variable),
@@ -122,37 +141,60 @@ class BindingReader:
             made_by=made_by,
         )
 
-    def _value(self, variable: Variable, symbol: int) -> tuple[str, str]:
-        """The declared type and what makes the value, of which one is empty."""
+    def _value(self, variable: Variable, symbol: int, *, follow: bool = True) -> tuple[str, str]:
+        """The declared type and what makes the value, of which one is empty at least."""
         captures = variable.captures
         declared = captures.get("declared") or captures.get("returned")
-        type_ = type_name(text_of(declared[0], self._source)) if declared else ""
-        if type_ and type_ not in self._generics:
-            return type_, ""
-        if "made" in captures:
-            return "", self._callee(captures["made"][0])
-        return self._given(captures["given"][0], symbol) if "given" in captures else ("", "")
-
-    def _given(self, node: Node, symbol: int) -> tuple[str, str]:
-        """What an expression makes: what it calls, or what the variable that it names is bound to around it."""
-        for _ in range(WRAPPERS_MAX):
-            if node.type not in _WRAPPERS:
-                break
-            node = node.named_children[-1]
-        if node.type in _CALLEES:
-            callee = node.child_by_field_name(_CALLEES[node.type]) or node.named_children[0]
-            return "", self._callee(callee)
-        if node.type != "identifier":
-            return "", ""
-        for other in self._variables.get(self._source[node.start_byte : node.end_byte], ()):
-            is_declared = "declared" in other.captures
-            if is_declared and self._nesting.around(other.node.start_byte) == symbol:
-                return self._value(other, symbol)
+        type_ = type_name(self._text(declared[0], declared[-1])) if declared else ""
+        if type_ and not self._is_generic(type_):
+            return ("" if "returned" in captures and type_ in _PRIMITIVES else type_), ""
+        if made := captures.get("made"):
+            return "", _callee(self._text(made[0], made[-1]))
+        if given := captures.get("given"):
+            return self._given(given[0], symbol, follow=follow)
         return "", ""
 
-    def _callee(self, node: Node) -> str:
-        text = text_of(node, self._source)
-        return text if len(text) <= CALLEE_CHARS_MAX and _CALLEE.fullmatch(text) else ""
+    def _given(self, node: Node, symbol: int, *, follow: bool = True) -> tuple[str, str]:
+        """What an expression makes: what it calls, or what the variable that it names is bound to around it."""
+        for _ in range(WRAPPERS_MAX):
+            if node.type not in _WRAPPERS or not node.named_children:
+                break
+            node = node.named_children[-1]
+        if node.type in _CALLS:
+            return "", _callee(self._before_arguments(node))
+        if node.type in _CASTS:
+            to = node.child_by_field_name("type") or node.named_children[-1]
+            return type_name(self._text(to, to)), ""
+        if node.type in _VARIABLES and follow:
+            return self._bound_before(node, symbol)
+        return "", ""
+
+    def _bound_before(self, node: Node, symbol: int) -> tuple[str, str]:
+        """What a variable is bound to in a symbol, before it is given on: `self.depot = depot`."""
+        name = self._source[node.start_byte : node.end_byte]
+        bound = [
+            other
+            for other in self._variables.get(name, ())
+            if other.node.start_byte < node.start_byte
+            and self._nesting.around(other.node.start_byte) == symbol
+        ]
+        found = [value for other in bound if any(value := self._value(other, symbol, follow=False))]
+        return found[-1] if found else ("", "")
+
+    def _before_arguments(self, call: Node) -> str:
+        last = call.named_children[-1]
+        is_last = last.type in _ARGUMENTS
+        after = (
+            call.child_by_field_name("arguments") or call.child_by_field_name("body") or (is_last and last)
+        )
+        end = after.start_byte if after else call.end_byte
+        return " ".join(self._source[call.start_byte : end].decode("utf-8", "replace").split())
+
+    def _text(self, first: Node, last: Node) -> str:
+        return self._source[first.start_byte : last.end_byte].decode("utf-8", "replace")
+
+    def _is_generic(self, name: str) -> bool:
+        return any(variable.subject == "generic" for variable in self._variables.get(name.encode(), ()))
 
     def _name(self, variable: Variable) -> str:
         if variable.subject == "returned":
@@ -173,6 +215,13 @@ def _best(variables: Sequence[Variable]) -> Iterable[Variable]:
         if known is None or _said(known.captures) < _said(variable.captures):
             best[place] = variable
     return best.values()
+
+
+def _callee(text: str) -> str:
+    """What is called, if that is a name with dots."""
+    unwrapped = _UNWRAPPED.fullmatch(text)
+    named = _CALLEE.fullmatch(unwrapped[1] if unwrapped else text)
+    return named[1] if named and len(named[1]) <= CALLEE_CHARS_MAX else ""
 
 
 def _said(captures: Captures) -> tuple[bool, int]:

@@ -42,8 +42,9 @@ def find_places(syntax: Syntax, nesting: Nesting) -> Places:
             if known is None or _said(known[1]) < _said(captures):
                 found[start, key] = node, captures
     for captures in syntax.matches_with("module"):
-        # `const { open } = require("fs")` is no import of the whole module.
-        found.pop((captures["module"][0].start_byte, "file"), None)
+        # `const { open } = require("fs")` is no import of the whole module, nor is `import shop.*`.
+        for whole in ("file", "item"):
+            found.pop((captures["module"][0].start_byte, whole), None)
     return found
 
 
@@ -75,17 +76,31 @@ def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting:
 
 def _imported(name: str, captures: Captures, source: bytes) -> tuple[str, str]:
     if "module" in captures:
-        return name, _of("module", captures, source)
+        module = _in_lists(captures["module"][0], _of("module", captures, source), source)
+        return "*" if name == "." else name, module  # Go's import of all that a package has
     if "from" in captures:
         found = _FROM.match(_of("from", captures, source))
         return name, found.group(1).removesuffix(f".{name}") if found else ""
     if "file" in captures:
         name = name.strip("<>")
         return name.rstrip("/").rsplit("/", 1)[-1], name
+    if "item" in captures:
+        name = _in_lists(captures["item"][0], name, source).removesuffix("::self")
     found = _DOTTED.match(name)
     if not found:
         return name, name
     return found.group(2), (found.group(1) or name) if "item" in captures else name
+
+
+def _in_lists(node: Node, path: str, source: bytes) -> str:
+    """A path of Rust with the paths of the lists that it stands in: `c::d` of `use a::{b, c::d}` is `a::c::d`."""
+    inner, outer = node, node.parent
+    while outer is not None and outer.type.startswith(("use_", "scoped_use_")):
+        before = outer.child_by_field_name("path") if outer.type == "scoped_use_list" else None
+        if before is not None and before != inner:
+            path = f"{source[before.start_byte : before.end_byte].decode('utf-8', 'replace')}::{path}"
+        inner, outer = outer, outer.parent
+    return path
 
 
 def _said(captures: Captures) -> int:

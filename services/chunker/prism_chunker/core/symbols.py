@@ -10,6 +10,7 @@ from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolKind
 
 _MODULES = frozenset({SymbolKind.MODULE, SymbolKind.NAMESPACE})
 _METHOD_OWNERS = TYPE_KINDS - _MODULES
+_CLASSES = frozenset({SymbolKind.CLASS, SymbolKind.STRUCT})
 # What these hold is as public as they are, in a language that marks what is public.
 _OPEN_KINDS = frozenset({SymbolKind.TRAIT, SymbolKind.INTERFACE, SymbolKind.ENUM})
 
@@ -120,6 +121,8 @@ class _Exports:
             return False
         if rule.private_header and rule.private_header.search(signature):
             return self._is_inside_type(index) and not rule.inside_types
+        if rule.public_member and parent >= 0 and self._nesting.kept[parent].kind in _CLASSES:
+            return rule.public_member.search(signature) is not None
         return rule.public_header is None or self._is_public(
             index, parent, rule.public_header.search(signature) is not None
         )

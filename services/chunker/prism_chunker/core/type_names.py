@@ -12,9 +12,10 @@ SPELLINGS_MAX = 4_096
 
 # What says how a value is held, not what it is.
 _MARKS = re.compile(
-    r"(?:[&*?@:]|'\w+\b(?!')|(?:const|mut|dyn|impl|final|volatile|readonly|static|struct|enum|union|class|typename|ref|out|in|params"
+    r"^(?:[&*?@:]|'\w+\b(?!')|(?:const|mut|dyn|impl|final|volatile|readonly|static|struct|enum|union|class|typename|ref|out|in|params"
     r"|inout|borrowing|consuming|some|any|async|constexpr|late|required|covariant|extern|register|unowned|weak)(?=[\s&*]))\s*"
 )
+_QUOTED = re.compile(r"([\"'`])(.*)\1")
 _ENDS = re.compile(r"(?:[?!*&\s]|\.\.\.|\bconst\b)+$")
 _NAMED = re.compile(r"\\?([^\W\d][\w$]*(?:(?:\.|::|\\)[^\W\d][\w$]*)*)\s*(?:([<\[])(.*)[>\]])?", re.DOTALL)
 _SEPARATOR = re.compile(r"\.|::|\\")
@@ -38,15 +39,11 @@ _TRANSPARENT = frozenset(
 @lru_cache(maxsize=SPELLINGS_MAX)
 def type_name(spelling: str) -> str:
     """The name of a type without generics, pointers and what may be missing; empty for unions, arrays and functions."""
-    if len(spelling) > TYPE_CHARS_MAX:
-        return ""
-    spelling = " ".join(spelling.split()).strip("\"'` ")
-    if marks := _MARKS.match(spelling):
-        return type_name(spelling[marks.end() :])
-    alternatives = _without_nothing(spelling, "|")
+    bare = _without_marks(spelling) if len(spelling) <= TYPE_CHARS_MAX else ""
+    alternatives = _without_nothing(bare, "|")
     if len(alternatives) != 1:
         return ""
-    named = _NAMED.fullmatch(_ENDS.sub("", alternatives[0]))
+    named = _NAMED.fullmatch(_ENDS.sub("", _without_marks(alternatives[0])))
     if named is None or named[1] in _NO_TYPES:
         return ""
     name, bracket, arguments = named.groups()
@@ -62,8 +59,21 @@ def _argument(name: str, arguments: str) -> str:
     return type_name(parts[0]) if parts and not (is_union and len(parts) > 1) else ""
 
 
+def _without_marks(spelling: str) -> str:
+    """The spelling on one line, without quotes around it and marks before it."""
+    spelling = " ".join(spelling.split())
+    while True:
+        quoted = _QUOTED.fullmatch(spelling)
+        bare = quoted[2] if quoted else _MARKS.sub("", spelling, count=1)
+        if bare == spelling:
+            return spelling
+        spelling = bare
+
+
 def _without_nothing(text: str, separator: str) -> list[str]:
     """The parts between separators that stand outside of brackets, without those that say that there is no value."""
+    if separator not in text:
+        return [text]
     parts, depth = [""], 0
     for character in text:
         depth += (character in "<[({") - (character in ">])}")

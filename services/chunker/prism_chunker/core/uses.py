@@ -8,10 +8,8 @@ import re
 from collections.abc import Collection
 from operator import attrgetter
 
-from tree_sitter import Node
-
 from prism_chunker.core.languages.table import Language
-from prism_chunker.core.names import WILDCARD, Names, head_of, text_of
+from prism_chunker.core.names import WILDCARD, Names, head_of
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Syntax
 from prism_chunker.core.references import QUALIFIER_CHARS_MAX, Places
@@ -19,16 +17,16 @@ from prism_contracts.code import CALLABLE_KINDS, Binding, Reference, ReferenceKi
 
 _USES = {"use": ReferenceKind.TYPE, "value": ReferenceKind.VALUE}
 _OWN_OBJECTS = frozenset({"self", "this", "cls", "$this"})
-_PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*([\w$]+)", re.DOTALL)
+_PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*((?!\d|\$\d)[\w$]+)", re.DOTALL)
 _HEAD = re.compile(rb"[\w$@]+")
 # Names of types, and of values, that languages bring along without a word of their own for them.
 _BUILT_IN = frozenset(
     {
         "Any", "Bool", "Boolean", "Byte", "Char", "Character", "Double", "Float", "Int", "Integer", "Long", "NULL", "Nothing", "Object",
         "Self", "Short", "String", "Unit", "Void", "any", "bool", "byte", "char", "comparable", "complex128", "complex64", "double",
-        "error", "false", "float", "float32", "float64", "int", "int16", "int32", "int64", "int8", "iota", "long", "nil", "nullptr",
+        "error", "false", "float", "float32", "float64", "int", "int16", "int32", "int64", "int8", "iota", "let", "long", "nil", "nullptr",
         "object", "rune", "self", "short", "size_t", "string", "super", "this", "true", "uint", "uint16", "uint32", "uint64", "uint8",
-        "uintptr", "undefined", "void",
+        "uintptr", "undefined", "var", "void",
     }
 )  # fmt: skip
 
@@ -37,31 +35,36 @@ def read_uses(
     syntax: Syntax, nesting: Nesting, places: Places, scopes: "Scopes", uses_max: int
 ) -> list[Reference]:
     """The uses that are worth keeping, in order of lines, none where a definition or another reference stands."""
-    definitions = {definition.name_start for definition in nesting.kept}
+    # Of `a.B`, neither `a` nor `B` is a use of its own: the longest match of a pattern comes first.
+    starts = {definition.name_start for definition in nesting.kept}
     taken = {node.end_byte for node, _ in places.values()}
+    for owner in ("owner", "path"):  # `impl Depot`, `func (d *Depot)`
+        taken.update(captures[owner][0].end_byte for captures in syntax.matches_with(owner))
     found: list[Reference] = []
     for key, kind in _USES.items():
         for captures in syntax.matches_with(key):
             node = captures[key][0]
-            start, end = node.start_byte, node.end_byte
-            if scopes.may_begin(syntax.source, start) and start not in definitions and end not in taken:
+            start, end = captures.get("qualifier", (node,))[0].start_byte, node.end_byte
+            if scopes.may_begin(syntax.source, start) and start not in starts and end not in taken:
+                starts.add(start)
                 taken.add(end)
-                use = _use(node, kind, syntax.source, nesting.around(start), scopes)
+                path = syntax.source[start:end].decode("utf-8", "replace")
+                use = _use(path, kind, node.end_point[0] + 1, nesting.around(start), scopes)
                 found += [use] if use else []
     return sorted(found, key=attrgetter("line"))[:uses_max]
 
 
-def _use(node: Node, kind: ReferenceKind, source: bytes, symbol: int, scopes: "Scopes") -> Reference | None:
-    path = _PATH.fullmatch(text_of(node, source))
+def _use(spelled: str, kind: ReferenceKind, line: int, symbol: int, scopes: "Scopes") -> Reference | None:
+    path = _PATH.fullmatch(spelled)
     qualifier, name = (path[1] or "", path[2]) if path else ("", "")
     if not name or not scopes.may_mean(qualifier, name, symbol):
         return None
     return Reference(
         name=name,
         kind=kind,
-        line=node.end_point[0] + 1,
+        line=line,
         symbol=symbol,
-        qualifier=qualifier if len(qualifier) <= QUALIFIER_CHARS_MAX else "",
+        qualifier=" ".join(qualifier.split()) if len(qualifier) <= QUALIFIER_CHARS_MAX else "",
     )
 
 

@@ -23,6 +23,7 @@ class Exports:
     private_name: re.Pattern[str] | None = None
     private_header: re.Pattern[str] | None = None
     public_header: re.Pattern[str] | None = None
+    public_member: re.Pattern[str] | None = None  # in a class, only what matches is public
     # False where the private header's word means something else inside a class (`static` in C++).
     inside_types: bool = True
 
@@ -91,10 +92,15 @@ def _parsed(
 
 _UNDERSCORE = Exports(private_name=re.compile(r"_(?!_\w*__$)"))
 _LISTED = Exports(by_keyword=True, private_name=_UNDERSCORE.private_name)
-_EXPORT_KEYWORD = Exports(by_keyword=True, private_name=re.compile(r"[#_]"))
 _CAPITAL = Exports(private_name=re.compile(r"[^A-Z]"))
 _PUB = Exports(public_header=re.compile(r"\bpub\b"))
-_PRIVATE = Exports(private_header=re.compile(r"\b(?:private|fileprivate)\b(?!\(set\))"))
+# Before the name, that is: `class Shop(private val depot: Depot)` is public.
+_PRIVATE_HEADER = re.compile(r"^[^(<:={]*\b(?:private|fileprivate)\b(?!\(set\))")
+_PRIVATE = Exports(private_header=_PRIVATE_HEADER)
+_EXPORT_KEYWORD = Exports(by_keyword=True, private_name=re.compile(r"[#_]"), private_header=_PRIVATE_HEADER)
+_PRIVATE_UNLESS_MARKED = Exports(
+    private_header=_PRIVATE_HEADER, public_member=re.compile(r"^[^(<:={]*\b(?:public|internal|protected)\b")
+)
 _STATIC = Exports(private_header=re.compile(r"^static\b"), inside_types=False)
 _LOCAL = Exports(private_header=re.compile(r"^local\b"))
 _STARRED = Exports(public_header=re.compile(r"^[^(=:]*\*"))
@@ -131,25 +137,27 @@ _ALL = (
     _parsed(
         "tsx", "tsx", queries="ecmascript typescript jsx", exports=_EXPORT_KEYWORD, constructor="constructor"
     ),
-    _parsed("go", "go", exports=_CAPITAL),
-    _parsed("rust", "rs", exports=_PUB),
-    _parsed("java", "java", exports=_PRIVATE),
-    _parsed("kotlin", "kt kts", exports=_PRIVATE),
-    _parsed("scala", "scala sc sbt", exports=_PRIVATE),
+    _parsed("go", "go", exports=_CAPITAL, shares_names=True),
+    _parsed("rust", "rs", exports=_PUB, own_object="self"),
+    _parsed("java", "java", exports=_PRIVATE, bare_members=True, shares_names=True),
+    _parsed("kotlin", "kt kts", exports=_PRIVATE, bare_members=True, shares_names=True),
+    _parsed("scala", "scala sc sbt", exports=_PRIVATE, bare_members=True, shares_names=True),
     _parsed("groovy", "groovy gradle gvy", "jenkinsfile", "groovy", exports=_PRIVATE),
-    _parsed("c", "c", queries="c_family", exports=_STATIC, c_family=True),
+    _parsed("c", "c", queries="c_family", exports=_STATIC, c_family=True, shares_names=True),
     _parsed(
         "cpp",
         "cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp ino cu cuh",
         queries="c_family cpp",
         exports=_STATIC,
         c_family=True,
+        bare_members=True,
+        shares_names=True,
     ),
-    _parsed("objc", "mm", queries="c_family objc", exports=_STATIC, c_family=True),
-    _parsed("csharp", "cs csx", exports=_PRIVATE),
+    _parsed("objc", "mm", queries="c_family objc", exports=_STATIC, c_family=True, shares_names=True),
+    _parsed("csharp", "cs csx", exports=_PRIVATE_UNLESS_MARKED, bare_members=True, shares_names=True),
     _parsed("fsharp", "fs fsx fsi", exports=_PRIVATE),
-    _parsed("swift", "swift", exports=_PRIVATE),
-    _parsed("dart", "dart", exports=_UNDERSCORE),
+    _parsed("swift", "swift", exports=_PRIVATE, own_object="self", bare_members=True, shares_names=True),
+    _parsed("dart", "dart", exports=_UNDERSCORE, bare_members=True, shares_names=True),
     _parsed("zig", "zig zon", exports=_PUB),
     _parsed("d", "d di"),
     _parsed("nim", "nim nims nimble", exports=_STARRED),
@@ -159,8 +167,13 @@ _ALL = (
         "rakefile gemfile podfile vagrantfile guardfile",
         "ruby",
         constructor="initialize",
+        own_object="self",
+        bare_members=True,
+        shares_names=True,
     ),
-    _parsed("php", "php phtml php5 inc", "", "php", exports=_PRIVATE, constructor="__construct"),
+    _parsed(
+        "php", "php phtml php5 inc", "", "php", exports=_PRIVATE, constructor="__construct", shares_names=True
+    ),
     _parsed("lua", "lua rockspec", "", "lua luajit", exports=_LOCAL),
     _parsed("luau", "luau", queries="lua luau", exports=_LOCAL),
     _parsed("perl", "pl pm pod t", "", "perl", exports=_UNDERSCORE),

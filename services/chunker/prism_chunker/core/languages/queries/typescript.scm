@@ -49,7 +49,6 @@
 (required_parameter value: [(identifier) (member_expression)] @value)
 
 (variable_declarator name: (identifier) @bound type: (type_annotation (_) @declared)? value: (_)? @given)
-(variable_declarator name: (identifier) @bound value: (as_expression (_) (_) @declared))
 (required_parameter (accessibility_modifier) pattern: (identifier) @member type: (type_annotation (_) @declared))
 (required_parameter "readonly" pattern: (identifier) @member type: (type_annotation (_) @declared))
 (required_parameter pattern: (identifier) @bound type: (type_annotation (_) @declared)? value: (_)? @given)
