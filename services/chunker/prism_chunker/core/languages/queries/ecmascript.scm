@@ -33,7 +33,7 @@
 (new_expression constructor: (member_expression object: (_) @qualifier property: (property_identifier) @call))
 (assignment_expression left: (member_expression object: (_) @qualifier property: (property_identifier) @assign))
 
-(import_statement (import_clause (identifier) @import) source: (string) @module)
+(import_statement (import_clause (identifier) @default) source: (string) @module)
 (import_statement (import_clause (named_imports (import_specifier name: (identifier) @import !alias))) source: (string) @module)
 (import_statement (import_clause (named_imports (import_specifier name: (identifier) @import alias: (identifier) @alias))) source: (string) @module)
 (import_statement (import_clause (namespace_import (identifier) @alias)) source: (string) @file)
@@ -84,4 +84,6 @@
 (assignment_expression left: [(identifier) (member_expression object: (this))] @bound right: (_) @given)
 (arrow_function parameter: (identifier) @bound)
 (catch_clause parameter: (identifier) @bound)
+(program (export_statement "default" @bound value: (identifier) @declared))
+(program (export_statement "default" @bound declaration: (_ name: (_) @declared)))
 (for_in_statement left: (identifier) @bound)
