@@ -9,7 +9,7 @@ in the source, and what reads as items counts as if the macro were not there.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -57,14 +57,14 @@ class Syntax:
         for pattern, captures in matches:
             self.matches[pattern].append(captures)
 
-    def matches_with(self, *names: str) -> Iterator[Captures]:
+    def matches_with(self, *names: str) -> list[Captures]:
         """The matches that have one of the captures, in the order of the patterns in the query."""
-        for pattern in sorted({pattern for name in names for pattern in self.patterns.get(name, ())}):
-            for captures in self.matches.get(pattern, ()):
-                if any(
-                    name in captures for name in names
-                ):  # a pattern may have it in one of its alternatives only
-                    yield captures
+        patterns = sorted({pattern for name in names for pattern in self.patterns.get(name, ())})
+        found = [
+            captures for pattern in patterns if pattern in self.matches for captures in self.matches[pattern]
+        ]
+        # A pattern may have a capture in one of its alternatives only.
+        return [captures for captures in found if not captures.keys().isdisjoint(names)]
 
     def children(self, node: Node) -> list[Node]:
         """The children of a node, those of macro arguments being their items."""

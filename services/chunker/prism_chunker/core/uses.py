@@ -44,28 +44,34 @@ def read_uses(
     for key, kind in _USES.items():
         for captures in syntax.matches_with(key):
             node = captures[key][0]
-            start, end = captures.get("qualifier", (node,))[0].start_byte, node.end_byte
-            if scopes.may_begin(syntax.source, start) and start not in starts and end not in taken:
-                starts.add(start)
+            start = captures["qualifier"][0].start_byte if "qualifier" in captures else node.start_byte
+            if start in starts or not scopes.may_begin(syntax.source, start):
+                continue
+            starts.add(start)
+            if (end := node.end_byte) not in taken:
                 taken.add(end)
                 path = syntax.source[start:end].decode("utf-8", "replace")
-                use = _use(path, kind, node.end_point[0] + 1, nesting.around(start), scopes)
-                found += [use] if use else []
+                qualifier, name = _split(path)
+                symbol = nesting.around(start)
+                if name and scopes.may_mean(qualifier, name, symbol):
+                    found.append(
+                        Reference(
+                            name=name,
+                            kind=kind,
+                            line=node.end_point[0] + 1,
+                            symbol=symbol,
+                            qualifier=qualifier if len(qualifier) <= QUALIFIER_CHARS_MAX else "",
+                        )
+                    )
     return sorted(found, key=attrgetter("line"))[:uses_max]
 
 
-def _use(spelled: str, kind: ReferenceKind, line: int, symbol: int, scopes: "Scopes") -> Reference | None:
-    path = _PATH.fullmatch(spelled)
-    qualifier, name = (path[1] or "", path[2]) if path else ("", "")
-    if not name or not scopes.may_mean(qualifier, name, symbol):
-        return None
-    return Reference(
-        name=name,
-        kind=kind,
-        line=line,
-        symbol=symbol,
-        qualifier=" ".join(qualifier.split()) if len(qualifier) <= QUALIFIER_CHARS_MAX else "",
-    )
+def _split(path: str) -> tuple[str, str]:
+    """What stands before the last dot, and the name behind it; two empty strings for what is no path."""
+    if path.isidentifier():
+        return "", path
+    parts = _PATH.fullmatch(path)
+    return (" ".join((parts[1] or "").split()), parts[2]) if parts else ("", "")
 
 
 class Scopes:
@@ -83,10 +89,10 @@ class Scopes:
         variables: Collection[bytes],
     ) -> None:
         self._names = names
-        self._variables = variables
         self._nesting = nesting
         self._sees_others = language.shares_names or WILDCARD in names.imported
         self._heads = {name.encode() for name in (*names.known, *_OWN_OBJECTS)}
+        self._hidden = {*variables, *(name.encode() for name in _BUILT_IN)} if self._sees_others else set()
         self._locals = {
             (binding.symbol, binding.name)
             for binding in bindings
@@ -95,17 +101,20 @@ class Scopes:
 
     def may_begin(self, source: bytes, start: int) -> bool:
         """Whether what begins at a byte may be worth a reference: a quick look at its first name, which settles most."""
-        head = _HEAD.match(source, start)
-        return head is not None and (self._sees_others or head.group() in self._heads)
+        found = _HEAD.match(source, start)
+        if found is None:
+            return False
+        head = found.group()
+        return head in self._heads or (self._sees_others and head not in self._hidden)
 
     def may_mean(self, qualifier: str, name: str, symbol: int) -> bool:
         """Whether a name, with what stands before its last dot, is worth a reference in a symbol."""
-        head = head_of(qualifier) or name
+        head = head_of(qualifier) if qualifier else name
         if head in _OWN_OBJECTS or qualifier.startswith("@"):
             return name in self._names.members
         if head in self._names.known:
             return not self._is_local(head, symbol)
-        return self._sees_others and head not in _BUILT_IN and head.encode() not in self._variables
+        return self._sees_others
 
     def _is_local(self, name: str, symbol: int) -> bool:
         while symbol >= 0:

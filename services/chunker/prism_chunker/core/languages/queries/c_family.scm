@@ -72,7 +72,6 @@
 (assignment_expression left: (field_expression argument: (_) @qualifier field: (field_identifier) @assign))
 (preproc_include path: (_) @file)
 
-(type_identifier) @use
 (argument_list (identifier) @value)
 (init_declarator value: (identifier) @value)
 (assignment_expression right: (identifier) @value)

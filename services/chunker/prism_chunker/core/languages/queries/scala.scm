@@ -28,7 +28,7 @@
 (extends_clause type: (type_identifier) @extends)
 (extends_clause type: (generic_type type: (type_identifier) @extends))
 (assignment_expression left: (field_expression value: (_) @qualifier field: (identifier) @assign))
-(import_declaration path: (identifier) @import .) @from
+(import_declaration (identifier) @import .) @from
 (import_declaration (namespace_wildcard) @import) @from
 (import_declaration (namespace_selectors (identifier) @import)) @from
 (import_declaration (namespace_selectors (arrow_renamed_identifier name: (identifier) @import alias: (identifier) @alias))) @from
