@@ -23,6 +23,8 @@ CALLEE_CHARS_MAX = 80
 # Expressions around a call that are looked through.
 WRAPPERS_MAX = 8
 
+# The word under which a module exports what it does by default.
+_DEFAULT = "default"
 # Expressions that make a value by calling something, which is named before the arguments or the fields.
 _CALLS = frozenset(
     {
@@ -106,7 +108,8 @@ class BindingReader:
         wanted = {name.encode() for name in (*names.known, *names.objects)}
         kept: list[Binding] = []
         for name, variables in self._variables.items():
-            is_wanted = not name or name in wanted or _OWN_OBJECT.match(name)
+            is_exported = variables[0].node.type == _DEFAULT
+            is_wanted = not name or name in wanted or _OWN_OBJECT.match(name) or is_exported
             if is_wanted and len(kept) < bindings_max:
                 kept += self._of_name(variables, is_known=name.decode("utf-8", "replace") in names.known)
         return tuple(sorted(kept[:bindings_max], key=attrgetter("line")))

@@ -20,7 +20,7 @@ NAME_CHARS_MAX = 200
 KINDS: dict[str, ReferenceKind] = {
     str(kind): kind for kind in ReferenceKind if kind not in (ReferenceKind.TYPE, ReferenceKind.VALUE)
 }
-KINDS |= {"item": ReferenceKind.IMPORT, "file": ReferenceKind.IMPORT}
+KINDS |= {"item": ReferenceKind.IMPORT, "file": ReferenceKind.IMPORT, "default": ReferenceKind.IMPORT}
 _FROM = re.compile(r"\w+\s+([\w.]+?)\.?\s*(?:[{_*].*)?$", re.DOTALL)
 _DOTTED = re.compile(r"(?:(.*?)(?:::|[./\\]))?([^./\\:]+)$", re.DOTALL)
 
@@ -60,6 +60,9 @@ def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting:
     kind = KINDS[key]
     name = _of(key, captures, source)
     qualifier = _of("qualifier", captures, source).rstrip(".:") if "qualifier" in captures else ""
+    alias = _of("alias", captures, source) if "alias" in captures else ""
+    if key == "default":
+        name, alias = key, name
     if kind is ReferenceKind.IMPORT:
         name, qualifier = _imported(name, captures, source)
     elif len(qualifier) > QUALIFIER_CHARS_MAX:
@@ -70,7 +73,7 @@ def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting:
         line=node.start_point[0] + 1,
         symbol=nesting.around(node.start_byte),
         qualifier=qualifier,
-        alias=_of("alias", captures, source) if "alias" in captures else "",
+        alias=alias,
     )
 
 
