@@ -225,7 +225,9 @@ class Binding(Fact, frozen=True):
     Without `type` and `made_by` it says only that the name is given a value here, and hides what it meant before.
     """
 
-    # As it stands before a dot: `depot`, `self.depot`. Empty for what the enclosing callable is declared to return.
+    # As it stands before a dot: `depot`, `$depot`. A member of the enclosing class has `self.` before it in Python, Ruby, Rust and Swift
+    # and `this.` in all other languages, also where the source says `@depot`, `$this->depot` or, as its language allows, just `depot`.
+    # Empty for what the enclosing callable is declared to return.
     name: str
     line: int
     # Position of the enclosing symbol in the file's list of symbols, -1 outside of all. A parameter is inside its function.

@@ -2,7 +2,16 @@ import numpy as np
 import pytest
 
 from prism_contracts.base import Lane, chunk_id, file_id, generation, repo_id
-from prism_contracts.code import Chunk, FileFlags, Reference, ReferenceKind, SkipReason, Symbol, SymbolKind
+from prism_contracts.code import (
+    Binding,
+    Chunk,
+    FileFlags,
+    Reference,
+    ReferenceKind,
+    SkipReason,
+    Symbol,
+    SymbolKind,
+)
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChunked, FileEmbedded, FileEvent, FileFailed, FileRemoved, FileSkipped
 from prism_indexer.core import points as points_module
@@ -14,7 +23,7 @@ from prism_indexer.core.points import (
     skipped_point,
 )
 from prism_indexer.handlers import Work, _rounds
-from prism_runtime.packing import pack_references, unpack_symbols
+from prism_runtime.packing import pack_bindings, pack_references, unpack_symbols
 from prism_runtime.vectors import to_message
 from prism_search.core.outline import Definition, Outline
 from prism_store.grams import write_signature
@@ -30,6 +39,7 @@ SYMBOLS = (
     ),
     Symbol(name="MAX", qualified_name="MAX", kind=SymbolKind.CONSTANT, start_line=4, end_line=4, name_line=4),
 )  # fmt: skip
+BINDINGS = pack_bindings([Binding(name="depot", line=3, symbol=1, type="Depot")])
 REFERENCES = pack_references([Reference(name="find", kind=ReferenceKind.CALL, line=3, symbol=1)])
 
 
@@ -56,6 +66,7 @@ def embedded(version: int = 7, **fields) -> FileEmbedded:
             ),
             "symbols": SYMBOLS,
             "references": REFERENCES,
+        "bindings": BINDINGS,
             "redactions": ("b-rule", "a-rule", "b-rule"),
         }
         | fields,
@@ -92,6 +103,7 @@ def test_an_indexed_file_is_exactly_this_point():
         "symbol_text": "Route stop MAX",
         "definitions": "T\tclass\t1\t3\tRoute\nF\tmethod\t2\t3\tRoute.stop\nV\tconstant\t4\t4\tMAX",
         "references": REFERENCES,
+        "bindings": BINDINGS,
     }
 
 

@@ -22,6 +22,8 @@ from prism_contracts.code import Binding, SymbolKind
 CALLEE_CHARS_MAX = 80
 # Expressions around a call that are looked through.
 WRAPPERS_MAX = 8
+# Places of a variable that are looked at for what it hands on.
+SOURCES_MAX = 20
 
 # The word under which a module exports what it does by default.
 _DEFAULT = "default"
@@ -98,6 +100,7 @@ class BindingReader:
         self._nesting = nesting
         self._variables = variables
         self._definitions = {definition.name_start: at for at, definition in enumerate(nesting.kept)}
+        self._generics = {text_of(one["generic"][0], syntax.source) for one in syntax.matches_with("generic")}
         self._imported = {
             (captures.get("alias") or captures["import"])[0].start_byte
             for captures in syntax.matches_with("alias", "import")
@@ -111,17 +114,22 @@ class BindingReader:
             is_exported = variables[0].node.type == _DEFAULT
             is_wanted = not name or name in wanted or _OWN_OBJECT.match(name) or is_exported
             if is_wanted and len(kept) < bindings_max:
-                kept += self._of_name(variables, is_known=name.decode("utf-8", "replace") in names.known)
+                kept += self._of_name(self._label(name), variables, names)
         return tuple(sorted(kept[:bindings_max], key=attrgetter("line")))
 
-    def _of_name(self, variables: Sequence[Variable], *, is_known: bool) -> list[Binding]:
-        """What a name is bound to. Where that says nothing it is worth knowing if it hides what the name means elsewhere."""
-        bindings = [self._binding(variable) for variable in _best(variables)]
-        read = [binding for binding in bindings if binding is not None]
-        says = [binding for binding in read if binding.type or binding.made_by]
-        return read if read and read[0].name and (says or is_known) else says
+    def _label(self, name: bytes) -> str:
+        """The name of a binding: a member of the own object is called alike however it is written."""
+        own = _OWN_OBJECT.match(name)
+        rest = name[own.end() :] if own else name
+        return f"{self._own if own else ''}{' '.join(rest.decode('utf-8', 'replace').split())}"
 
-    def _binding(self, variable: Variable) -> Binding | None:
+    def _of_name(self, name: str, variables: Sequence[Variable], names: Names) -> list[Binding]:
+        """What a name is bound to. Where that says nothing it is worth knowing if it hides what the name means elsewhere."""
+        read = [binding for one in _best(variables) if (binding := self._binding(name, one))]
+        says = [binding for binding in read if binding.type or binding.made_by]
+        return read if name and (says or name in names.known) else says
+
+    def _binding(self, name: str, variable: Variable) -> Binding | None:
         """The binding, or None where a name is imported, defined without a word about its type, or made to be nothing."""
         subject, node, captures = variable
         own = self._definitions.get(node.start_byte)
@@ -137,7 +145,7 @@ class BindingReader:
         if not (type_ or made_by) and (own is not None or _is_nothing(captures)):
             return None
         return Binding(
-            name=self._name(variable),
+            name=name,
             line=node.start_point[0] + 1,
             symbol=symbol,
             type=type_,
@@ -149,7 +157,7 @@ class BindingReader:
         captures = variable.captures
         declared = captures.get("declared") or captures.get("returned")
         type_ = type_name(self._text(declared[0], declared[-1])) if declared else ""
-        if type_ and not self._is_generic(type_):
+        if type_ and type_ not in self._generics:
             return ("" if "returned" in captures and type_ in _PRIMITIVES else type_), ""
         if made := captures.get("made"):
             return "", _callee(self._text(made[0], made[-1]))
@@ -160,9 +168,10 @@ class BindingReader:
     def _given(self, node: Node, symbol: int, *, follow: bool = True) -> tuple[str, str]:
         """What an expression makes: what it calls, or what the variable that it names is bound to around it."""
         for _ in range(WRAPPERS_MAX):
-            if node.type not in _WRAPPERS or not node.named_children:
+            inner = node.named_child(node.named_child_count - 1) if node.type in _WRAPPERS else None
+            if inner is None:
                 break
-            node = node.named_children[-1]
+            node = inner
         if node.type in _CALLS:
             return "", _callee(self._before_arguments(node))
         if node.type in _CASTS:
@@ -177,7 +186,7 @@ class BindingReader:
         name = self._source[node.start_byte : node.end_byte]
         bound = [
             other
-            for other in self._variables.get(name, ())
+            for other in self._variables.get(name, ())[:SOURCES_MAX]
             if other.node.start_byte < node.start_byte
             and self._nesting.around(other.node.start_byte) == symbol
         ]
@@ -185,32 +194,22 @@ class BindingReader:
         return found[-1] if found else ("", "")
 
     def _before_arguments(self, call: Node) -> str:
-        last = call.named_children[-1]
-        is_last = last.type in _ARGUMENTS
-        after = (
-            call.child_by_field_name("arguments") or call.child_by_field_name("body") or (is_last and last)
-        )
+        """What stands in a call before its arguments, which some grammars give no field."""
+        after = call.child_by_field_name("arguments") or call.child_by_field_name("body")
+        if after is None:
+            last = call.named_child(call.named_child_count - 1)
+            after = last if last is not None and last.type in _ARGUMENTS else None
         end = after.start_byte if after else call.end_byte
         return " ".join(self._source[call.start_byte : end].decode("utf-8", "replace").split())
 
     def _text(self, first: Node, last: Node) -> str:
         return self._source[first.start_byte : last.end_byte].decode("utf-8", "replace")
 
-    def _is_generic(self, name: str) -> bool:
-        return any(variable.subject == "generic" for variable in self._variables.get(name.encode(), ()))
-
-    def _name(self, variable: Variable) -> str:
-        if variable.subject == "returned":
-            return ""
-        text = text_of(variable.node, self._source)
-        if variable.subject == "member":
-            return self._own + text
-        own = _OWN_OBJECT.match(variable.node.text or b"")
-        return self._own + text[own.end() :] if own else text
-
 
 def _best(variables: Sequence[Variable]) -> Iterable[Variable]:
     """Of the patterns that match one name, the one that says most."""
+    if len(variables) == 1:
+        return variables
     best: dict[tuple[int, str], Variable] = {}
     for variable in variables:
         place = variable.node.start_byte, variable.subject
@@ -222,7 +221,9 @@ def _best(variables: Sequence[Variable]) -> Iterable[Variable]:
 
 def _callee(text: str) -> str:
     """What is called, if that is a name with dots."""
-    unwrapped = _UNWRAPPED.fullmatch(text)
+    if text.replace(".", "").isidentifier():  # as most are
+        return text if len(text) <= CALLEE_CHARS_MAX else ""
+    unwrapped = _UNWRAPPED.fullmatch(text) if "(" in text else None
     named = _CALLEE.fullmatch(unwrapped[1] if unwrapped else text)
     return named[1] if named and len(named[1]) <= CALLEE_CHARS_MAX else ""
 
