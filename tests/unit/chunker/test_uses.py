@@ -157,7 +157,7 @@ def imports(path: str, text: str) -> str:
     [
         ("a.py", "import a.b, c as d", "a.b>b c>c=d"),
         ("a.py", "from .m import x as y, z\nfrom n import *", ".m>x=y .m>z n>*"),
-        ("a.ts", "import d, { a, b as c } from './m'", "./m>d ./m>a ./m>b=c"),
+        ("a.ts", "import d, { a, b as c } from './m'", "./m>default=d ./m>a ./m>b=c"),
         ("a.ts", "import type { A } from './m'; import { type B } from './n'", "./m>A ./n>B"),
         ("a.ts", "import * as m from './m'; import './side'; import f = require('f')", "./m>m=m ./side>side f>f=f"),
         ("a.ts", "export { a, b as c } from './m'; export * from './n'; export * as k from './k'", "./m>a ./m>b=c ./n>* ./k>k=k"),
