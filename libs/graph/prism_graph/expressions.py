@@ -47,7 +47,7 @@ def steps_of(expression: str) -> tuple[Step, ...]:
             return ()
         steps.append(Step(name[0].strip("!?")))
         at = _after_generics(text, name.end())
-        while text.startswith("(", at):
+        while text.startswith(("(", "{"), at):  # `Depot{gate}` makes one in Go, Rust and Swift
             at = _end_of_group(text, at)
             if not at:
                 return ()

@@ -136,6 +136,15 @@ def test_a_wildcard_import_may_bring_any_name() -> None:
     assert used("a.py", f"from rates import *\n{text}", ReferenceKind.VALUE) == {"rate"}
 
 
+def test_arguments_of_a_generic_are_uses_where_no_type_is_expected() -> None:
+    text = "from rates import Money, Table\nclass Rates(Table[Money]): ...\nget(model=list[Money])\n"
+    found = [(one.line, one.name, one.kind) for one in chunk_file("a.py", text).references]
+    assert (3, "Money", ReferenceKind.VALUE) in found
+    assert (2, "Table", ReferenceKind.EXTENDS) in found
+    dotted = "import rates\nclass Rates(rates.Table[int]): ...\n"
+    assert used("a.py", dotted, ReferenceKind.EXTENDS) == {"rates.Table"}
+
+
 def test_the_list_of_what_a_module_gives_away_names_it() -> None:
     assert used(
         "a.py", "__all__ = ['f']\n__all__ += ('g',)\ndef f(): ...\ndef g(): ...\n", ReferenceKind.VALUE

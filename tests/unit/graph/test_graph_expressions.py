@@ -19,6 +19,8 @@ def spelled(expression: str) -> list[str]:
         ("self.depot.open(1, f(2))", ["self", "depot", "open", "()"]),
         ("super()", ["super", "()"]),
         ("new Depot(gate)", ["Depot", "()"]),
+        ("(&Depot{gate: open})", ["Depot", "()"]),
+        ("Depot{}.gate", ["Depot", "()", "gate"]),
         ("(await open_depot())", ["open_depot", "()"]),
         ("this.depot?.gate", ["this", "depot", "gate"]),
         ("this.depot!.gate", ["this", "depot", "gate"]),

@@ -173,18 +173,13 @@ def _around(found: Sequence[Found], listed: Files, read: Container[str]) -> Sequ
     """Files that may give a definition on without holding its name: those that stand for a folder around it, and those that
     name the packages that folders are.
     """
-    around = {
-        point.id: point
-        for one in found
-        for point in listed.around(one.point.text("scope"), one.point.text("path"))
-        if point.id not in read
-    }
+    folders = (
+        point for one in found for point in listed.around(one.point.text("scope"), one.point.text("path"))
+    )
     is_packaged = any(one.point.text("language") in ECMASCRIPT for one in found)
-    manifests = listed.with_key(MANIFEST) if is_packaged else ()
-    return [
-        *islice(around.values(), AROUND_MAX),
-        *(point for point in manifests[:MANIFESTS_MAX] if point.id not in read),
-    ]
+    manifests = listed.with_key(MANIFEST)[:MANIFESTS_MAX] if is_packaged else ()
+    around = {point.id: point for point in (*manifests, *folders) if point.id not in read}
+    return list(around.values())[: MANIFESTS_MAX + AROUND_MAX]
 
 
 def _homes(found: Sequence[Found], files: Sequence[SourceFile]) -> list[Home]:

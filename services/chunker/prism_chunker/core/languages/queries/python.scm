@@ -23,6 +23,7 @@
 (class_definition superclasses: (argument_list (identifier) @extends))
 (class_definition superclasses: (argument_list (attribute object: (_) @qualifier attribute: (identifier) @extends)))
 (class_definition superclasses: (argument_list (subscript value: (identifier) @extends)))
+(class_definition superclasses: (argument_list (subscript value: (attribute object: (_) @qualifier attribute: (identifier) @extends))))
 (assignment left: (attribute object: (_) @qualifier attribute: (identifier) @assign))
 (augmented_assignment left: (attribute object: (_) @qualifier attribute: (identifier) @assign))
 
@@ -59,6 +60,7 @@
 (if_statement condition: (identifier) @value)
 (lambda body: (identifier) @value)
 (subscript value: (identifier) @value)
+(subscript subscript: (identifier) @value)
 (subscript subscript: (attribute) @value)
 (for_statement right: (identifier) @value)
 (for_in_clause right: (identifier) @value)
