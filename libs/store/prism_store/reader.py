@@ -16,8 +16,9 @@ from prism_store.schema import FAST_VECTOR, alias, deep_vector
 PAGE_POINTS = 2_000
 COUNTS_MAX = 10_000
 
-CHUNK_FIELDS = ["file", "generation", "start", "end", "symbol", "kind"]
-RANK_FIELDS = ["path", "generation", "status", "language", "prose", "flags", "definitions", "lines", "starts"]
+RANK_FIELDS = [
+    "path", "generation", "status", "language", "prose", "flags", "definitions", "lines", "starts", "chunk_symbols",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

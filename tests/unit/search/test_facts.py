@@ -59,15 +59,6 @@ async def test_after_an_import_that_was_given_up_nothing_is_believed():
         assert (await facts.files(target(3, 1), ["f"]))["f"].generation == generation
 
 
-async def test_a_chunk_is_read_once_for_ever():
-    reader = FakeReader()
-    facts = Facts(reader)
-    scope = target(2, 1).scope
-    await facts.chunks(scope, ["c1", "c2"])
-    await facts.chunks(scope, ["c2", "c3"])
-    assert reader.asked == [["c1", "c2"], ["c3"]]
-
-
 async def test_what_is_forgotten_is_read_again():
     reader = FakeReader()
     facts = Facts(reader)

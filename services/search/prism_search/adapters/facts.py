@@ -1,34 +1,19 @@
-"""What is known of chunks and files between questions, so that the store reads few payloads: they are what costs.
+"""What is known of files between questions, so that the store reads few payloads: they are what costs.
 
-A chunk's id is its content address: what was read of it once holds for ever. A file point changes with every version
-of the file; what was read of it is used while its repository is quiet: the newest import that began has ended well.
-Never holds texts.
+A file point changes with every version of the file; what was read of it is used while its repository is quiet: the
+newest import that began has ended well. Never holds texts.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from prism_contracts.rpc import Scope
 from prism_search.adapters.kept import Kept
 from prism_search.adapters.repositories import Target
 from prism_search.core.outline import Outline
-from prism_store.reader import CHUNK_FIELDS, RANK_FIELDS, Reader, StoredPoint
+from prism_store.reader import RANK_FIELDS, Reader, StoredPoint
 
-CHUNKS_KEPT_MAX = 150_000
 # Definitions of the files that are kept, in characters: some 20,000 files.
 OUTLINE_CHARS_MAX = 24_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkFacts:
-    """Where a chunk is."""
-
-    file: str
-    generation: str
-    start: int
-    end: int
-    symbol: str
-    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +29,7 @@ class FileFacts:
     prose: bool
     lines: int
     starts: str  # first lines of its chunks
+    chunk_symbols: str  # what each chunk is part of
     outline: Outline
     corpus_version: int  # of its repository, when it was read
 
@@ -53,17 +39,7 @@ class Facts:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._chunks: Kept[str, ChunkFacts] = Kept(CHUNKS_KEPT_MAX)
         self._files: Kept[str, FileFacts] = Kept(OUTLINE_CHARS_MAX)
-
-    async def chunks(self, scope: Scope, ids: Iterable[str]) -> dict[str, ChunkFacts]:
-        """Those of the chunks that exist, or existed when they were first asked for."""
-        known = {id_: self._chunks.get(id_) for id_ in ids}
-        missing = [id_ for id_, facts in known.items() if facts is None]
-        for id_, point in (await self._reader.points(scope, missing, CHUNK_FIELDS)).items():
-            facts = known[id_] = _chunk_facts(point)
-            self._chunks.keep(id_, facts, 1)
-        return {id_: facts for id_, facts in known.items() if facts is not None}
 
     async def files(self, target: Target, ids: Iterable[str]) -> dict[str, FileFacts]:
         """Those of the files that exist now."""
@@ -86,17 +62,6 @@ class Facts:
         return facts if facts and versions.get(facts.scope) == facts.corpus_version else None
 
 
-def _chunk_facts(point: StoredPoint) -> ChunkFacts:
-    return ChunkFacts(
-        file=point.text("file"),
-        generation=point.text("generation"),
-        start=point.number("start"),
-        end=point.number("end"),
-        symbol=point.text("symbol"),
-        kind=point.text("kind"),
-    )
-
-
 def _file_facts(point: StoredPoint, corpus_version: int) -> FileFacts:
     return FileFacts(
         file=point.id,
@@ -108,6 +73,7 @@ def _file_facts(point: StoredPoint, corpus_version: int) -> FileFacts:
         prose=bool(point.payload.get("prose")),
         lines=point.number("lines"),
         starts=point.text("starts"),
+        chunk_symbols=point.text("chunk_symbols"),
         outline=Outline(point.text("definitions")),
         corpus_version=corpus_version,
     )

@@ -8,25 +8,26 @@ its vector, from the embedder, meanwhile ───▶ legs ─┴▶ fused candi
 import asyncio
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean, pstdev
 
 from qdrant_client import models
 
+from prism_contracts.base import file_of, is_of_generation
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Corpus, Detail, Hit, SearchAnswer, SearchReply, SearchRequest
 from prism_search.adapters.answers import Answers
 from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, QueryVectors
-from prism_search.adapters.facts import ChunkFacts, Facts, FileFacts
+from prism_search.adapters.facts import Facts, FileFacts
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.advice import next_actions
-from prism_search.core.candidates import CANDIDATES_MAX, Candidate, ChunkHit, fuse
+from prism_search.core.candidates import CANDIDATES_MAX, Candidate, ChunkHit, fuse, locate_chunks
 from prism_search.core.confidence import confidence
 from prism_search.core.diagnosis import diagnose
 from prism_search.core.dropping import dropped_by, filters_of
@@ -57,6 +58,7 @@ FILE_LIMIT = 60
 EXACT_LIMIT = 40
 FILTERED_FACTOR = 3  # more is asked for and considered where a filter will drop some afterwards
 
+CHUNK_LEGS = ("keyword", FAST_LEG)
 FILE_LEGS = frozenset({"path", "symbol", "exact", DEEP_LEG})
 
 
@@ -68,7 +70,6 @@ class Found:
     """What the legs brought, by leg."""
 
     points: dict[str, list[StoredPoint]]
-    chunks: dict[str, ChunkFacts]
     missing: tuple[str, ...] = ()
 
 
@@ -195,9 +196,7 @@ class SearchHandler:
         by_words, by_vectors = await asyncio.gather(
             self._points(target, _word_legs(request, query)), self._near(request, target, embedding)
         )
-        points = by_words | by_vectors
-        ids = (point.id for leg, found in points.items() if leg not in FILE_LEGS for point in found)
-        return Found(points, await self._facts.chunks(target.scope, ids), embedding.result().missing)
+        return Found(by_words | by_vectors, embedding.result().missing)
 
     async def _near(
         self, request: SearchRequest, target: Target, embedding: asyncio.Task[QueryVectors]
@@ -297,28 +296,30 @@ def _chunk_conditions(request: SearchRequest) -> tuple[models.Condition, ...]:
 
 def _files_of(found: Found, leg: str) -> list[str]:
     """The files of a leg's points, in their order."""
-    ids = (point.id for point in found.points[leg])
-    if leg in FILE_LEGS:
-        return list(ids)
-    return [found.chunks[id_].file for id_ in ids if id_ in found.chunks]
+    ids = [point.id for point in found.points[leg]]
+    return ids if leg in FILE_LEGS else [file_of(id_) for id_ in ids]
 
 
 def _stale_files(found: Found, files: dict[str, FileFacts]) -> set[str]:
     """Files that were replaced between the legs and their file points: a chunk of another version came, none of this."""
     old: set[str] = set()
     current: set[str] = set()
-    for chunk in found.chunks.values():
-        file = files.get(chunk.file)
+    for point in _chunks(found):
+        file = files.get(file_of(point.id))
         if file is not None:
-            (current if chunk.generation == file.generation else old).add(file.file)
+            (current if is_of_generation(point.id, file.generation) else old).add(file.file)
     return old - current
+
+
+def _chunks(found: Found) -> Iterator[StoredPoint]:
+    return (point for leg in CHUNK_LEGS for point in found.points.get(leg, ()))
 
 
 def _candidates_of(
     found: Found, files: dict[str, FileFacts], ranks: dict[str, dict[str, int]], stale: set[str]
 ) -> list[Candidate]:
     """Candidates with their chunks, those of another version left out."""
-    keyword, vector = (_chunks_by_file(found, leg) for leg in ("keyword", FAST_LEG))
+    keyword, vector = (_chunks_by_file(found, leg) for leg in CHUNK_LEGS)
     deep = {point.id: point.score for point in found.points.get(DEEP_LEG, ())}
     fast_spread, deep_spread = _spread(found, FAST_LEG), _spread(found, DEEP_LEG)
     candidates = []
@@ -327,8 +328,8 @@ def _candidates_of(
         if facts is None or not facts.generation:
             continue
         file = _candidate(facts, legs)
-        file.keyword_chunks = _current(found, keyword.get(file_id, ()), file)
-        file.vector_chunks = _current(found, vector.get(file_id, ()), file)
+        file.keyword_chunks = _current(keyword.get(file_id, ()), file)
+        file.vector_chunks = _current(vector.get(file_id, ()), file)
         file.nearness = _nearness([chunk.score for chunk in file.vector_chunks], fast_spread)
         file.deep_nearness = _nearness([deep[file_id]] if file_id in deep else [], deep_spread)
         if file_id in stale:
@@ -359,6 +360,7 @@ def _candidate(facts: FileFacts, legs: dict[str, int]) -> Candidate:
         prose=facts.prose,
         lines=facts.lines,
         starts=facts.starts,
+        chunk_symbols=facts.chunk_symbols,
         outline=facts.outline,
         legs=legs,
     )
@@ -367,22 +369,20 @@ def _candidate(facts: FileFacts, legs: dict[str, int]) -> Candidate:
 def _chunks_by_file(found: Found, leg: str) -> dict[str, list[StoredPoint]]:
     points: dict[str, list[StoredPoint]] = defaultdict(list)
     for point in found.points.get(leg, ()):
-        if point.id in found.chunks:
-            points[found.chunks[point.id].file].append(point)
+        points[file_of(point.id)].append(point)
     return points
 
 
-def _current(found: Found, points: Sequence[StoredPoint], file: Candidate) -> list[ChunkHit]:
-    hits = ((point, found.chunks[point.id]) for point in points)
+def _current(points: Sequence[StoredPoint], file: Candidate) -> list[ChunkHit]:
     return [
-        ChunkHit(point.id, file.file, point.score, chunk.start, chunk.end, chunk.symbol, chunk.kind)
-        for point, chunk in hits
-        if chunk.generation == file.generation
+        ChunkHit(point.id, point.score) for point in points if is_of_generation(point.id, file.generation)
     ]
 
 
 def _shown(question: Question, ranked: Sequence[Candidate], limit: int) -> list[Shown]:
     """One hit a file; if there are fewer files than asked for, further chunks of the best."""
+    for file in ranked:
+        locate_chunks(file)
     shown = [(file, best_range(question, file)) for file in ranked]
     for file, first in shown[: len(ranked)]:
         if len(shown) >= limit:
