@@ -1,7 +1,7 @@
 """Find the lines that answer a question.
 
-words and symbols of the question ──────────▶ legs ─┐
-its vector, from the embedder, meanwhile ───▶ legs ─┴▶ fused candidates ▶ their file points
+words, symbols and vector of the question ──▶ legs ─┐
+its deep vector, where that tier runs ──────▶ leg ──┴▶ fused candidates ▶ their file points
 ▶ signals, score sum, order ▶ the lines to show ▶ their text ▶ receipt
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean, pstdev
+from typing import NamedTuple
 
 from qdrant_client import models
 
@@ -19,7 +20,7 @@ from prism_contracts.base import file_of, is_of_generation
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Corpus, Detail, Hit, SearchAnswer, SearchReply, SearchRequest
 from prism_search.adapters.answers import Answers
-from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, QueryVectors
+from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, Vector
 from prism_search.adapters.facts import Facts, FileFacts
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.near_symbols import alike, near_symbols
@@ -73,6 +74,13 @@ class Found:
     missing: tuple[str, ...] = ()
 
 
+class Vectors(NamedTuple):
+    """Of a question: the fast model's, and the leg of the deep model's, None if none runs. The leg is None if it cannot be asked."""
+
+    fast: Vector | None
+    deep: asyncio.Task[Leg | None] | None
+
+
 class SearchHandler:
     """Answers `search`."""
 
@@ -109,10 +117,10 @@ class SearchHandler:
         page = read_page(request, target.corpus_version)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
-        embedding = asyncio.create_task(self._vectors(request, query))
+        vectors = self._vectors(request, query)
         question = None
         for last in (False, False, True):
-            found, candidates = await self._candidates(request, query, target, embedding, clock)
+            found, candidates = await self._candidates(request, query, target, vectors, clock)
             question = question or Question(query, *await rarity_task)
             wanted = (file for file in candidates if not dropped_by(file, request))
             shown = _shown(question, rank(question, wanted, page.end + 1), page.end + 1)
@@ -145,11 +153,16 @@ class SearchHandler:
             self._answers.keep(request, query, target, answer)
         return answer, found.missing
 
-    async def _vectors(self, request: SearchRequest, query: Query) -> QueryVectors:
-        vectors = await self._embedding.embed(query.text)
-        if vectors.deep and not await self._reader.has_deep_vectors(request.tenant, vectors.deep_model):
-            return vectors.without_deep()
-        return vectors
+    def _vectors(self, request: SearchRequest, query: Query) -> Vectors:
+        model = self._embedding.deep_model()
+        deep = asyncio.create_task(self._deep_leg(request, query, model)) if model else None
+        return Vectors(self._embedding.fast(query.text), deep)
+
+    async def _deep_leg(self, request: SearchRequest, query: Query, model: str) -> Leg | None:
+        vector = await self._embedding.deep(query.text)
+        if vector is None or not await self._reader.has_deep_vectors(request.tenant, model):
+            return None
+        return VectorLeg(vector, FILE_LIMIT * _factor(request), _conditions(request), deep_vector(model))
 
     async def _diagnose(
         self, request: SearchRequest, query: Query, target: Target, found: Found, dropped: Iterable[str]
@@ -172,12 +185,12 @@ class SearchHandler:
         request: SearchRequest,
         query: Query,
         target: Target,
-        embedding: asyncio.Task[QueryVectors],
+        vectors: Vectors,
         clock: "_Clock",
     ) -> tuple[Found, list[Candidate]]:
         """Candidates whose chunks and file points are of one version each; asked again where one changed between."""
         for last in (False, False, True):
-            found = await self._ask(request, query, target, embedding)
+            found = await self._ask(request, query, target, vectors)
             clock.lap("legs")
             limit = max(CANDIDATES_MAX, request.limit) * _factor(request)
             ranks = fuse({leg: _files_of(found, leg) for leg in found.points}, limit)
@@ -189,19 +202,18 @@ class SearchHandler:
             self._facts.forget(stale)
         return found, _candidates_of(found, files, ranks, stale)
 
-    async def _ask(
-        self, request: SearchRequest, query: Query, target: Target, embedding: asyncio.Task[QueryVectors]
-    ) -> Found:
-        """All legs. Those of words are asked while the question's vectors are being made."""
-        by_words, by_vectors = await asyncio.gather(
-            self._points(target, _word_legs(request, query)), self._near(request, target, embedding)
-        )
-        return Found(by_words | by_vectors, embedding.result().missing)
+    async def _ask(self, request: SearchRequest, query: Query, target: Target, vectors: Vectors) -> Found:
+        """All legs. Those of words and of the fast model do not wait for a deep vector."""
+        legs = _word_legs(request, query) | _fast_leg(request, vectors.fast)
+        missing = (FAST_LEG,) if vectors.fast is None else ()
+        if vectors.deep is None:
+            return Found(await self._points(target, legs), missing)
+        points, deep = await asyncio.gather(self._points(target, legs), self._deep(target, vectors.deep))
+        return Found(points | deep, missing if deep else (*missing, DEEP_LEG))
 
-    async def _near(
-        self, request: SearchRequest, target: Target, embedding: asyncio.Task[QueryVectors]
-    ) -> dict[str, list[StoredPoint]]:
-        return await self._points(target, _vector_legs(request, await embedding))
+    async def _deep(self, target: Target, leg: asyncio.Task[Leg | None]) -> dict[str, list[StoredPoint]]:
+        made = await leg
+        return await self._points(target, {DEEP_LEG: made}) if made else {}
 
     async def _points(self, target: Target, legs: Mapping[str, Leg]) -> dict[str, list[StoredPoint]]:
         if not legs:
@@ -262,15 +274,11 @@ def _word_legs(request: SearchRequest, query: Query) -> dict[str, Leg]:
     return legs
 
 
-def _vector_legs(request: SearchRequest, vectors: QueryVectors) -> dict[str, Leg]:
-    factor = _factor(request)
-    legs: dict[str, Leg] = {}
-    if vectors.fast and any(vectors.fast):
-        legs[FAST_LEG] = VectorLeg(vectors.fast, VECTOR_LIMIT * factor, _chunk_conditions(request))
-    if vectors.deep:
-        using = deep_vector(vectors.deep_model)
-        legs[DEEP_LEG] = VectorLeg(vectors.deep, FILE_LIMIT * factor, _conditions(request), using)
-    return legs
+def _fast_leg(request: SearchRequest, vector: Vector | None) -> dict[str, Leg]:
+    # A vector of zeros is that of a question without a known word: it is near to nothing.
+    if vector is None or not any(vector):
+        return {}
+    return {FAST_LEG: VectorLeg(vector, VECTOR_LIMIT * _factor(request), _chunk_conditions(request))}
 
 
 def _factor(request: SearchRequest) -> int:
