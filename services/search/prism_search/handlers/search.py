@@ -11,7 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from statistics import fmean, pstdev
+from math import sqrt
+from statistics import fmean
 from typing import NamedTuple
 
 from qdrant_client import models
@@ -349,7 +350,11 @@ def _candidates_of(
 def _spread(found: Found, leg: str) -> tuple[float, float]:
     """Mean and standard deviation of a leg's scores."""
     scores = [point.score for point in found.points.get(leg, ())]
-    return (fmean(scores), pstdev(scores)) if scores else (0.0, 0.0)
+    if not scores:
+        return 0.0, 0.0
+    mean = fmean(scores)
+    # `statistics.pstdev` reckons with fractions, which takes thirty times as long.
+    return mean, sqrt(fmean([(score - mean) ** 2 for score in scores]))
 
 
 def _nearness(scores: Sequence[float], spread: tuple[float, float]) -> float:
