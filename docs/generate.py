@@ -170,7 +170,6 @@ REQUESTS: dict[str, tuple[type[Message], type[Message]]] = {
     names.RPC_CLONE: (rpc.CloneRequest, rpc.JobReply),
     names.RPC_JOB: (rpc.JobRequest, rpc.JobReply),
     names.RPC_JOBS: (rpc.JobsRequest, rpc.JobsReply),
-    names.RPC_EMBED_QUERY: (rpc.EmbedQueryRequest, rpc.EmbedQueryReply),
     names.RPC_EMBED_DEEP_QUERY: (rpc.EmbedQueryRequest, rpc.EmbedQueryReply),
 }
 
