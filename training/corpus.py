@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from prism_embedder.core.tokens import split_identifiers, split_words
+from prism_model.tokens import split_identifiers, split_words
 
 HELD_OUT_SHARE = 0.05  # of the packages
 

@@ -19,7 +19,7 @@ import numpy as np
 from languages import EXTENSIONS
 from numpy.typing import NDArray
 
-from prism_embedder.core.static_model import FileChunks, StaticModel
+from prism_model.static_model import FileChunks, StaticModel
 
 CHUNK_LINES = 50
 FILE_BYTES_MAX = 1_000_000

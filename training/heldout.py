@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from corpus import is_held_out, read_pairs
 
-from prism_embedder.core.static_model import FileChunks, StaticModel
+from prism_model.static_model import FileChunks, StaticModel
 
 FILES_MIN = 10  # of a package: among fewer there is little to find
 QUESTIONS_MAX = 300  # of a package

@@ -15,7 +15,7 @@ from corpus import is_held_out, read_pairs
 from numpy.typing import NDArray
 from vocabulary import TOKENIZER_FILE
 
-from prism_embedder.core.tokens import Tokenizer, Vocabulary
+from prism_model.tokens import Tokenizer, Vocabulary
 
 PREP_FILE = "prep.npz"
 BATCH = 200  # rows a call of the tokenizer

@@ -38,9 +38,8 @@ PACKAGES = ("prism-code-intelligence", "qdrant-edge-py", "qdrant-client", "nats-
 
 # In a process of its own: the command line loads no model, and a broken one may crash what loads it.
 LOAD_MODEL = (
-    "import pathlib, prism_embedder;"
-    "from prism_embedder.core.static_model import StaticModel;"
-    "m = StaticModel.load(pathlib.Path(prism_embedder.__file__).parent / 'weights' / 'fast');"
+    "from prism_model.static_model import SHIPPED_WEIGHTS, StaticModel;"
+    "m = StaticModel.load(SHIPPED_WEIGHTS);"
     "print(m.fingerprint, m.dimension)"
 )
 

@@ -1,4 +1,4 @@
-"""Answers that are given again: on a real nats-server and a real store, with search and an embedder as they are."""
+"""Answers that are given again: on a real nats-server and a real store, with search as it is."""
 
 import asyncio
 import uuid
@@ -15,10 +15,15 @@ from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags
 from prism_contracts.events import FileChunked, FileEmbedded
-from prism_contracts.records import Component, LayerState, Repository
-from prism_contracts.rpc import EmbedQueryReply, EmbedQueryRequest, SearchReply, SearchRequest
+from prism_contracts.records import (
+    COMPONENT_DEEP_MODEL,
+    COMPONENT_FAST_MODEL,
+    Component,
+    LayerState,
+    Repository,
+)
+from prism_contracts.rpc import SearchReply, SearchRequest
 from prism_indexer.core import indexed_point
-from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.settings import ServiceSettings
@@ -127,34 +132,37 @@ def tenant() -> str:
     return f"t{uuid.uuid4().hex}"
 
 
+class OneVector:
+    """A model for which all questions are alike."""
+
+    fingerprint = MODEL
+
+    def embed_queries(self, texts):
+        return np.ones((len(texts), DIMENSION), np.float32)
+
+
 @pytest.fixture
-async def embedder(nats_server) -> AsyncIterator[Bus]:
-    """An embedder for which all questions are alike."""
-    bus = Bus("embedder", ServiceSettings(nats_url=nats_server.url))
-
-    async def embed(request: EmbedQueryRequest) -> EmbedQueryReply:
-        return EmbedQueryReply(model=MODEL, vectors=tuple((1.0,) * DIMENSION for _ in request.texts))
-
-    rpc.serve(bus, names.RPC_EMBED_QUERY, EmbedQueryRequest, embed, deadline_s=5)
+async def bus(nats_server) -> AsyncIterator[Bus]:
+    bus = Bus("test", ServiceSettings(nats_url=nats_server.url))
     await bus.start()
     yield bus
     await bus.stop()
 
 
 @pytest.fixture
-async def index(embedder, qdrant_url) -> AsyncIterator[Index]:
+async def index(bus, qdrant_url) -> AsyncIterator[Index]:
     client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
-    bucket = await open_bucket(embedder.js, names.KV_REPOSITORIES)
+    bucket = await open_bucket(bus.js, names.KV_REPOSITORIES)
     yield Index(Records(bucket, Repository), Writer(client))
     await client.close()
 
 
 @pytest.fixture
-def searcher(nats_server, embedder, qdrant_url) -> Callable:
+def searcher(nats_server, bus, qdrant_url) -> Callable:
     """Starts a process of search, or what of it answers questions."""
 
     @asynccontextmanager
-    async def start() -> AsyncIterator[Searcher]:
+    async def start(*, deep: bool = False) -> AsyncIterator[Searcher]:
         bus = Bus("search", ServiceSettings(nats_url=nats_server.url))
         await bus.start()
         client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
@@ -164,7 +172,7 @@ def searcher(nats_server, embedder, qdrant_url) -> Callable:
         bucket = await bus.cache(names.KV_ANSWERS, ttl_s=60, bytes_max=1_000_000)
         metrics = AnswerMetrics(CollectorRegistry())
         answers = Answers(repositories, components, bucket, metrics, bytes_max=1_000_000)
-        embedding = QueryEmbedding(bus, components, 0.5, deep=False)
+        embedding = QueryEmbedding(OneVector(), bus, components, 0.5, deep=deep)
         yield Searcher(SearchHandler(Reader(client), repositories, embedding, answers), records)
         await records.close()
         await components.close()
@@ -264,19 +272,31 @@ async def test_a_repository_that_has_not_been_heard_of_is_in_no_answer(index, se
             assert [f"{hit.content}\n" for hit in reply.results] == [OLD]
 
 
-async def test_an_answer_without_a_leg_is_not_given_again(index, searcher, embedder, tenant):
+async def test_an_answer_without_a_leg_is_not_given_again(index, searcher, bus, tenant):
     await index.import_(tenant, OLD)
+    components = Records(await open_bucket(bus.js, names.KV_COMPONENTS), Component)
+    await components.put(COMPONENT_FAST_MODEL, Component(version="another", dimension=DIMENSION))
     async with searcher() as search:
-        await embedder.stop()
         for _ in range(2):
-            receipt = (await search.ask(tenant)).receipt
-            assert (receipt.cached, receipt.missing_legs) == (False, ("vector",))
+            reply = await search.ask(tenant)
+            assert (reply.receipt.cached, reply.receipt.missing_legs) == (False, ("vector",))
+            assert told(reply) == OLD
+    await components.put(COMPONENT_FAST_MODEL, Component(version=MODEL, dimension=DIMENSION))
 
 
-async def test_without_the_bucket_questions_are_answered(index, searcher, embedder, tenant):
+async def test_an_answer_without_its_deep_vector_says_so(index, searcher, bus, tenant):
+    await index.import_(tenant, OLD)
+    components = Records(await open_bucket(bus.js, names.KV_COMPONENTS), Component)
+    await components.put(COMPONENT_DEEP_MODEL, Component(version="away", dimension=DIMENSION))
+    async with searcher(deep=True) as search:
+        reply = await search.ask(tenant)
+        assert (reply.receipt.missing_legs, told(reply)) == (("deep",), OLD)
+
+
+async def test_without_the_bucket_questions_are_answered(index, searcher, bus, tenant):
     await index.import_(tenant, OLD)
     async with searcher() as search:
-        await embedder.js.delete_key_value(names.KV_ANSWERS)
+        await bus.js.delete_key_value(names.KV_ANSWERS)
         assert told(await search.ask(tenant)) == OLD
         assert told(await search.ask(tenant)) == OLD
 
@@ -290,8 +310,7 @@ async def test_without_nats_nothing_hangs_and_nothing_kept_is_given(
         await search.ask(tenant)
         nats_server.kill()
         async with asyncio.timeout(DEADLINE_S):
-            receipt = (await search.ask(tenant)).receipt
-        assert (receipt.cached, receipt.missing_legs) == (False, ("vector",))
+            assert not (await search.ask(tenant)).receipt.cached
         nats_server.start()
         async with asyncio.timeout(DEADLINE_S):
             while not (await search.ask(tenant)).receipt.cached:

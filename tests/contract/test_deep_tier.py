@@ -27,11 +27,12 @@ from prism_embedder.core.rows import unit_rows
 from prism_embedder.deep_handlers import DeepHandlers
 from prism_indexer.core import indexed_point
 from prism_indexer.deep_handlers import CARDS_PER_REQUEST
+from prism_model.static_model import SHIPPED_WEIGHTS, StaticModel
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.settings import ServiceSettings
 from prism_runtime.vectors import to_message
-from prism_search.adapters.embedding import DEEP_LEG, QueryEmbedding
+from prism_search.adapters.embedding import QueryEmbedding
 from prism_store.gate import connect
 from prism_store.points import FilePoint
 from prism_store.reader import Reader, with_status, with_vector
@@ -244,7 +245,7 @@ async def test_another_model_takes_the_place_of_the_first(tier):
     assert list(filter(is_deep_vector, vectors)) == [deep_vector(second.fingerprint)]
 
 
-async def test_a_question_goes_without_the_tier_if_it_is_late_and_says_so(tier):
+async def test_a_question_does_not_wait_for_the_tier_if_it_is_late(tier):
     class Late(LetterEncoder):
         def encode_queries(self, texts):
             assert released.wait(DEADLINE_S)
@@ -254,13 +255,11 @@ async def test_a_question_goes_without_the_tier_if_it_is_late_and_says_so(tier):
     async with tier.embedder(Late()) as model:
         watched = await tier.test_bus.follow(names.KV_COMPONENTS, Component)
         assert isinstance(watched, WatchedRecords)
-        embedding = QueryEmbedding(tier.test_bus, watched, timeout_s=0.2, deep=True)
-        vectors = await embedding.embed("where is the parcel")
-        assert vectors.deep is None
-        assert DEEP_LEG in vectors.missing
+        fast = StaticModel.load(SHIPPED_WEIGHTS, mapped=True)
+        embedding = QueryEmbedding(fast, tier.test_bus, watched, 0.2, deep=True)
+        assert await embedding.deep("where is the parcel") is None
         released.set()
-        patient = QueryEmbedding(tier.test_bus, watched, timeout_s=DEADLINE_S, deep=True)
-        vectors = await patient.embed("where is the parcel")
-        assert len(vectors.deep) == model.dimension
-        assert (vectors.deep_model, DEEP_LEG in vectors.missing) == (model.fingerprint, False)
+        patient = QueryEmbedding(fast, tier.test_bus, watched, DEADLINE_S, deep=True)
+        assert len(await patient.deep("where is the parcel")) == model.dimension
+        assert patient.deep_model() == model.fingerprint
         await watched.close()

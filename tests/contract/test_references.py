@@ -41,6 +41,10 @@ FILES = {
     "parcels/depot.py": "from .rates import rate\n\n# rate is asked here\nrate(1)\nrate(2)\n",
     "parcels/far.py": "def f(book):\n    book.rate(3)\n",
     "parcels/other.py": "def rating(): ...\n",
+    "package.json": '{"name": "acme", "private": true}\n',
+    "depots/package.json": '{"name": "@acme/depots"}\n',
+    "depots/src/index.ts": "export function stow() {}\n",
+    "shop.ts": "import { stow } from '@acme/depots';\nstow();\n",
 }
 
 
@@ -119,6 +123,11 @@ async def test_edges_come_with_how_they_were_found_and_with_the_rest_of_the_text
     assert (told.resolved, told.candidates, told.text_lines, told.unexplained) == (3, 1, 6, 1)
     assert [line.text for line in told.unexplained_lines] == ["# rate is asked here"]
     assert told.files == 3
+
+
+async def test_a_package_is_known_by_its_manifest_which_does_not_hold_the_name(ask) -> None:
+    (answer,) = await ask("stow")
+    assert [(entry.line, entry.status) for entry in answer.entries] == [(2, "resolved"), (1, "resolved")]
 
 
 async def test_a_name_that_is_not_defined_is_still_looked_for_in_the_text(ask) -> None:

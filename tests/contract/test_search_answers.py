@@ -26,7 +26,10 @@ from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.vectors import to_message
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
+from prism_search.adapters.rarity import RarityCounter
 from prism_search.adapters.repositories import Repositories
+from prism_search.core.query import parse_query
+from prism_search.core.ranking import rarity_of
 from prism_search.handlers.coverage import CoverageHandlers
 from prism_search.handlers.symbols import SymbolHandlers
 from prism_store.gate import connect
@@ -214,3 +217,25 @@ async def test_filters_that_leave_no_file_are_told(repositories, tenant, path_fi
     reader, known = repositories
     scope = known.target(SearchRequest(tenant=tenant, query="x")).scope
     assert await no_file_passes(reader, scope, path_filter, language) == expected
+
+
+async def test_how_rare_words_are_is_what_counting_them_tells(repositories, tenant):
+    reader, known = repositories
+    target = known.target(SearchRequest(tenant=tenant, query="pass"))
+    counter = RarityCounter(reader, known)
+    query = parse_query("lookup rates pass nowhere")
+    counted = rarity_of(
+        {"lookup": 1, "rate": 1, "pass": len(FILES), "nowher": 0}, documents=len(FILES) + len(UNPARSED)
+    )
+    for _ in range(2):
+        rarity, overall = await counter.rarity(target, query)
+        assert rarity == overall == pytest.approx(counted, abs=1e-3)
+
+
+async def test_within_some_repositories_words_are_counted_there(repositories, tenant):
+    reader, known = repositories
+    target = known.target(SearchRequest(tenant=tenant, query="pass"))
+    elsewhere = target._replace(scope=target.scope.model_copy(update={"repos": (repo_id("acme/other"),)}))
+    rarity, overall = await RarityCounter(reader, known).rarity(elsewhere, parse_query("pass"))
+    assert rarity == rarity_of({"pass": 0}, documents=0)
+    assert overall["pass"] > 0

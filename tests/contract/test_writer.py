@@ -540,6 +540,7 @@ async def test_a_read_without_tenant_or_repository_never_reaches_the_store(scope
         lambda: reader.scan(scope, [], ["path"]).__anext__(),
         lambda: reader.page(scope, [], ["path"], "", 10),
         lambda: reader.count(scope),
+        lambda: reader.rarities(scope, ["text"]),
         lambda: reader.counts_by(scope, "status"),
     ]
     for read in reads:

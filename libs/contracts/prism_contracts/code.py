@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from prism_contracts.base import Message
+from prism_contracts.base import Fact, Message
 
 # The ids of the languages that Prism tells from each other. A repository may name others in its attributes.
 LANGUAGES = frozenset(
@@ -70,6 +70,7 @@ TYPE_KINDS = frozenset(
     }
 )
 CALLABLE_KINDS = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR, SymbolKind.MACRO})
+VALUE_KINDS = frozenset({SymbolKind.CONSTANT, SymbolKind.VARIABLE, SymbolKind.FIELD, SymbolKind.PROPERTY})
 
 
 class ReferenceKind(StrEnum):
@@ -81,6 +82,7 @@ class ReferenceKind(StrEnum):
     IMPLEMENTS = "implements"
     ASSIGN = "assign"
     TYPE = "type"
+    VALUE = "value"  # given on without being called: `map(rate, parcels)`
 
 
 class EdgeKind(StrEnum):
@@ -91,7 +93,7 @@ class EdgeKind(StrEnum):
     EXTENDS = "extends"
     IMPLEMENTS = "implements"
     ASSIGNS = "assigns"
-    REFERENCES = "references"  # as a type
+    REFERENCES = "references"  # as a type, or as a value
 
 
 class EdgeStatus(StrEnum):
@@ -188,14 +190,49 @@ class Symbol(Message):
     bodiless: bool = False
 
 
-class Reference(Message):
+class SymbolFact(Fact, frozen=True):
+    """A `Symbol`, as those read it who read all symbols of many files."""
+
+    name: str
+    qualified_name: str
+    kind: SymbolKind
+    start_line: int
+    end_line: int
+    name_line: int
+    signature: str = ""
+    docstring: str = ""
+    parent: int = -1
+    exported: bool = True
+    bodiless: bool = False
+
+
+class Reference(Fact, frozen=True):
     """A use of a name. `symbol` is the position of the enclosing symbol in the file's list, -1 outside of all."""
 
     name: str
     kind: ReferenceKind
-    line: int = Field(ge=1)
+    line: int
     symbol: int = -1
     # What stands before the last dot of a call (`self`, `requests`), or the module of an import.
     qualifier: str = ""
     # The local name of an import that renames (`import numpy as np` -> `np`).
     alias: str = ""
+
+
+class Binding(Fact, frozen=True):
+    """What a variable is declared or made to be: what its members are looked for in.
+
+    Without `type` and `made_by` it says only that the name is given a value here, and hides what it meant before.
+    """
+
+    # As it stands before a dot: `depot`, `$depot`. A member of the enclosing class has `self.` before it in Python, Ruby, Rust and Swift
+    # and `this.` in all other languages, also where the source says `@depot`, `$this->depot` or, as its language allows, just `depot`.
+    # Empty for what the enclosing callable is declared to return.
+    name: str
+    line: int
+    # Position of the enclosing symbol in the file's list of symbols, -1 outside of all. A parameter is inside its function.
+    symbol: int = -1
+    # The declared type as it is spelled, with its qualifier, without generics, pointers and `Optional`: `models.Depot`.
+    type: str = ""
+    # What is called to make the value, as it is spelled: `Depot`, `models.open_depot`, `self.depots.get`.
+    made_by: str = ""

@@ -96,7 +96,9 @@ class FileChunked(FileEvent):
     parse: str = "ok"  # ok, partial (syntax errors), lines (no grammar), too_large, timeout, crashed
     chunks: tuple[Chunk, ...]
     symbols: tuple[Symbol, ...] = ()
-    references: str = ""  # of `Reference`, as prism_runtime.packing packs them: nobody on the way reads them
+    # Of `Reference` and `Binding`, as prism_runtime.packing packs them: nobody on the way reads them.
+    references: str = ""
+    bindings: str = ""
     redactions: tuple[str, ...] = ()
     decode_errors: bool = False
     chunk_ms: float = 0.0  # how long the parser took

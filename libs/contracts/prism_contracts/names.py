@@ -93,7 +93,6 @@ def dead_letter_subject(stream: str, consumer: str) -> str:
 
 
 # Request/reply. The queue group is the name of the serving service.
-RPC_EMBED_QUERY = "prism.rpc.embedder.query"
 RPC_EMBED_DEEP_QUERY = "prism.rpc.embedder-deep.query"
 RPC_SEARCH = "prism.rpc.search.search"
 RPC_GREP = "prism.rpc.search.grep"

@@ -6,17 +6,16 @@ A file has hundreds of references; as models they would be read and written agai
 import base64
 import zlib
 from collections.abc import Sequence
-from typing import TypeVar
 
+import msgspec
 from pydantic import TypeAdapter
 
-from prism_contracts.base import Message
-from prism_contracts.code import Reference, Symbol
-
-Item = TypeVar("Item", bound=Message)
+from prism_contracts.code import Binding, Reference, Symbol, SymbolFact
 
 _SYMBOLS = TypeAdapter(tuple[Symbol, ...])
-_REFERENCES = TypeAdapter(tuple[Reference, ...])
+_SYMBOL_FACTS = msgspec.json.Decoder(tuple[SymbolFact, ...])
+_REFERENCES = msgspec.json.Decoder(tuple[Reference, ...])
+_BINDINGS = msgspec.json.Decoder(tuple[Binding, ...])
 UNPACKED_BYTES_MAX = 64 * 1024 * 1024
 
 
@@ -30,14 +29,29 @@ def unpack_symbols(packed: str) -> tuple[Symbol, ...]:
     return _SYMBOLS.validate_json(_unpack(packed)) if packed else ()
 
 
+def unpack_symbol_facts(packed: str) -> tuple[SymbolFact, ...]:
+    """The same symbols, read in a tenth of the time."""
+    return _SYMBOL_FACTS.decode(_unpack(packed)) if packed else ()
+
+
 def pack_references(references: Sequence[Reference]) -> str:
     """JSON, deflated, base64."""
-    return _pack(_REFERENCES.dump_json(tuple(references), exclude_defaults=True))
+    return _pack(msgspec.json.encode(references))
 
 
 def unpack_references(packed: str) -> tuple[Reference, ...]:
     """The inverse of `pack_references`; nothing for an empty string."""
-    return _REFERENCES.validate_json(_unpack(packed)) if packed else ()
+    return _REFERENCES.decode(_unpack(packed)) if packed else ()
+
+
+def pack_bindings(bindings: Sequence[Binding]) -> str:
+    """JSON, deflated, base64."""
+    return _pack(msgspec.json.encode(bindings))
+
+
+def unpack_bindings(packed: str) -> tuple[Binding, ...]:
+    """The inverse of `pack_bindings`; nothing for an empty string."""
+    return _BINDINGS.decode(_unpack(packed)) if packed else ()
 
 
 def _pack(data: bytes) -> str:

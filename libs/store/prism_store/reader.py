@@ -16,8 +16,9 @@ from prism_store.schema import FAST_VECTOR, alias, deep_vector
 PAGE_POINTS = 2_000
 COUNTS_MAX = 10_000
 
-CHUNK_FIELDS = ["file", "generation", "start", "end", "symbol", "kind"]
-RANK_FIELDS = ["path", "generation", "status", "language", "prose", "flags", "definitions", "lines", "starts"]
+RANK_FIELDS = [
+    "path", "generation", "status", "language", "prose", "flags", "definitions", "lines", "starts", "chunk_symbols",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,23 @@ class Reader:
             "ask_legs", scope, "points/query/batch", body, [{"points": []} for _ in legs]
         )
         return [[_stored(point) for point in reply["points"]] for reply in replies]
+
+    async def rarities(self, scope: Scope, words: Sequence[str]) -> list[float]:
+        """The inverse document frequency of each word over the chunks of all that the tenant has, as BM25 counts it; 0 for a
+        word that no chunk holds. One request, where a count takes one a word.
+        """
+        if not words:
+            return []
+        scope_condition(scope)  # refuses a scope without tenant or repository
+        # Without saturation and without lengths the score of a word is its inverse document frequency.
+        scoring = {"bm25": {"k": 0.0, "b": 0.0}}
+        searches = [
+            {"query": {"text": {"query": word, "scoring": scoring}}, "using": "text", "limit": 1}
+            for word in words
+        ]
+        nothing: list[dict[str, Any]] = [{"points": []} for _ in words]
+        replies = await self._ask("rarities", scope, "points/query/batch", {"searches": searches}, nothing)
+        return [reply["points"][0]["score"] if reply["points"] else 0.0 for reply in replies]
 
     async def has_deep_vectors(self, tenant: str, model: str) -> bool:
         """Whether the tenant's collection has room for vectors of a deep model. Remembered once it has."""
@@ -246,4 +264,4 @@ def _leg_request(scope: Scope, leg: Leg, fields: list[str], *, is_whole: bool) -
 
 
 def _stored(point: dict[str, Any]) -> StoredPoint:
-    return StoredPoint(str(point["id"]), point.get("score", 0.0), point.get("payload") or {})
+    return StoredPoint(point["id"], point.get("score", 0.0), point.get("payload") or {})

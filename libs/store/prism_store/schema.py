@@ -20,8 +20,9 @@ counts them yet), write the file point (one point: the switch), delete the old c
 | parse          | x    |       | keyword              | how the chunker fared                                    |
 | redactions     | x    |       | keyword              | secret rules that matched                                |
 | starts         | x    |       |                      | first lines of the chunks, in order, with spaces         |
+| chunk_symbols  | x    |       |                      | a line a chunk: kind, tab, name of what it is part of    |
 | grams          | x    |       |                      | signature of the text for exact search, see `grams`     |
-| blob, size, lines, flags, detail, definitions, symbols, references, decode_errors | x | | | not indexed |
+| blob, size, lines, flags, detail, definitions, symbols, references, bindings, decode_errors | x | | | not indexed |
 | file           |      | x     | keyword              | id of the file point                                     |
 | text           |      | x     | text, BM25           | the lines                                                |
 | kind           |      | x     | keyword              | kind of the symbol                                       |
@@ -34,6 +35,9 @@ runs.
 from qdrant_client import models
 
 FAST_VECTOR = "fast"
+# Part of a collection's name, so that one whose points cannot be read as they are now is refused. Raised when ids are
+# made, or fields written, in another way.
+LAYOUT = 2
 _DEEP = "deep"
 
 
@@ -44,7 +48,7 @@ def alias(tenant: str) -> str:
 
 def collection(tenant: str, model: str) -> str:
     """The name of a tenant's collection for a model."""
-    return f"prism_{tenant}_{model}"
+    return f"prism_{tenant}_{model}_{LAYOUT}"
 
 
 def deep_vector(model: str) -> str:

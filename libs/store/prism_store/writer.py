@@ -66,8 +66,8 @@ class Writer:
         if served != wanted:
             raise PrismError(
                 ErrorCode.MODEL_MISMATCH,
-                f"The index of tenant {tenant} was built by another model ({served}, not {wanted}).",
-                "Run the embedder with the model that built the index, or index again into a new data folder.",
+                f"The index of tenant {tenant} was built by another model or version of Prism ({served}, not {wanted}).",
+                "Run what built the index, or index again into a new data folder.",
             )
         self._known[name] = wanted
 

@@ -5,7 +5,7 @@ import time
 from prism_chunker.core import CHUNKER_VERSION, Budget, chunk_file
 from prism_chunker.core.file import DEFAULT_BUDGET
 from prism_contracts.events import FileChanged, FileChunked
-from prism_runtime.packing import pack_references
+from prism_runtime.packing import pack_bindings, pack_references
 
 # No grammar sees a text under this budget: it is cut by lines.
 BY_LINES = Budget(size_chars_max=0)
@@ -28,6 +28,7 @@ def chunk_event(event: FileChanged, parse: str = "") -> FileChunked:
         chunks=parsed.chunks,
         symbols=parsed.symbols,
         references=pack_references(parsed.references),
+        bindings=pack_bindings(parsed.bindings) if parsed.bindings else "",
         redactions=event.redactions,
         decode_errors=event.decode_errors,
         chunk_ms=round((time.perf_counter() - began) * 1000, 2),

@@ -9,9 +9,9 @@ from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import DeepModelStarted
 from prism_contracts.records import COMPONENT_DEEP_MODEL, COMPONENT_FAST_MODEL, Component
-from prism_embedder.core.static_model import StaticModel
 from prism_embedder.handlers import FastHandlers
 from prism_embedder.settings import EmbedderSettings
+from prism_model.static_model import StaticModel
 from prism_runtime.bus import Bus
 from prism_runtime.process import run
 from prism_runtime.records import Records, open_bucket

@@ -5,9 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from prism_model.static_model import SHIPPED_WEIGHTS
 from prism_runtime.settings import ServiceSettings
-
-SHIPPED_WEIGHTS = Path(__file__).with_name("weights") / "fast"
 
 
 class EmbedderSettings(ServiceSettings):

@@ -3,6 +3,9 @@
 # Points in one engine call. The engine holds the interpreter for about 0.15 ms a point, so this is the
 # longest that a query waits for a writer; a request of at most this many points is atomic for readers.
 SLICE_POINTS = 100
+# Of the engine, for reads. It wakes all of them for each part of a question, and a part takes less than the waking: with
+# one thread a CPU and two more a question was switched 300 times between them, and cost twice the CPU.
+SEARCH_THREADS = 1
 # Turns of the event loop between two slices: accept, read, parse, answer.
 READER_TURNS = 4
 # Points written since the last flush. A flush stops the server for about 10 ms and 9 us a point,

@@ -25,6 +25,7 @@ from prism_qdrant_local.limits import (
     LATE_OPERATIONS_MAX,
     NAME_LENGTH_MAX,
     READER_TURNS,
+    SEARCH_THREADS,
     SLICE_POINTS,
     UNFLUSHED_POINTS_MAX,
 )
@@ -188,7 +189,9 @@ class Store:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         config = edge.EdgeConfig(
-            vectors={vector: vector_params(params) for vector, params in vectors.items()}, wal_enabled=True
+            vectors={vector: vector_params(params) for vector, params in vectors.items()},
+            wal_enabled=True,
+            max_search_threads=SEARCH_THREADS,
         )
         shard = edge.EdgeShard.create(str(folder), config)
         state = CollectionState(vectors, metadata=metadata)

@@ -19,6 +19,7 @@ from prism_contracts.rpc import (
     ReferencesRequest,
     SearchRequest,
 )
+from prism_model.static_model import StaticModel
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.process import run
@@ -119,6 +120,7 @@ async def serve() -> None:
     settings = SearchSettings()
     service = Service(SERVICE, settings)
     bus = service.bus
+    model = StaticModel.load(settings.embedder_fast_folder, mapped=True)
     qdrant = connect(StoreSettings())
     reader = Reader(qdrant)
 
@@ -126,7 +128,9 @@ async def serve() -> None:
         await bus.connect()
         records = await bus.follow(names.KV_REPOSITORIES, Repository)
         components = await bus.follow(names.KV_COMPONENTS, Component)
-        embedding = QueryEmbedding(bus, components, settings.embed_timeout_s, deep=settings.deep_enabled)
+        embedding = QueryEmbedding(
+            model, bus, components, settings.embed_timeout_s, deep=settings.deep_enabled
+        )
         repositories = Repositories(records, reader)
         answers = await open_answers(bus, repositories, components, settings)
         register(bus, make_handlers(reader, repositories, embedding, answers, settings), settings)

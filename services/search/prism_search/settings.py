@@ -1,7 +1,10 @@
 """Settings of search."""
 
+from pathlib import Path
+
 from pydantic import Field
 
+from prism_model.static_model import SHIPPED_WEIGHTS
 from prism_runtime.settings import ServiceSettings
 
 
@@ -11,7 +14,10 @@ class SearchSettings(ServiceSettings):
     deep_enabled: bool = Field(
         default=False, description="Ask the deep tier as well; it says so if it does not answer."
     )
-    embed_timeout_s: float = Field(0.5, gt=0, description="Longest wait for the query's vector, in seconds.")
+    embed_timeout_s: float = Field(0.5, gt=0, description="Longest wait for a deep vector, in seconds.")
+    embedder_fast_folder: Path = Field(
+        SHIPPED_WEIGHTS, description="Folder of the static model's weights, the same as the embedder's."
+    )
     search_deadline_s: float = Field(8.0, gt=0, description="Longest time for one question, in seconds.")
     grep_deadline_s: float = Field(8.0, gt=0, description="Longest time for one exact search, in seconds.")
     texts_kept_bytes_max: int = Field(

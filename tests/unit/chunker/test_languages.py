@@ -1,6 +1,6 @@
 """What is found in a small file of each language, against the golden file beside it.
 
-A golden file holds a line a symbol and a line a reference. After a change of a query, `PRISM_GOLDEN=write pytest
+A golden file holds a line a symbol, a line a reference and a line a binding. After a change of a query, `PRISM_GOLDEN=write pytest
 tests/unit/chunker/test_languages.py` writes them anew: read the diff.
 """
 
@@ -20,7 +20,13 @@ SAMPLES = sorted(path for path in FIXTURES.iterdir() if path.suffix != ".golden"
 
 def rendered(parsed: Parsed) -> str:
     return "\n".join(
-        [f"{parsed.language} {parsed.parse}", *symbol_lines(parsed), *reference_lines(parsed), ""]
+        [
+            f"{parsed.language} {parsed.parse}",
+            *symbol_lines(parsed),
+            *reference_lines(parsed),
+            *binding_lines(parsed),
+            "",
+        ]
     )
 
 
@@ -36,6 +42,13 @@ def reference_lines(parsed: Parsed) -> Iterator[str]:
         alias = f" as {reference.alias}" if reference.alias else ""
         qualifier = f"{reference.qualifier} -> " if reference.qualifier else ""
         yield f"> {reference.line} {reference.kind} {qualifier}{reference.name}{alias} ^{reference.symbol}"
+
+
+def binding_lines(parsed: Parsed) -> Iterator[str]:
+    for binding in parsed.bindings:
+        type_ = f": {binding.type}" if binding.type else ""
+        made_by = f" = {binding.made_by}()" if binding.made_by else ""
+        yield f"= {binding.line} {binding.name or 'returns'}{type_}{made_by} ^{binding.symbol}"
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
@@ -70,5 +83,9 @@ def test_positions_point_at_what_they_name(path: Path) -> None:
         assert -1 <= symbol.parent < len(parsed.symbols)
         assert symbol.parent != index
     for reference in parsed.references:
-        assert reference.name.split()[0] in rows[reference.line - 1]
+        name = reference.alias if reference.name == "default" else reference.name
+        assert name.split()[0] in rows[reference.line - 1]
         assert -1 <= reference.symbol < len(parsed.symbols)
+    for binding in parsed.bindings:
+        assert binding.name.split(".")[-1] in rows[binding.line - 1]
+        assert -1 <= binding.symbol < len(parsed.symbols)

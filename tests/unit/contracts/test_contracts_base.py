@@ -1,9 +1,19 @@
 import uuid
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism_contracts.base import chunk_id, file_id, generation, repo_id
+from prism_contracts.base import (
+    CHUNKS_MAX,
+    chunk_id,
+    file_id,
+    file_of,
+    generation,
+    is_of_generation,
+    ordinal_of,
+    repo_id,
+)
 
 REPO = "437031e3-faf3-5147-8e2a-46881d3cd581"
 names = st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=3)
@@ -33,9 +43,23 @@ def test_what_an_index_holds_is_a_function_of_content_chunker_and_model():
     assert len(changed | {address}) == 4
 
 
+def test_a_chunk_tells_its_file_its_generation_and_its_position():
+    file, address = file_id("t", REPO, "base", "a.py"), generation("b" * 40, "1", "m")
+    for ordinal in (0, 3, CHUNKS_MAX - 1):
+        chunk = chunk_id(file, address, ordinal)
+        assert uuid.UUID(chunk).variant == uuid.RFC_4122
+        assert uuid.UUID(chunk).version == uuid.UUID(file).version == 8
+        assert (file_of(chunk), ordinal_of(chunk)) == (file, ordinal)
+        assert is_of_generation(chunk, address)
+        assert not is_of_generation(chunk, generation("c" * 40, "1", "m"))
+    for ordinal in (-1, CHUNKS_MAX):
+        with pytest.raises(ValueError, match="at most"):
+            chunk_id(file, address, ordinal)
+
+
 def test_ids_are_pinned():
     """They are in people's indexes: another derivation would orphan every point."""
     file = file_id("default", REPO, "base", "tracker/routes.py")
-    assert file == "86db41ec-0937-53ac-ba12-07295bd24cea"
+    assert file == "f8272859-8f57-8cd6-9a9a-000000000000"
     assert generation("b" * 40, "1", "m") == "5ee81c91c7eacba8"
-    assert chunk_id(file, "5ee81c91c7eacba8", 3) == "64efe2e8-f145-57c6-aeec-6ba5bd7b032d"
+    assert chunk_id(file, "5ee81c91c7eacba8", 3) == "f8272859-8f57-8cd6-9a9a-5ee81c910004"

@@ -33,7 +33,7 @@ def generate():
     return module
 
 
-@pytest.mark.parametrize("name", ["settings.md", "events.md", "tools.md", "metrics.md"])
+@pytest.mark.parametrize("name", ["settings.md", "events.md", "tools.md", "metrics.md", "languages.md"])
 def test_a_generated_page_is_what_the_code_says(generate, name) -> None:
     assert generate.pages()[name] == (ROOT / "docs" / name).read_text(encoding="utf-8"), "run `make docs`"
 

@@ -2,7 +2,16 @@ import numpy as np
 import pytest
 
 from prism_contracts.base import Lane, chunk_id, file_id, generation, repo_id
-from prism_contracts.code import Chunk, FileFlags, Reference, ReferenceKind, SkipReason, Symbol, SymbolKind
+from prism_contracts.code import (
+    Binding,
+    Chunk,
+    FileFlags,
+    Reference,
+    ReferenceKind,
+    SkipReason,
+    Symbol,
+    SymbolKind,
+)
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChunked, FileEmbedded, FileEvent, FileFailed, FileRemoved, FileSkipped
 from prism_indexer.core import points as points_module
@@ -14,8 +23,9 @@ from prism_indexer.core.points import (
     skipped_point,
 )
 from prism_indexer.handlers import Work, _rounds
-from prism_runtime.packing import pack_references, unpack_symbols
+from prism_runtime.packing import pack_bindings, pack_references, unpack_symbols
 from prism_runtime.vectors import to_message
+from prism_search.core.candidates import Candidate, ChunkHit, locate_chunks
 from prism_search.core.outline import Definition, Outline
 from prism_store.grams import write_signature
 from prism_store.points import FilePoint
@@ -30,6 +40,7 @@ SYMBOLS = (
     ),
     Symbol(name="MAX", qualified_name="MAX", kind=SymbolKind.CONSTANT, start_line=4, end_line=4, name_line=4),
 )  # fmt: skip
+BINDINGS = pack_bindings([Binding(name="depot", line=3, symbol=1, type="Depot")])
 REFERENCES = pack_references([Reference(name="find", kind=ReferenceKind.CALL, line=3, symbol=1)])
 
 
@@ -56,6 +67,7 @@ def embedded(version: int = 7, **fields) -> FileEmbedded:
             ),
             "symbols": SYMBOLS,
             "references": REFERENCES,
+        "bindings": BINDINGS,
             "redactions": ("b-rule", "a-rule", "b-rule"),
         }
         | fields,
@@ -82,6 +94,7 @@ def test_an_indexed_file_is_exactly_this_point():
         "size": 60,
         "lines": 4,
         "starts": "1 4",
+        "chunk_symbols": "class\tRoute\n\t",
         "flags": "gt",
         "parse": "ok",
         "redactions": ["a-rule", "b-rule"],
@@ -92,6 +105,7 @@ def test_an_indexed_file_is_exactly_this_point():
         "symbol_text": "Route stop MAX",
         "definitions": "T\tclass\t1\t3\tRoute\nF\tmethod\t2\t3\tRoute.stop\nV\tconstant\t4\t4\tMAX",
         "references": REFERENCES,
+        "bindings": BINDINGS,
     }
 
 
@@ -117,6 +131,18 @@ def test_search_reads_the_definitions_that_the_indexer_writes():
     strange = SYMBOLS[0].model_copy(update={"qualified_name": "a\tb\nc"})
     written = indexed_point(embedded(symbols=(strange,))).payload["definitions"]
     assert [d.qualified_name for d in Outline(written).definitions()] == ["a b c"]
+
+
+def test_search_finds_the_chunks_where_the_indexer_cut_them():
+    point = indexed_point(embedded())
+    hits = [ChunkHit(chunk.id, 1.0) for chunk in point.chunks]
+    told = {name: point.payload[name] for name in ("path", "generation", "lines", "starts", "chunk_symbols")}
+    file = Candidate(ID, "r", **told, keyword_chunks=hits, vector_chunks=hits[1:])
+    locate_chunks(file)
+    first, second = file.keyword_chunks
+    assert first[2:] == (1, 3, "Route", "class")
+    assert second[2:] == (4, 4, "", "")
+    assert file.vector_chunks == [second]
 
 
 def ids(point: FilePoint) -> list[str]:

@@ -1,14 +1,20 @@
 import base64
 import zlib
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from prism_contracts.code import Reference, ReferenceKind, Symbol, SymbolKind
 from prism_runtime import packing
-from prism_runtime.packing import pack_references, pack_symbols, unpack_references, unpack_symbols
+from prism_runtime.packing import (
+    pack_references,
+    pack_symbols,
+    unpack_references,
+    unpack_symbol_facts,
+    unpack_symbols,
+)
 
 lines = st.integers(1, 10**6)
 symbols = st.builds(
@@ -43,6 +49,12 @@ def test_references_come_back(given_references):
     assert unpack_references(pack_references(given_references)) == tuple(given_references)
 
 
+@given(st.lists(symbols, max_size=5))
+def test_symbols_are_read_in_two_ways_alike(given_symbols):
+    facts = unpack_symbol_facts(pack_symbols(given_symbols))
+    assert [msgspec.structs.asdict(fact) for fact in facts] == [dict(symbol) for symbol in given_symbols]
+
+
 def test_an_empty_string_is_an_empty_list():
     assert unpack_symbols("") == ()
     assert unpack_references("") == ()
@@ -54,5 +66,5 @@ def test_a_bomb_is_cut_at_the_limit_and_refused(monkeypatch):
     monkeypatch.setattr(packing, "UNPACKED_BYTES_MAX", size)
     assert len(unpack_references(packed)) == 1
     monkeypatch.setattr(packing, "UNPACKED_BYTES_MAX", size - 1)
-    with pytest.raises(ValidationError):
+    with pytest.raises(msgspec.DecodeError):
         unpack_references(packed)

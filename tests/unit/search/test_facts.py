@@ -19,18 +19,30 @@ def target(next_version: int, served: int, active_job: str = "") -> Target:
 
 
 class FakeReader:
-    """Holds one file of a generation that the test changes, and counts what is asked for."""
+    """Holds files of a generation that the test changes, and counts what is asked for."""
 
     def __init__(self) -> None:
         self.generation = "g1"
+        self.changed: list[str] = []
         self.asked: list[list[str]] = []
+        self.newer_than: list[float] = []
+        self.meanwhile = None
 
     async def points(self, scope, ids, fields):
         if not ids:
             return {}
         self.asked.append(list(ids))
         payload = {"scope": "r/base", "path": "a.py", "file": "f", "generation": self.generation}
+        if self.meanwhile:
+            meanwhile, self.meanwhile = self.meanwhile, None
+            await meanwhile()
         return {id_: StoredPoint(id_, 0.0, payload) for id_ in ids}
+
+    async def scan(self, scope, conditions, fields):
+        assert (scope.repos, scope.layer) == (("r",), "base")
+        self.newer_than += [c.range.gt for c in conditions if c.key == "version"]
+        for id_ in self.changed:
+            yield StoredPoint(id_, 0.0, {})
 
 
 async def test_a_file_is_read_once_while_its_repository_is_quiet():
@@ -41,31 +53,42 @@ async def test_a_file_is_read_once_while_its_repository_is_quiet():
     assert reader.asked == [["f"]]
 
 
-async def test_a_file_is_read_again_after_an_import_and_during_one():
+async def test_after_an_import_what_it_wrote_is_read_again_and_nothing_else():
+    reader = FakeReader()
+    facts = Facts(reader)
+    await facts.files(target(2, 1), ["f", "other"])
+    reader.generation, reader.changed = "g2", ["f"]
+    found = await facts.files(target(5, 4), ["f", "other"])
+    assert (found["f"].generation, found["other"].generation) == ("g2", "g1")
+    await facts.files(target(5, 4), ["f", "other"])
+    assert reader.asked == [["f", "other"], ["f"]]
+    # What was there has at most the version of the import before the next.
+    assert reader.newer_than == [1]
+
+
+async def test_during_an_import_and_after_one_that_was_given_up_nothing_is_believed():
     reader = FakeReader()
     facts = Facts(reader)
     await facts.files(target(2, 1), ["f"])
-    reader.generation = "g2"
-    assert (await facts.files(target(3, 1, active_job="j2"), ["f"]))["f"].generation == "g2"
-    reader.generation = "g3"
-    assert (await facts.files(target(3, 2), ["f"]))["f"].generation == "g3"
-
-
-async def test_after_an_import_that_was_given_up_nothing_is_believed():
-    reader = FakeReader()
-    facts = Facts(reader)
-    for generation in ("g1", "g2"):
+    for generation, unquiet in (("g2", target(3, 1, active_job="j2")), ("g3", target(3, 1))):
         reader.generation = generation
-        assert (await facts.files(target(3, 1), ["f"]))["f"].generation == generation
+        assert (await facts.files(unquiet, ["f"]))["f"].generation == generation
+    reader.changed = ["f"]
+    assert (await facts.files(target(4, 3), ["f"]))["f"].generation == "g3"
+    assert reader.newer_than == [1]
 
 
-async def test_a_chunk_is_read_once_for_ever():
+async def test_what_was_read_before_an_import_and_comes_after_it_is_not_kept():
     reader = FakeReader()
     facts = Facts(reader)
-    scope = target(2, 1).scope
-    await facts.chunks(scope, ["c1", "c2"])
-    await facts.chunks(scope, ["c2", "c3"])
-    assert reader.asked == [["c1", "c2"], ["c3"]]
+
+    async def import_and_ask() -> None:
+        reader.generation, reader.changed = "g2", ["f"]
+        await facts.files(target(3, 2), ["other"])
+
+    reader.meanwhile = import_and_ask
+    assert (await facts.files(target(2, 1), ["f"]))["f"].generation == "g1"
+    assert (await facts.files(target(3, 2), ["f"]))["f"].generation == "g2"
 
 
 async def test_what_is_forgotten_is_read_again():

@@ -17,7 +17,7 @@ def file(path: str = "src/a.py", definitions: tuple[Definition, ...] = (), **fie
 
 
 def chunk(score: float, start: int, end: int, symbol: str = "", kind: str = "") -> ChunkHit:
-    return ChunkHit(f"c{start}", "f", score, start, end, symbol, kind)
+    return ChunkHit(f"c{start}", score, start, end, symbol, kind)
 
 
 def definition(name: str, group: str = "F", start: int = 1, end: int = 9) -> Definition:

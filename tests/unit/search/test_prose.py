@@ -49,7 +49,7 @@ QUESTION = Question(parse_query("overdraft rules"), {"overdraft": 1.0, "rule": 1
 
 
 def file(name: str, score: float, *starts: int) -> Candidate:
-    chunks = [ChunkHit(f"{name}{start}", name, 1 / start, start, start + 9, "", "") for start in starts]
+    chunks = [ChunkHit(f"{name}{start}", 1 / start, start, start + 9) for start in starts]
     return Candidate(name, "r", f"{name}.md", "g", score=score, keyword_chunks=chunks)
 
 

@@ -33,7 +33,7 @@ def file(path: str = "src/a.py", definitions: tuple[Definition, ...] = (), **fie
 
 
 def chunk(score_: float, start: int = 1, end: int = 2, symbol: str = "") -> ChunkHit:
-    return ChunkHit(f"c{start}", "f", score_, start, end, symbol, "")
+    return ChunkHit(f"c{start}", score_, start, end, symbol, "")
 
 
 def definition(name: str, group: str = "F", start: int = 1, end: int = 9) -> Definition:

@@ -1,28 +1,34 @@
 """Edges of small repositories in several languages, as the chunker's parser reads them."""
 
+from dataclasses import replace
+
 import pytest
 
 from prism_chunker.core import chunk_file
 from prism_contracts.rpc import ReferenceGroup
-from prism_search.core.references import report
-from prism_search.core.references.modules import File, Sure, imports
-from prism_search.core.references.resolution import Definition
-from prism_search.core.references.scopes import SourceFile
+from prism_graph.facts import FileFacts
+from prism_graph.modules import File, Sure, imports
+from prism_graph.unit import read_unit
+from prism_search.core import references as report
+from prism_search.core.references import Definition, SourceFile
 
 REPO = "parcels"
 
 
 def source(path: str, text: str, flags: str = "") -> SourceFile:
     parsed = chunk_file(path, text)
-    return SourceFile(
+    facts = FileFacts(
         id=path,
         scope="r/base",
-        file=File(path, parsed.language, REPO),
+        repo=REPO,
+        path=path,
+        language=parsed.language,
+        flags=flags,
         symbols=parsed.symbols,
         references=parsed.references,
-        lines=text.split("\n"),
-        flags=flags,
+        bindings=parsed.bindings,
     )
+    return SourceFile(facts, read_unit(facts), text.split("\n"))
 
 
 def sources(files: dict[str, str]) -> list[SourceFile]:
@@ -33,17 +39,17 @@ def edges(files: list[SourceFile], name: str, path: str = ""):
     homes = [
         Definition(file, symbol)
         for file in files
-        for symbol in file.symbols
-        if symbol.qualified_name == name and path in ("", file.path)
+        for symbol in file.facts.symbols
+        if symbol.qualified_name == name and path in ("", file.facts.path)
     ]
-    return report.find_edges(homes, files)
+    return report.Uses(homes, files).edges()
 
 
 def told(files: dict[str, str], name: str, path: str = "") -> set[str]:
     """Edges as `path:line strategy`, candidates with a question mark."""
     found = edges(sources(files), name, path)
     return {
-        f"{edge.file.path}:{edge.reference.line} {edge.strategy}{'?' if edge.status == 'candidate' else ''}"
+        f"{edge.file.facts.path}:{edge.reference.line} {edge.strategy}{'?' if edge.status == 'candidate' else ''}"
         for edge in found
     }
 
@@ -217,20 +223,22 @@ def test_names_are_passed_on_by_files_that_stand_for_their_folder():
 def test_the_same_path_in_another_repository_is_another_file():
     files = sources({"lib/rates.py": "def rate(): ...\n", "lib/a.py": "from .rates import rate\nrate()\n"})
     far = source("lib/b.py", "from .rates import rate\nrate()\n")
-    far.scope = "other/base"
-    found = {(edge.file.path, str(edge.status)) for edge in edges([*files, far], "rate")}
+    facts = replace(far.facts, scope="other/base")
+    far = replace(far, facts=facts, unit=read_unit(facts))
+    found = {(edge.file.facts.path, str(edge.status)) for edge in edges([*files, far], "rate")}
     assert found == {("lib/a.py", "resolved"), ("lib/b.py", "candidate")}
 
 
-def test_the_same_package_beside_another_is_not_sure():
+def test_of_two_packages_of_one_name_the_one_beside_is_meant():
     files = {
         "services/a/app/models.py": "def rate(): ...\n",
         "services/b/app/models.py": "def rate(): ...\n",
         "services/b/app/views.py": "from app.models import rate\nrate()\n",
     }
-    assert told(files, "rate", "services/a/app/models.py") == {
-        "services/b/app/views.py:1 name?",
-        "services/b/app/views.py:2 name?",
+    assert told(files, "rate", "services/a/app/models.py") == set()
+    assert told(files, "rate", "services/b/app/models.py") == {
+        "services/b/app/views.py:1 import",
+        "services/b/app/views.py:2 import",
     }
 
 
@@ -248,7 +256,7 @@ def test_overloads_in_a_file_are_one_symbol():
 
 
 def test_every_line_with_the_name_is_a_definition_a_reference_or_told():
-    user = "from rates import rate\n# rate is a word here\ntable = [rate, 'rate']\nrate(1)\nother.rate()\n"
+    user = "from rates import rate\n# rate is a word here\ntable = ['rate']\nrate(1)\nother.rate()\n"
     files = [
         source("rates.py", "def rate(z):\n    return z\n"),
         source("user.py", user),
@@ -256,7 +264,7 @@ def test_every_line_with_the_name_is_a_definition_a_reference_or_told():
     ]
     found = edges(files, "rate")
     text = report.read_text("rate", files, found)
-    assert [place.line for place in text.unexplained] == [2, 3]
+    assert [line.number for line in text.unexplained] == [2, 3]
     assert text.lines == 6
     assert len(found) + text.elsewhere + len(text.unexplained) + 1 == text.lines
 

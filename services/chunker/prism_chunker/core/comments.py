@@ -29,7 +29,7 @@ class Leads:
         self._lines = lines
         self._above: dict[int, tuple[int, bool]] = {}
         self._tops: dict[int, int] = {}
-        for _, captures in syntax.matches:
+        for captures in syntax.matches_with("comment", "attribute"):
             for key in ("comment", "attribute"):
                 for node in captures.get(key, ()):
                     self._add(node.start_point, node.end_point, is_comment=key == "comment")

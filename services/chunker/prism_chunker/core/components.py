@@ -1,16 +1,23 @@
 """The reader of HTML, Vue, Svelte and Astro: script blocks are read in their own language, at their place in the file.
 
-The rest of the file is cut at blank or quiet rows. References and symbols come from the scripts only.
+The rest of the file is cut at blank or quiet rows. References, bindings and symbols come from the scripts only.
 """
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeVar
+
+import msgspec
 
 from prism_chunker.core import syntax
 from prism_chunker.core.languages.table import LANGUAGES, Language
 from prism_chunker.core.lines import Lines
 from prism_chunker.core.model import Budget, Cut, Outline
+from prism_contracts.code import Binding, Reference
+
+Placed = TypeVar("Placed", Reference, Binding)
 
 SCRIPTS_MAX = 20
 
@@ -51,19 +58,21 @@ def _joined(whole: Outline, part: Outline, row: int) -> Outline:
         )
         for symbol in part.symbols
     ]
-    references = [
-        reference.model_copy(
-            update={
-                "line": reference.line + row,
-                "symbol": reference.symbol + count if reference.symbol >= 0 else -1,
-            }
-        )
-        for reference in part.references
-    ]
     return replace(
         whole,
         parse="partial" if part.parse == "partial" else whole.parse,
         cuts=[*whole.cuts, Cut(row, 0), *(Cut(cut.row + row, cut.depth) for cut in part.cuts if cut.row > 0)],
         symbols=(*whole.symbols, *symbols),
-        references=(*whole.references, *references),
+        references=(*whole.references, *_moved(part.references, row, count)),
+        bindings=(*whole.bindings, *_moved(part.bindings, row, count)),
     )
+
+
+def _moved(items: Iterable[Placed], row: int, symbols: int) -> list[Placed]:
+    """What was read in a script, with its place in the document and its symbol among all of them."""
+    return [
+        msgspec.structs.replace(
+            item, line=item.line + row, symbol=item.symbol + symbols if item.symbol >= 0 else -1
+        )
+        for item in items
+    ]

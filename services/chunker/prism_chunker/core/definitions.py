@@ -6,7 +6,6 @@ query lists special cases first, and takes in decorators and `export` by pattern
 
 import re
 from dataclasses import dataclass
-from operator import itemgetter
 
 from tree_sitter import Node
 
@@ -46,7 +45,7 @@ class Definition:
 def find_definitions(syntax: Syntax, *, clauses: bool) -> list[Definition]:
     """Definitions in order of appearance, outer before inner. With `clauses`, equations of one name are one."""
     found: dict[int, Definition] = {}
-    for captures in _by_pattern(syntax):
+    for captures in syntax.matches_with("name", "path"):
         name = (captures.get("name") or captures["path"])[0]
         definition = found.get(name.start_byte)
         if definition is None and not _SUBJECTS.isdisjoint(captures):
@@ -54,7 +53,15 @@ def find_definitions(syntax: Syntax, *, clauses: bool) -> list[Definition]:
         if definition is not None:
             _add(captures, definition)
     ordered = sorted(found.values(), key=lambda definition: (definition.start, -definition.end))
+    _mark_exported(ordered, syntax)
     return _with_clauses_joined(ordered) if clauses else ordered
+
+
+def _mark_exported(definitions: list[Definition], syntax: Syntax) -> None:
+    """Mark what the file names where it says what it gives away: `export { open }`, `__all__ = ["open"]`."""
+    exported = {_text(captures["export"][0], syntax.source) for captures in syntax.matches_with("export")}
+    for definition in definitions:
+        definition.exported = definition.exported or definition.name in exported
 
 
 def _with_clauses_joined(definitions: list[Definition]) -> list[Definition]:
@@ -72,12 +79,6 @@ def _with_clauses_joined(definitions: list[Definition]) -> list[Definition]:
             latest[definition.name, definition.kind] = definition
             joined.append(definition)
     return joined
-
-
-def _by_pattern(syntax: Syntax) -> list[Captures]:
-    """The matches that name something, in the order of the patterns in the query file."""
-    named = [match for match in syntax.matches if "name" in match[1] or "path" in match[1]]
-    return [captures for _, captures in sorted(named, key=itemgetter(0))]
 
 
 def _definition(captures: Captures, name_node: Node, source: bytes) -> Definition:

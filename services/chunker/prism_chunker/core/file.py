@@ -32,7 +32,9 @@ def chunk_file(
     lines = Lines(text)
     outline = _read(LANGUAGES.get(language), lines, budget)
     chunks = make_chunks(lines, outline)
-    return Parsed(language, lines.count, outline.parse, chunks, outline.symbols, outline.references)
+    return Parsed(
+        language, lines.count, outline.parse, chunks, outline.symbols, outline.references, outline.bindings
+    )
 
 
 def _read(language: Language | None, lines: Lines, budget: Budget) -> Outline:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from prism_contracts.code import Chunk, Reference, Symbol
+from prism_contracts.code import Binding, Chunk, Reference, Symbol
 
-# Part of the content address of a chunk: bumped whenever the same text gives other chunks, symbols or references.
-CHUNKER_VERSION = "5"
+# Part of the content address of a chunk: bumped whenever the same text gives other chunks, symbols, references or bindings.
+CHUNKER_VERSION = "6"
 
 ParseState = Literal["ok", "partial", "lines", "timeout", "crashed", "too_large"]
 
@@ -19,6 +19,7 @@ class Budget:
     size_chars_max: int = 1_500_000
     symbols_max: int = 10_000
     references_max: int = 20_000
+    bindings_max: int = 10_000
     keys_max: int = 200  # keys of data files
     nodes_max: int = 50_000  # nodes looked at to find places to cut
 
@@ -33,6 +34,7 @@ class Parsed:
     chunks: tuple[Chunk, ...] = ()
     symbols: tuple[Symbol, ...] = ()
     references: tuple[Reference, ...] = ()
+    bindings: tuple[Binding, ...] = ()
 
 
 class Cut(NamedTuple):
@@ -44,9 +46,10 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a reader found in a file: places to cut, ascending, no two on a row; symbols; references."""
+    """What a reader found in a file: places to cut, ascending, no two on a row; symbols, references, bindings."""
 
     parse: ParseState
     cuts: list[Cut] = field(default_factory=list)
     symbols: tuple[Symbol, ...] = ()
     references: tuple[Reference, ...] = ()
+    bindings: tuple[Binding, ...] = ()

@@ -8,9 +8,8 @@ from bisect import bisect_right
 from prism_chunker.core.definitions import Definition
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.model import Budget
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, SymbolKind
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, SymbolKind
 
-_VALUES = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.FIELD, SymbolKind.PROPERTY})
 # What stands where a name is not wanted, or is missing.
 _NO_NAMES = frozenset({"_", ""})
 
@@ -91,7 +90,7 @@ class Nesting:
         is_announced = (
             self._language.c_family and definition.kind is SymbolKind.FUNCTION and not definition.body
         )
-        return is_announced or definition.kind in _VALUES
+        return is_announced or definition.kind in VALUE_KINDS
 
     def _mark(self, byte: int, index: int) -> None:
         self._starts.append(byte)

@@ -7,10 +7,14 @@ A macro's arguments are bare tokens to a grammar. Where the query says `@items`,
 in the source, and what reads as items counts as if the macro were not there.
 """
 
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from time import process_time
-from typing import NamedTuple, cast
+from typing import cast
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Point, Query, QueryCursor, Range
@@ -29,16 +33,38 @@ ERROR_CHILDREN_MAX = 20_000
 # How deep macros may lie in macros and still be parsed: every level reads the source within it once more.
 MACRO_DEPTH_MAX = 4
 
+_CAPTURE = re.compile(rb"@([\w.]+)")
+
 Captures = dict[str, list[Node]]
 
 
-class Syntax(NamedTuple):
-    """A parsed source: its root and what the language's query found in it, in order of appearance."""
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """A parsed source: its root and what the language's query found in it."""
 
     source: bytes
     root: Node
-    matches: list[tuple[int, Captures]]  # with the position of the pattern in the query
-    items: dict[int, Node]  # the roots of macro arguments that were parsed as items, by the id of their node
+    patterns: Mapping[
+        str, Sequence[int]
+    ]  # positions of the patterns of the query that have a capture, by its name
+    # The matches of each pattern that has any, in order of appearance.
+    matches: dict[int, list[Captures]] = field(default_factory=lambda: defaultdict(list))
+    # The roots of macro arguments that were parsed as items, by the id of their node.
+    items: dict[int, Node] = field(default_factory=dict)
+
+    def add(self, matches: Iterable[tuple[int, Captures]]) -> None:
+        """Take in matches, each with the position of its pattern."""
+        for pattern, captures in matches:
+            self.matches[pattern].append(captures)
+
+    def matches_with(self, *names: str) -> list[Captures]:
+        """The matches that have one of the captures, in the order of the patterns in the query."""
+        patterns = sorted({pattern for name in names for pattern in self.patterns.get(name, ())})
+        found = [
+            captures for pattern in patterns if pattern in self.matches for captures in self.matches[pattern]
+        ]
+        # A pattern may have a capture in one of its alternatives only.
+        return [captures for captures in found if not captures.keys().isdisjoint(names)]
 
     def children(self, node: Node) -> list[Node]:
         """The children of a node, those of macro arguments being their items."""
@@ -51,8 +77,10 @@ def parse(language: Language, source: bytes, time_ms_max: int) -> Syntax:
     # CPU time: a busy machine costs no file its symbols.
     deadline = process_time() + time_ms_max / 1_000
     root = _parse(language, blank_macros(source) if language.c_family else source, deadline)
-    syntax = Syntax(source, root, _matches(query, root, deadline), {})
-    _add_items(language, syntax, deadline)
+    found = _matches(query, root, deadline)
+    syntax = Syntax(source, root, _patterns(language))
+    syntax.add(found)
+    _add_items(language, syntax, _arguments(found), deadline)
     return syntax
 
 
@@ -76,9 +104,8 @@ def _matches(query: Query, root: Node, deadline: float) -> list[tuple[int, Captu
     return found
 
 
-def _add_items(language: Language, syntax: Syntax, deadline: float) -> None:
+def _add_items(language: Language, syntax: Syntax, pending: list[Node], deadline: float) -> None:
     """Add to the matches those inside of macro arguments, as far as they read as items."""
-    pending = _arguments(syntax.matches)
     for _ in range(MACRO_DEPTH_MAX):
         found: list[tuple[int, Captures]] = []
         inner: list[Node] = []
@@ -89,7 +116,7 @@ def _add_items(language: Language, syntax: Syntax, deadline: float) -> None:
             else:
                 syntax.items[node.id] = root
                 found += _matches(_query(language), root, deadline)
-        syntax.matches.extend(found)
+        syntax.add(found)
         pending = inner + _arguments(found)
 
 
@@ -116,5 +143,22 @@ def _grammar(name: str) -> Grammar:
 
 @cache
 def _query(language: Language) -> Query:
-    sources = [(QUERIES / f"{name}.scm").read_text(encoding="utf-8") for name in language.queries]
-    return Query(_grammar(language.grammar), "\n".join(sources))
+    return Query(_grammar(language.grammar), _query_source(language).decode())
+
+
+@cache
+def _query_source(language: Language) -> bytes:
+    return b"\n".join((QUERIES / f"{name}.scm").read_bytes() for name in language.queries)
+
+
+@cache
+def _patterns(language: Language) -> dict[str, list[int]]:
+    """The positions of the patterns that have a capture, by its name."""
+    source = _query_source(language)
+    query = _query(language)
+    found: dict[str, list[int]] = defaultdict(list)
+    for pattern in range(query.pattern_count):
+        text = source[query.start_byte_for_pattern(pattern) : query.end_byte_for_pattern(pattern)]
+        for name in dict.fromkeys(_CAPTURE.findall(text)):
+            found[name.decode()].append(pattern)
+    return found

@@ -1,10 +1,11 @@
-"""From the matches of a query to references: calls, imports, bases, assignments, uses of types.
+"""From the matches of a query to references: calls, imports, bases, assignments. Uses of types and values: `uses.py`.
 
 An import names what it brings in: `qualifier` is the module as it is written, `name` what is taken from it, and for a
 whole module its last part (`import numpy as np` -> name numpy, qualifier numpy, alias np).
 """
 
 import re
+from operator import itemgetter
 
 from tree_sitter import Node
 
@@ -16,43 +17,52 @@ from prism_contracts.code import Reference, ReferenceKind
 QUALIFIER_CHARS_MAX = 80
 NAME_CHARS_MAX = 200
 
-_KINDS: dict[str, ReferenceKind] = {
-    str(kind): kind for kind in ReferenceKind if kind is not ReferenceKind.TYPE
+KINDS: dict[str, ReferenceKind] = {
+    str(kind): kind for kind in ReferenceKind if kind not in (ReferenceKind.TYPE, ReferenceKind.VALUE)
 }
-_KINDS |= {"item": ReferenceKind.IMPORT, "file": ReferenceKind.IMPORT, "use": ReferenceKind.TYPE}
+KINDS |= {"item": ReferenceKind.IMPORT, "file": ReferenceKind.IMPORT, "default": ReferenceKind.IMPORT}
 _FROM = re.compile(r"\w+\s+([\w.]+?)\.?\s*(?:[{_*].*)?$", re.DOTALL)
 _DOTTED = re.compile(r"(?:(.*?)(?:::|[./\\]))?([^./\\:]+)$", re.DOTALL)
 
 
-def find_references(syntax: Syntax, nesting: Nesting, references_max: int) -> tuple[Reference, ...]:
-    """References in order of appearance. Of two patterns that match one name, the one that says more wins."""
-    found: dict[tuple[str, int], tuple[Node, Captures]] = {}
-    names = {definition.name_start for definition in nesting.kept}
-    for _, captures in syntax.matches:
-        for key in captures:
-            if key in _KINDS:
-                node = captures[key][0]
-                if key == "call" and node.start_byte in names:
-                    continue  # the head of a definition looks like a call in Lisp, Julia and Elixir
-                known = found.get((key, node.start_byte))
-                if known is None or _said(known[1]) < _said(captures):
-                    found[key, node.start_byte] = node, captures
-        if len(found) >= references_max:
-            break
-    return tuple(
-        _reference(key, node, captures, syntax.source, nesting)
-        for (key, _), (node, captures) in sorted(found.items(), key=_place)
-    )
+Places = dict[tuple[int, str], tuple[Node, Captures]]
 
 
-def _place(entry: tuple[tuple[str, int], tuple[Node, Captures]]) -> int:
-    return entry[0][1]
+def find_places(syntax: Syntax, nesting: Nesting) -> Places:
+    """Where a name is referred to, by first byte and capture. Of two patterns that match one, the one that says more wins."""
+    found: Places = {}
+    heads = {definition.name_start for definition in nesting.kept}
+    for key in KINDS:
+        for captures in syntax.matches_with(key):
+            node = captures[key][0]
+            start = node.start_byte
+            if key == "call" and start in heads:
+                continue  # the head of a definition looks like a call in Lisp, Julia and Elixir
+            known = found.get((start, key))
+            if known is None or _said(known[1]) < _said(captures):
+                found[start, key] = node, captures
+    for captures in syntax.matches_with("module"):
+        # `const { open } = require("fs")` is no import of the whole module, nor is `import shop.*`.
+        for whole in ("file", "item"):
+            found.pop((captures["module"][0].start_byte, whole), None)
+    return found
+
+
+def read_references(
+    places: Places, source: bytes, nesting: Nesting, references_max: int
+) -> tuple[Reference, ...]:
+    """References in order of appearance."""
+    ordered = sorted(places.items(), key=itemgetter(0))[:references_max]
+    return tuple(_reference(key, node, captures, source, nesting) for (_, key), (node, captures) in ordered)
 
 
 def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting: Nesting) -> Reference:
-    kind = _KINDS[key]
+    kind = KINDS[key]
     name = _of(key, captures, source)
     qualifier = _of("qualifier", captures, source).rstrip(".:") if "qualifier" in captures else ""
+    alias = _of("alias", captures, source) if "alias" in captures else ""
+    if key == "default":
+        name, alias = key, name
     if kind is ReferenceKind.IMPORT:
         name, qualifier = _imported(name, captures, source)
     elif len(qualifier) > QUALIFIER_CHARS_MAX:
@@ -63,23 +73,37 @@ def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting:
         line=node.start_point[0] + 1,
         symbol=nesting.around(node.start_byte),
         qualifier=qualifier,
-        alias=_of("alias", captures, source) if "alias" in captures else "",
+        alias=alias,
     )
 
 
 def _imported(name: str, captures: Captures, source: bytes) -> tuple[str, str]:
     if "module" in captures:
-        return name, _of("module", captures, source)
+        module = _in_lists(captures["module"][0], _of("module", captures, source), source)
+        return "*" if name == "." else name, module  # Go's import of all that a package has
     if "from" in captures:
         found = _FROM.match(_of("from", captures, source))
         return name, found.group(1).removesuffix(f".{name}") if found else ""
     if "file" in captures:
         name = name.strip("<>")
         return name.rstrip("/").rsplit("/", 1)[-1], name
+    if "item" in captures:
+        name = _in_lists(captures["item"][0], name, source).removesuffix("::self")
     found = _DOTTED.match(name)
     if not found:
         return name, name
     return found.group(2), (found.group(1) or name) if "item" in captures else name
+
+
+def _in_lists(node: Node, path: str, source: bytes) -> str:
+    """A path of Rust with the paths of the lists that it stands in: `c::d` of `use a::{b, c::d}` is `a::c::d`."""
+    inner, outer = node, node.parent
+    while outer is not None and outer.type.startswith(("use_", "scoped_use_")):
+        before = outer.child_by_field_name("path") if outer.type == "scoped_use_list" else None
+        if before is not None and before != inner:
+            path = f"{source[before.start_byte : before.end_byte].decode('utf-8', 'replace')}::{path}"
+        inner, outer = outer, outer.parent
+    return path
 
 
 def _said(captures: Captures) -> int:

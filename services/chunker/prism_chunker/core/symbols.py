@@ -10,6 +10,7 @@ from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolKind
 
 _MODULES = frozenset({SymbolKind.MODULE, SymbolKind.NAMESPACE})
 _METHOD_OWNERS = TYPE_KINDS - _MODULES
+_CLASSES = frozenset({SymbolKind.CLASS, SymbolKind.STRUCT})
 # What these hold is as public as they are, in a language that marks what is public.
 _OPEN_KINDS = frozenset({SymbolKind.TRAIT, SymbolKind.INTERFACE, SymbolKind.ENUM})
 
@@ -45,11 +46,10 @@ def _is_bodiless(definition: Definition, language: Language) -> bool:
 def _docs_inside(syntax: Syntax, nesting: Nesting) -> dict[int, str]:
     """Documentation that stands inside a definition, by its position."""
     docs: dict[int, str] = {}
-    for _, captures in syntax.matches:
-        if "doc" in captures:
-            node = captures["doc"][0]
-            text = syntax.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
-            docs.setdefault(nesting.around(node.start_byte), clean_string(text))
+    for captures in syntax.matches_with("doc"):
+        node = captures["doc"][0]
+        text = syntax.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        docs.setdefault(nesting.around(node.start_byte), clean_string(text))
     return docs
 
 
@@ -115,12 +115,14 @@ class _Exports:
 
     def _is_shown(self, index: int, parent: int, signature: str) -> bool:
         rule, definition = self._rule, self._nesting.kept[index]
-        if self._marked and parent < 0:
+        if self._marked and parent < 0 and not definition.owner:
             return definition.exported
         if rule.private_name and rule.private_name.match(definition.name):
             return False
         if rule.private_header and rule.private_header.search(signature):
             return self._is_inside_type(index) and not rule.inside_types
+        if rule.public_member and parent >= 0 and self._nesting.kept[parent].kind in _CLASSES:
+            return rule.public_member.search(signature) is not None
         return rule.public_header is None or self._is_public(
             index, parent, rule.public_header.search(signature) is not None
         )

@@ -1,15 +1,20 @@
 """The reader of every language with a grammar: parse, find symbols and references, find the places to cut."""
 
+from operator import attrgetter
+
+from prism_chunker.core.bindings import BindingReader, find_variables
 from prism_chunker.core.comments import Leads
 from prism_chunker.core.cuts import find_cuts
 from prism_chunker.core.definitions import find_definitions
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.lines import Lines
 from prism_chunker.core.model import Budget, Outline
+from prism_chunker.core.names import Names
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import parse
-from prism_chunker.core.references import find_references
+from prism_chunker.core.references import find_places, read_references
 from prism_chunker.core.symbols import find_symbols
+from prism_chunker.core.uses import Scopes, read_uses
 
 
 def read(language: Language, lines: Lines, budget: Budget) -> Outline:
@@ -17,11 +22,19 @@ def read(language: Language, lines: Lines, budget: Budget) -> Outline:
     syntax = parse(language, _source(lines.text), budget.parse_ms_max)
     leads = Leads(syntax, lines)
     nesting = Nesting(find_definitions(syntax, clauses=language.clauses), language, budget)
+    places = find_places(syntax, nesting)
+    references = read_references(places, syntax.source, nesting, budget.references_max)
+    names = Names(language, nesting, references)
+    variables = find_variables(language, syntax)
+    bindings = BindingReader(language, syntax, nesting, variables).read(names, budget.bindings_max)
+    scopes = Scopes(language, nesting, names, bindings, variables)
+    uses = read_uses(syntax, nesting, places, scopes, budget.references_max - len(references))
     return Outline(
         parse="partial" if syntax.root.has_error else "ok",
         cuts=find_cuts(syntax, lines, leads, budget.nodes_max),
         symbols=find_symbols(language, syntax, nesting, leads),
-        references=find_references(syntax, nesting, budget.references_max),
+        references=tuple(sorted([*references, *uses], key=attrgetter("line"))),
+        bindings=bindings,
     )
 
 

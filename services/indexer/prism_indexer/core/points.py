@@ -104,6 +104,7 @@ def _file_payload(file: FileChunked) -> dict[str, object]:
         "size": file.size_bytes,
         "lines": file.line_count,
         "starts": " ".join(str(chunk.start_line) for chunk in file.chunks),
+        "chunk_symbols": "\n".join(map(_symbol_line, file.chunks)),
         "flags": flag_letters(file.flags),
         "parse": file.parse,
         "redactions": sorted(set(file.redactions)),
@@ -115,7 +116,13 @@ def _file_payload(file: FileChunked) -> dict[str, object]:
         "definitions": "\n".join(_definition_line(symbol) for symbol in file.symbols[:DEFINITIONS_MAX]),
         "symbols": pack_symbols(file.symbols),
         "references": file.references,
+        "bindings": file.bindings,
     }
+
+
+def _symbol_line(chunk: Chunk) -> str:
+    """`<kind> <qualified name>`, by a tab: the symbol that a chunk is part of; the tab alone if it is of none."""
+    return f"{chunk.kind.value if chunk.kind else ''}\t{_one_line(chunk.symbol)}"
 
 
 def _chunk_payload(chunk: Chunk, file: str) -> dict[str, object]:
@@ -144,8 +151,12 @@ def _definition_line(symbol: Symbol) -> str:
     """`<T|F|P|V> <kind> <first line> <last line> <qualified name>`, by tabs: what ranking reads of a symbol."""
     group = "T" if symbol.kind in TYPE_KINDS else "F" if symbol.kind in CALLABLE_KINDS else "V"
     group = "P" if symbol.bodiless else group
-    name = symbol.qualified_name.replace("\t", " ").replace("\n", " ")
+    name = _one_line(symbol.qualified_name)
     return f"{group}\t{symbol.kind.value}\t{symbol.start_line}\t{symbol.end_line}\t{name}"
+
+
+def _one_line(name: str) -> str:
+    return name.replace("\t", " ").replace("\n", " ")
 
 
 def _rows(vectors: Vectors, chunks: int) -> NDArray[np.float32]:

@@ -90,10 +90,12 @@ class Answers:
             return None
         try:
             async with asyncio.timeout(WAIT_S):
-                if not await self._repositories.is_newest(request, target):
-                    self._metrics.passed.inc()
-                    return None
-                return await self._look_up(self._key(request, query, target))
+                found, where = await self._look_up(self._key(request, query, target))
+                # Asked of what was found only: most questions are new, and this costs as much as the look-up.
+                if found and not await self._repositories.is_newest(request, target):
+                    found, where = None, self._metrics.passed
+                where.inc()
+                return found
         except (NatsError, TimeoutError) as error:
             self._rest(error)
             self._metrics.passed.inc()
@@ -111,16 +113,16 @@ class Answers:
             self._puts.add(task)
             task.add_done_callback(self._puts.discard)
 
-    async def _look_up(self, key: str) -> SearchAnswer | None:
+    async def _look_up(self, key: str) -> tuple[SearchAnswer | None, Counter]:
+        """The answer, and what counts it."""
         known = self._kept.get(key)
         found = known or await self._read(key)
         answer = _answer(found)
         if found and answer and not known:
             self._kept.keep(key, found, len(found))
-        (
-            self._metrics.nowhere if not answer else self._metrics.memory if known else self._metrics.shared
-        ).inc()
-        return answer
+        if not answer:
+            return None, self._metrics.nowhere
+        return answer, self._metrics.memory if known else self._metrics.shared
 
     def _key(self, request: SearchRequest, query: Query, target: Target) -> str:
         components = (self._components.get(name) for name in MODELS)

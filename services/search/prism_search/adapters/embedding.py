@@ -1,44 +1,52 @@
-"""Query vectors, asked of the embedders. Without them a question is answered by the other legs."""
+"""Vectors of questions: those of the fast model are made here, those of a deep one are asked of its embedder. Without them a
+question is answered by the other legs.
+"""
 
-import asyncio
 import logging
-from typing import NamedTuple
+from typing import Protocol
 
 from prism_contracts import names
 from prism_contracts.errors import PrismError
-from prism_contracts.records import COMPONENT_DEEP_MODEL, Component
+from prism_contracts.records import COMPONENT_DEEP_MODEL, COMPONENT_FAST_MODEL, Component
 from prism_contracts.rpc import EmbedQueryReply, EmbedQueryRequest
+from prism_model.static_model import Matrix
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.records import WatchedRecords
 
 FAST_LEG, DEEP_LEG = "vector", "deep"
 
+Vector = tuple[float, ...]
+
 log = logging.getLogger(__name__)
 
 
-class QueryVectors(NamedTuple):
-    """A question's vectors by tier, the deep model, and the legs that cannot be asked."""
+class QueryModel(Protocol):
+    """What is needed of the fast model."""
 
-    fast: tuple[float, ...] | None
-    deep: tuple[float, ...] | None
-    deep_model: str
-    missing: tuple[str, ...]
+    fingerprint: str
 
-    def without_deep(self) -> "QueryVectors":
-        """The same where there are no deep vectors to ask."""
-        return self._replace(deep=None, missing=tuple(dict.fromkeys((*self.missing, DEEP_LEG))))
+    def embed_queries(self, texts: list[str]) -> Matrix:
+        """Unit vectors, a row a text; zeros for a text without a known word."""
+        ...
 
 
 class QueryEmbedding:
-    """Asks each tier that runs."""
+    """Embeds questions with each tier that runs."""
 
     def __init__(
-        self, bus: Bus, components: WatchedRecords[Component], timeout_s: float, *, deep: bool
+        self,
+        model: QueryModel,
+        bus: Bus,
+        components: WatchedRecords[Component],
+        deep_timeout_s: float,
+        *,
+        deep: bool,
     ) -> None:
+        self._model = model
         self._bus = bus
         self._components = components
-        self._timeout_s = timeout_s
+        self._deep_timeout_s = deep_timeout_s
         self._deep = deep
 
     def deep_model(self) -> str:
@@ -46,26 +54,30 @@ class QueryEmbedding:
         model = self._components.get(COMPONENT_DEEP_MODEL) if self._deep else None
         return model.version if model else ""
 
-    async def embed(self, text: str) -> QueryVectors:
-        """The vectors of a question."""
-        model = self.deep_model()
-        fast, deep = await asyncio.gather(
-            self._ask(names.RPC_EMBED_QUERY, text),
-            self._ask(names.RPC_EMBED_DEEP_QUERY, text, model) if model else _nothing(),
-        )
-        missing = [leg for leg, vector in ((FAST_LEG, fast), (DEEP_LEG, deep)) if vector is None]
-        return QueryVectors(fast, deep, model, tuple(leg for leg in missing if leg == FAST_LEG or model))
-
-    async def _ask(self, subject: str, text: str, model: str = "") -> tuple[float, ...] | None:
-        """The vector of a text; None if there is none in time, or if it is not of the model that is wanted."""
-        request = EmbedQueryRequest(texts=(text,))
-        try:
-            reply = await rpc.call(self._bus, subject, request, EmbedQueryReply, timeout_s=self._timeout_s)
-        except PrismError as error:
-            log.warning("answering without a vector of %s: %s", subject, error)
+    def fast(self, text: str) -> Vector | None:
+        """The vector of the fast model; None if the index is made with another one than this process has."""
+        indexing = self._components.get(COMPONENT_FAST_MODEL)
+        if indexing and indexing.version != self._model.fingerprint:
+            log.warning(
+                "answering without vectors: chunks have those of model %s, this one is %s",
+                indexing.version,
+                self._model.fingerprint,
+            )
             return None
-        return reply.vectors[0] if model in {"", reply.model} else None
+        return tuple(self._model.embed_queries([text])[0].tolist())
 
-
-async def _nothing() -> None:
-    return None
+    async def deep(self, text: str) -> Vector | None:
+        """The vector of the deep model that runs; None if there is none in time."""
+        request, model = EmbedQueryRequest(texts=(text,)), self.deep_model()
+        try:
+            reply = await rpc.call(
+                self._bus,
+                names.RPC_EMBED_DEEP_QUERY,
+                request,
+                EmbedQueryReply,
+                timeout_s=self._deep_timeout_s,
+            )
+        except PrismError as error:
+            log.warning("answering without a deep vector: %s", error)
+            return None
+        return reply.vectors[0] if reply.model == model else None

@@ -1,34 +1,21 @@
-"""What is known of chunks and files between questions, so that the store reads few payloads: they are what costs.
+"""What is known of files between questions, so that the store reads few payloads: they are what costs.
 
-A chunk's id is its content address: what was read of it once holds for ever. A file point changes with every version
-of the file; what was read of it is used while its repository is quiet: the newest import that began has ended well.
-Never holds texts.
+A file point changes with every version of the file. What was read of it is used while its repository is quiet, which is
+when the newest import that began has ended well, and until an import has written the file. Never holds texts.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
-from prism_contracts.rpc import Scope
+from prism_contracts.code import FileStatus
 from prism_search.adapters.kept import Kept
 from prism_search.adapters.repositories import Target
 from prism_search.core.outline import Outline
-from prism_store.reader import CHUNK_FIELDS, RANK_FIELDS, Reader, StoredPoint
+from prism_store.reader import RANK_FIELDS, Reader, StoredPoint, newer_than, with_status
+from prism_store.schema import scope_key
 
-CHUNKS_KEPT_MAX = 150_000
 # Definitions of the files that are kept, in characters: some 20,000 files.
 OUTLINE_CHARS_MAX = 24_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkFacts:
-    """Where a chunk is."""
-
-    file: str
-    generation: str
-    start: int
-    end: int
-    symbol: str
-    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +31,8 @@ class FileFacts:
     prose: bool
     lines: int
     starts: str  # first lines of its chunks
+    chunk_symbols: str  # what each chunk is part of
     outline: Outline
-    corpus_version: int  # of its repository, when it was read
 
 
 class Facts:
@@ -53,26 +40,21 @@ class Facts:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._chunks: Kept[str, ChunkFacts] = Kept(CHUNKS_KEPT_MAX)
         self._files: Kept[str, FileFacts] = Kept(OUTLINE_CHARS_MAX)
-
-    async def chunks(self, scope: Scope, ids: Iterable[str]) -> dict[str, ChunkFacts]:
-        """Those of the chunks that exist, or existed when they were first asked for."""
-        known = {id_: self._chunks.get(id_) for id_ in ids}
-        missing = [id_ for id_, facts in known.items() if facts is None]
-        for id_, point in (await self._reader.points(scope, missing, CHUNK_FIELDS)).items():
-            facts = known[id_] = _chunk_facts(point)
-            self._chunks.keep(id_, facts, 1)
-        return {id_: facts for id_, facts in known.items() if facts is not None}
+        # By field `scope`, the version of the next import when what has changed was last forgotten.
+        self._forgotten: dict[str, int] = {}
 
     async def files(self, target: Target, ids: Iterable[str]) -> dict[str, FileFacts]:
         """Those of the files that exist now."""
-        versions = {f"{r.repo}/{target.scope.layer}": r.next_version for r in target.repositories}
-        known = {id_: self._known_file(id_, versions, quiet=target.is_quiet) for id_ in ids}
+        if target.is_quiet:
+            await self._forget_changed(target)
+        versions = {scope_key(r.repo, target.scope.layer): r.next_version for r in target.repositories}
+        known = {id_: self._known(id_, versions) if target.is_quiet else None for id_ in ids}
         missing = [id_ for id_, facts in known.items() if facts is None]
         for id_, point in (await self._reader.points(target.scope, missing, RANK_FIELDS)).items():
-            facts = known[id_] = _file_facts(point, versions[point.text("scope")])
-            if target.is_quiet:
+            facts = known[id_] = _file_facts(point)
+            # Not if an import has ended meanwhile: this may have been read before it wrote.
+            if target.is_quiet and self._forgotten.get(facts.scope) == versions[facts.scope]:
                 self._files.keep(id_, facts, len(facts.outline.packed) + 1)
         return {id_: facts for id_, facts in known.items() if facts is not None}
 
@@ -81,23 +63,24 @@ class Facts:
         for id_ in ids:
             self._files.drop(id_)
 
-    def _known_file(self, id_: str, versions: dict[str, int], *, quiet: bool) -> FileFacts | None:
-        facts = self._files.get(id_) if quiet else None
-        return facts if facts and versions.get(facts.scope) == facts.corpus_version else None
+    async def _forget_changed(self, target: Target) -> None:
+        """Forget the files that imports have written since the last time. What an import writes is of its version."""
+        layer = target.scope.layer
+        for repository in target.repositories:
+            key, version = scope_key(repository.repo, layer), repository.next_version
+            seen = self._forgotten.get(key, version)
+            if seen != version:
+                scope = target.scope.model_copy(update={"repos": (repository.repo,)})
+                changed = self._reader.scan(scope, [with_status(*FileStatus), newer_than(seen - 1)], ())
+                self.forget([point.id async for point in changed])
+            self._forgotten[key] = version
+
+    def _known(self, id_: str, scopes: Container[str]) -> FileFacts | None:
+        facts = self._files.get(id_)
+        return facts if facts and facts.scope in scopes else None
 
 
-def _chunk_facts(point: StoredPoint) -> ChunkFacts:
-    return ChunkFacts(
-        file=point.text("file"),
-        generation=point.text("generation"),
-        start=point.number("start"),
-        end=point.number("end"),
-        symbol=point.text("symbol"),
-        kind=point.text("kind"),
-    )
-
-
-def _file_facts(point: StoredPoint, corpus_version: int) -> FileFacts:
+def _file_facts(point: StoredPoint) -> FileFacts:
     return FileFacts(
         file=point.id,
         scope=point.text("scope"),
@@ -108,6 +91,6 @@ def _file_facts(point: StoredPoint, corpus_version: int) -> FileFacts:
         prose=bool(point.payload.get("prose")),
         lines=point.number("lines"),
         starts=point.text("starts"),
+        chunk_symbols=point.text("chunk_symbols"),
         outline=Outline(point.text("definitions")),
-        corpus_version=corpus_version,
     )

@@ -4,7 +4,8 @@ Kept in memory: reading thousands of file points costs more than searching them.
 repository serves are final; those of later imports are read again for each question until they are served too.
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import compress
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from qdrant_client import models
 
 from prism_contracts.code import FileStatus
 from prism_contracts.rpc import Scope
+from prism_graph.modules import File, keys, stands_for_folder
 from prism_search.adapters.kept import Kept
 from prism_search.adapters.repositories import Target
 from prism_search.core.clauses import Clause
@@ -50,6 +52,33 @@ class Files:
             point.id: _File(point, table)
             for point, table in zip(self.points, self._signatures.tables(), strict=True)
         }
+
+    @cached_property
+    def _by_key(self) -> Mapping[str, Sequence[StoredPoint]]:
+        found: dict[str, list[StoredPoint]] = {}
+        for point in self.points:
+            for one in keys(File(point.text("path"), point.text("language"))):
+                found.setdefault(one, []).append(point)
+        return found
+
+    @cached_property
+    def _of_folders(self) -> Mapping[tuple[str, str], Sequence[StoredPoint]]:
+        found: dict[tuple[str, str], list[StoredPoint]] = {}
+        for point in self.points:
+            path = point.text("path")
+            if stands_for_folder(path):
+                found.setdefault((point.text("scope"), path.rpartition("/")[0]), []).append(point)
+        return found
+
+    def around(self, scope: str, path: str) -> Iterator[StoredPoint]:
+        """Those that stand for a folder in which a path of a scope lies, from the outermost on."""
+        folders = path.split("/")[:-1]
+        for depth in range(len(folders) + 1):
+            yield from self._of_folders.get((scope, "/".join(folders[:depth])), ())
+
+    def with_key(self, key: str) -> Sequence[StoredPoint]:
+        """Those that a module may be whose name ends so, see `prism_graph.modules.key`."""
+        return self._by_key.get(key, ())
 
     def that_may_hold(self, clauses: Sequence[Clause]) -> Sequence[StoredPoint]:
         """Those that may hold a piece of each clause; none that does is left out."""

@@ -1,7 +1,9 @@
-"""How rare words are in a corpus: document frequencies counted by the store and kept for a corpus version."""
+"""How rare words are in a corpus: asked of the store and kept for a corpus version."""
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Mapping
+from typing import TypeVar
 
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.core.matching import Rarity
@@ -13,44 +15,70 @@ from prism_store.reader import Reader, holds_text, without_status
 KEPT_MAX = 50_000
 ALL_CHUNKS = ""
 
+Key = tuple[object, int, str]  # scope, corpus version, word
+Value = TypeVar("Value")
+
 
 class RarityCounter:
-    """Counts once, remembers by corpus version."""
+    """Asks once, remembers by corpus version."""
 
     def __init__(self, reader: Reader, repositories: Repositories) -> None:
         self._reader = reader
         self._repositories = repositories
-        self._known: OrderedDict[tuple[object, int, str], int] = OrderedDict()
+        self._counts: OrderedDict[Key, int] = OrderedDict()
+        self._rarities: OrderedDict[Key, float] = OrderedDict()
 
     async def rarity(self, target: Target, query: Query) -> tuple[Rarity, Rarity]:
         """Inverse document frequency of each stem of the question, over the chunks of the target and over those of the
         whole tenant, which is what the store's BM25 counts over.
         """
         everything = self._repositories.everything(target)
-        # Over the whole tenant the index's own reckoning is right, as the scope excludes nothing, and takes no time.
-        overall = self._over(everything, query, exact=False)
+        words = _words(query)
         if everything.scope == target.scope:
-            rarity = await overall
+            rarity = await self._overall(everything, words)
             return rarity, rarity
-        return await asyncio.gather(self._over(target, query, exact=True), overall)
+        return await asyncio.gather(self._within(target, words), self._overall(everything, words))
 
-    async def _over(self, target: Target, query: Query, *, exact: bool) -> Rarity:
-        words = {stem(part.lower()): part for term in query.terms for part in PART.findall(term)}
-        stems = [s for s in query.stems if s in words]
-        documents, *counts = await asyncio.gather(
-            *(self._count(target, word, exact=exact) for word in (ALL_CHUNKS, *(words[s] for s in stems)))
+    async def _overall(self, everything: Target, words: dict[str, str]) -> Rarity:
+        scope, version = everything.scope, everything.corpus_version
+        keys = {stem_: (scope, version, word) for stem_, word in words.items()}
+        unknown = [key for key in keys.values() if key not in self._rarities]
+        found = await self._reader.rarities(scope, [word for _, _, word in unknown])
+        known = {key: self._rarities.get(key, 0.0) for key in keys.values()} | dict(
+            zip(unknown, found, strict=True)
         )
-        return rarity_of(dict(zip(stems, counts, strict=True)), documents)
+        if not all(known.values()):
+            documents = await self._count(everything, ALL_CHUNKS)
+            unheard = rarity_of({ALL_CHUNKS: 0}, documents)[ALL_CHUNKS]
+            known = {key: rarity or unheard for key, rarity in known.items()}
+        _keep(self._rarities, {key: known[key] for key in unknown})
+        return {stem_: known[key] for stem_, key in keys.items()}
 
-    async def _count(self, target: Target, word: str, *, exact: bool) -> int:
-        key = (target.scope, target.corpus_version, word.lower())
-        known = self._known.get(key)
+    async def _within(self, target: Target, words: dict[str, str]) -> Rarity:
+        documents, *counts = await asyncio.gather(
+            *(self._count(target, word) for word in (ALL_CHUNKS, *words.values()))
+        )
+        return rarity_of(dict(zip(words, counts, strict=True)), documents)
+
+    async def _count(self, target: Target, word: str) -> int:
+        key = (target.scope, target.corpus_version, word)
+        known = self._counts.get(key)
         if known is not None:
             return known
         # Chunk points alone have the field.
         conditions = [holds_text("text", word)] if word else [without_status()]
-        count = await self._reader.count(target.scope, conditions, exact=exact)
-        self._known[key] = count
-        if len(self._known) > KEPT_MAX:
-            self._known.popitem(last=False)
+        count = await self._reader.count(target.scope, conditions)
+        _keep(self._counts, {key: count})
         return count
+
+
+def _words(query: Query) -> dict[str, str]:
+    """The last word of the question with each stem, in lower case, by the stem."""
+    words = {stem(part.lower()): part.lower() for term in query.terms for part in PART.findall(term)}
+    return {stem_: words[stem_] for stem_ in query.stems if stem_ in words}
+
+
+def _keep(kept: OrderedDict[Key, Value], fresh: Mapping[Key, Value]) -> None:
+    kept.update(fresh)
+    while len(kept) > KEPT_MAX:
+        kept.popitem(last=False)

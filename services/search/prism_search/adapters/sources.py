@@ -4,19 +4,19 @@ import asyncio
 import sys
 from collections.abc import Sequence
 
-from prism_runtime.packing import unpack_references, unpack_symbols
+from prism_graph.facts import FileFacts, with_uses_before_dots
+from prism_graph.unit import read_unit
+from prism_runtime.packing import unpack_bindings, unpack_references, unpack_symbol_facts
 from prism_search.adapters.kept import Kept
 from prism_search.adapters.repositories import Target
 from prism_search.adapters.texts import Texts
-from prism_search.core.references.modules import File
-from prism_search.core.references.report import PROSE
-from prism_search.core.references.scopes import SourceFile
+from prism_search.core.references import PROSE, SourceFile
 from prism_store.reader import Reader, StoredPoint
 
-FIELDS = ("path", "generation", "language", "flags", "prose", "symbols", "references")
+FIELDS = ("path", "generation", "language", "flags", "prose", "symbols", "references", "bindings")
 BYTES_KEPT_MAX = 128 * 1024 * 1024
-# Of a symbol or a reference as an object, about.
-ITEM_BYTES = 1_000
+# Of a symbol, a reference or a binding as an object, about.
+ITEM_BYTES = 300
 FILES_PER_READ = 200
 
 
@@ -48,19 +48,25 @@ class Sources:
             file = await asyncio.to_thread(_source_file, target, point, fact, text)
             known[point.id] = file
             weight = sum(map(sys.getsizeof, file.lines))
-            weight += ITEM_BYTES * (len(file.symbols) + len(file.references))
+            weight += ITEM_BYTES * (
+                len(file.facts.symbols) + len(file.facts.references) + len(file.facts.bindings)
+            )
             self._kept.keep((point.id, point.text("generation")), file, weight)
         return [file for file in known.values() if file is not None]
 
 
 def _source_file(target: Target, point: StoredPoint, fact: StoredPoint, text: str) -> SourceFile:
     scope = point.text("scope")
-    return SourceFile(
+    facts = FileFacts(
         id=point.id,
         scope=scope,
-        file=File(fact.text("path"), fact.text("language"), target.name_of(scope).rpartition("/")[2]),
-        symbols=unpack_symbols(fact.text("symbols")),
-        references=unpack_references(fact.text("references")),
-        lines=text.split("\n"),
+        repo=target.name_of(scope).rpartition("/")[2],
+        path=fact.text("path"),
+        language=fact.text("language"),
         flags=fact.text("flags") + (PROSE if fact.payload.get("prose") else ""),
+        symbols=unpack_symbol_facts(fact.text("symbols")),
+        references=unpack_references(fact.text("references")),
+        bindings=unpack_bindings(fact.text("bindings")),
     )
+    facts = with_uses_before_dots(facts)
+    return SourceFile(facts, read_unit(facts), text.split("\n"))

@@ -18,23 +18,26 @@ from prism_contracts.rpc import (
     SymbolReferences,
     TextLine,
 )
+from prism_graph.modules import ECMASCRIPT, MANIFEST, File, imports, key
 from prism_search.adapters.definitions import Definitions, Found, Sought
-from prism_search.adapters.listing import Listing
+from prism_search.adapters.listing import Files, Listing
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.sources import Sources
+from prism_search.core import references as report
 from prism_search.core.cursors import read_cursor, write_cursor
 from prism_search.core.globs import compile_glob
 from prism_search.core.lines import shown
 from prism_search.core.patterns import compile_pattern
-from prism_search.core.references import report
-from prism_search.core.references.modules import gives_on
-from prism_search.core.references.resolution import Definition as Home
-from prism_search.core.references.resolution import Edge
-from prism_search.core.references.scopes import SourceFile
+from prism_search.core.references import Definition as Home
+from prism_search.core.references import Edge, SourceFile
 from prism_store.reader import StoredPoint
 
 FILES_MAX = 1_000
 AROUND_MAX = 100
+MANIFESTS_MAX = 500
+# Files that are read for what they say of the classes of variables, and how often for what those say in turn.
+LEARNED_MAX = 100
+ROUNDS_MAX = 2
 DEFINITIONS_SHOWN_MAX = 5
 UNEXPLAINED_SHOWN_MAX = 10
 
@@ -67,16 +70,57 @@ class ReferencesHandler:
         pattern = compile_pattern(name, regex=False, case_sensitive=True, word=False)
         holding = listed.that_may_hold(pattern.clauses)
         wanted = sorted(holding, key=_order(sought.found, request))[:FILES_MAX]
-        around = _around(sought.found, listed.points, {point.id for point in wanted})
+        around = _around(sought.found, listed, {point.id for point in wanted})
         files = await self._sources.read(target, [*wanted, *around])
+        edges = await self._edges(target, listed, sought, files)
         left_out = len(holding) + len(around) - len(files)
-        return await asyncio.to_thread(_told, target, sought, files, request, name=name, left_out=left_out)
+        return await asyncio.to_thread(
+            _told, target, sought, files, edges, request, name=name, left_out=left_out
+        )
+
+    async def _edges(
+        self, target: Target, listed: Files, sought: Sought, files: Sequence[SourceFile]
+    ) -> Sequence[Edge]:
+        """The edges among files. What a variable is may be said in a file that does not hold the name: such are read too."""
+        homes = _homes(sought.found, files)
+        if not homes:
+            return ()
+        uses = report.Uses(homes, files)
+        edges = await asyncio.to_thread(uses.edges)
+        read = {file.facts.id for file in files}
+        for _ in range(ROUNDS_MAX):
+            if all(edge.status is EdgeStatus.RESOLVED for edge in edges):
+                break
+            missing = await asyncio.to_thread(_missing, target, listed, uses, read)
+            if not missing:
+                break
+            read |= {point.id for point in missing}
+            uses.learn(await self._sources.read(target, missing))
+            edges = await asyncio.to_thread(uses.edges)
+        return edges
+
+
+def _missing(target: Target, listed: Files, uses: report.Uses, read: Container[str]) -> list[StoredPoint]:
+    """Files that were not read and are modules that were looked for."""
+    found = (
+        point
+        for module in uses.missing()
+        for point in listed.with_key(key(module.importer, module.name))
+        if point.id not in read and imports(module.importer, module.name, _file(target, point))
+    )
+    return list({point.id: point for point in islice(found, LEARNED_MAX)}.values())
+
+
+def _file(target: Target, point: StoredPoint) -> File:
+    repo = target.name_of(point.text("scope")).rpartition("/")[2]
+    return File(point.text("path"), point.text("language"), repo)
 
 
 def _told(
     target: Target,
     sought: Sought,
     files: Sequence[SourceFile],
+    every: Sequence[Edge],
     request: ReferencesRequest,
     *,
     name: str,
@@ -84,8 +128,6 @@ def _told(
 ) -> SymbolReferences:
     word = report.word_pattern(name)
     holding = [file for file in files if any(name in line and word.search(line) for line in file.lines)]
-    homes = _homes(sought.found, files)
-    every = report.find_edges(homes, files) if homes else []
     text = report.read_text(name, holding, every)
     edges = list(filter(_filter(request), every))
     question = request.model_copy(update={"symbols": (sought.name.spelled,), "limit": 1, "cursor": ""})
@@ -127,22 +169,22 @@ def _order(found: Sequence[Found], request: ReferencesRequest) -> Callable[[Stor
     )
 
 
-def _around(
-    found: Sequence[Found], points: Sequence[StoredPoint], read: Container[str]
-) -> Sequence[StoredPoint]:
-    """Files that stand for a folder around a definition: they may give it on without holding its name."""
-    homes = {(one.point.text("scope"), one.point.text("path")) for one in found}
-    return [
-        point
-        for point in points
-        if point.id not in read
-        and any(point.text("scope") == scope and gives_on(point.text("path"), path) for scope, path in homes)
-    ][:AROUND_MAX]
+def _around(found: Sequence[Found], listed: Files, read: Container[str]) -> Sequence[StoredPoint]:
+    """Files that may give a definition on without holding its name: those that stand for a folder around it, and those that
+    name the packages that folders are.
+    """
+    folders = (
+        point for one in found for point in listed.around(one.point.text("scope"), one.point.text("path"))
+    )
+    is_packaged = any(one.point.text("language") in ECMASCRIPT for one in found)
+    manifests = listed.with_key(MANIFEST)[:MANIFESTS_MAX] if is_packaged else ()
+    around = {point.id: point for point in (*manifests, *folders) if point.id not in read}
+    return list(around.values())[: MANIFESTS_MAX + AROUND_MAX]
 
 
 def _homes(found: Sequence[Found], files: Sequence[SourceFile]) -> list[Home]:
     """The definitions in the files that were read."""
-    by_id = {file.id: file for file in files}
+    by_id = {file.facts.id: file for file in files}
     return [Home(by_id[one.point.id], one.symbol) for one in found if one.point.id in by_id]
 
 
@@ -153,8 +195,8 @@ def _filter(request: ReferencesRequest) -> Callable[[Edge], bool]:
         kind = report.EDGE_KINDS[edge.reference.kind]
         return (
             (request.reference_type is None or kind is request.reference_type)
-            and not (request.source_only and report.TEST in edge.file.flags)
-            and (glob is None or glob.fullmatch(edge.file.path) is not None)
+            and not (request.source_only and report.TEST in edge.file.facts.flags)
+            and (glob is None or glob.fullmatch(edge.file.facts.path) is not None)
         )
 
     return passes
@@ -175,7 +217,7 @@ def _definition(target: Target, found: Found) -> Definition:
 
 
 def _entry(target: Target, edge: Edge) -> ReferenceEntry:
-    file, reference = edge.file, edge.reference
+    file, reference = edge.file.facts, edge.reference
     return ReferenceEntry(
         repo=target.name_of(file.scope),
         file_path=file.path,
@@ -185,12 +227,14 @@ def _entry(target: Target, edge: Edge) -> ReferenceEntry:
         edge=report.EDGE_KINDS[reference.kind],
         status=edge.status,
         strategy=edge.strategy,
-        text=_line(file, reference.line),
+        text=_line(edge.file, reference.line),
     )
 
 
 def _text_line(target: Target, file: SourceFile, line: int) -> TextLine:
-    return TextLine(repo=target.name_of(file.scope), file_path=file.path, line=line, text=_line(file, line))
+    return TextLine(
+        repo=target.name_of(file.facts.scope), file_path=file.facts.path, line=line, text=_line(file, line)
+    )
 
 
 def _line(file: SourceFile, number: int) -> str:

@@ -1,32 +1,35 @@
 """Find the lines that answer a question.
 
-words and symbols of the question ──────────▶ legs ─┐
-its vector, from the embedder, meanwhile ───▶ legs ─┴▶ fused candidates ▶ their file points
+words, symbols and vector of the question ──▶ legs ─┐
+its deep vector, where that tier runs ──────▶ leg ──┴▶ fused candidates ▶ their file points
 ▶ signals, score sum, order ▶ the lines to show ▶ their text ▶ receipt
 """
 
 import asyncio
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from statistics import fmean, pstdev
+from math import sqrt
+from statistics import fmean
+from typing import NamedTuple
 
 from qdrant_client import models
 
+from prism_contracts.base import file_of, is_of_generation
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Corpus, Detail, Hit, SearchAnswer, SearchReply, SearchRequest
 from prism_search.adapters.answers import Answers
-from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, QueryVectors
-from prism_search.adapters.facts import ChunkFacts, Facts, FileFacts
+from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, Vector
+from prism_search.adapters.facts import Facts, FileFacts
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.advice import next_actions
-from prism_search.core.candidates import CANDIDATES_MAX, Candidate, ChunkHit, fuse
+from prism_search.core.candidates import CANDIDATES_MAX, Candidate, ChunkHit, fuse, locate_chunks
 from prism_search.core.confidence import confidence
 from prism_search.core.diagnosis import diagnose
 from prism_search.core.dropping import dropped_by, filters_of
@@ -57,6 +60,7 @@ FILE_LIMIT = 60
 EXACT_LIMIT = 40
 FILTERED_FACTOR = 3  # more is asked for and considered where a filter will drop some afterwards
 
+CHUNK_LEGS = ("keyword", FAST_LEG)
 FILE_LEGS = frozenset({"path", "symbol", "exact", DEEP_LEG})
 
 
@@ -68,8 +72,14 @@ class Found:
     """What the legs brought, by leg."""
 
     points: dict[str, list[StoredPoint]]
-    chunks: dict[str, ChunkFacts]
     missing: tuple[str, ...] = ()
+
+
+class Vectors(NamedTuple):
+    """Of a question: the fast model's, and the leg of the deep model's, None if none runs. The leg is None if it cannot be asked."""
+
+    fast: Vector | None
+    deep: asyncio.Task[Leg | None] | None
 
 
 class SearchHandler:
@@ -108,10 +118,10 @@ class SearchHandler:
         page = read_page(request, target.corpus_version)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
-        embedding = asyncio.create_task(self._vectors(request, query))
+        vectors = self._vectors(request, query)
         question = None
         for last in (False, False, True):
-            found, candidates = await self._candidates(request, query, target, embedding, clock)
+            found, candidates = await self._candidates(request, query, target, vectors, clock)
             question = question or Question(query, *await rarity_task)
             wanted = (file for file in candidates if not dropped_by(file, request))
             shown = _shown(question, rank(question, wanted, page.end + 1), page.end + 1)
@@ -144,11 +154,16 @@ class SearchHandler:
             self._answers.keep(request, query, target, answer)
         return answer, found.missing
 
-    async def _vectors(self, request: SearchRequest, query: Query) -> QueryVectors:
-        vectors = await self._embedding.embed(query.text)
-        if vectors.deep and not await self._reader.has_deep_vectors(request.tenant, vectors.deep_model):
-            return vectors.without_deep()
-        return vectors
+    def _vectors(self, request: SearchRequest, query: Query) -> Vectors:
+        model = self._embedding.deep_model()
+        deep = asyncio.create_task(self._deep_leg(request, query, model)) if model else None
+        return Vectors(self._embedding.fast(query.text), deep)
+
+    async def _deep_leg(self, request: SearchRequest, query: Query, model: str) -> Leg | None:
+        vector = await self._embedding.deep(query.text)
+        if vector is None or not await self._reader.has_deep_vectors(request.tenant, model):
+            return None
+        return VectorLeg(vector, FILE_LIMIT * _factor(request), _conditions(request), deep_vector(model))
 
     async def _diagnose(
         self, request: SearchRequest, query: Query, target: Target, found: Found, dropped: Iterable[str]
@@ -171,12 +186,12 @@ class SearchHandler:
         request: SearchRequest,
         query: Query,
         target: Target,
-        embedding: asyncio.Task[QueryVectors],
+        vectors: Vectors,
         clock: "_Clock",
     ) -> tuple[Found, list[Candidate]]:
         """Candidates whose chunks and file points are of one version each; asked again where one changed between."""
         for last in (False, False, True):
-            found = await self._ask(request, query, target, embedding)
+            found = await self._ask(request, query, target, vectors)
             clock.lap("legs")
             limit = max(CANDIDATES_MAX, request.limit) * _factor(request)
             ranks = fuse({leg: _files_of(found, leg) for leg in found.points}, limit)
@@ -188,21 +203,18 @@ class SearchHandler:
             self._facts.forget(stale)
         return found, _candidates_of(found, files, ranks, stale)
 
-    async def _ask(
-        self, request: SearchRequest, query: Query, target: Target, embedding: asyncio.Task[QueryVectors]
-    ) -> Found:
-        """All legs. Those of words are asked while the question's vectors are being made."""
-        by_words, by_vectors = await asyncio.gather(
-            self._points(target, _word_legs(request, query)), self._near(request, target, embedding)
-        )
-        points = by_words | by_vectors
-        ids = (point.id for leg, found in points.items() if leg not in FILE_LEGS for point in found)
-        return Found(points, await self._facts.chunks(target.scope, ids), embedding.result().missing)
+    async def _ask(self, request: SearchRequest, query: Query, target: Target, vectors: Vectors) -> Found:
+        """All legs. Those of words and of the fast model do not wait for a deep vector."""
+        legs = _word_legs(request, query) | _fast_leg(request, vectors.fast)
+        missing = (FAST_LEG,) if vectors.fast is None else ()
+        if vectors.deep is None:
+            return Found(await self._points(target, legs), missing)
+        points, deep = await asyncio.gather(self._points(target, legs), self._deep(target, vectors.deep))
+        return Found(points | deep, missing if deep else (*missing, DEEP_LEG))
 
-    async def _near(
-        self, request: SearchRequest, target: Target, embedding: asyncio.Task[QueryVectors]
-    ) -> dict[str, list[StoredPoint]]:
-        return await self._points(target, _vector_legs(request, await embedding))
+    async def _deep(self, target: Target, leg: asyncio.Task[Leg | None]) -> dict[str, list[StoredPoint]]:
+        made = await leg
+        return await self._points(target, {DEEP_LEG: made}) if made else {}
 
     async def _points(self, target: Target, legs: Mapping[str, Leg]) -> dict[str, list[StoredPoint]]:
         if not legs:
@@ -263,15 +275,11 @@ def _word_legs(request: SearchRequest, query: Query) -> dict[str, Leg]:
     return legs
 
 
-def _vector_legs(request: SearchRequest, vectors: QueryVectors) -> dict[str, Leg]:
-    factor = _factor(request)
-    legs: dict[str, Leg] = {}
-    if vectors.fast and any(vectors.fast):
-        legs[FAST_LEG] = VectorLeg(vectors.fast, VECTOR_LIMIT * factor, _chunk_conditions(request))
-    if vectors.deep:
-        using = deep_vector(vectors.deep_model)
-        legs[DEEP_LEG] = VectorLeg(vectors.deep, FILE_LIMIT * factor, _conditions(request), using)
-    return legs
+def _fast_leg(request: SearchRequest, vector: Vector | None) -> dict[str, Leg]:
+    # A vector of zeros is that of a question without a known word: it is near to nothing.
+    if vector is None or not any(vector):
+        return {}
+    return {FAST_LEG: VectorLeg(vector, VECTOR_LIMIT * _factor(request), _chunk_conditions(request))}
 
 
 def _factor(request: SearchRequest) -> int:
@@ -297,28 +305,30 @@ def _chunk_conditions(request: SearchRequest) -> tuple[models.Condition, ...]:
 
 def _files_of(found: Found, leg: str) -> list[str]:
     """The files of a leg's points, in their order."""
-    ids = (point.id for point in found.points[leg])
-    if leg in FILE_LEGS:
-        return list(ids)
-    return [found.chunks[id_].file for id_ in ids if id_ in found.chunks]
+    ids = [point.id for point in found.points[leg]]
+    return ids if leg in FILE_LEGS else [file_of(id_) for id_ in ids]
 
 
 def _stale_files(found: Found, files: dict[str, FileFacts]) -> set[str]:
     """Files that were replaced between the legs and their file points: a chunk of another version came, none of this."""
     old: set[str] = set()
     current: set[str] = set()
-    for chunk in found.chunks.values():
-        file = files.get(chunk.file)
+    for point in _chunks(found):
+        file = files.get(file_of(point.id))
         if file is not None:
-            (current if chunk.generation == file.generation else old).add(file.file)
+            (current if is_of_generation(point.id, file.generation) else old).add(file.file)
     return old - current
+
+
+def _chunks(found: Found) -> Iterator[StoredPoint]:
+    return (point for leg in CHUNK_LEGS for point in found.points.get(leg, ()))
 
 
 def _candidates_of(
     found: Found, files: dict[str, FileFacts], ranks: dict[str, dict[str, int]], stale: set[str]
 ) -> list[Candidate]:
     """Candidates with their chunks, those of another version left out."""
-    keyword, vector = (_chunks_by_file(found, leg) for leg in ("keyword", FAST_LEG))
+    keyword, vector = (_chunks_by_file(found, leg) for leg in CHUNK_LEGS)
     deep = {point.id: point.score for point in found.points.get(DEEP_LEG, ())}
     fast_spread, deep_spread = _spread(found, FAST_LEG), _spread(found, DEEP_LEG)
     candidates = []
@@ -327,8 +337,8 @@ def _candidates_of(
         if facts is None or not facts.generation:
             continue
         file = _candidate(facts, legs)
-        file.keyword_chunks = _current(found, keyword.get(file_id, ()), file)
-        file.vector_chunks = _current(found, vector.get(file_id, ()), file)
+        file.keyword_chunks = _current(keyword.get(file_id, ()), file)
+        file.vector_chunks = _current(vector.get(file_id, ()), file)
         file.nearness = _nearness([chunk.score for chunk in file.vector_chunks], fast_spread)
         file.deep_nearness = _nearness([deep[file_id]] if file_id in deep else [], deep_spread)
         if file_id in stale:
@@ -340,7 +350,11 @@ def _candidates_of(
 def _spread(found: Found, leg: str) -> tuple[float, float]:
     """Mean and standard deviation of a leg's scores."""
     scores = [point.score for point in found.points.get(leg, ())]
-    return (fmean(scores), pstdev(scores)) if scores else (0.0, 0.0)
+    if not scores:
+        return 0.0, 0.0
+    mean = fmean(scores)
+    # `statistics.pstdev` reckons with fractions, which takes thirty times as long.
+    return mean, sqrt(fmean([(score - mean) ** 2 for score in scores]))
 
 
 def _nearness(scores: Sequence[float], spread: tuple[float, float]) -> float:
@@ -359,6 +373,7 @@ def _candidate(facts: FileFacts, legs: dict[str, int]) -> Candidate:
         prose=facts.prose,
         lines=facts.lines,
         starts=facts.starts,
+        chunk_symbols=facts.chunk_symbols,
         outline=facts.outline,
         legs=legs,
     )
@@ -367,22 +382,20 @@ def _candidate(facts: FileFacts, legs: dict[str, int]) -> Candidate:
 def _chunks_by_file(found: Found, leg: str) -> dict[str, list[StoredPoint]]:
     points: dict[str, list[StoredPoint]] = defaultdict(list)
     for point in found.points.get(leg, ()):
-        if point.id in found.chunks:
-            points[found.chunks[point.id].file].append(point)
+        points[file_of(point.id)].append(point)
     return points
 
 
-def _current(found: Found, points: Sequence[StoredPoint], file: Candidate) -> list[ChunkHit]:
-    hits = ((point, found.chunks[point.id]) for point in points)
+def _current(points: Sequence[StoredPoint], file: Candidate) -> list[ChunkHit]:
     return [
-        ChunkHit(point.id, file.file, point.score, chunk.start, chunk.end, chunk.symbol, chunk.kind)
-        for point, chunk in hits
-        if chunk.generation == file.generation
+        ChunkHit(point.id, point.score) for point in points if is_of_generation(point.id, file.generation)
     ]
 
 
 def _shown(question: Question, ranked: Sequence[Candidate], limit: int) -> list[Shown]:
     """One hit a file; if there are fewer files than asked for, further chunks of the best."""
+    for file in ranked:
+        locate_chunks(file)
     shown = [(file, best_range(question, file)) for file in ranked]
     for file, first in shown[: len(ranked)]:
         if len(shown) >= limit:

@@ -18,11 +18,12 @@ class Exports:
     Patterns are tried on the name or on the header of a symbol.
     """
 
-    # In a file that exports anything with a keyword (the query marks it), only that counts at top level.
+    # In a file that exports anything with a keyword or a list (the query marks it), only that counts at top level.
     by_keyword: bool = False
     private_name: re.Pattern[str] | None = None
     private_header: re.Pattern[str] | None = None
     public_header: re.Pattern[str] | None = None
+    public_member: re.Pattern[str] | None = None  # in a class, only what matches is public
     # False where the private header's word means something else inside a class (`static` in C++).
     inside_types: bool = True
 
@@ -42,6 +43,9 @@ class Language:
     constructor: str = ""  # the name that makes a method a constructor
     clauses: bool = False  # a function may be written as several equations in a row
     c_family: bool = False  # has C's preprocessor, and announces functions apart from where it defines them
+    own_object: str = "this"  # what the object that a method belongs to is called, in the names of bindings
+    bare_members: bool = False  # members are seen without an object before them
+    shares_names: bool = False  # what other files define is seen without naming it in an import
 
 
 def _plain(
@@ -64,6 +68,9 @@ def _parsed(
     constructor: str = "",
     clauses: bool = False,
     c_family: bool = False,
+    own_object: str = "this",
+    bare_members: bool = False,
+    shares_names: bool = False,
 ) -> Language:
     return Language(
         name,
@@ -77,14 +84,23 @@ def _parsed(
         constructor,
         clauses,
         c_family,
+        own_object,
+        bare_members,
+        shares_names,
     )
 
 
 _UNDERSCORE = Exports(private_name=re.compile(r"_(?!_\w*__$)"))
-_EXPORT_KEYWORD = Exports(by_keyword=True, private_name=re.compile(r"[#_]"))
+_LISTED = Exports(by_keyword=True, private_name=_UNDERSCORE.private_name)
 _CAPITAL = Exports(private_name=re.compile(r"[^A-Z]"))
 _PUB = Exports(public_header=re.compile(r"\bpub\b"))
-_PRIVATE = Exports(private_header=re.compile(r"\b(?:private|fileprivate)\b(?!\(set\))"))
+# Before the name, that is: `class Shop(private val depot: Depot)` is public.
+_PRIVATE_HEADER = re.compile(r"^[^(<:={]*\b(?:private|fileprivate)\b(?!\(set\))")
+_PRIVATE = Exports(private_header=_PRIVATE_HEADER)
+_EXPORT_KEYWORD = Exports(by_keyword=True, private_name=re.compile(r"[#_]"), private_header=_PRIVATE_HEADER)
+_PRIVATE_UNLESS_MARKED = Exports(
+    private_header=_PRIVATE_HEADER, public_member=re.compile(r"^[^(<:={]*\b(?:public|internal|protected)\b")
+)
 _STATIC = Exports(private_header=re.compile(r"^static\b"), inside_types=False)
 _LOCAL = Exports(private_header=re.compile(r"^local\b"))
 _STARRED = Exports(public_header=re.compile(r"^[^(=:]*\*"))
@@ -98,8 +114,9 @@ _ALL = (
         "py pyi pyw pyx bzl star",
         "sconstruct sconscript build.bazel",
         "python pypy",
-        exports=_UNDERSCORE,
+        exports=_LISTED,
         constructor="__init__",
+        own_object="self",
     ),
     _parsed(
         "javascript",
@@ -120,25 +137,27 @@ _ALL = (
     _parsed(
         "tsx", "tsx", queries="ecmascript typescript jsx", exports=_EXPORT_KEYWORD, constructor="constructor"
     ),
-    _parsed("go", "go", exports=_CAPITAL),
-    _parsed("rust", "rs", exports=_PUB),
-    _parsed("java", "java", exports=_PRIVATE),
-    _parsed("kotlin", "kt kts", exports=_PRIVATE),
-    _parsed("scala", "scala sc sbt", exports=_PRIVATE),
+    _parsed("go", "go", exports=_CAPITAL, shares_names=True),
+    _parsed("rust", "rs", exports=_PUB, own_object="self"),
+    _parsed("java", "java", exports=_PRIVATE, bare_members=True, shares_names=True),
+    _parsed("kotlin", "kt kts", exports=_PRIVATE, bare_members=True, shares_names=True),
+    _parsed("scala", "scala sc sbt", exports=_PRIVATE, bare_members=True, shares_names=True),
     _parsed("groovy", "groovy gradle gvy", "jenkinsfile", "groovy", exports=_PRIVATE),
-    _parsed("c", "c", queries="c_family", exports=_STATIC, c_family=True),
+    _parsed("c", "c", queries="c_family c_types", exports=_STATIC, c_family=True, shares_names=True),
     _parsed(
         "cpp",
         "cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp ino cu cuh",
-        queries="c_family cpp",
+        queries="c_family cpp c_types",
         exports=_STATIC,
         c_family=True,
+        bare_members=True,
+        shares_names=True,
     ),
-    _parsed("objc", "mm", queries="c_family objc", exports=_STATIC, c_family=True),
-    _parsed("csharp", "cs csx", exports=_PRIVATE),
+    _parsed("objc", "mm", queries="c_family objc c_types", exports=_STATIC, c_family=True, shares_names=True),
+    _parsed("csharp", "cs csx", exports=_PRIVATE_UNLESS_MARKED, bare_members=True, shares_names=True),
     _parsed("fsharp", "fs fsx fsi", exports=_PRIVATE),
-    _parsed("swift", "swift", exports=_PRIVATE),
-    _parsed("dart", "dart", exports=_UNDERSCORE),
+    _parsed("swift", "swift", exports=_PRIVATE, own_object="self", bare_members=True, shares_names=True),
+    _parsed("dart", "dart", exports=_UNDERSCORE, bare_members=True, shares_names=True),
     _parsed("zig", "zig zon", exports=_PUB),
     _parsed("d", "d di"),
     _parsed("nim", "nim nims nimble", exports=_STARRED),
@@ -148,8 +167,13 @@ _ALL = (
         "rakefile gemfile podfile vagrantfile guardfile",
         "ruby",
         constructor="initialize",
+        own_object="self",
+        bare_members=True,
+        shares_names=True,
     ),
-    _parsed("php", "php phtml php5 inc", "", "php", exports=_PRIVATE, constructor="__construct"),
+    _parsed(
+        "php", "php phtml php5 inc", "", "php", exports=_PRIVATE, constructor="__construct", shares_names=True
+    ),
     _parsed("lua", "lua rockspec", "", "lua luajit", exports=_LOCAL),
     _parsed("luau", "luau", queries="lua luau", exports=_LOCAL),
     _parsed("perl", "pl pm pod t", "", "perl", exports=_UNDERSCORE),

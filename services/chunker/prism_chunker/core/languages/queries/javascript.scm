@@ -2,3 +2,9 @@
 (class_body (field_definition property: (_) @name value: (arrow_function body: (_) @body)) @method)
 (class_heritage (identifier) @extends)
 (class_heritage (member_expression object: (_) @qualifier property: (property_identifier) @extends))
+
+(variable_declarator name: (identifier) @bound value: (_)? @given)
+(formal_parameters (identifier) @bound)
+(formal_parameters (assignment_pattern left: (identifier) @bound right: (_) @given))
+(class_body (field_definition property: [(property_identifier) (private_property_identifier)] @member value: (_)? @given))
+(field_definition value: [(identifier) (member_expression)] @value)

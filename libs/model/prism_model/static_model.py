@@ -12,18 +12,19 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Sequence
+import struct
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
-from zipfile import BadZipFile
+from typing import Any, NamedTuple, Protocol
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_embedder.core.tokens import Bags, Tokenizer, Vocabulary
+from prism_model.tokens import Bags, Ints, Tokenizer, Vocabulary
 
 Matrix = NDArray[np.float32]
 
@@ -36,9 +37,12 @@ BATCH_TEXTS = 64
 # Part of the fingerprint: raised when this code gives other vectors for the same weights.
 ENCODING = b"static-1"
 
+SHIPPED_WEIGHTS = Path(__file__).with_name("weights") / "fast"
 WEIGHTS_FILE, VOCABULARY_FILE, CONFIG_FILE = "model.npz", "tokenizer.json", "config.json"
 _FINGERPRINT_HEX = 12
 _INT16_MAX = 32_767
+VECTORS = "vectors"
+_LOCAL_HEADER = struct.Struct("<4s5H3I2H")  # of a member of a zip file
 
 
 class FileChunks(NamedTuple):
@@ -52,13 +56,17 @@ class StaticModel:
     """The loaded model. Safe to use from several threads."""
 
     def __init__(
-        self, weights: dict[str, NDArray[Any]], vocabulary: Vocabulary, config: dict[str, Any]
+        self,
+        table: "Table",
+        weights: Mapping[str, NDArray[Any]],
+        vocabulary: Vocabulary,
+        config: dict[str, Any],
     ) -> None:
         self.fingerprint = ""
         self.dimension = int(config["dim"])
-        self._vectors, scales = _quantize(weights["vectors"])
-        self._chunk_scales = scales * weights["weights"].astype(np.float32)
-        self._query_scales = scales * weights["query_weights"].astype(np.float32)
+        self._table = table
+        self._chunk_weights = weights["weights"].astype(np.float32)
+        self._query_weights = weights["query_weights"].astype(np.float32)
         self._power = np.arange(TEXT_CHARS_MAX + 1, dtype=np.float64) ** config["tf_power"]
         self._path_weight = np.float32(config["path_weight"])
         self._stem_weight = np.float32(config["stem_weight"])
@@ -66,16 +74,21 @@ class StaticModel:
         self._tokenizing = Lock()
 
     @classmethod
-    def load(cls, folder: Path) -> "StaticModel":
+    def load(cls, folder: Path, *, mapped: bool = False) -> "StaticModel":
         """Reads model.npz, tokenizer.json and config.json.
 
-        Raises PrismError(MODEL_MISMATCH) if a file is missing or damaged, or they do not belong together.
+        `mapped` leaves the vectors in their file: for who embeds a question now and then and not thousands of chunks.
+        It gives the same vectors. Raises PrismError(MODEL_MISMATCH) if a file is missing or damaged, or they do not belong together.
         """
         try:
             data = {
                 name: (folder / name).read_bytes() for name in (WEIGHTS_FILE, VOCABULARY_FILE, CONFIG_FILE)
             }
-            model = _build(cls, data)
+            weights = _weights(data[WEIGHTS_FILE])
+            vocabulary, config = Vocabulary.parse(data[VOCABULARY_FILE]), json.loads(data[CONFIG_FILE])
+            _check(weights, vocabulary, config)
+            table = MappedTable(folder / WEIGHTS_FILE) if mapped else KeptTable(weights[VECTORS])
+            model = cls(table, weights, vocabulary, config)
         except (OSError, EOFError, BadZipFile, ValueError, KeyError, TypeError, AttributeError) as error:
             message = f"The fast model in {folder} cannot be used: {error}"
             raise PrismError(
@@ -98,7 +111,7 @@ class StaticModel:
         paths = [file.path for file in files]
         texts = [text for file in files for text in file.texts]
         # In one go: most of what few texts cost is the number of calls into numpy.
-        rows = self._embed([*paths, *map(_stem, paths), *texts], self._chunk_scales)
+        rows = self._embed([*paths, *map(_stem, paths), *texts], self._chunk_weights)
         wholes, stems, codes = np.split(rows, [len(files), 2 * len(files)])
         # What the path and the file name add to each chunk of a file.
         places = wholes * self._path_weight + stems * self._stem_weight
@@ -112,45 +125,100 @@ class StaticModel:
 
         Such a question (`???`, or words in no Latin letters) has nothing to rank by: leave this leg out for it.
         """
-        return self._embed(texts, self._query_scales)
+        return self._embed(texts, self._query_weights)
 
     def _compose(self, codes: Matrix, place: NDArray[np.float32]) -> Matrix:
         rows = _unit(codes + place)
         rows[~rows.any(axis=1)] = np.float32(self.dimension**-0.5)
         return rows
 
-    def _embed(self, texts: Sequence[str], scales: NDArray[np.float32]) -> Matrix:
+    def _embed(self, texts: Sequence[str], weights: NDArray[np.float32]) -> Matrix:
         rows = np.empty((len(texts), self.dimension), np.float32)
         for low in range(0, len(texts), BATCH_TEXTS):
             batch = [text[:TEXT_CHARS_MAX] for text in texts[low : low + BATCH_TEXTS]]
             with self._tokenizing:
                 bags = self._tokenizer.bags(batch)
-            rows[low : low + BATCH_TEXTS] = _unit(self._sum(bags, scales))
+            rows[low : low + BATCH_TEXTS] = _unit(self._sum(bags, weights))
         return rows
 
-    def _sum(self, bags: Bags, scales: NDArray[np.float32]) -> Matrix:
+    def _sum(self, bags: Bags, weights: NDArray[np.float32]) -> Matrix:
         """Row by row, because only so is the order of the additions the same in every batch."""
         rows = np.empty((len(bags.starts) - 1, self.dimension), np.float32)
-        factors = (scales[bags.tokens] * self._power[bags.counts]).astype(np.float32)[:, None]
+        scales = self._table.scales(bags.tokens) * weights[bags.tokens]
+        factors = (scales * self._power[bags.counts]).astype(np.float32)[:, None]
         for row, (low, high) in enumerate(pairwise(bags.starts.tolist())):
-            vectors = self._vectors.take(bags.tokens[low:high], axis=0).astype(np.float32)
+            vectors = self._table.steps(bags.tokens[low:high]).astype(np.float32)
             vectors *= factors[low:high]
             np.add.reduce(vectors, axis=0, out=rows[row])
         return rows
 
 
-def _build(cls: type[StaticModel], data: dict[str, bytes]) -> StaticModel:
-    vocabulary = Vocabulary.parse(data[VOCABULARY_FILE])
-    config = json.loads(data[CONFIG_FILE])
-    with np.load(io.BytesIO(data[WEIGHTS_FILE]), allow_pickle=False) as archive:
-        weights = {name: archive[name] for name in ("vectors", "weights", "query_weights")}
-    _check(weights, vocabulary, config)
-    return cls(weights, vocabulary, config)
+class Table(Protocol):
+    """The vectors of tokens: 16-bit steps, and the size of a step for each row."""
+
+    def steps(self, tokens: Ints) -> NDArray[np.int16]:
+        """Shape (tokens, dimension)."""
+        ...
+
+    def scales(self, tokens: Ints) -> NDArray[np.float32]:
+        """Shape (tokens,)."""
+        ...
+
+
+class KeptTable:
+    """In memory, as steps: numpy turns them into float32 ten times as fast as the float16 of the file."""
+
+    def __init__(self, vectors: NDArray[np.float16]) -> None:
+        self._steps, self._scales = _quantize(vectors)
+
+    def steps(self, tokens: Ints) -> NDArray[np.int16]:
+        """See `Table`."""
+        return self._steps.take(tokens, axis=0)
+
+    def scales(self, tokens: Ints) -> NDArray[np.float32]:
+        """See `Table`."""
+        return self._scales[tokens]
+
+
+class MappedTable:
+    """In the file, which the system keeps as it sees fit; rows become steps when they are asked for."""
+
+    def __init__(self, weights_file: Path) -> None:
+        self._vectors = _map_member(weights_file, f"{VECTORS}.npy")
+
+    def steps(self, tokens: Ints) -> NDArray[np.int16]:
+        """See `Table`."""
+        return _quantize(self._vectors[tokens])[0]
+
+    def scales(self, tokens: Ints) -> NDArray[np.float32]:
+        """See `Table`."""
+        return _quantize(self._vectors[tokens])[1]
+
+
+def _map_member(path: Path, name: str) -> NDArray[np.float16]:
+    """An array of an .npz file, which stores it as it is. numpy itself maps .npy files only."""
+    with ZipFile(path) as archive, archive.open(name) as member:
+        info = archive.getinfo(name)
+        if info.compress_type != ZIP_STORED:
+            raise ValueError(f"{name} is compressed")
+        np.lib.format.read_magic(member)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(member)
+        header_bytes = member.tell()
+    with path.open("rb") as file:
+        # The local header: its last four bytes are the lengths of the name and of what follows it.
+        file.seek(info.header_offset + _LOCAL_HEADER.size - 4)
+        before = info.header_offset + _LOCAL_HEADER.size + sum(struct.unpack("<HH", file.read(4)))
+    return np.memmap(path, dtype, mode="r", offset=before + header_bytes, shape=shape)
+
+
+def _weights(data: bytes) -> dict[str, NDArray[Any]]:
+    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+        return {name: archive[name] for name in (VECTORS, "weights", "query_weights")}
 
 
 def _check(weights: dict[str, NDArray[Any]], vocabulary: Vocabulary, config: dict[str, Any]) -> None:
     wanted = {
-        "vectors": (vocabulary.size, config["dim"]),
+        VECTORS: (vocabulary.size, config["dim"]),
         "weights": (vocabulary.size,),
         "query_weights": (vocabulary.size,),
     }

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from static_reference import Reference
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_embedder.core import tokens
-from prism_embedder.core.static_model import BATCH_TEXTS, TEXT_CHARS_MAX, FileChunks, StaticModel
+from prism_model import tokens
+from prism_model.static_model import BATCH_TEXTS, TEXT_CHARS_MAX, FileChunks, StaticModel
 
 CODE = """
 def request(self, method, url, retries=None, statusCode=200):
@@ -213,3 +213,20 @@ def test_files_that_do_not_belong_together_are_refused(fast_folder, tmp_path, da
     with pytest.raises(PrismError) as caught:
         StaticModel.load(folder)
     assert caught.value.code is ErrorCode.MODEL_MISMATCH
+
+
+def test_vectors_that_stay_in_their_file_are_the_same(model, fast_folder):
+    texts = ["where is a parcel routed", "HTTPConnectionPool", "???", "status code status code"]
+    mapped = StaticModel.load(fast_folder, mapped=True)
+    assert mapped.fingerprint == model.fingerprint
+    np.testing.assert_array_equal(mapped.embed_queries(texts), model.embed_queries(texts))
+    np.testing.assert_array_equal(mapped.embed_chunks("a/b.py", texts), model.embed_chunks("a/b.py", texts))
+
+
+def test_vectors_that_are_compressed_cannot_stay_in_their_file(fast_folder, tmp_path):
+    for name in ("tokenizer.json", "config.json"):
+        shutil.copy(fast_folder / name, tmp_path)
+    with np.load(fast_folder / "model.npz") as archive:
+        np.savez_compressed(tmp_path / "model.npz", **archive)
+    with pytest.raises(PrismError, match="compressed"):
+        StaticModel.load(tmp_path, mapped=True)

@@ -1,4 +1,4 @@
-"""Which file an import means, as far as paths tell: build files are not read.
+"""Which file an import means, as far as paths tell: of build files only the names of packages are read.
 
 A module is written relative to the importing file (`./m`, `.x`, `super::w`) or from some root (`a.b.c`, `x/y.h`). A root
 is not known, so what is left of the file's path before the module's own parts decides how sure the answer is.
@@ -23,6 +23,9 @@ IMPLICIT_OBJECT = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "cpp
 FOLDER_FILES = frozenset({"__init__", "index", "mod", "init", "lib", "package", "main"})
 # Folders that a language's import path begins below.
 ROOTS = frozenset({"", "src", "lib", "python", "app", "include", "inc", "main", "java", "kotlin", "scala", "source", "packages"})  # fmt: skip
+# What names the package that a folder is, and the folders in it that its modules are below.
+MANIFEST = "package.json"
+SOURCE_FOLDERS = ("src", "")
 # How a language's standard library is named: nothing of it knows the code that uses it.
 STANDARD: Mapping[str, re.Pattern[str]] = (
     {
@@ -81,6 +84,25 @@ def imports(importer: File, module: str, target: File) -> Sure:
     return min(sure, Sure.MAYBE) if importer.language in ECMASCRIPT and module[:1] not in "@~" else sure
 
 
+def package_of(importer: File, module: str) -> tuple[str, str]:
+    """The package that a module is named after, and what it is in there: `@acme/depot/rates` is `rates` in `@acme/depot`.
+
+    Empty for a module that is named by a path, and in languages where packages have no names of their own.
+    """
+    if importer.language not in ECMASCRIPT or module[:1] in {".", "/", "~", "#"}:
+        return "", ""
+    parts = module.split("/")
+    length = 2 if module.startswith("@") else 1
+    return "/".join(parts[:length]), "/".join(parts[length:])
+
+
+def in_package(importer: File, folder: str, inner: str) -> list[str]:
+    """How the importing file could name a module in the package that a folder is, by a path."""
+    start = posixpath.dirname(importer.path) or "."
+    places = (posixpath.join(folder, source, inner) or "." for source in SOURCE_FOLDERS)
+    return [f"./{posixpath.relpath(place, start)}" for place in places]
+
+
 def key(importer: File, module: str) -> str:
     """The last part of what a module names: it can only mean files that have it among their `keys`."""
     if importer.language in C_FAMILY:
@@ -94,7 +116,9 @@ def key(importer: File, module: str) -> str:
 
 
 def keys(file: File) -> frozenset[str]:
-    """The last parts of the modules that may mean a file."""
+    """The last parts of the modules that may mean a file. A manifest is found by its name."""
+    if posixpath.basename(file.path) == MANIFEST:
+        return frozenset({MANIFEST})
     if file.language in C_FAMILY:
         return frozenset({posixpath.basename(file.path)})
     if file.language in FOLDER_PACKAGES:
@@ -103,10 +127,9 @@ def keys(file: File) -> frozenset[str]:
     return frozenset(name[-1] if name else "" for name in _names(file))
 
 
-def gives_on(path: str, home: str) -> bool:
-    """Whether a file stands for a folder around another one, and so may give on what that one defines."""
-    folder, _, name = path.rpartition("/")
-    return name.partition(".")[0] in FOLDER_FILES and (not folder or home.startswith(f"{folder}/"))
+def stands_for_folder(path: str) -> bool:
+    """Whether a file stands for the folder that it lies in, and so may give on what is defined anywhere below."""
+    return path.rpartition("/")[2].partition(".")[0] in FOLDER_FILES
 
 
 def is_standard(language: str, module: str) -> bool:

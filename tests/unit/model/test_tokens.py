@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer as Library
 
-from prism_embedder.core.tokens import TEXTS_MAX, Tokenizer, Vocabulary, split_identifiers, split_words
+from prism_model.tokens import TEXTS_MAX, Tokenizer, Vocabulary, split_identifiers, split_words
 
 NAMES = ["[UNK]", *"abcdefghijklmnopqrstuvwxyz0123456789", *(f"##{c}" for c in "abcdefghijklmnopqrstuvwxy")]
 ENTRIES = [*NAMES, "status", "code", "user", "get", "##name", "=statuscode", "=getuser"]

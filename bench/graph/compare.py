@@ -1,0 +1,180 @@
+"""Edges as they were answered beside edges as they are: what is right, what is wrong, what is missing.
+
+An edge is a line of a file that uses a symbol. Definitions of one qualified name in one file are one symbol: overloads, the
+setter of a property, an interface and the class that it is merged with.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from bench.graph.truth import Meaning, Truth, Use
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, EdgeKind, EdgeStatus, Strategy, SymbolKind
+
+ASKED_KINDS = (CALLABLE_KINDS | TYPE_KINDS) - {SymbolKind.MODULE, SymbolKind.NAMESPACE, SymbolKind.MACRO}
+# Calling a class calls this member of it.
+CONSTRUCTORS = frozenset({"__init__", "constructor"})
+VALUE = "value"
+
+
+class Symbol(NamedTuple):
+    """What is asked about: a qualified name in a file."""
+
+    path: str
+    name: str
+
+
+class Defined(NamedTuple):
+    """A definition as the outline of a file shows it. Lines are 1-based and inclusive."""
+
+    symbol: Symbol
+    kind: SymbolKind
+    start_line: int
+    end_line: int
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether it is a function, a method or a type."""
+        return self.kind in ASKED_KINDS
+
+
+class Edge(NamedTuple):
+    """A line that uses what was asked about, as it was answered."""
+
+    path: str
+    line: int
+    kind: EdgeKind
+    status: EdgeStatus
+    strategy: Strategy
+
+
+class Answer(NamedTuple):
+    """All edges to a symbol, and how many lines with its name no definition and no reference explains."""
+
+    asked: Symbol
+    edges: tuple[Edge, ...]
+    unexplained: int
+
+
+class Verdict(StrEnum):
+    """What the truth says of an edge."""
+
+    RIGHT = "right"
+    WRONG = "wrong"  # the line means another definition, or one outside of the repository
+    UNJUDGED = "unjudged"  # the truth does not know what the line means
+
+
+class Judged(NamedTuple):
+    """An edge that was answered. `uses` are those of its line that decided."""
+
+    asked: Symbol
+    edge: Edge
+    verdict: Verdict
+    uses: tuple[Use, ...]
+
+
+class Sought(NamedTuple):
+    """An edge that there is, and how it was answered: None for not at all."""
+
+    asked: Symbol | None  # None if the outline does not have the definition
+    use: Use
+    meaning: Meaning
+    status: EdgeStatus | None
+
+
+class Comparison(NamedTuple):
+    """A repository. A false zero is a symbol that is used, of which no edge was told and no line was left unexplained."""
+
+    judged: tuple[Judged, ...]
+    sought: tuple[Sought, ...]
+    false_zeros: tuple[Symbol, ...]
+
+
+def compare(truth: Truth, defined: Sequence[Defined], answers: Sequence[Answer]) -> Comparison:
+    """Every edge that was answered within the files of the truth, and every one that there is."""
+    symbols = _Symbols(defined)
+    lines: dict[tuple[str, int], list[Use]] = defaultdict(list)
+    for use in truth.uses:
+        lines[use.path, use.line].append(use)
+    judged = [
+        _judge(answer.asked, edge, lines[edge.path, edge.line], symbols)
+        for answer in answers
+        if answer.asked.path not in truth.unbuilt
+        for edge in _one_a_line(answer.edges)
+        if edge.path in truth.files
+    ]
+    sought = list(_seek(truth.uses, symbols, answers))
+    used = {one.asked for one in sought}
+    zeros = [one.asked for one in answers if one.asked in used and not one.edges and not one.unexplained]
+    return Comparison(tuple(judged), tuple(sought), tuple(zeros))
+
+
+class _Symbols:
+    """Which symbol a definition of the truth is, and which symbols the name of one stands for."""
+
+    def __init__(self, defined: Iterable[Defined]) -> None:
+        self._by_name: dict[tuple[str, str], list[Defined]] = defaultdict(list)
+        for one in defined:
+            self._by_name[one.symbol.path, _last(one.symbol.name)].append(one)
+
+    def of(self, meaning: Meaning) -> Symbol | None:
+        """The innermost definition of that name around the line."""
+        around = [
+            one
+            for one in self._by_name[meaning.path, meaning.name]
+            if one.start_line <= meaning.line <= one.end_line and one.is_asked is (meaning.kind != VALUE)
+        ]
+        return max(around, key=lambda one: one.start_line).symbol if around else None
+
+    def meant_by(self, asked: Symbol) -> frozenset[Symbol]:
+        """Asking for `get` asks for every `get` of the file, and for `Session.get` for that of any `Session` in it."""
+        same = (one.symbol for one in self._by_name[asked.path, _last(asked.name)])
+        return frozenset(one for one in same if one == asked or one.name.endswith(f".{asked.name}"))
+
+
+def _judge(asked: Symbol, edge: Edge, uses: Sequence[Use], symbols: _Symbols) -> Judged:
+    meant = symbols.meant_by(asked)
+    if any(_is_meant(symbols.of(meaning), meant) for use in uses for meaning in use.means):
+        return Judged(asked, edge, Verdict.RIGHT, ())
+    # Where the name itself is on the line, that is what was taken for the symbol; else it was something under an alias.
+    deciding = [use for use in uses if use.name == _last(asked.name)] or uses
+    is_known = bool(deciding) and all(use.is_known for use in deciding)
+    return Judged(asked, edge, Verdict.WRONG if is_known else Verdict.UNJUDGED, tuple(deciding))
+
+
+def _is_meant(found: Symbol | None, meant: frozenset[Symbol]) -> bool:
+    if found is None:
+        return False
+    return found in meant or any(Symbol(found.path, f"{found.name}.{made}") in meant for made in CONSTRUCTORS)
+
+
+def _one_a_line(edges: Iterable[Edge]) -> Iterable[Edge]:
+    """The surest of each line."""
+    best: dict[tuple[str, int], Edge] = {}
+    for edge in edges:
+        known = best.setdefault((edge.path, edge.line), edge)
+        if known.status is EdgeStatus.CANDIDATE and edge.status is EdgeStatus.RESOLVED:
+            best[edge.path, edge.line] = edge
+    return best.values()
+
+
+def _seek(uses: Iterable[Use], symbols: _Symbols, answers: Iterable[Answer]) -> Iterator[Sought]:
+    told = {answer.asked: _statuses(answer) for answer in answers}
+    seen = set()
+    for use in uses:
+        for meaning in use.means:
+            asked = symbols.of(meaning)
+            key = (use.path, use.line, asked or meaning)
+            if meaning.kind != VALUE and key not in seen:
+                seen.add(key)
+                status = told[asked].get((use.path, use.line)) if asked in told else None
+                yield Sought(asked, use, meaning, status)
+
+
+def _statuses(answer: Answer) -> Mapping[tuple[str, int], EdgeStatus]:
+    return {(edge.path, edge.line): edge.status for edge in _one_a_line(answer.edges)}
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]

@@ -1,0 +1,3 @@
+module prism/bench/graph
+
+go 1.27

@@ -1,0 +1,173 @@
+"""What docs/graph.md says, and the list of differences for who looks for their causes."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from bench.graph.compare import Comparison, Judged, Sought, Verdict
+from bench.graph.truth import Truth
+from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
+
+PRECISION_MIN = 0.95
+RECALL_MIN = 0.80
+
+HEAD = """# Accuracy of references
+
+Written by `make graph-accuracy` ([bench/graph](../bench/graph)). Each repository is indexed as a whole on a stack of its own, and
+`find_references` is asked over MCP, to the last page, for every function, method and type in it. What a resolver of the
+language says of the same files is taken for the truth: jedi for Python, the TypeScript compiler for TypeScript and JavaScript,
+go/types for Go. Nothing that a repository depends on is installed, so what comes from there is outside of it.
+
+An edge is a line that uses a symbol. Definitions of one qualified name in a file are one symbol. A resolved edge is **right**
+if the truth has it, **wrong** if the truth says that the line means something else, in the repository or outside of it, and
+**unjudged** if the truth does not know; precision is right / (right + wrong). Recall is over all edges to functions, methods and
+types that the truth has, those to definitions among them that Prism has no symbol for. A **false zero** is a symbol that is used,
+and for which Prism told no edge and no line of text that it could not explain.
+"""
+
+
+TRUTH = f"""The truth is that of {{resolvers}}. Of a repository with more than {{uses_max}} uses of names that its functions and types have,
+files are drawn at random (seed {{seed}}) until they have as many; edges from other files are left out. The bars are a precision of
+{PRECISION_MIN:.2f} of resolved edges, a recall of {RECALL_MIN:.2f} with them alone, and no false zero.
+"""
+
+BY_STRATEGY = """## By strategy
+
+Of all edges that were told. A candidate is said to be no more than that; its precision is how much such a name is worth.
+"""
+
+BY_KIND = """## By kind of edge
+
+Precision by the kind that Prism tells, recall by the kind that the truth tells.
+"""
+
+_PRECISION = "resolved, wrong, unjudged, precision"
+_RECALL = "edges there are, recall of resolved, with candidates"
+REPOSITORY_COLUMNS = f"language, repository, revision, files, symbols, {_PRECISION}, {_RECALL}, false zeros"
+STRATEGY_COLUMNS = "language, strategy, edges, right, wrong, unjudged, precision"
+KIND_COLUMNS = f"language, kind, {_PRECISION}, {_RECALL}"
+WORDS = frozenset({"language", "repository", "revision", "strategy", "kind"})
+
+
+class Measured(NamedTuple):
+    """A repository that was compared."""
+
+    title: str  # of its languages
+    name: str
+    revision: str
+    files: int  # of its languages
+    asked: int
+    truth: Truth
+    comparison: Comparison
+
+
+def page(measured: Sequence[Measured], uses_max: int, seed: int) -> str:
+    """The page."""
+    by_title: dict[str, list[Measured]] = {}
+    for one in measured:
+        by_title.setdefault(one.title, []).append(one)
+    zeros = sum(len(one.comparison.false_zeros) for one in measured)
+    resolvers = ", ".join(sorted({one.truth.resolver for one in measured}))
+    parts = [
+        HEAD,
+        TRUTH.format(resolvers=resolvers, uses_max=f"{uses_max:,}", seed=seed),
+        f"**{sum(one.asked for one in measured):,} symbols, {zeros} false zeros.**\n",
+        _table(REPOSITORY_COLUMNS, [row for one in by_title.values() for row in _repositories(one)]),
+        BY_STRATEGY,
+        _table(STRATEGY_COLUMNS, _by_strategy(by_title)),
+        BY_KIND,
+        _table(KIND_COLUMNS, _by_kind(by_title)),
+    ]
+    return "\n".join(parts)
+
+
+def differences(one: Measured) -> Iterator[str]:
+    """What was wrong, missing or a false zero, a line each with tabs."""
+    for judged in one.comparison.judged:
+        if judged.verdict is Verdict.WRONG:
+            edge, asked = judged.edge, judged.asked
+            means = " ".join(_told(use.means) or "outside" for use in judged.uses)
+            place = f"{edge.path}:{edge.line}"
+            found = f"{edge.kind} {edge.strategy}"
+            yield "\t".join(
+                (one.name, f"wrong {edge.status}", found, f"{asked.path} {asked.name}", place, means)
+            )
+    for sought in one.comparison.sought:
+        if sought.status is not EdgeStatus.RESOLVED:
+            use, asked_for = sought.use, sought.asked
+            title = "missing" if sought.status is None else "only candidate"
+            found = f"{use.kind} {'' if asked_for else 'no symbol'}"
+            meant = _told([sought.meaning])
+            yield "\t".join((one.name, title, found, f"{meant}", f"{use.path}:{use.line}", use.name))
+    for symbol in one.comparison.false_zeros:
+        yield "\t".join((one.name, "false zero", "", f"{symbol.path} {symbol.name}", "", ""))
+
+
+def _told(means: Iterable[tuple[object, ...]]) -> str:
+    return " ".join(f"{path}:{line} {name}" for path, line, name, _ in means)
+
+
+def _repositories(measured: Sequence[Measured]) -> Iterator[tuple[str, ...]]:
+    for one in measured:
+        facts = (f"`{one.revision}`", f"{len(one.truth.files):,} / {one.files:,}", f"{one.asked:,}")
+        yield (one.title, one.name, *facts, *_figures([one]), str(len(one.comparison.false_zeros)))
+    if len(measured) > 1:
+        files = sum(len(one.truth.files) for one in measured), sum(one.files for one in measured)
+        facts = ("", f"{files[0]:,} / {files[1]:,}", f"{sum(one.asked for one in measured):,}")
+        zeros = str(sum(len(one.comparison.false_zeros) for one in measured))
+        yield (measured[0].title, "*all*", *facts, *_figures(measured), zeros)
+
+
+def _figures(measured: Sequence[Measured]) -> tuple[str, ...]:
+    judged = [edge for one in measured for edge in one.comparison.judged]
+    sought = [edge for one in measured for edge in one.comparison.sought]
+    return (*_precision(filter(_is_resolved, judged)), *_recall(sought))
+
+
+def _precision(judged: Iterable[Judged]) -> tuple[str, ...]:
+    counts = Counter(one.verdict for one in judged)
+    right, wrong = counts[Verdict.RIGHT], counts[Verdict.WRONG]
+    figures = (f"{counts.total():,}", f"{wrong:,}", f"{counts[Verdict.UNJUDGED]:,}")
+    return (*figures, _share(right, right + wrong))
+
+
+def _recall(sought: Sequence[Sought]) -> tuple[str, ...]:
+    counts = Counter(one.status for one in sought)
+    resolved = counts[EdgeStatus.RESOLVED]
+    told = resolved + counts[EdgeStatus.CANDIDATE]
+    return f"{len(sought):,}", _share(resolved, len(sought)), _share(told, len(sought))
+
+
+def _by_strategy(by_title: dict[str, list[Measured]]) -> Iterator[tuple[str, ...]]:
+    for title, measured in by_title.items():
+        for strategy in Strategy:
+            own = [
+                edge for one in measured for edge in one.comparison.judged if edge.edge.strategy is strategy
+            ]
+            edges, wrong, unjudged, share = _precision(own)
+            right = f"{sum(one.verdict is Verdict.RIGHT for one in own):,}"
+            if own:
+                yield title, f"`{strategy}`", edges, right, wrong, unjudged, share
+
+
+def _by_kind(by_title: dict[str, list[Measured]]) -> Iterator[tuple[str, ...]]:
+    for title, measured in by_title.items():
+        for kind in EdgeKind:
+            judged = [edge for one in measured for edge in one.comparison.judged if edge.edge.kind is kind]
+            sought = [edge for one in measured for edge in one.comparison.sought if edge.use.kind == kind]
+            if judged or sought:
+                yield title, kind, *_precision(filter(_is_resolved, judged)), *_recall(sought)
+
+
+def _is_resolved(judged: Judged) -> bool:
+    return judged.edge.status is EdgeStatus.RESOLVED
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.3f}" if whole else ""
+
+
+def _table(head: str, rows: Iterable[Sequence[str]]) -> str:
+    titles = head.split(", ")
+    rule = ["---" if title in WORDS else "--:" for title in titles]
+    return "".join(f"| {' | '.join(row)} |\n" for row in (titles, rule, *rows))

@@ -1,0 +1,77 @@
+"""What stands before a dot, as steps: `self.depots[0].open().gate` is a name, a member, an item, a member, a call, a member."""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+# Words before an expression that do not change what it is.
+_PREFIX = re.compile(r"(?:new|await|yield|return|throw|\(?\s*\*|&mut|&|\*|!)\s*(?=[\w@$(\\])")
+_NAME = re.compile(r"[@$]{0,2}[^\W\d]\w*[!?]?")
+_DOT = re.compile(r"\s*(?:\?\.|!\.|\.|::|->|\\|:)\s*")
+_CLOSING = {"(": ")", "[": "]", "<": ">", "{": "}"}
+# What the object is called whose method it stands in.
+OWN_OBJECT = frozenset({"self", "this", "cls", "$this", "Self", "@"})
+STEPS_MAX = 12
+# Longer ones are not names: their parser cuts what it says of them at about half of that.
+CHARS_MAX = 200
+
+
+class Step(NamedTuple):
+    """A name, or with `name` empty a call of what is before it."""
+
+    name: str
+
+
+CALL = Step("")
+
+
+@lru_cache(maxsize=50_000)
+def steps_of(expression: str) -> tuple[Step, ...]:
+    """The steps of a dotted expression, none if it is anything else: an operator, a literal, an item of a container.
+
+    >>> steps_of("new Depot(gate).open")
+    (Step(name='Depot'), Step(name=''), Step(name='open'))
+    """
+    if len(expression) > CHARS_MAX:
+        return ()
+    text = expression.strip()
+    while prefix := _PREFIX.match(text):
+        text = text[prefix.end() :]
+    if text.startswith("(") and _end_of_group(text, 0) == len(text):
+        return steps_of(text[1:-1])
+    steps: list[Step] = []
+    at = 0
+    while at < len(text):
+        name = _NAME.match(text, at)
+        if name is None or len(steps) >= STEPS_MAX:
+            return ()
+        steps.append(Step(name[0].strip("!?")))
+        at = _after_generics(text, name.end())
+        while text.startswith(("(", "{"), at):  # `Depot{gate}` makes one in Go, Rust and Swift
+            at = _end_of_group(text, at)
+            if not at:
+                return ()
+            steps.append(CALL)
+        if at < len(text):
+            dot = _DOT.match(text, at)
+            if dot is None or dot.end() == len(text):
+                return ()
+            at = dot.end()
+    return tuple(steps)
+
+
+def _after_generics(text: str, at: int) -> int:
+    """Past type arguments: `Box<Depot>`, `Vec::<u8>`."""
+    begin = at + 2 if text.startswith("::<", at) else at
+    end = _end_of_group(text, begin) if text.startswith("<", begin) else 0
+    return end or at
+
+
+def _end_of_group(text: str, at: int) -> int:
+    """Behind the bracket that closes the one at a position; 0 if none does."""
+    opening, closing, depth = text[at], _CLOSING[text[at]], 0
+    for position in range(at, len(text)):
+        depth += (text[position] == opening) - (text[position] == closing)
+        if depth == 0:
+            return position + 1
+    return 0

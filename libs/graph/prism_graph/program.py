@@ -1,0 +1,340 @@
+"""The files of a program: in which of them a module lies, and what each gives to others."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from prism_contracts.code import VALUE_KINDS, Strategy
+from prism_graph.facts import FileFacts
+from prism_graph.modules import (
+    C_FAMILY,
+    FOLDER_PACKAGES,
+    SAME_FOLDER,
+    File,
+    Sure,
+    imports,
+    in_package,
+    is_standard,
+    key,
+    keys,
+    package_of,
+)
+from prism_graph.unit import DEFAULT, Definition, Import, Unit, family_of, read_unit
+from prism_graph.values import FOREIGN, UNKNOWN, Place, Value, What
+
+# Re-exports of re-exports.
+STEPS_MAX = 40
+# What a file imports is its own, and not to be had from it.
+KEEPS_IMPORTS = SAME_FOLDER | {"csharp", "swift"}
+# Whose members may stand outside of the file of their class, and where they are looked for then.
+MEMBERS_IN_FOLDER = frozenset({"go"})
+MEMBERS_ANYWHERE = C_FAMILY | {"rust", "csharp", "ruby", "swift", "kotlin", "scala"}
+
+
+class Located(NamedTuple):
+    """The files that a module may mean, and how sure that is."""
+
+    units: tuple[Unit, ...]
+    sure: Sure
+
+
+class Program:
+    """Files that may use each other: a repository, or several."""
+
+    def __init__(self) -> None:
+        self.units: dict[str, Unit] = {}
+        self._by_key: dict[str, dict[str, Unit]] = {}
+        self._givers: dict[
+            str, dict[str, Unit]
+        ] = {}  # name -> files that define it outside of all, or import it
+        self._packages: dict[str, dict[str, Unit]] = {}  # name -> manifests that give it to their folder
+        self._by_name: dict[str, dict[Place, None]] = {}
+        self._by_qualified_name: dict[str, dict[Place, None]] = {}
+        self._located: dict[tuple[str, ...], Located] = {}
+        self._given: dict[tuple[str, str], Value] = {}
+        self._brought: dict[tuple[str, str, str], Value] = {}
+        self._reach: dict[str, Mapping[str, Sure]] = {}
+        # What files import from each other in a circle is looked for once: here until the first question is answered.
+        self._under_way: dict[tuple[str, str], Value] = {}
+        self._is_cut = False
+        self._depth = 0
+        # Of a class, what it inherits from: found by `Inference`, kept here until a file changes.
+        self.lineages: dict[tuple[str, str], Sequence[tuple[Unit | None, str]]] = {}
+        # Modules that were looked for and are no file of the program, with the files that import them.
+        self.missing: dict[tuple[File, str], None] = {}
+
+    # Files.
+
+    def add(self, facts: FileFacts) -> None:
+        """A file with what it defines, imports and inherits, in the place of what it said before."""
+        self.add_unit(read_unit(facts))
+
+    def add_unit(self, unit: Unit) -> None:
+        """The same of a file that was read before."""
+        self.remove(unit.id)
+        self.units[unit.id] = unit
+        for files, name in self._entries(unit):
+            files.setdefault(name, {})[unit.id] = unit
+        for places, name, place in self._places(unit):
+            places.setdefault(name, {})[place] = None
+
+    def remove(self, file: str) -> None:
+        """Forget a file."""
+        self._forget()
+        unit = self.units.pop(file, None)
+        if unit is None:
+            return
+        for files, name in self._entries(unit):
+            files[name].pop(unit.id, None)
+        for places, name, place in self._places(unit):
+            places[name].pop(place, None)
+
+    def definition(self, place: Place) -> Definition:
+        """The symbol at a place."""
+        return self.units[place.file].definitions[place.symbol]
+
+    def packaged(self, unit: Unit, name: str) -> tuple[Place, ...]:
+        """What other files of the folder define under a name, in languages where that is enough to see it."""
+        if unit.language not in SAME_FOLDER:
+            return ()
+        return tuple(
+            Place(other.id, position)
+            for other in self._givers.get(name, {}).values()
+            if other.id != unit.id and _share_names(unit, other)
+            for position in other.named.get(name, ())
+        )
+
+    def members_elsewhere(self, unit: Unit, qualified_name: str) -> tuple[Place, ...]:
+        """Where else than in the file of its class a member is defined, in languages that allow it."""
+        if unit.language not in MEMBERS_IN_FOLDER | MEMBERS_ANYWHERE:
+            return ()
+        places = self._by_qualified_name.get(qualified_name, ())
+        return tuple(place for place in places if _share_members(unit, self.units[place.file]))
+
+    def named(self, name: str) -> Iterable[Place]:
+        """All definitions of a name."""
+        return self._by_name.get(name, ())
+
+    def bodies(self, places: Sequence[Place]) -> Sequence[Place]:
+        """One place a symbol: of overloads, and of what is announced and defined apart, the one that says most."""
+        chosen: dict[tuple[str, str], Place] = {}
+        for place in places:
+            if place.symbol < 0:
+                chosen[place.file, ""] = place
+                continue
+            body = self._body(place) if self.definition(place).bodiless else place
+            symbol = (body.file, self.definition(body).qualified_name)
+            if symbol not in chosen or self._says_more(body, chosen[symbol]):
+                chosen[symbol] = body
+        return tuple(chosen.values())
+
+    def _says_more(self, place: Place, other: Place) -> bool:
+        """A body says more than an announcement, and a function more than the variable that it may be kept in."""
+        one, two = self.definition(place), self.definition(other)
+        return (one.bodiless, one.kind in VALUE_KINDS) < (two.bodiless, two.kind in VALUE_KINDS)
+
+    def _body(self, place: Place) -> Place:
+        """Where what is announced at a place is defined, the place itself if that is not known."""
+        unit, definition = self.units[place.file], self.definition(place)
+        found = [
+            other
+            for other in self._by_qualified_name[definition.qualified_name]
+            if not self.definition(other).bodiless and _share_members(unit, self.units[other.file])
+        ]
+        is_shared = unit.language in MEMBERS_ANYWHERE
+        return found[0] if len(found) == 1 and (is_shared or found[0].file == place.file) else place
+
+    def _entries(self, unit: Unit) -> Iterator[tuple[dict[str, dict[str, Unit]], str]]:
+        for one in keys(unit.file):
+            yield self._by_key, one
+        for name in unit.named:
+            if "." not in name:
+                yield self._givers, name
+        for name in unit.imports:
+            yield self._givers, name
+        if unit.package:
+            yield self._packages, unit.package
+
+    def _places(self, unit: Unit) -> Iterator[tuple[dict[str, dict[Place, None]], str, Place]]:
+        for position, definition in enumerate(unit.definitions):
+            yield self._by_name, definition.name, Place(unit.id, position)
+            yield self._by_qualified_name, definition.qualified_name, Place(unit.id, position)
+
+    def _forget(self) -> None:
+        kept = (self._located, self._given, self._brought, self._reach, self.lineages, self.missing)
+        for memory in kept:
+            memory.clear()
+
+    # Modules.
+
+    def locate(self, unit: Unit, module: str) -> Located:
+        """The files that a module is, as a file imports it: those that it means surely, else those that it may mean."""
+        place = unit.file.path if unit.language == "rust" else unit.folder
+        known = (unit.scope, unit.language, place, module)
+        if known not in self._located:
+            self._located[known] = self._locate(unit, module)
+        return self._located[known]
+
+    def _locate(self, unit: Unit, module: str) -> Located:
+        for place in [*self._in_packages(unit, module), module]:
+            located = self._find(unit, place)
+            if located.units:
+                return located
+            self.missing[unit.file, place] = None
+        return Located((), Sure.NO)
+
+    def _in_packages(self, unit: Unit, module: str) -> Iterator[str]:
+        """The paths of a module that is named after a package of the same repository."""
+        package, inner = package_of(unit.file, module)
+        for manifest in self._packages.get(package, {}).values():
+            if manifest.scope == unit.scope:
+                yield from in_package(unit.file, manifest.folder, inner)
+
+    def _find(self, unit: Unit, module: str) -> Located:
+        found: dict[Sure, list[Unit]] = {Sure.YES: [], Sure.MAYBE: []}
+        for other in self._by_key.get(key(unit.file, module), {}).values():
+            if other.language not in family_of(unit.language):
+                continue
+            sure = imports(unit.file, module, other.file)
+            # Of another repository that is never sure, unless the module names it.
+            is_near = unit.scope == other.scope or unit.language in FOLDER_PACKAGES
+            sure = sure if is_near else min(sure, Sure.MAYBE)
+            if sure:
+                found[sure].append(other)
+        best = Sure.YES if found[Sure.YES] else Sure.MAYBE
+        return Located(tuple(sorted(found[best], key=lambda one: one.file.path)), best)
+
+    def brought(self, unit: Unit, one: Import) -> Value:
+        """What an import brings: a definition, or a module."""
+        known = (unit.id, one.name, one.module)
+        if known not in self._brought:
+            value = self._find_brought(unit, one)
+            if self._under_way:
+                return value  # it may be less than what there is
+            self._brought[known] = value
+        return self._brought[known]
+
+    def _find_brought(self, unit: Unit, one: Import) -> Value:
+        if is_standard(unit.language, one.module):
+            return FOREIGN
+        whole, joined = one.modules
+        located = self.locate(unit, whole)
+        given = self.given_by(located, one.name, besides=unit)
+        if given.is_told:
+            return given.by(Strategy.IMPORT)
+        named = located if _names_module(one) else self.locate(unit, joined)
+        if named.units:
+            places = tuple(Place(one.id, -1) for one in named.units)
+            return Value(What.MODULE, places, named.sure, Strategy.IMPORT)
+        is_read = bool(located.units) and located.sure is Sure.YES and not self._is_cut
+        return FOREIGN if is_read else UNKNOWN
+
+    def given(self, unit: Unit, name: str) -> Value:
+        """What a file gives to others under a name: what it defines, imports, or passes on."""
+        known = (unit.id, name)
+        if known in self._given:
+            return self._given[known]
+        if known in self._under_way or self._depth > STEPS_MAX:
+            self._is_cut = True
+            return self._under_way.get(known, UNKNOWN)
+        before, self._is_cut = self._is_cut, False
+        self._under_way[known] = UNKNOWN
+        self._depth += 1
+        value = self._under_way[known] = self._find_given(unit, name)
+        self._depth -= 1
+        if self._depth == 0 or not self._is_cut:
+            self._given[known] = value
+        self._is_cut |= before
+        if self._depth == 0:
+            self._under_way.clear()
+            self._is_cut = False
+        return value
+
+    def _find_given(self, unit: Unit, name: str) -> Value:
+        if own := unit.named.get(name):
+            return symbols(unit, own).by(Strategy.SAME_FILE)
+        if unit.language in KEEPS_IMPORTS:
+            return UNKNOWN
+        for one in unit.imports.get(name, ()):
+            if (value := self.brought(unit, one)).is_told:
+                return value
+        if name == DEFAULT:
+            return self._default_of(unit)
+        return self.passed_on(unit, name)
+
+    def _default_of(self, unit: Unit) -> Value:
+        """What a module exports by default."""
+        spelled = next(iter(unit.variables.get(("", DEFAULT), ())), None)
+        return self.given(unit, spelled.type) if spelled else UNKNOWN
+
+    def given_by(self, located: Located, name: str, besides: Unit | None = None) -> Value:
+        """What the files of a module give under a name, all but the one that asks."""
+        givers = self._givers.get(name, {})
+        values = [
+            self.given(unit, name).by(Strategy.MODULE, located.sure)
+            for unit in located.units
+            if (unit.id in givers or unit.wildcards or name == DEFAULT) and unit is not besides
+        ]
+        return _joined(value for value in values if value.is_told)
+
+    def passed_on(self, unit: Unit, name: str) -> Value:
+        """What comes with all that other files have: `from m import *`, `#include`."""
+        reach = self._reach_of(unit)
+        if not reach or name == DEFAULT:
+            return UNKNOWN
+        values = []
+        for giver in self._givers.get(name, {}).values():
+            if giver.id in reach and giver.id != unit.id:
+                value = self.given(giver, name)
+                values.append(value.by(Strategy.WILDCARD_IMPORT, reach[giver.id]))
+        return _joined(value for value in values if value.is_told)
+
+    def _reach_of(self, unit: Unit) -> Mapping[str, Sure]:
+        """The files of which a file brings everything in, also through others, and how sure that is."""
+        if unit.id not in self._reach:
+            found: dict[str, Sure] = {}
+            todo = [(unit, Sure.YES)]
+            while todo:
+                one, sure = todo.pop()
+                for module in one.wildcards:
+                    located = self.locate(one, module)
+                    reached = min(sure, located.sure)
+                    for other in located.units:
+                        if found.get(other.id, Sure.NO) < reached:
+                            found[other.id] = reached
+                            todo += [] if one.language in KEEPS_IMPORTS else [(other, reached)]
+            self._reach[unit.id] = found
+        return self._reach[unit.id]
+
+
+def symbols(unit: Unit, positions: Sequence[int]) -> Value:
+    """The definitions of a file at these positions."""
+    return Value(What.SYMBOL, tuple(Place(unit.id, position) for position in positions))
+
+
+def _joined(values: Iterable[Value]) -> Value:
+    """Of several, the surest; all of those that are as sure and of one kind."""
+    found = sorted(values, key=lambda value: (value.what is not What.SYMBOL, -value.sure))
+    if not found:
+        return UNKNOWN
+    first = found[0]
+    same = [value for value in found if value.what is first.what and value.sure is first.sure]
+    return first._replace(places=tuple(dict.fromkeys(place for value in same for place in value.places)))
+
+
+def _names_module(one: Import) -> bool:
+    """Whether an import names a module as a whole: `import a.b`, `import * as x from './x.js'`."""
+    last = re.split(r"::|[/\\]", one.module)[-1]
+    return one.name in {DEFAULT, last, last.partition(".")[0], last.rpartition(".")[2]}
+
+
+def _share_members(unit: Unit, other: Unit) -> bool:
+    """Whether a member of a class of one file may be defined in the other."""
+    if unit.scope != other.scope or other.language not in family_of(unit.language):
+        return False
+    return unit.folder == other.folder if unit.language in MEMBERS_IN_FOLDER else True
+
+
+def _share_names(unit: Unit, other: Unit) -> bool:
+    """Whether each sees what the other defines, without an import."""
+    return (unit.scope, unit.folder, unit.language) == (other.scope, other.folder, other.language)

@@ -1,0 +1,221 @@
+"""From the references of a file to edges: what each means, and how that is known.
+
+A reference is *resolved* if imports, scopes, receivers or inheritance lead from it to a definition, a *candidate* if the name
+is all that speaks for one and nothing against it. What leads elsewhere is no edge.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum, auto
+from functools import partial
+from typing import NamedTuple
+
+from prism_contracts.code import (
+    CALLABLE_KINDS,
+    TYPE_KINDS,
+    VALUE_KINDS,
+    Binding,
+    EdgeStatus,
+    Reference,
+    ReferenceKind,
+    Strategy,
+    SymbolKind,
+)
+from prism_graph.expressions import OWN_OBJECT, steps_of
+from prism_graph.facts import FileFacts
+from prism_graph.inference import STEPS_MAX, Inference, Where
+from prism_graph.modules import ECMASCRIPT, IMPLICIT_OBJECT, Sure
+from prism_graph.program import Program
+from prism_graph.unit import Definition, Import, Spelled, Unit, callable_around, family_of
+from prism_graph.values import LOCAL, UNKNOWN, Place, Value, What
+
+# Of a name that more definitions have, no one is more likely than another.
+CANDIDATES_MAX = 8
+# What a name may be that is used so, if the name is all that is known.
+KINDS: Mapping[ReferenceKind, frozenset[SymbolKind]] = {
+    ReferenceKind.CALL: CALLABLE_KINDS | TYPE_KINDS,
+    ReferenceKind.IMPORT: CALLABLE_KINDS | TYPE_KINDS | VALUE_KINDS,
+    ReferenceKind.EXTENDS: TYPE_KINDS,
+    ReferenceKind.IMPLEMENTS: TYPE_KINDS,
+    ReferenceKind.TYPE: TYPE_KINDS,
+    ReferenceKind.ASSIGN: VALUE_KINDS,
+    ReferenceKind.VALUE: CALLABLE_KINDS | TYPE_KINDS | VALUE_KINDS,
+}
+
+
+class Edge(NamedTuple):
+    """A reference and a definition, or a file, that it means or may mean."""
+
+    reference: int  # position in the references of its file
+    target: Place
+    status: EdgeStatus
+    strategy: Strategy
+
+
+class Sought(Enum):
+    """Among what a name is looked for that nothing else is known of."""
+
+    NOTHING = auto()
+    OUTSIDE = auto()  # what stands outside of classes
+    MEMBERS = auto()
+    ALL = auto()
+
+
+class Meaning(NamedTuple):
+    """What a reference means: places that were found, or a name that is all there is."""
+
+    places: tuple[Place, ...] = ()
+    status: EdgeStatus = EdgeStatus.RESOLVED
+    strategy: Strategy = Strategy.NAME
+    sought: Sought = Sought.NOTHING
+
+
+def edges(program: Program, facts: FileFacts) -> Iterator[Edge]:
+    """The edges of a file that was added to the program: at most CANDIDATES_MAX of a reference that only has a name."""
+    resolver = Resolver(program, facts)
+    for position, reference in enumerate(facts.references):
+        meaning = resolver.meaning(reference)
+        for place in program.bodies(meaning.places):
+            yield Edge(position, place, meaning.status, meaning.strategy)
+        if meaning.sought is not Sought.NOTHING:
+            yield from _candidates(resolver, position, reference, meaning.sought)
+        if reference.kind is ReferenceKind.IMPORT:
+            known = set(meaning.places)
+            yield from (edge for edge in resolver.modules(position, reference) if edge.target not in known)
+
+
+def _candidates(resolver: "Resolver", position: int, reference: Reference, sought: Sought) -> Iterator[Edge]:
+    places = resolver.candidates(reference, sought)
+    strategy = Strategy.ONLY_DEFINITION if len(places) == 1 else Strategy.NAME
+    if len(places) <= CANDIDATES_MAX:
+        yield from (Edge(position, place, EdgeStatus.CANDIDATE, strategy) for place in places)
+
+
+class Resolver:
+    """Says what the references of one file mean. The program has the file."""
+
+    def __init__(self, program: Program, facts: FileFacts) -> None:
+        self._program = program
+        self._inference = Inference(program)
+        self._facts = facts
+        self._unit: Unit = program.units[facts.id]
+        self._depth = 0
+        self._bound: dict[tuple[int, str], list[Binding]] = {}
+        for binding in facts.bindings:
+            around = callable_around(facts, binding.symbol)
+            if around >= 0:
+                self._bound.setdefault((around, binding.name), []).append(binding)
+
+    def meaning(self, reference: Reference) -> Meaning:
+        """What a reference of the file means."""
+        if reference.kind is ReferenceKind.IMPORT:
+            return self._of_import(reference)
+        if reference.qualifier:
+            return self._of_member(reference)
+        return self._of_name(reference)
+
+    def candidates(self, reference: Reference, sought: Sought) -> Sequence[Place]:
+        """The definitions that have the name of a reference and may be what it means."""
+        found = filter(partial(self.may_mean, reference, sought), self._program.named(reference.name))
+        return self._program.bodies(tuple(found))
+
+    def may_mean(self, reference: Reference, sought: Sought, place: Place) -> bool:
+        """Whether a definition of the name may be what a reference means of which nothing else is known."""
+        unit, definition = self._program.units[place.file], self._program.definition(place)
+        if (
+            unit.language not in family_of(self._unit.language)
+            or definition.kind not in KINDS[reference.kind]
+        ):
+            return False
+        if sought is Sought.NOTHING or (_is_local(unit, definition) and not _is_returned(unit, reference)):
+            return False
+        is_member = "." in definition.qualified_name
+        return sought is Sought.ALL or is_member == (sought is Sought.MEMBERS)
+
+    def modules(self, position: int, reference: Reference) -> Iterator[Edge]:
+        """The file that an import names, be it for one of its names. A package of many files is shown by its first."""
+        located = self._program.locate(self._unit, reference.qualifier)
+        others = [unit for unit in located.units if unit.id != self._facts.id]
+        if others:
+            status = EdgeStatus.RESOLVED if located.sure is Sure.YES else EdgeStatus.CANDIDATE
+            yield Edge(position, Place(others[0].id, -1), status, Strategy.IMPORT)
+
+    def _of_import(self, reference: Reference) -> Meaning:
+        local = reference.alias or reference.name
+        one = Import(local, reference.name, reference.qualifier, range(0))
+        value = self._program.brought(self._unit, one)
+        if value.what is What.MODULE:
+            return Meaning()  # `modules` has it
+        return self._told(value, Sought.OUTSIDE)
+
+    def _of_name(self, reference: Reference) -> Meaning:
+        where = self._where(reference.symbol, reference.line)
+        value = self._inference.name_at(reference.name, where)
+        return self._told(value, Sought.ALL if self._may_be_own(where) else Sought.OUTSIDE)
+
+    def _may_be_own(self, where: Where) -> bool:
+        """Whether a name without an object may be a member of the class around."""
+        return self._unit.language in IMPLICIT_OBJECT and bool(where.inside)
+
+    def _of_member(self, reference: Reference) -> Meaning:
+        steps = steps_of(reference.qualifier)
+        value = self._inference.value_of(steps, self._where(reference.symbol, reference.line))
+        member = self._inference.member_of(value, reference.name)
+        is_own = len(steps) == 1 and steps[0].name in OWN_OBJECT  # a class below may have what its own lacks
+        if not member.is_told and not is_own and self._inference.lacks(value, reference.name):
+            return Meaning()
+        is_object = is_own or value.what in {What.OBJECT, What.BASES}
+        return self._told(member, Sought.MEMBERS if is_object else Sought.ALL)
+
+    def _told(self, value: Value, otherwise: Sought) -> Meaning:
+        if value.what is What.SYMBOL:
+            if value.sure is Sure.YES:
+                return Meaning(value.places, EdgeStatus.RESOLVED, value.strategy)
+            return Meaning(value.places, EdgeStatus.CANDIDATE, Strategy.NAME)
+        if value.what is What.UNKNOWN:
+            return Meaning(status=EdgeStatus.CANDIDATE, sought=otherwise)
+        return Meaning()
+
+    def _where(self, symbol: int, line: int) -> Where:
+        inside = self._facts.symbols[symbol].qualified_name if symbol >= 0 else ""
+        return Where(self._unit, inside, line, partial(self._local, symbol, line))
+
+    def _local(self, symbol: int, line: int, name: str) -> Value | None:
+        """What a variable of the functions around a symbol is known to hold on a line; None if there is no such variable."""
+        while symbol >= 0:
+            before = [one for one in self._bound.get((symbol, name), ()) if one.line <= line]
+            if before:
+                value = self._made(max(before, key=lambda one: one.line))
+                return value if value.is_told else LOCAL
+            symbol = self._facts.symbols[symbol].parent
+        if (
+            name not in self._unit.imports
+            and name not in self._unit.named
+            and ("", name) in self._unit.variables
+        ):
+            return self._inference.variable_at(name, Where(self._unit, line=line))
+        return None
+
+    def _made(self, binding: Binding) -> Value:
+        if self._depth > STEPS_MAX:
+            return UNKNOWN  # `x = x.next()`, a hundred times
+        self._depth += 1
+        value = self._find_made(binding)
+        self._depth -= 1
+        return value
+
+    def _find_made(self, binding: Binding) -> Value:
+        where = self._where(binding.symbol, binding.line)._replace(
+            local=partial(self._local, binding.symbol, binding.line - 1)
+        )
+        return self._inference.made(Spelled(binding.type, binding.made_by, binding.line, where.inside), where)
+
+
+def _is_returned(unit: Unit, reference: Reference) -> bool:
+    """Whether a function in a function may be what a reference means elsewhere: a member of the object that is returned."""
+    return unit.language in ECMASCRIPT and bool(reference.qualifier)
+
+
+def _is_local(unit: Unit, definition: Definition) -> bool:
+    """Whether a definition stands in a function, and is known there only."""
+    parent = definition.parent
+    return parent >= 0 and unit.definitions[parent].kind in CALLABLE_KINDS

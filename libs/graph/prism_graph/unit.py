@@ -1,0 +1,226 @@
+"""What others can see of a file: what it defines, imports, inherits, and says of its variables."""
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Binding, Reference, ReferenceKind, SymbolKind
+from prism_graph.facts import FileFacts
+from prism_graph.modules import C_FAMILY, MANIFEST, File
+
+WHOLE_MODULE = "*"
+# The name under which a module gives what it exports by default.
+DEFAULT = "default"
+# Languages in which an import brings in all that the other file defines.
+WILDCARD_LANGUAGES = C_FAMILY | {"ruby"}
+# As the signature of the key in a manifest has it.
+PACKAGE_NAME = re.compile(r'"name":\s*"([^"]+)",?')
+INHERITS = frozenset({ReferenceKind.EXTENDS, ReferenceKind.IMPLEMENTS})
+# A variable of the object that a method belongs to.
+OWN_VARIABLE = re.compile(r"(?:(?:self|this|cls|\$this|Self)(?:\.|->|::)|@{1,2})(\w+)")
+_FAMILIES = (
+    C_FAMILY,
+    frozenset({"javascript", "typescript", "tsx", "vue", "svelte"}),
+    frozenset({"java", "kotlin", "scala", "groovy"}),
+)
+
+
+class Definition(NamedTuple):
+    """A symbol, by what others need to know of it."""
+
+    name: str
+    qualified_name: str
+    kind: SymbolKind
+    parent: int
+    bodiless: bool
+    exported: bool
+
+
+class Import(NamedTuple):
+    """A name that a file takes from a module, and what it calls it."""
+
+    local: str
+    name: str
+    module: str
+    within: range  # lines in which it holds: those of the function that it stands in
+
+    @property
+    def modules(self) -> Sequence[str]:
+        """The modules that it may mean: `from a import b` takes b from a, or the module a.b."""
+        joiner = "" if self.module.endswith((".", "/")) else "::" if "::" in self.module else "."
+        return (self.module, f"{self.module}{joiner}{self.name}")
+
+
+class Spelled(NamedTuple):
+    """A type or what makes a value, as a file spells it, and the qualified name of what it stands in."""
+
+    type: str
+    made_by: str
+    line: int
+    inside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A file as the rest of a program sees it."""
+
+    id: str
+    scope: str
+    file: File
+    definitions: Sequence[Definition]
+    named: Mapping[str, Sequence[int]]  # qualified name -> positions in `definitions`
+    imports: Mapping[str, Sequence[Import]]  # local name -> what it may bring
+    wildcards: Sequence[str]  # modules of which everything is brought in
+    bases: Mapping[str, Sequence[Spelled]]  # qualified name of a class -> what it extends or implements
+    variables: Mapping[tuple[str, str], Sequence[Spelled]]  # (class or "", variable) -> what it is made to be
+    returns: Mapping[str, Spelled]  # qualified name of a callable -> what it is declared to return
+    folder: str = ""
+    package: str = ""  # the name that the file gives to its folder, if it is a manifest
+
+    @property
+    def language(self) -> str:
+        """Of the file."""
+        return self.file.language
+
+
+def read_unit(facts: FileFacts) -> Unit:
+    """What others can see of a file."""
+    reader = _Reader(facts)
+    wildcards, imports = reader.imports()
+    variables, returns = reader.variables()
+    return Unit(
+        id=facts.id,
+        scope=facts.scope,
+        file=File(facts.path, facts.language, facts.repo),
+        definitions=reader.definitions,
+        named=reader.named(),
+        imports=imports,
+        wildcards=wildcards,
+        bases=reader.bases(),
+        variables=variables,
+        returns=returns,
+        folder=facts.path.rpartition("/")[0],
+        package=reader.package(),
+    )
+
+
+@lru_cache(maxsize=1_000)
+def family_of(language: str) -> frozenset[str]:
+    """The languages whose code calls that of a language directly."""
+    return next((family for family in _FAMILIES if language in family), frozenset({language}))
+
+
+def callable_around(facts: FileFacts, symbol: int) -> int:
+    """The innermost callable around a symbol of the file, itself included; -1 outside of all or if a class is nearer."""
+    while symbol >= 0 and facts.symbols[symbol].kind not in CALLABLE_KINDS:
+        if facts.symbols[symbol].kind in TYPE_KINDS:
+            return -1
+        symbol = facts.symbols[symbol].parent
+    return symbol
+
+
+def owner_around(facts: FileFacts, symbol: int) -> str:
+    """Qualified name of the class around a symbol of the file, itself included; empty outside of all."""
+    while symbol >= 0:
+        found = facts.symbols[symbol]
+        if found.kind in TYPE_KINDS:
+            return found.qualified_name
+        owner = found.qualified_name.rpartition(".")[0]
+        if found.parent < 0 and owner:
+            return owner  # `impl S { fn f }`, `func (s *S) F`: the class is elsewhere
+        symbol = found.parent
+    return ""
+
+
+def own_variable(name: str) -> str:
+    """The variable of the object itself that a name means, `depot` of `self.depot`; empty for any other name."""
+    found = OWN_VARIABLE.fullmatch(name)
+    return found[1] if found else ""
+
+
+class _Reader:
+    def __init__(self, facts: FileFacts) -> None:
+        self._facts = facts
+        self.definitions = [
+            Definition(s.name, s.qualified_name, s.kind, s.parent, s.bodiless, s.exported)
+            for s in facts.symbols
+        ]
+
+    def named(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for position, definition in enumerate(self.definitions):
+            found.setdefault(definition.qualified_name, []).append(position)
+        return found
+
+    def imports(self) -> tuple[list[str], dict[str, list[Import]]]:
+        wildcards: list[str] = []
+        named: dict[str, list[Import]] = {}
+        for reference in self._facts.references:
+            if reference.kind is not ReferenceKind.IMPORT:
+                continue
+            if reference.name == WHOLE_MODULE or self._facts.language in WILDCARD_LANGUAGES:
+                wildcards.append(reference.qualifier)
+                continue
+            local = reference.alias or reference.name
+            one = Import(local, reference.name, reference.qualifier, self._lines_of(reference.symbol))
+            named.setdefault(local, []).append(one)
+            # `import a.b.c` is used by all of its name.
+            if not reference.alias and _last_part(reference.qualifier) == reference.name:
+                named.setdefault(reference.qualifier, []).append(one)
+        return wildcards, named
+
+    def package(self) -> str:
+        if posixpath.basename(self._facts.path) != MANIFEST:
+            return ""
+        signatures = (s.signature for s in self._facts.symbols if s.qualified_name == "name")
+        return next((found[1] for one in signatures if (found := PACKAGE_NAME.fullmatch(one))), "")
+
+    def bases(self) -> dict[str, list[Spelled]]:
+        found: dict[str, list[Spelled]] = {}
+        for reference in self._facts.references:
+            if reference.kind in INHERITS:
+                owner = owner_around(self._facts, reference.symbol)
+                around = owner.rpartition(".")[0]
+                base = Spelled(_spelled(reference), "", reference.line, around)
+                found.setdefault(owner, []).append(base)
+        return found
+
+    def variables(self) -> tuple[dict[tuple[str, str], list[Spelled]], dict[str, Spelled]]:
+        variables: dict[tuple[str, str], list[Spelled]] = {}
+        returns: dict[str, Spelled] = {}
+        for binding in self._facts.bindings:
+            spelled = Spelled(binding.type, binding.made_by, binding.line, self._name_of(binding.symbol))
+            if not binding.name:
+                returns.setdefault(self._name_of(binding.symbol), spelled)
+            elif (place := self._place_of(binding)) is not None:
+                variables.setdefault(place, []).append(spelled)
+        return variables, returns
+
+    def _place_of(self, binding: Binding) -> tuple[str, str] | None:
+        """The class and the name of a variable that outlives a call; None for a local one."""
+        own = own_variable(binding.name)
+        if own:
+            return owner_around(self._facts, binding.symbol), own
+        if callable_around(self._facts, binding.symbol) >= 0:
+            return None
+        return owner_around(self._facts, binding.symbol), binding.name
+
+    def _name_of(self, symbol: int) -> str:
+        return self._facts.symbols[symbol].qualified_name if symbol >= 0 else ""
+
+    def _lines_of(self, symbol: int) -> range:
+        symbol = callable_around(self._facts, symbol)
+        if symbol < 0:
+            return range(1, 1 << 31)
+        return range(self._facts.symbols[symbol].start_line, self._facts.symbols[symbol].end_line + 1)
+
+
+def _spelled(reference: Reference) -> str:
+    return f"{reference.qualifier}.{reference.name}" if reference.qualifier else reference.name
+
+
+def _last_part(module: str) -> str:
+    return re.split(r"::|[./\\]", module)[-1]

@@ -1,0 +1,1 @@
+"""The fast model: vectors of code and of questions from a table of words. Pure."""

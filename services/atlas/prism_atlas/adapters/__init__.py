@@ -1,0 +1,1 @@
+"""Where graphs are kept, and where they are made from."""

@@ -1,0 +1,236 @@
+"""From the matches of a query to bindings: what variables, parameters and fields are declared or made to be.
+
+Most variables of a file tell nobody anything. Kept is what a member is looked for in, here or in another file: fields, what
+the top level defines, variables that stand before a dot. And what hides another meaning of its name.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from prism_chunker.core.languages.table import Language
+from prism_chunker.core.names import Names, text_of
+from prism_chunker.core.nesting import Nesting
+from prism_chunker.core.parse import Captures, Syntax
+from prism_chunker.core.type_names import type_name
+from prism_contracts.code import Binding, SymbolKind
+
+CALLEE_CHARS_MAX = 80
+# Expressions around a call that are looked through.
+WRAPPERS_MAX = 8
+# Places of a variable that are looked at for what it hands on.
+SOURCES_MAX = 20
+
+# The word under which a module exports what it does by default.
+_DEFAULT = "default"
+# Expressions that make a value by calling something, which is named before the arguments or the fields.
+_CALLS = frozenset(
+    {
+        "call", "call_expression", "composite_literal", "function_call_expression", "instance_expression", "invocation_expression",
+        "member_call_expression", "method_invocation", "new_expression", "object_creation_expression", "scoped_call_expression",
+        "struct_expression",
+    }
+)  # fmt: skip
+_ARGUMENTS = frozenset({"arguments", "argument_list", "call_suffix"})
+# What gives on the value of an expression inside of it, its last part: of `depot or Depot()` both are meant to be alike.
+_WRAPPERS = frozenset(
+    {
+        "await", "await_expression", "binary_expression", "boolean_operator", "elvis_expression", "nil_coalescing_expression",
+        "non_null_expression", "parenthesized_expression", "postfix_expression", "reference_expression", "try_expression",
+        "unary_expression",
+    }
+)  # fmt: skip
+_CASTS = frozenset({"as_expression", "cast_expression", "satisfies_expression", "type_assertion_expression"})
+_VARIABLES = frozenset({"identifier", "simple_identifier", "variable_name"})
+_NOTHING = frozenset({"none", "null", "nil", "undefined", "null_literal"})
+# Nobody looks for a member in what such a callable returns.
+_PRIMITIVES = frozenset(
+    {
+        "Boolean", "Bool", "Int", "bool", "boolean", "bytes", "byte", "char", "double", "error", "f32", "f64", "float", "i32",
+        "i64", "int", "int64", "long", "number", "size_t", "u32", "u64", "u8", "usize",
+    }
+)  # fmt: skip
+_FIELDS = frozenset({SymbolKind.FIELD, SymbolKind.PROPERTY})
+_CALLEE = re.compile(r"(?:new |try |await )*\\?([\w.:$@>?!\\-]+?)(?:::)?(?:<.*>)?")
+# `open(path).unwrap()`: the value is that of what is called before.
+_UNWRAPPED = re.compile(r"(.+?)\(.*\)\??\.(?:unwrap|expect|unwrap_or_default|clone|orElseThrow)", re.DOTALL)
+# The object that a method belongs to, before a member.
+_OWN_OBJECT = re.compile(rb"(?:\$this|this|self|cls)[?!]?(?:\.|->)|@")
+
+
+# The captures that name what gets a value, say what a callable returns, or name what stands for any type.
+_SUBJECTS = ("bound", "member", "returned", "generic")
+
+
+class Variable(NamedTuple):
+    """A name where it is given a value or a type, with what the query captured there."""
+
+    subject: str
+    node: Node
+    captures: Captures
+
+
+# By name as it is spelled.
+Variables = Mapping[bytes, Sequence[Variable]]
+
+
+def find_variables(language: Language, syntax: Syntax) -> Variables:
+    """All variables of a file."""
+    source = syntax.source
+    before = {"bound": b"", "generic": b"", "member": f"{language.own_object}.".encode()}
+    variables: dict[bytes, list[Variable]] = defaultdict(list)
+    for subject in _SUBJECTS:
+        for captures in syntax.matches_with(subject):
+            node = captures[subject][0]
+            name = b"" if subject == "returned" else before[subject] + source[node.start_byte : node.end_byte]
+            variables[name].append(Variable(subject, node, captures))
+    return variables
+
+
+class BindingReader:
+    """Turns the variables of a file into bindings."""
+
+    def __init__(self, language: Language, syntax: Syntax, nesting: Nesting, variables: Variables) -> None:
+        self._own = f"{language.own_object}."
+        self._source = syntax.source
+        self._nesting = nesting
+        self._variables = variables
+        self._definitions = {definition.name_start: at for at, definition in enumerate(nesting.kept)}
+        self._generics = {text_of(one["generic"][0], syntax.source) for one in syntax.matches_with("generic")}
+        self._imported = {
+            (captures.get("alias") or captures["import"])[0].start_byte
+            for captures in syntax.matches_with("alias", "import")
+        }
+
+    def read(self, names: Names, bindings_max: int) -> tuple[Binding, ...]:
+        """The bindings worth keeping, in order of lines."""
+        wanted = {name.encode() for name in (*names.known, *names.objects)}
+        kept: list[Binding] = []
+        for name, variables in self._variables.items():
+            is_exported = variables[0].node.type == _DEFAULT
+            is_wanted = not name or name in wanted or _OWN_OBJECT.match(name) or is_exported
+            if is_wanted and len(kept) < bindings_max:
+                kept += self._of_name(self._label(name), variables, names)
+        return tuple(sorted(kept[:bindings_max], key=attrgetter("line")))
+
+    def _label(self, name: bytes) -> str:
+        """The name of a binding: a member of the own object is called alike however it is written."""
+        own = _OWN_OBJECT.match(name)
+        rest = name[own.end() :] if own else name
+        return f"{self._own if own else ''}{' '.join(rest.decode('utf-8', 'replace').split())}"
+
+    def _of_name(self, name: str, variables: Sequence[Variable], names: Names) -> list[Binding]:
+        """What a name is bound to. Where that says nothing it is worth knowing if it hides what the name means elsewhere."""
+        read = [binding for one in _best(variables) if (binding := self._binding(name, one))]
+        says = [binding for binding in read if binding.type or binding.made_by]
+        return read if name and (says or name in names.known) else says
+
+    def _binding(self, name: str, variable: Variable) -> Binding | None:
+        """The binding, or None where a name is imported, defined without a word about its type, or made to be nothing."""
+        subject, node, captures = variable
+        own = self._definitions.get(node.start_byte)
+        if subject == "generic" or node.start_byte in self._imported:
+            return None
+        if own is None:
+            symbol = self._nesting.around(node.start_byte)
+        elif subject == "bound" and self._nesting.kept[own].kind in _FIELDS:
+            return None
+        else:
+            symbol = self._nesting.parents[own]
+        type_, made_by = self._value(variable, symbol)
+        if not (type_ or made_by) and (own is not None or _is_nothing(captures)):
+            return None
+        return Binding(
+            name=name,
+            line=node.start_point[0] + 1,
+            symbol=symbol,
+            type=type_,
+            made_by=made_by,
+        )
+
+    def _value(self, variable: Variable, symbol: int, *, follow: bool = True) -> tuple[str, str]:
+        """The declared type and what makes the value, of which one is empty at least."""
+        captures = variable.captures
+        declared = captures.get("declared") or captures.get("returned")
+        type_ = type_name(self._text(declared[0], declared[-1])) if declared else ""
+        if type_ and type_ not in self._generics:
+            return ("" if "returned" in captures and type_ in _PRIMITIVES else type_), ""
+        if made := captures.get("made"):
+            return "", _callee(self._text(made[0], made[-1]))
+        if given := captures.get("given"):
+            return self._given(given[0], symbol, follow=follow)
+        return "", ""
+
+    def _given(self, node: Node, symbol: int, *, follow: bool = True) -> tuple[str, str]:
+        """What an expression makes: what it calls, or what the variable that it names is bound to around it."""
+        for _ in range(WRAPPERS_MAX):
+            inner = node.named_child(node.named_child_count - 1) if node.type in _WRAPPERS else None
+            if inner is None:
+                break
+            node = inner
+        if node.type in _CALLS:
+            return "", _callee(self._before_arguments(node))
+        if node.type in _CASTS:
+            to = node.child_by_field_name("type") or node.named_children[-1]
+            return type_name(self._text(to, to)), ""
+        if node.type in _VARIABLES and follow:
+            return self._bound_before(node, symbol)
+        return "", ""
+
+    def _bound_before(self, node: Node, symbol: int) -> tuple[str, str]:
+        """What a variable is bound to in a symbol, before it is given on: `self.depot = depot`."""
+        name = self._source[node.start_byte : node.end_byte]
+        bound = [
+            other
+            for other in self._variables.get(name, ())[:SOURCES_MAX]
+            if other.node.start_byte < node.start_byte
+            and self._nesting.around(other.node.start_byte) == symbol
+        ]
+        found = [value for other in bound if any(value := self._value(other, symbol, follow=False))]
+        return found[-1] if found else ("", "")
+
+    def _before_arguments(self, call: Node) -> str:
+        """What stands in a call before its arguments, which some grammars give no field."""
+        after = call.child_by_field_name("arguments") or call.child_by_field_name("body")
+        if after is None:
+            last = call.named_child(call.named_child_count - 1)
+            after = last if last is not None and last.type in _ARGUMENTS else None
+        end = after.start_byte if after else call.end_byte
+        return " ".join(self._source[call.start_byte : end].decode("utf-8", "replace").split())
+
+    def _text(self, first: Node, last: Node) -> str:
+        return self._source[first.start_byte : last.end_byte].decode("utf-8", "replace")
+
+
+def _best(variables: Sequence[Variable]) -> Iterable[Variable]:
+    """Of the patterns that match one name, the one that says most."""
+    if len(variables) == 1:
+        return variables
+    best: dict[tuple[int, str], Variable] = {}
+    for variable in variables:
+        place = variable.node.start_byte, variable.subject
+        known = best.get(place)
+        if known is None or _said(known.captures) < _said(variable.captures):
+            best[place] = variable
+    return best.values()
+
+
+def _callee(text: str) -> str:
+    """What is called, if that is a name with dots."""
+    if text.replace(".", "").isidentifier():  # as most are
+        return text if len(text) <= CALLEE_CHARS_MAX else ""
+    unwrapped = _UNWRAPPED.fullmatch(text) if "(" in text else None
+    named = _CALLEE.fullmatch(unwrapped[1] if unwrapped else text)
+    return named[1] if named and len(named[1]) <= CALLEE_CHARS_MAX else ""
+
+
+def _said(captures: Captures) -> tuple[bool, int]:
+    return "declared" in captures, len(captures)
+
+
+def _is_nothing(captures: Captures) -> bool:
+    return "given" in captures and captures["given"][0].type in _NOTHING

@@ -1,0 +1,84 @@
+"""What a declared type comes down to: the name that the members of a variable are looked for under.
+
+Works on the spelling, which differs less between languages than their syntax trees do.
+"""
+
+import re
+from functools import lru_cache
+
+TYPE_CHARS_MAX = 200
+# Distinct spellings kept: files of a repository repeat each other.
+SPELLINGS_MAX = 4_096
+
+# What says how a value is held, not what it is.
+_MARKS = re.compile(
+    r"^(?:[&*?@:]|'\w+\b(?!')|(?:const|mut|dyn|impl|final|volatile|readonly|static|struct|enum|union|class|typename|ref|out|in|params"
+    r"|inout|borrowing|consuming|some|any|async|constexpr|late|required|covariant|extern|register|unowned|weak)(?=[\s&*]))\s*"
+)
+_QUOTED = re.compile(r"([\"'`])(.*)\1")
+_ENDS = re.compile(r"(?:[?!*&\s]|\.\.\.|\bconst\b)+$")
+_NAMED = re.compile(r"\\?([^\W\d][\w$]*(?:(?:\.|::|\\)[^\W\d][\w$]*)*)\s*(?:([<\[])(.*)[>\]])?", re.DOTALL)
+_SEPARATOR = re.compile(r"\.|::|\\")
+_NO_VALUES = frozenset({"None", "null", "undefined", "nil", "NoneType", "Null"})
+# Whatever has one of these types may be anything, or is nothing.
+_NO_TYPES = _NO_VALUES | {
+    "Any", "AnyObject", "NoReturn", "Nothing", "Object", "Unit", "Void", "any", "auto", "dynamic", "let", "mixed", "never", "object",
+    "unknown", "val", "var", "void",
+}  # fmt: skip
+# Types whose values are used as those of their argument: they point to it, wait for it, or may hold nothing.
+_TRANSPARENT = frozenset(
+    {
+        "Annotated", "Arc", "Async", "Awaitable", "Box", "ClassVar", "Coroutine", "Final", "Future", "FutureOr", "IO", "Lazy",
+        "Maybe", "NonNullable", "NotRequired", "Optional", "Option", "Partial", "Promise", "Rc", "Readonly", "Ref", "RefMut", "Required",
+        "Result", "Self", "Task", "Try", "Type", "Union", "ValueTask", "intrusive_ptr", "not_null", "optional", "reference_wrapper",
+        "scoped_refptr", "shared_ptr", "type", "unique_ptr",
+    }
+)  # fmt: skip
+
+
+@lru_cache(maxsize=SPELLINGS_MAX)
+def type_name(spelling: str) -> str:
+    """The name of a type without generics, pointers and what may be missing; empty for unions, arrays and functions."""
+    bare = _without_marks(spelling) if len(spelling) <= TYPE_CHARS_MAX else ""
+    alternatives = _without_nothing(bare, "|")
+    if len(alternatives) != 1:
+        return ""
+    named = _NAMED.fullmatch(_ENDS.sub("", _without_marks(alternatives[0])))
+    if named is None or named[1] in _NO_TYPES:
+        return ""
+    name, bracket, arguments = named.groups()
+    if bracket and _SEPARATOR.split(name)[-1] in _TRANSPARENT:
+        return _argument(name, arguments)
+    return "" if bracket == "[" and not arguments.strip() else name
+
+
+def _argument(name: str, arguments: str) -> str:
+    """What a transparent type stands for: its first argument, and of a union its only one."""
+    parts = _without_nothing(arguments, ",")
+    is_union = name.endswith("Union")
+    return type_name(parts[0]) if parts and not (is_union and len(parts) > 1) else ""
+
+
+def _without_marks(spelling: str) -> str:
+    """The spelling on one line, without quotes around it and marks before it."""
+    spelling = " ".join(spelling.split())
+    while True:
+        quoted = _QUOTED.fullmatch(spelling)
+        bare = quoted[2] if quoted else _MARKS.sub("", spelling, count=1)
+        if bare == spelling:
+            return spelling
+        spelling = bare
+
+
+def _without_nothing(text: str, separator: str) -> list[str]:
+    """The parts between separators that stand outside of brackets, without those that say that there is no value."""
+    if separator not in text:
+        return [text]
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "<[({") - (character in ">])}")
+        if character == separator and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part for part in map(str.strip, parts) if part and part not in _NO_VALUES]

@@ -1,0 +1,124 @@
+"""From the matches of a query to uses: references that name a type, or give a value on without calling it.
+
+Most identifiers of a file are variables of a function, which nobody asks for. Kept is what the file defines or imports, and,
+where files see each other's names without importing them, what no variable of the file is called.
+"""
+
+import re
+from collections.abc import Collection
+from operator import attrgetter
+
+from prism_chunker.core.languages.table import Language
+from prism_chunker.core.names import WILDCARD, Names, head_of
+from prism_chunker.core.nesting import Nesting
+from prism_chunker.core.parse import Syntax
+from prism_chunker.core.references import QUALIFIER_CHARS_MAX, Places
+from prism_contracts.code import CALLABLE_KINDS, Binding, Reference, ReferenceKind
+
+_USES = {"use": ReferenceKind.TYPE, "value": ReferenceKind.VALUE}
+_OWN_OBJECTS = frozenset({"self", "this", "cls", "$this"})
+_PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*((?!\d|\$\d)[\w$]+)", re.DOTALL)
+_HEAD = re.compile(rb"[\w$@]+")
+# Names of types, and of values, that languages bring along without a word of their own for them.
+_BUILT_IN = frozenset(
+    {
+        "Any", "Bool", "Boolean", "Byte", "Char", "Character", "Double", "Float", "Int", "Integer", "Long", "NULL", "Nothing", "Object",
+        "Self", "Short", "String", "Unit", "Void", "any", "bool", "byte", "char", "comparable", "complex128", "complex64", "double",
+        "error", "false", "float", "float32", "float64", "int", "int16", "int32", "int64", "int8", "iota", "let", "long", "nil", "nullptr",
+        "object", "rune", "self", "short", "size_t", "string", "super", "this", "true", "uint", "uint16", "uint32", "uint64", "uint8",
+        "uintptr", "undefined", "var", "void",
+    }
+)  # fmt: skip
+
+
+def read_uses(
+    syntax: Syntax, nesting: Nesting, places: Places, scopes: "Scopes", uses_max: int
+) -> list[Reference]:
+    """The uses that are worth keeping, in order of lines, none where a definition or another reference stands."""
+    # Of `a.B`, neither `a` nor `B` is a use of its own: the longest match of a pattern comes first.
+    starts = {definition.name_start for definition in nesting.kept}
+    taken = {node.end_byte for node, _ in places.values()}
+    for owner in ("owner", "path"):  # `impl Depot`, `func (d *Depot)`
+        taken.update(captures[owner][0].end_byte for captures in syntax.matches_with(owner))
+    found: list[Reference] = []
+    for key, kind in _USES.items():
+        for captures in syntax.matches_with(key):
+            node = captures[key][0]
+            start = captures["qualifier"][0].start_byte if "qualifier" in captures else node.start_byte
+            if start in starts or not scopes.may_begin(syntax.source, start):
+                continue
+            starts.add(start)
+            if (end := node.end_byte) not in taken:
+                taken.add(end)
+                path = syntax.source[start:end].decode("utf-8", "replace")
+                qualifier, name = _split(path)
+                symbol = nesting.around(start)
+                if name and scopes.may_mean(qualifier, name, symbol):
+                    found.append(
+                        Reference(
+                            name=name,
+                            kind=kind,
+                            line=node.end_point[0] + 1,
+                            symbol=symbol,
+                            qualifier=qualifier if len(qualifier) <= QUALIFIER_CHARS_MAX else "",
+                        )
+                    )
+    return sorted(found, key=attrgetter("line"))[:uses_max]
+
+
+def _split(path: str) -> tuple[str, str]:
+    """What stands before the last dot, and the name behind it; two empty strings for what is no path."""
+    if path.isidentifier():
+        return "", path
+    parts = _PATH.fullmatch(path)
+    return (" ".join((parts[1] or "").split()), parts[2]) if parts else ("", "")
+
+
+class Scopes:
+    """Tells which names of a file may mean something beyond the function that they stand in.
+
+    `bindings` say which known names a function hides, `variables` what any variable of the file is called.
+    """
+
+    def __init__(
+        self,
+        language: Language,
+        nesting: Nesting,
+        names: Names,
+        bindings: Collection[Binding],
+        variables: Collection[bytes],
+    ) -> None:
+        self._names = names
+        self._nesting = nesting
+        self._sees_others = language.shares_names or WILDCARD in names.imported
+        self._heads = {name.encode() for name in (*names.known, *_OWN_OBJECTS)}
+        self._hidden = {*variables, *(name.encode() for name in _BUILT_IN)} if self._sees_others else set()
+        self._locals = {
+            (binding.symbol, binding.name)
+            for binding in bindings
+            if binding.symbol >= 0 and nesting.kept[binding.symbol].kind in CALLABLE_KINDS
+        }
+
+    def may_begin(self, source: bytes, start: int) -> bool:
+        """Whether what begins at a byte may be worth a reference: a quick look at its first name, which settles most."""
+        found = _HEAD.match(source, start)
+        if found is None:
+            return False
+        head = found.group()
+        return head in self._heads or (self._sees_others and head not in self._hidden)
+
+    def may_mean(self, qualifier: str, name: str, symbol: int) -> bool:
+        """Whether a name, with what stands before its last dot, is worth a reference in a symbol."""
+        head = head_of(qualifier) if qualifier else name
+        if head in _OWN_OBJECTS or qualifier.startswith("@"):
+            return name in self._names.members
+        if head in self._names.known:
+            return not self._is_local(head, symbol)
+        return self._sees_others
+
+    def _is_local(self, name: str, symbol: int) -> bool:
+        while symbol >= 0:
+            if (symbol, name) in self._locals:
+                return True
+            symbol = self._nesting.parents[symbol]
+        return False

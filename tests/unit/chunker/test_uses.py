@@ -1,0 +1,214 @@
+"""Uses of types and values, forms of import, and what is exported, language by language."""
+
+import pytest
+
+from prism_chunker.core import Budget, chunk_file
+from prism_contracts.code import ReferenceKind
+
+
+def used(path: str, text: str, *kinds: ReferenceKind) -> set[str]:
+    """The names that a file refers to in one of the ways, with what stands before them."""
+    references = [one for one in chunk_file(path, text).references if one.kind in kinds]
+    return {f"{one.qualifier}.{one.name}" if one.qualifier else one.name for one in references}
+
+
+# By file name: a text that gives `rate` on and keeps `local` to itself, the values and the types that are told.
+USES = {
+    "a.py": (
+        (
+            "from rates import rate, Money\nTABLE = {'a': rate}\n"
+            "def f(a: Money, local):\n    return map(rate, [local, TABLE]), isinstance(a, Money), len(local)\n"
+        ),
+        {"rate", "TABLE", "Money"},
+        {"Money"},
+    ),
+    "a.ts": (
+        (
+            "import { rate, Money } from './rates';\nconst table = { rate };\n"
+            "function f(a: Money, local: number[]): Map<string, Money> { return g(rate, local, table, (a as Money).b); }\n"
+        ),
+        {"rate", "table"},
+        {"Money"},
+    ),
+    "a.js": (
+        "const { rate } = require('./rates');\nfunction f(local) { return local.map(rate) ? rate : local; }\n",
+        {"rate"},
+        set(),
+    ),
+    "a.jsx": (
+        "import { rate, Price } from './rates';\nexport const F = (local) => <Price by={rate} of={local}/>;\n",
+        {"rate"},
+        set(),
+    ),
+    "a.go": (
+        "package a\nfunc f(a *Money, local int) []pkg.Money {\n\treturn g(rate, local, http.StatusOK)\n}\n",
+        {"rate", "http.StatusOK"},
+        {"Money", "pkg.Money"},
+    ),
+    "A.java": (
+        "class A { List<Money> f(Money a, int local) throws Gone { return g(RATE, local, Color.RED, this.total); } int total; }\n",
+        {"RATE", "Color.RED", "this.total"},
+        {"List", "Money", "Gone"},
+    ),
+    "a.kt": (
+        "class A {\n  fun f(a: Money, local: Coin): List<Money> {\n    return g(::rate, local, Color.RED)\n  }\n}\n",
+        {"rate", "Color.RED"},
+        {"Money", "Coin", "List"},
+    ),
+    "A.cs": (
+        "class A { List<Money> F(Money a, int local) { return G(Rate, local, Color.Red, typeof(Coin)); } }\n",
+        {"Rate", "Color.Red"},
+        {"List", "Money", "Coin"},
+    ),
+    "a.rs": (
+        "use rates::{rate, Money};\nfn f(a: &Money, local: u32) -> Vec<Money> { g(rate, &local, Money::ZERO) }\n",
+        {"rate", "Money.ZERO"},
+        {"Money"},
+    ),
+    "a.c": (
+        "static int rate(void) { return 1; }\nint f(money_t *a, int local) { return sort(a, local, rate, compare); }\n",
+        {"rate", "compare"},
+        {"money_t"},
+    ),
+    "a.cpp": (
+        "int f(const m::Money& a, int local) { return sort(rate, local, Color::Red); }\n",
+        {"rate", "Color.Red"},
+        {"m.Money"},
+    ),
+    "a.php": (
+        "<?php\nfunction f(Money $a, $local) { return g($local, RATE, Color::RED, Coin::class); }\n",
+        {"RATE", "Color.RED", "Coin"},
+        {"Money"},
+    ),
+    "a.rb": (
+        "def f(local)\n  g(RATE, local, Color::RED)\nrescue Gone\n  rate\nend\n",
+        {"RATE", "Color.RED", "Gone"},
+        set(),
+    ),
+    "a.swift": (
+        "class A { func f(a: Money, local: Coin) -> [Money] { return g(rate, local, Color.red) } }\n",
+        {"rate", "Color.red"},
+        {"Money", "Coin"},
+    ),
+    "a.scala": (
+        "class A { def f(a: Money, local: Coin): List[Money] = g(rate, local, Color.Red) }\n",
+        {"rate", "Color.Red"},
+        {"Money", "Coin", "List"},
+    ),
+    "a.dart": (
+        "class A { List<Money> f(Money a, Coin local) { return g(rate, local, Color.red); } }\n",
+        {"rate", "Color.red"},
+        {"Money", "Coin", "List"},
+    ),
+}
+
+
+@pytest.mark.parametrize("path", USES)
+def test_uses_of(path: str) -> None:
+    text, values, types = USES[path]
+    assert chunk_file(path, text).parse == "ok"
+    assert used(path, text, ReferenceKind.VALUE) == values
+    assert used(path, text, ReferenceKind.TYPE) == types
+
+
+def test_one_place_has_one_reference() -> None:
+    text = "from a import A, f\nclass B(A):\n    x: A = A(f)\n@f\ndef g(b=f): return f(b)\n"
+    places = [(one.line, one.name) for one in chunk_file("a.py", text).references]
+    assert places.count((2, "A")) == 1
+    assert places.count((3, "A")) == 2  # the type and the call
+    assert places.count((4, "f")) == 1
+
+
+def test_a_name_that_a_function_around_hides_is_no_use() -> None:
+    text = "from a import rate\ndef f(rate):\n    def g():\n        h(rate)\n    h(rate)\nh(rate)\n"
+    values = [one.line for one in chunk_file("a.py", text).references if one.kind is ReferenceKind.VALUE]
+    assert values == [6]
+
+
+def test_own_members_given_on_are_uses() -> None:
+    text = "class A:\n    def run(self): ...\n    def start(self): go(self.run, self.other)\n"
+    assert used("a.py", text, ReferenceKind.VALUE) == {"self.run"}
+
+
+def test_a_wildcard_import_may_bring_any_name() -> None:
+    text = "def f(local): go(rate, local)\n"
+    assert used("a.py", text, ReferenceKind.VALUE) == set()
+    assert used("a.py", f"from rates import *\n{text}", ReferenceKind.VALUE) == {"rate"}
+
+
+def test_arguments_of_a_generic_are_uses_where_no_type_is_expected() -> None:
+    text = "from rates import Money, Table\nclass Rates(Table[Money]): ...\nget(model=list[Money])\n"
+    found = [(one.line, one.name, one.kind) for one in chunk_file("a.py", text).references]
+    assert (3, "Money", ReferenceKind.VALUE) in found
+    assert (2, "Table", ReferenceKind.EXTENDS) in found
+    dotted = "import rates\nclass Rates(rates.Table[int]): ...\n"
+    assert used("a.py", dotted, ReferenceKind.EXTENDS) == {"rates.Table"}
+
+
+def test_the_list_of_what_a_module_gives_away_names_it() -> None:
+    assert used(
+        "a.py", "__all__ = ['f']\n__all__ += ('g',)\ndef f(): ...\ndef g(): ...\n", ReferenceKind.VALUE
+    ) == {"f", "g"}
+
+
+def test_references_and_uses_share_a_limit() -> None:
+    text = "import a\n" + "f(a)\n" * 10
+    assert len(chunk_file("a.py", text, budget=Budget(references_max=15)).references) == 15
+
+
+def imports(path: str, text: str) -> str:
+    found = [one for one in chunk_file(path, text).references if one.kind is ReferenceKind.IMPORT]
+    return " ".join(f"{one.qualifier}>{one.name}" + (f"={one.alias}" if one.alias else "") for one in found)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("a.py", "import a.b, c as d", "a.b>b c>c=d"),
+        ("a.py", "from .m import x as y, z\nfrom n import *", ".m>x=y .m>z n>*"),
+        ("a.ts", "import d, { a, b as c } from './m'", "./m>default=d ./m>a ./m>b=c"),
+        ("a.ts", "import type { A } from './m'; import { type B } from './n'", "./m>A ./n>B"),
+        ("a.ts", "import * as m from './m'; import './side'; import f = require('f')", "./m>m=m ./side>side f>f=f"),
+        ("a.ts", "export { a, b as c } from './m'; export * from './n'; export * as k from './k'", "./m>a ./m>b=c ./n>* ./k>k=k"),
+        ("a.js", "const { a, b: c } = require('./m'); const n = require('n')", "./m>a ./m>b=c n>n=n"),
+        ("a.js", "const x = require('m').y; require('./side')", "m>y=x ./side>side"),
+        ("a.js", "const m = await import('./m'); const { a } = await import('./n'); l(() => import('./k'))", "./m>m=m ./n>a ./k>k"),
+        ("a.go", 'package p\nimport (\n"fmt"\nh "net/http"\n. "a/b"\n_ "c"\n)\n', "fmt>fmt net/http>http=h a/b>* c>c=_"),
+        ("A.java", "import a.B; import static a.B.c; import d.*;", "a>B a.B>c d>*"),
+        ("a.kt", "import a.B as C\nimport d.E\nimport f.*\n", "a>B=C d>E f>*"),
+        ("A.cs", "using A.B; using X = C.D; using static E.F;", "A.B>B C.D>D=X E.F>F"),
+        ("a.rs", "use a::{b, c::d as e, f::{self, g}, h::*}; pub use k::L; use m;", "a>b a::c>d=e a>f a::f>g a::h>* k>L m>m"),
+        ("a.php", "<?php use A\\B; use C\\D as E; use F\\{G, H as I}; use function J\\k;", "A>B C>D=E F>G F>H=I J>k"),
+        ("a.scala", "import a.b.{C, D => E}\nimport f.G\n", "a.b>C a.b>D=E f>G"),
+        ("a.dart", "import 'a.dart' as a; import 'b.dart' show B;", "a.dart>a.dart=a b.dart>B"),
+    ],
+)  # fmt: skip
+def test_imports(path: str, text: str, expected: str) -> None:
+    assert imports(path, text) == expected
+
+
+def exported(path: str, text: str) -> str:
+    return " ".join(symbol.qualified_name for symbol in chunk_file(path, text).symbols if symbol.exported)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("a.py", "def f(): ...\ndef _g(): ...\nclass A:\n    def __init__(self): ...\n    def _h(self): ...\n", "f A A.__init__"),
+        ("a.py", "__all__ = ['_g']\ndef f(): ...\ndef _g(): ...\n", "_g"),
+        ("a.go", "package a\nfunc F() {}\nfunc g() {}\n", "F"),
+        ("a.rs", "pub fn f() {}\nfn g() {}\n", "f"),
+        ("A.java", "public class A { private int x; int y; private A(int z) {} }", "A A.y"),
+        ("A.cs", "class A { int x; public int Y; private int z; protected int W; }\ninterface I { void F(); }", "A A.Y A.W I I.F"),
+        ("a.kt", "class A(private val x: Int, val y: Int)\nprivate fun f() {}\n", "A A.y"),
+        ("a.swift", "class A { private let x: Int; private(set) var y: Int }\nfileprivate func f() {}\n", "A A.y"),
+        ("a.scala", "class A(private val x: Int) { private def f = 1; def g = 2 }", "A A.g"),
+        ("a.php", "<?php class A { private $x; function __construct(private $y) {} }", "A A.__construct"),
+        ("a.ts", "class A { private x = 1; y = 2; #z = 3 }\nfunction f() {}\nexport { A };\n", "A A.y"),
+        ("a.ts", "function f() {}\nfunction g() {}\nexport default f;\n", "f"),
+        ("a.js", "function f() {}\nfunction g() {}\nmodule.exports = { f, h: k };\nfunction k() {}\n", "f k"),
+        ("a.js", "function f() {}\nexports.g = function () {};\nexports.f = f;\nfunction h() {}\n", "f exports.g"),
+    ],
+)  # fmt: skip
+def test_exports(path: str, text: str, expected: str) -> None:
+    assert exported(path, text) == expected

@@ -1,0 +1,43 @@
+"""Small programs for the tests, read by the chunker's own parser."""
+
+from collections.abc import Mapping
+
+from prism_chunker.core import chunk_file
+from prism_graph.facts import FileFacts, with_uses_before_dots
+from prism_graph.program import Program
+from prism_graph.resolution import edges
+
+
+def facts_of(path: str, text: str, scope: str = "r/base") -> FileFacts:
+    parsed = chunk_file(path, text)
+    facts = FileFacts(
+        id=f"{scope}:{path}",
+        scope=scope,
+        repo="parcels",
+        path=path,
+        language=parsed.language,
+        flags="",
+        symbols=parsed.symbols,
+        references=parsed.references,
+        bindings=parsed.bindings,
+    )
+    return with_uses_before_dots(facts)
+
+
+def told(files: Mapping[str, str] | list[FileFacts]) -> set[str]:
+    """Every edge as `path:line name -> path of the target:symbol strategy`; candidates with a question mark."""
+    facts = [facts_of(*file) for file in files.items()] if isinstance(files, Mapping) else files
+    program = Program()
+    for file in facts:
+        program.add(file)
+    by_id = {file.id: file for file in facts}
+    found = set()
+    for file in facts:
+        for edge in edges(program, file):
+            reference, home = file.references[edge.reference], by_id[edge.target.file]
+            symbol = home.symbols[edge.target.symbol].qualified_name if edge.target.symbol >= 0 else "*"
+            mark = "?" if edge.status == "candidate" else ""
+            found.add(
+                f"{file.path}:{reference.line} {reference.name} -> {home.path}:{symbol} {edge.strategy}{mark}"
+            )
+    return found

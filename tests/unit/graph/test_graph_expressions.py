@@ -1,0 +1,56 @@
+"""What stands before a dot, as steps."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism_graph.expressions import CALL, steps_of
+
+
+def spelled(expression: str) -> list[str]:
+    return ["()" if step == CALL else step.name for step in steps_of(expression)]
+
+
+@pytest.mark.parametrize(
+    ("expression", "steps"),
+    [
+        ("depot", ["depot"]),
+        ("self.depot", ["self", "depot"]),
+        ("self.depot.open(1, f(2))", ["self", "depot", "open", "()"]),
+        ("super()", ["super", "()"]),
+        ("new Depot(gate)", ["Depot", "()"]),
+        ("(&Depot{gate: open})", ["Depot", "()"]),
+        ("Depot{}.gate", ["Depot", "()", "gate"]),
+        ("(await open_depot())", ["open_depot", "()"]),
+        ("this.depot?.gate", ["this", "depot", "gate"]),
+        ("this.depot!.gate", ["this", "depot", "gate"]),
+        ("&depot", ["depot"]),
+        ("crate::depot::Depot", ["crate", "depot", "Depot"]),
+        ("Vec::<u8>::new()", ["Vec", "new", "()"]),
+        ("Box<Depot>", ["Box"]),
+        ("depot->gate", ["depot", "gate"]),
+        ("$this->gate", ["$this", "gate"]),
+        ("@depot", ["@depot"]),
+        ("Acme\\Depot", ["Acme", "Depot"]),
+        ("make()()", ["make", "()", "()"]),
+        ("depots[0].gate", []),
+        ("a + b", []),
+        ("'text'.join", []),
+        ("f(", []),
+        ("f(')').x", []),
+        ("depot.", []),
+        ("", []),
+    ],
+)
+def test_steps(expression: str, steps: list[str]) -> None:
+    assert spelled(expression) == steps
+
+
+@given(st.text(alphabet="ab.()<>[]{}:'\" @$&*!?-", max_size=40))
+def test_any_text_is_read_or_left(text: str) -> None:
+    assert all(step == CALL or step.name for step in steps_of(text))
+
+
+def test_brackets_without_end_take_no_time() -> None:
+    assert steps_of("(" * 3_000) == ()
+    assert steps_of("(" * 3_000 + ")" * 3_000) == ()

@@ -1,0 +1,240 @@
+"""Edges of small programs."""
+
+import random
+
+import pytest
+from graph_files import facts_of, told
+from hypothesis import given
+from hypothesis import strategies as st
+
+DEPOT = """\
+class Depot:
+    def weigh(self): ...
+    def next(self) -> "Depot": ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("user", "found"),
+    [
+        ("def f(d: Depot):\n    d.next().weigh()\n", "user.py:3 weigh -> depot.py:Depot.weigh receiver_type"),
+        ("def f():\n    d = make()\n    d.weigh()\ndef make() -> Depot: ...\n", "user.py:4 weigh -> depot.py:Depot.weigh receiver_type"),
+        ("class A:\n    d: Depot\nclass B:\n    a: A\n    def f(self):\n        self.a.d.weigh()\n", "user.py:7 weigh -> depot.py:Depot.weigh receiver_type"),
+        ("class A:\n    def __init__(self, d: Depot):\n        self.d = Depot()\nclass B(A):\n    def f(self):\n        self.d.weigh()\n", "user.py:7 weigh -> depot.py:Depot.weigh receiver_type"),
+        ("depot = Depot()\ndef f():\n    depot.weigh()\n", "user.py:4 weigh -> depot.py:Depot.weigh receiver_type"),
+        ("class Other:\n    def weigh(self): ...\ndef f():\n    d = Depot()\n    d = Other()\n    d.weigh()\n", "user.py:7 weigh -> user.py:Other.weigh receiver_type"),
+        ("def f(xs):\n    for d in xs:\n        d.weigh()\n", "user.py:4 weigh -> depot.py:Depot.weigh only_definition?"),
+        ("class A:\n    def f(self):\n        self.hook()\nclass B(A):\n    def hook(self): ...\n", "user.py:4 hook -> user.py:B.hook only_definition?"),
+    ],
+)  # fmt: skip
+def test_members_are_found_through_what_variables_are(user: str, found: str) -> None:
+    assert found in told({"depot.py": DEPOT, "user.py": f"from depot import Depot\n{user}"})
+
+
+@pytest.mark.parametrize(
+    ("user", "name"),
+    [
+        ("def f(d: Depot):\n    d.open()\n", "open"),  # a depot is known not to open
+        ("def f(weigh):\n    weigh()\n", "weigh"),
+        ("def f(d: str):\n    d.weigh()\n", "weigh"),
+        ("import json\ndef f():\n    json.weigh()\n", "weigh"),
+        ("def f():\n    weigh = len\n    weigh()\n", "weigh"),
+        ("len([])\n", "len"),
+    ],
+)
+def test_what_leads_elsewhere_is_no_edge(user: str, name: str) -> None:
+    files = {
+        "depot.py": DEPOT,
+        "gate.py": "class Gate:\n    def open(self): ...\ndef len(x): ...\n",
+        "user.py": f"from depot import Depot\n{user}",
+    }
+    assert not [edge for edge in told(files) if edge.startswith("user.py") and f" {name} ->" in edge]
+
+
+@pytest.mark.parametrize(
+    ("module", "user"),
+    [
+        ("export default class Depot { weigh() {} }\n", "import Store from './depot';\nnew Store().weigh();\n"),
+        ("class Depot { weigh() {} }\nexport default Depot;\n", "import Store from './depot';\nnew Store().weigh();\n"),
+        ("export class Depot { weigh() {} }\n", "import * as depots from './depot';\nnew depots.Depot().weigh();\n"),
+        ("export class Depot { weigh() {} }\n", "import { Depot } from './depot';\nfunction f(d: Depot) { d.weigh(); }\n"),
+        ("export class Depot { weigh() {} }\n", "import { Depot } from './depot';\nclass A { private d: Depot; f() { this.d.weigh(); } }\n"),
+        ("export class Depot { weigh() {} }\n", "import { Depot } from './depot';\nclass A { constructor(private d: Depot) {} f() { this.d.weigh(); } }\n"),
+    ],
+)  # fmt: skip
+def test_typescript(module: str, user: str) -> None:
+    found = told({"src/depot.ts": module, "src/user.ts": user})
+    assert "src/user.ts:2 weigh -> src/depot.ts:Depot.weigh receiver_type" in found
+
+
+def test_a_package_that_is_not_indexed_hides_what_the_folder_has() -> None:
+    files = {
+        "a/Depot.java": "package a;\nclass Depot { void weigh() {} }\n",
+        "a/User.java": "package a;\nimport far.Depot;\nclass User { void f(Depot d) { d.weigh(); } }\n",
+    }
+    assert not [edge for edge in told(files) if "User.java" in edge and not edge.endswith("?")]
+
+
+def test_files_that_import_each_other_in_a_circle() -> None:
+    files = {
+        "a.py": "from b import x\nfrom b import *\n",
+        "b.py": "from a import x\nfrom c import *\n",
+        "c.py": "from a import *\ndef x(): ...\n",
+        "user.py": "from a import x\nx()\n",
+    }
+    assert "user.py:2 x -> c.py:x import" in told(files)
+
+
+def test_a_name_that_nobody_defines_and_all_import_from_all() -> None:
+    names = [f"m{n}" for n in range(60)]
+    text = "".join(f"from {name} import x\nfrom {name} import *\n" for name in names)
+    files = {f"{name}.py": text for name in names} | {"user.py": "from m0 import x\nx()\n"}
+    assert not [edge for edge in told(files) if edge.startswith("user.py:2")]
+
+
+def test_a_long_chain_of_names_ends() -> None:
+    chain = {f"m{n}.py": f"from m{n + 1} import x\n" for n in range(600)}
+    calls = "def f(d):\n    d = d.next()\n" + "    d = d.next()\n" * 600 + "    d.weigh()\n"
+    told(chain | {"m600.py": "def x(): ...\n", "user.py": "from m0 import x\nx()\n" + calls})
+
+
+def test_a_class_that_inherits_from_itself() -> None:
+    files = {"a.py": "from b import B\nclass A(B):\n    def f(self):\n        self.g()\n", "b.py": "from a import A\nclass B(A): ...\n"}  # fmt: skip
+    assert not [edge for edge in told(files) if " g ->" in edge]
+
+
+def test_two_repositories_are_not_taken_for_one() -> None:
+    files = [
+        facts_of("lib/rates.py", "def rate(): ...\n"),
+        facts_of("lib/a.py", "from .rates import rate\nrate()\n"),
+        facts_of("lib/b.py", "from .rates import rate\nrate()\n", scope="other/base"),
+    ]
+    found = told(files)
+    assert "lib/a.py:2 rate -> lib/rates.py:rate import" in found
+    assert "lib/b.py:2 rate -> lib/rates.py:rate name?" in found
+
+
+PIECES = [
+    "from {m} import {n}\n", "from {m} import *\n", "import {m}\n", "def {n}(): ...\n", "{n}()\n", "{m}.{n}()\n",
+    "class {n}({o}):\n    def {o}(self):\n        self.{n}()\n", "{n} = {o}()\n",
+]  # fmt: skip
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> dict[str, str]:
+    names = st.sampled_from(["a", "b", "c"])
+    pieces = st.builds(
+        lambda piece, m, n, o: piece.format(m=m, n=n, o=o), st.sampled_from(PIECES), names, names, names
+    )
+    return {f"{name}.py": "".join(draw(st.lists(pieces, max_size=6))) for name in "abc"}
+
+
+@given(programs(), st.randoms(use_true_random=False))
+def test_the_order_of_files_changes_nothing(files: dict[str, str], chance: random.Random) -> None:
+    shuffled = list(files.items())
+    chance.shuffle(shuffled)
+    assert told(files) == told(dict(shuffled))
+
+
+@pytest.mark.parametrize(
+    ("module", "path"),
+    [
+        ("@acme/depot", "packages/depot/src/index.ts"),
+        ("@acme/depot", "packages/depot/index.ts"),
+        ("@acme/depot/rates", "packages/depot/src/rates.ts"),
+        ("@acme/depot/rates.js", "packages/depot/rates.ts"),
+        ("@acme/depot/rates", "packages/depot/src/rates/index.ts"),
+    ],
+)
+def test_a_package_of_the_repository_is_found_by_the_name_in_its_manifest(module: str, path: str) -> None:
+    files = {
+        "packages/depot/package.json": '{\n  "name": "@acme/depot",\n  "version": "1.0.0"\n}\n',
+        path: "export function rate() {}\n",
+        "apps/shop/src/user.ts": f"import {{ rate }} from '{module}';\nrate();\n",
+    }
+    assert f"apps/shop/src/user.ts:2 rate -> {path}:rate import" in told(files)
+
+
+@pytest.mark.parametrize(
+    "manifest", ['{"version": "1"}', '{"name": "depots"}', '{"author": {"name": "depot"}}', "{"]
+)
+def test_a_package_that_no_manifest_names_is_not_surely_one_of_the_repository(manifest: str) -> None:
+    files = {
+        "packages/depot/package.json": manifest,
+        "packages/depot/src/index.ts": "export function rate() {}\n",
+        "user.ts": "import { rate } from 'depot';\nrate();\n",
+    }
+    assert "user.ts:2 rate -> packages/depot/src/index.ts:rate only_definition?" in told(files)
+
+
+def test_the_name_of_a_package_in_another_repository_says_nothing() -> None:
+    manifest = facts_of("package.json", '{"name": "depot"}', scope="other/base")
+    home = facts_of("src/index.ts", "export function rate() {}\n")
+    user = facts_of("apps/user.ts", "import { rate } from 'depot';\nrate();\n")
+    assert "apps/user.ts:2 rate -> src/index.ts:rate only_definition?" in told([manifest, home, user])
+
+
+def test_a_name_inside_a_namespace_is_the_namespace_s_own() -> None:
+    text = "declare namespace depots {\n  interface Depot {}\n  interface Big extends Depot { next(): Depot }\n}\n"
+    found = told({"depots.d.ts": text})
+    assert "depots.d.ts:3 Depot -> depots.d.ts:depots.Depot same_file" in found
+    assert not [edge for edge in found if edge.endswith("?")]
+
+
+def test_a_name_that_is_passed_on_under_another_is_followed() -> None:
+    files = {
+        "src/depot.ts": "export function weigh() {}\n",
+        "src/index.ts": "export { weigh as weighDepot } from './depot';\n",
+        "src/user.ts": "import { weighDepot } from './index';\nweighDepot();\n",
+    }
+    assert "src/user.ts:2 weighDepot -> src/depot.ts:weigh import" in told(files)
+
+
+def test_a_name_that_is_imported_or_defined_may_be_either() -> None:
+    files = {
+        "depot.py": "def weigh(): ...\n",
+        "user.py": "try:\n    from depot import weigh\nexcept ImportError:\n    def weigh(): ...\nweigh()\n",
+    }
+    found = told(files)
+    assert "user.py:5 weigh -> depot.py:weigh name?" in found
+    assert "user.py:5 weigh -> user.py:weigh name?" in found
+
+
+def test_a_function_in_a_function_may_be_a_member_of_what_that_returns() -> None:
+    files = {
+        "src/depot.ts": "export function depot() { function weigh() {}  return { weigh }; }\n",
+        "src/user.ts": "export function f(d) { d.weigh(); weigh(); }\n",
+    }
+    found = told(files)
+    assert [edge for edge in found if edge.startswith("src/user.ts")] == [
+        "src/user.ts:1 weigh -> src/depot.ts:depot.weigh only_definition?"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("user", "found"),
+    [
+        ("from depot import Depot\nDepot.open()\n", "user.py:2 Depot -> depot.py:Depot import"),
+        ("from depot import Depot\nprint(Depot.RED)\n", "user.py:2 Depot -> depot.py:Depot import"),
+        ("import depot\ndepot.Depot.open()\n", "user.py:2 Depot -> depot.py:Depot module"),
+        ("from depot import Depot\ndef f(d: Depot):\n    d.next.open()\n", "user.py:3 next -> depot.py:Depot.next receiver_type"),
+    ],
+)  # fmt: skip
+def test_what_stands_before_a_dot_is_used(user: str, found: str) -> None:
+    depot = "class Depot:\n    RED = 1\n    @property\n    def next(self): ...\n    @classmethod\n    def open(cls): ...\n"
+    assert found in told({"depot.py": depot, "user.py": user})
+
+
+def test_a_call_before_a_dot_is_told_once() -> None:
+    files = {
+        "depot.py": "class Depot:\n    def open(self): ...\n",
+        "user.py": "from depot import Depot\nDepot().open()\n",
+    }
+    edges = [edge for edge in told(files) if edge.startswith("user.py:2 Depot")]
+    assert edges == ["user.py:2 Depot -> depot.py:Depot import"]
+    uses = [one for one in facts_of("user.py", files["user.py"]).references if one.name == "Depot"]
+    assert [one.kind for one in uses] == ["import", "call"]
+
+
+def test_variables_before_a_dot_of_which_nothing_is_known_are_no_uses() -> None:
+    assert [one.name for one in facts_of("user.py", "def f(d):\n    d.next.open()\n").references] == ["open"]
