@@ -21,6 +21,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
 import prism_contracts
+from prism_atlas.settings import AtlasSettings
 from prism_chunker.core.languages.table import LANGUAGES, Language
 from prism_chunker.core.parse import QUERIES
 from prism_chunker.settings import ChunkerSettings
@@ -76,7 +77,8 @@ PARTS = (
     Part("Embedder", EmbedderSettings),
     Part("Indexer", IndexerSettings),
     Part("Search", SearchSettings),
-    Part("Indexer and search: the store", StoreSettings),
+    Part("Atlas", AtlasSettings),
+    Part("Indexer, search and atlas: the store", StoreSettings),
     Part("The local store", QdrantLocalSettings, "`prism up` sets the first four."),
 )
 
@@ -163,6 +165,8 @@ REQUESTS: dict[str, tuple[type[Message], type[Message]]] = {
     names.RPC_OUTLINE: (rpc.OutlineRequest, rpc.OutlineReply),
     names.RPC_DEFINITIONS: (rpc.DefinitionsRequest, rpc.DefinitionsReply),
     names.RPC_REFERENCES: (rpc.ReferencesRequest, rpc.ReferencesReply),
+    names.RPC_MODULE_MAP: (rpc.ModuleMapRequest, rpc.ModuleMapReply),
+    names.RPC_ARCHITECTURE: (rpc.ArchitectureRequest, rpc.ArchitectureReply),
     names.RPC_COVERAGE: (rpc.CoverageRequest, rpc.CoverageReply),
     names.RPC_MANIFEST: (rpc.ManifestRequest, rpc.ManifestReply),
     names.RPC_POINT_COUNTS: (rpc.PointCountsRequest, rpc.PointCountsReply),

@@ -303,6 +303,104 @@ class FakeServices:
         return rpc.OpenSnapshotReply(job=JOB, needed=tuple(range(len(request.files))))
 
 
+def module_entry(number: int) -> rpc.ModuleEntry:
+    return rpc.ModuleEntry(
+        file_path=f"src/part{number}.py",
+        language="python",
+        lines=number + 1,
+        tier=rpc.Tier.CORE,
+        relative_score=1 / (number + 1),
+        summary=f"Does part {number}.",
+        top_symbols=("class Part", "function main"),
+    )
+
+
+COMPONENT = rpc.ComponentSummary(
+    id=0,
+    name="src",
+    files=2,
+    lines=30,
+    rank=0.75,
+    main_files=("src/app.py",),
+    main_symbols=("class Part",),
+)
+DEPENDENCY = rpc.ComponentDependency(
+    source="src", target="lib", references=4, candidates=1, example=("src/app.py", "lib/run.py")
+)
+ENTRY_POINT = rpc.EntryPoint(kind=rpc.EntryKind.MAIN, file_path="src/app.py", line=3, symbol="main")
+CYCLE = rpc.Cycle(members=2, path=("src/a.py", "src/b.py", "src/a.py"))
+SPREAD = rpc.Spread(name="src", files=4, over={"src": 2, "lib": 2})
+OVERVIEW = rpc.Overview(
+    entry_points=(ENTRY_POINT,),
+    components=(COMPONENT,),
+    dependencies=(DEPENDENCY,),
+    file_cycles=(CYCLE,),
+    component_cycles=(),
+    divergence=rpc.Divergence(
+        agreement=0.5,
+        folders=(SPREAD,),
+        components=(),
+        outliers=(rpc.Outlier(file_path="src/odd.py", component="lib", folder_component="src"),),
+    ),
+    partitions=(rpc.Partition(folder=".", manifest="pyproject.toml", files=3),),
+    totals={
+        "files": 3,
+        "files_in_components": 2,
+        "entry_points": 1,
+        "components": 1,
+        "dependencies": 9,
+        "file_cycles": 1,
+        "component_cycles": 0,
+        "partitions": 1,
+    },
+)
+DETAIL = rpc.ComponentDetail(
+    summary=COMPONENT,
+    files=(module_entry(0),),
+    interface=(rpc.Interface(file_path="src/app.py", line=3, symbol="main", references=4),),
+    uses=(DEPENDENCY,),
+    used_by=(),
+    external_modules={"json": 2},
+    entry_points=(ENTRY_POINT,),
+    cycles=(),
+    totals={
+        "files": 2,
+        "interface": 1,
+        "uses": 1,
+        "used_by": 0,
+        "external_modules": 1,
+        "entry_points": 1,
+        "cycles": 0,
+    },
+)
+GRAPH_RECEIPT = rpc.GraphReceipt(
+    **RECEIPT.model_dump(), graph_commit="b" * 40, graph_version=1, graph_built_at=NOW, graph_lag_seconds=7
+)
+
+
+def serve_atlas(bus: Bus, fake: FakeServices) -> None:
+    async def module_map(request: rpc.ModuleMapRequest) -> rpc.ModuleMapReply:
+        fake.asked.append(request)
+        start = int(request.cursor or 0)
+        end = min(start + request.limit, 300)
+        return rpc.ModuleMapReply(
+            repo="acme/app",
+            entries=tuple(map(module_entry, range(start, end))),
+            total=300,
+            tiers={rpc.Tier.CORE: 300},
+            next_cursor=str(end) if end < 300 else "",
+            receipt=GRAPH_RECEIPT,
+        )
+
+    async def architecture(request: rpc.ArchitectureRequest) -> rpc.ArchitectureReply:
+        fake.asked.append(request)
+        told = {"component": DETAIL} if request.component else {"overview": OVERVIEW}
+        return rpc.ArchitectureReply(repo="acme/app", **told, receipt=GRAPH_RECEIPT)
+
+    serve(bus, names.RPC_MODULE_MAP, rpc.ModuleMapRequest, module_map, deadline_s=20)
+    serve(bus, names.RPC_ARCHITECTURE, rpc.ArchitectureRequest, architecture, deadline_s=20)
+
+
 def serve_search(bus: Bus, fake: FakeServices) -> None:
     for subject, request_type, handle in (
         (names.RPC_SEARCH, rpc.SearchRequest, fake.search),
@@ -386,16 +484,18 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
     """Starts a stack; keyword arguments are settings of the gateway, `services` which stand-ins run."""
     undo: list[Callable[[], Any]] = []
 
-    async def make(*, services: tuple[str, ...] = ("search", "ingest"), **settings: Any) -> Stack:
+    async def make(*, services: tuple[str, ...] = ("search", "ingest", "atlas"), **settings: Any) -> Stack:
         config = GatewaySettings(
             nats_url=nats_server.url, bootstrap_token_sha256=digest_of(SECRET), **settings
         )
         fake = FakeServices()
-        buses = {name: Bus(name, config) for name in ("search", "ingest", "gateway")}
+        buses = {name: Bus(name, config) for name in ("search", "ingest", "atlas", "gateway")}
         if "search" in services:
             serve_search(buses["search"], fake)
         if "ingest" in services:
             serve_ingest(buses["ingest"], fake)
+        if "atlas" in services:
+            serve_atlas(buses["atlas"], fake)
         for bus in buses.values():
             await bus.start()
             undo.append(bus.stop)

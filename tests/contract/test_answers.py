@@ -31,10 +31,10 @@ from prism_runtime.vectors import to_message
 from prism_search.adapters import answers as answers_module
 from prism_search.adapters.answers import AnswerMetrics, Answers
 from prism_search.adapters.embedding import QueryEmbedding
-from prism_search.adapters.repositories import Repositories
 from prism_search.handlers.search import SearchHandler
 from prism_store.gate import connect
 from prism_store.reader import Reader
+from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 

@@ -22,7 +22,6 @@ from prism_indexer.core import indexed_point, removed_point
 from prism_runtime.vectors import to_message
 from prism_search.adapters.elsewhere import match_elsewhere
 from prism_search.adapters.listing import Listing
-from prism_search.adapters.repositories import Repositories
 from prism_search.adapters.texts import Texts
 from prism_search.core.lines import LINE_WORK_MAX
 from prism_search.core.patterns import compile_pattern
@@ -32,6 +31,7 @@ from prism_store.client import StoreClient
 from prism_store.gate import connect
 from prism_store.points import FilePoint
 from prism_store.reader import Reader
+from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 

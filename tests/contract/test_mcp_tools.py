@@ -12,14 +12,25 @@ pytest_plugins = ["gateway_stack"]
 CODE = [
     "search_code", "grep_code", "read_file", "list_files", "get_file_outline", "get_symbol_definition", "find_references",
 ]  # fmt: skip
-GRAPH, DOCS = ["get_function_body"], ["search_docs"]
+GRAPH, DOCS = ["get_function_body", "get_module_map", "get_architecture"], ["search_docs"]
 ADMIN = ["ping", "whoami", "list_repos", "index_repository", "index_status", "index_coverage"]
 CODE_CHARS_MAX = 10_000  # 2,500 tokens
 FILE_LINES = 300  # of the file that the stand-in has
 MODES = ["2026-07-28", "legacy"]
 
 # Fields that an answer has only when there is something to say.
-SOMETIMES = {"truncated", "diagnostics", "next_actions", "job", "jobs", "files", "total_files", "total_lines"}
+SOMETIMES = {
+    "truncated",
+    "diagnostics",
+    "next_actions",
+    "job",
+    "jobs",
+    "files",
+    "total_files",
+    "total_lines",
+    "overview",
+    "component",
+}
 
 CALLS = [
     ("search_code", {"query": "main", "limit": 3, "kind": "function"}),
@@ -30,6 +41,9 @@ CALLS = [
     ("get_symbol_definition", {"symbols": ["main", "mian"], "include_body": True}),
     ("find_references", {"symbols": ["main", "mian"], "limit": 2}),
     ("get_function_body", {"symbol": "main"}),
+    ("get_module_map", {"query": "main", "limit": 3}),
+    ("get_architecture", {}),
+    ("get_architecture", {"component": "src"}),
     ("search_docs", {"query": "main"}),
     ("ping", {}),
     ("whoami", {}),
@@ -199,6 +213,42 @@ async def test_a_cut_file_says_where_to_go_on(stack) -> None:
         assert answer["content"].splitlines() == [
             f"line {number}" for number in range(1, answer["end_line"] + 1)
         ]
+
+
+async def test_a_map_fits_the_budget_and_the_cursor_goes_on_behind_the_last(stack) -> None:
+    async with stack.mcp() as client:
+        first = await client.call_tool("get_module_map", {"limit": 300, "max_tokens": 500})
+        second = await client.call_tool(
+            "get_module_map", {"limit": 2, "cursor": first.structured_content["next_cursor"]}
+        )
+    shown = [entry["file_path"] for entry in first.structured_content["entries"]]
+    assert 0 < len(shown) < 300
+    assert first.structured_content["truncated"]
+    text = first.content[0].text
+    assert len(text) <= 500 * 4
+    assert "1.000 core src/part0.py (1 lines) Does part 0.\n      class Part, function main" in text
+    assert "graph of bbbbbbbbbb (the index is ahead of it since 7 s)" in text
+    assert second.structured_content["entries"][0]["file_path"] == f"src/part{len(shown)}.py"
+
+
+async def test_an_architecture_is_told_in_lines(stack) -> None:
+    async with stack.mcp() as client:
+        overview = (await client.call_tool("get_architecture", {})).content[0].text
+        detail = (await client.call_tool("get_architecture", {"component": "src"})).content[0].text
+        narrow = await client.call_tool("get_architecture", {"max_tokens": 500})
+    assert "#0 src: 2 files, 30 lines, 75% of all rank" in overview
+    assert (
+        "dependencies (9):\n  src -> lib: 4 references, 1 candidates (?), as src/app.py -> lib/run.py"
+        in overview
+    )
+    assert "main src/app.py:3 main" in overview
+    assert "2 in it: src/a.py -> src/b.py -> src/a.py" in overview
+    assert "src/odd.py belongs to lib, its folder to src" in overview
+    assert "cycles of components" not in overview
+    assert "4 references to main src/app.py:3" in detail
+    assert "json: 2 files" in detail
+    assert narrow.structured_content["truncated"]
+    assert stack.fake.last().limit < 20
 
 
 async def test_references_fit_the_budget_and_the_cursor_goes_on_behind_the_last(stack) -> None:

@@ -22,13 +22,13 @@ from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.vectors import to_message
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.listing import Listing
-from prism_search.adapters.repositories import Repositories
 from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
 from prism_search.handlers.references import ReferencesHandler
 from prism_store.gate import connect
 from prism_store.points import FilePoint
 from prism_store.reader import Reader
+from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 

@@ -27,7 +27,6 @@ from prism_runtime.vectors import to_message
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.rarity import RarityCounter
-from prism_search.adapters.repositories import Repositories
 from prism_search.core.query import parse_query
 from prism_search.core.ranking import rarity_of
 from prism_search.handlers.coverage import CoverageHandlers
@@ -35,6 +34,7 @@ from prism_search.handlers.symbols import SymbolHandlers
 from prism_store.gate import connect
 from prism_store.points import FilePoint
 from prism_store.reader import Reader
+from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 

@@ -33,7 +33,7 @@ POLL_S = 0.05
 CALL_SECONDS_MAX = 30
 # The default gives a message to the next process 20 s after the first one was killed.
 ACK_WAIT_S = "3"
-SERVICES = ("nats", "qdrant", "ingest", "chunker", "embedder", "indexer", "search", "gateway")
+SERVICES = ("nats", "qdrant", "ingest", "chunker", "embedder", "indexer", "search", "atlas", "gateway")
 FINAL = frozenset({"complete", "complete_with_errors", "failed", "abandoned"})
 LOG_LINES_SHOWN = 12
 LINE_CHARS_SHOWN = 300

@@ -2,8 +2,9 @@
 
 <data>/nats/        JetStream store, nats.conf          <data>/token      bearer token of the gateway
 <data>/qdrant/      collections                         <data>/up.json    address of the running stack
-<data>/run/         <service>.json, supervisor.json     <data>/up.lock    held while a supervisor runs
-<data>/logs/        <service>.log                       <data>/secrets/   keys between the services
+<data>/atlas/       graphs while they are made          <data>/up.lock    held while a supervisor runs
+<data>/run/         <service>.json, supervisor.json     <data>/secrets/   keys between the services
+<data>/logs/        <service>.log
 """
 
 import json
@@ -33,6 +34,10 @@ class DataDir:
     @property
     def qdrant(self) -> Path:
         return self.root / "qdrant"
+
+    @property
+    def atlas(self) -> Path:
+        return self.root / "atlas"
 
     @property
     def run(self) -> Path:
@@ -65,7 +70,15 @@ class DataDir:
     def create(self) -> None:
         """Make the folders, readable by their owner only."""
         try:
-            for folder in (self.root, self.nats, self.qdrant, self.run, self.logs, self.root / "secrets"):
+            for folder in (
+                self.root,
+                self.nats,
+                self.qdrant,
+                self.atlas,
+                self.run,
+                self.logs,
+                self.root / "secrets",
+            ):
                 folder.mkdir(mode=MODE_FOLDER, parents=True, exist_ok=True)
         except OSError as error:
             raise CommandError(

@@ -17,7 +17,7 @@ NATS = "nats"
 QDRANT = "qdrant"
 GATEWAY = "gateway"
 DEEP = "embedder-deep"
-WORKERS = ("ingest", "chunker", "embedder", "indexer", "search")
+WORKERS = ("ingest", "chunker", "embedder", "indexer", "search", "atlas")
 
 # Arenas of glibc and thread pools of BLAS cost tens of megabytes a process, and bring nothing on few cores.
 FRUGAL = {
@@ -118,6 +118,7 @@ def service_specs(data: DataDir, nats_port: int, qdrant_port: int, door: Door) -
         "PRISM_QDRANT_URL": f"http://{probes.HOST}:{qdrant_port}",
         "PRISM_QDRANT_API_KEY": data.secret("qdrant"),
         "PRISM_RUN_DIR": str(data.run),
+        "PRISM_ATLAS_DIR": str(data.atlas),
         "PRISM_HEALTH_HOST": probes.HOST,
         "PRISM_HEALTH_PORT": "0",
     }

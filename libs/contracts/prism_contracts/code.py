@@ -94,6 +94,20 @@ class EdgeKind(StrEnum):
     IMPLEMENTS = "implements"
     ASSIGNS = "assigns"
     REFERENCES = "references"  # as a type, or as a value
+    OVERRIDES = (
+        "overrides"  # no reference: a member of a subtype, and the member of its name that a supertype has
+    )
+
+
+EDGE_KINDS = {
+    ReferenceKind.CALL: EdgeKind.CALLS,
+    ReferenceKind.IMPORT: EdgeKind.IMPORTS,
+    ReferenceKind.EXTENDS: EdgeKind.EXTENDS,
+    ReferenceKind.IMPLEMENTS: EdgeKind.IMPLEMENTS,
+    ReferenceKind.ASSIGN: EdgeKind.ASSIGNS,
+    ReferenceKind.TYPE: EdgeKind.REFERENCES,
+    ReferenceKind.VALUE: EdgeKind.REFERENCES,
+}
 
 
 class EdgeStatus(StrEnum):

@@ -21,6 +21,9 @@ class ErrorCode(StrEnum):
     FILE_NOT_FOUND = "file_not_found"
     FILE_SKIPPED = "file_skipped"
     SYMBOL_NOT_FOUND = "symbol_not_found"
+    SYMBOL_AMBIGUOUS = "symbol_ambiguous"
+    COMPONENT_NOT_FOUND = "component_not_found"
+    GRAPH_NOT_BUILT = "graph_not_built"
     JOB_NOT_FOUND = "job_not_found"
     JOB_ABANDONED = "job_abandoned"
     REF_NOT_FOUND = "ref_not_found"
@@ -47,17 +50,20 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.REPO_NOT_FOUND: 404,
     ErrorCode.FILE_NOT_FOUND: 404,
     ErrorCode.SYMBOL_NOT_FOUND: 404,
+    ErrorCode.COMPONENT_NOT_FOUND: 404,
     ErrorCode.JOB_NOT_FOUND: 404,
     ErrorCode.JOB_ABANDONED: 409,
     ErrorCode.REF_NOT_FOUND: 404,
     ErrorCode.SOURCE_NOT_FOUND: 404,
     ErrorCode.REPO_AMBIGUOUS: 409,
+    ErrorCode.SYMBOL_AMBIGUOUS: 409,
     ErrorCode.SNAPSHOT_CONFLICT: 409,
     ErrorCode.PAYLOAD_TOO_LARGE: 413,
     ErrorCode.RATE_LIMITED: 429,
     ErrorCode.INTERNAL: 500,
     ErrorCode.CLONE_FAILED: 502,
     ErrorCode.UNAVAILABLE: 503,
+    ErrorCode.GRAPH_NOT_BUILT: 503,
     ErrorCode.DEADLINE_EXCEEDED: 504,
 }
 HTTP_STATUS_DEFAULT = 400

@@ -104,6 +104,13 @@ RPC_REFERENCES = "prism.rpc.search.references"
 RPC_COVERAGE = "prism.rpc.search.coverage"
 RPC_MANIFEST = "prism.rpc.search.manifest"
 RPC_POINT_COUNTS = "prism.rpc.search.point_counts"
+RPC_DEPENDENCIES = "prism.rpc.atlas.dependencies"
+RPC_CALL_HIERARCHY = "prism.rpc.atlas.call_hierarchy"
+RPC_TYPE_HIERARCHY = "prism.rpc.atlas.type_hierarchy"
+RPC_FIND_PATH = "prism.rpc.atlas.find_path"
+RPC_IMPACT = "prism.rpc.atlas.impact"
+RPC_MODULE_MAP = "prism.rpc.atlas.module_map"
+RPC_ARCHITECTURE = "prism.rpc.atlas.architecture"
 RPC_OPEN_SNAPSHOT = "prism.rpc.ingest.open_snapshot"
 RPC_CLONE = "prism.rpc.ingest.clone"
 RPC_JOB = "prism.rpc.ingest.job"
@@ -116,10 +123,12 @@ KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
 KV_COMPONENTS = "prism_components"  # chunker, embedder-fast -> Component
 KV_ANSWERS = "prism_answers"  # <tenant>.<sha256 of all that an answer depends on> -> SearchAnswer
 KV_DEEP_VECTORS = "prism_deep_vectors"  # <sha256 of model and text> -> float16 bytes
+KV_GRAPHS = "prism_graphs"  # <tenant>.<repo id>.<layer> -> GraphRecord
 
 # Object buckets.
 OBJECTS_CLAIMS = "prism_claims"  # bodies of messages too large for the bus
 OBJECTS_SNAPSHOTS = "prism_snapshots"  # <job id> -> manifest of the snapshot
+OBJECTS_GRAPHS = "prism_graph_files"  # <tenant>.<repo id>.<layer>.<version>.<format> -> graph
 
 # A body above this goes to the object store and a reference travels instead. The server counts headers too
 # and drops a client that passes its 1 MiB, so there is room left for them.

@@ -142,3 +142,30 @@ class Component(Message):
 COMPONENT_CHUNKER = "chunker"
 COMPONENT_FAST_MODEL = "embedder-fast"
 COMPONENT_DEEP_MODEL = "embedder-deep"
+
+
+def graph_key(tenant: str, repo: str, layer: str) -> str:
+    """Key of the record of a graph."""
+    return f"{tenant}.{repo}.{layer}"
+
+
+class GraphRecord(Message):
+    """The newest graph of a layer of a repository, which lies in the object store."""
+
+    tenant: str
+    repo: str
+    layer: str = BASE_LAYER
+    version: int  # of the import that it was built after
+    commit: str
+    format: str  # how the object is written; another version of Prism builds its own
+    object: str
+    size_bytes: int  # when it is mapped
+    files: int
+    symbols: int
+    edges: int
+    built_at: datetime
+
+    @property
+    def key(self) -> str:
+        """Key in the bucket."""
+        return graph_key(self.tenant, self.repo, self.layer)

@@ -28,6 +28,9 @@ REFERENCES_BATCH_MAX = 10
 REFERENCES_LIMIT_MAX = 500
 READ_LINES_MAX = 5_000
 CONTEXT_LINES_MAX = 20
+WALK_DEPTH_MAX = 5
+WALK_LIMIT_MAX = 200
+PATH_DEPTH_MAX = 12
 
 # In the place of a name in a receipt: the answer is of all of the tenant's repositories.
 SEVERAL_REPOSITORIES = "*"
@@ -69,6 +72,16 @@ class Receipt(Message):
     dirty: bool = False
     # The rest of the reply was found out before, for the same question and the same state of the index.
     cached: bool = False
+
+
+class GraphReceipt(Receipt):
+    """The same of an answer from the graph, which is built behind the index."""
+
+    graph_commit: str
+    graph_version: int  # of the import that it was built after
+    graph_built_at: datetime
+    # Since when the index serves a newer state than the graph knows, in seconds; 0 if it serves no newer one.
+    graph_lag_seconds: float = 0.0
 
 
 class Intent(StrEnum):
@@ -419,6 +432,279 @@ class ReferencesReply(Message):
     receipt: Receipt
 
 
+class GraphNode(Message):
+    """A symbol, or the top level of a file, whose `symbol` is empty. `line` is that of its name."""
+
+    file_path: str
+    line: int
+    symbol: str = ""
+    kind: SymbolKind | None = None
+    test: bool = False
+
+
+class GraphEdge(Message):
+    """All references of a kind by which one node uses another, as one. The surest says how it was found."""
+
+    edge: EdgeKind
+    status: EdgeStatus
+    strategy: Strategy
+    lines: tuple[int, ...]  # in the file of the one that uses the other; the first of them
+    total_lines: int = 1
+
+
+class SymbolWalkRequest(ScopedRequest):
+    """A question that starts at a symbol: `Session.get`, `src/session.py:42`, or a file. `path` is that of the definition."""
+
+    symbol: str
+    path: str = ""
+    include_candidates: bool = True
+
+
+class CallDirection(StrEnum):
+    """Which way calls are followed."""
+
+    CALLERS = "callers"
+    CALLEES = "callees"
+
+
+class TypeDirection(StrEnum):
+    """Which way inheritance is followed."""
+
+    SUPERTYPES = "supertypes"
+    SUBTYPES = "subtypes"
+
+
+class TreeBranch(Message):
+    """A node below another one. What calls an overridden member may run the one that overrides it: that is an edge too."""
+
+    node: GraphNode
+    via: GraphEdge
+    parent: int = -1  # position of the branch above it in the list, -1 for the root
+    depth: int  # from 1
+    # Position of the branch where the same node is expanded, and whether that, or the root, is above.
+    same_as: int = -1
+    recursive: bool = False
+    left_out: int = 0  # children that are not in the list
+    # Members that override members of the types above, if asked for.
+    overrides: tuple[GraphNode, ...] = ()
+
+
+class CallHierarchyRequest(SymbolWalkRequest):
+    """Who calls a symbol, or what it calls. `limit` bounds the children of each node; a cursor goes on with the root's."""
+
+    direction: CallDirection = CallDirection.CALLERS
+    depth: Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)] = 2
+    limit: Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)] = 20
+    cursor: str = ""
+
+
+class CallHierarchyReply(Message):
+    """A tree, level by level. Without branches, `in_text` says what the text knows of the name: none is not claimed else."""
+
+    roots: tuple[GraphNode, ...]  # definitions of the one symbol
+    others: tuple[GraphNode, ...] = ()  # definitions that the name fits as well
+    matched: str = ""
+    direction: CallDirection
+    branches: tuple[TreeBranch, ...]
+    total: int  # directly below the root
+    # How the symbol is used in other ways: as a type or value, imported, inherited from.
+    other_uses: dict[EdgeKind, int] = {}
+    in_text: Reconciliation | None = None
+    next_cursor: str = ""
+    receipt: GraphReceipt
+
+
+class TypeHierarchyRequest(SymbolWalkRequest):
+    """What is above and below a type, all the way."""
+
+    include_members: bool = False
+    limit: Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)] = 50
+
+
+class TypeHierarchyReply(Message):
+    """Two trees, level by level, of one type."""
+
+    roots: tuple[GraphNode, ...]
+    others: tuple[GraphNode, ...] = ()
+    matched: str = ""
+    supertypes: tuple[TreeBranch, ...]
+    subtypes: tuple[TreeBranch, ...]
+    total_supertypes: int
+    total_subtypes: int
+    # What the graph cannot know of such types, and types that have all the members all the same.
+    note: str = ""
+    structural: tuple[GraphNode, ...] = ()
+    total_structural: int = 0
+    receipt: GraphReceipt
+
+
+class FindPathRequest(ScopedRequest):
+    """How one symbol or file comes to another. Spelled as in `SymbolWalkRequest`."""
+
+    source: str
+    target: str
+    source_path: str = ""
+    target_path: str = ""
+    depth: Annotated[int, Field(ge=1, le=PATH_DEPTH_MAX)] = PATH_DEPTH_MAX
+    include_candidates: bool = True
+
+
+class GraphPath(Message):
+    """Nodes, and between each two of them the edge."""
+
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+
+
+class PathSearch(Message):
+    """One way of looking for a path, and how far it came."""
+
+    forward: bool  # False: from the target to the source
+    edges: str  # calls; uses: calls and all other uses; files: whatever one file uses of another
+    candidates: bool
+    visited: int  # nodes from which the end can be reached
+    found: int
+
+
+class FindPathReply(Message):
+    """The shortest paths, the surest first. Without any, `searches` says what was looked at; a path the other way is told."""
+
+    source: tuple[GraphNode, ...]
+    target: tuple[GraphNode, ...]
+    paths: tuple[GraphPath, ...] = ()
+    backward: tuple[GraphPath, ...] = ()
+    searches: tuple[PathSearch, ...]
+    receipt: GraphReceipt
+
+
+class DependencyDirection(StrEnum):
+    """Which way files use each other."""
+
+    OUT = "out"  # what it uses
+    IN = "in"  # what uses it
+    BOTH = "both"
+
+
+class DependenciesRequest(ScopedRequest):
+    """What a file, a folder or a package uses, and what uses it."""
+
+    path: str
+    direction: DependencyDirection = DependencyDirection.BOTH
+    depth: Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)] = 1
+    include_candidates: bool = False
+    limit: Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)] = 50  # a direction
+    cursor: str = ""
+
+
+class FileDependency(Message):
+    """A file on the other side, and the edges between. Beyond depth 1, `through` is the file that leads to it."""
+
+    file_path: str
+    depth: int
+    edges: tuple[GraphEdge, ...]
+    symbols: tuple[str, ...] = ()  # that are used, the most used first
+    through: str = ""
+
+
+class ExternalModule(Message):
+    """A module that is imported and is no file of the repository."""
+
+    module: str
+    files: int
+    file_path: str  # the first of those files
+    line: int
+
+
+class DependenciesReply(Message):
+    """Files by direction, the nearest and surest first."""
+
+    files: tuple[str, ...]  # what was asked about, the first of them
+    total_files: int
+    uses: tuple[FileDependency, ...] = ()
+    used_by: tuple[FileDependency, ...] = ()
+    total_uses: int = 0
+    total_used_by: int = 0
+    # Files that only candidates lead to, if those were not asked for.
+    unsure_uses: int = 0
+    unsure_used_by: int = 0
+    externals: tuple[ExternalModule, ...] = ()
+    total_externals: int = 0
+    # Paths of files that import each other in a circle, from one that was asked about back to it.
+    cycles: tuple[tuple[str, ...], ...] = ()
+    next_cursor: str = ""
+    receipt: GraphReceipt
+
+
+class ImpactRequest(ScopedRequest):
+    """What hangs on a symbol, or on what a unified diff touches: exactly one of the two is set."""
+
+    symbol: str = ""
+    path: str = ""
+    diff: str = ""
+    depth: Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)] = 3
+    include_candidates: bool = True
+    limit: Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)] = 50
+    cursor: str = ""
+
+
+class DiffState(StrEnum):
+    """What a diff does with a file, or why nothing is known of it."""
+
+    MODIFIED = "modified"
+    ADDED = "added"
+    REMOVED = "removed"
+    RENAMED = "renamed"
+    BINARY = "binary"
+    NOT_INDEXED = "not_indexed"
+    DOES_NOT_APPLY = "does_not_apply"
+
+
+class DiffFile(Message):
+    """A file of a diff. `applied` says that what is indexed is the state after it."""
+
+    file_path: str
+    state: DiffState
+    applied: bool = False
+    detail: str = ""
+
+
+class ChangedSymbol(Message):
+    """What changes, or its file's top level. `used_by` is how many use it directly."""
+
+    node: GraphNode
+    exported: bool
+    signature: bool  # the change is, also, in the lines that say how it is called
+    used_by: int
+
+
+class AffectedNode(Message):
+    """What uses what changes. `status` is that of the least sure edge of the way; `via` is the last edge, to `uses`."""
+
+    node: GraphNode
+    distance: int
+    status: EdgeStatus
+    via: GraphEdge
+    uses: GraphNode
+
+
+class ImpactReply(Message):
+    """Who is affected, the nearest and surest first; tests apart. The counts are of all, shown or not."""
+
+    files: tuple[DiffFile, ...] = ()
+    changed: tuple[ChangedSymbol, ...]
+    total_changed: int
+    others: tuple[GraphNode, ...] = ()
+    matched: str = ""
+    affected: tuple[AffectedNode, ...]
+    total_affected: int
+    resolved_affected: int
+    tests: tuple[AffectedNode, ...]
+    total_tests: int
+    by_file: dict[str, int] = {}  # the files with most
+    next_cursor: str = ""
+    receipt: GraphReceipt
+
+
 class CoverageRequest(ScopedRequest):
     """What of a repository is searchable, and what is not, with reasons."""
 
@@ -507,6 +793,185 @@ class PointCountsReply(Message):
 
     total: int
     layers: tuple[LayerPoints, ...]
+
+
+# The graph of a repository as a whole: what it hangs on, and what it consists of.
+
+MODULES_LIMIT_MAX = 500
+ARCHITECTURE_LIMIT_MAX = 200
+
+
+class Tier(StrEnum):
+    """How much hangs on a file: half of all rank is in the core, nine tenths in the core and what is significant."""
+
+    CORE = "core"
+    SIGNIFICANT = "significant"
+    PERIPHERAL = "peripheral"
+
+
+class ModuleMapRequest(ScopedRequest):
+    """The files that most hangs on; with a query, those that what it names hangs on."""
+
+    query: Annotated[str, Field(max_length=QUERY_CHARS_MAX)] = ""
+    path_filter: str = ""
+    limit: Annotated[int, Field(ge=1, le=MODULES_LIMIT_MAX)] = 30
+    cursor: str = ""
+
+
+class ModuleEntry(Message):
+    """A file. `relative_score` is its rank as a share of the best one's."""
+
+    file_path: str
+    language: str
+    lines: int
+    tier: Tier
+    relative_score: float
+    summary: str = ""  # what it says of itself
+    top_symbols: tuple[str, ...] = ()  # each as `class Session`, the ones first that most hangs on
+
+
+class ModuleMapReply(Message):
+    """Files, best first. `total` and `tiers` count all that the path filter lets through."""
+
+    repo: str
+    entries: tuple[ModuleEntry, ...]
+    total: int
+    tiers: dict[Tier, int]
+    next_cursor: str = ""
+    receipt: GraphReceipt
+
+
+class EntryKind(StrEnum):
+    """How the outside comes in."""
+
+    MAIN = "main"  # where a program begins
+    SCRIPT = "script"  # a file that is run
+    COMMAND = "command"  # of a command line
+    ROUTE = "route"  # of HTTP
+    ROOT = "root"  # a file that uses many others and that none uses
+
+
+class EntryPoint(Message):
+    """A place where the outside comes in. `symbol` is empty for a file as a whole."""
+
+    kind: EntryKind
+    file_path: str
+    line: int
+    symbol: str = ""
+
+
+class ComponentSummary(Message):
+    """Files that use each other more than others. `rank` is their share of all rank."""
+
+    id: int
+    name: str
+    files: int
+    lines: int
+    rank: float
+    main_files: tuple[str, ...]
+    main_symbols: tuple[str, ...]
+
+
+class ComponentDependency(Message):
+    """One component uses another. `example` is the pair of files with the most references between them."""
+
+    source: str
+    target: str
+    references: int  # resolved
+    candidates: int
+    example: tuple[str, str]
+
+
+class Cycle(Message):
+    """Files or components each of which needs all others. `path` is a shortest way around, back to where it began."""
+
+    members: int
+    path: tuple[str, ...]
+
+
+class Spread(Message):
+    """What is in several: a folder over components, or a component over folders. `over` counts files, most first."""
+
+    name: str
+    files: int
+    over: dict[str, int]
+
+
+class Outlier(Message):
+    """A file that uses and is used by another component than most of its folder."""
+
+    file_path: str
+    component: str
+    folder_component: str
+
+
+class Divergence(Message):
+    """How far folders and components agree: normalized mutual information, 1 if they are the same, and where they differ."""
+
+    agreement: float
+    folders: tuple[Spread, ...]
+    components: tuple[Spread, ...]
+    outliers: tuple[Outlier, ...]
+
+
+class Partition(Message):
+    """A part of a monorepo that is built by itself: the folder of a manifest."""
+
+    folder: str
+    manifest: str
+    files: int
+
+
+class Interface(Message):
+    """A symbol, or a file, of a component that others use."""
+
+    file_path: str
+    line: int
+    symbol: str
+    references: int
+
+
+class Overview(Message):
+    """A repository by its components. `totals` counts what the lists are the first of."""
+
+    entry_points: tuple[EntryPoint, ...]
+    components: tuple[ComponentSummary, ...]
+    dependencies: tuple[ComponentDependency, ...]
+    file_cycles: tuple[Cycle, ...]
+    component_cycles: tuple[Cycle, ...]
+    divergence: Divergence
+    partitions: tuple[Partition, ...]
+    totals: dict[str, int]
+
+
+class ComponentDetail(Message):
+    """One component from inside. `totals` counts what the lists are the first of."""
+
+    summary: ComponentSummary
+    files: tuple[ModuleEntry, ...]
+    interface: tuple[Interface, ...]
+    uses: tuple[ComponentDependency, ...]
+    used_by: tuple[ComponentDependency, ...]
+    external_modules: dict[str, int]  # by files that import them
+    entry_points: tuple[EntryPoint, ...]
+    cycles: tuple[Cycle, ...]
+    totals: dict[str, int]
+
+
+class ArchitectureRequest(ScopedRequest):
+    """What a repository consists of, or one of its components by name or id. `limit` is that of each list."""
+
+    component: str = ""
+    limit: Annotated[int, Field(ge=1, le=ARCHITECTURE_LIMIT_MAX)] = 20
+
+
+class ArchitectureReply(Message):
+    """Exactly one of the two is set."""
+
+    repo: str
+    overview: Overview | None = None
+    component: ComponentDetail | None = None
+    receipt: GraphReceipt
 
 
 class EmbedQueryRequest(Message):

@@ -49,6 +49,34 @@ class Backend:
         """Who uses symbols."""
         return await self._ask(names.RPC_REFERENCES, request, rpc.ReferencesReply)
 
+    async def call_hierarchy(self, request: rpc.CallHierarchyRequest) -> rpc.CallHierarchyReply:
+        """Who calls a symbol, or what it calls."""
+        return await self._ask(names.RPC_CALL_HIERARCHY, request, rpc.CallHierarchyReply)
+
+    async def type_hierarchy(self, request: rpc.TypeHierarchyRequest) -> rpc.TypeHierarchyReply:
+        """What is above and below a type."""
+        return await self._ask(names.RPC_TYPE_HIERARCHY, request, rpc.TypeHierarchyReply)
+
+    async def dependencies(self, request: rpc.DependenciesRequest) -> rpc.DependenciesReply:
+        """What files use, and what uses them."""
+        return await self._ask(names.RPC_DEPENDENCIES, request, rpc.DependenciesReply)
+
+    async def find_path(self, request: rpc.FindPathRequest) -> rpc.FindPathReply:
+        """How one symbol comes to another."""
+        return await self._ask(names.RPC_FIND_PATH, request, rpc.FindPathReply)
+
+    async def impact(self, request: rpc.ImpactRequest) -> rpc.ImpactReply:
+        """What hangs on a change."""
+        return await self._ask(names.RPC_IMPACT, request, rpc.ImpactReply)
+
+    async def module_map(self, request: rpc.ModuleMapRequest) -> rpc.ModuleMapReply:
+        """Files by how much hangs on them."""
+        return await self._ask(names.RPC_MODULE_MAP, request, rpc.ModuleMapReply)
+
+    async def architecture(self, request: rpc.ArchitectureRequest) -> rpc.ArchitectureReply:
+        """The components of a repository, or one of them."""
+        return await self._ask(names.RPC_ARCHITECTURE, request, rpc.ArchitectureReply)
+
     async def coverage(self, request: rpc.CoverageRequest) -> rpc.CoverageReply:
         """What of a repository is searchable."""
         return await self._ask(names.RPC_COVERAGE, request, rpc.CoverageReply)

@@ -8,7 +8,6 @@ copy of the folder. What is written meanwhile is applied to the copy as well, be
 from __future__ import annotations  # some of the engine's types exist in its stub only
 
 import asyncio
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -19,14 +18,14 @@ import qdrant_edge as edge
 from prism_qdrant_local.limits import SLICE_POINTS, UNCOMPACTED_POINTS_MIN, UNCOMPACTED_SHARE_MIN
 from prism_qdrant_local.state import CollectionState
 from prism_qdrant_local.store import Collection, Store
-from prism_qdrant_local.system import end_with_parent, release_pages
+from prism_qdrant_local.system import release_pages
 from prism_qdrant_local.wire.schema import read_index, vector_params
+from prism_runtime.child import end_with_parent, step_back
 from prism_runtime.garbage import release_heap
 
 # A folder of a segment that is left out of the copy: indexes are built anew, and loading the old ones takes more memory
 # than all the rest.
 _INDEXES = "payload_index"
-_NICENESS = 19
 # No graph: up to some hundred thousand points a look at all vectors is quick, and exact.
 _NO_GRAPH = edge.HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=1_000_000_000)
 # In KB: every segment with vectors is made immutable, and all become one.
@@ -93,7 +92,7 @@ async def _adopt(store: Store, collection: Collection, folder: Path) -> bool:
 def main() -> None:
     """Make one immutable segment of the shard in the folder; stdin has its `CollectionState`."""
     end_with_parent()
-    os.nice(_NICENESS)
+    step_back()
     state = CollectionState(**orjson.loads(sys.stdin.buffer.read()))
     vectors = {name: vector_params(params) for name, params in state.vectors.items()}
     config = edge.EdgeConfig(vectors=vectors, hnsw_config=_NO_GRAPH, optimizers=_OPTIMIZERS)

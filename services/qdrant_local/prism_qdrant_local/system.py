@@ -1,14 +1,9 @@
-"""What the standard library has no word for: pages that go back to the system, and a child that ends with its parent.
-
-On Linux; elsewhere all of it does nothing.
-"""
+"""What the standard library has no word for: pages that go back to the system. On Linux; elsewhere nothing happens."""
 
 import ctypes
-import signal
 import sys
 from pathlib import Path
 
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _MADV_DONTNEED = 4  # asm-generic/mman-common.h
 _IS_LINUX = sys.platform == "linux"
 
@@ -29,9 +24,3 @@ def release_pages(folder: Path) -> None:
         if permissions.endswith("s") and path and Path(path[0]).is_relative_to(folder.resolve()):
             start, end = (int(edge, 16) for edge in span.split("-"))
             libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_DONTNEED)
-
-
-def end_with_parent() -> None:
-    """Have this process killed when the one that started it is gone."""
-    if _IS_LINUX:
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

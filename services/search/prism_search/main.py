@@ -29,7 +29,6 @@ from prism_search.adapters.answers import AnswerMetrics, Answers
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.listing import Listing
-from prism_search.adapters.repositories import Repositories
 from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
 from prism_search.handlers.coverage import CoverageHandlers
@@ -41,6 +40,7 @@ from prism_search.handlers.symbols import SymbolHandlers
 from prism_search.settings import SearchSettings
 from prism_store.gate import check_store, connect
 from prism_store.reader import Reader
+from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
 
 SERVICE = "search"

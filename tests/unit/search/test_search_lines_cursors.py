@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_search.core.cursors import CURSOR_CHARS_MAX, _digest, read_cursor, write_cursor
+from prism_runtime.cursors import CURSOR_CHARS_MAX, _digest, read_cursor, write_cursor
 from prism_search.core.grep_pages import LinePage
 from prism_search.core.lines import LINE_CHARS_SHOWN, LINE_WORK_MAX, SLICE_WORK, matching_lines
 from prism_search.core.patterns import PATTERN_SIZE_MAX, Pattern, compile_pattern

@@ -12,7 +12,7 @@ from prism_search.core.diagnosis import FOUND_NOTHING, diagnose
 from prism_search.core.dropping import dropped_by, filters_of
 from prism_search.core.passages import Range
 from prism_search.core.query import SYMBOLS_MAX, TERMS_MAX, dotted, last_name, parse_query
-from prism_search.core.words import EQUAL, KIN, PREFIX, flat, likeness, parts, stem, stems_of
+from prism_search.core.words import EQUAL, KIN, PREFIX, likeness, parts, stem, stems_of
 
 words = st.text("abcdeginrsty", max_size=12)
 anything = st.text(max_size=60)
@@ -88,10 +88,6 @@ def test_likeness_has_three_degrees(one, other, degree):
 def test_likeness_is_symmetrical(one, other):
     assert likeness(one, other) == likeness(other, one)
     assert likeness(one, other) in {0.0, KIN, PREFIX, EQUAL}
-
-
-def test_flat_joins_what_is_written_in_two_ways():
-    assert flat("flat_hash_map") == flat("FlatHashMap") == flat("flat-hash.map") == "flathashmap"
 
 
 # Questions

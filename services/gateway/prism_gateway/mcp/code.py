@@ -1,6 +1,5 @@
 """The toolset `code`: find, read and navigate code. It is listed by default, so every word here is paid for."""
 
-from enum import StrEnum
 from functools import partial
 from typing import Annotated
 
@@ -23,6 +22,7 @@ from prism_gateway.mcp.tool import (
     Tool,
     Toolset,
     array,
+    one_of,
     record,
 )
 from prism_gateway.search import search
@@ -33,29 +33,23 @@ READ_TOKENS = 10_000
 FILES_DEFAULT = 200
 
 
-def _one_of(names: type[StrEnum], value: str) -> str:
-    if value and value not in set(names):
-        raise ValueError(f"is one of {', '.join(names)}")
-    return value
-
-
 Kind = Annotated[
-    str, AfterValidator(partial(_one_of, SymbolKind)), Field(description="function, class, method, …")
+    str, AfterValidator(partial(one_of, SymbolKind)), Field(description="function, class, method, …")
 ]
 EdgeName = Annotated[
-    str, AfterValidator(partial(_one_of, EdgeKind)), Field(description="calls, imports, extends, …")
+    str, AfterValidator(partial(one_of, EdgeKind)), Field(description="calls, imports, extends, …")
 ]
 Glob = Annotated[str, Field(description="glob: src/**/*.py")]
 Language = Annotated[str, Field(description="python, go, …")]
 Limit = rpc.SearchLimit
 OutputMode = Annotated[
     str,
-    AfterValidator(partial(_one_of, rpc.OutputMode)),
+    AfterValidator(partial(one_of, rpc.OutputMode)),
     Field(min_length=1, description="content, files_with_matches, count"),
 ]
 Detail = Annotated[
     str,
-    AfterValidator(partial(_one_of, rpc.Detail)),
+    AfterValidator(partial(one_of, rpc.Detail)),
     Field(min_length=1, description="full or compact (no code)"),
 ]
 

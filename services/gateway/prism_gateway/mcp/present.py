@@ -333,6 +333,10 @@ def receipt_line(receipt: rpc.Receipt) -> str:
         line += f", {receipt.files_skipped} files skipped, {receipt.files_failed} failed"
     if receipt.missing_legs:
         line += f", without {', '.join(receipt.missing_legs)}"
+    if isinstance(receipt, rpc.GraphReceipt):
+        line += f", graph of {_short(receipt.graph_commit)}"
+        if receipt.graph_lag_seconds:
+            line += f" (the index is ahead of it since {receipt.graph_lag_seconds:.0f} s)"
     return f"{line}, cached" if receipt.cached else line
 
 

@@ -100,6 +100,14 @@ class Tool(Generic[ArgumentsT]):
 
 AnyTool = Tool[Any]
 
+
+def one_of(names: type[StrEnum], value: str) -> str:
+    """A value that is empty or one of these. Raises ValueError that names them."""
+    if value and value not in set(names):
+        raise ValueError(f"is one of {', '.join(names)}")
+    return value
+
+
 # Pieces of output schemas.
 STRING: Schema = {"type": "string"}
 INTEGER: Schema = {"type": "integer"}

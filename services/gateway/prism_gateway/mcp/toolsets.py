@@ -9,7 +9,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_gateway.mcp import admin, code, docs, graph
+from prism_gateway.mcp import admin, code, docs, graph, maps, walk
 from prism_gateway.mcp.errors import refusal
 from prism_gateway.mcp.tool import AnyTool, Toolset
 
@@ -18,7 +18,14 @@ ALL = "all"
 PARAMETER = "toolsets"
 HEADER = "x-prism-toolsets"
 
-TOOLS: tuple[AnyTool, ...] = (*code.TOOLS, *graph.TOOLS, *docs.TOOLS, *admin.TOOLS)
+TOOLS: tuple[AnyTool, ...] = (
+    *code.TOOLS,
+    *graph.TOOLS,
+    *walk.TOOLS,
+    *maps.TOOLS,
+    *docs.TOOLS,
+    *admin.TOOLS,
+)
 
 
 def tools_of(toolsets: Iterable[Toolset]) -> list[AnyTool]:

@@ -28,11 +28,11 @@ from prism_contracts.records import (
     Component,
 )
 from prism_contracts.rpc import SearchAnswer, SearchRequest
+from prism_runtime.kept import Kept
 from prism_runtime.records import WatchedRecords
-from prism_search.adapters.kept import Kept
-from prism_search.adapters.repositories import Repositories, Target
 from prism_search.core.answer_key import answer_key
 from prism_search.core.query import Query
+from prism_store.repositories import Repositories, Target
 
 # NATS answers within a millisecond. Past this it is in trouble, and is left alone for a while.
 WAIT_S = 0.1

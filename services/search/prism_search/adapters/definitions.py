@@ -7,13 +7,13 @@ from qdrant_client import models
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, UNPARSED, FileStatus, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_graph.symbol_names import Fit, SymbolName, place_of
 from prism_runtime.packing import unpack_symbols
 from prism_search.adapters.near_symbols import alike, near_symbols
-from prism_search.adapters.repositories import Target
 from prism_search.adapters.texts import FILE_FIELDS
-from prism_search.core.symbol_names import Fit, SymbolName, place_of
 from prism_store.grams import Signatures, read_signature
 from prism_store.reader import Reader, StoredPoint, has, has_any, with_status
+from prism_store.repositories import Target
 
 FILES_MAX = 60
 UNPARSED_SHOWN_MAX = 5

@@ -8,10 +8,10 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from prism_contracts.code import FileStatus
-from prism_search.adapters.kept import Kept
-from prism_search.adapters.repositories import Target
+from prism_runtime.kept import Kept
 from prism_search.core.outline import Outline
 from prism_store.reader import RANK_FIELDS, Reader, StoredPoint, newer_than, with_status
+from prism_store.repositories import Target
 from prism_store.schema import scope_key
 
 # Definitions of the files that are kept, in characters: some 20,000 files.

@@ -14,11 +14,11 @@ from qdrant_client import models
 from prism_contracts.code import FileStatus
 from prism_contracts.rpc import Scope
 from prism_graph.modules import File, keys, stands_for_folder
-from prism_search.adapters.kept import Kept
-from prism_search.adapters.repositories import Target
+from prism_runtime.kept import Kept
 from prism_search.core.clauses import Clause
 from prism_store.grams import Signatures, Table, read_signature
 from prism_store.reader import Reader, StoredPoint, has, with_status
+from prism_store.repositories import Target
 from prism_store.schema import scope_key
 
 FIELDS = ("scope", "path", "generation", "starts", "language", "size", "status")

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from prism_graph.facts import FileFacts, with_uses_before_dots
 from prism_graph.unit import read_unit
+from prism_runtime.kept import Kept
 from prism_runtime.packing import unpack_bindings, unpack_references, unpack_symbol_facts
-from prism_search.adapters.kept import Kept
-from prism_search.adapters.repositories import Target
 from prism_search.adapters.texts import Texts
 from prism_search.core.references import PROSE, SourceFile
 from prism_store.reader import Reader, StoredPoint
+from prism_store.repositories import Target
 
 FIELDS = ("path", "generation", "language", "flags", "prose", "symbols", "references", "bindings")
 BYTES_KEPT_MAX = 128 * 1024 * 1024

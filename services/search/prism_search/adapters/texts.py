@@ -8,7 +8,7 @@ from typing import NamedTuple
 from prism_contracts.base import chunk_id, file_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Scope
-from prism_search.adapters.kept import Kept
+from prism_runtime.kept import Kept
 from prism_store.reader import Reader, StoredPoint
 
 TRIES_MAX = 4

@@ -2,7 +2,7 @@
 
 from prism_contracts.rpc import SearchRequest
 from prism_search.core.candidates import Candidate
-from prism_search.core.globs import compile_glob
+from prism_store.globs import compile_glob
 
 SKIPPED_FLAGS = frozenset("gvmdt")  # generated, vendored, minified, docs, tests
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import SearchRequest
-from prism_search.core.cursors import read_cursor, write_cursor
+from prism_runtime.cursors import read_cursor, write_cursor
 
 # They change what a page shows, and not which hits there are.
 PAGE_FIELDS = {"cursor", "limit", "detail", "include_file_context", "explain"}

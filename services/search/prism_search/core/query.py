@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import QUERY_CHARS_MAX, Intent
-from prism_search.core.words import IDENTIFIER, PART, STOP_WORDS, flat, parts
+from prism_graph.symbol_names import flat
+from prism_search.core.words import IDENTIFIER, PART, STOP_WORDS, parts
 
 TERMS_MAX = 32
 SYMBOLS_MAX = 8

@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from prism_contracts.code import EdgeKind, EdgeStatus, Reference, ReferenceKind, Strategy, Symbol, SymbolFact
+from prism_contracts.code import (
+    EDGE_KINDS,
+    EdgeKind,
+    EdgeStatus,
+    Reference,
+    ReferenceKind,
+    Strategy,
+    Symbol,
+    SymbolFact,
+)
 from prism_contracts.rpc import ReferenceGroup
 from prism_graph.facts import FileFacts
 from prism_graph.modules import C_FAMILY, File
@@ -18,15 +27,6 @@ from prism_graph.values import Place
 TEST = "t"
 PROSE = "p"
 
-EDGE_KINDS: Mapping[ReferenceKind, EdgeKind] = {
-    ReferenceKind.CALL: EdgeKind.CALLS,
-    ReferenceKind.IMPORT: EdgeKind.IMPORTS,
-    ReferenceKind.EXTENDS: EdgeKind.EXTENDS,
-    ReferenceKind.IMPLEMENTS: EdgeKind.IMPLEMENTS,
-    ReferenceKind.ASSIGN: EdgeKind.ASSIGNS,
-    ReferenceKind.TYPE: EdgeKind.REFERENCES,
-    ReferenceKind.VALUE: EdgeKind.REFERENCES,
-}
 GROUPS: Mapping[EdgeKind, ReferenceGroup] = {
     EdgeKind.CALLS: ReferenceGroup.CALLERS,
     EdgeKind.IMPORTS: ReferenceGroup.IMPORTS,

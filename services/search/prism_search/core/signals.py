@@ -10,9 +10,10 @@ from math import sqrt
 from operator import mul
 from typing import NamedTuple
 
+from prism_graph.symbol_names import flat
 from prism_search.core.candidates import Candidate
 from prism_search.core.matching import Question
-from prism_search.core.words import EQUAL, KIN, flat, stems_of
+from prism_search.core.words import EQUAL, KIN, stems_of
 
 BM25_K1 = 1.2
 CHUNK_DECAY = 0.6

@@ -171,8 +171,3 @@ def likeness(a: str, b: str) -> float:
     common = next((i for i, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short))
     kin = common >= KIN_CHARS_MIN and common >= len(short) - 2 and common >= KIN_SHARE_MIN * len(long)
     return KIN if kin else 0.0
-
-
-def flat(name: str) -> str:
-    """Letters and digits only, lower case: `flat_hash_map` and `FlatHashMap` are the same."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -16,8 +16,8 @@ from prism_contracts.rpc import (
     Scope,
     UnparsedFile,
 )
-from prism_search.adapters.repositories import Repositories
 from prism_store.reader import Reader, StoredPoint, has_any, with_status, with_vector
+from prism_store.repositories import Repositories
 from prism_store.schema import deep_vector
 
 MANIFEST_PAGE = 4_000

@@ -16,14 +16,14 @@ from prism_contracts.rpc import (
     ReadFileReply,
     ReadFileRequest,
 )
+from prism_runtime.cursors import read_cursor, write_cursor
 from prism_runtime.packing import unpack_symbols
 from prism_search.adapters.filters import refuse_unknown_language
-from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import find_file, read_text
-from prism_search.core.cursors import read_cursor, write_cursor
-from prism_search.core.globs import compile_glob, literal_prefix
 from prism_search.core.near_paths import near_paths
+from prism_store.globs import compile_glob, literal_prefix
 from prism_store.reader import Reader, StoredPoint, has, starts_with, with_status
+from prism_store.repositories import Repositories, Target
 
 PATHS_COMPARED_MAX = 50_000
 FLAG_NAMES = {name[0]: name for name in FileFlags.model_fields}

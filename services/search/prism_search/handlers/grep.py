@@ -12,19 +12,19 @@ from typing import NamedTuple
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import GrepReply, GrepRequest
+from prism_runtime.cursors import read_cursor, write_cursor
 from prism_runtime.rpc import SERVE_WORKERS
 from prism_search.adapters.elsewhere import match_elsewhere
 from prism_search.adapters.filters import nothing_passes, refuse_unknown_language
 from prism_search.adapters.listing import Listing, place
-from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import Texts, read_text
-from prism_search.core.cursors import read_cursor, write_cursor
-from prism_search.core.globs import compile_glob
 from prism_search.core.grep_pages import Page, Totals, empty_page
 from prism_search.core.lines import matching_lines
 from prism_search.core.patterns import Pattern, compile_pattern
 from prism_search.settings import SearchSettings
+from prism_store.globs import compile_glob
 from prism_store.reader import Reader, StoredPoint
+from prism_store.repositories import Repositories, Target
 
 # A first page is often full after a few files; who looks on looks at many.
 FILES_AT_ONCE_FIRST = 8

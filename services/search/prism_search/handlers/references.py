@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Container, Sequence
 from itertools import islice
 
-from prism_contracts.code import EdgeStatus
+from prism_contracts.code import EDGE_KINDS, EdgeStatus
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import (
     Definition,
@@ -19,18 +19,18 @@ from prism_contracts.rpc import (
     TextLine,
 )
 from prism_graph.modules import ECMASCRIPT, MANIFEST, File, imports, key
+from prism_runtime.cursors import read_cursor, write_cursor
 from prism_search.adapters.definitions import Definitions, Found, Sought
 from prism_search.adapters.listing import Files, Listing
-from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.sources import Sources
 from prism_search.core import references as report
-from prism_search.core.cursors import read_cursor, write_cursor
-from prism_search.core.globs import compile_glob
 from prism_search.core.lines import shown
 from prism_search.core.patterns import compile_pattern
 from prism_search.core.references import Definition as Home
 from prism_search.core.references import Edge, SourceFile
+from prism_store.globs import compile_glob
 from prism_store.reader import StoredPoint
+from prism_store.repositories import Repositories, Target
 
 FILES_MAX = 1_000
 AROUND_MAX = 100
@@ -192,7 +192,7 @@ def _filter(request: ReferencesRequest) -> Callable[[Edge], bool]:
     glob = compile_glob(request.path_filter) if request.path_filter else None
 
     def passes(edge: Edge) -> bool:
-        kind = report.EDGE_KINDS[edge.reference.kind]
+        kind = EDGE_KINDS[edge.reference.kind]
         return (
             (request.reference_type is None or kind is request.reference_type)
             and not (request.source_only and report.TEST in edge.file.facts.flags)
@@ -224,7 +224,7 @@ def _entry(target: Target, edge: Edge) -> ReferenceEntry:
         line=reference.line,
         symbol=file.symbols[reference.symbol].qualified_name if reference.symbol >= 0 else "",
         group=report.group_of(edge),
-        edge=report.EDGE_KINDS[reference.kind],
+        edge=EDGE_KINDS[reference.kind],
         status=edge.status,
         strategy=edge.strategy,
         text=_line(edge.file, reference.line),

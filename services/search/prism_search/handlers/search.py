@@ -26,7 +26,6 @@ from prism_search.adapters.facts import Facts, FileFacts
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.rarity import RarityCounter
-from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.advice import next_actions
 from prism_search.core.candidates import CANDIDATES_MAX, Candidate, ChunkHit, fuse, locate_chunks
@@ -34,13 +33,13 @@ from prism_search.core.confidence import confidence
 from prism_search.core.diagnosis import diagnose
 from prism_search.core.dropping import dropped_by, filters_of
 from prism_search.core.file_context import file_context
-from prism_search.core.globs import literal_prefix
 from prism_search.core.hit_pages import next_cursor, read_page
 from prism_search.core.matching import Question
 from prism_search.core.passages import Range, best_range, further_ranges
 from prism_search.core.query import Query, dotted, last_name, parse_query
 from prism_search.core.ranking import rank
 from prism_search.handlers.prose import prefer_text
+from prism_store.globs import literal_prefix
 from prism_store.reader import (
     Leg,
     MatchLeg,
@@ -52,6 +51,7 @@ from prism_store.reader import (
     has_any,
     starts_with,
 )
+from prism_store.repositories import Repositories, Target
 from prism_store.schema import deep_vector
 
 CHUNK_LIMIT = 150

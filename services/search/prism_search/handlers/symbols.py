@@ -3,9 +3,9 @@
 from prism_contracts.code import Symbol
 from prism_contracts.rpc import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
 from prism_search.adapters.definitions import Definitions
-from prism_search.adapters.repositories import Repositories, Target
 from prism_search.adapters.texts import read_text
 from prism_store.reader import Reader, StoredPoint
+from prism_store.repositories import Repositories, Target
 
 DEFINITIONS_MAX = 20
 BODY_LINES_MAX = 600

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism_search.adapters.kept import Kept
+from prism_runtime.kept import Kept
 
 MAX = 10
 

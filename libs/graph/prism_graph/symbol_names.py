@@ -6,10 +6,7 @@ name of a symbol is its owner (`Context`), which its qualified name tells, or wh
 
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
-
-from prism_contracts.code import Symbol
-from prism_search.core.words import flat
+from typing import NamedTuple, Protocol
 
 SEPARATOR = re.compile(r"::|->|[.#\\/:]")
 # What a spelling has beside names, each in the languages that write it so.
@@ -18,6 +15,15 @@ ARITY = re.compile(r"(?<=[\w!?])/\d+$")
 IMPLEMENTED = re.compile(r"<[^<>]* as ([^<>]+)>")  # <T as Trait>::name
 TYPE_ARGUMENTS = re.compile(r"(?<=\w)(?:::)?(?:<[^<>]*>|\[[^\[\]]*\])")
 MARKS = re.compile(r"[()*&@]")
+
+
+class Named(Protocol):
+    """What a definition is called, on its own and with its owners."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def qualified_name(self) -> str: ...
 
 
 class Fit(NamedTuple):
@@ -67,7 +73,7 @@ class SymbolName:
         ends = (".".join(self.parts[start:]) for start in range(len(self.parts) - 1))
         return tuple(dict.fromkeys(name for name in (*self._as_written, *ends) if name != self.last))
 
-    def fit(self, symbol: Symbol, place: frozenset[str]) -> Fit | None:
+    def fit(self, symbol: Named, place: frozenset[str]) -> Fit | None:
         """How well a definition at a place fits; None if the name means another one."""
         if self._as_written & {symbol.name, symbol.qualified_name}:
             return Fit(len(self.parts), 0, is_whole=symbol.qualified_name in self._as_written)
@@ -92,6 +98,11 @@ def place_of(repo: str, path: str) -> frozenset[str]:
     names = [*repo.split("/"), *path.split("/")]
     pieces = (piece for name in names for piece in (name, name.rpartition(".")[0], *re.split(r"[\W_]", name)))
     return frozenset(filter(None, map(flat, pieces)))
+
+
+def flat(name: str) -> str:
+    """Letters and digits only, lower case: `flat_hash_map` and `FlatHashMap` are the same."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def _shared_end(own: list[str], asked: tuple[str, ...]) -> int:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_contracts.code import Symbol, SymbolKind
-from prism_search.core.symbol_names import SymbolName, place_of
+from prism_graph.symbol_names import SymbolName, flat, place_of
 
 NOWHERE = frozenset[str]()
 
@@ -133,3 +133,7 @@ def test_a_place_is_called_by_repository_folders_file_and_their_words():
         "list",
         "py",
     } <= place_of("acme/parcel-tracker", "src/depot_list.py")
+
+
+def test_flat_joins_what_is_written_in_two_ways():
+    assert flat("flat_hash_map") == flat("FlatHashMap") == flat("flat-hash.map") == "flathashmap"

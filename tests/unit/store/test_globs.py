@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_search.core.globs import BRACES_MAX, GLOB_CHARS_MAX, compile_glob, literal_prefix
+from prism_store.globs import BRACES_MAX, GLOB_CHARS_MAX, compile_glob, literal_prefix
 
 
 def expand(glob: str) -> list[str]:

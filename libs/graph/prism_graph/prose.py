@@ -1,0 +1,51 @@
+"""What a file says of itself in words: its first comments, and what its docstrings begin with."""
+
+import re
+
+SENTENCE_CHARS_MAX = 160
+COMMENTS_CHARS_MAX = 400
+OPENING_CHARS_MAX = 6_000  # of a file, in which its first comments are looked for
+
+_COMMENT = re.compile(
+    r'/\*.*?\*/|""".*?"""|\'\'\'.*?\'\'\'|\{-(?!#).*?-\}|<!--.*?-->'
+    r"|(?:^[ \t]*(?://|--|;|%|#(?!\[|!|[ \t]*(?:include|define|undef|if|elif|else|endif|pragma|import|region)\b))[^\n]*\n?)+",
+    re.DOTALL | re.MULTILINE,
+)
+_DECORATION = re.compile(r"""^[\s/*#;%"'{}|!<>=~-]+|[\s/*#"'{}|<>=~-]+$""")
+# Lines that say who may copy the file.
+_LICENCE = re.compile(
+    r"copyright|licen[sc]|spdx|warrant|redistribut|permission|merchantab|liable|liability|damages|all rights|furnished"
+    r"|substantial portions|without restriction|\bas is\b|and associated documentation|conditions are met|@author"
+    r"|copies of the software|fitness for|in no event|other dealings|applicable law|governed by|maintainer *:|stability *:"
+    r"|portability *:",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(r"<[^>]{1,80}>|[`*{}@]")
+_SENTENCE = re.compile(r".{20,}?[.!?](?=\s)|.+", re.DOTALL)
+# A comment with what may stand before it: space, a line for the system or the compiler.
+_LEADING = re.compile(rf"(?:\s|^#!.*\n?)*(?:{_COMMENT.pattern})", re.MULTILINE | re.DOTALL)
+
+
+def first_comments(opening: str) -> str:
+    """The words of the first comments of a file, but for licences. `opening` is the text that it begins with."""
+    blocks = _COMMENT.findall(opening[:OPENING_CHARS_MAX])
+    lines = (line for block in blocks for line in block.splitlines())
+    plain = (_DECORATION.sub("", line) for line in lines if not _LICENCE.search(line))
+    return " ".join(filter(None, plain))[:COMMENTS_CHARS_MAX]
+
+
+def leading_sentence(opening: str) -> str:
+    """What the comment says that a file begins with, but for licences; empty if it begins with something else."""
+    at = 0
+    while match := _LEADING.match(opening, at):
+        at = match.end()
+        if sentence := first_sentence(first_comments(match[0])):
+            return sentence
+    return ""
+
+
+def first_sentence(prose: str) -> str:
+    """What a docstring begins with, without markup; empty if that is about its licence."""
+    match = _SENTENCE.match(" ".join(_MARKUP.sub("", prose).split()))
+    sentence = match[0][:SENTENCE_CHARS_MAX] if match else ""
+    return "" if _LICENCE.search(sentence) else sentence

@@ -1,0 +1,88 @@
+"""The child process that builds graphs: started for the first order, ended some time after the last."""
+
+import asyncio
+import contextlib
+import sys
+
+from prism_atlas.worker import Built, Order, Outcome
+from prism_contracts.errors import ErrorCode, PrismError
+
+ANSWER_BYTES_MAX = 1024 * 1024
+
+
+class Builder:
+    """One child process, one order at a time."""
+
+    def __init__(self, warm_s: float, seconds_max: float) -> None:
+        self._warm_s = warm_s
+        self._seconds_max = seconds_max
+        self._process: asyncio.subprocess.Process | None = None
+        self._turn = asyncio.Lock()
+        self._cooling: asyncio.TimerHandle | None = None
+        self._ending: asyncio.Task[None] | None = None
+
+    async def build(self, order: Order) -> Built:
+        """Have a graph built. Raises what the child raised; INTERNAL if it died, or took too long and was killed."""
+        async with self._turn:
+            if self._cooling:
+                self._cooling.cancel()
+            try:
+                async with asyncio.timeout(self._seconds_max):
+                    outcome = await self._ask(order)
+            except BaseException as error:  # whatever it is, the child's next line would answer this order
+                await self._end()
+                if isinstance(error, (TimeoutError, asyncio.IncompleteReadError, ConnectionError)):
+                    raise _gave_up(order, error) from error
+                raise
+            self._cooling = asyncio.get_running_loop().call_later(self._warm_s, self._cool)
+        if outcome.error:
+            body = outcome.error
+            raise PrismError(body.code, body.message, body.next_action, **body.details)
+        assert outcome.built
+        return outcome.built
+
+    async def close(self) -> None:
+        """End the child."""
+        if self._cooling:
+            self._cooling.cancel()
+        await self._end()
+
+    async def _ask(self, order: Order) -> Outcome:
+        process = self._process or await self._start()
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(order.model_dump_json().encode() + b"\n")
+        await process.stdin.drain()
+        return Outcome.model_validate_json(await process.stdout.readuntil(b"\n"))
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        self._process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "prism_atlas.worker"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=ANSWER_BYTES_MAX,
+        )
+        return self._process
+
+    def _cool(self) -> None:
+        self._ending = asyncio.create_task(self._end_unless_busy())
+
+    async def _end_unless_busy(self) -> None:
+        if not self._turn.locked():
+            async with self._turn:
+                await self._end()
+
+    async def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+def _gave_up(order: Order, error: BaseException) -> PrismError:
+    return PrismError(
+        ErrorCode.INTERNAL,
+        f"The graph of {order.repo_name} was not built: {type(error).__name__}.",
+        "It is tried again; the log of atlas has the details.",
+    )

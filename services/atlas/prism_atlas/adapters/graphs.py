@@ -1,0 +1,133 @@
+"""Graphs in the object store, and the newest of each repository in a file that is mapped: a copy of the service serves any.
+
+A file is gone from its folder as soon as it is mapped: its pages stay for as long as the graph is used, whatever happens to
+the process.
+"""
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import Iterator
+from io import BufferedRandom, BufferedReader
+from pathlib import Path
+
+import zstandard
+from nats.errors import Error as NatsError
+from nats.js.errors import NotFoundError
+from nats.js.object_store import ObjectStore
+
+from prism_atlas.core.snapshot import FORMAT, Snapshot
+from prism_atlas.worker import PACKED_SUFFIX
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import GraphRecord, graph_key
+from prism_runtime.kept import Kept
+from prism_runtime.records import Records, WatchedRecords
+
+LOAD_S_MAX = 60.0
+
+
+class Graphs:
+    """The newest graph of each layer of each repository."""
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        records: Records[GraphRecord],
+        watched: WatchedRecords[GraphRecord],
+        folder: Path,
+        kept_bytes_max: int,
+    ) -> None:
+        self._store = store
+        self._records = records
+        self._watched = watched
+        self._folder = folder
+        self._kept: Kept[str, Snapshot] = Kept(kept_bytes_max)
+        self._loading: dict[str, asyncio.Task[Snapshot]] = {}
+
+    def record(self, tenant: str, repo: str, layer: str) -> GraphRecord | None:
+        """What is known of the newest graph; None if there is none that this version can read."""
+        found = self._watched.get(graph_key(tenant, repo, layer))
+        return found if found and found.format == FORMAT else None
+
+    async def snapshot(self, record: GraphRecord) -> Snapshot:
+        """The graph of a record. Raises UNAVAILABLE if it was replaced in this very moment."""
+        kept = self._kept.get(record.object)
+        if kept is None:
+            # Those who ask meanwhile wait for the same.
+            if record.object not in self._loading:
+                task = asyncio.create_task(self._load(record))
+                self._loading[record.object] = task
+                task.add_done_callback(lambda _: self._loading.pop(record.object, None))
+            kept = await asyncio.shield(self._loading[record.object])
+        # Again, so that what is not asked for goes first.
+        self._kept.keep(record.object, kept, record.size_bytes)
+        return kept
+
+    async def put(self, record: GraphRecord, path: Path) -> None:
+        """Have a graph served that lies at `path`, compressed beside it, unless a newer one is. Raises UNAVAILABLE.
+
+        The files are gone afterwards.
+        """
+        before = self._watched.get(record.key)
+        snapshot = _take(path)
+        with _taken(path.with_suffix(PACKED_SUFFIX)) as packed, _outages_named():
+            await self._store.put(record.object, packed)
+            self._kept.keep(record.object, snapshot, record.size_bytes)
+            await self._records.modify(record.key, lambda found: _newest(found, record))
+            if before and before.object != record.object:
+                await self._drop(before.object)
+
+    async def _load(self, record: GraphRecord) -> Snapshot:
+        path = self._folder / uuid.uuid4().hex
+        with path.open("w+b") as packed, _outages_named():
+            async with asyncio.timeout(LOAD_S_MAX):
+                await self._store.get(record.object, packed)
+            return await asyncio.to_thread(_unpack, packed, path)
+
+    async def _drop(self, name: str) -> None:
+        self._kept.drop(name)
+        with contextlib.suppress(NotFoundError):
+            await self._store.delete(name)
+
+
+def _newest(found: GraphRecord | None, record: GraphRecord) -> GraphRecord:
+    if found is None or found.format != record.format:
+        return record
+    return max(found, record, key=lambda one: one.version)
+
+
+def _take(path: Path) -> Snapshot:
+    """Map a file and take its name away."""
+    try:
+        return Snapshot.read(path)
+    finally:
+        path.unlink()
+
+
+@contextlib.contextmanager
+def _taken(path: Path) -> Iterator[BufferedReader]:
+    with path.open("rb") as file:
+        path.unlink()
+        yield file
+
+
+def _unpack(packed: BufferedRandom, path: Path) -> Snapshot:
+    """The snapshot of a compressed file; `path`, its name, is free to be used."""
+    packed.seek(0)
+    path.unlink()
+    with path.open("wb") as target:
+        zstandard.ZstdDecompressor().copy_stream(packed, target)
+    return _take(path)
+
+
+@contextlib.contextmanager
+def _outages_named() -> Iterator[None]:
+    """Trouble of the connection as UNAVAILABLE, so that work is tried again and not given up."""
+    try:
+        yield
+    except (NatsError, TimeoutError, OSError) as error:
+        raise PrismError(
+            ErrorCode.UNAVAILABLE,
+            f"The graph could not be stored or read: {error or type(error).__name__}",
+            "Try again in a few seconds.",
+        ) from error

@@ -1,0 +1,35 @@
+"""From points of the store to the files that a graph is made of."""
+
+from prism_atlas.core.assembly import SourceFile
+from prism_graph.facts import FileFacts
+from prism_runtime.packing import unpack_bindings, unpack_references, unpack_symbol_facts
+from prism_store.reader import StoredPoint
+
+FILE_FIELDS = (
+    "scope",
+    "path",
+    "status",
+    "generation",
+    "language",
+    "flags",
+    "lines",
+    "symbols",
+    "references",
+    "bindings",
+)
+
+
+def source_file(point: StoredPoint, repo_name: str) -> SourceFile:
+    """The file that a file point stands for. `repo_name` is owner/name."""
+    facts = FileFacts(
+        id=point.id,
+        scope=point.text("scope"),
+        repo=repo_name.rpartition("/")[2],
+        path=point.text("path"),
+        language=point.text("language"),
+        flags=point.text("flags"),
+        symbols=unpack_symbol_facts(point.text("symbols")),
+        references=unpack_references(point.text("references")),
+        bindings=unpack_bindings(point.text("bindings")),
+    )
+    return SourceFile(facts, point.text("generation"), point.number("lines"))

@@ -1,0 +1,93 @@
+"""How one symbol or file comes to another."""
+
+from typing import NamedTuple
+
+from prism_atlas.core import paths
+from prism_atlas.core.answering.start import one_symbol, union
+from prism_atlas.core.graph import EDGE_KINDS, Graph, Numbers
+from prism_atlas.core.paths import Path, Search, find_paths
+from prism_atlas.core.telling import tell_edge, tell_nodes
+from prism_atlas.core.traversal import Step, step, within
+from prism_contracts.rpc import FindPathReply, FindPathRequest, GraphPath, GraphReceipt, PathSearch
+
+IMPORT, CANDIDATE_IMPORT = 1, 4
+
+
+class Ends(NamedTuple):
+    """What a path is looked for between, in a graph of symbols or of files."""
+
+    graph: Graph
+    source: Numbers
+    target: Numbers
+
+
+def find_path(graph: Graph, between: Graph, request: FindPathRequest, receipt: GraphReceipt) -> FindPathReply:
+    """Over calls; if there is no such path over other uses as well; if there is none at all, the other way round.
+
+    Between two files over what one file uses of another. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS.
+    """
+    source = one_symbol(graph, receipt.repo, request.source, request.source_path).nodes
+    target = one_symbol(graph, receipt.repo, request.target, request.target_path).nodes
+    if graph.is_file(int(source[0])) and graph.is_file(int(target[0])):
+        ends = Ends(between, graph.files_of(source), graph.files_of(target))
+        ways = {"files": _files(candidates=request.include_candidates)}
+    else:
+        ends = Ends(
+            graph, *(union([within(graph, int(node)) for node in nodes]) for nodes in (source, target))
+        )
+        ways = {
+            "calls": paths.calls(candidates=request.include_candidates),
+            "uses": paths.uses(candidates=request.include_candidates),
+        }
+    searches: list[PathSearch] = []
+    found = _first(ends, ways, request, searches, forward=True)
+    backward = () if found else _first(ends, ways, request, searches, forward=False)
+    return FindPathReply(
+        source=tell_nodes(graph, source),
+        target=tell_nodes(graph, target),
+        paths=tuple(_tell(ends.graph, path) for path in found),
+        backward=tuple(_tell(ends.graph, path) for path in backward),
+        searches=tuple(searches),
+        receipt=receipt,
+    )
+
+
+def _files(*, candidates: bool) -> tuple[Step, ...]:
+    return (
+        step(EDGE_KINDS, forward=True, cost=IMPORT, candidate_cost=CANDIDATE_IMPORT if candidates else 0),
+    )
+
+
+def _first(
+    ends: Ends,
+    ways: dict[str, tuple[Step, ...]],
+    request: FindPathRequest,
+    searches: list[PathSearch],
+    *,
+    forward: bool,
+) -> tuple[Path, ...]:
+    """The paths of the first way that has some. What was looked at is added to `searches`."""
+    graph, source, target = ends
+    starts, goals = (source, target) if forward else (target, source)
+    for name, steps in ways.items():
+        search = find_paths(graph, starts, goals, steps, request.depth)
+        searches.append(_tell_search(search, name, request, forward=forward))
+        if search.paths:
+            return search.paths
+    return ()
+
+
+def _tell_search(search: Search, edges: str, request: FindPathRequest, *, forward: bool) -> PathSearch:
+    return PathSearch(
+        forward=forward,
+        edges=edges,
+        candidates=request.include_candidates,
+        visited=search.visited,
+        found=len(search.paths),
+    )
+
+
+def _tell(graph: Graph, path: Path) -> GraphPath:
+    return GraphPath(
+        nodes=tell_nodes(graph, path.nodes), edges=tuple(tell_edge(graph, edge) for edge in path.edges)
+    )

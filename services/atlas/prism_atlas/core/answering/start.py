@@ -1,0 +1,89 @@
+"""Where a question starts, and where its next page does."""
+
+from typing import TypeVar
+
+import numpy as np
+
+from prism_atlas.core.graph import Graph, Numbers
+from prism_atlas.core.hierarchy import Branch, Tree
+from prism_atlas.core.seeking import Sought, seek_files, seek_symbol
+from prism_atlas.core.telling import tell_edge, tell_node, tell_nodes
+from prism_contracts.base import Message
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import TreeBranch
+from prism_runtime.cursors import read_cursor, write_cursor
+
+OTHERS_SHOWN_MAX = 20
+
+
+def one_symbol(graph: Graph, repo: str, asked: str, path: str) -> Sought:
+    """The one symbol that is meant. Raises SYMBOL_NOT_FOUND; SYMBOL_AMBIGUOUS with the places of those that may be."""
+    sought = seek_symbol(graph, repo, asked, path)
+    if sought.nodes.size:
+        return sought._replace(others=sought.others[:OTHERS_SHOWN_MAX])
+    if not sought.others:
+        raise PrismError(
+            ErrorCode.SYMBOL_NOT_FOUND,
+            f"The graph has no definition of {asked!r}.",
+            "Try search_code.",
+            symbol=asked,
+        )
+    told = tell_nodes(graph, sought.others[:OTHERS_SHOWN_MAX])
+    raise PrismError(
+        ErrorCode.SYMBOL_AMBIGUOUS,
+        f"{len(sought.others)} symbols may be meant by {asked!r}.",
+        "Give file_path, a longer name, or file:line as one of details.definitions has it.",
+        definitions=[f"{node.file_path}:{node.line} {node.symbol}" for node in told],
+        total=len(sought.others),
+    )
+
+
+def some_files(graph: Graph, asked: str) -> Numbers:
+    """The files that a path or a package names. Raises FILE_NOT_FOUND."""
+    files = seek_files(graph, asked)
+    if not files.size:
+        raise PrismError(
+            ErrorCode.FILE_NOT_FOUND,
+            f"The graph has no file, folder or package {asked!r}.",
+            "Use list_files to see which there are.",
+        )
+    return files
+
+
+MessageT = TypeVar("MessageT", bound=Message)
+
+
+def first_of_page(request: MessageT, cursor: str) -> int:
+    """The position that a cursor of a question stands for. Raises INVALID_CURSOR."""
+    return int(read_cursor(_question(request), cursor, (int,))[0]) if cursor else 0
+
+
+def next_page(request: MessageT, end: int, total: int) -> str:
+    """The cursor behind what was told; empty if that is all."""
+    return write_cursor(_question(request), end) if end < total else ""
+
+
+def tell_tree(graph: Graph, tree: Tree) -> tuple[TreeBranch, ...]:
+    """All branches in their order."""
+    return tuple(_tell_branch(graph, branch) for branch in tree.branches)
+
+
+def union(parts: list[Numbers]) -> Numbers:
+    """All nodes of several sets."""
+    return np.unique(np.concatenate(parts))
+
+
+def _question(request: Message) -> str:
+    return request.model_copy(update={"cursor": "", "limit": 1}).model_dump_json()
+
+
+def _tell_branch(graph: Graph, branch: Branch) -> TreeBranch:
+    return TreeBranch(
+        node=tell_node(graph, branch.link.node),
+        via=tell_edge(graph, branch.link.edge, branch.link.lines),
+        parent=branch.parent,
+        depth=branch.depth,
+        same_as=branch.same,
+        recursive=branch.recursive,
+        left_out=branch.left_out,
+    )

@@ -1,0 +1,99 @@
+"""What is above and below a type."""
+
+import numpy as np
+
+from prism_atlas.core import hierarchy, structural
+from prism_atlas.core.answering.start import one_symbol, tell_tree
+from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
+from prism_atlas.core.hierarchy import IS_TYPE, Tree, Way
+from prism_atlas.core.telling import tell_node, tell_nodes
+from prism_atlas.core.traversal import follow, step
+from prism_contracts.code import EdgeKind, SymbolKind
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import GraphReceipt, TreeBranch, TypeHierarchyReply, TypeHierarchyRequest
+
+DEPTH_MAX = 20
+MEMBERS_SHOWN_MAX = 20
+STRUCTURAL_SHOWN_MAX = 50
+
+INTERFACE = SYMBOL_KINDS.index(SymbolKind.INTERFACE)
+STRUCTURAL_NOTE = "Types of this language implement interfaces without naming them: `structural` has those whose methods fit by name."
+
+
+def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphReceipt) -> TypeHierarchyReply:
+    """Both trees. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS; INVALID_ARGUMENT if the symbol is no type."""
+    sought = one_symbol(graph, receipt.repo, request.symbol, request.path)
+    _check_is_type(graph, int(sought.nodes[0]))
+    candidates = request.include_candidates
+    above = _tree(graph, sought.nodes, hierarchy.supertypes(candidates=candidates), request.limit)
+    below = _tree(graph, sought.nodes, hierarchy.subtypes(candidates=candidates), request.limit)
+    fitting = _structural(graph, sought.nodes)
+    return TypeHierarchyReply(
+        roots=tell_nodes(graph, sought.nodes),
+        others=tell_nodes(graph, sought.others),
+        matched=sought.matched,
+        supertypes=_told(graph, above, sought.nodes, request, forward=True),
+        subtypes=_told(graph, below, sought.nodes, request, forward=False),
+        total_supertypes=above.total,
+        total_subtypes=below.total,
+        note=STRUCTURAL_NOTE if _language(graph, sought.nodes) in structural.LANGUAGES else "",
+        structural=tell_nodes(graph, fitting[:STRUCTURAL_SHOWN_MAX].tolist()),
+        total_structural=len(fitting),
+        receipt=receipt,
+    )
+
+
+def _check_is_type(graph: Graph, node: int) -> None:
+    if not graph.is_file(node) and IS_TYPE[graph.symbols.kind[node]]:
+        return
+    told = tell_node(graph, node)
+    parent = NONE if graph.is_file(node) else int(graph.symbols.parent[node])
+    owner = "" if parent == NONE else tell_node(graph, parent).symbol
+    raise PrismError(
+        ErrorCode.INVALID_ARGUMENT,
+        f"{told.symbol or told.file_path} is no type but a {told.kind or 'file'}.",
+        f"Ask for {owner}, which it belongs to." if owner else "Ask for a class, an interface or the like.",
+    )
+
+
+def _tree(graph: Graph, roots: Numbers, way: Way, limit: int) -> Tree:
+    return hierarchy.grow(graph, roots, way, DEPTH_MAX, width=limit)
+
+
+def _told(
+    graph: Graph, tree: Tree, roots: Numbers, request: TypeHierarchyRequest, *, forward: bool
+) -> tuple[TreeBranch, ...]:
+    told = tell_tree(graph, tree)
+    if not request.include_members:
+        return told
+    members = _overriding(graph, roots, forward=forward)
+    return tuple(
+        branch.model_copy(update={"overrides": tell_nodes(graph, members.get(shown.link.node, ()))})
+        for branch, shown in zip(told, tree.branches, strict=True)
+    )
+
+
+def _overriding(graph: Graph, roots: Numbers, *, forward: bool) -> dict[int, list[int]]:
+    """By type on the other side, its members that override those of the roots, or (forward) are overridden by them."""
+    symbols = graph.symbols
+    inside = np.concatenate(
+        [np.asarray(graph.symbols_of(graph.file_of(int(root))), np.int32) for root in roots]
+    )
+    own = np.unique(inside[np.isin(symbols.parent[inside], roots)])
+    _, others = follow(graph, own, [step([EdgeKind.OVERRIDES], forward=forward, candidate_cost=1)])
+    found: dict[int, list[int]] = {}
+    for member in np.unique(others).tolist():
+        found.setdefault(int(symbols.parent[member]), []).append(member)
+    return {owner: members[:MEMBERS_SHOWN_MAX] for owner, members in found.items()}
+
+
+def _structural(graph: Graph, roots: Numbers) -> Numbers:
+    if _language(graph, roots) not in structural.LANGUAGES:
+        return np.array([], np.int32)
+    root = int(roots[0])
+    is_interface = graph.symbols.kind[root] == INTERFACE
+    return (structural.implementing if is_interface else structural.implemented)(graph, root)
+
+
+def _language(graph: Graph, roots: Numbers) -> str:
+    return graph.strings[graph.files.language[graph.file_of(int(roots[0]))]]

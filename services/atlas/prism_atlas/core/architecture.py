@@ -1,0 +1,250 @@
+"""What a repository consists of: its components, what they need of each other, and where the outside comes in."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prism_atlas.core.folders import component_files, component_names, divergence
+from prism_atlas.core.graph import ENTRY_KINDS, NONE, Numbers
+from prism_atlas.core.links import quiet_files
+from prism_atlas.core.module_map import spelled, top_symbols
+from prism_atlas.core.partitions import partitions
+from prism_atlas.core.snapshot import Snapshot
+from prism_atlas.core.ways_around import way_around
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import (
+    ComponentDependency,
+    ComponentSummary,
+    Cycle,
+    EntryKind,
+    EntryPoint,
+    Interface,
+    Overview,
+)
+
+MAIN_FILES = 5
+MAIN_SYMBOLS = 8
+# A file that none uses is an entry point if it uses so many.
+ROOT_USES_MIN = 5
+NAMES_SHOWN_MAX = 50
+
+_ORDER = list(EntryKind)
+
+
+class Architecture:
+    """A snapshot by its components. Making one takes as long as any question about it."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._graph = snapshot.graph
+        self._links = snapshot.links
+        self.names = component_names(snapshot)
+        self.files = component_files(snapshot)
+
+    def find(self, component: str) -> int:
+        """The component of a name or an id. Raises COMPONENT_NOT_FOUND, saying which there are."""
+        if component in self.names:
+            return self.names.index(component)
+        number = component.removeprefix("#")
+        if number.isascii() and number.isdigit() and int(number) < len(self.names):
+            return int(number)
+        raise PrismError(
+            ErrorCode.COMPONENT_NOT_FOUND,
+            f"There is no component {component!r}.",
+            "Name one of details.components, or its id.",
+            components=self.names[:NAMES_SHOWN_MAX],
+        )
+
+    def overview(self, limit: int) -> Overview:
+        """All of it, each list cut at `limit`."""
+        entries = self.entry_points(range(len(self._graph.files)))
+        dependencies = self.dependencies()
+        file_cycles, component_cycles = self.file_cycles(), self.component_cycles()
+        parts = partitions([self._graph.path(file) for file in range(len(self._graph.files))])
+        return Overview(
+            entry_points=_fairly(entries, limit),
+            components=tuple(map(self.summary, range(min(limit, len(self.files))))),
+            dependencies=tuple(dependencies[:limit]),
+            file_cycles=tuple(file_cycles[:limit]),
+            component_cycles=tuple(component_cycles[:limit]),
+            divergence=divergence(self._snapshot, self.names, limit),
+            partitions=tuple(parts[:limit]),
+            totals={
+                "files": len(self._graph.files),
+                "files_in_components": sum(map(len, self.files)),
+                "entry_points": len(entries),
+                "components": len(self.files),
+                "dependencies": len(dependencies),
+                "file_cycles": len(file_cycles),
+                "component_cycles": len(component_cycles),
+                "partitions": len(parts),
+            },
+        )
+
+    def summary(self, component: int) -> ComponentSummary:
+        """A component in short."""
+        files = self.files[component]
+        symbols = top_symbols(self._snapshot, files, MAIN_SYMBOLS)
+        return ComponentSummary(
+            id=component,
+            name=self.names[component],
+            files=len(files),
+            lines=int(self._graph.files.lines[files].sum()),
+            rank=round(float(self._snapshot.ranks.file[files].sum()), 4),
+            main_files=tuple(map(self._graph.path, files[:MAIN_FILES])),
+            main_symbols=tuple(spelled(self._graph, symbol) for symbol in symbols),
+        )
+
+    def entry_points(self, files: Iterable[int]) -> list[EntryPoint]:
+        """Where the outside comes into files: by kind, then those first on which most hangs."""
+        graph, wanted = self._graph, set(files)
+        found = [
+            (kind, graph.file_of(node), int(line), node)
+            for node, kind, line in zip(
+                graph.entries.node.tolist(), graph.entries.kind.tolist(), graph.entries.line, strict=True
+            )
+            if graph.file_of(node) in wanted
+        ]
+        known = {file for _, file, _, _ in found}
+        root = ENTRY_KINDS.index(EntryKind.ROOT)
+        found += [(root, file, 1, graph.file_node(file)) for file in self._roots() if file in wanted - known]
+        rank = self._snapshot.ranks.file
+        found.sort(key=lambda entry: (entry[0], -rank[entry[1]], *entry[1:]))
+        return [
+            EntryPoint(
+                kind=ENTRY_KINDS[kind], file_path=graph.path(file), line=line, symbol=self._symbol(node)
+            )
+            for kind, file, line, node in found
+        ]
+
+    def dependencies(self, component: int = NONE) -> list[ComponentDependency]:
+        """What components need of each other, most first; those of one component alone if it is given."""
+        of_file = self._snapshot.communities.component
+        source, target = of_file[self._links.source], of_file[self._links.target]
+        is_between = (source != target) & (source != NONE) & (target != NONE)
+        if component != NONE:
+            is_between &= (source == component) | (target == component)
+        between = np.flatnonzero(is_between)
+        pairs = source[between].astype(np.int64) * len(self.names) + target[between]
+        distinct, pair = np.unique(pairs, return_inverse=True)
+        resolved = np.bincount(pair, self._links.resolved[between], len(distinct))
+        candidates = np.bincount(pair, self._links.candidates[between], len(distinct))
+        found = [
+            ComponentDependency(
+                source=self.names[both // len(self.names)],
+                target=self.names[both % len(self.names)],
+                references=int(resolved[number]),
+                candidates=int(candidates[number]),
+                example=self._strongest(between[pair == number]),
+            )
+            for number, both in enumerate(distinct.tolist())
+        ]
+        return sorted(found, key=lambda one: (-one.references, -one.candidates, one.source, one.target))
+
+    def file_cycles(self, component: int = NONE) -> list[Cycle]:
+        """Files each of which needs all others, the largest group first; those that a component has part in if it is given."""
+        group = self._snapshot.communities.cycle
+        is_inside = (group[self._links.source] == group[self._links.target]) & (
+            group[self._links.source] != NONE
+        )
+        surely = np.flatnonzero(is_inside & (self._links.resolved > 0))
+        targets = _targets(self._links.source[surely], self._links.target[surely])
+        wanted = np.unique(group[self.files[component]] if component != NONE else group)
+        return [
+            self._cycle(np.flatnonzero(group == number).tolist(), targets)
+            for number in wanted.tolist()
+            if number != NONE
+        ]
+
+    def component_cycles(self) -> list[Cycle]:
+        """Pairs and longer rings of components, by the strength of their weakest link."""
+        needs: dict[int, dict[int, int]] = {}
+        number = {name: position for position, name in enumerate(self.names)}
+        for dependency in self.dependencies():
+            if dependency.references:
+                needs.setdefault(number[dependency.source], {})[number[dependency.target]] = (
+                    dependency.references
+                )
+        rings: dict[frozenset[int], list[int]] = {}
+        for start in sorted(needs):
+            if way := way_around(start, {node: sorted(targets) for node, targets in needs.items()}):
+                rings.setdefault(frozenset(way), way)
+
+        def strength(way: Sequence[int]) -> int:
+            return min(needs[one][other] for one, other in pairwise(way))
+
+        ordered = sorted(rings.values(), key=lambda way: (-strength(way), way))
+        return [
+            Cycle(members=len(way) - 1, path=tuple(self.names[component] for component in way))
+            for way in ordered
+        ]
+
+    def interface(self, component: int) -> list[Interface]:
+        """What others use of a component, by resolved references from outside, most first."""
+        graph = self._graph
+        nodes = self._snapshot.communities.component[graph.node_files()]
+        edges = graph.edges
+        is_inward = (
+            (nodes[edges.target] == component) & (nodes[edges.source] != component) & (edges.status == 0)
+        )
+        is_inward &= ~quiet_files(graph)[graph.node_files()[edges.source]]
+        uses = Counter(edges.target[is_inward].tolist())
+        ordered = sorted(uses.items(), key=lambda use: (-use[1], use[0]))
+        return [
+            Interface(
+                file_path=graph.path(graph.file_of(node)),
+                line=1 if graph.is_file(node) else int(graph.symbols.name_line[node]),
+                symbol=self._symbol(node),
+                references=count,
+            )
+            for node, count in ordered
+        ]
+
+    def external_modules(self, component: int) -> dict[str, int]:
+        """The modules from outside the repository that a component imports, by how many of its files do, most first."""
+        externals = self._graph.externals
+        pairs = {
+            (file, int(externals.module[position]))
+            for file in self.files[component]
+            for position in range(int(externals.first[file]), int(externals.first[file + 1]))
+        }
+        counts = Counter(self._graph.strings[module] for _, module in pairs)
+        return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+
+    def _symbol(self, node: int) -> str:
+        if self._graph.is_file(node):
+            return ""
+        return self._graph.strings[self._graph.symbols.qualified_name[node]]
+
+    def _roots(self) -> Iterator[int]:
+        """Files that use many and that none but tests and the like use."""
+        quiet = quiet_files(self._graph)
+        uses = np.bincount(self._links.source, self._links.resolved > 0, minlength=len(quiet))
+        loud = ~quiet[self._links.source]
+        used = np.bincount(self._links.target[loud], minlength=len(quiet))
+        yield from np.flatnonzero((uses >= ROOT_USES_MIN) & (used == 0) & ~quiet).tolist()
+
+    def _strongest(self, links: NDArray[np.int64]) -> tuple[str, str]:
+        best = links[np.argmax(self._links.weight[links])]
+        return self._graph.path(self._links.source[best]), self._graph.path(self._links.target[best])
+
+    def _cycle(self, files: Sequence[int], targets: dict[int, list[int]]) -> Cycle:
+        start = max(files, key=lambda file: (self._snapshot.ranks.file[file], -file))
+        return Cycle(members=len(files), path=tuple(map(self._graph.path, way_around(start, targets))))
+
+
+def _targets(source: Numbers, target: Numbers) -> dict[int, list[int]]:
+    targets: dict[int, list[int]] = {}
+    for one, other in zip(source.tolist(), target.tolist(), strict=True):
+        targets.setdefault(one, []).append(other)
+    return targets
+
+
+def _fairly(entries: Sequence[EntryPoint], limit: int) -> tuple[EntryPoint, ...]:
+    """As many of each kind, as far as there are: routes by the hundred must not hide where the program begins."""
+    by_kind = [[entry for entry in entries if entry.kind is kind] for kind in _ORDER]
+    turns = [entry for row in range(limit) for group in by_kind for entry in group[row : row + 1]]
+    return tuple(sorted(turns[:limit], key=lambda entry: _ORDER.index(entry.kind)))

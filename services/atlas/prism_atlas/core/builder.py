@@ -1,0 +1,310 @@
+"""Makes graphs of files and edges that come one file at a time, in any order: the same files give the same graph."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prism_atlas.core.graph import (
+    EDGE_KINDS,
+    EDGE_STATUSES,
+    ENTRY_KINDS,
+    NONE,
+    STRATEGIES,
+    SYMBOL_KINDS,
+    Edges,
+    Entries,
+    Externals,
+    Files,
+    Graph,
+    Numbers,
+    Strings,
+    Symbols,
+)
+from prism_atlas.core.overriding import INHERITS, MAKERS, Pairs, overriding
+from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolFact
+from prism_contracts.rpc import EntryKind
+
+_KIND_CODES = {kind: code for code, kind in enumerate(SYMBOL_KINDS)}
+_EDGE_CODES = {kind: code for code, kind in enumerate(EDGE_KINDS)}
+_STATUS_CODES = {status: code for code, status in enumerate(EDGE_STATUSES)}
+_ENTRY_CODES = {kind: code for code, kind in enumerate(ENTRY_KINDS)}
+_STRATEGY_CODES = {strategy: code for code, strategy in enumerate(STRATEGIES)}
+
+SYMBOL_TEXTS = 2  # of the columns of a symbol's row the first are texts
+SYMBOL_COLUMNS = 8
+EDGE_COLUMNS = 7
+EXTERNAL_COLUMNS = 2
+ENTRY_COLUMNS = 3
+# In the place of the position of a symbol that an edge leads to.
+GONE = -2
+
+Rows = NDArray[np.int32]
+
+
+class FileRow(NamedTuple):
+    """A file without its symbols, as in `graph.Files`."""
+
+    lines: int
+    path: str
+    id: str
+    generation: str = ""
+    language: str = ""
+    flags: str = ""
+
+
+class EdgeRow(NamedTuple):
+    """A reference of a file and what it means. A symbol is its position in its file, NONE stands for the file."""
+
+    source: int
+    target: tuple[str, int]  # id of a file, and its symbol
+    kind: EdgeKind
+    status: EdgeStatus
+    strategy: Strategy
+    line: int
+
+
+class EntryRow(NamedTuple):
+    """A place of a file where the outside comes in. A symbol is its position, NONE stands for the file."""
+
+    symbol: int
+    kind: EntryKind
+    line: int
+
+
+class ExternalRow(NamedTuple):
+    """An import that means no file of the repository."""
+
+    module: str
+    line: int
+
+
+class GraphBuilder:
+    """Takes files and their edges, gives graphs. What was added stays, so that the next graph costs little."""
+
+    def __init__(self) -> None:
+        # Numbers of texts and of files, for as long as the builder lives.
+        self._strings: dict[str, int] = {"": 0}
+        self._serials: dict[str, int] = {}
+        # By id of the file.
+        self._files: dict[str, Rows] = {}
+        self._symbols: dict[str, Rows] = {}
+        self._entries: dict[str, Rows] = {}
+        self._edges: dict[str, Rows] = {}
+        self._externals: dict[str, Rows] = {}
+
+    def add(
+        self, file: FileRow, symbols: Sequence[Symbol | SymbolFact], entries: Iterable[EntryRow] = ()
+    ) -> None:
+        """A file, what it defines and where it is entered, in the place of what it was before."""
+        texts = [self._string(text) for text in file[1:]]
+        rows = _rows([self._symbol(symbol) for symbol in symbols], SYMBOL_COLUMNS)
+        before = self._symbols.get(file.id)
+        if before is not None and file.id in self._serials:
+            self._follow(self._serials[file.id], _moves(before, rows))
+        self._files[file.id] = _rows([(file.lines, *texts)], len(FileRow._fields))
+        self._symbols[file.id] = rows
+        found = [(entry.symbol, _ENTRY_CODES[entry.kind], entry.line) for entry in entries]
+        self._entries[file.id] = _rows(found, ENTRY_COLUMNS)
+
+    def connect(self, file: str, edges: Iterable[EdgeRow], externals: Iterable[ExternalRow] = ()) -> None:
+        """All edges that leave a file, and its imports from outside, in the place of those of before."""
+        self._edges[file] = _rows([self._edge(edge) for edge in edges], EDGE_COLUMNS)
+        outside = [(self._string(module), line) for module, line in externals]
+        self._externals[file] = _rows(outside, EXTERNAL_COLUMNS)
+
+    def remove(self, file: str) -> None:
+        """Forget a file."""
+        for table in (self._files, self._symbols, self._entries, self._edges, self._externals):
+            table.pop(file, None)
+
+    def build(self) -> Graph:
+        """The graph of what is there now. An edge to what is not there is left out."""
+        texts = list(self._strings)
+        ids = sorted(self._files, key=lambda file: texts[self._files[file][0, 1]])
+        files = _stack([self._files[file] for file in ids], len(FileRow._fields))
+        symbols = _stack([self._symbols[file] for file in ids], SYMBOL_COLUMNS)
+        first_symbol = _starts([len(self._symbols[file]) for file in ids]).astype(np.int32)
+        outside = [self._externals.get(file, _rows([], EXTERNAL_COLUMNS)) for file in ids]
+        externals = _stack(outside, EXTERNAL_COLUMNS)
+        used = (files[:, 1:], symbols[:, :SYMBOL_TEXTS], externals[:, 0])
+        strings, numbers = _string_table(texts, np.unique(np.concatenate([[0], *map(np.ravel, used)])))
+        symbol_table = _symbol_table(symbols, numbers, first_symbol)
+        told = self._edge_rows(ids, first_symbol)
+        makers = numbers[[self._strings[name] for name in sorted(MAKERS) if name in self._strings]]
+        overrides = _override_rows(symbol_table, told, makers)
+        return Graph(
+            strings,
+            _file_table(files, numbers, first_symbol),
+            symbol_table,
+            edge_table(np.concatenate([told, overrides]), len(symbols) + len(ids)),
+            _external_table(externals, numbers, [len(part) for part in outside]),
+            _entry_table([self._entries[file] for file in ids], first_symbol),
+        )
+
+    def _follow(self, serial: int, moves: Numbers) -> None:
+        """Have the edges that lead to symbols of a file lead to where these are now."""
+        if np.array_equal(moves, np.arange(len(moves))):
+            return
+        for rows in self._edges.values():
+            leading = np.flatnonzero((rows[:, 1] == serial) & (rows[:, 2] >= 0))
+            rows[leading, 2] = moves[rows[leading, 2]]
+
+    def _string(self, text: str) -> int:
+        return self._strings.setdefault(text, len(self._strings))
+
+    def _symbol(self, symbol: Symbol | SymbolFact) -> tuple[int, ...]:
+        return (
+            self._string(symbol.name),
+            self._string(symbol.qualified_name),
+            _KIND_CODES[symbol.kind],
+            symbol.start_line,
+            symbol.end_line,
+            symbol.name_line,
+            symbol.exported,
+            symbol.parent,
+        )
+
+    def _edge(self, edge: EdgeRow) -> tuple[int, ...]:
+        file, symbol = edge.target
+        return (
+            edge.source,
+            self._serials.setdefault(file, len(self._serials)),
+            symbol,
+            _EDGE_CODES[edge.kind],
+            _STATUS_CODES[edge.status],
+            _STRATEGY_CODES[edge.strategy],
+            edge.line,
+        )
+
+    def _edge_rows(self, ids: Sequence[str], first_symbol: Numbers) -> Rows:
+        """What was said of edges whose ends are there: source, target, kind, status, strategy, line."""
+        parts = [self._edges.get(file, _rows([], EDGE_COLUMNS)) for file in ids]
+        rows = _stack(parts, EDGE_COLUMNS)
+        position = {file: position for position, file in enumerate(ids)}
+        by_serial = np.array([position.get(file, NONE) for file in self._serials], np.int32)
+        source_file = np.repeat(np.arange(len(ids), dtype=np.int32), [len(part) for part in parts])
+        target_file = by_serial[rows[:, 1]]
+        source = _nodes(source_file, rows[:, 0], first_symbol)
+        target = _nodes(target_file, rows[:, 2], first_symbol)
+        there = np.flatnonzero((source != NONE) & (target != NONE))
+        return np.column_stack([source, target, rows[:, 3:]])[there].astype(np.int32)
+
+
+def _moves(before: Rows, after: Rows) -> Numbers:
+    """For each symbol that a file had, its position now: that of the same qualified name and kind. GONE if there is none."""
+    now = {symbol: position for position, symbol in enumerate(_occurrences(after))}
+    return np.array([now.get(symbol, GONE) for symbol in _occurrences(before)], np.int32)
+
+
+def _occurrences(rows: Rows) -> Iterator[tuple[int, int, int]]:
+    """Qualified name and kind of each symbol, and how many the same there are before it."""
+    seen: dict[tuple[int, int], int] = {}
+    for qualified_name, kind in rows[:, 1:3].tolist():
+        count = seen.get((qualified_name, kind), 0)
+        seen[qualified_name, kind] = count + 1
+        yield qualified_name, kind, count
+
+
+def _rows(rows: Sequence[tuple[int, ...]], width: int) -> Rows:
+    return np.array(rows, np.int32).reshape(len(rows), width)
+
+
+def _stack(parts: Sequence[Rows], width: int) -> Rows:
+    return np.concatenate(parts) if parts else _rows([], width)
+
+
+def _starts(counts: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each run begins and, last, where all end."""
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+
+
+def _string_table(texts: Sequence[str], used: NDArray[np.int64]) -> tuple[Strings, Numbers]:
+    """The texts that are used, and by position in `texts` the number of each of them in the table."""
+    order = sorted(used.tolist(), key=texts.__getitem__)  # code points sort as their UTF-8 does
+    encoded = [texts[text].encode() for text in order]
+    numbers = np.full(len(texts), NONE, np.int32)
+    numbers[order] = np.arange(len(order), dtype=np.int32)
+    ends = _starts([len(text) for text in encoded])[1:]
+    return Strings(np.frombuffer(b"".join(encoded), np.uint8), ends), numbers
+
+
+def _file_table(rows: Rows, numbers: Numbers, first_symbol: Numbers) -> Files:
+    texts = {name: numbers[rows[:, column]] for column, name in enumerate(FileRow._fields[1:], start=1)}
+    return Files(lines=rows[:, 0].copy(), first_symbol=first_symbol, **texts)
+
+
+def _symbol_table(rows: Rows, numbers: Numbers, first_symbol: Numbers) -> Symbols:
+    name, qualified_name = numbers[rows[:, 0]], numbers[rows[:, 1]]
+    counts = np.diff(first_symbol)
+    file = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    return Symbols(
+        file=file,
+        name=name,
+        qualified_name=qualified_name,
+        kind=rows[:, 2].astype(np.uint8),
+        start_line=rows[:, 3].copy(),
+        end_line=rows[:, 4].copy(),
+        name_line=rows[:, 5].copy(),
+        exported=rows[:, 6].astype(np.bool_),
+        parent=np.where(rows[:, 7] < 0, NONE, first_symbol[file] + rows[:, 7]).astype(np.int32),
+        by_name=np.argsort(name, kind="stable").astype(np.int32),
+        by_qualified_name=np.argsort(qualified_name, kind="stable").astype(np.int32),
+    )
+
+
+def _external_table(rows: Rows, numbers: Numbers, counts: Sequence[int]) -> Externals:
+    file = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    order = np.lexsort((rows[:, 1], file))
+    return Externals(
+        file=file,
+        module=numbers[rows[order, 0]],
+        line=rows[order, 1],
+        first=_starts(counts).astype(np.int32),
+    )
+
+
+def _entry_table(parts: Sequence[Rows], first_symbol: Numbers) -> Entries:
+    rows = _stack(parts, ENTRY_COLUMNS)
+    file = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
+    node = _nodes(file, rows[:, 0], first_symbol)
+    order = np.lexsort((rows[:, 1], node))
+    return Entries(node=node[order], kind=rows[order, 1].astype(np.uint8), line=rows[order, 2])
+
+
+def _nodes(file: Numbers, symbol: Numbers, first_symbol: Numbers) -> Numbers:
+    """Nodes of symbols of files; NONE where the file is NONE, or has no such symbol."""
+    node = np.where(symbol < 0, first_symbol[-1] + file, first_symbol[file] + symbol)
+    there = (file >= 0) & (symbol != GONE) & (symbol < np.diff(first_symbol, append=0)[file])
+    return np.where(there, node, NONE).astype(np.int32)
+
+
+def _override_rows(symbols: Symbols, told: Rows, makers: Numbers) -> Rows:
+    """The same of members that override others, which no reference says."""
+    below, above, kind, status = told.T[:4]
+    inherits = INHERITS[kind]
+    inheriting = Pairs(below[inherits], above[inherits], status[inherits].astype(np.uint8))
+    found = overriding(symbols, makers, inheriting)
+    rows = np.empty((len(found.below), told.shape[1]), np.int32)
+    rows[:, 0], rows[:, 1], rows[:, 3] = found
+    rows[:, 2] = _EDGE_CODES[EdgeKind.OVERRIDES]
+    rows[:, 4] = _STRATEGY_CODES[Strategy.INHERITED]
+    rows[:, 5] = symbols.name_line[found.below]
+    return rows
+
+
+def edge_table(rows: Rows, nodes: int) -> Edges:
+    rows = rows[np.lexsort((*rows[:, 2:5].T, rows[:, 1], rows[:, 5], rows[:, 0]))]
+    source, target = rows[:, 0].copy(), rows[:, 1].copy()
+    return Edges(
+        source=source,
+        target=target,
+        kind=rows[:, 2].astype(np.uint8),
+        status=rows[:, 3].astype(np.uint8),
+        strategy=rows[:, 4].astype(np.uint8),
+        line=rows[:, 5].copy(),
+        first_out=_starts(np.bincount(source, minlength=nodes)),
+        first_in=_starts(np.bincount(target, minlength=nodes)),
+        by_target=np.argsort(target, kind="stable").astype(np.int32),
+    )

@@ -1,0 +1,159 @@
+"""What files use of each other: what goes on inside of what was asked about is left out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, Graph, Numbers
+from prism_atlas.core.telling import tell_edges
+from prism_atlas.core.traversal import follow, nodes_of, other_end, reach, step
+from prism_contracts.code import EdgeKind, EdgeStatus
+from prism_contracts.rpc import ExternalModule, FileDependency
+
+SYMBOLS_SHOWN_MAX = 8
+CYCLES_MAX = 5
+
+RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
+IMPORTS = EDGE_KINDS.index(EdgeKind.IMPORTS)
+REFERRING = tuple(kind for kind in EDGE_KINDS if kind is not EdgeKind.OVERRIDES)
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """Files on one side of those that were asked about. All columns are by position in `files`, in the order to tell."""
+
+    files: Numbers
+    depth: Numbers
+    through: Numbers  # the file that leads to it; NONE at depth 1
+    # Edges between it and what was asked about, in order of file; `starts` by position, empty beyond depth 1.
+    edges: Numbers
+    starts: dict[int, tuple[int, int]]
+    unsure: int  # files that only candidates lead to and that are not told
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+
+def dependencies(
+    graph: Graph, between: Graph, asked: Numbers, depth_max: int, *, forward: bool, candidates: bool
+) -> Dependencies:
+    """What some files use, or what uses them. `between` is the graph of files."""
+    edges, others = _direct(graph, asked, forward=forward)
+    known = len(np.unique(others))
+    is_sure = graph.edges.status[edges] == RESOLVED
+    sure = np.zeros(len(graph.files), np.bool_)
+    sure[others[is_sure]] = True
+    if not candidates:
+        edges, others = edges[is_sure], others[is_sure]
+    imported = np.zeros(len(graph.files), np.bool_)
+    imported[others[graph.edges.kind[edges] == IMPORTS]] = True
+    times = np.bincount(others, minlength=len(graph.files))
+    told = np.unique(others)
+    far, depth, through = _further(between, asked, told, depth_max, forward=forward, candidates=candidates)
+    order = np.lexsort((told, -times[told], ~imported[told], ~sure[told]))
+    files = np.concatenate([told[order], far]).astype(np.int32)
+    return Dependencies(
+        files,
+        np.concatenate([np.ones(len(told), np.int32), depth]),
+        np.concatenate([np.full(len(told), NONE, np.int32), through]),
+        *_runs(edges, others),
+        unsure=known - len(told),
+    )
+
+
+def tell(graph: Graph, found: Dependencies, start: int, count: int) -> Iterator[FileDependency]:
+    """Some of them, from the one at `start` on."""
+    for position in range(start, min(start + count, len(found))):
+        file = int(found.files[position])
+        first, end = found.starts.get(file, (0, 0)) if found.depth[position] == 1 else (0, 0)
+        edges = found.edges[first:end]
+        through = int(found.through[position])
+        yield FileDependency(
+            file_path=graph.path(file),
+            depth=int(found.depth[position]),
+            edges=tell_edges(graph, edges),
+            symbols=_names(graph, edges),
+            through="" if through == NONE else graph.path(through),
+        )
+
+
+def cycles(between: Graph, asked: Numbers) -> tuple[tuple[str, ...], ...]:
+    """The shortest circles of imports through any of some files, each from such a file back to it."""
+    importing = step([EdgeKind.IMPORTS], forward=True)
+    back = reach(between, asked, [importing._replace(forward=False)], len(between.files))
+    edges, imported = follow(between, asked, [importing])
+    inside = np.isin(imported, asked)
+    closing = np.flatnonzero(~inside & (back.distance[imported] != NONE))
+    order = closing[np.lexsort((edges[closing], back.distance[imported[closing]]))]
+    found = []
+    for position in order[:CYCLES_MAX]:
+        files = [int(between.edges.source[edges[position]]), int(imported[position])]
+        while back.edge[files[-1]] != NONE:
+            files.append(other_end(between, int(back.edge[files[-1]]), files[-1]))
+        found.append(tuple(map(between.path, files)))
+    return tuple(dict.fromkeys(found))
+
+
+def externals(graph: Graph, asked: Numbers) -> list[ExternalModule]:
+    """Modules from outside that some files import, the most imported first."""
+    outside = graph.externals
+    inside = np.flatnonzero(np.isin(outside.file, asked))
+    modules, first, inverse = np.unique(outside.module[inside], return_index=True, return_inverse=True)
+    pairs = np.unique(np.stack([inverse, outside.file[inside]]), axis=1)
+    files = np.bincount(pairs[0], minlength=len(modules))
+    told = []
+    for position in np.lexsort((modules, -files)):
+        one = inside[first[position]]
+        told.append(
+            ExternalModule(
+                module=graph.strings[modules[position]],
+                files=int(files[position]),
+                file_path=graph.path(int(outside.file[one])),
+                line=int(outside.line[one]),
+            )
+        )
+    return told
+
+
+def _direct(graph: Graph, asked: Numbers, *, forward: bool) -> tuple[Numbers, Numbers]:
+    """Edges over the border, and the file on the other side of each."""
+    nodes = np.concatenate([nodes_of(graph, int(file)) for file in asked])
+    edges, others = follow(graph, nodes, [step(REFERRING, forward=forward, candidate_cost=1)])
+    files = graph.files_of(others)
+    outside = ~np.isin(files, asked)
+    return edges[outside], files[outside]
+
+
+def _further(
+    between: Graph, asked: Numbers, near: Numbers, depth_max: int, *, forward: bool, candidates: bool
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Files beyond the nearest, how far they are, and the file that leads to each."""
+    nothing = np.array([], np.int32)
+    if depth_max == 1:
+        return nothing, nothing, nothing
+    way = step(REFERRING, forward=forward, candidate_cost=int(candidates))
+    told = reach(between, asked, [way], depth_max)
+    beyond = (told.distance > 1) & ~np.isin(np.arange(len(told.distance)), near)
+    far = np.flatnonzero(beyond).astype(np.int32)
+    far = far[np.lexsort((far, told.distance[far]))]
+    through = [other_end(between, int(told.edge[file]), int(file)) for file in far]
+    return far, told.distance[far], np.array(through, np.int32)
+
+
+def _runs(edges: Numbers, files: Numbers) -> tuple[Numbers, dict[int, tuple[int, int]]]:
+    """Edges in order of file, and by file where its edges begin and end."""
+    order = np.argsort(files, kind="stable")
+    names, starts = np.unique(files[order], return_index=True)
+    ends = np.append(starts, len(files))[1:]
+    return edges[order], {
+        int(name): (int(first), int(end)) for name, first, end in zip(names, starts, ends, strict=True)
+    }
+
+
+def _names(graph: Graph, edges: Numbers) -> tuple[str, ...]:
+    """What is used by edges, the most used first. A file that is used as a whole has no name here."""
+    targets, times = np.unique(graph.edges.target[edges], return_counts=True)
+    chosen = [target for target in targets[np.argsort(-times, kind="stable")] if not graph.is_file(target)]
+    names = (graph.strings[graph.symbols.qualified_name[target]] for target in chosen)
+    return tuple(dict.fromkeys(names))[:SYMBOLS_SHOWN_MAX]

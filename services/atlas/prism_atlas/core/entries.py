@@ -1,0 +1,113 @@
+"""Where the outside comes into a file, as far as names, decorators and paths tell."""
+
+from collections.abc import Iterator, Mapping
+
+from prism_atlas.core.builder import EntryRow
+from prism_atlas.core.graph import NONE
+from prism_atlas.core.links import QUIET_FLAGS
+from prism_contracts.code import CALLABLE_KINDS, Reference, ReferenceKind, Symbol, SymbolFact
+from prism_contracts.rpc import EntryKind
+from prism_graph.facts import FileFacts
+
+# What a program begins with.
+MAIN_NAMES: Mapping[str, str] = dict.fromkeys(
+    ("go", "rust", "c", "cpp", "java", "kotlin", "scala", "dart", "d", "zig", "swift", "nim"), "main"
+) | {"csharp": "Main"}
+MAIN_IN_CLASS = frozenset({"java", "kotlin", "scala", "csharp"})
+# A file of such a path is run: its name, or a folder that it is in.
+SCRIPT_NAMES = frozenset({"__main__.py", "manage.py"})
+SCRIPT_FOLDERS = frozenset({"bin", "scripts"})
+SCRIPT_LANGUAGES = frozenset(
+    {"bash", "fish", "javascript", "perl", "powershell", "python", "ruby", "typescript"}
+)
+METHODS = frozenset({"get", "post", "put", "patch", "delete", "head", "options"})
+# Of a function or a class, in the line of its decorator or annotation.
+ROUTE_DECORATORS = METHODS | frozenset(
+    {"route", "api_route", "websocket", "getmapping", "postmapping", "putmapping", "patchmapping", "deletemapping"}
+    | {"requestmapping"}
+    | {f"http{method}" for method in METHODS}
+)  # fmt: skip
+COMMAND_DECORATORS = frozenset({"command", "group", "subcommand"})
+# What a route is registered with, on what.
+REGISTRATIONS = METHODS | frozenset(
+    {"handlefunc", "handle", "route", "add_url_rule", "add_route", "add_api_route", "resources", "any"}
+)
+OWN_OBJECT = frozenset({"self", "this"})
+ROUTERS = frozenset({"app", "router", "routes", "mux", "blueprint", "bp", "r", "e"})
+
+
+def entries_of(facts: FileFacts) -> list[EntryRow]:
+    """The entry points of a file, each symbol once a kind; none of a file of tests and the like."""
+    if QUIET_FLAGS & set(facts.flags):
+        return []
+    found: dict[tuple[int, EntryKind], EntryRow] = {}
+    for entry in (*_scripts(facts), *_mains(facts), *_decorated(facts), *_registered(facts)):
+        found.setdefault((entry.symbol, entry.kind), entry)
+    return list(found.values())
+
+
+def _scripts(facts: FileFacts) -> Iterator[EntryRow]:
+    *folders, name = facts.path.split("/")
+    is_in_place = bool(SCRIPT_FOLDERS & set(folders)) and facts.language in SCRIPT_LANGUAGES
+    if name in SCRIPT_NAMES or is_in_place:
+        yield EntryRow(NONE, EntryKind.SCRIPT, 1)
+
+
+def _mains(facts: FileFacts) -> Iterator[EntryRow]:
+    main = MAIN_NAMES.get(facts.language)
+    for position, symbol in enumerate(facts.symbols):
+        is_main = symbol.name == main and symbol.kind in CALLABLE_KINDS and not symbol.bodiless
+        if is_main and (symbol.parent < 0 or facts.language in MAIN_IN_CLASS):
+            yield EntryRow(position, EntryKind.MAIN, symbol.name_line)
+
+
+def _decorated(facts: FileFacts) -> Iterator[EntryRow]:
+    """Symbols with a decorator or annotation that makes an entry of them."""
+    decorations: dict[int, list[Reference]] = {}
+    for reference in facts.references:
+        if reference.name.lower() in ROUTE_DECORATORS | COMMAND_DECORATORS:
+            decorations.setdefault(reference.line, []).append(reference)
+    if not decorations:
+        return
+    for position, symbol in enumerate(facts.symbols):
+        for reference in _above(symbol, decorations):
+            is_command = reference.name.lower() in COMMAND_DECORATORS
+            # `@get` alone may be anything; `@app.get` and `@GetMapping` are routes.
+            if (
+                is_command
+                or reference.qualifier
+                or reference.name.lower() not in METHODS
+                or reference.name[0].isupper()
+            ):
+                kind = EntryKind.COMMAND if is_command else EntryKind.ROUTE
+                yield EntryRow(position, kind, symbol.name_line)
+
+
+def _above(symbol: Symbol | SymbolFact, by_line: Mapping[int, list[Reference]]) -> Iterator[Reference]:
+    """References in the lines of a symbol that stand before its name."""
+    for line in range(symbol.start_line, symbol.name_line):
+        yield from by_line.get(line, ())
+
+
+def _registered(facts: FileFacts) -> Iterator[EntryRow]:
+    """Calls that give a router something to answer with, decorators apart."""
+    for reference in facts.references:
+        if (
+            reference.kind is ReferenceKind.CALL
+            and _is_registration(reference)
+            and not _is_decorator(reference, facts)
+        ):
+            yield EntryRow(reference.symbol, EntryKind.ROUTE, reference.line)
+
+
+def _is_registration(reference: Reference) -> bool:
+    if reference.name.lower() not in REGISTRATIONS:
+        return False
+    owner, _, router = reference.qualifier.lower().rpartition(".")
+    # An object that registers with what it has is a router itself.
+    is_router = router in ROUTERS and owner not in OWN_OBJECT
+    return is_router or (reference.name in {"HandleFunc", "Handle"} and router == "http")
+
+
+def _is_decorator(reference: Reference, facts: FileFacts) -> bool:
+    return any(symbol.start_line <= reference.line < symbol.name_line for symbol in facts.symbols)

@@ -1,0 +1,144 @@
+"""Folders beside components: how components are called, and where the two ways of dividing files disagree."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from math import log
+
+import numpy as np
+
+from prism_atlas.core.graph import NONE
+from prism_atlas.core.snapshot import Snapshot
+from prism_contracts.rpc import Divergence, Outlier, Spread
+
+# A folder that agrees less with a component is no name of it.
+NAME_FIT_MIN = 0.3
+# Of fewer files nothing can be said.
+SPREAD_FILES_MIN = 4
+# A folder or a component of which less is in one place is spread over several.
+MAIN_SHARE_MIN = 0.6
+PLACES_SHOWN_MAX = 5
+
+
+def folder_of(path: str) -> str:
+    """The folder of a file; `.` at the top."""
+    return path.rpartition("/")[0] or "."
+
+
+def component_names(snapshot: Snapshot) -> list[str]:
+    """The name of each component: the folder that has most of it and little else, or the file that most hangs on.
+
+    Fit is the harmonic mean of two shares: of the component's files that are in the folder, and of the folder's that are
+    in the component. The better it is, the earlier a component chooses.
+    """
+    members = component_files(snapshot)
+    paths = [[snapshot.graph.path(file) for file in files] for files in members]
+    sizes = Counter(folder for group in paths for path in group for folder in _folders(path))
+    choices = [_fits(group, sizes) for group in paths]
+    names = [snapshot.graph.path(_central(snapshot, files)) for files in members]
+    taken: set[str] = set()
+    for number in sorted(
+        range(len(names)), key=lambda number: -choices[number][0][0] if choices[number] else 0.0
+    ):
+        free = (folder for _, folder in choices[number] if folder not in taken)
+        names[number] = next(free, names[number])
+        taken.add(names[number])
+    return names
+
+
+def component_files(snapshot: Snapshot) -> list[list[int]]:
+    """The files of each component, those first that most hangs on."""
+    component = snapshot.communities.component
+    groups: list[list[int]] = [[] for _ in range(int(component.max(initial=NONE)) + 1)]
+    for file in np.argsort(-snapshot.ranks.file, kind="stable").tolist():
+        if component[file] != NONE:
+            groups[component[file]].append(file)
+    return groups
+
+
+def divergence(snapshot: Snapshot, names: Sequence[str], limit: int) -> Divergence:
+    """Where folders and components disagree, of files that are in a component."""
+    graph = snapshot.graph
+    # Those first that most hangs on.
+    placed = [
+        file
+        for file in np.argsort(-snapshot.ranks.file, kind="stable").tolist()
+        if snapshot.communities.component[file] != NONE
+    ]
+    components = [names[snapshot.communities.component[file]] for file in placed]
+    paths = [graph.path(file) for file in placed]
+    folders = [folder_of(path) for path in paths]
+    by_folder, by_component = _counts(folders, components), _counts(components, folders)
+    return Divergence(
+        agreement=round(agreement(folders, components), 3),
+        folders=tuple(_spreads(by_folder))[:limit],
+        components=tuple(_spreads(by_component))[:limit],
+        outliers=tuple(islice(_outliers(paths, components, by_folder), limit)),
+    )
+
+
+def agreement(first: Sequence[str], second: Sequence[str]) -> float:
+    """Normalized mutual information of two ways of dividing the same things (Strehl & Ghosh, 2002; arithmetic mean)."""
+    entropies = _entropy(Counter(first)) + _entropy(Counter(second))
+    if entropies == 0:
+        return 1.0
+    return 2 * (entropies - _entropy(Counter(zip(first, second, strict=True)))) / entropies
+
+
+def _entropy(counts: Counter[str] | Counter[tuple[str, str]]) -> float:
+    total = counts.total()
+    return -sum(count / total * log(count / total) for count in counts.values())
+
+
+def _folders(path: str) -> Iterator[str]:
+    """The folders around a file, innermost first, without the top."""
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
+def _fits(paths: Sequence[str], sizes: Counter[str]) -> list[tuple[float, str]]:
+    """How well folders fit a component, best first; of equal ones the inner one first."""
+    shared = Counter(folder for path in paths for folder in _folders(path))
+    fits = [(2 * count / (len(paths) + sizes[folder]), folder) for folder, count in shared.items()]
+    return sorted(
+        (fit for fit in fits if fit[0] >= NAME_FIT_MIN), key=lambda fit: (-fit[0], -len(fit[1]), fit[1])
+    )
+
+
+def _central(snapshot: Snapshot, files: Sequence[int]) -> int:
+    return max(files, key=lambda file: (snapshot.ranks.file[file], -file))
+
+
+def _counts(first: Sequence[str], second: Sequence[str]) -> dict[str, Counter[str]]:
+    counts: dict[str, Counter[str]] = {}
+    for one, other in zip(first, second, strict=True):
+        counts.setdefault(one, Counter())[other] += 1
+    return counts
+
+
+def _spreads(counts: Mapping[str, Counter[str]]) -> list[Spread]:
+    """Those that are spread over several, the largest first."""
+    spread = [
+        (name, over) for name, over in counts.items() if over.total() >= SPREAD_FILES_MIN and _is_spread(over)
+    ]
+    spread.sort(key=lambda one: (-one[1].total(), one[0]))
+    return [
+        Spread(name=name, files=over.total(), over=dict(over.most_common(PLACES_SHOWN_MAX)))
+        for name, over in spread
+    ]
+
+
+def _outliers(
+    paths: Sequence[str], components: Sequence[str], by_folder: Mapping[str, Counter[str]]
+) -> Iterator[Outlier]:
+    """Files that are in another component than most of their folder."""
+    for path, component in zip(paths, components, strict=True):
+        over = by_folder[folder_of(path)]
+        if over.total() >= SPREAD_FILES_MIN and not _is_spread(over):
+            main = max(over, key=lambda name: (over[name], name))
+            if component != main:
+                yield Outlier(file_path=path, component=component, folder_component=main)
+
+
+def _is_spread(over: Counter[str]) -> bool:
+    return max(over.values()) < MAIN_SHARE_MIN * over.total()

@@ -1,0 +1,236 @@
+"""The graph of a repository, to be read: files, symbols, and which of them refers to which.
+
+Columns of numbers, no object a node: a graph of a million edges is mapped from a file in a millisecond. Immutable.
+
+A *node* is a symbol or a file. Symbols come first, in order of their file's path and of their position in it; then one
+node a file, in order of path, which stands for its top level and for the module that an import means. So the node of
+file `f` is `len(symbols) + f`. Texts are numbers too: positions in one table of strings in order of their UTF-8 bytes.
+"""
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, SymbolKind
+from prism_contracts.rpc import EntryKind
+
+Numbers = NDArray[np.int32]
+Codes = NDArray[np.uint8]
+
+# What the codes in columns stand for.
+SYMBOL_KINDS = tuple(SymbolKind)
+EDGE_KINDS = tuple(EdgeKind)
+EDGE_STATUSES = tuple(EdgeStatus)
+STRATEGIES = tuple(Strategy)
+ENTRY_KINDS = tuple(EntryKind)
+
+NONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Strings:
+    """Distinct texts in order of their UTF-8 bytes. The first is the empty one."""
+
+    data: NDArray[np.uint8]  # all of them, one after the other
+    ends: NDArray[np.int64]  # where each ends in `data`
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, string: int) -> str:
+        return self._bytes(int(string)).decode()
+
+    def find(self, text: str) -> int:
+        """The number of a text, or NONE."""
+        wanted = text.encode()
+        found = bisect_left(range(len(self)), wanted, key=self._bytes)
+        return found if found < len(self) and self._bytes(found) == wanted else NONE
+
+    def beginning(self, prefix: str) -> range:
+        """The numbers of all texts that begin so."""
+        wanted = prefix.encode()
+        first = bisect_left(range(len(self)), wanted, key=self._bytes)
+        end = bisect_left(range(len(self)), wanted + b"\xff", key=self._bytes)  # no UTF-8 has this byte
+        return range(first, end)
+
+    def _bytes(self, string: int) -> bytes:
+        start = self.ends[string - 1] if string else 0
+        return self.data[start : self.ends[string]].tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Indexed files, in order of path."""
+
+    path: Numbers  # string
+    id: Numbers  # string: id of the file point
+    generation: Numbers  # string: the content that the rest was read from
+    language: Numbers  # string
+    flags: Numbers  # string: letters of what it is for, as on the file point
+    lines: Numbers
+    first_symbol: (
+        Numbers  # node; one more than files, so that symbols of `f` end where those of `f + 1` begin
+    )
+
+    def __len__(self) -> int:
+        return len(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """Definitions. Lines as in `prism_contracts.code.Symbol`."""
+
+    file: Numbers
+    name: Numbers  # string
+    qualified_name: Numbers  # string
+    kind: Codes  # of SYMBOL_KINDS
+    start_line: Numbers
+    end_line: Numbers
+    name_line: Numbers
+    exported: NDArray[np.bool_]
+    parent: Numbers  # node of the enclosing symbol, or NONE
+    by_name: Numbers  # nodes in order of name
+    by_qualified_name: Numbers  # nodes in order of qualified name
+
+    def __len__(self) -> int:
+        return len(self.file)
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """One a reference and what it means, in order of source and line."""
+
+    source: Numbers  # node: what encloses the reference
+    target: Numbers  # node
+    kind: Codes  # of EDGE_KINDS
+    status: Codes  # of EDGE_STATUSES
+    strategy: Codes  # of STRATEGIES
+    line: Numbers  # of the reference, in the file of the source
+    first_out: NDArray[np.int64]  # by node, and one more: where the edges of a source begin
+    first_in: NDArray[np.int64]  # by node, and one more: where those of a target begin in `by_target`
+    by_target: Numbers  # edges in order of target, then of source
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Externals:
+    """Imports that mean no file of the repository, in order of file and line."""
+
+    file: Numbers
+    module: Numbers  # string: as it is spelled
+    line: Numbers
+    first: Numbers  # by file, and one more: where those of a file begin
+
+    def __len__(self) -> int:
+        return len(self.file)
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Where the outside comes in, in order of node, each node once a kind."""
+
+    node: Numbers
+    kind: Codes  # of ENTRY_KINDS
+    line: Numbers
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """All of a repository. A node or an edge is a number, and so is a file: nothing here makes an object of one."""
+
+    strings: Strings
+    files: Files
+    symbols: Symbols
+    edges: Edges
+    externals: Externals
+    entries: Entries
+
+    @property
+    def nodes(self) -> int:
+        """How many."""
+        return len(self.symbols) + len(self.files)
+
+    def file_node(self, file: int) -> int:
+        """The node of a file."""
+        return len(self.symbols) + file
+
+    def file_of(self, node: int) -> int:
+        """The file of a node."""
+        symbols = len(self.symbols)
+        return node - symbols if node >= symbols else int(self.symbols.file[node])
+
+    def node_files(self) -> Numbers:
+        """The file of every node."""
+        return np.concatenate([self.symbols.file, np.arange(len(self.files), dtype=np.int32)])
+
+    def files_of(self, nodes: Numbers) -> Numbers:
+        """The file of each node."""
+        files = nodes - np.int32(len(self.symbols))
+        inside = files < 0
+        files[inside] = self.symbols.file[nodes[inside]]
+        return files
+
+    def flagged(self, letter: str) -> NDArray[np.bool_]:
+        """By file, whether its flags have a letter."""
+        flags = np.unique(self.files.flags)
+        return np.isin(self.files.flags, [flag for flag in flags if letter in self.strings[flag]])
+
+    def is_file(self, node: int) -> bool:
+        """Whether a node is a file, not a symbol."""
+        return node >= len(self.symbols)
+
+    def path(self, file: int) -> str:
+        """The path of a file."""
+        return self.strings[self.files.path[file]]
+
+    def find_file(self, path: str) -> int:
+        """The file of a path, or NONE."""
+        string = self.strings.find(path)
+        found = int(np.searchsorted(self.files.path, string))
+        return found if string >= 0 and found < len(self.files) and self.files.path[found] == string else NONE
+
+    def symbols_of(self, file: int) -> range:
+        """The symbols of a file, in order."""
+        return range(int(self.files.first_symbol[file]), int(self.files.first_symbol[file + 1]))
+
+    def named(self, name: str) -> Numbers:
+        """The symbols of a name, in order of path and position."""
+        return _those(self.symbols.name, self.symbols.by_name, self._numbers(name))
+
+    def qualified(self, qualified_name: str) -> Numbers:
+        """The symbols of a qualified name, in order of path and position."""
+        return _those(
+            self.symbols.qualified_name, self.symbols.by_qualified_name, self._numbers(qualified_name)
+        )
+
+    def qualified_within(self, qualified_name: str) -> Numbers:
+        """The symbols whose qualified name says that one of this name encloses them, in order of qualified name."""
+        inside = self.strings.beginning(f"{qualified_name}.")
+        return _those(self.symbols.qualified_name, self.symbols.by_qualified_name, inside)
+
+    def edges_out(self, node: int) -> slice:
+        """The edges that leave a node: a slice of every column of `edges`."""
+        return slice(int(self.edges.first_out[node]), int(self.edges.first_out[node + 1]))
+
+    def edges_in(self, node: int) -> Numbers:
+        """The edges that lead to a node."""
+        first, end = self.edges.first_in[node], self.edges.first_in[node + 1]
+        return self.edges.by_target[first:end]
+
+    def _numbers(self, text: str) -> range:
+        string = self.strings.find(text)
+        return range(string, string + (string != NONE))
+
+
+def _those(column: Numbers, order: Numbers, wanted: range) -> Numbers:
+    """What holds one of some numbers, by what is in order of the column."""
+    first = bisect_left(order, wanted.start, key=column.__getitem__)
+    end = bisect_left(order, wanted.stop, first, key=column.__getitem__)
+    return order[first:end]

@@ -1,0 +1,182 @@
+"""Trees of a graph: who calls a symbol, what it calls, what is above and below a type.
+
+Breadth first and bounded: each node is expanded once, of its children the surest are shown and the others counted.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
+from prism_atlas.core.overriding import MAKERS
+from prism_atlas.core.traversal import BY_NAME, Step, follow, step, within
+from prism_contracts.code import TYPE_KINDS, EdgeKind, SymbolKind
+
+TEST = "t"
+# Of a whole tree, whatever its depth.
+BRANCHES_MAX = 400
+
+IS_TYPE = np.isin(SYMBOL_KINDS, list(TYPE_KINDS))
+CONSTRUCTOR = SYMBOL_KINDS.index(SymbolKind.CONSTRUCTOR)
+
+
+class Way(NamedTuple):
+    """How a tree grows: along which edges, and from which nodes when it goes on from one."""
+
+    steps: tuple[Step, ...]
+    stand_for: Callable[[Graph, int], Numbers]
+
+
+class Link(NamedTuple):
+    """All edges between a branch and the one above it, as one. The surest stands for them."""
+
+    node: int
+    edge: int
+    lines: tuple[int, ...]  # of the edges, ascending
+
+
+@dataclass(slots=True)
+class Branch:
+    """A place in a tree."""
+
+    link: Link
+    parent: int  # position of the branch above, NONE directly below the root
+    depth: int  # from 1
+    # Position of the branch where the same node is expanded; NONE if it is here or nowhere.
+    same: int = NONE
+    recursive: bool = False  # the same node is above
+    left_out: int = 0  # further children
+
+
+@dataclass(slots=True)
+class Tree:
+    """What hangs on a root. A branch comes behind the one above it."""
+
+    total: int  # directly below the root, shown or not
+    branches: list[Branch] = field(default_factory=list)
+
+
+def callers(*, candidates: bool) -> Way:
+    """To who calls a symbol, or calls what it overrides."""
+    along = _steps([EdgeKind.CALLS], candidates=candidates, forward=False)
+    return Way((along, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=True)), with_makers)
+
+
+def callees(*, candidates: bool) -> Way:
+    """To what a symbol calls, or may run in the place of what it calls."""
+    along = _steps([EdgeKind.CALLS], candidates=candidates, forward=True)
+    return Way((along, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=False)), what_runs)
+
+
+def supertypes(*, candidates: bool) -> Way:
+    """To what a type extends or implements."""
+    return Way((_steps(INHERITANCE, candidates=candidates, forward=True),), alone)
+
+
+def subtypes(*, candidates: bool) -> Way:
+    """To what extends or implements a type."""
+    return Way((_steps(INHERITANCE, candidates=candidates, forward=False),), alone)
+
+
+def grow(graph: Graph, roots: Numbers, way: Way, depth_max: int, *, width: int, start: int = 0) -> Tree:
+    """The tree below some nodes, which are one symbol. `width` bounds the children of each node; those of the root are
+    shown from the one at `start` on.
+    """
+    below = _Children(graph, roots, way.steps)
+    tree = Tree(len(below))
+    _add(tree, below.shown(start, width), NONE, 1)
+    expanded = dict.fromkeys(roots.tolist(), NONE)
+    # More branches come behind while those before are looked at.
+    for position, branch in enumerate(tree.branches):
+        node = branch.link.node
+        if node in expanded:
+            branch.same = expanded[node]
+            branch.recursive = branch.same == NONE or branch.same in _above(tree, position)
+        elif branch.depth < depth_max and _leads_on(graph, branch.link.edge):
+            expanded[node] = position
+            below = _Children(graph, way.stand_for(graph, node), way.steps)
+            room = min(width, BRANCHES_MAX - len(tree.branches))
+            branch.left_out = max(0, len(below) - room)
+            _add(tree, below.shown(0, room), position, branch.depth + 1)
+    return tree
+
+
+def alone(_: Graph, node: int) -> Numbers:
+    """Nothing else stands for a node."""
+    return np.array([node], np.int32)
+
+
+def with_makers(graph: Graph, node: int) -> Numbers:
+    """Who makes an object of a type calls the type, or what makes it."""
+    return np.append(np.int32(node), _makers(graph, node))
+
+
+def what_runs(graph: Graph, node: int) -> Numbers:
+    """What a symbol does is done by all that is in it; but if a type is called, what makes it runs."""
+    if not graph.is_file(node) and IS_TYPE[graph.symbols.kind[node]]:
+        return with_makers(graph, node)
+    return within(graph, node)
+
+
+INHERITANCE = (EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
+
+
+def _steps(kinds: Iterable[EdgeKind], *, candidates: bool, forward: bool) -> Step:
+    return step(kinds, forward=forward, candidate_cost=int(candidates))
+
+
+def _makers(graph: Graph, node: int) -> Numbers:
+    if graph.is_file(node) or not IS_TYPE[graph.symbols.kind[node]]:
+        return np.array([], np.int32)
+    symbols = graph.symbols
+    names = [graph.strings.find(name) for name in MAKERS]
+    inside = np.asarray(graph.symbols_of(graph.file_of(node)), np.int32)
+    makes = (symbols.kind[inside] == CONSTRUCTOR) | np.isin(symbols.name[inside], names)
+    return np.compress((symbols.parent[inside] == node) & makes, inside)
+
+
+def _add(tree: Tree, links: Iterable[Link], parent: int, depth: int) -> None:
+    tree.branches.extend(Branch(link, parent, depth) for link in links)
+
+
+def _leads_on(graph: Graph, edge: int) -> bool:
+    """Whether an edge is followed further: what only a name speaks for, which others have too, is told and no more."""
+    return int(graph.edges.strategy[edge]) != BY_NAME
+
+
+def _above(tree: Tree, position: int) -> Iterator[int]:
+    while (position := tree.branches[position].parent) != NONE:
+        yield position
+
+
+class _Children:
+    """The nodes that one step leads to: the surest first, tests last among them, then in order of path and line."""
+
+    def __init__(self, graph: Graph, nodes: Numbers, steps: Sequence[Step]) -> None:
+        edges, others = follow(graph, nodes, steps)
+        # What goes on inside is no child, but that a node leads to itself is told.
+        told = ~np.isin(others, nodes) | (graph.edges.source[edges] == graph.edges.target[edges])
+        edges, others = edges[told], others[told]
+        status = graph.edges.status[edges]
+        order = np.lexsort((edges, status, others))
+        self._graph = graph
+        self._edges = edges[order]
+        self._nodes, self._starts = np.unique(others[order], return_index=True)
+        best = self._edges[self._starts]
+        in_test = graph.flagged(TEST)[graph.files_of(self._nodes)]
+        self._order = np.lexsort((best, in_test, graph.edges.status[best]))
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def shown(self, start: int, count: int) -> list[Link]:
+        """`count` of them, from the one at `start` on."""
+        return [self._link(int(position)) for position in self._order[start : start + max(count, 0)]]
+
+    def _link(self, position: int) -> Link:
+        ends = np.append(self._starts[1:], len(self._edges))
+        edges = self._edges[self._starts[position] : ends[position]]
+        lines = np.unique(self._graph.edges.line[edges])
+        return Link(int(self._nodes[position]), int(edges[0]), tuple(lines.tolist()))

@@ -1,0 +1,167 @@
+"""What hangs on symbols that change: everything that uses them, directly or through others.
+
+lines of a diff ▶ the symbols that they are in ▶ who uses those, and who uses these
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prism_atlas.core.diffs import Side
+from prism_atlas.core.graph import EDGE_STATUSES, NONE, Graph, Numbers
+from prism_atlas.core.traversal import Step, follow, nodes_of, reach, step
+from prism_contracts.code import EdgeKind, EdgeStatus
+
+TEST = "t"
+RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
+# A test is told if it comes to a changed symbol over so many others, however near the rest is asked for.
+TEST_DEPTH_MIN = 6
+SIGNATURE_LINES_MAX = 30
+
+USES = (
+    EdgeKind.CALLS,
+    EdgeKind.REFERENCES,
+    EdgeKind.ASSIGNS,
+    EdgeKind.EXTENDS,
+    EdgeKind.IMPLEMENTS,
+)
+
+
+# By node, how much hangs on it.
+Ranks = NDArray[np.float32]
+
+
+class Touched(NamedTuple):
+    """A symbol that a change touches, or the top level of a file."""
+
+    node: int
+    signature: bool  # the change is, also, in the lines that say how it is called
+
+
+class Affected(NamedTuple):
+    """What uses what was changed: columns, the most certain and nearest first."""
+
+    nodes: Numbers
+    distance: Numbers
+    edge: Numbers  # by which it uses what is one nearer
+    resolved: NDArray[np.bool_]  # every edge of that way is
+    in_test: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def at(self, chosen: NDArray[Any] | slice) -> "Affected":
+        """Some of them."""
+        nodes, distance, edge, resolved, in_test = self
+        return Affected(nodes[chosen], distance[chosen], edge[chosen], resolved[chosen], in_test[chosen])
+
+
+def affected(graph: Graph, rank: Ranks, changed: Numbers, depth_max: int, *, candidates: bool) -> Affected:
+    """All that uses some symbols over at most `depth_max` edges, and tests over some more.
+
+    Told and not followed is who overrides a changed member, who may use a changed symbol by a name that others have too,
+    and who imports one without a use that is known.
+    """
+    depth = max(depth_max, TEST_DEPTH_MIN)
+    sure = reach(graph, changed, _users(candidates=False), depth)
+    every = reach(graph, changed, _users(candidates=True), depth) if candidates else sure
+    resolved = sure.distance != NONE
+    distance = np.where(resolved, sure.distance, every.distance)
+    edge = np.where(resolved, sure.edge, every.edge)
+    _add_leaves(graph, changed, distance, edge, resolved, candidates=candidates)
+    nodes = np.flatnonzero(distance > 0).astype(np.int32)
+    in_test = graph.flagged(TEST)[graph.files_of(nodes)]
+    found = Affected(nodes, distance[nodes], edge[nodes], resolved[nodes], in_test)
+    found = found.at((found.distance <= depth_max) | in_test)
+    return found.at(np.lexsort((found.nodes, -rank[found.nodes], ~found.resolved, found.distance)))
+
+
+def touched(graph: Graph, file: int, sides: Iterable[Side], lines: Sequence[str]) -> list[Touched]:
+    """The innermost symbols of an indexed file that hold what was changed in it; its top level for what none holds."""
+    owners = _owners(graph, file, len(lines))
+    signature: dict[int, bool] = {}
+    for side in sides:
+        for line in side.changed:
+            node = int(owners[line])
+            signature[node] = signature.get(node, False) or _in_signature(graph, node, line, lines)
+        for line, indent in side.gaps:
+            signature.setdefault(_owner_of_gap(graph, file, line, indent, lines), False)
+    return [Touched(node, changed) for node, changed in sorted(signature.items())]
+
+
+def _users(*, candidates: bool) -> tuple[Step, ...]:
+    """Back from what is used; and to what a member overrides, as who calls that may run it."""
+    sure = int(candidates)
+    return (
+        step(USES, forward=False, candidate_cost=sure)._replace(by_name=False),
+        step([EdgeKind.OVERRIDES], forward=True, candidate_cost=sure),
+    )
+
+
+def _add_leaves(
+    graph: Graph,
+    changed: Numbers,
+    distance: Numbers,
+    edge: Numbers,
+    resolved: NDArray[np.bool_],
+    *,
+    candidates: bool,
+) -> None:
+    sure = int(candidates)
+    using, importing = (
+        follow(graph, changed, [step(kinds, forward=False, candidate_cost=sure)])
+        for kinds in ((EdgeKind.OVERRIDES, *USES), (EdgeKind.IMPORTS,))
+    )
+    reached = np.append(np.flatnonzero(distance != NONE).astype(np.int32), using.nodes)
+    alone = ~np.isin(graph.files_of(importing.nodes), graph.files_of(reached))
+    edges = np.concatenate([using.edges, importing.edges[alone]])
+    nodes = np.concatenate([using.nodes, importing.nodes[alone]])
+    fresh = distance[nodes] == NONE
+    # The surest last, as of several edges to a node the last one stays.
+    order = np.argsort(-graph.edges.status[edges[fresh]].astype(np.int8), kind="stable")
+    edges, nodes = edges[fresh][order], nodes[fresh][order]
+    distance[nodes], edge[nodes], resolved[nodes] = 1, edges, graph.edges.status[edges] == RESOLVED
+
+
+def _owners(graph: Graph, file: int, lines: int) -> Numbers:
+    """By number of a line the innermost symbol that has it, else the file."""
+    symbols = nodes_of(graph, file)[:-1]
+    start, end = graph.symbols.start_line[symbols], graph.symbols.end_line[symbols]
+    owners = np.full(max(lines, int(end.max(initial=0))) + 2, graph.file_node(file), np.int32)
+    for position in np.lexsort((start, start - end)):
+        owners[start[position] : end[position] + 1] = symbols[position]
+    return owners
+
+
+def _in_signature(graph: Graph, node: int, line: int, lines: Sequence[str]) -> bool:
+    """Whether a line is one of those from a symbol's name on until all brackets are closed."""
+    if graph.is_file(node):
+        return False
+    name_line = int(graph.symbols.name_line[node])
+    depth = 0
+    for number, text in enumerate(lines[name_line - 1 : name_line - 1 + SIGNATURE_LINES_MAX], name_line):
+        depth += sum(map(text.count, "([")) - sum(map(text.count, ")]"))
+        if number == line:
+            return True
+        if depth <= 0:
+            return False
+    return False
+
+
+def _owner_of_gap(graph: Graph, file: int, line: int, indent: int, lines: Sequence[str]) -> int:
+    """The innermost symbol that has the lines before and behind a gap; or that ends before it, if what stood in the gap
+    is indented as what is in the symbol.
+    """
+    symbols = nodes_of(graph, file)[:-1]
+    start, end = graph.symbols.start_line[symbols], graph.symbols.end_line[symbols]
+    around = symbols[(start <= line) & (end > line)]
+    ending = [node for node in symbols[end == line] if _indent(graph, node, lines) < indent]
+    inner = ending or around.tolist() or [graph.file_node(file)]
+    return int(max(inner, key=lambda node: 0 if graph.is_file(node) else graph.symbols.start_line[node]))
+
+
+def _indent(graph: Graph, node: int, lines: Sequence[str]) -> int:
+    text = lines[graph.symbols.name_line[node] - 1]
+    return len(text) - len(text.lstrip())

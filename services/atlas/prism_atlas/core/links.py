@@ -1,0 +1,84 @@
+"""Which file hangs on which: the edges between symbols, added up."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, Graph, Numbers
+from prism_contracts.code import EdgeKind, EdgeStatus
+
+# What an edge says about its target's importance. An import comes with the uses that it is for.
+IMPORT_WEIGHT = 0.5
+# Of all candidates of one reference together: at most one of them is meant.
+CANDIDATE_WEIGHT = 0.3
+# Of what tests, generated, vendored and minified code and documentation use: they use everything.
+QUIET_WEIGHT = 0.1
+QUIET_FLAGS = frozenset("gvmdt")
+
+_IMPORTS = EDGE_KINDS.index(EdgeKind.IMPORTS)
+_OVERRIDES = EDGE_KINDS.index(EdgeKind.OVERRIDES)
+_RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
+
+Weights = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Pairs of different files of which the first uses the second, in order of the first, then of the second."""
+
+    source: Numbers  # file
+    target: Numbers  # file
+    weight: NDArray[np.float32]  # of the edges between them, added up
+    resolved: Numbers  # edges
+    candidates: Numbers  # edges
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+def file_links(graph: Graph) -> Links:
+    """The links of a graph."""
+    files = graph.node_files()
+    source, target = files[graph.edges.source], files[graph.edges.target]
+    between = np.flatnonzero((source != target) & (graph.edges.kind != _OVERRIDES))
+    pairs = source[between].astype(np.int64) * len(graph.files) + target[between]
+    distinct, pair = np.unique(pairs, return_inverse=True)
+    is_resolved = graph.edges.status[between] == _RESOLVED
+    count = len(distinct)
+    return Links(
+        source=(distinct // max(len(graph.files), 1)).astype(np.int32),
+        target=(distinct % max(len(graph.files), 1)).astype(np.int32),
+        weight=np.bincount(pair, edge_weights(graph)[between], count).astype(np.float32),
+        resolved=np.bincount(pair, is_resolved, count).astype(np.int32),
+        candidates=np.bincount(pair, ~is_resolved, count).astype(np.int32),
+    )
+
+
+def edge_weights(graph: Graph) -> Weights:
+    """What each edge says about its target's importance."""
+    edges = graph.edges
+    weights = np.where(edges.kind == _IMPORTS, IMPORT_WEIGHT, 1.0)
+    weights[edges.kind == _OVERRIDES] = 0.0  # no use, but what follows from inheriting
+    weights *= np.where(edges.status == _RESOLVED, 1.0, CANDIDATE_WEIGHT / _alternatives(graph))
+    weights *= np.where(quiet_files(graph)[graph.node_files()[edges.source]], QUIET_WEIGHT, 1.0)
+    return weights
+
+
+def quiet_files(graph: Graph) -> NDArray[np.bool_]:
+    """By file, whether it says little about what matters."""
+    distinct, flags = np.unique(graph.files.flags, return_inverse=True)
+    quiet = [bool(QUIET_FLAGS & set(graph.strings[string])) for string in distinct]
+    return np.array(quiet, np.bool_)[flags]
+
+
+def _alternatives(graph: Graph) -> Weights:
+    """By edge, how many there are from the same source and line to symbols of the same name."""
+    edges = graph.edges
+    names = np.concatenate([graph.symbols.name, -1 - np.arange(len(graph.files), dtype=np.int32)])
+    pair = edges.source.astype(np.int64) << 32 | names[edges.target].astype(np.uint32)
+    _, pairs = np.unique(pair, return_inverse=True)
+    _, group, counts = np.unique(
+        pairs.astype(np.int64) << 32 | edges.line, return_inverse=True, return_counts=True
+    )
+    return counts[group].astype(np.float64)

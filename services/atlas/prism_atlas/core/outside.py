@@ -1,0 +1,132 @@
+"""What a change of one file can change in what the references of others mean.
+
+What a reference means depends on definitions of its name, and on what the names around it stand for. So a file is looked at
+again if it holds one of the names that another file *says* something else about; a name that stands for such a name, because
+it is imported, inherits, is made or declared of it, counts as well. Names are compared without their places: more files than
+needed may be looked at, never fewer.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from functools import lru_cache
+from itertools import product
+from typing import NamedTuple
+
+from prism_contracts.code import ReferenceKind
+from prism_graph.facts import FileFacts
+from prism_graph.modules import key, keys
+from prism_graph.program import Program
+from prism_graph.unit import Unit
+
+_NAME = re.compile(r"[^\W\d]\w*")
+# Before the last part of a module, which is no name of the program.
+_MODULE = "import "
+_WHOLE_FILES_MAX = 1_000
+
+
+class Statement(NamedTuple):
+    """Something that a file tells others, without its lines."""
+
+    names: frozenset[str]  # that it is about
+    said: tuple[Hashable, ...]
+    module: str = ""  # of which everything is brought in
+
+
+def touched_names(program: Program, before: Unit | None, after: Unit | None) -> set[str]:
+    """The names of which a file says something else than before. None stands for a file that is not there."""
+    old, new = _statements(before), _statements(after)
+    names: set[str] = set()
+    for statement in (old - new) + (new - old):
+        names |= statement.names
+        if statement.module and (unit := after or before):
+            names |= _brought(program, unit, statement.module)
+    return names
+
+
+def names_held(unit: Unit, facts: FileFacts) -> set[str]:
+    """The names that a file uses, and the modules that it looks for."""
+    held: set[str] = set()
+    for reference in facts.references:
+        held |= _parts(reference.name) | _parts(reference.qualifier) | _parts(reference.alias)
+        if reference.kind is ReferenceKind.IMPORT:
+            held.add(_MODULE + key(unit.file, reference.qualifier))
+            held.add(_MODULE + reference.name)
+    for binding in facts.bindings:
+        held |= _parts(binding.type) | _parts(binding.made_by)
+    return held
+
+
+def names_passed_on(unit: Unit) -> Iterator[tuple[str, str]]:
+    """Pairs of names: what the first stands for decides what the second does."""
+    for local, imports in unit.imports.items():
+        for taken in imports:
+            modules = {_MODULE + key(unit.file, taken.module), _MODULE + taken.name}
+            yield from product(_parts(taken.name) | modules, _parts(local))
+    spelled = [
+        *((owner, one) for owner, bases in unit.bases.items() for one in bases),
+        *((name, one) for (_, name), made in unit.variables.items() for one in made),
+        *((name, one) for name, one in unit.returns.items()),
+    ]
+    for name, one in spelled:
+        for part in _parts(one.type) | _parts(one.made_by):
+            yield part, _last(name)
+
+
+def _statements(unit: Unit | None) -> Counter[Statement]:
+    if unit is None:
+        return Counter()
+    return Counter((*_of_file(unit), *_of_imports(unit), *_of_values(unit)))
+
+
+def _of_file(unit: Unit) -> Iterator[Statement]:
+    stem = unit.file.path.rpartition("/")[2].partition(".")[0]
+    yield Statement(
+        frozenset({*(_MODULE + one for one in keys(unit.file)), *_parts(stem)}), (unit.file, unit.scope)
+    )
+    for definition in unit.definitions:
+        yield Statement(
+            frozenset({definition.name}), ("definition", definition._replace(parent=-1), unit.language)
+        )
+
+
+def _of_imports(unit: Unit) -> Iterator[Statement]:
+    for local, imports in unit.imports.items():
+        for one in imports:
+            yield Statement(frozenset({_last(local)}), ("import", local, one.name, one.module))
+    for module in unit.wildcards:
+        yield Statement(frozenset(), ("wildcard", module), module)
+
+
+def _of_values(unit: Unit) -> Iterator[Statement]:
+    for owner, bases in unit.bases.items():
+        for one in bases:
+            yield Statement(frozenset({_last(owner)}), ("base", owner, one.type, one.inside))
+    for place, made in unit.variables.items():
+        for one in made:
+            yield Statement(frozenset({place[1]}), ("variable", place, one.type, one.made_by, one.inside))
+    for name, one in unit.returns.items():
+        yield Statement(frozenset({_last(name)}), ("return", name, one.type, one.made_by))
+
+
+def _brought(program: Program, unit: Unit, module: str) -> set[str]:
+    """The names that come in with all that a module has."""
+    names: set[str] = set()
+    todo, seen = [(unit, module)], set[str]()
+    while todo and len(seen) <= _WHOLE_FILES_MAX:
+        importer, wanted = todo.pop()
+        for other in program.locate(importer, wanted).units:
+            if other.id not in seen:
+                seen.add(other.id)
+                names |= {definition.name for definition in other.definitions} | set(other.imports)
+                todo += [(other, further) for further in other.wildcards]
+    return names
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+@lru_cache(maxsize=50_000)
+def _parts(text: str) -> frozenset[str]:
+    return frozenset((text,)) if text.isidentifier() else frozenset(_NAME.findall(text))

@@ -1,0 +1,94 @@
+"""Which members of types override which: what a call to one may run instead.
+
+subtypes and supertypes by edges ▶ all above each type ▶ members of a type that a type above it has as well
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prism_atlas.core.graph import EDGE_KINDS, SYMBOL_KINDS, Codes, Numbers, Symbols
+from prism_contracts.code import EdgeKind, SymbolKind
+
+# Types above a type that are looked at, one above the other.
+HEIGHT_MAX = 20
+
+OVERRIDABLE = np.isin(SYMBOL_KINDS, [SymbolKind.METHOD, SymbolKind.FUNCTION, SymbolKind.PROPERTY])
+INHERITS = np.isin(EDGE_KINDS, [EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS])
+# Members that make an object: whoever makes one of a supertype never runs that of a subtype.
+MAKERS = frozenset({"__init__", "__new__", "constructor", "initialize", "init", "new"})
+
+Keys = NDArray[np.int64]
+
+
+class Pairs(NamedTuple):
+    """Distinct pairs of nodes. The status is that of the least sure edge on the way from one to the other."""
+
+    below: Numbers
+    above: Numbers
+    status: Codes
+
+    def at(self, positions: NDArray[Any]) -> "Pairs":
+        """Some of them."""
+        return Pairs(self.below[positions], self.above[positions], self.status[positions])
+
+
+def overriding(symbols: Symbols, makers: Numbers, inheriting: Pairs) -> Pairs:
+    """Members, and the members of their name in every type above theirs. `makers` are strings of names to leave out."""
+    lines = _closure(inheriting, len(symbols))
+    members = np.flatnonzero(
+        OVERRIDABLE[symbols.kind] & (symbols.parent >= 0) & ~np.isin(symbols.name, makers)
+    )
+    members = members[np.argsort(symbols.parent[members], kind="stable")]
+    line, member = _join(lines.below, symbols.parent[members])
+    below = members[member]
+    wanted = _key(lines.above[line], symbols.name[below])
+    keys = _key(symbols.parent[members], symbols.name[members])
+    order = np.argsort(keys, kind="stable")
+    match, found = _join(wanted, keys[order])
+    return Pairs(
+        below[match].astype(np.int32),
+        members[order[found]].astype(np.int32),
+        lines.status[line[match]],
+    )
+
+
+def _closure(direct: Pairs, symbols: int) -> Pairs:
+    """All pairs of a type and a type above it, by whatever way."""
+    direct = direct.at(np.argsort(direct.below, kind="stable"))
+    known = _distinct(direct)
+    for _ in range(HEIGHT_MAX):
+        first, then = _join(known.above, direct.below)
+        longer = _distinct(
+            Pairs(
+                np.concatenate([known.below, known.below[first]]),
+                np.concatenate([known.above, direct.above[then]]),
+                np.concatenate([known.status, np.maximum(known.status[first], direct.status[then])]),
+            )
+        )
+        if np.array_equal(longer.status, known.status):
+            break
+        known = longer
+    proper = (known.below != known.above) & (known.below < symbols) & (known.above < symbols)
+    return known.at(proper)
+
+
+def _distinct(pairs: Pairs) -> Pairs:
+    """Each pair once, by its surest way."""
+    pairs = pairs.at(np.lexsort((pairs.status, pairs.above, pairs.below)))
+    _, first = np.unique(_key(pairs.below, pairs.above), return_index=True)
+    return pairs.at(first)
+
+
+def _join(wanted: NDArray[np.integer], ordered: NDArray[np.integer]) -> tuple[Keys, Keys]:
+    """Positions in `wanted` and in `ordered` (ascending) that hold the same."""
+    starts, ends = np.searchsorted(ordered, wanted, "left"), np.searchsorted(ordered, wanted, "right")
+    counts = ends - starts
+    left = np.repeat(np.arange(len(wanted)), counts)
+    within = np.arange(len(left)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return left, starts[left] + within
+
+
+def _key(high: NDArray[np.integer], low: NDArray[np.integer]) -> Keys:
+    return (high.astype(np.int64) << 32) | low

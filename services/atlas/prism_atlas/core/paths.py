@@ -1,0 +1,147 @@
+"""The cheapest ways from one set of nodes to another.
+
+costs to the goal, backwards from it ▶ paths from the start, the most promising first
+
+The second is A* with a bound that is exact, so that each path comes out in the order of its cost and nothing else is
+looked at (Hart, Nilsson and Raphael 1968; the paths that come out second and third are the next cheapest).
+"""
+
+import heapq
+from collections.abc import Sequence
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+
+from prism_atlas.core.graph import Graph, Numbers
+from prism_atlas.core.traversal import Step, follow, step
+from prism_contracts.code import EdgeKind
+
+TEST = "t"
+DEPTH_MAX = 12
+PATHS_MAX = 3
+# A further path may cost so much more than the cheapest.
+DETOUR_MAX = 4
+# Beginnings of paths that are looked at before the search gives up.
+BEGINNINGS_MAX = 20_000
+
+CALL, CANDIDATE_CALL = 1, 4
+USE, CANDIDATE_USE = 2, 8
+FAR = np.iinfo(np.int32).max
+CLOSED = -1  # of a node that no path leads through
+
+USES = (EdgeKind.REFERENCES, EdgeKind.ASSIGNS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
+
+
+class Path(NamedTuple):
+    """Edges from a node to another, each beginning where the one before ends."""
+
+    nodes: tuple[int, ...]  # one more than edges
+    edges: tuple[int, ...]
+    cost: int
+
+
+class Search(NamedTuple):
+    """What was found, and how much of the graph was looked at for it."""
+
+    paths: tuple[Path, ...]
+    visited: int  # nodes from which the goal can be reached
+
+
+def calls(*, candidates: bool) -> tuple[Step, ...]:
+    """From what calls to what is called, or may run in its place."""
+    dear = CANDIDATE_CALL if candidates else 0
+    return (
+        step([EdgeKind.CALLS], forward=True, cost=CALL, candidate_cost=dear),
+        step([EdgeKind.OVERRIDES], forward=False, cost=CALL, candidate_cost=dear),
+    )
+
+
+def uses(*, candidates: bool) -> tuple[Step, ...]:
+    """The same, and from what uses a symbol in another way."""
+    dear = CANDIDATE_USE if candidates else 0
+    return (*calls(candidates=candidates), step(USES, forward=True, cost=USE, candidate_cost=dear))
+
+
+def find_paths(
+    graph: Graph, starts: Numbers, goals: Numbers, steps: Sequence[Step], depth_max: int
+) -> Search:
+    """The cheapest paths without repeated nodes, at most `PATHS_MAX`, each of at most `depth_max` edges.
+
+    A path leads through tests only if it begins in one: nothing else calls them.
+    """
+    costs = np.full(graph.nodes, FAR, np.int32)
+    in_test = graph.flagged(TEST)
+    if not in_test[graph.files_of(starts)].any():
+        costs[in_test[graph.node_files()]] = CLOSED
+    _price(graph, costs, goals, starts, steps)
+    costs[costs == CLOSED] = FAR
+    visited = int((costs != FAR).sum())
+    return Search(tuple(_cheapest(graph, starts, costs, steps, depth_max)), visited)
+
+
+def _price(graph: Graph, costs: Numbers, goals: Numbers, starts: Numbers, steps: Sequence[Step]) -> None:
+    """Write to each node the cost of the cheapest way from it to a goal, as far as that is needed.
+
+    Nodes by cost, the cheapest first (Dial 1969); all nodes of one cost at once.
+    """
+    back = [one._replace(forward=not one.forward) for one in steps]
+    costs[goals] = 0
+    waiting = {0: [goals]}
+    enough = FAR
+    while waiting and (cost := min(waiting)) <= enough:
+        nodes = np.unique(np.concatenate(waiting.pop(cost)))
+        nodes = nodes[costs[nodes] == cost]
+        if enough == FAR and np.isin(nodes, starts).any():
+            enough = cost + DETOUR_MAX
+        for one in back:
+            edges, others = follow(graph, nodes, [one])
+            found = cost + one.costs[graph.edges.kind[edges], graph.edges.status[edges]]
+            for price in np.unique(found).tolist():
+                cheaper = np.unique(others[(found == price) & (costs[others] > price)])
+                costs[cheaper] = price
+                waiting.setdefault(price, []).append(cheaper)
+
+
+def _cheapest(
+    graph: Graph, starts: Numbers, costs: Numbers, steps: Sequence[Step], depth_max: int
+) -> list[Path]:
+    found: list[Path] = []
+    serial = count()
+    # Total cost, the longest first, then in order of coming in.
+    heap = [
+        (int(costs[node]), 0, next(serial), Path((int(node),), (), 0))
+        for node in starts
+        if costs[node] != FAR
+    ]
+    heapq.heapify(heap)
+    for _ in range(BEGINNINGS_MAX):
+        if not heap or len(found) == PATHS_MAX:
+            break
+        total, _, _, path = heapq.heappop(heap)
+        if found and total > found[0].cost + DETOUR_MAX:
+            break
+        if costs[path.nodes[-1]] == 0:
+            found.append(path)
+        elif len(path.edges) < depth_max:
+            for longer in _longer(graph, path, costs, steps):
+                total = longer.cost + int(costs[longer.nodes[-1]])
+                heapq.heappush(heap, (total, -len(longer.edges), next(serial), longer))
+    return found
+
+
+def _longer(graph: Graph, path: Path, costs: Numbers, steps: Sequence[Step]) -> list[Path]:
+    """A path and one edge more, by the cheapest of those to each node from which the goal can be reached."""
+    best: dict[int, tuple[int, int]] = {}
+    for one in steps:
+        edges, others = follow(graph, np.array(path.nodes[-1:]), [one])
+        there = np.flatnonzero((costs[others] != FAR) & ~np.isin(others, path.nodes))
+        prices = one.costs[graph.edges.kind[edges[there]], graph.edges.status[edges[there]]]
+        for node, price, edge in zip(
+            others[there].tolist(), prices.tolist(), edges[there].tolist(), strict=True
+        ):
+            best[node] = min(best.get(node, (price, edge)), (price, edge))
+    return [
+        Path((*path.nodes, node), (*path.edges, edge), path.cost + price)
+        for node, (price, edge) in best.items()
+    ]

@@ -1,0 +1,129 @@
+"""How much of a repository hangs on a file or a symbol: PageRank over what uses what.
+
+The rank of a node is what a walker's time at it is worth that follows uses, and now and then starts anew somewhere. What a
+node gets from such starts says nothing about it and is taken off: a file that nothing uses has rank 0, and all ranks of
+files add up to 1.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import rustworkx
+from numpy.typing import NDArray
+
+from prism_atlas.core.graph import Graph, Numbers
+from prism_atlas.core.links import QUIET_WEIGHT, Links, Weights, edge_weights, quiet_files
+from prism_contracts.rpc import Tier
+
+DAMPING = 0.85
+TOLERANCE = 1e-9
+ITERATIONS_MAX = 200
+# Of all rank, what files of a tier and of those above it have together.
+CORE_SHARE = 0.5
+SIGNIFICANT_SHARE = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Shares that add up to 1, or are all 0."""
+
+    file: NDArray[np.float32]
+    node: NDArray[np.float32]  # of symbols and of files' top levels: what they get from other files
+
+
+def ranks(graph: Graph, links: Links) -> Ranks:
+    """The ranks of files by what files use them, and those of nodes by what nodes use them."""
+    starts = np.where(quiet_files(graph), QUIET_WEIGHT, 1.0)
+    return Ranks(
+        file=file_ranks(links, starts).astype(np.float32),
+        node=_node_ranks(graph, starts).astype(np.float32),
+    )
+
+
+def _node_ranks(graph: Graph, starts: Weights) -> Weights:
+    """Helpers get all of the rank of who alone uses them: what comes from the same file says nothing to others."""
+    files, weights = graph.node_files(), edge_weights(graph)
+    told = np.flatnonzero(weights)
+    source, target = graph.edges.source[told], graph.edges.target[told]
+    weight: Weights = weights[told]
+    if not len(source):
+        return np.zeros(graph.nodes)
+    begun = starts[files] / starts[files].sum()
+    rank = earned_ranks(source, target, weight, begun) + begun
+    passed = rank[source] * weight / np.bincount(source, weight)[source]
+    from_others = files[source] != files[target]
+    given = np.bincount(target[from_others], passed[from_others], graph.nodes).astype(np.float64)
+    total = given.sum()
+    return given / total if total else given
+
+
+def file_ranks(links: Links, starts: Weights, damping: float = DAMPING) -> Weights:
+    """The ranks of files for a walker that starts at files in these proportions."""
+    return earned_ranks(links.source, links.target, links.weight, starts, damping)
+
+
+def earned_ranks(
+    source: Numbers,
+    target: Numbers,
+    weight: NDArray[np.floating],
+    starts: Weights,
+    damping: float = DAMPING,
+) -> Weights:
+    """PageRank (Page et al., 1999) of nodes, without what each gets from starts. `starts` has a weight a node."""
+    nodes = np.unique(np.concatenate([source, target]))
+    earned = np.zeros(len(starts))
+    if not nodes.size or not starts[nodes].any():
+        return earned
+    own = starts[nodes] / starts[nodes].sum()
+    pairs = np.searchsorted(nodes, source), np.searchsorted(nodes, target)
+    rank = _page_rank(*pairs, weight, own, damping)
+    started = own > 0
+    # A node that is only started at has the least rank for its starts.
+    floor = (rank[started] / own[started]).min()
+    earned[nodes] = np.maximum(rank - floor * own, 0)
+    total = earned.sum()
+    return earned / total if total else earned
+
+
+def tiers(file_rank: NDArray[np.floating]) -> list[Tier]:
+    """The tier of each file. Files of rank 0 are peripheral."""
+    order = np.argsort(-file_rank, kind="stable")
+    above = np.cumsum(file_rank[order], dtype=np.float64) - file_rank[order]
+    by_file = [Tier.PERIPHERAL] * len(file_rank)
+    for file, share in zip(order.tolist(), above.tolist(), strict=True):
+        if file_rank[file] > 0 and share < SIGNIFICANT_SHARE:
+            by_file[file] = Tier.CORE if share < CORE_SHARE else Tier.SIGNIFICANT
+    return by_file
+
+
+def _page_rank(
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    weight: NDArray[np.floating],
+    own: Weights,
+    damping: float,
+) -> Weights:
+    """Of nodes from 0 on. Weights of edges between the same nodes add up."""
+    distinct, pair = np.unique(source * len(own) + target, return_inverse=True)
+    weights = np.bincount(pair, weight)
+    graph = rustworkx.PyDiGraph(multigraph=False)
+    graph.add_nodes_from(range(len(own)))
+    graph.add_edges_from(
+        list(
+            zip(
+                (distinct // len(own)).tolist(),
+                (distinct % len(own)).tolist(),
+                weights.tolist(),
+                strict=True,
+            )
+        )
+    )
+    found = rustworkx.pagerank(
+        graph,
+        damping,
+        weight_fn=float,
+        personalization=dict(enumerate(own.tolist())),
+        tol=TOLERANCE,
+        max_iter=ITERATIONS_MAX,
+    )
+    return np.array([found[node] for node in range(len(own))])

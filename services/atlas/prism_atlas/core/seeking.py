@@ -1,0 +1,155 @@
+"""What callers name: a symbol as they spell it, a line of a file, a file, a folder, a package."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from prism_atlas.core.graph import NONE, Graph, Numbers
+from prism_graph.symbol_names import Fit, SymbolName, place_of
+
+AT_LINE = re.compile(r"(.+):(\d+)")
+LOW_FLAGS = "tgvm"  # tests, generated, vendored, minified
+# A type or namespace of one name in these is one, in however many files it stands.
+OPEN_TYPES = frozenset({"c", "cpp", "objc", "csharp", "ruby"})
+# Definitions of one name that are looked at.
+NAMESAKES_MAX = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A symbol of the graph by its names."""
+
+    node: int
+    name: str
+    qualified_name: str
+    path: str
+
+
+class Sought(NamedTuple):
+    """What a name means: nodes that are one symbol. None if several may be meant, and those are told."""
+
+    nodes: Numbers
+    others: Sequence[int] = ()  # nodes that the name fits as well, or none of them fits better
+    matched: str = ""  # the end of the name that was found, if nothing speaks for what stands before it
+
+
+def seek_symbol(graph: Graph, repo: str, asked: str, path: str) -> Sought:
+    """The symbol that a name fits best; the innermost one of `path:line`; the file of a path."""
+    asked = asked.strip()
+    file = graph.find_file(asked)
+    if file != NONE:
+        return Sought(np.array([graph.file_node(file)], np.int32))
+    place = AT_LINE.fullmatch(asked)
+    if place and (file := graph.find_file(place[1])) != NONE:
+        return Sought(np.array([symbol_at(graph, file, int(place[2]))], np.int32))
+    return _choose(graph, SymbolName.read(asked), _fitting(graph, repo, SymbolName.read(asked), path))
+
+
+def symbol_at(graph: Graph, file: int, line: int) -> int:
+    """The innermost symbol that has a line, else the file."""
+    symbols = np.asarray(graph.symbols_of(file), np.int32)
+    around = symbols[(graph.symbols.start_line[symbols] <= line) & (graph.symbols.end_line[symbols] >= line)]
+    if not around.size:
+        return graph.file_node(file)
+    sizes = graph.symbols.end_line[around] - graph.symbols.start_line[around]
+    # Of two on the same lines the inner one comes last.
+    return int(around[np.flatnonzero(sizes == sizes.min())[-1]])
+
+
+def seek_files(graph: Graph, asked: str) -> Numbers:
+    """The file of a path; else all files of a folder or a package, wherever it begins: `acme/store`, `acme.store`."""
+    cleaned = asked.strip().removeprefix("./").strip("/")
+    file = graph.find_file(cleaned)
+    if file != NONE:
+        return np.array([file], np.int32)
+    paths = [graph.path(file) for file in range(len(graph.files))]
+    for spelled in dict.fromkeys((cleaned, cleaned.replace("::", "/").replace(".", "/"))):
+        for inside in (_under, _somewhere_under, _called):
+            found = [file for file, path in enumerate(paths) if inside(path, spelled)]
+            if found:
+                return np.array(found, np.int32)
+    return np.array([], np.int32)
+
+
+def _under(path: str, folder: str) -> bool:
+    return not folder or folder == "." or path.startswith(f"{folder}/")
+
+
+def _somewhere_under(path: str, folder: str) -> bool:
+    return f"/{folder}/" in path
+
+
+def _called(path: str, name: str) -> bool:
+    """Whether a file is called so without its extension."""
+    return f"/{path}".rpartition(".")[0].endswith(f"/{name}") or f"/{path}".endswith(f"/{name}")
+
+
+def _fitting(graph: Graph, repo: str, name: SymbolName, path: str) -> list[tuple[Definition, Fit]]:
+    found = []
+    for definition in _definitions(graph, _namesakes(graph, name)):
+        if path and not f"/{definition.path}".endswith(f"/{path.strip('/')}"):
+            continue
+        # Only what stands before a name is held beside its place.
+        place = place_of(repo, definition.path) if len(name.parts) > 1 else frozenset[str]()
+        fit = name.fit(definition, place)
+        if fit:
+            found.append((definition, fit))
+    return found
+
+
+def _namesakes(graph: Graph, name: SymbolName) -> Numbers:
+    """Symbols that one of the ways to spell the name is the name of, those of longer names first."""
+    names = [*name.longer, name.last]
+    found = [symbols for one in names for symbols in (graph.qualified(one), graph.named(one))]
+    every = np.concatenate(found)
+    _, first = np.unique(every, return_index=True)
+    return every[np.sort(first)][:NAMESAKES_MAX]
+
+
+def _definitions(graph: Graph, nodes: Numbers) -> Iterable[Definition]:
+    symbols, strings = graph.symbols, graph.strings
+    for node in nodes.tolist():
+        yield Definition(
+            node,
+            strings[symbols.name[node]],
+            strings[symbols.qualified_name[node]],
+            graph.path(int(symbols.file[node])),
+        )
+
+
+def _choose(graph: Graph, name: SymbolName, fitting: Sequence[tuple[Definition, Fit]]) -> Sought:
+    if not fitting:
+        return Sought(np.array([], np.int32))
+    best = max(fit.degree for _, fit in fitting)
+    ordered = sorted(
+        (
+            (_rank(graph, definition, fit), definition.node, definition)
+            for definition, fit in fitting
+            if fit.degree == best
+        ),
+        key=lambda item: item[:2],
+    )
+    first_rank, _, first = ordered[0]
+    rivals = [definition for rank, _, definition in ordered if rank == first_rank]
+    one = [definition.node for definition in rivals if _is_same(graph, first, definition)]
+    others = [definition.node for _, _, definition in ordered if definition.node not in set(one)]
+    matched = name.understood_by(next(fit for definition, fit in fitting if definition is first))
+    chosen = one if len(one) == len(rivals) else []
+    return Sought(np.array(sorted(chosen), np.int32), others if chosen else [*one, *others], matched)
+
+
+def _rank(graph: Graph, definition: Definition, fit: Fit) -> tuple[bool, bool]:
+    """Whole names first, code before tests and what was not written by hand."""
+    flags = graph.strings[graph.files.flags[graph.file_of(definition.node)]]
+    return not fit.is_whole, any(flag in flags for flag in LOW_FLAGS)
+
+
+def _is_same(graph: Graph, one: Definition, other: Definition) -> bool:
+    """Overloads, and declarations of one thing in several files."""
+    if one.qualified_name != other.qualified_name:
+        return False
+    language = graph.strings[graph.files.language[graph.file_of(one.node)]]
+    return one.path == other.path or language in OPEN_TYPES

@@ -1,0 +1,71 @@
+"""Types that implement an interface by having its methods, without a word of it, as in Go.
+
+Told by the names of the methods alone: their signatures are not looked at.
+"""
+
+import numpy as np
+
+from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
+from prism_contracts.code import SymbolKind
+
+LANGUAGES = frozenset({"go"})
+
+METHOD = SYMBOL_KINDS.index(SymbolKind.METHOD)
+INTERFACE = SYMBOL_KINDS.index(SymbolKind.INTERFACE)
+CONCRETE = np.isin(SYMBOL_KINDS, [SymbolKind.STRUCT, SymbolKind.TYPE, SymbolKind.CLASS])
+
+
+def implementing(graph: Graph, interface: int) -> Numbers:
+    """Types that have all methods of an interface; none for one without methods, which everything implements."""
+    wanted = np.unique(graph.symbols.name[_methods(graph, interface)])
+    having: set[int] | None = None
+    for string in wanted:
+        owners = _owners(graph, graph.named(graph.strings[string]))
+        having = owners if having is None else having & owners
+    return np.array(sorted(having or ()), np.int32)
+
+
+def implemented(graph: Graph, type_: int) -> Numbers:
+    """Interfaces all of whose methods a type has."""
+    symbols = graph.symbols
+    own = symbols.name[_methods(graph, type_)]
+    methods = np.flatnonzero((symbols.kind == METHOD) & (symbols.parent != NONE))
+    methods = methods[symbols.kind[symbols.parent[methods]] == INTERFACE]
+    owners = symbols.parent[methods]
+    lacking = owners[~np.isin(symbols.name[methods], own)]
+    return np.setdiff1d(owners, lacking).astype(np.int32)
+
+
+def _methods(graph: Graph, owner: int) -> Numbers:
+    """The methods of a type, in whatever files of its folder."""
+    symbols = graph.symbols
+    name, folder = graph.strings[symbols.qualified_name[owner]], _folder(graph, owner)
+    inside = graph.qualified_within(name)
+    own = [node for node in inside[symbols.kind[inside] == METHOD].tolist() if _folder(graph, node) == folder]
+    return np.array([node for node in own if _owner_name(graph, node) == name], np.int32)
+
+
+def _owners(graph: Graph, methods: Numbers) -> set[int]:
+    """The types that have some methods, which may stand in other files of their folder."""
+    found = set()
+    for method in methods.tolist():
+        owner = int(graph.symbols.parent[method])
+        if owner == NONE:
+            owner = _owner_elsewhere(graph, method)
+        if owner != NONE and CONCRETE[graph.symbols.kind[owner]]:
+            found.add(owner)
+    return found
+
+
+def _owner_elsewhere(graph: Graph, method: int) -> int:
+    folder = _folder(graph, method)
+    named = graph.qualified(_owner_name(graph, method)).tolist()
+    return next((node for node in named if _folder(graph, node) == folder), NONE)
+
+
+def _owner_name(graph: Graph, node: int) -> str:
+    return graph.strings[graph.symbols.qualified_name[node]].rpartition(".")[0]
+
+
+def _folder(graph: Graph, node: int) -> str:
+    return graph.path(graph.file_of(node)).rpartition("/")[0]

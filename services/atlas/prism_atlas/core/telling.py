@@ -1,0 +1,57 @@
+"""Nodes and edges as they are told."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, STRATEGIES, SYMBOL_KINDS, Graph, Numbers
+from prism_contracts.rpc import GraphEdge, GraphNode
+
+TEST = "t"
+LINES_SHOWN_MAX = 5
+
+
+def tell_node(graph: Graph, node: int) -> GraphNode:
+    """A symbol, or the top level of a file."""
+    file = graph.file_of(node)
+    path = graph.path(file)
+    test = TEST in graph.strings[graph.files.flags[file]]
+    if graph.is_file(node):
+        return GraphNode(file_path=path, line=1, test=test)
+    symbols = graph.symbols
+    return GraphNode(
+        file_path=path,
+        line=int(symbols.name_line[node]),
+        symbol=graph.strings[symbols.qualified_name[node]],
+        kind=SYMBOL_KINDS[symbols.kind[node]],
+        test=test,
+    )
+
+
+def tell_nodes(graph: Graph, nodes: Iterable[int]) -> tuple[GraphNode, ...]:
+    """Several."""
+    return tuple(tell_node(graph, int(node)) for node in nodes)
+
+
+def tell_edge(graph: Graph, edge: int, lines: Sequence[int] = ()) -> GraphEdge:
+    """An edge that stands for others, which are on these lines."""
+    edges = graph.edges
+    return GraphEdge(
+        edge=EDGE_KINDS[edges.kind[edge]],
+        status=EDGE_STATUSES[edges.status[edge]],
+        strategy=STRATEGIES[edges.strategy[edge]],
+        lines=tuple(lines[:LINES_SHOWN_MAX]) or (int(edges.line[edge]),),
+        total_lines=max(len(lines), 1),
+    )
+
+
+def tell_edges(graph: Graph, edges: Numbers) -> tuple[GraphEdge, ...]:
+    """Edges between the same two ends: those of a kind as one, in order of kind."""
+    order = np.lexsort((edges, graph.edges.status[edges], graph.edges.kind[edges]))
+    edges = edges[order]
+    _, starts = np.unique(graph.edges.kind[edges], return_index=True)
+    told = []
+    for group in np.split(edges, starts[1:]) if edges.size else ():
+        lines = np.unique(graph.edges.line[group]).tolist()
+        told.append(tell_edge(graph, int(group[0]), lines))
+    return tuple(told)

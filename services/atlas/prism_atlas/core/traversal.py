@@ -1,0 +1,116 @@
+"""Going along the edges of a graph, many nodes at a time. Nothing here looks at more than what it reaches."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, STRATEGIES, Graph, Numbers
+from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
+
+BY_NAME = STRATEGIES.index(Strategy.NAME)
+
+# By code of an edge's kind and of its status: what it costs to go along; 0 where nobody goes.
+Costs = NDArray[np.int32]
+
+
+class Step(NamedTuple):
+    """One way of going on from a node: along edges that leave it, or back along those that lead to it."""
+
+    forward: bool
+    costs: Costs
+    by_name: bool = True  # also where only a name speaks for an edge that others have too
+
+
+class Found(NamedTuple):
+    """Edges, and the node that each leads to in the direction in which it was followed."""
+
+    edges: Numbers
+    nodes: Numbers
+
+
+class Reach(NamedTuple):
+    """What a walk came to. Both by node."""
+
+    distance: Numbers  # in edges; NONE where it did not come
+    edge: Numbers  # by which it came first; NONE where it began
+
+
+def step(kinds: Iterable[EdgeKind], *, forward: bool, cost: int = 1, candidate_cost: int = 0) -> Step:
+    """Along edges of these kinds; along candidates only if they have a cost."""
+    costs = np.zeros((len(EDGE_KINDS), len(EDGE_STATUSES)), np.int32)
+    rows = [EDGE_KINDS.index(kind) for kind in kinds]
+    costs[rows, EDGE_STATUSES.index(EdgeStatus.RESOLVED)] = cost
+    costs[rows, EDGE_STATUSES.index(EdgeStatus.CANDIDATE)] = candidate_cost
+    return Step(forward, costs)
+
+
+def follow(graph: Graph, nodes: Numbers, steps: Sequence[Step]) -> Found:
+    """One step from each of the nodes, in every way."""
+    found = [_follow(graph, nodes, one) for one in steps]
+    return Found(
+        np.concatenate([one.edges for one in found]),
+        np.concatenate([one.nodes for one in found]),
+    )
+
+
+def reach(graph: Graph, starts: Numbers, steps: Sequence[Step], depth_max: int) -> Reach:
+    """Breadth first. Of the edges that lead to a node from as near, a resolved one is taken, and the first."""
+    distance = np.full(graph.nodes, NONE, np.int32)
+    came_by = np.full(graph.nodes, NONE, np.int32)
+    distance[starts] = 0
+    frontier = np.unique(starts)
+    for depth in range(1, depth_max + 1):
+        edges, nodes = follow(graph, frontier, steps)
+        fresh = distance[nodes] == NONE
+        edges, nodes = edges[fresh], nodes[fresh]
+        if not nodes.size:
+            break
+        order = np.lexsort((edges, graph.edges.status[edges], nodes))
+        frontier, first = np.unique(nodes[order], return_index=True)
+        distance[frontier] = depth
+        came_by[frontier] = edges[order[first]]
+    return Reach(distance, came_by)
+
+
+def other_end(graph: Graph, edge: int, node: int) -> int:
+    """The end of an edge that is not `node`."""
+    source, target = int(graph.edges.source[edge]), int(graph.edges.target[edge])
+    return source if target == node else target
+
+
+def nodes_of(graph: Graph, file: int) -> Numbers:
+    """The symbols of a file, and the file."""
+    return np.append(np.asarray(graph.symbols_of(file), np.int32), np.int32(graph.file_node(file)))
+
+
+def within(graph: Graph, node: int) -> Numbers:
+    """A symbol and all symbols in it; of a file the file and all its symbols."""
+    if graph.is_file(node):
+        return nodes_of(graph, graph.file_of(node))
+    symbols = graph.symbols_of(graph.file_of(node))
+    parents = graph.symbols.parent[symbols.start : symbols.stop] - symbols.start
+    inside = np.zeros(len(symbols), np.bool_)
+    inside[node - symbols.start] = True
+    while (grown := inside | ((parents >= 0) & inside[np.maximum(parents, 0)])).sum() > inside.sum():
+        inside = grown
+    return (symbols.start + np.flatnonzero(inside)).astype(np.int32)
+
+
+def _follow(graph: Graph, nodes: Numbers, one: Step) -> Found:
+    edges = graph.edges
+    first = edges.first_out if one.forward else edges.first_in
+    positions = _runs(first[nodes], first[nodes + 1])
+    found = positions.astype(np.int32) if one.forward else edges.by_target[positions]
+    found = found[one.costs[edges.kind[found], edges.status[found]] > 0]
+    if not one.by_name:
+        found = found[edges.strategy[found] != BY_NAME]
+    return Found(found, (edges.target if one.forward else edges.source)[found])
+
+
+def _runs(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """All numbers from each start to its end, one run after the other."""
+    lengths = ends - starts
+    shifts = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+    return shifts + np.arange(len(shifts))

@@ -1,0 +1,124 @@
+"""Questions about a repository as a whole: its map, its architecture."""
+
+import asyncio
+from collections.abc import Sequence
+
+from prism_atlas.adapters.summaries import Summaries
+from prism_atlas.core.architecture import Architecture
+from prism_atlas.core.module_map import Module, modules, spelled, top_symbols
+from prism_atlas.core.ranking import tiers
+from prism_atlas.handlers.served import Served, ServedGraphs
+from prism_contracts.rpc import (
+    ArchitectureReply,
+    ArchitectureRequest,
+    ComponentDetail,
+    ModuleEntry,
+    ModuleMapReply,
+    ModuleMapRequest,
+    Tier,
+)
+from prism_runtime.cursors import read_cursor, write_cursor
+from prism_store.globs import compile_glob
+
+
+class MapHandlers:
+    """Answers from the graph. What takes long is done on a thread, so that others are answered meanwhile."""
+
+    def __init__(self, graphs: ServedGraphs, summaries: Summaries) -> None:
+        self._graphs = graphs
+        self._summaries = summaries
+
+    async def module_map(self, request: ModuleMapRequest) -> ModuleMapReply:
+        """Files, the ones first that most hangs on. A cursor holds for one state of the graph."""
+        served = await self._graphs.of(request)
+        question = f"{served.version} {request.model_dump_json(exclude={'cursor', 'limit'})}"
+        start = int(read_cursor(question, request.cursor, (int,))[0]) if request.cursor else 0
+        glob = compile_glob(request.path_filter)
+        found = await asyncio.to_thread(
+            modules, served.snapshot, request.query, lambda path: glob.fullmatch(path) is not None
+        )
+        page = found[start : start + request.limit]
+        end = start + len(page)
+        return ModuleMapReply(
+            repo=served.repo,
+            entries=await self._entries(served, page),
+            total=len(found),
+            tiers={tier: sum(module.tier is tier for module in found) for tier in Tier},
+            next_cursor=write_cursor(question, end) if end < len(found) else "",
+            receipt=served.receipt,
+        )
+
+    async def architecture(self, request: ArchitectureRequest) -> ArchitectureReply:
+        """All components, or one of them."""
+        served = await self._graphs.of(request)
+        architecture = await asyncio.to_thread(Architecture, served.snapshot)
+        if not request.component:
+            overview = await asyncio.to_thread(architecture.overview, request.limit)
+            return ArchitectureReply(repo=served.repo, overview=overview, receipt=served.receipt)
+        number = architecture.find(request.component)
+        return ArchitectureReply(
+            repo=served.repo,
+            component=await self._detail(served, architecture, number, request.limit),
+            receipt=served.receipt,
+        )
+
+    async def _detail(
+        self, served: Served, architecture: Architecture, number: int, limit: int
+    ) -> ComponentDetail:
+        name, files = architecture.names[number], architecture.files[number]
+        dependencies = architecture.dependencies(number)
+        uses = [dependency for dependency in dependencies if dependency.source == name]
+        used_by = [dependency for dependency in dependencies if dependency.target == name]
+        interface = architecture.interface(number)
+        external = architecture.external_modules(number)
+        entry_points = architecture.entry_points(files)
+        cycles = architecture.file_cycles(number)
+        return ComponentDetail(
+            summary=architecture.summary(number),
+            files=await self._entries(served, _modules(served, files[:limit])),
+            interface=tuple(interface[:limit]),
+            uses=tuple(uses[:limit]),
+            used_by=tuple(used_by[:limit]),
+            external_modules=dict(list(external.items())[:limit]),
+            entry_points=tuple(entry_points[:limit]),
+            cycles=tuple(cycles[:limit]),
+            totals={
+                "files": len(files),
+                "interface": len(interface),
+                "uses": len(uses),
+                "used_by": len(used_by),
+                "external_modules": len(external),
+                "entry_points": len(entry_points),
+                "cycles": len(cycles),
+            },
+        )
+
+    async def _entries(self, served: Served, page: Sequence[Module]) -> tuple[ModuleEntry, ...]:
+        graph = served.snapshot.graph
+        symbols = {module.file: top_symbols(served.snapshot, [module.file]) for module in page}
+        ids = {file: graph.strings[graph.files.id[file]] for file in symbols}
+        main = {
+            ids[file]: graph.strings[graph.symbols.qualified_name[top[0]]]
+            for file, top in symbols.items()
+            if top
+        }
+        told = await self._summaries.of(served.target.scope, list(ids.values()), main)
+        return tuple(
+            ModuleEntry(
+                file_path=graph.path(file),
+                language=graph.strings[graph.files.language[file]],
+                lines=int(graph.files.lines[file]),
+                tier=tier,
+                relative_score=score,
+                summary=told.get(ids[file], ""),
+                top_symbols=tuple(spelled(graph, symbol) for symbol in symbols[file]),
+            )
+            for file, tier, score in page
+        )
+
+
+def _modules(served: Served, files: Sequence[int]) -> list[Module]:
+    rank = served.snapshot.ranks.file
+    tier = tiers(rank)
+    best = float(rank.max(initial=0)) or 1.0
+    return [Module(file, tier[file], round(float(rank[file]) / best, 4)) for file in files]

@@ -1,0 +1,95 @@
+"""Atlas as a process."""
+
+import tempfile
+from functools import partial
+from pathlib import Path
+
+from nats.js.api import ObjectStoreConfig
+
+from prism_atlas.adapters.builder import Builder
+from prism_atlas.adapters.graphs import Graphs
+from prism_atlas.adapters.search import Search
+from prism_atlas.adapters.summaries import Summaries
+from prism_atlas.handlers.builds import BuildHandlers
+from prism_atlas.handlers.maps import MapHandlers
+from prism_atlas.handlers.served import ServedGraphs
+from prism_atlas.handlers.walk import WalkHandlers
+from prism_atlas.settings import AtlasSettings
+from prism_contracts import names
+from prism_contracts.events import RepoIndexed
+from prism_contracts.records import GraphRecord, Repository
+from prism_contracts.rpc import (
+    ArchitectureRequest,
+    CallHierarchyRequest,
+    DependenciesRequest,
+    FindPathRequest,
+    ImpactRequest,
+    ModuleMapRequest,
+    TypeHierarchyRequest,
+)
+from prism_runtime import rpc
+from prism_runtime.bus import Bus
+from prism_runtime.process import run
+from prism_runtime.records import Records, open_bucket
+from prism_runtime.service import Service
+from prism_store.gate import check_store, connect
+from prism_store.reader import Reader
+from prism_store.repositories import Repositories
+from prism_store.settings import StoreSettings
+
+SERVICE = "atlas"
+
+
+async def open_graphs(bus: Bus, settings: AtlasSettings, folder: Path) -> Graphs:
+    """The graphs in NATS, their buckets made if they are not there."""
+    store = await bus.js.create_object_store(
+        names.OBJECTS_GRAPHS, ObjectStoreConfig(replicas=settings.nats_replicas)
+    )
+    bucket = await open_bucket(bus.js, names.KV_GRAPHS, replicas=settings.nats_replicas)
+    watched = await bus.follow(names.KV_GRAPHS, GraphRecord)
+    return Graphs(store, Records(bucket, GraphRecord), watched, folder, settings.atlas_kept_bytes_max)
+
+
+def register(bus: Bus, maps: MapHandlers, walks: WalkHandlers, deadline_s: float) -> None:
+    """Subscribe to questions."""
+    serve_rpc = partial(rpc.serve, bus, deadline_s=deadline_s)
+    serve_rpc(names.RPC_MODULE_MAP, ModuleMapRequest, maps.module_map)
+    serve_rpc(names.RPC_ARCHITECTURE, ArchitectureRequest, maps.architecture)
+    serve_rpc(names.RPC_CALL_HIERARCHY, CallHierarchyRequest, walks.call_hierarchy)
+    serve_rpc(names.RPC_TYPE_HIERARCHY, TypeHierarchyRequest, walks.type_hierarchy)
+    serve_rpc(names.RPC_DEPENDENCIES, DependenciesRequest, walks.dependencies)
+    serve_rpc(names.RPC_FIND_PATH, FindPathRequest, walks.find_path)
+    serve_rpc(names.RPC_IMPACT, ImpactRequest, walks.impact)
+
+
+async def serve() -> None:
+    """Build everything, then run until told to stop."""
+    settings = AtlasSettings()
+    service = Service(SERVICE, settings)
+    bus = service.bus
+    qdrant = connect(StoreSettings())
+    reader = Reader(qdrant)
+    builder = Builder(settings.atlas_warm_s, settings.atlas_build_s_max)
+
+    async def close() -> None:
+        await builder.close()
+        await qdrant.close()
+
+    with tempfile.TemporaryDirectory(prefix="prism-atlas-", dir=settings.atlas_dir or None) as folder:
+
+        async def start() -> None:
+            await bus.connect()
+            records = await bus.follow(names.KV_REPOSITORIES, Repository)
+            graphs = await open_graphs(bus, settings, Path(folder))
+            builds = BuildHandlers(builder, graphs, records, Path(folder))
+            served = ServedGraphs(Repositories(records, reader), graphs, builds)
+            bus.consume(names.REPO_INDEXED, RepoIndexed, builds.on_indexed, workers=1)
+            maps, walks = MapHandlers(served, Summaries(reader)), WalkHandlers(served, Search(bus))
+            register(bus, maps, walks, settings.atlas_deadline_s)
+            await bus.start()
+
+        await service.run(start, close=close, checks={"qdrant": partial(check_store, qdrant)})
+
+
+if __name__ == "__main__":
+    run(serve)

@@ -1,0 +1,107 @@
+"""The child process that builds graphs: an `Order` a line in on stdin, a `Built` or an error a line out on stdout, as JSON.
+
+Building holds the interpreter and takes hundreds of megabytes, so it happens in a process of low priority, which ends
+some time after its last order. Until then it keeps what it knows of the repositories that it built last: the next order of
+one of them reads what changed since, and looks again only at what that touches.
+"""
+
+import asyncio
+import os
+import sys
+import time
+from pathlib import Path
+from typing import BinaryIO
+
+import zstandard
+
+from prism_atlas.adapters.workshop import Workshop
+from prism_atlas.core.snapshot import Snapshot
+from prism_contracts.base import Message
+from prism_contracts.errors import ErrorBody, PrismError
+from prism_contracts.rpc import Scope
+from prism_runtime.child import end_with_parent, step_back
+from prism_runtime.garbage import collect_rarely, release_heap
+from prism_store.gate import connect
+from prism_store.reader import Reader
+from prism_store.settings import StoreSettings
+
+ZSTD_LEVEL = 3
+PACKED_SUFFIX = ".zst"
+
+
+class Order(Message):
+    """A graph to be built and written to `path`, and compressed beside it with PACKED_SUFFIX."""
+
+    scope: Scope  # of one repository
+    repo_name: str
+    version: int  # of the import that is served
+    path: str
+
+
+class Built(Message):
+    """What was written."""
+
+    files: int
+    symbols: int
+    edges: int
+    size_bytes: int
+    looked_at: int  # files whose references were looked up
+    seconds: float
+
+
+class Outcome(Message):
+    """How an order ended: exactly one of the two is set."""
+
+    built: Built | None = None
+    error: ErrorBody | None = None
+
+
+def serve(runner: asyncio.Runner, source: BinaryIO, sink: BinaryIO) -> None:
+    """Carry out orders until the source ends."""
+    workshop = Workshop(Reader(connect(StoreSettings())))
+    while line := source.readline():
+        try:
+            outcome = Outcome(built=build(runner, workshop, Order.model_validate_json(line)))
+        except PrismError as error:
+            outcome = Outcome(error=error.body)
+        sink.write(outcome.model_dump_json().encode() + b"\n")
+        sink.flush()
+        release_heap()  # it may wait long for the next order
+
+
+def build(runner: asyncio.Runner, workshop: Workshop, order: Order) -> Built:
+    """Bring the graph of a repository up to date, and write it."""
+    began = time.monotonic()
+    graph, looked_at = runner.run(workshop.graph(order.scope, order.repo_name, order.version))
+    path = Path(order.path)
+    Snapshot.of(graph).write(path)
+    _compress(path)
+    return Built(
+        files=len(graph.files),
+        symbols=len(graph.symbols),
+        edges=len(graph.edges),
+        size_bytes=path.stat().st_size,
+        looked_at=looked_at,
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def _compress(path: Path) -> None:
+    compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL)
+    with path.open("rb") as source, path.with_suffix(PACKED_SUFFIX).open("wb") as target:
+        compressor.copy_stream(source, target)
+
+
+def main() -> None:
+    """Take the real stdout for outcomes and give prints to stderr."""
+    end_with_parent()
+    step_back()
+    sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    collect_rarely()
+    with asyncio.Runner() as runner:
+        serve(runner, sys.stdin.buffer, sink)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""A town with parcels: a repository in the real store, and the processes that answer questions about its graph."""
+
+import asyncio
+import os
+import sys
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import numpy as np
+import pytest
+
+from prism_chunker.core import chunk_file
+from prism_contracts import names
+from prism_contracts.base import BASE_LAYER, Lane, Message, repo_id
+from prism_contracts.code import FileFlags
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import FileChunked, FileEmbedded, FileRemoved, RepoIndexed
+from prism_contracts.records import GraphRecord, LayerState, Repository, graph_key
+from prism_contracts.rpc import (
+    ArchitectureReply,
+    ArchitectureRequest,
+    ModuleMapReply,
+    ModuleMapRequest,
+    ScopedRequest,
+)
+from prism_indexer.core import indexed_point, removed_point
+from prism_runtime import rpc
+from prism_runtime.bus import Bus
+from prism_runtime.packing import pack_bindings, pack_references
+from prism_runtime.records import Records, open_bucket
+from prism_runtime.settings import ServiceSettings
+from prism_runtime.vectors import to_message
+from prism_store.gate import connect
+from prism_store.settings import StoreSettings
+from prism_store.writer import Writer
+
+ReplyT = TypeVar("ReplyT", bound=Message)
+
+MODEL, DIMENSION = "m1", 4
+NAME = "acme/parcel-tracker"
+REPO = repo_id(NAME)
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+DEADLINE_S = 60
+ACK_WAIT_S = 1.0
+
+
+class Town:
+    """A tenant with one repository, the bus, and processes of atlas."""
+
+    def __init__(self, nats_url: str, qdrant_url: str) -> None:
+        self.tenant = f"t{uuid.uuid4().hex}"
+        self.client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
+        self.bus = Bus("test", ServiceSettings(nats_url=nats_url, ack_wait_s=ACK_WAIT_S))
+        self._environment = {
+            **os.environ, "PRISM_NATS_URL": nats_url, "PRISM_QDRANT_URL": qdrant_url,
+            "PRISM_ACK_WAIT_S": str(ACK_WAIT_S),
+        }  # fmt: skip
+
+    async def begin(self) -> None:
+        await self.bus.connect()
+        await Writer(self.client).ensure_collection(self.tenant, MODEL, DIMENSION)
+
+    async def end(self) -> None:
+        await self.bus.stop()
+        await self.client.close()
+
+    async def import_(self, version: int, files: Mapping[str, str | None], *, told: bool = True) -> None:
+        """Write files, None for one that goes, and say so."""
+        points = [self._point(version, path, text) for path, text in files.items()]
+        await Writer(self.client).write(self.tenant, points)
+        state = LayerState(commit=f"c{version}", version=version, job=f"j{version}", indexed_at=NOW)
+        record = Repository(
+            tenant=self.tenant, repo=REPO, name=NAME, source="upload", created_at=NOW,
+            next_version=version + 1, layers={BASE_LAYER: state},
+        )  # fmt: skip
+        bucket = await open_bucket(self.bus.js, names.KV_REPOSITORIES)
+        await Records(bucket, Repository).put(record.key, record)
+        if told:
+            await self.tell(version)
+
+    async def tell(self, version: int) -> None:
+        event = RepoIndexed(
+            tenant=self.tenant, repo=REPO, version=version, job=f"j{version}", commit=f"c{version}",
+            complete=True, lane=Lane.LIVE,
+        )  # fmt: skip
+        await self.bus.publish(names.REPO_INDEXED, Lane.LIVE, event, event.message_id)
+
+    def _point(self, version: int, path: str, text: str | None):
+        where = {
+            "tenant": self.tenant, "repo": REPO, "path": path, "version": version, "job": f"j{version}",
+            "ordinal": 0, "lane": Lane.LIVE,
+        }  # fmt: skip
+        if text is None:
+            return removed_point(FileRemoved(**where))
+        parsed = chunk_file(path, text)
+        file = FileChunked(
+            **where,
+            blob=uuid.uuid5(uuid.NAMESPACE_DNS, text).hex,
+            size_bytes=len(text),
+            line_count=parsed.line_count,
+            language=parsed.language,
+            flags=FileFlags(test=path.startswith("tests/")),
+            chunker="1",
+            chunks=parsed.chunks,
+            symbols=parsed.symbols,
+            references=pack_references(parsed.references),
+            bindings=pack_bindings(parsed.bindings),
+        )
+        rows = np.ones((len(parsed.chunks), DIMENSION), np.float32)
+        return indexed_point(FileEmbedded(**where, file=file, vectors=to_message(MODEL, rows)))
+
+    def atlas(self) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
+        """The real process; killed in the end."""
+        return self._process("prism_atlas.main")
+
+    def search(self) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
+        """The same of search."""
+        return self._process("prism_search.main")
+
+    @asynccontextmanager
+    async def _process(self, module: str) -> AsyncIterator[asyncio.subprocess.Process]:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", module),
+            env=self._environment,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        try:
+            yield process
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+
+    async def record(self) -> GraphRecord | None:
+        bucket = await open_bucket(self.bus.js, names.KV_GRAPHS)
+        return await Records(bucket, GraphRecord).get(graph_key(self.tenant, REPO, BASE_LAYER))
+
+    async def built(self, version: int) -> GraphRecord:
+        """The record once the graph of a version is served."""
+        async with asyncio.timeout(DEADLINE_S):
+            while (record := await self.record()) is None or record.version < version:
+                await asyncio.sleep(0.02)
+        return record
+
+    async def map(self, **fields: object) -> ModuleMapReply:
+        request = ModuleMapRequest(tenant=self.tenant, repo=NAME, **fields)
+        return await rpc.call(self.bus, names.RPC_MODULE_MAP, request, ModuleMapReply, timeout_s=10)
+
+    async def ask(self, subject: str, request: ScopedRequest, reply: type[ReplyT]) -> ReplyT:
+        """Any question about the repository."""
+        asked = request.model_copy(update={"tenant": self.tenant, "repo": NAME})
+        return await rpc.call(self.bus, subject, asked, reply, timeout_s=10)
+
+    async def architecture(self, component: str = "") -> ArchitectureReply:
+        request = ArchitectureRequest(tenant=self.tenant, repo=NAME, component=component)
+        return await rpc.call(self.bus, names.RPC_ARCHITECTURE, request, ArchitectureReply, timeout_s=10)
+
+    async def answer(self, ask) -> object:
+        """What is answered once the process is there and the graph is, or the error that stays."""
+        async with asyncio.timeout(DEADLINE_S):
+            while True:
+                try:
+                    return await ask()
+                except PrismError as error:
+                    if error.code not in (ErrorCode.UNAVAILABLE, ErrorCode.GRAPH_NOT_BUILT):
+                        return error
+                await asyncio.sleep(0.02)
+
+
+@pytest.fixture
+async def town(nats_server, qdrant_url) -> AsyncIterator[Town]:
+    town = Town(nats_server.url, qdrant_url)
+    await town.begin()
+    yield town
+    await town.end()

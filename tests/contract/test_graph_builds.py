@@ -1,0 +1,165 @@
+"""Graphs are built behind the index: the real process on real NATS and the real local store, files as the chunker reads them."""
+
+import asyncio
+
+import pytest
+from graph_town import DEADLINE_S
+from nats.js.errors import NotFoundError
+
+from prism_contracts import names
+from prism_contracts.base import Lane
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import (
+    ModuleMapReply,
+    ModuleMapRequest,
+    Tier,
+)
+from prism_runtime import rpc
+
+pytest_plugins = ["graph_town"]
+
+FILES = {
+    "parcels/rates.py": '"""What parcels cost."""\n\n\ndef rate(zone):\n    return zone\n',
+    "parcels/depot.py": "from .rates import rate\n\n\nclass Depot:\n    def close(self):\n        rate(1)\n",
+    "parcels/tour.py": "from .depot import Depot\nfrom .rates import rate\n\nDepot()\nrate(2)\n",
+    "README.md": "# Parcels\n",
+}
+
+
+async def test_what_is_indexed_is_mapped_and_what_changes_is_switched_at_once(town):
+    async with town.atlas():
+        await town.import_(1, FILES)
+        first = await town.built(1)
+        assert (first.commit, first.files) == ("c1", 4)
+        reply = await town.answer(town.map)
+        assert [(entry.file_path, entry.tier) for entry in reply.entries] == [
+            ("parcels/rates.py", Tier.CORE),
+            ("parcels/depot.py", Tier.SIGNIFICANT),
+            ("parcels/tour.py", Tier.PERIPHERAL),
+        ]
+        assert reply.entries[0].summary == "What parcels cost."
+        assert reply.entries[1].top_symbols == ("class Depot",)
+        assert (reply.receipt.graph_commit, reply.receipt.graph_lag_seconds) == ("c1", 0.0)
+
+        await town.import_(2, {"parcels/depot.py": None, "parcels/fees.py": FILES["parcels/depot.py"]})
+        second = await town.built(2)
+        assert second.edges < first.edges  # only its name leads from the tour to the depot now
+        reply = await town.answer(town.map)
+        assert {entry.file_path for entry in reply.entries} == {
+            "parcels/rates.py", "parcels/fees.py", "parcels/tour.py",
+        }  # fmt: skip
+        objects = await town.bus.js.object_store(names.OBJECTS_GRAPHS)
+        async with asyncio.timeout(DEADLINE_S):
+            while [info.name for info in await objects.list(ignore_deletes=True)] != [second.object]:
+                await asyncio.sleep(0.02)
+
+
+async def test_of_imports_that_came_while_nobody_built_only_the_newest_is_built(town):
+    await town.import_(1, FILES, told=False)
+    await town.import_(2, {"parcels/more.py": "from .rates import rate\n"}, told=False)
+    for version in (1, 2):
+        await town.tell(version)
+    async with town.atlas():
+        assert (await town.built(1)).version == 2
+        durable = names.durable("atlas", Lane.LIVE, names.REPO_INDEXED)
+        async with asyncio.timeout(DEADLINE_S):
+            while (await town.bus.js.consumer_info("PRISM_SETTLED", durable)).ack_floor.consumer_seq < 2:
+                await asyncio.sleep(0.02)
+        bucket = await town.bus.js.object_store(names.OBJECTS_GRAPHS)
+        assert (await bucket.status()).stream_info.state.last_seq <= 3  # chunks and name of one object
+
+
+async def test_a_build_that_is_killed_is_done_by_the_next_process(town):
+    await town.import_(1, FILES)
+    durable = names.durable("atlas", Lane.LIVE, names.REPO_INDEXED)
+    async with town.atlas() as process:
+        async with asyncio.timeout(DEADLINE_S):
+            while True:
+                try:
+                    info = await town.bus.js.consumer_info("PRISM_SETTLED", durable)
+                except NotFoundError:
+                    info = None  # it has not started yet
+                if info and info.num_ack_pending:
+                    break
+                await asyncio.sleep(0.005)
+        process.kill()
+        await process.wait()
+    assert await town.record() is None
+    async with town.atlas():
+        assert (await town.built(1)).files == 4
+
+
+async def test_a_process_that_did_not_build_the_graph_serves_it(town):
+    async with town.atlas():
+        await town.import_(1, FILES)
+        await town.built(1)
+    async with town.atlas():
+        reply = await town.answer(town.map)
+        assert len(reply.entries) == 3
+
+
+async def test_a_repository_that_was_indexed_before_there_were_graphs_gets_one_when_it_is_asked_for(town):
+    await town.import_(3, FILES, told=False)
+    async with town.atlas():
+        errors: list[PrismError] = []
+        async with asyncio.timeout(DEADLINE_S):
+            while not errors:
+                try:
+                    await town.map()
+                except PrismError as error:
+                    errors += [error] if error.code is ErrorCode.GRAPH_NOT_BUILT else []
+                await asyncio.sleep(0.02)
+        assert errors[0].body.details["seconds_since_indexed"] > 0
+        assert (await town.built(3)).version == 3
+
+
+async def test_an_older_graph_is_served_with_how_far_it_is_behind(town):
+    async with town.atlas():
+        await town.import_(1, FILES)
+        await town.built(1)
+        await town.import_(2, {"parcels/more.py": "x = 1\n"}, told=False)
+        async with asyncio.timeout(DEADLINE_S):
+            while not (reply := await town.answer(town.map)).receipt.graph_lag_seconds:
+                await asyncio.sleep(0.02)
+        assert (reply.receipt.indexed_commit, reply.receipt.graph_commit) == ("c2", "c1")
+
+
+async def test_pages_of_the_map_go_on_and_hold_for_one_state(town):
+    async with town.atlas():
+        await town.import_(1, FILES)
+        await town.built(1)
+        first = await town.answer(lambda: town.map(limit=2))
+        second = await town.map(limit=2, cursor=first.next_cursor)
+        paths = [entry.file_path for page in (first, second) for entry in page.entries]
+        assert paths == [entry.file_path for entry in (await town.map()).entries]
+        assert not second.next_cursor
+        await town.import_(2, {"parcels/more.py": "from .rates import rate\n"})
+        await town.built(2)
+        error = await town.answer(lambda: town.map(limit=2, cursor=first.next_cursor))
+        assert isinstance(error, PrismError)
+        assert error.code is ErrorCode.INVALID_CURSOR
+
+
+async def test_an_architecture_and_one_of_its_components(town):
+    async with town.atlas():
+        await town.import_(1, FILES)
+        await town.built(1)
+        overview = (await town.answer(town.architecture)).overview
+        assert [(one.name, one.files) for one in overview.components] == [("parcels", 3)]
+        detail = (await town.architecture("parcels")).component
+        assert detail.files[0].file_path == "parcels/rates.py"
+        error = await town.answer(lambda: town.architecture("letters"))
+        assert (error.code, error.body.details["components"]) == (ErrorCode.COMPONENT_NOT_FOUND, ["parcels"])
+
+
+async def test_nothing_that_can_be_indexed_is_refused(town):
+    async with town.atlas():
+        await town.import_(1, {"empty.py": "", "data.json": "{}", "a b/ü.md": "# Über\n"})
+        await town.built(1)
+        reply = await town.answer(town.map)
+        assert reply.total == len(reply.entries) == 0
+        assert not (await town.architecture()).overview.components
+        unknown = ModuleMapRequest(tenant=town.tenant, repo="nobody/nothing")
+        with pytest.raises(PrismError) as error:
+            await rpc.call(town.bus, names.RPC_MODULE_MAP, unknown, ModuleMapReply, timeout_s=10)
+        assert error.value.code is ErrorCode.REPO_NOT_FOUND

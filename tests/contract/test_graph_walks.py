@@ -1,0 +1,145 @@
+"""Walks along the graph: the real atlas and the real search, on real NATS and the real local store."""
+
+from functools import partial
+
+import pytest
+
+from prism_contracts import names
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import (
+    CallDirection,
+    CallHierarchyReply,
+    CallHierarchyRequest,
+    DependenciesReply,
+    DependenciesRequest,
+    DiffState,
+    FindPathReply,
+    FindPathRequest,
+    ImpactReply,
+    ImpactRequest,
+    TypeHierarchyReply,
+    TypeHierarchyRequest,
+)
+
+pytest_plugins = ["graph_town"]
+
+FILES = {
+    "parcels/rates.py": "import decimal\n\n\ndef rate(zone):\n    return decimal.Decimal(zone)\n\n\ndef tax(zone):\n    return 1\n",
+    "parcels/depot.py": (
+        "from .rates import rate\n\n\n"
+        "class Depot:\n    def close(self):\n        rate(1)\n\n    def ship(self):\n        self.close()\n"
+    ),
+    "parcels/hub.py": "from .depot import Depot\n\n\nclass Hub(Depot):\n    def close(self):\n        pass\n",
+    "parcels/plans.py": 'STEPS = ["tax"]\n\n\ndef run(steps):\n    return [globals()[step] for step in steps]\n',
+    "tests/test_depot.py": "from parcels.depot import Depot\n\n\ndef test_it_ships():\n    Depot().ship()\n",
+}
+DIFF = """\
+--- a/parcels/rates.py
++++ b/parcels/rates.py
+@@ -4,2 +4,2 @@
+ def rate(zone):
+-    return decimal.Decimal(zone)
++    return decimal.Decimal(zone) + 1
+"""
+
+
+@pytest.fixture
+async def ask(town):
+    await town.import_(1, FILES)
+    async with town.atlas(), town.search():
+        await town.built(1)
+
+        async def ask(subject, request, reply):
+            return await town.answer(partial(town.ask, subject, request, reply))
+
+        yield ask
+
+
+def calls(symbol, **more):
+    return (
+        names.RPC_CALL_HIERARCHY,
+        CallHierarchyRequest(tenant="", symbol=symbol, **more),
+        CallHierarchyReply,
+    )
+
+
+def impact(**asked):
+    return names.RPC_IMPACT, ImpactRequest(tenant="", **asked), ImpactReply
+
+
+async def test_every_walk_is_answered_with_the_commit_of_the_graph(ask):
+    callers = await ask(*calls("rate"))
+    assert [(branch.node.symbol, branch.depth) for branch in callers.branches] == [
+        ("Depot.close", 1),
+        ("Depot.ship", 2),
+    ]
+    callees = await ask(*calls("Depot.ship", direction=CallDirection.CALLEES))
+    assert [branch.node.symbol for branch in callees.branches] == ["Depot.close", "rate", "Hub.close"]
+    request = TypeHierarchyRequest(tenant="", symbol="Depot", include_members=True)
+    types = await ask(names.RPC_TYPE_HIERARCHY, request, TypeHierarchyReply)
+    assert [(branch.node.symbol, branch.overrides[0].symbol) for branch in types.subtypes] == [
+        ("Hub", "Hub.close")
+    ]
+    request = DependenciesRequest(tenant="", path="parcels.rates")
+    files = await ask(names.RPC_DEPENDENCIES, request, DependenciesReply)
+    assert [one.file_path for one in files.used_by] == ["parcels/depot.py"]
+    assert [module.module for module in files.externals] == ["decimal"]
+    request = FindPathRequest(tenant="", source="Depot.ship", target="rate")
+    path = await ask(names.RPC_FIND_PATH, request, FindPathReply)
+    assert [node.symbol for node in path.paths[0].nodes] == ["Depot.ship", "Depot.close", "rate"]
+    assert {reply.receipt.graph_commit for reply in (callers, callees, types, files, path)} == {"c1"}
+
+
+async def test_that_nobody_calls_a_symbol_is_left_to_the_text_to_say(ask):
+    reply = await ask(*calls("tax"))
+    assert reply.total == 0
+    assert reply.in_text.unexplained == 1  # in a string, and called by that
+    assert [line.file_path for line in reply.in_text.unexplained_lines] == ["parcels/plans.py"]
+    assert (await ask(*calls("rate"))).in_text is None
+
+
+async def test_a_symbol_that_is_not_there_is_answered_with_near_names(ask):
+    error = await ask(*calls("depot_close"))
+    assert isinstance(error, PrismError)
+    assert error.code is ErrorCode.SYMBOL_NOT_FOUND
+    assert "Depot.close" in error.body.details["suggestions"]
+    error = await ask(*calls("close"))
+    assert error.code is ErrorCode.SYMBOL_AMBIGUOUS
+    assert error.body.details["total"] == 2
+
+
+async def test_a_diff_is_held_beside_the_indexed_text(ask):
+    reply = await ask(*impact(diff=DIFF))
+    assert [(file.state, file.applied) for file in reply.files] == [(DiffState.MODIFIED, False)]
+    assert [one.node.symbol for one in reply.changed] == ["rate"]
+    assert [one.node.symbol for one in reply.affected] == ["Depot.close", "Depot.ship"]
+    assert [one.node.symbol for one in reply.tests] == ["test_it_ships"]
+    reply = await ask(*impact(diff=DIFF.replace("-    return decimal", "-    return fractions")))
+    assert [file.state for file in reply.files] == [DiffState.DOES_NOT_APPLY]
+    assert reply.total_changed == reply.total_affected == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"diff": "ship the parcels"}, ErrorCode.INVALID_ARGUMENT),
+        ({"diff": DIFF.replace("a/parcels", "a/../parcels")}, ErrorCode.INVALID_PATH),
+        ({"diff": DIFF, "symbol": "rate"}, ErrorCode.INVALID_ARGUMENT),
+        ({}, ErrorCode.INVALID_ARGUMENT),
+        ({"symbol": "rate", "cursor": "abc"}, ErrorCode.INVALID_CURSOR),
+    ],
+)
+async def test_what_cannot_be_answered_is_told(ask, asked, code):
+    error = await ask(*impact(**asked))
+    assert isinstance(error, PrismError)
+    assert error.code is code
+
+
+async def test_without_search_the_graph_answers_and_says_that_the_text_was_not_asked(town):
+    await town.import_(1, FILES)
+    async with town.atlas():
+        await town.built(1)
+        reply = await town.answer(partial(town.ask, *calls("tax")))
+    assert reply.total == 0
+    assert reply.in_text is None
+    assert reply.receipt.missing_legs == ("text",)

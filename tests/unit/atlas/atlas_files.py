@@ -1,0 +1,35 @@
+"""Files of our own, as the index has them."""
+
+import hashlib
+
+from prism_atlas.core.assembly import Assembly, SourceFile
+from prism_atlas.core.graph import Graph
+from prism_chunker.core import chunk_file
+from prism_graph.facts import FileFacts
+
+
+def source_file(path: str, text: str, flags: str = "") -> SourceFile:
+    parsed = chunk_file(path, text)
+    facts = FileFacts(
+        id=f"id of {path}",
+        scope="r1/base",
+        repo="depot",
+        path=path,
+        language=parsed.language,
+        flags=flags,
+        symbols=parsed.symbols,
+        references=parsed.references,
+        bindings=parsed.bindings,
+    )
+    return SourceFile(facts, hashlib.sha256(text.encode()).hexdigest()[:16], parsed.line_count)
+
+
+def graph_of(files: dict[str, str], flags: dict[str, str] | None = None) -> Graph:
+    """The graph of texts by path."""
+    assembly = Assembly()
+    sources = [source_file(path, text, (flags or {}).get(path, "")) for path, text in files.items()]
+    for source in sources:
+        assembly.add(source)
+    for source in sources:
+        assembly.connect(source.facts)
+    return assembly.graph()

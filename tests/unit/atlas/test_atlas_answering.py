@@ -1,0 +1,385 @@
+"""Questions about a graph and their replies: pages, what may be meant, what is not known."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from graph_sketch import EXTENDS, IMPORTS, Sketch
+
+from prism_atlas.core.answering.call_hierarchy import call_hierarchy
+from prism_atlas.core.answering.dependencies import dependencies_of
+from prism_atlas.core.answering.impact import Changes, impact_of, impact_of_symbol, read_change
+from prism_atlas.core.answering.path import find_path
+from prism_atlas.core.answering.start import one_symbol
+from prism_atlas.core.answering.type_hierarchy import type_hierarchy
+from prism_atlas.core.diffs import read_diff
+from prism_atlas.core.file_graph import file_edges, graph_of_files
+from prism_contracts.code import EdgeKind, EdgeStatus
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import (
+    CallDirection,
+    CallHierarchyRequest,
+    DependenciesRequest,
+    DependencyDirection,
+    DiffState,
+    FindPathRequest,
+    GraphReceipt,
+    ImpactRequest,
+    TypeHierarchyRequest,
+)
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+RECEIPT = GraphReceipt(
+    repo="acme/parcels",
+    indexed_commit="a" * 40,
+    head_commit="a" * 40,
+    lag_seconds=0,
+    indexed_at=NOW,
+    corpus_version=1,
+    files_indexed=2,
+    files_skipped=0,
+    files_failed=0,
+    graph_commit="a" * 40,
+    graph_version=1,
+    graph_built_at=NOW,
+)
+CALLEES = CallDirection.CALLEES
+
+
+def no_ranks(graph):
+    return np.zeros(graph.nodes, np.float32)
+
+
+def places(nodes):
+    return [f"{node.file_path}:{node.symbol}" for node in nodes]
+
+
+def code(question):
+    with pytest.raises(PrismError) as told:
+        question()
+    assert told.value.body.next_action
+    return told.value.code, told.value.body.details
+
+
+# Names
+
+
+def named():
+    sketch = Sketch().file("a/depot", "Depot", "Depot.ship", "ship", "load")
+    sketch.file("b/dock", "Dock", "Dock.ship", "load").file("t/depot", "Depot", "check", flags="t")
+    return sketch.graph()
+
+
+@pytest.mark.parametrize(
+    ("asked", "path", "expected"),
+    [
+        ("Depot.ship", "", ["a/depot:Depot.ship"]),
+        ("Dock::ship()", "", ["b/dock:Dock.ship"]),
+        ("ship", "", ["a/depot:ship"]),  # a whole name, not the end of one
+        ("Depot", "", ["a/depot:Depot"]),  # code before tests
+        ("Depot", "t/depot", ["t/depot:Depot"]),
+        ("load", "b/dock", ["b/dock:load"]),
+        ("load", "dock", ["b/dock:load"]),
+        ("a/depot:12", "", ["a/depot:Depot.ship"]),
+        ("a/depot:99", "", ["a/depot:"]),
+        ("b/dock", "", ["b/dock:"]),
+        ("a/depot.load", "", ["a/depot:load"]),
+    ],
+)
+def test_a_symbol_is_found_as_it_is_spelled(asked, path, expected):
+    graph = named()
+    request = CallHierarchyRequest(tenant="t", symbol=asked, path=path)
+    assert places(call_hierarchy(graph, request, RECEIPT).roots) == expected
+
+
+def test_what_may_be_meant_is_listed():
+    told, details = code(lambda: one_symbol(named(), "acme/parcels", "load", ""))
+    assert told is ErrorCode.SYMBOL_AMBIGUOUS
+    assert details["definitions"] == ["a/depot:31 load", "b/dock:21 load"]
+    assert details["total"] == 2
+
+
+def test_what_else_a_name_fits_is_told():
+    reply = call_hierarchy(named(), CallHierarchyRequest(tenant="t", symbol="Depot"), RECEIPT)
+    assert places(reply.others) == ["t/depot:Depot"]
+
+
+def test_what_is_not_there_is_told():
+    assert code(lambda: one_symbol(named(), "acme/parcels", "lorry", ""))[0] is ErrorCode.SYMBOL_NOT_FOUND
+    assert code(lambda: one_symbol(named(), "acme/parcels", "load", "c"))[0] is ErrorCode.SYMBOL_NOT_FOUND
+    assert code(lambda: one_symbol(named(), "acme/parcels", "", ""))[0] is ErrorCode.SYMBOL_NOT_FOUND
+
+
+def test_declarations_of_one_thing_in_several_files_are_one():
+    sketch = Sketch().file("depot.h", "ship", language="cpp").file("depot.cc", "ship", language="cpp")
+    request = CallHierarchyRequest(tenant="t", symbol="ship")
+    assert places(call_hierarchy(sketch.graph(), request, RECEIPT).roots) == ["depot.cc:ship", "depot.h:ship"]
+
+
+# Calls
+
+
+def test_callers_come_page_by_page():
+    sketch = Sketch().file("a", "ship", *(f"load{number}" for number in range(7)))
+    for number in range(7):
+        sketch.edge(f"a:load{number}", "a:ship")
+    graph = sketch.graph()
+    cursor, seen = "", []
+    for size in (3, 3, 1):
+        request = CallHierarchyRequest(tenant="t", symbol="ship", limit=3, cursor=cursor)
+        reply = call_hierarchy(graph, request, RECEIPT)
+        assert (len(reply.branches), reply.total) == (size, 7)
+        seen += [branch.node.symbol for branch in reply.branches]
+        cursor = reply.next_cursor
+    assert cursor == ""
+    assert seen == [f"load{number}" for number in range(7)]
+
+
+def test_a_cursor_is_of_one_question():
+    sketch = Sketch().file("a", "ship", "load", "wait").edge("a:load", "a:ship").edge("a:wait", "a:ship")
+    graph = sketch.graph()
+    cursor = call_hierarchy(
+        graph, CallHierarchyRequest(tenant="t", symbol="ship", limit=1), RECEIPT
+    ).next_cursor
+    request = CallHierarchyRequest(tenant="t", symbol="load", limit=1, cursor=cursor)
+    assert code(lambda: call_hierarchy(graph, request, RECEIPT))[0] is ErrorCode.INVALID_CURSOR
+
+
+def test_other_uses_are_counted():
+    sketch = Sketch().file("a", "Depot", "ship").file("b", "load").edge("b", "a:Depot", IMPORTS)
+    sketch.edge("b:load", "a:Depot", EdgeKind.REFERENCES).edge("b:load", "a:Depot", EdgeKind.REFERENCES, 2)
+    reply = call_hierarchy(sketch.graph(), CallHierarchyRequest(tenant="t", symbol="Depot"), RECEIPT)
+    assert reply.total == 0
+    assert reply.other_uses == {EdgeKind.IMPORTS: 1, EdgeKind.REFERENCES: 2}
+
+
+def test_callees_of_a_file_are_those_of_all_in_it():
+    sketch = Sketch().file("a", "ship", "load").file("b", "rate", "wait")
+    sketch.edge("a:ship", "b:rate").edge("a:ship", "a:load").edge("a", "b:wait")
+    reply = call_hierarchy(
+        sketch.graph(), CallHierarchyRequest(tenant="t", symbol="a", direction=CALLEES), RECEIPT
+    )
+    assert places(branch.node for branch in reply.branches) == ["b:rate", "b:wait"]
+
+
+# Types
+
+
+def types():
+    sketch = Sketch().file(
+        "a", "Top", "Top.ship", "Top.load", "Low", "Low.ship", "Lowest", "Lowest.load", "rate"
+    )
+    return sketch.edge("a:Low", "a:Top", EXTENDS).edge("a:Lowest", "a:Low", EXTENDS).graph()
+
+
+def test_types_above_and_below_come_with_the_members_that_override():
+    reply = type_hierarchy(
+        types(), TypeHierarchyRequest(tenant="t", symbol="Top", include_members=True), RECEIPT
+    )
+    assert places(branch.node for branch in reply.subtypes) == ["a:Low", "a:Lowest"]
+    assert [places(branch.overrides) for branch in reply.subtypes] == [["a:Low.ship"], ["a:Lowest.load"]]
+    assert reply.supertypes == ()
+    reply = type_hierarchy(
+        types(), TypeHierarchyRequest(tenant="t", symbol="Lowest", include_members=True), RECEIPT
+    )
+    assert places(branch.node for branch in reply.supertypes) == ["a:Low", "a:Top"]
+    assert [places(branch.overrides) for branch in reply.supertypes] == [[], ["a:Top.load"]]
+
+
+def test_what_is_no_type_is_told_with_its_type():
+    request = TypeHierarchyRequest(tenant="t", symbol="Low.ship")
+    with pytest.raises(PrismError, match="no type but a method") as told:
+        type_hierarchy(types(), request, RECEIPT)
+    assert "Low" in told.value.body.next_action
+    assert code(lambda: type_hierarchy(types(), TypeHierarchyRequest(tenant="t", symbol="rate"), RECEIPT))[
+        0
+    ] is (ErrorCode.INVALID_ARGUMENT)
+
+
+def test_in_go_a_type_is_not_said_to_have_no_subtypes():
+    graph = Sketch().file("a.go", "Store", language="go").graph()
+    reply = type_hierarchy(graph, TypeHierarchyRequest(tenant="t", symbol="Store"), RECEIPT)
+    assert reply.total_subtypes == 0
+    assert reply.note
+
+
+# Paths
+
+
+def path(graph, source, target, **more):
+    request = FindPathRequest(tenant="t", source=source, target=target, **more)
+    return find_path(graph, graph_of_files(graph, file_edges(graph)), request, RECEIPT)
+
+
+def test_calls_come_before_other_uses():
+    sketch = Sketch().file("a", "ship", "load", "rate").edge("a:ship", "a:rate", EdgeKind.REFERENCES)
+    sketch.edge("a:ship", "a:load").edge("a:load", "a:rate")
+    reply = path(sketch.graph(), "ship", "rate")
+    assert [places(one.nodes) for one in reply.paths] == [["a:ship", "a:load", "a:rate"]]
+    assert [search.edges for search in reply.searches] == ["calls"]
+    assert [edge.edge for edge in reply.paths[0].edges] == [EdgeKind.CALLS] * 2
+
+
+def test_without_a_path_all_that_was_tried_is_told_and_the_other_way_is():
+    sketch = Sketch().file("a", "ship", "load", "rate").edge("a:rate", "a:load").edge("a:load", "a:ship")
+    reply = path(sketch.graph(), "ship", "rate")
+    assert reply.paths == ()
+    assert [places(one.nodes) for one in reply.backward] == [["a:rate", "a:load", "a:ship"]]
+    assert [(search.forward, search.edges, search.visited) for search in reply.searches] == [
+        (True, "calls", 1),
+        (True, "uses", 1),
+        (False, "calls", 3),
+    ]
+
+
+def test_between_files_whatever_they_use_of_each_other_counts():
+    sketch = Sketch().file("a", "ship").file("b", "load").file("c", "rate")
+    sketch.edge("a", "b:load", IMPORTS).edge("b", "c", IMPORTS)
+    reply = path(sketch.graph(), "a", "c")
+    assert [places(one.nodes) for one in reply.paths] == [["a:", "b:", "c:"]]
+
+
+# Files
+
+
+def depends(graph, asked, **more):
+    request = DependenciesRequest(tenant="t", path=asked, **more)
+    return dependencies_of(graph, graph_of_files(graph, file_edges(graph)), request, RECEIPT)
+
+
+def circle():
+    sketch = Sketch().file("src/a", "ship").file("src/b", "load").file("lib/c", "rate", "tax").file("lib/d")
+    sketch.edge("src/a", "src/b", IMPORTS, 1).edge("src/a", "lib/c:rate", IMPORTS, 2)
+    sketch.edge("src/a:ship", "lib/c:rate", line=5).edge("src/a:ship", "lib/c:rate", line=7)
+    sketch.edge("lib/c", "lib/d", IMPORTS, 3).edge("lib/d", "src/a", IMPORTS, 4)
+    return sketch.edge("src/b:load", "lib/c:tax", sure=False).graph()
+
+
+def test_dependencies_of_a_file():
+    reply = depends(circle(), "src/a", depth=2)
+    assert [(one.file_path, one.depth, one.symbols, one.through) for one in reply.uses] == [
+        ("lib/c", 1, ("rate",), ""),
+        ("src/b", 1, (), ""),
+        ("lib/d", 2, (), "lib/c"),
+    ]
+    assert [(edge.edge, edge.lines, edge.total_lines) for edge in reply.uses[0].edges] == [
+        (EdgeKind.CALLS, (5, 7), 2),
+        (EdgeKind.IMPORTS, (2,), 1),
+    ]
+    assert [(one.file_path, one.depth, one.through) for one in reply.used_by] == [
+        ("lib/d", 1, ""),
+        ("lib/c", 2, "lib/d"),
+    ]
+    assert reply.cycles == (("src/a", "lib/c", "lib/d", "src/a"),)
+
+
+def test_of_a_folder_what_goes_on_inside_is_left_out():
+    reply = depends(circle(), "src")
+    assert reply.total_files == 2
+    assert [one.file_path for one in reply.uses] == ["lib/c"]
+    assert [one.file_path for one in reply.used_by] == ["lib/d"]
+
+
+def test_files_that_only_candidates_lead_to_are_counted_unless_asked_for():
+    assert depends(circle(), "src/b").unsure_uses == 1
+    reply = depends(circle(), "src/b", include_candidates=True)
+    assert [(one.file_path, one.edges[0].status) for one in reply.uses] == [("lib/c", EdgeStatus.CANDIDATE)]
+    assert reply.unsure_uses == 0
+
+
+def test_a_direction_can_be_left_out_and_pages_count_both():
+    reply = depends(circle(), "src/a", direction=DependencyDirection.OUT, limit=1)
+    assert (len(reply.uses), reply.total_uses, reply.used_by) == (1, 2, ())
+    reply = depends(circle(), "src/a", direction=DependencyDirection.OUT, limit=1, cursor=reply.next_cursor)
+    assert [one.file_path for one in reply.uses] == ["src/b"]
+    assert reply.next_cursor == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "files"),
+    [("src/", 2), ("./src", 2), ("a", 1), ("src.a", 1), ("src/a", 1), ("", 4), (".", 4), ("lib/c", 1)],
+)
+def test_files_are_found_by_path_folder_and_package(asked, files):
+    assert depends(circle(), asked).total_files == files
+
+
+def test_a_path_that_is_not_there_is_told():
+    assert code(lambda: depends(circle(), "src/nothing"))[0] is ErrorCode.FILE_NOT_FOUND
+
+
+# Changes
+
+
+DEPOT = [f"line {number}" for number in range(1, 41)]
+
+
+def changed(text, lines=tuple(DEPOT)):
+    sketch = (
+        Sketch().file("depot", "ship", "load", "_wait").file("user", "take").edge("user:take", "depot:ship")
+    )
+    graph = sketch.edge("user", "depot:load", IMPORTS).graph()
+    read = [read_change(graph, diff, lines) for diff in read_diff(text)]
+    request = ImpactRequest(tenant="t", diff=text)
+    changes = Changes([file for file, _ in read], [one for _, found in read for one in found])
+    return impact_of(graph, no_ranks(graph), changes, request, RECEIPT)
+
+
+def hunk(before, after, *, source="depot", target="depot", start=2):
+    head = f"--- {'a/' + source if source else '/dev/null'}\n+++ {'b/' + target if target else '/dev/null'}\n"
+    lines = [*(f"-{line}\n" for line in before), *(f"+{line}\n" for line in after)]
+    place = f"@@ -{start if before else start - 1},{len(before)} +{start if after else start - 1},{len(after)} @@\n"
+    return head + place + "".join(lines)
+
+
+def test_a_diff_touches_symbols_and_what_uses_them():
+    reply = changed(hunk(["line 2"], ["new"]))
+    assert [(file.state, file.applied) for file in reply.files] == [(DiffState.MODIFIED, False)]
+    assert [(one.node.symbol, one.exported, one.signature, one.used_by) for one in reply.changed] == [
+        ("ship", True, False, 1)
+    ]
+    assert places(one.node for one in reply.affected) == ["user:take"]
+    assert (reply.affected[0].uses.symbol, reply.affected[0].distance) == ("ship", 1)
+    assert reply.by_file == {"user": 1}
+
+
+def test_a_diff_that_is_indexed_already_is_read_from_its_other_side():
+    reply = changed(hunk(["old"], ["line 2"]))
+    assert [(file.state, file.applied) for file in reply.files] == [(DiffState.MODIFIED, True)]
+    assert [one.node.symbol for one in reply.changed] == ["ship"]
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "symbols"),
+    [
+        (hunk(["other"], ["new"]), DiffState.DOES_NOT_APPLY, []),
+        (hunk(["line 2"], ["new"], start=99), DiffState.DOES_NOT_APPLY, []),
+        (hunk(["a"], ["b"], source="gone", target="gone"), DiffState.NOT_INDEXED, []),
+        (hunk([], ["a"], source="", target="new", start=1), DiffState.ADDED, []),
+        (hunk(["line 1"], [], target="", start=1), DiffState.REMOVED, ["ship", "load", "_wait", ""]),
+        (hunk(["line 2"], ["new"], target="dock"), DiffState.RENAMED, ["ship", "load"]),
+        ("Binary files a/depot and b/depot differ\n", DiffState.BINARY, []),
+    ],
+)
+def test_each_file_of_a_diff_has_a_state(text, state, symbols):
+    reply = changed(text)
+    assert [file.state for file in reply.files] == [state]
+    assert [one.node.symbol for one in reply.changed] == symbols
+    assert bool(reply.files[0].detail) is (state is DiffState.DOES_NOT_APPLY)
+
+
+def test_who_imports_from_a_file_is_affected_by_its_new_name():
+    reply = changed("diff --git a/depot b/dock\nsimilarity index 100%\nrename from depot\nrename to dock\n")
+    assert [file.state for file in reply.files] == [DiffState.RENAMED]
+    assert places(one.node for one in reply.affected) == ["user:"]
+
+
+def test_a_symbol_changes_with_all_in_it():
+    sketch = Sketch().file("a", "Depot", "Depot.ship", "load").file("t", "check", flags="t")
+    graph = sketch.edge("a:load", "a:Depot.ship").edge("t:check", "a:load").graph()
+    request = ImpactRequest(tenant="t", symbol="Depot")
+    reply = impact_of_symbol(
+        graph, no_ranks(graph), one_symbol(graph, "acme/parcels", "Depot", ""), request, RECEIPT
+    )
+    assert places(one.node for one in reply.affected) == ["a:load"]
+    assert [(one.node.symbol, one.distance) for one in reply.tests] == [("check", 2)]
+    assert (reply.total_affected, reply.resolved_affected, reply.total_tests) == (1, 1, 1)

@@ -1,0 +1,108 @@
+"""A graph that grew change by change is the graph of what is there, and few files are looked at again."""
+
+from atlas_files import graph_of, source_file
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prism_atlas.core.assembly import Assembly
+from prism_atlas.core.columns import columns_of
+from prism_atlas.core.graph import Graph
+from prism_contracts.code import EdgeStatus
+
+STATUSES = list(EdgeStatus)
+# Versions of files that define, import, rename, inherit, make and pass on each other's names.
+VERSIONS = {
+    "parcels/depot.py": [
+        "class Depot:\n    def close(self): ...\n",
+        "from .base import Base\n\nclass Depot(Base):\n    pass\n",
+        "def first(): ...\n\nclass Depot:\n    def open(self): ...\n    def close(self): ...\n",
+    ],
+    "parcels/base.py": [
+        "class Base:\n    def close(self): ...\n",
+        "class Base:\n    def shut(self): ...\n",
+        "from .depot import first as close\n\nBase = 1\n",
+    ],
+    "parcels/__init__.py": [
+        "from .depot import Depot as Store\n",
+        "from .depot import *\n",
+        "from .base import Base as Store\n",
+    ],
+    "parcels/make.py": [
+        "from parcels import Store\n\ndef make() -> Store:\n    return Store()\n",
+        "from .depot import Depot\n\ndef make() -> Depot:\n    return Depot()\n",
+        "def make():\n    return 1\n",
+    ],
+    "main.py": [
+        "from parcels.make import make\n\ndef run():\n    depot = make()\n    depot.close()\n",
+        "from parcels import Store, Depot\n\nstore = Store()\nstore.close()\nDepot().close()\nclose()\n",
+        "import parcels.depot\n\nparcels.depot.first()\nparcels.depot.Depot().open()\n",
+    ],
+}  # fmt: skip
+PATHS = list(VERSIONS)
+
+
+class Repository:
+    """Texts by path, and the assembly that follows them."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.assembly = Assembly()
+
+    def change(self, path: str, text: str | None) -> tuple[Graph, set[str]]:
+        """The graph afterwards, and the paths that were looked at."""
+        if text is None:
+            self.texts.pop(path, None)
+            self.assembly.remove(f"id of {path}")
+        else:
+            self.texts[path] = text
+            self.assembly.add(source_file(path, text))
+        stale = self.assembly.stale()
+        looked_at = {path for path in self.texts if f"id of {path}" in stale}
+        for changed in looked_at:
+            self.assembly.connect(source_file(changed, self.texts[changed]).facts)
+        return self.assembly.graph(), looked_at
+
+
+def edges(graph: Graph) -> set[tuple[str, str, str]]:
+    """Edges by what they connect, and how sure they are."""
+
+    def name(node: int) -> str:
+        place = graph.path(graph.file_of(node))
+        return (
+            place if graph.is_file(node) else f"{place} {graph.strings[graph.symbols.qualified_name[node]]}"
+        )
+
+    found = zip(graph.edges.source, graph.edges.target, graph.edges.status, strict=True)
+    return {(name(source), name(target), STATUSES[status].value) for source, target, status in found}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from([None, 0, 1, 2])), min_size=2, max_size=12))
+def test_any_changes_end_in_the_graph_of_what_is_there(changes):
+    repository = Repository()
+    for path, version in changes:
+        graph, _ = repository.change(path, None if version is None else VERSIONS[path][version])
+        whole = graph_of(repository.texts)
+        assert edges(graph) == edges(whole)
+        grown = columns_of(graph)
+        for name, column in columns_of(whole).items():
+            assert grown[name].tolist() == column.tolist(), name
+
+
+def test_a_change_inside_a_function_looks_at_no_other_file():
+    repository = Repository()
+    for path, versions in VERSIONS.items():
+        repository.change(path, versions[0])
+    text = VERSIONS["parcels/depot.py"][0].replace("...", "return 1")
+    graph, looked_at = repository.change("parcels/depot.py", "# Where parcels wait.\n" + text)
+    assert looked_at == {"parcels/depot.py"}
+    assert ("main.py run", "parcels/depot.py Depot.close") in {found[:2] for found in edges(graph)}
+
+
+def test_a_name_that_is_gone_is_looked_for_where_it_was_used():
+    repository = Repository()
+    for path, versions in VERSIONS.items():
+        repository.change(path, versions[0])
+    graph, looked_at = repository.change("parcels/depot.py", "class Depot:\n    def shut(self): ...\n")
+    assert "main.py" in looked_at
+    assert not any(target == "parcels/depot.py Depot.close" for _, target, _ in edges(graph))

@@ -1,0 +1,254 @@
+"""Ranks, tiers, components and entry points of small repositories of our own."""
+
+import numpy as np
+import pytest
+from atlas_files import graph_of, source_file
+
+from prism_atlas.core.architecture import Architecture
+from prism_atlas.core.columns import columns_of
+from prism_atlas.core.entries import entries_of
+from prism_atlas.core.folders import agreement
+from prism_atlas.core.module_map import modules, spelled, top_symbols
+from prism_atlas.core.partitions import partitions
+from prism_atlas.core.ranking import earned_ranks, tiers
+from prism_atlas.core.relevance import words_of
+from prism_atlas.core.snapshot import Snapshot
+from prism_atlas.core.ways_around import way_around
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import EntryKind, Tier
+
+CLOCK = "def now():\n    return _read()\n\ndef _read():\n    return 1\n"
+# Two folders that use each other inside, one thin thread between them, and tests that use everything.
+FILES = {
+    "parcels/route.py": "from .stop import Stop\nfrom .clock import now\n\nclass Route:\n    def next(self) -> Stop:\n        now()\n        return Stop()\n",
+    "parcels/stop.py": "from .clock import now\n\nclass Stop:\n    def wait(self):\n        return now()\n",
+    "parcels/clock.py": CLOCK,
+    "letters/sorter.py": "from .stamp import Stamp\nfrom .weight import grams\n\nclass Sorter:\n    def sort(self):\n        grams()\n        return Stamp()\n",
+    "letters/stamp.py": "from .weight import grams\n\nclass Stamp:\n    def price(self):\n        return grams()\n",
+    "letters/weight.py": "from parcels.clock import now\n\ndef grams():\n    return now()\n",
+    "tests/test_all.py": "from letters.stamp import Stamp\nfrom letters.sorter import Sorter\nfrom parcels.route import Route\n\nStamp()\nSorter()\nRoute()\nStamp().price()\n",
+    "pyproject.toml": "[project]\nname = 'post'\n",
+    "README.md": "# Post\n",
+}  # fmt: skip
+
+
+def snapshot_of(files, flags=None):
+    return Snapshot.of(graph_of(files, flags))
+
+
+@pytest.fixture(scope="module")
+def post():
+    return snapshot_of(FILES, {"tests/test_all.py": "t", "README.md": "d"})
+
+
+def paths(snapshot, query="", keeps=lambda _: True):
+    return [snapshot.graph.path(module.file) for module in modules(snapshot, query, keeps)]
+
+
+def test_what_most_hangs_on_comes_first_and_tests_last(post):
+    found = paths(post)
+    assert found[0] == "parcels/clock.py"
+    assert found[-1] == "tests/test_all.py"
+    assert set(found) == {path for path in FILES if path.endswith(".py")}
+    first, *_, last = modules(post, "", lambda _: True)
+    assert (first.relative_score, first.tier) == (1.0, Tier.CORE)
+    assert (last.relative_score, last.tier) == (0.0, Tier.PERIPHERAL)
+
+
+def test_ranks_add_up_to_one_and_nothing_hangs_on_what_nothing_uses(post):
+    assert post.ranks.file.sum() == pytest.approx(1)
+    assert post.ranks.node.sum() == pytest.approx(1)
+    assert post.ranks.file[post.graph.find_file("tests/test_all.py")] == 0
+
+
+def test_what_tests_use_hardly_counts():
+    files = {"a.py": "def a(): ...\n", "b.py": "def b(): ...\n", "use.py": "from a import a\n\na()\n"}
+    files["other.py"] = "from b import b\n\nb()\n"
+    loud = snapshot_of(files)
+    assert loud.ranks.file[0] == pytest.approx(loud.ranks.file[1])
+    quiet = snapshot_of(files, {"other.py": "t"})
+    assert quiet.ranks.file[0] > 5 * quiet.ranks.file[1]
+
+
+def test_a_query_ranks_what_hangs_together_with_what_it_names(post):
+    assert paths(post, "stamps of a letter")[0] == "letters/stamp.py"
+    assert paths(post, "Stop")[0] == "parcels/stop.py"
+    assert paths(post, "zebra") == []
+    assert words_of("How does getHTTPRoute work?") == ["http", "route", "work"]
+
+
+def test_a_path_filter_keeps_tiers_and_order(post):
+    found = modules(post, "", lambda path: path.startswith("letters/"))
+    assert post.graph.path(found[0].file) == "letters/weight.py"
+    whole = {module.file: module.tier for module in modules(post, "", lambda _: True)}
+    assert all(whole[module.file] is module.tier for module in found)
+    assert found[0].relative_score == 1.0
+
+
+def test_a_symbol_that_only_its_own_file_uses_is_not_on_top(post):
+    top = top_symbols(post, [post.graph.find_file("parcels/clock.py")])
+    assert [spelled(post.graph, symbol) for symbol in top] == ["function now", "function _read"]
+
+
+def test_tiers_are_shares_of_all_rank():
+    rank = np.array([0.5, 0.3, 0.15, 0.05, 0.0])
+    assert tiers(rank) == [Tier.CORE, Tier.SIGNIFICANT, Tier.SIGNIFICANT, Tier.PERIPHERAL, Tier.PERIPHERAL]
+    assert tiers(np.zeros(2)) == [Tier.PERIPHERAL] * 2
+    assert tiers(np.array([])) == []
+
+
+def test_a_chain_gives_rank_on():
+    # 0 -> 1 -> 2: the walker ends at 2.
+    earned = earned_ranks(np.array([0, 1]), np.array([1, 2]), np.ones(2), np.ones(3))
+    assert earned[0] == pytest.approx(0, abs=1e-6)
+    assert 0 < earned[1] < earned[2]
+
+
+def test_components_are_called_by_the_folders_that_fit_them(post):
+    architecture = Architecture(post)
+    assert sorted(architecture.names) == ["letters", "parcels"]
+    overview = architecture.overview(10)
+    [thread] = [one for one in overview.dependencies if one.source == "letters"]
+    assert (thread.target, thread.example) == ("parcels", ("letters/weight.py", "parcels/clock.py"))
+    assert thread.references
+    assert overview.totals["files_in_components"] == 7
+    assert [(part.folder, part.manifest) for part in overview.partitions] == [(".", "pyproject.toml")]
+    [interface] = architecture.interface(architecture.find("parcels"))[:1]
+    assert (interface.symbol, interface.file_path) == ("now", "parcels/clock.py")
+
+
+def test_a_component_is_found_by_name_and_id_only(post):
+    architecture = Architecture(post)
+    assert architecture.names[architecture.find("letters")] == "letters"
+    assert architecture.find("1") == architecture.find("#1") == 1
+    for unknown in ("x", "2", "-1", "", "¹"):
+        with pytest.raises(PrismError) as error:
+            architecture.find(unknown)
+        assert error.value.code is ErrorCode.COMPONENT_NOT_FOUND
+
+
+def test_files_that_need_each_other_are_a_cycle():
+    files = {
+        "a.py": "from b import b\n\ndef a():\n    b()\n",
+        "b.py": "from c import c\n\ndef b():\n    c()\n",
+        "c.py": "from a import a\n\ndef c():\n    a()\n",
+        "d.py": "from a import a\n\ndef d():\n    a()\n",
+    }
+    [cycle] = Architecture(snapshot_of(files)).file_cycles()
+    assert cycle.members == 3
+    assert cycle.path[0] == cycle.path[-1]
+    assert sorted(cycle.path[:-1]) == ["a.py", "b.py", "c.py"]
+
+
+def test_a_way_around_is_a_shortest_one():
+    assert way_around(0, {0: [1, 2], 1: [3], 3: [0], 2: [0]}) == [0, 2, 0]
+    assert way_around(0, {0: [0]}) == [0, 0]
+    assert way_around(0, {0: [1]}) == []
+
+
+def test_agreement_is_one_for_the_same_and_near_zero_for_independent_ways_to_divide():
+    assert agreement(["a", "a", "b"], ["x", "x", "y"]) == pytest.approx(1)
+    assert agreement(["a", "a", "b", "b"], ["x", "y", "x", "y"]) == pytest.approx(0)
+    assert agreement([], []) == agreement(["a"], ["x"]) == 1
+
+
+def test_a_file_apart_from_its_folder_is_told():
+    parcels = {
+        f"parcels/p{n}.py": f"from .p{(n + 1) % 4} import f{(n + 1) % 4}\n\ndef f{n}():\n    f{(n + 1) % 4}()\n"
+        for n in range(4)
+    }
+    letters = {f"letters/l{n}.py": f"from .l{(n + 1) % 4} import g{(n + 1) % 4}\nfrom parcels.odd import odd\n\ndef g{n}():\n    g{(n + 1) % 4}()\n    odd()\n    odd()\n" for n in range(4)}  # fmt: skip
+    overview = Architecture(
+        snapshot_of({**parcels, **letters, "parcels/odd.py": "def odd(): ...\n"})
+    ).overview(10)
+    assert [(one.file_path, one.component, one.folder_component) for one in overview.divergence.outliers] == [
+        ("parcels/odd.py", "letters", "parcels")
+    ]
+    assert 0 < overview.divergence.agreement < 1
+
+
+def test_a_file_is_in_the_part_of_the_nearest_manifest():
+    found = partitions(
+        ["a.py", "web/package.json", "web/src/x.ts", "web/api/go.mod", "web/api/m.go", "web/setup.py"]
+    )
+    assert [(part.folder, part.manifest, part.files) for part in found] == [
+        ("web", "web/setup.py", 3),
+        ("web/api", "web/api/go.mod", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "entries"),
+    [
+        ("cmd/post/main.go", "package main\n\nfunc main() {}\n", [(EntryKind.MAIN, "main")]),
+        ("src/main.rs", "fn main() {}\n", [(EntryKind.MAIN, "main")]),
+        ("App.java", "class App {\n  public static void main(String[] a) {}\n}\n", [(EntryKind.MAIN, "App.main")]),
+        ("post/__main__.py", "print(1)\n", [(EntryKind.SCRIPT, "")]),
+        ("bin/post", "#!/usr/bin/env python\nprint(1)\n", [(EntryKind.SCRIPT, "")]),
+        ("scripts/post.sh", "echo\n", [(EntryKind.SCRIPT, "")]),
+        ("api.py", '@app.get("/")\ndef index(): ...\n', [(EntryKind.ROUTE, "index")]),
+        ("cli.py", "@click.command()\ndef send(): ...\n", [(EntryKind.COMMAND, "send")]),
+        ("api.py", "def index():\n    return requests.get('/')\n", []),
+        ("main.py", "def main(): ...\n", []),
+        ("api.js", 'app.get("/", home)\n', [(EntryKind.ROUTE, "")]),
+        ("Api.java", 'class Api {\n  @GetMapping("/")\n  String home() { return ""; }\n}\n', [(EntryKind.ROUTE, "Api.home")]),
+    ],
+)  # fmt: skip
+def test_entry_points(path, text, entries):
+    facts = source_file(path, text).facts
+    found = [
+        (entry.kind, facts.symbols[entry.symbol].qualified_name if entry.symbol >= 0 else "")
+        for entry in entries_of(facts)
+    ]
+    assert found == entries
+    assert entries_of(source_file(path, text, flags="t").facts) == []
+
+
+def test_a_file_that_uses_many_and_that_none_uses_is_an_entry_point():
+    files = {f"m{n}.py": f"def f{n}(): ...\n" for n in range(5)}
+    files["run.py"] = "".join(f"from m{n} import f{n}\n" for n in range(5))
+    [root] = Architecture(snapshot_of(files)).overview(5).entry_points
+    assert (root.kind, root.file_path) == (EntryKind.ROOT, "run.py")
+
+
+def test_the_same_files_give_the_same_answer_in_any_order(post):
+    turned = snapshot_of(dict(reversed(FILES.items())), {"tests/test_all.py": "t", "README.md": "d"})
+    other = columns_of(turned)
+    for name, column in columns_of(post).items():
+        assert other[name].tolist() == column.tolist(), name
+
+
+@pytest.mark.parametrize(
+    "files", [{}, {"README.md": "# Post\n"}, {"a.py": ""}], ids=["none", "prose", "empty"]
+)
+def test_what_has_no_code_has_an_empty_map(files):
+    snapshot = snapshot_of(files)
+    assert paths(snapshot) == paths(snapshot, "anything") == []
+    overview = Architecture(snapshot).overview(5)
+    assert not overview.components
+    assert not overview.dependencies
+
+
+def test_modules_of_one_name_are_told_apart():
+    files = {
+        "a/util.py": "def f(): ...\n",
+        "b/util.py": "def f(): ...\n",
+        "a/use.py": "from .util import f\n\nf()\n",
+        "b/use.py": "from b.util import f\n\nf()\nf()\n",
+    }
+    graph = graph_of(files)
+    links = {
+        (graph.path(graph.file_of(source)), graph.path(graph.file_of(target)))
+        for source, target in zip(graph.edges.source, graph.edges.target, strict=True)
+    }
+    assert links == {("a/use.py", "a/util.py"), ("b/use.py", "b/util.py")}
+
+
+def test_a_generated_file_of_many_symbols_is_one_file():
+    files = {
+        "gen.py": "".join(f"X{n} = {n}\n" for n in range(20_000)),
+        "use.py": "from gen import X7\n\nX7\n",
+    }
+    snapshot = snapshot_of(files, {"gen.py": "g"})
+    assert paths(snapshot) == ["gen.py", "use.py"]
+    assert len(top_symbols(snapshot, [0])) <= 5

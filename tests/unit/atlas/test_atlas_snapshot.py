@@ -1,0 +1,42 @@
+"""A snapshot comes back from its file as it was, mapped; what is no such file is refused."""
+
+import pytest
+from atlas_files import graph_of
+
+from prism_atlas.core.columns import columns_of, read_columns, write_columns
+from prism_atlas.core.snapshot import Snapshot
+
+FILES = {"depot.py": "def close(): ...\n", "größe.py": "from depot import close\n\nclose()\n"}
+
+
+@pytest.mark.parametrize("files", [FILES, {}], ids=["files", "nothing"])
+def test_a_file_gives_the_snapshot_back_mapped(files, tmp_path):
+    snapshot = Snapshot.of(graph_of(files))
+    snapshot.write(tmp_path / "snapshot")
+    again = columns_of(Snapshot.read(tmp_path / "snapshot"))
+    for name, column in columns_of(snapshot).items():
+        assert again[name].tolist() == column.tolist(), name
+        assert again[name].dtype == column.dtype
+        assert not again[name].flags.writeable
+    assert [path.name for path in tmp_path.iterdir()] == ["snapshot"]
+
+
+def test_what_was_mapped_stays_when_its_file_is_gone(tmp_path):
+    Snapshot.of(graph_of(FILES)).write(tmp_path / "snapshot")
+    snapshot = Snapshot.read(tmp_path / "snapshot")
+    (tmp_path / "snapshot").unlink()
+    assert [snapshot.graph.path(file) for file in range(2)] == sorted(FILES)
+
+
+def test_a_file_that_is_cut_short_or_of_another_format_is_refused(tmp_path):
+    path = tmp_path / "snapshot"
+    Snapshot.of(graph_of(FILES)).write(path)
+    whole = path.read_bytes()
+    for length in (4, 100, len(whole) - 64):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match=r"short|header|buffer"):
+            Snapshot.read(path)
+    write_columns(path, "of old", {})
+    with pytest.raises(ValueError, match="of old"):
+        Snapshot.read(path)
+    assert read_columns(path, "of old") == {}
