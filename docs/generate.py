@@ -165,8 +165,17 @@ REQUESTS: dict[str, tuple[type[Message], type[Message]]] = {
     names.RPC_OUTLINE: (rpc.OutlineRequest, rpc.OutlineReply),
     names.RPC_DEFINITIONS: (rpc.DefinitionsRequest, rpc.DefinitionsReply),
     names.RPC_REFERENCES: (rpc.ReferencesRequest, rpc.ReferencesReply),
+    names.RPC_CALL_HIERARCHY: (rpc.CallHierarchyRequest, rpc.CallHierarchyReply),
+    names.RPC_TYPE_HIERARCHY: (rpc.TypeHierarchyRequest, rpc.TypeHierarchyReply),
+    names.RPC_DEPENDENCIES: (rpc.DependenciesRequest, rpc.DependenciesReply),
+    names.RPC_FIND_PATH: (rpc.FindPathRequest, rpc.FindPathReply),
+    names.RPC_IMPACT: (rpc.ImpactRequest, rpc.ImpactReply),
     names.RPC_MODULE_MAP: (rpc.ModuleMapRequest, rpc.ModuleMapReply),
     names.RPC_ARCHITECTURE: (rpc.ArchitectureRequest, rpc.ArchitectureReply),
+    names.RPC_EDIT_CONTEXT: (rpc.EditContextRequest, rpc.EditContextReply),
+    names.RPC_EXISTING: (rpc.ExistingRequest, rpc.ExistingReply),
+    names.RPC_CONVENTIONS: (rpc.ConventionsRequest, rpc.ConventionsReply),
+    names.RPC_REPO_CONTEXT: (rpc.RepoContextRequest, rpc.RepoContextReply),
     names.RPC_COVERAGE: (rpc.CoverageRequest, rpc.CoverageReply),
     names.RPC_MANIFEST: (rpc.ManifestRequest, rpc.ManifestReply),
     names.RPC_POINT_COUNTS: (rpc.PointCountsRequest, rpc.PointCountsReply),
@@ -335,11 +344,11 @@ def _toolset_section(toolset: Toolset) -> str:
 
 
 def _tool_section(tool: AnyTool) -> str:
-    schema = tool.definition().input_schema
+    schema = tool.arguments.model_json_schema()  # with the limits that its definition leaves out
     required = set(schema.get("required", ()))
     rows = [
         (f"`{name}`", _json_type(field), _argument_default(tool, name, required), _limits(field))
-        for name, field in schema["properties"].items()
+        for name, field in schema.get("properties", {}).items()
     ]
     gives = ", ".join(f"`{name}`" for name in tool.output["properties"])
     arguments = (

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -84,6 +86,27 @@ SYMBOL = Symbol(
     signature="def main()",
 )
 DEFINITION = rpc.Definition(repo="acme/app", file_path="src/app.py", language="python", symbol=SYMBOL)
+RULES = rpc.RulesDocument(
+    file_path="AGENTS.md",
+    line_count=9,
+    start_line=1,
+    end_line=1,
+    content="Keep it small.",
+    headings=("5 ## Tests",),
+    applies="repository",
+)
+EDIT_CONTEXT = rpc.EditContextReply(
+    repo="acme/app",
+    file_path="src/app.py",
+    language="python",
+    start_line=3,
+    end_line=5,
+    content="def main():\n    run()\n    stop()",
+    symbol=SYMBOL,
+    references=rpc.SymbolReferences(symbol="main", definitions=(DEFINITION,), total_definitions=1),
+    rules=(RULES,),
+    receipt=RECEIPT,
+)
 LINES = [f"line {number}" for number in range(1, 301)]
 
 
@@ -259,6 +282,35 @@ class FakeServices:
             receipt=RECEIPT,
         )
 
+    async def edit_context(self, request: rpc.EditContextRequest) -> rpc.EditContextReply:
+        self.asked.append(request)
+        return EDIT_CONTEXT
+
+    async def existing(self, request: rpc.ExistingRequest) -> rpc.ExistingReply:
+        self.asked.append(request)
+        found = rpc.ExistingDefinition(
+            definition=DEFINITION, verdict=rpc.Verdict.MAYBE, score=0.5, reasons=("name: main",)
+        )
+        return rpc.ExistingReply(verdict=found.verdict, existing=(found,), receipt=RECEIPT)
+
+    async def conventions(self, request: rpc.ConventionsRequest) -> rpc.ConventionsReply:
+        self.asked.append(request)
+        example = rpc.ConventionExample(file_path="src/app.py", line=3, text="def main()")
+        told = rpc.Convention(
+            topic="naming", language="python", statement="functions are snake_case", count=9, total=10, examples=(example,)
+        )  # fmt: skip
+        return rpc.ConventionsReply(
+            repo="acme/app", conventions=(told,), rules=(RULES,), files_read=3, files=3, receipt=RECEIPT
+        )
+
+    async def repo_context(self, request: rpc.RepoContextRequest) -> rpc.RepoContextReply:
+        self.asked.append(request)
+        readme = rpc.ContextDocument(
+            **RULES.model_dump(exclude={"applies"}), section=rpc.ContextSection.README
+        )
+        missing = (rpc.ContextSection.DECISIONS,)
+        return rpc.RepoContextReply(repo="acme/app", documents=(readme,), missing=missing, receipt=RECEIPT)
+
     async def coverage(self, request: rpc.CoverageRequest) -> rpc.CoverageReply:
         self.asked.append(request)
         return rpc.CoverageReply(
@@ -378,6 +430,28 @@ GRAPH_RECEIPT = rpc.GraphReceipt(
 )
 
 
+WALKS = (
+    (names.RPC_CALL_HIERARCHY, rpc.CallHierarchyRequest, rpc.CallHierarchyReply),
+    (names.RPC_TYPE_HIERARCHY, rpc.TypeHierarchyRequest, rpc.TypeHierarchyReply),
+    (names.RPC_DEPENDENCIES, rpc.DependenciesRequest, rpc.DependenciesReply),
+    (names.RPC_FIND_PATH, rpc.FindPathRequest, rpc.FindPathReply),
+    (names.RPC_IMPACT, rpc.ImpactRequest, rpc.ImpactReply),
+)
+EXAMPLES = Path(names.__file__).with_name("examples")
+
+
+async def canned(fake: "FakeServices", reply_type: type[Message], request: Message) -> Message:
+    """The stored example of a reply. Of a call hierarchy as many callers as were asked for."""
+    fake.asked.append(request)
+    reply = reply_type.model_validate_json((EXAMPLES / f"{reply_type.__name__}.json").read_text())
+    if isinstance(reply, rpc.CallHierarchyReply):
+        branches = reply.branches * request.limit
+        return reply.model_copy(
+            update={"branches": branches, "total": 300, "next_cursor": str(request.limit)}
+        )
+    return reply
+
+
 def serve_atlas(bus: Bus, fake: FakeServices) -> None:
     async def module_map(request: rpc.ModuleMapRequest) -> rpc.ModuleMapReply:
         fake.asked.append(request)
@@ -397,6 +471,8 @@ def serve_atlas(bus: Bus, fake: FakeServices) -> None:
         told = {"component": DETAIL} if request.component else {"overview": OVERVIEW}
         return rpc.ArchitectureReply(repo="acme/app", **told, receipt=GRAPH_RECEIPT)
 
+    for subject, request_type, reply_type in WALKS:
+        serve(bus, subject, request_type, partial(canned, fake, reply_type), deadline_s=20)
     serve(bus, names.RPC_MODULE_MAP, rpc.ModuleMapRequest, module_map, deadline_s=20)
     serve(bus, names.RPC_ARCHITECTURE, rpc.ArchitectureRequest, architecture, deadline_s=20)
 
@@ -410,6 +486,10 @@ def serve_search(bus: Bus, fake: FakeServices) -> None:
         (names.RPC_OUTLINE, rpc.OutlineRequest, fake.outline),
         (names.RPC_DEFINITIONS, rpc.DefinitionsRequest, fake.definitions),
         (names.RPC_REFERENCES, rpc.ReferencesRequest, fake.references),
+        (names.RPC_EDIT_CONTEXT, rpc.EditContextRequest, fake.edit_context),
+        (names.RPC_EXISTING, rpc.ExistingRequest, fake.existing),
+        (names.RPC_CONVENTIONS, rpc.ConventionsRequest, fake.conventions),
+        (names.RPC_REPO_CONTEXT, rpc.RepoContextRequest, fake.repo_context),
         (names.RPC_COVERAGE, rpc.CoverageRequest, fake.coverage),
         (names.RPC_POINT_COUNTS, rpc.PointCountsRequest, fake.point_counts),
     ):

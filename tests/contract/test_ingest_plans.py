@@ -24,6 +24,7 @@ from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.settings import IngestSettings
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
+from prism_runtime.histories import HistoryStore
 from prism_runtime.records import Records, open_bucket
 
 DEADLINE_S = 20
@@ -63,7 +64,11 @@ async def ingest(nats_server) -> AsyncIterator[Ingest]:
     ledger = await Ledger.open(bus.js, 1)
     store = await SnapshotStore.open(bus.js, 1)
     jobs = JobHandlers(bus, ledger, store)
-    yield Ingest(SnapshotHandlers(bus, ledger, store, jobs, settings), jobs, ledger, asked)
+    histories = await HistoryStore.open(bus.js, 1)
+    snapshots = SnapshotHandlers(
+        bus, ledger, snapshots=store, histories=histories, jobs=jobs, settings=settings
+    )
+    yield Ingest(snapshots, jobs, ledger, asked)
     await bus.stop()
     await search.stop()
 

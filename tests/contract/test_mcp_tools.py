@@ -10,9 +10,13 @@ from mcp import MCPError
 pytest_plugins = ["gateway_stack"]
 
 CODE = [
-    "search_code", "grep_code", "read_file", "list_files", "get_file_outline", "get_symbol_definition", "find_references",
+    "search_code", "grep_code", "read_file", "list_files", "get_file_outline", "get_symbol_definition", "find_references", "prepare_to_edit",
 ]  # fmt: skip
-GRAPH, DOCS = ["get_function_body", "get_module_map", "get_architecture"], ["search_docs"]
+GRAPH = [
+    "get_function_body", "get_call_hierarchy", "get_type_hierarchy", "get_dependencies", "find_path", "impact_of_change",
+    "get_module_map", "get_architecture", "check_exists",
+]  # fmt: skip
+DOCS = ["search_docs", "get_repo_context", "get_codebase_conventions"]
 ADMIN = ["ping", "whoami", "list_repos", "index_repository", "index_status", "index_coverage"]
 CODE_CHARS_MAX = 10_000  # 2,500 tokens
 FILE_LINES = 300  # of the file that the stand-in has
@@ -21,6 +25,7 @@ MODES = ["2026-07-28", "legacy"]
 # Fields that an answer has only when there is something to say.
 SOMETIMES = {
     "truncated",
+    "changes",
     "diagnostics",
     "next_actions",
     "job",
@@ -30,6 +35,15 @@ SOMETIMES = {
     "total_lines",
     "overview",
     "component",
+    # of walks: pydantic leaves out what is as it is by default
+    "in_text",
+    "note",
+    "structural",
+    "others",
+    "next_cursor",
+    "backward",
+    "used_by",
+    "total_used_by",
 }
 
 CALLS = [
@@ -41,10 +55,19 @@ CALLS = [
     ("get_symbol_definition", {"symbols": ["main", "mian"], "include_body": True}),
     ("find_references", {"symbols": ["main", "mian"], "limit": 2}),
     ("get_function_body", {"symbol": "main"}),
+    ("get_call_hierarchy", {"symbol": "main", "limit": 3}),
+    ("get_type_hierarchy", {"symbol": "Depot", "include_members": True}),
+    ("get_dependencies", {"path": "src", "direction": "out"}),
+    ("find_path", {"source": "main", "target": "Depot.ship"}),
+    ("impact_of_change", {"symbol": "main"}),
     ("get_module_map", {"query": "main", "limit": 3}),
     ("get_architecture", {}),
     ("get_architecture", {"component": "src"}),
+    ("prepare_to_edit", {"symbol": "main"}),
+    ("check_exists", {"intent": "start the app"}),
     ("search_docs", {"query": "main"}),
+    ("get_repo_context", {"section": "readme"}),
+    ("get_codebase_conventions", {}),
     ("ping", {}),
     ("whoami", {}),
     ("list_repos", {}),
@@ -284,6 +307,10 @@ async def test_the_repository_of_the_argument_wins_over_the_header(stack, argume
             ("read_file", {"file_path": "src/app.py"}),
             ("get_symbol_definition", {"symbol": "main"}),
             ("find_references", {"symbols": ["main"]}),
+            ("prepare_to_edit", {"symbol": "main"}),
+            ("check_exists", {"intent": "main"}),
+            ("get_repo_context", {}),
+            ("get_codebase_conventions", {}),
             ("index_coverage", {}),
             ("index_status", {}),
         ):
@@ -309,8 +336,18 @@ WRONG = [
     ("get_symbol_definition", {"symbol": "a", "symbols": ["b"]}, "symbol"),
     ("get_symbol_definition", {"symbols": ["a"] * 21}, "symbols"),
     ("find_references", {"symbols": []}, "symbols"),
+    ("get_call_hierarchy", {"symbol": "main", "direction": "up"}, "direction"),
+    ("get_call_hierarchy", {"symbol": "main", "depth": 6}, "depth"),
+    ("get_dependencies", {"path": "src", "direction": "up"}, "direction"),
+    ("find_path", {"source": "main", "target": "load", "depth": 13}, "depth"),
+    ("impact_of_change", {}, "symbol or diff"),
+    ("impact_of_change", {"symbol": "main", "diff": "--- a"}, "symbol or diff"),
     ("find_references", {"symbols": ["a"] * 11}, "symbols"),
     ("find_references", {"symbols": ["a"], "reference_type": "knows"}, "reference_type"),
+    ("prepare_to_edit", {"file_path": "src/app.py", "start_line": -1}, "start_line"),
+    ("check_exists", {}, "intent"),
+    ("check_exists", {"intent": "x", "limit": 6}, "limit"),
+    ("get_repo_context", {"section": "weather"}, "section"),
     ("ping", {"loud": True}, "loud"),
 ]
 
@@ -418,3 +455,13 @@ async def test_a_large_message_is_refused(make_stack) -> None:
         response = await http.post("/mcp", json={"padding": "x" * 1_000})
     assert response.status_code == 413
     assert response.json()["error"]["code"] == "payload_too_large"
+
+
+async def test_a_tree_fits_the_budget_and_the_cursor_goes_on_behind_the_last_of_the_root(stack) -> None:
+    async with stack.mcp() as client:
+        answer = await client.call_tool(
+            "get_call_hierarchy", {"symbol": "main", "limit": 200, "max_tokens": 500}
+        )
+    told = answer.structured_content
+    assert 1 <= len(told["branches"]) < 200
+    assert told["next_cursor"] == str(len(told["branches"]))

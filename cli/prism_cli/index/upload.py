@@ -111,6 +111,7 @@ class _Round:
             ref=self._snapshot.ref,
             dirty=self._snapshot.dirty or bool(self._frozen.contents),
             files=files,
+            history=self._snapshot.history,
         )
 
     def _file(self, position: int) -> SnapshotFile:

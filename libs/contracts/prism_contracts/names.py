@@ -101,6 +101,10 @@ RPC_LIST_FILES = "prism.rpc.search.list_files"
 RPC_OUTLINE = "prism.rpc.search.outline"
 RPC_DEFINITIONS = "prism.rpc.search.definitions"
 RPC_REFERENCES = "prism.rpc.search.references"
+RPC_EDIT_CONTEXT = "prism.rpc.search.edit_context"
+RPC_EXISTING = "prism.rpc.search.existing"
+RPC_CONVENTIONS = "prism.rpc.search.conventions"
+RPC_REPO_CONTEXT = "prism.rpc.search.repo_context"
 RPC_COVERAGE = "prism.rpc.search.coverage"
 RPC_MANIFEST = "prism.rpc.search.manifest"
 RPC_POINT_COUNTS = "prism.rpc.search.point_counts"
@@ -127,6 +131,7 @@ KV_GRAPHS = "prism_graphs"  # <tenant>.<repo id>.<layer> -> GraphRecord
 
 # Object buckets.
 OBJECTS_CLAIMS = "prism_claims"  # bodies of messages too large for the bus
+OBJECTS_HISTORIES = "prism_histories"  # <tenant>.<repo id> -> History, of its newest snapshot that has one
 OBJECTS_SNAPSHOTS = "prism_snapshots"  # <job id> -> manifest of the snapshot
 OBJECTS_GRAPHS = "prism_graph_files"  # <tenant>.<repo id>.<layer>.<version>.<format> -> graph
 

@@ -45,6 +45,33 @@ class Repository(Message):
         return repository_key(self.tenant, self.repo)
 
 
+class HistoryCommit(Message):
+    """A commit: the head of its hash, when it was made, the first line of its message."""
+
+    commit: str
+    at: datetime
+    message: str
+
+
+class HistoryFile(Message):
+    """How often a file changed lately. `last` is the position of its last commit in the history."""
+
+    path: str
+    last: int
+    commits_90_days: int
+    commits_12_months: int
+
+
+class History(Message):
+    """What changed in the last 12 months: commits, newest first, and files by their last change. Merges are no changes."""
+
+    version: int = 0  # of the job that brought it
+    commits: tuple[HistoryCommit, ...] = ()
+    files: tuple[HistoryFile, ...] = ()
+    is_shallow: bool = False  # the repository does not hold all of that time
+    is_cut: bool = False  # there are more commits, or files, than are looked at
+
+
 class JobState(StrEnum):
     """Where a job is. The last four are final."""
 

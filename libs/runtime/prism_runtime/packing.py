@@ -34,6 +34,11 @@ def unpack_symbol_facts(packed: str) -> tuple[SymbolFact, ...]:
     return _SYMBOL_FACTS.decode(_unpack(packed)) if packed else ()
 
 
+def as_symbol(fact: Symbol | SymbolFact) -> Symbol:
+    """The symbol that a fact tells."""
+    return fact if isinstance(fact, Symbol) else Symbol.model_construct(**msgspec.structs.asdict(fact))
+
+
 def pack_references(references: Sequence[Reference]) -> str:
     """JSON, deflated, base64."""
     return _pack(msgspec.json.encode(references))

@@ -9,7 +9,8 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import SnapshotFile
 from prism_source.attributes import NOTHING_SAID, AttributeRules, Attributes
 from prism_source.files import FolderReader, Found, describe, read_regular
-from prism_source.git import GitFailed, explain
+from prism_source.git import GitFailed, explain, user_environment
+from prism_source.history import read_history
 from prism_source.limits import ATTRIBUTES_BYTES_MAX, ATTRIBUTES_FILES_MAX, DEFAULT_LIMITS, Limits
 from prism_source.snapshot import Snapshot, attributes_by_ordinal, sort_files, tree_commit
 from prism_source.walk import walk_folder
@@ -57,6 +58,9 @@ def _snapshot_work_tree(root: Path, git: GitFolder, limits: Limits) -> Snapshot:
         files=files,
         reader=FolderReader(os.fsencode(root), limits),
         attributes=attributes_by_ordinal(files, tree.attributes),
+        history=read_history(root, tree.commit, user_environment(), is_work_tree=True)
+        if tree.commit
+        else None,
     )
 
 

@@ -14,6 +14,7 @@ from prism_source.attributes import NOTHING_SAID, AttributeRules, Attributes
 from prism_source.blobs import BlobReader
 from prism_source.classify import classify_path
 from prism_source.git import GitFailed, explain, git_records, isolated_environment, run_git
+from prism_source.history import read_history
 from prism_source.limits import ATTRIBUTES_BYTES_MAX, ATTRIBUTES_FILES_MAX, DEFAULT_LIMITS, Limits
 from prism_source.paths import decode_path
 from prism_source.snapshot import Snapshot, attributes_by_ordinal, sort_files
@@ -73,6 +74,7 @@ def snapshot_git(git_dir: Path | str, ref: str = "", limits: Limits = DEFAULT_LI
         files=files,
         reader=reader,
         attributes=attributes_by_ordinal(files, attributes),
+        history=read_history(repository.git_dir, resolved.commit, isolated_environment(), is_work_tree=False),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Protocol, Self
 
 from prism_contracts.code import FileFlags
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import History
 from prism_contracts.rpc import SnapshotFile
 from prism_source.attributes import NOTHING_SAID, Attributes
 from prism_source.classify import classify_text
@@ -38,6 +39,7 @@ class Snapshot:
     reader: Reader
     # What `.gitattributes` says, by ordinal; files of which it says nothing are absent.
     attributes: Mapping[int, Attributes] = field(default_factory=dict)
+    history: History | None = None  # None: git knows of none
 
     def read(self, ordinal: int) -> bytes:
         """The bytes of a file now. They may have changed since: compare `blob_hash` of them with the file's `blob`.

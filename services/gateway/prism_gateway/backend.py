@@ -77,6 +77,22 @@ class Backend:
         """The components of a repository, or one of them."""
         return await self._ask(names.RPC_ARCHITECTURE, request, rpc.ArchitectureReply)
 
+    async def edit_context(self, request: rpc.EditContextRequest) -> rpc.EditContextReply:
+        """What to know before an edit."""
+        return await self._ask(names.RPC_EDIT_CONTEXT, request, rpc.EditContextReply)
+
+    async def existing(self, request: rpc.ExistingRequest) -> rpc.ExistingReply:
+        """What there is already for an intent."""
+        return await self._ask(names.RPC_EXISTING, request, rpc.ExistingReply)
+
+    async def conventions(self, request: rpc.ConventionsRequest) -> rpc.ConventionsReply:
+        """How code is written in a repository."""
+        return await self._ask(names.RPC_CONVENTIONS, request, rpc.ConventionsReply)
+
+    async def repo_context(self, request: rpc.RepoContextRequest) -> rpc.RepoContextReply:
+        """What a repository says of itself."""
+        return await self._ask(names.RPC_REPO_CONTEXT, request, rpc.RepoContextReply)
+
     async def coverage(self, request: rpc.CoverageRequest) -> rpc.CoverageReply:
         """What of a repository is searchable."""
         return await self._ask(names.RPC_COVERAGE, request, rpc.CoverageReply)

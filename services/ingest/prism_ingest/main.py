@@ -10,6 +10,7 @@ from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.settings import IngestSettings
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
+from prism_runtime.histories import HistoryStore
 from prism_runtime.process import run
 from prism_runtime.service import Service
 
@@ -46,7 +47,11 @@ async def serve() -> None:
         ledger = await Ledger.open(bus.js, settings.nats_replicas)
         store = await SnapshotStore.open(bus.js, settings.nats_replicas)
         jobs = JobHandlers(bus, ledger, store)
-        register(bus, SnapshotHandlers(bus, ledger, store, jobs, settings), jobs, settings.ingest_workers)
+        histories = await HistoryStore.open(bus.js, settings.nats_replicas)
+        snapshots = SnapshotHandlers(
+            bus, ledger, snapshots=store, histories=histories, jobs=jobs, settings=settings
+        )
+        register(bus, snapshots, jobs, settings.ingest_workers)
         await bus.start()
 
     await service.run(start)

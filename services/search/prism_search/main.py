@@ -8,8 +8,11 @@ from prometheus_client import REGISTRY
 from prism_contracts import names
 from prism_contracts.records import Component, Repository
 from prism_contracts.rpc import (
+    ConventionsRequest,
     CoverageRequest,
     DefinitionsRequest,
+    EditContextRequest,
+    ExistingRequest,
     GrepRequest,
     ListFilesRequest,
     ManifestRequest,
@@ -17,24 +20,33 @@ from prism_contracts.rpc import (
     PointCountsRequest,
     ReadFileRequest,
     ReferencesRequest,
+    RepoContextRequest,
     SearchRequest,
 )
 from prism_model.static_model import StaticModel
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
+from prism_runtime.histories import HistoryStore
 from prism_runtime.process import run
 from prism_runtime.records import WatchedRecords
 from prism_runtime.service import Service
 from prism_search.adapters.answers import AnswerMetrics, Answers
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.embedding import QueryEmbedding
+from prism_search.adapters.histories import Histories
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
+from prism_search.adapters.written import Documents
+from prism_search.handlers.conventions import ConventionsHandler
 from prism_search.handlers.coverage import CoverageHandlers
+from prism_search.handlers.edit_context import EditContextHandler
+from prism_search.handlers.existing import ExistingHandler
 from prism_search.handlers.files import FileHandlers
+from prism_search.handlers.focus import FocusFinder
 from prism_search.handlers.grep import GrepHandler
 from prism_search.handlers.references import ReferencesHandler
+from prism_search.handlers.repo_context import RepoContextHandler
 from prism_search.handlers.search import SearchHandler
 from prism_search.handlers.symbols import SymbolHandlers
 from prism_search.settings import SearchSettings
@@ -57,44 +69,68 @@ class Handlers(NamedTuple):
     symbols: SymbolHandlers
     references: ReferencesHandler
     coverage: CoverageHandlers
+    edit_context: EditContextHandler
+    repo_context: RepoContextHandler
+    existing: ExistingHandler
+    conventions: ConventionsHandler
 
 
 def make_handlers(
     reader: Reader,
     repositories: Repositories,
     embedding: QueryEmbedding,
+    *,
     answers: Answers | None,
+    histories: HistoryStore,
     settings: SearchSettings,
 ) -> Handlers:
     """All that answers, over one reader."""
     listing, texts = Listing(reader), Texts(reader, settings.texts_kept_bytes_max)
-    definitions = Definitions(reader)
+    definitions, sources = Definitions(reader), Sources(reader, texts)
+    documents = Documents(reader, texts, listing)
+    references = ReferencesHandler(repositories, definitions, listing, sources)
     return Handlers(
         SearchHandler(reader, repositories, embedding, answers),
         GrepHandler(reader, repositories, listing, texts, settings),
         FileHandlers(reader, repositories),
         SymbolHandlers(reader, repositories, definitions),
-        ReferencesHandler(repositories, definitions, listing, Sources(reader, texts)),
+        references,
         CoverageHandlers(reader, repositories, embedding.deep_model),
+        EditContextHandler(
+            repositories,
+            focus=FocusFinder(reader, repositories, definitions, sources),
+            definitions=definitions,
+            listing=listing,
+            documents=documents,
+            histories=Histories(histories),
+            references=references,
+        ),
+        RepoContextHandler(repositories, listing, documents),
+        ExistingHandler(reader, repositories, embedding),
+        ConventionsHandler(reader, repositories, listing, sources, documents),
     )
 
 
 def register(bus: Bus, handlers: Handlers, settings: SearchSettings) -> None:
     """Subscribe."""
-    search, grep, files, symbols, references, coverage = handlers
+    search, grep, files, coverage = handlers.search, handlers.grep, handlers.files, handlers.coverage
     grep_deadline_s = settings.grep_deadline_s + GREP_MARGIN_S
     rpc.serve(bus, names.RPC_SEARCH, SearchRequest, search.search, deadline_s=settings.search_deadline_s)
     rpc.serve(bus, names.RPC_GREP, GrepRequest, grep.grep, deadline_s=grep_deadline_s)
-    rpc.serve(bus, names.RPC_READ_FILE, ReadFileRequest, files.read_file, deadline_s=READ_DEADLINE_S)
-    rpc.serve(bus, names.RPC_LIST_FILES, ListFilesRequest, files.list_files, deadline_s=READ_DEADLINE_S)
-    rpc.serve(bus, names.RPC_OUTLINE, OutlineRequest, files.outline, deadline_s=READ_DEADLINE_S)
-    rpc.serve(bus, names.RPC_DEFINITIONS, DefinitionsRequest, symbols.definitions, deadline_s=READ_DEADLINE_S)
-    rpc.serve(bus, names.RPC_REFERENCES, ReferencesRequest, references.references, deadline_s=READ_DEADLINE_S)
-    rpc.serve(bus, names.RPC_COVERAGE, CoverageRequest, coverage.coverage, deadline_s=READ_DEADLINE_S)
-    rpc.serve(bus, names.RPC_MANIFEST, ManifestRequest, coverage.manifest, deadline_s=READ_DEADLINE_S)
-    rpc.serve(
-        bus, names.RPC_POINT_COUNTS, PointCountsRequest, coverage.point_counts, deadline_s=READ_DEADLINE_S
-    )
+    # The others read as long as any of them may.
+    serve = partial(rpc.serve, bus, deadline_s=READ_DEADLINE_S)
+    serve(names.RPC_READ_FILE, ReadFileRequest, files.read_file)
+    serve(names.RPC_LIST_FILES, ListFilesRequest, files.list_files)
+    serve(names.RPC_OUTLINE, OutlineRequest, files.outline)
+    serve(names.RPC_DEFINITIONS, DefinitionsRequest, handlers.symbols.definitions)
+    serve(names.RPC_REFERENCES, ReferencesRequest, handlers.references.references)
+    serve(names.RPC_EDIT_CONTEXT, EditContextRequest, handlers.edit_context.edit_context)
+    serve(names.RPC_EXISTING, ExistingRequest, handlers.existing.existing)
+    serve(names.RPC_CONVENTIONS, ConventionsRequest, handlers.conventions.conventions)
+    serve(names.RPC_REPO_CONTEXT, RepoContextRequest, handlers.repo_context.repo_context)
+    serve(names.RPC_COVERAGE, CoverageRequest, coverage.coverage)
+    serve(names.RPC_MANIFEST, ManifestRequest, coverage.manifest)
+    serve(names.RPC_POINT_COUNTS, PointCountsRequest, coverage.point_counts)
 
 
 async def open_answers(
@@ -133,7 +169,11 @@ async def serve() -> None:
         )
         repositories = Repositories(records, reader)
         answers = await open_answers(bus, repositories, components, settings)
-        register(bus, make_handlers(reader, repositories, embedding, answers, settings), settings)
+        histories = await HistoryStore.open(bus.js, settings.nats_replicas)
+        handlers = make_handlers(
+            reader, repositories, embedding, answers=answers, histories=histories, settings=settings
+        )
+        register(bus, handlers, settings)
         await bus.start()
 
     await service.run(start, close=qdrant.close, checks={"qdrant": partial(check_store, qdrant)})

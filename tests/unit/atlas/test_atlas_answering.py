@@ -104,6 +104,12 @@ def test_what_else_a_name_fits_is_told():
     assert places(reply.others) == ["t/depot:Depot"]
 
 
+def test_what_makes_a_type_is_no_other_meaning_of_its_name():
+    graph = Sketch().file("a", "Depot", "Depot.Depot").file("t", "Depot", flags="t").graph()
+    reply = call_hierarchy(graph, CallHierarchyRequest(tenant="t", symbol="Depot"), RECEIPT)
+    assert (places(reply.roots), places(reply.others)) == (["a:Depot"], ["t:Depot"])
+
+
 def test_what_is_not_there_is_told():
     assert code(lambda: one_symbol(named(), "acme/parcels", "lorry", ""))[0] is ErrorCode.SYMBOL_NOT_FOUND
     assert code(lambda: one_symbol(named(), "acme/parcels", "load", "c"))[0] is ErrorCode.SYMBOL_NOT_FOUND

@@ -1,34 +1,14 @@
 """Edges of small repositories in several languages, as the chunker's parser reads them."""
 
-from dataclasses import replace
-
 import pytest
+from source_files import source
 
-from prism_chunker.core import chunk_file
 from prism_contracts.rpc import ReferenceGroup
-from prism_graph.facts import FileFacts
 from prism_graph.modules import File, Sure, imports
-from prism_graph.unit import read_unit
 from prism_search.core import references as report
 from prism_search.core.references import Definition, SourceFile
 
 REPO = "parcels"
-
-
-def source(path: str, text: str, flags: str = "") -> SourceFile:
-    parsed = chunk_file(path, text)
-    facts = FileFacts(
-        id=path,
-        scope="r/base",
-        repo=REPO,
-        path=path,
-        language=parsed.language,
-        flags=flags,
-        symbols=parsed.symbols,
-        references=parsed.references,
-        bindings=parsed.bindings,
-    )
-    return SourceFile(facts, read_unit(facts), text.split("\n"))
 
 
 def sources(files: dict[str, str]) -> list[SourceFile]:
@@ -39,8 +19,8 @@ def edges(files: list[SourceFile], name: str, path: str = ""):
     homes = [
         Definition(file, symbol)
         for file in files
-        for symbol in file.facts.symbols
-        if symbol.qualified_name == name and path in ("", file.facts.path)
+        for symbol in file.symbols
+        if symbol.qualified_name == name and path in ("", file.path)
     ]
     return report.Uses(homes, files).edges()
 
@@ -49,7 +29,7 @@ def told(files: dict[str, str], name: str, path: str = "") -> set[str]:
     """Edges as `path:line strategy`, candidates with a question mark."""
     found = edges(sources(files), name, path)
     return {
-        f"{edge.file.facts.path}:{edge.reference.line} {edge.strategy}{'?' if edge.status == 'candidate' else ''}"
+        f"{edge.file.path}:{edge.reference.line} {edge.strategy}{'?' if edge.status == 'candidate' else ''}"
         for edge in found
     }
 
@@ -222,10 +202,8 @@ def test_names_are_passed_on_by_files_that_stand_for_their_folder():
 
 def test_the_same_path_in_another_repository_is_another_file():
     files = sources({"lib/rates.py": "def rate(): ...\n", "lib/a.py": "from .rates import rate\nrate()\n"})
-    far = source("lib/b.py", "from .rates import rate\nrate()\n")
-    facts = replace(far.facts, scope="other/base")
-    far = replace(far, facts=facts, unit=read_unit(facts))
-    found = {(edge.file.facts.path, str(edge.status)) for edge in edges([*files, far], "rate")}
+    far = source("lib/b.py", "from .rates import rate\nrate()\n", scope="other/base")
+    found = {(edge.file.path, str(edge.status)) for edge in edges([*files, far], "rate")}
     assert found == {("lib/a.py", "resolved"), ("lib/b.py", "candidate")}
 
 

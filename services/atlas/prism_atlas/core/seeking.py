@@ -135,7 +135,12 @@ def _choose(graph: Graph, name: SymbolName, fitting: Sequence[tuple[Definition, 
     first_rank, _, first = ordered[0]
     rivals = [definition for rank, _, definition in ordered if rank == first_rank]
     one = [definition.node for definition in rivals if _is_same(graph, first, definition)]
-    others = [definition.node for _, _, definition in ordered if definition.node not in set(one)]
+    # What makes a type is called like it, and is no other meaning of its name.
+    others = [
+        definition.node
+        for _, _, definition in ordered
+        if definition.node not in set(one) and int(graph.symbols.parent[definition.node]) not in set(one)
+    ]
     matched = name.understood_by(next(fit for definition, fit in fitting if definition is first))
     chosen = one if len(one) == len(rivals) else []
     return Sought(np.array(sorted(chosen), np.int32), others if chosen else [*one, *others], matched)

@@ -326,7 +326,7 @@ TOOLS: tuple[AnyTool, ...] = (
             answers=array(
                 record(
                     symbol=STRING,
-                    definitions=array(record(**PLACE, **SYMBOL)),
+                    definitions=array(record(**PLACE, name=STRING, kind=STRING, signature=STRING)),
                     groups=OBJECT,
                     counts=OBJECT,
                     reconciliation=OBJECT,

@@ -44,16 +44,17 @@ def fit_entries(reply: rpc.ReferencesReply, max_tokens: int) -> int:
 
 def answer(reply: rpc.ReferencesReply) -> Answer:
     """All symbols, each with its groups and its reconciliation."""
-    told = [_symbol(found) for found in reply.answers]
+    told = [symbol_json(found) for found in reply.answers]
     blocks = ["\n".join(_lines(found)) for found in reply.answers]
     structured: Json = {"answers": told, "receipt": present.receipt_json(reply.receipt)}
     return Answer(structured, "\n\n".join([*blocks, present.receipt_line(reply.receipt)]))
 
 
-def _symbol(found: rpc.SymbolReferences) -> Json:
+def symbol_json(found: rpc.SymbolReferences) -> Json:
+    """Who uses one symbol, for programs."""
     told: Json = {
         "symbol": found.symbol,
-        "definitions": [_definition(definition) for definition in found.definitions],
+        "definitions": [definition_json(definition) for definition in found.definitions],
         "total_definitions": found.total_definitions,
         "groups": {
             group: [_entry(entry) for entry in entries] for group, entries in _by_group(found.entries).items()
@@ -71,7 +72,8 @@ def _symbol(found: rpc.SymbolReferences) -> Json:
     return told
 
 
-def _definition(definition: rpc.Definition) -> Json:
+def definition_json(definition: rpc.Definition) -> Json:
+    """A definition and its place, for programs."""
     symbol = definition.symbol
     return {
         "repo": definition.repo,
@@ -103,6 +105,11 @@ def _lines(found: rpc.SymbolReferences) -> Iterator[str]:
         yield f"{symbol.qualified_name} ({symbol.kind.value}) defined at {definition.file_path}:{symbol.name_line}"
     if found.total_definitions > len(found.definitions):
         yield f"… and {found.total_definitions - len(found.definitions)} more definitions: name one in full, or give file_path."
+    yield from group_lines(found)
+
+
+def group_lines(found: rpc.SymbolReferences) -> Iterator[str]:
+    """The places by group, and how much of the text they explain, for readers."""
     for group, entries in _by_group(found.entries).items():
         yield f"{group} ({found.counts.get(rpc.ReferenceGroup(group), len(entries))}):"
         yield from map(_entry_line, entries)

@@ -108,8 +108,8 @@ def one_of(names: type[StrEnum], value: str) -> str:
     return value
 
 
-# Pieces of output schemas.
-STRING: Schema = {"type": "string"}
+# Pieces of output schemas. What has no type is a string: to say so at each would cost an agent a tenth of all definitions.
+STRING: Schema = {}
 INTEGER: Schema = {"type": "integer"}
 NUMBER: Schema = {"type": "number"}
 BOOLEAN: Schema = {"type": "boolean"}
@@ -126,16 +126,25 @@ def array(items: Schema) -> Schema:
     return {"type": "array", "items": items}
 
 
+# Titles tell nothing; lower bounds, and how much an answer may cost at most, are what nobody runs into. The error names them.
+UNTOLD = frozenset({"title", "minimum", "minLength", "minItems"})
+
+
 def input_schema(arguments: type[Arguments]) -> Schema:
     """The JSON schema of arguments without what costs tokens and tells nothing."""
     schema = arguments.model_json_schema()
     schema.pop("title", None)
     schema.pop("description", None)
-    schema["properties"] = {name: _compact(field) for name, field in schema.get("properties", {}).items()}
+    schema["properties"] = {
+        name: _compact(name, field) for name, field in schema.get("properties", {}).items()
+    }
     return schema
 
 
-def _compact(field: Schema) -> Schema:
+def _compact(name: str, field: Schema) -> Schema:
+    untold = UNTOLD | {"maximum"} if name == "max_tokens" else UNTOLD
     return {
-        key: value for key, value in field.items() if key != "title" and not (key == "default" and not value)
+        key: value
+        for key, value in field.items()
+        if key not in untold and not (key == "default" and not value)
     }

@@ -9,7 +9,18 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_gateway.mcp import admin, code, docs, graph, maps, walk
+from prism_gateway.mcp import (
+    admin,
+    code,
+    conventions,
+    docs,
+    edit,
+    existing,
+    graph,
+    maps,
+    repo_context,
+    walk,
+)
 from prism_gateway.mcp.errors import refusal
 from prism_gateway.mcp.tool import AnyTool, Toolset
 
@@ -20,10 +31,14 @@ HEADER = "x-prism-toolsets"
 
 TOOLS: tuple[AnyTool, ...] = (
     *code.TOOLS,
+    *edit.TOOLS,
     *graph.TOOLS,
     *walk.TOOLS,
     *maps.TOOLS,
+    *existing.TOOLS,
     *docs.TOOLS,
+    *repo_context.TOOLS,
+    *conventions.TOOLS,
     *admin.TOOLS,
 )
 

@@ -1,6 +1,6 @@
 """Walks along the graph as an agent reads them: one node a line, `?` before what only a name speaks for."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -89,7 +89,9 @@ def type_hierarchy(reply: rpc.TypeHierarchyReply, max_tokens: int) -> Answer:
         if len(branches) < len(tree):
             structured["truncated"] = True
         lines += [
-            f"{name} ({total} direct):" if total else f"{name}: none in the graph.",
+            f"{name} ({total} direct):"
+            if total
+            else f"{name}: none in the graph; find_references asks the text.",
             *_tree_lines(branches),
         ]
     if reply.note:
@@ -222,17 +224,20 @@ def _tree_lines(branches: Sequence[rpc.TreeBranch]) -> Iterator[str]:
     children: dict[int, list[int]] = {}
     for position, branch in enumerate(branches):
         children.setdefault(branch.parent, []).append(position)
-    waiting = children.get(-1, [])[::-1]
-    while waiting:
-        position = waiting.pop()
+    yield from _lines_below(-1, branches, children)
+
+
+def _lines_below(
+    parent: int, branches: Sequence[rpc.TreeBranch], children: Mapping[int, Sequence[int]]
+) -> Iterator[str]:
+    for position in children.get(parent, ()):
         branch = branches[position]
-        yield _branch_line(branch)
         indent = "  " * branch.depth
-        for node in branch.overrides:
-            yield f"{indent}  overriding: {node.symbol}:{node.line}"
+        yield _branch_line(branch)
+        yield from (f"{indent}  overriding: {node.symbol}:{node.line}" for node in branch.overrides)
+        yield from _lines_below(position, branches, children)
         if branch.left_out:
             yield f"{indent}  … and {branch.left_out} more: ask for {branch.node.symbol or branch.node.file_path}"
-        waiting += children.get(position, [])[::-1]
 
 
 def _branch_line(branch: rpc.TreeBranch) -> str:
@@ -312,7 +317,7 @@ def _changed_line(one: rpc.ChangedSymbol) -> str:
 
 
 def _affected_lines(title: str, nodes: Sequence[rpc.AffectedNode], total: int) -> Iterator[str]:
-    yield f"{title} ({total}):" if total else f"{title}: none in the graph."
+    yield f"{title} ({total}):" if total else f"{title}: none in the graph; find_references asks the text."
     for one in nodes:
         yield f"{_mark(one.status)} {one.distance} {_place(one.node)} {_edge(one.via)} {one.uses.symbol or one.uses.file_path}"
 
@@ -326,7 +331,8 @@ def _others_lines(others: Sequence[rpc.GraphNode], matched: str) -> Iterator[str
 
 
 def _nodes_line(nodes: Sequence[rpc.GraphNode]) -> str:
-    return " and ".join(map(_place, nodes[:OTHERS_SHOWN_MAX]))
+    more = f" and {len(nodes) - 1} more definitions of it" if len(nodes) > 1 else ""
+    return f"{_place(nodes[0])}{more}"
 
 
 def _place(node: rpc.GraphNode) -> str:

@@ -14,17 +14,19 @@ from prism_contracts.base import BASE_LAYER
 from prism_contracts.code import SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import CloneRequested, FileEvent, FileRemoved, FilesUploaded
-from prism_contracts.records import Job, JobState
+from prism_contracts.records import History, Job, JobState
 from prism_contracts.rpc import CloneRequest, JobReply, OpenSnapshotReply, OpenSnapshotRequest, SnapshotFile
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.snapshots import JobFiles, SnapshotStore
 from prism_ingest.core import is_final, is_planned, make_plan, new_job, open_ordinals
 from prism_ingest.core.contents import address, failed, file_event, skipped
+from prism_ingest.core.histories import keepable
 from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
+from prism_runtime.histories import HistoryStore
 from prism_source.clone import mirror
 from prism_source.clone_url import CloneRules, check_url
 from prism_source.gittree import snapshot_git
@@ -47,11 +49,19 @@ class SnapshotHandlers:
     """Begins jobs and takes their contents in."""
 
     def __init__(
-        self, bus: Bus, ledger: Ledger, snapshots: SnapshotStore, jobs: JobHandlers, settings: IngestSettings
+        self,
+        bus: Bus,
+        ledger: Ledger,
+        *,
+        snapshots: SnapshotStore,
+        histories: HistoryStore,
+        jobs: JobHandlers,
+        settings: IngestSettings,
     ) -> None:
         self._bus = bus
         self._ledger = ledger
         self._snapshots = snapshots
+        self._histories = histories
         self._jobs = jobs
         self._settings = settings
         self._limits = Limits(file_bytes_max=settings.file_bytes_max)
@@ -75,6 +85,7 @@ class SnapshotHandlers:
             now=_now(),
         ).model_copy(update={"commit": request.commit, "ref": request.ref, "dirty": request.dirty})
         opened = await self._open(job, request.source, request.files)
+        await self._keep_history(opened.job, request.history)
         wanted = () if is_final(opened.job) else tuple(open_ordinals(opened.job, opened.files.needed))
         return OpenSnapshotReply(job=opened.job.model_copy(update={"settled": b""}), needed=wanted)
 
@@ -95,6 +106,12 @@ class SnapshotHandlers:
             self._bus,
             (self._uploaded_event(job, ordinal, files[ordinal], data) for ordinal, data in contents),
         )
+
+    async def _keep_history(self, job: Job, history: History | None) -> None:
+        """Keep what changed lately, in the place of what an older snapshot said. Nothing said leaves what is kept."""
+        if history:
+            kept = await asyncio.to_thread(keepable, history, job.version)
+            await self._histories.put(job.tenant, job.repo, kept)
 
     def _uploaded_event(self, job: Job, ordinal: int, file: SnapshotFile, data: bytes) -> FileEvent:
         # The client has seen the text and the attributes: its flags are final.
@@ -149,6 +166,7 @@ class SnapshotHandlers:
                     update={"commit": cloned.commit, "ref": cloned.ref, "state": JobState.INDEXING}
                 )
                 opened = await self._open(named, "", snapshot.files)
+                await self._keep_history(opened.job, snapshot.history)
                 if not is_final(opened.job):
                     wanted = open_ordinals(opened.job, opened.files.needed)
                     await publish_file_events(self._bus, self._read_events(opened.job, snapshot, wanted))

@@ -1,6 +1,6 @@
 """Where a symbol is defined, and what is near where it is not."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from qdrant_client import models
@@ -18,6 +18,14 @@ from prism_store.repositories import Target
 FILES_MAX = 60
 UNPARSED_SHOWN_MAX = 5
 NAME_CHARS_MAX = 500
+
+
+class Located(NamedTuple):
+    """A definition, the file that has it, and the symbol around it."""
+
+    point: StoredPoint
+    symbol: Symbol
+    outer: Symbol | None
 
 
 class Found(NamedTuple):
@@ -66,6 +74,26 @@ class Definitions:
         # A much shorter name is like any long one that happens to hold its letters.
         suggestions = alike(near, name.dotted, chars_min=len(name.last) / 2)
         return Sought(name, (), suggestions, await self._unparsed(target, name))
+
+    async def called(self, target: Target, qualified_names: Collection[str]) -> list[Located]:
+        """The definitions of exactly these qualified names, by path, in at most FILES_MAX files."""
+        every = await self._named(target, qualified_names) if qualified_names else []
+        return [one for one in every if one.symbol.qualified_name in qualified_names]
+
+    async def members(self, target: Target, name: str) -> list[Located]:
+        """The definitions of a name that are members of something, by path, in at most FILES_MAX files."""
+        every = await self._named(target, {name})
+        return [one for one in every if one.symbol.name == name != one.symbol.qualified_name]
+
+    async def _named(self, target: Target, names: Collection[str]) -> list[Located]:
+        """All that is defined in files that define one of these names, by path."""
+        files = await self._files(target, [has_any("names", sorted(names))], "symbols")
+        return [
+            Located(point, symbol, symbols[symbol.parent] if symbol.parent >= 0 else None)
+            for point in sorted(files.values(), key=lambda point: point.text("path"))
+            for symbols in [unpack_symbols(point.text("symbols"))]
+            for symbol in symbols
+        ]
 
     async def _find(self, target: Target, name: SymbolName, path: str) -> list[Found]:
         """The definitions that fit the name best, in the order to show them."""

@@ -79,18 +79,22 @@ def fuse(ranked: Mapping[str, Sequence[str]], limit: int) -> dict[str, dict[str,
     return {file: ranks[file] for _, file in ordered[:limit]}
 
 
+def chunk_places(starts: str, lines: int) -> list[tuple[int, int]]:
+    """First and last line of each chunk of a file: chunks are whole lines, and follow one another."""
+    firsts = [int(line) for line in starts.split()]
+    return list(zip(firsts, [*(first - 1 for first in firsts[1:]), lines], strict=True))
+
+
 def locate_chunks(file: Candidate) -> None:
-    """Fill in where the chunks that were found are and what they are part of: chunks are whole lines, and follow one
-    another.
-    """
-    starts = [int(line) for line in file.starts.split()]
-    ends = [*(start - 1 for start in starts[1:]), file.lines]
+    """Fill in where the chunks that were found are and what they are part of."""
+    places = chunk_places(file.starts, file.lines)
     symbols = [line.partition("\t") for line in file.chunk_symbols.split("\n")]
 
     def located(chunk: ChunkHit) -> ChunkHit:
         ordinal = ordinal_of(chunk.id)
         kind, _, symbol = symbols[ordinal]
-        return chunk._replace(start=starts[ordinal], end=ends[ordinal], symbol=symbol, kind=kind)
+        start, end = places[ordinal]
+        return chunk._replace(start=start, end=end, symbol=symbol, kind=kind)
 
     file.keyword_chunks = [located(chunk) for chunk in file.keyword_chunks]
     file.vector_chunks = [located(chunk) for chunk in file.vector_chunks]

@@ -46,6 +46,36 @@ class SourceFile:
     unit: Unit
     lines: Sequence[str]
 
+    @property
+    def id(self) -> str:
+        """Of the file point."""
+        return self.facts.id
+
+    @property
+    def path(self) -> str:
+        """Relative to the repository."""
+        return self.facts.path
+
+    @property
+    def language(self) -> str:
+        """As indexed."""
+        return self.facts.language
+
+    @property
+    def flags(self) -> str:
+        """Letters of what it is for, with PROSE."""
+        return self.facts.flags
+
+    @property
+    def symbols(self) -> Sequence[Symbol | SymbolFact]:
+        """What it defines."""
+        return self.facts.symbols
+
+    @property
+    def references(self) -> Sequence[Reference]:
+        """What it uses."""
+        return self.facts.references
+
 
 class Definition(NamedTuple):
     """A symbol and the file that has it."""
@@ -98,9 +128,9 @@ class Uses:
         self.learn(files)
         symbols = {_symbol_key(definition) for definition in definitions}
         self._targets = {
-            Place(file.facts.id, position)
+            Place(file.id, position)
             for file in files
-            for position, symbol in enumerate(file.facts.symbols)
+            for position, symbol in enumerate(file.symbols)
             if symbol.name == self._name and _symbol_key(Definition(file, symbol)) in symbols
         }
 
@@ -123,7 +153,7 @@ class Uses:
 
     def _edges_of(self, file: SourceFile, names: Sequence[str], by_name: Strategy) -> Iterator[Edge]:
         resolver = Resolver(self._program, file.facts)
-        for reference in file.facts.references:
+        for reference in file.references:
             if reference.name not in names:
                 continue
             meaning = resolver.meaning(reference)
@@ -140,7 +170,7 @@ def _names_of(name: str, files: Sequence[SourceFile]) -> Sequence[str]:
     """The name, and those under which files may import what has it, or pass it on."""
     aliases: dict[str, set[str]] = {}
     for file in files:
-        for reference in file.facts.references:
+        for reference in file.references:
             if reference.alias and reference.kind is ReferenceKind.IMPORT:
                 aliases.setdefault(reference.name, set()).add(reference.alias)
     names = [name, DEFAULT]
@@ -151,7 +181,7 @@ def _names_of(name: str, files: Sequence[SourceFile]) -> Sequence[str]:
 
 def group_of(edge: Edge) -> ReferenceGroup:
     """Where it is listed."""
-    return ReferenceGroup.TESTS if TEST in edge.file.facts.flags else GROUPS[EDGE_KINDS[edge.reference.kind]]
+    return ReferenceGroup.TESTS if TEST in edge.file.flags else GROUPS[EDGE_KINDS[edge.reference.kind]]
 
 
 def count_groups(edges: Iterable[Edge]) -> dict[ReferenceGroup, int]:
@@ -167,13 +197,11 @@ def read_text(name: str, files: Sequence[SourceFile], edges: Sequence[Edge]) -> 
     unexplained: list[Line] = []
     edge_ids = {id(edge.reference) for edge in edges}
     for file in files:
-        if PROSE in file.facts.flags:
+        if PROSE in file.flags:
             continue
-        own = [reference for reference in file.facts.references if reference.name == name]
+        own = [reference for reference in file.references if reference.name == name]
         elsewhere += sum(id(reference) not in edge_ids for reference in own)
-        told = {reference.line for reference in own} | {
-            s.name_line for s in file.facts.symbols if s.name == name
-        }
+        told = {reference.line for reference in own} | {s.name_line for s in file.symbols if s.name == name}
         found = [number for number, line in enumerate(file.lines, 1) if name in line and word.search(line)]
         lines += len(found)
         unexplained += [Line(file, number) for number in found if number not in told]
@@ -188,8 +216,8 @@ def word_pattern(name: str) -> re.Pattern[str]:
 def _symbol_key(definition: Definition) -> tuple[str, str]:
     """Equal for definitions of one symbol: those of a file, and in C a declaration and its body elsewhere."""
     symbol = definition.symbol
-    is_shared = definition.file.facts.language in C_FAMILY and not symbol.signature.startswith("static")
-    return "" if is_shared else definition.file.facts.id, symbol.qualified_name
+    is_shared = definition.file.language in C_FAMILY and not symbol.signature.startswith("static")
+    return "" if is_shared else definition.file.id, symbol.qualified_name
 
 
 def _order(edge: Edge) -> tuple[object, ...]:
@@ -197,7 +225,7 @@ def _order(edge: Edge) -> tuple[object, ...]:
     return (
         ORDER.index(group_of(edge)),
         is_candidate,
-        edge.file.facts.path,
+        edge.file.path,
         edge.file.facts.scope,
         edge.reference.line,
     )

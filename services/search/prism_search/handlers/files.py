@@ -1,7 +1,5 @@
 """Files as they are indexed: their lines, their list, their outline."""
 
-from typing import NoReturn
-
 from qdrant_client import models
 
 from prism_contracts.code import FileFlags, FileStatus, SkipReason
@@ -19,13 +17,12 @@ from prism_contracts.rpc import (
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_runtime.packing import unpack_symbols
 from prism_search.adapters.filters import refuse_unknown_language
-from prism_search.adapters.texts import find_file, read_text
-from prism_search.core.near_paths import near_paths
+from prism_search.adapters.indexed_file import indexed_file
+from prism_search.adapters.texts import read_text
 from prism_store.globs import compile_glob, literal_prefix
 from prism_store.reader import Reader, StoredPoint, has, starts_with, with_status
-from prism_store.repositories import Repositories, Target
+from prism_store.repositories import Repositories
 
-PATHS_COMPARED_MAX = 50_000
 FLAG_NAMES = {name[0]: name for name in FileFlags.model_fields}
 ENTRY_FIELDS = ("path", "language", "size", "lines", "flags", "status", "reason")
 
@@ -41,7 +38,7 @@ class FileHandlers:
         """Lines of a file, exactly as indexed."""
         target = self._repositories.target(request, single=True)
         point, text = await read_text(
-            self._reader, target.scope, await self._indexed_file(target, request.path)
+            self._reader, target.scope, await indexed_file(self._reader, target, request.path)
         )
         lines = text.split("\n")
         if lines[-1] == "":
@@ -93,7 +90,7 @@ class FileHandlers:
     async def outline(self, request: OutlineRequest) -> OutlineReply:
         """The symbols of a file, in order."""
         target = self._repositories.target(request, single=True)
-        point = await self._indexed_file(target, request.path, "symbols")
+        point = await indexed_file(self._reader, target, request.path, "symbols")
         return OutlineReply(
             repo=target.repositories[0].name,
             file_path=point.text("path"),
@@ -102,36 +99,6 @@ class FileHandlers:
             symbols=unpack_symbols(point.text("symbols")),
             parse=point.text("parse"),
             receipt=await self._repositories.receipt(target),
-        )
-
-    async def _indexed_file(self, target: Target, path: str, *fields: str) -> StoredPoint:
-        cleaned = path.strip().removeprefix("./").lstrip("/")
-        point = await find_file(self._reader, target.scope, cleaned, *fields)
-        status = point.text("status") if point else ""
-        if point and status == FileStatus.INDEXED:
-            return point
-        if point and status in (FileStatus.SKIPPED, FileStatus.FAILED):
-            raise PrismError(
-                ErrorCode.FILE_SKIPPED,
-                f"{cleaned} is not searchable: {point.text('reason')}. {point.text('detail')}".strip(),
-                "See index_coverage for all such files.",
-                reason=point.text("reason"),
-            )
-        return await self._not_found(target, cleaned)
-
-    async def _not_found(self, target: Target, path: str) -> NoReturn:
-        scan = self._reader.scan(target.scope, [with_status(FileStatus.INDEXED)], ["path"])
-        paths: list[str] = []
-        async for point in scan:
-            paths.append(point.text("path"))
-            if len(paths) >= PATHS_COMPARED_MAX:
-                break
-        near = near_paths(path, paths)
-        raise PrismError(
-            ErrorCode.FILE_NOT_FOUND,
-            f"There is no file {path} in {target.repositories[0].name}.",
-            f"Did you mean {near[0]}?" if near else "Look with list_files.",
-            near=near,
         )
 
 

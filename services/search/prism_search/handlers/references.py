@@ -87,7 +87,7 @@ class ReferencesHandler:
             return ()
         uses = report.Uses(homes, files)
         edges = await asyncio.to_thread(uses.edges)
-        read = {file.facts.id for file in files}
+        read = {file.id for file in files}
         for _ in range(ROUNDS_MAX):
             if all(edge.status is EdgeStatus.RESOLVED for edge in edges):
                 break
@@ -184,7 +184,7 @@ def _around(found: Sequence[Found], listed: Files, read: Container[str]) -> Sequ
 
 def _homes(found: Sequence[Found], files: Sequence[SourceFile]) -> list[Home]:
     """The definitions in the files that were read."""
-    by_id = {file.facts.id: file for file in files}
+    by_id = {file.id: file for file in files}
     return [Home(by_id[one.point.id], one.symbol) for one in found if one.point.id in by_id]
 
 
@@ -195,8 +195,8 @@ def _filter(request: ReferencesRequest) -> Callable[[Edge], bool]:
         kind = EDGE_KINDS[edge.reference.kind]
         return (
             (request.reference_type is None or kind is request.reference_type)
-            and not (request.source_only and report.TEST in edge.file.facts.flags)
-            and (glob is None or glob.fullmatch(edge.file.facts.path) is not None)
+            and not (request.source_only and report.TEST in edge.file.flags)
+            and (glob is None or glob.fullmatch(edge.file.path) is not None)
         )
 
     return passes
@@ -233,7 +233,7 @@ def _entry(target: Target, edge: Edge) -> ReferenceEntry:
 
 def _text_line(target: Target, file: SourceFile, line: int) -> TextLine:
     return TextLine(
-        repo=target.name_of(file.facts.scope), file_path=file.facts.path, line=line, text=_line(file, line)
+        repo=target.name_of(file.facts.scope), file_path=file.path, line=line, text=_line(file, line)
     )
 
 

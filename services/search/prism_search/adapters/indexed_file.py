@@ -1,0 +1,43 @@
+"""A file by its path, or what there is in its place."""
+
+from prism_contracts.code import FileStatus
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_search.adapters.texts import find_file
+from prism_search.core.near_paths import near_paths
+from prism_store.reader import Reader, StoredPoint, with_status
+from prism_store.repositories import Target
+
+PATHS_COMPARED_MAX = 50_000
+
+
+async def indexed_file(reader: Reader, target: Target, path: str, *fields: str) -> StoredPoint:
+    """The file point of a path in a target of one repository. Raises FILE_SKIPPED, FILE_NOT_FOUND (saying what is near)."""
+    cleaned = path.strip().removeprefix("./").lstrip("/")
+    point = await find_file(reader, target.scope, cleaned, *fields)
+    status = point.text("status") if point else ""
+    if point and status == FileStatus.INDEXED:
+        return point
+    if point and status in (FileStatus.SKIPPED, FileStatus.FAILED):
+        raise PrismError(
+            ErrorCode.FILE_SKIPPED,
+            f"{cleaned} is not searchable: {point.text('reason')}. {point.text('detail')}".strip(),
+            "See index_coverage for all such files.",
+            reason=point.text("reason"),
+        )
+    raise await _not_found(reader, target, cleaned)
+
+
+async def _not_found(reader: Reader, target: Target, path: str) -> PrismError:
+    scan = reader.scan(target.scope, [with_status(FileStatus.INDEXED)], ["path"])
+    paths: list[str] = []
+    async for point in scan:
+        paths.append(point.text("path"))
+        if len(paths) >= PATHS_COMPARED_MAX:
+            break
+    near = near_paths(path, paths)
+    return PrismError(
+        ErrorCode.FILE_NOT_FOUND,
+        f"There is no file {path} in {target.repositories[0].name}.",
+        f"Did you mean {near[0]}?" if near else "Look with list_files.",
+        near=near,
+    )

@@ -1,0 +1,76 @@
+"""Which lines of a document to quote: its head, or the sections that are asked for; and the headings of the rest."""
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from prism_contracts.code import Symbol, SymbolKind
+
+HEADINGS_MAX = 20
+UPPER_LEVELS = 2
+HEADING_CHARS_MAX = 100
+# Headings of sections about work on the code, among those about manners, licences and how to report a problem.
+ABOUT_WORK = re.compile(
+    r"\b(?:styl|format|lint|convention|guideline|test|commit|pull request|branch|chang|build|develop|set.?up|typ|doc|coding|code(?! of)"
+    r"|naming|review|hack)",
+    re.IGNORECASE,
+)
+
+
+class Lines(NamedTuple):
+    """Lines of a text, 1-based and inclusive."""
+
+    start: int
+    end: int
+
+
+def headings(symbols: Sequence[Symbol]) -> tuple[str, ...]:
+    """The first headings of a document, of the upper levels only where there are many: `12 ## Style`."""
+    told = [(_level(symbol, symbols), symbol) for symbol in symbols if symbol.kind is SymbolKind.SECTION]
+    if len(told) > HEADINGS_MAX:
+        told = [(level, section) for level, section in told if level <= UPPER_LEVELS]
+    return tuple(
+        f"{section.name_line} {'#' * level} {section.name[:HEADING_CHARS_MAX]}"
+        for level, section in told[:HEADINGS_MAX]
+    )
+
+
+def head(lines: Sequence[str], chars_max: int, within: Lines | None = None) -> Lines:
+    """As many of the first lines as fit, at least one, without empty ones at their end."""
+    start, end = within or Lines(1, len(lines))
+    fitting = sum(used <= chars_max for used in accumulate(len(line) + 1 for line in lines[start - 1 : end]))
+    end = start + max(fitting, 1) - 1
+    while end > start and not lines[end - 1].strip():
+        end -= 1
+    return Lines(start, end)
+
+
+def sections_about(symbols: Sequence[Symbol], wanted: re.Pattern[str]) -> list[Lines]:
+    """The sections whose heading is about something, without those inside of another one of them. A title is no section."""
+    sections = [symbol for symbol in symbols if symbol.kind is SymbolKind.SECTION]
+    if sum(section.parent < 0 for section in sections) == 1:
+        sections = [section for section in sections if section.parent >= 0]
+    found: list[Lines] = []
+    for section in sections:
+        is_inside = bool(found) and section.start_line <= found[-1].end
+        if not is_inside and wanted.search(section.name):
+            found.append(Lines(section.start_line, section.end_line))
+    return found
+
+
+def opening(lines: Sequence[str], symbols: Sequence[Symbol]) -> Lines:
+    """What a document begins with: its title, and all before the first heading that has text above it."""
+    starts = [s.start_line for s in symbols if s.kind is SymbolKind.SECTION and s.start_line > 1]
+    for start in starts:
+        if any(line.strip() for line in lines[1 : start - 1]):
+            return Lines(1, start - 1)
+    return Lines(1, len(lines))
+
+
+def _level(section: Symbol, symbols: Sequence[Symbol]) -> int:
+    level = 1
+    while section.parent >= 0:
+        section = symbols[section.parent]
+        level += 1
+    return level

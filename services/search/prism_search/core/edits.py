@@ -1,0 +1,99 @@
+"""What an edit touches: the symbol at some lines, what belongs to it elsewhere, and the tests beside a file. Pure."""
+
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolFact, SymbolKind
+from prism_contracts.rpc import Definition
+from prism_graph.modules import C_FAMILY
+from prism_graph.unit import owner_around
+from prism_search.core.references import SourceFile
+
+CONSTRUCTORS = frozenset({"__init__", "__new__", "__construct", "initialize", "constructor"})
+INTERFACES = frozenset({SymbolKind.INTERFACE, SymbolKind.TRAIT})
+# Languages in which a type keeps to an interface without naming it.
+IMPLICIT_INTERFACES = frozenset({"go"})
+TEST_MARKS = re.compile(
+    r"^(?:test[_.-]|tests?(?=[A-Z]))|(?:[_.-](?:tests?|spec)|(?<=[a-z0-9])(?:Tests?|Spec|IT))$"
+)
+STATIC = re.compile(r"\bstatic\b")
+RECEIVER = re.compile(r"^func\s*\([^)]*\)\s*")
+
+
+def symbol_at(symbols: Sequence[Symbol | SymbolFact], start: int, end: int) -> int:
+    """Position of the smallest function or type around some lines, else of the first that begins in them; -1 without one."""
+    known = [at for at, symbol in enumerate(symbols) if symbol.kind in CALLABLE_KINDS | TYPE_KINDS]
+    around = [at for at in known if symbols[at].start_line <= start and symbols[at].end_line >= end]
+    if around:
+        return min(around, key=lambda at: (symbols[at].end_line - symbols[at].start_line, -at))
+    return next((at for at in known if start <= symbols[at].start_line <= end), -1)
+
+
+def owner_of(file: SourceFile, index: int) -> str:
+    """Qualified name of the class that has a member; empty for what is no member of one."""
+    symbol = file.symbols[index]
+    return "" if symbol.kind in TYPE_KINDS else owner_around(file.facts, index)
+
+
+def is_constructor(symbol: Symbol) -> bool:
+    """Whether it is called by the name of its class."""
+    return symbol.kind is SymbolKind.CONSTRUCTOR or symbol.name in CONSTRUCTORS
+
+
+def is_public(file: SourceFile, index: int) -> bool:
+    """Whether code elsewhere can use it: it and all that is around it is exported."""
+    while index >= 0:
+        if not file.symbols[index].exported:
+            return False
+        index = file.symbols[index].parent
+    return True
+
+
+def is_counterpart(definition: Definition, other: Definition) -> bool:
+    """Whether both are of one symbol: a declaration and its body, or two bodies of one declaration.
+
+    Both have the same qualified name and are not the same definition.
+    """
+    a, b = definition.symbol, other.symbol
+    if definition.file_path == other.file_path:
+        return True
+    if definition.language in C_FAMILY and other.language in C_FAMILY:
+        return not any(STATIC.search(symbol.signature) for symbol in (a, b) if symbol.parent < 0)
+    stub, path = sorted((definition.file_path, other.file_path), key=len, reverse=True)
+    return stub == f"{path}i"  # parcels/depot.pyi
+
+
+def same_shape(symbol: Symbol, other: Symbol) -> bool:
+    """Whether two methods have as many parameters and the same result: an interface need not name its parameters."""
+    return _shape(symbol) == _shape(other)
+
+
+def files_named_after(path: str, paths: Iterable[str]) -> list[str]:
+    """Files of tests that are called as a file is: `test_depot.py`, `depot_test.go`, `Depot.spec.ts` for `depot`; near ones first."""
+    stem, suffix = _stem(path)
+    found = []
+    for other in paths:
+        own, own_suffix = _stem(other)
+        bare = TEST_MARKS.sub("", own)
+        if bare != own and bare.lower() == stem.lower() and suffix[:3] == own_suffix[:3]:
+            found.append(other)
+    return sorted(found, key=lambda other: (-len(posixpath.commonpath([f"/{path}", f"/{other}"])), other))
+
+
+def _stem(path: str) -> tuple[str, str]:
+    stem, suffix = posixpath.splitext(posixpath.basename(path))
+    return stem, suffix
+
+
+def _shape(symbol: Symbol) -> tuple[int, str]:
+    """Number of parameters, and what stands behind them."""
+    text = re.sub(r"\s", "", RECEIVER.sub("", symbol.signature))
+    begins = text.find("(")
+    depth = commas = 0
+    for at, char in enumerate(text[begins:], begins):
+        depth += (char in "([{") - (char in ")]}")
+        commas += char == "," and depth == 1
+        if depth == 0:
+            return (0 if at == begins + 1 else commas + 1), text[at + 1 :]
+    return 0, text

@@ -1,0 +1,163 @@
+"""Whether something that is about to be written exists already: definitions scored by name, by what is told of them, by meaning.
+
+In: the intent as a question with the rarity of its words, and files with the chunks that are near in meaning. Out: the best
+definitions with a verdict and the reasons. The verdict says no more than its evidence: words of the intent that name,
+docstring or signature take up, and nearness of the vectors. docs/decisions/0024-before-an-edit.md has how the bounds were set.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol
+from prism_contracts.rpc import Verdict
+from prism_search.core.matching import Question
+from prism_search.core.words import IDENTIFIER, stems_of
+
+KINDS = CALLABLE_KINDS | TYPE_KINDS
+ORDER = list(Verdict)
+# `def parse(text: str) -> Rate`, `func (d *Depot) Parse(text string) Rate`, `public Rate parse(String text)`: a name right before
+# its parameters, few words before it, and behind them nothing but a result. Prose has a blank before its brackets.
+NAME = re.compile(r"([A-Za-z_][\w.:]*)(?:<[^<>()]*>)?\(")
+WORDS_BEFORE_MAX = 4
+RESULT = re.compile(r"\s*(?:[:{;(\[*&].*|[\w.*&\[\]<>]+)?\s*", re.DOTALL)
+RECEIVERS = frozenset({"self", "cls", "this"})
+PARAMETER_NAME = re.compile(r"[A-Za-z_]\w*")
+TYPED_BEFORE = re.compile(r"^\s*(?:final\s+|const\s+)?[\w.<>\[\]*&:]+[\s*&]+(\w+)\s*(?:=.*)?$")
+SENTENCE_CHARS_MAX = 200
+# Cosines of the fast model between a few words and a chunk: unrelated code stays below the first, code that does what the
+# words say is rarely above the second.
+NEAR_MIN, NEAR_MAX = 0.25, 0.65
+
+NAME_WEIGHT, TOLD_WEIGHT, NEAR_WEIGHT = 0.4, 0.35, 0.25
+# Of what has to be looked at twice before it is used: tests, generated, vendored and minified code; what is not exported.
+ASIDE_FACTOR, PRIVATE_FACTOR = 0.6, 0.9
+LIKELY_MIN, MAYBE_MIN = 0.55, 0.3
+LIKELY_TOLD_MIN, MAYBE_TOLD_MIN = 0.65, 0.3
+NONE_SHOWN_MAX = 3
+
+
+class Intent(NamedTuple):
+    """What somebody is about to write: words to look for, and the parameters if it is a signature."""
+
+    words: str
+    parameters: frozenset[str]
+
+
+@dataclass(frozen=True)
+class CodeFile:
+    """A file with its symbols; `near` are the chunks that are near the intent, as first line, last line, cosine."""
+
+    key: str
+    flags: str
+    symbols: Sequence[Symbol]
+    near: Sequence[tuple[int, int, float]]
+
+
+class Existing(NamedTuple):
+    """A definition, the key of its file, and what speaks for it."""
+
+    key: str
+    symbol: Symbol
+    score: float
+    verdict: Verdict
+    reasons: tuple[str, ...]
+
+
+def read_intent(text: str) -> Intent:
+    """A signature's name and parameters, or the words as they are."""
+    name = NAME.search(text)
+    before = text[: name.start()].split() if name else []
+    if not name or len(before) > WORDS_BEFORE_MAX:
+        return Intent(text, frozenset())
+    parameters, rest = _bracketed(text[name.end() :])
+    if not rest.strip().startswith("->") and not RESULT.fullmatch(rest):
+        return Intent(text, frozenset())
+    is_name_first = before[:1] == ["func"]
+    found = (_parameter(part, is_name_first=is_name_first) for part in parameters.split(","))
+    names = [parameter for parameter in found if parameter and parameter not in RECEIVERS]
+    return Intent(" ".join([name[1], *names]), frozenset(names))
+
+
+def find_existing(
+    question: Question, intent: Intent, files: Iterable[CodeFile], limit: int
+) -> list[Existing]:
+    """The best definitions. If none is good enough for a verdict, the nearest few with the verdict none."""
+    scored = [
+        existing
+        for file in files
+        for symbol in file.symbols
+        if symbol.kind in KINDS and (existing := _score(question, intent, file, symbol))
+    ]
+    scored.sort(key=lambda one: (ORDER.index(one.verdict), -one.score, one.key, one.symbol.start_line))
+    good = [one for one in scored if one.verdict is not Verdict.NONE]
+    return _each_name_once(good)[:limit] or _each_name_once(scored)[: min(limit, NONE_SHOWN_MAX)]
+
+
+def _score(question: Question, intent: Intent, file: CodeFile, symbol: Symbol) -> Existing | None:
+    """None if nothing at all speaks for it."""
+    cosine = max((near for first, last, near in file.near if _overlap(symbol, first, last)), default=0.0)
+    name = question.name_match(symbol.name)
+    by_name = question.taken_up_by_name(symbol.name)
+    by_text = question.taken_up(stems_of(f"{symbol.qualified_name} {_sentence(symbol)} {symbol.signature}"))
+    told = question.share(by_text)
+    if not by_name and (not by_text or not cosine):
+        return None
+    near = min(max((cosine - NEAR_MIN) / (NEAR_MAX - NEAR_MIN), 0.0), 1.0)
+    score = NAME_WEIGHT * name + TOLD_WEIGHT * told + NEAR_WEIGHT * near
+    score *= ASIDE_FACTOR if set(file.flags) & set("tgvm") else 1.0
+    score *= 1.0 if symbol.exported else PRIVATE_FACTOR
+    shared = intent.parameters & frozenset(IDENTIFIER.findall(symbol.signature.partition("(")[2]))
+    reasons = (
+        f"name: {', '.join(sorted(by_name))}" if by_name else "",
+        f"docstring or signature: {', '.join(sorted(by_text.keys() - by_name.keys()))}"
+        if by_text.keys() - by_name.keys()
+        else "",
+        f"parameters: {', '.join(sorted(shared))}" if shared else "",
+        f"near in meaning ({cosine:.2f})" if near else "",
+    )
+    return Existing(file.key, symbol, round(score, 3), _verdict(score, told), tuple(filter(None, reasons)))
+
+
+def _verdict(score: float, told: float) -> Verdict:
+    """Likely only where most of the intent is told, maybe where a good part of it is: nearness alone is no evidence."""
+    if score >= LIKELY_MIN and told >= LIKELY_TOLD_MIN:
+        return Verdict.LIKELY
+    return Verdict.MAYBE if score >= MAYBE_MIN and told >= MAYBE_TOLD_MIN else Verdict.NONE
+
+
+def _each_name_once(found: Iterable[Existing]) -> list[Existing]:
+    """Of a declaration, its body and its overloads the best."""
+    kept: dict[str, Existing] = {}
+    for one in found:
+        kept.setdefault(one.symbol.qualified_name, one)
+    return list(kept.values())
+
+
+def _overlap(symbol: Symbol, first: int, last: int) -> bool:
+    return symbol.start_line <= last and symbol.end_line >= first
+
+
+def _sentence(symbol: Symbol) -> str:
+    """The first sentence of the docstring."""
+    head = symbol.docstring.strip().partition("\n\n")[0].partition(". ")[0]
+    return head[:SENTENCE_CHARS_MAX]
+
+
+def _bracketed(text: str) -> tuple[str, str]:
+    """What is before the bracket that closes the one before the text, and what is behind it."""
+    depth = 1
+    for at, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if depth == 0:
+            return text[:at], text[at + 1 :]
+    return text, ""
+
+
+def _parameter(text: str, *, is_name_first: bool) -> str:
+    """The name in `name: type = default`, `type name`, and `name type` where names come first."""
+    head = text.partition(":")[0]
+    typed = None if is_name_first else TYPED_BEFORE.match(head)
+    found = PARAMETER_NAME.search(typed[1] if typed else head)
+    return found[0] if found else ""

@@ -1,0 +1,266 @@
+"""What to know before a symbol is changed.
+
+the symbol, or the one at some lines ▶ who uses it ▶ tests: its own and those of its callers ▶ what is above, below and beside it
+▶ the rules that hold for its path, and what changed in its file lately
+
+What is asked about others than the symbol itself ends when its time is up; the reply says what was left out.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from prism_contracts.code import TYPE_KINDS, EdgeStatus, Strategy
+from prism_contracts.rpc import (
+    Definition,
+    EditContextReply,
+    EditContextRequest,
+    EditRisk,
+    EditWarning,
+    ReachingTest,
+    ReferenceEntry,
+    ReferenceGroup,
+    Sibling,
+    SiblingKind,
+    SymbolReferences,
+)
+from prism_search.adapters.definitions import Definitions, Located
+from prism_search.adapters.histories import Histories
+from prism_search.adapters.listing import Listing
+from prism_search.adapters.written import Documents
+from prism_search.core.edits import files_named_after, is_constructor, is_counterpart, is_public
+from prism_search.core.references import TEST
+from prism_search.handlers.family import Family, find_family, subtypes
+from prism_search.handlers.focus import Focus, FocusFinder, SymbolFocus, located_definition
+from prism_search.handlers.inquiry import Inquiry
+from prism_search.handlers.references import ReferencesHandler
+from prism_store.repositories import Repositories, Target
+
+SOURCE_LINES_MAX = 400
+ENTRIES_MAX = 60
+UNEXPLAINED_SHOWN_MAX = 4
+OTHERS_MAX = 5
+TESTS_MAX = 20
+TEST_FILES_MAX = 5
+CALLERS_FOLLOWED_MAX = 5
+SIBLINGS_MAX = 20
+PLACES_MAX = 5
+
+NO_FAMILY = Family((), (), ())
+
+
+class EditContextHandler:
+    """Answers `edit_context`."""
+
+    def __init__(
+        self,
+        repositories: Repositories,
+        *,
+        focus: FocusFinder,
+        definitions: Definitions,
+        listing: Listing,
+        documents: Documents,
+        histories: Histories,
+        references: ReferencesHandler,
+    ) -> None:
+        self._repositories = repositories
+        self._focus = focus
+        self._definitions = definitions
+        self._listing = listing
+        self._documents = documents
+        self._histories = histories
+        self._references = references
+
+    async def edit_context(self, request: EditContextRequest) -> EditContextReply:
+        """Raises SYMBOL_NOT_FOUND with near names, FILE_NOT_FOUND, INVALID_ARGUMENT."""
+        focus = await self._focus.find(request)
+        reply = await self._about_lines(focus)
+        return (
+            reply.model_copy(update=await self._about_symbol(focus))
+            if isinstance(focus, SymbolFocus)
+            else reply
+        )
+
+    async def _about_lines(self, focus: Focus) -> EditContextReply:
+        start, end = focus.lines
+        shown = focus.file.lines[start - 1 : min(end, start + SOURCE_LINES_MAX - 1)]
+        points = (await self._listing.files(focus.target)).points
+        named = files_named_after(focus.file.path, (point.text("path") for point in points))
+        return EditContextReply(
+            repo=focus.target.repositories[0].name,
+            file_path=focus.file.path,
+            language=focus.file.language,
+            start_line=start,
+            end_line=end,
+            content="\n".join(shown),
+            test_files=tuple(named[:TEST_FILES_MAX]),
+            rules=await self._documents.rules(focus.target, focus.file.path),
+            changes=await self._histories.changes(focus.target, focus.file.path),
+            receipt=await self._repositories.receipt(focus.target),
+        )
+
+    async def _about_symbol(self, focus: SymbolFocus) -> dict[str, object]:
+        """The fields of a reply that a symbol fills."""
+        inquiry = Inquiry(self._references, focus.target)
+        counterparts = await self._counterparts(focus)
+        uses = await self._uses(focus, inquiry, counterparts)
+        tests = await _tests(uses, inquiry)
+        family = await self._family(focus, inquiry)
+        warnings = [*_warnings(focus, uses, family), *await self._elsewhere(focus, inquiry)]
+        others = _others(focus, counterparts)
+        return {
+            "symbol": focus.symbol,
+            "matched": focus.matched,
+            "others": tuple(others[:OTHERS_MAX]),
+            "total_others": len(others),
+            "warnings": tuple(warnings),
+            "references": _without_tests(uses),
+            "tests": tuple(tests[:TESTS_MAX]),
+            "test_counts": Counter(test.status for test in tests),
+            "siblings": tuple(_siblings(focus.target, counterparts, family)),
+            "notes": tuple(inquiry.left_out),
+        }
+
+    async def _counterparts(self, focus: SymbolFocus) -> list[Located]:
+        located = await self._definitions.called(focus.target, {focus.symbol.qualified_name})
+        return [
+            one
+            for one in located
+            if (one.point.id, one.symbol) != (focus.file.id, focus.symbol)
+            and is_counterpart(focus.definition, located_definition(focus.target, one))
+        ]
+
+    async def _uses(
+        self, focus: SymbolFocus, inquiry: Inquiry, counterparts: Sequence[Located]
+    ) -> SymbolReferences:
+        """Who uses the symbol; of a constructor, who uses its class."""
+        # Callers of a body may know its declaration elsewhere only: both are asked about together.
+        is_elsewhere = any(one.point.id != focus.file.id for one in counterparts)
+        path = "" if is_elsewhere else focus.file.path
+        if is_constructor(focus.symbol) and focus.owner:
+            return await inquiry.uses(focus.owner, path)
+        return await inquiry.uses(focus.symbol.qualified_name, path)
+
+    async def _family(self, focus: SymbolFocus, inquiry: Inquiry) -> Family:
+        if not focus.owner or is_constructor(focus.symbol) or inquiry.is_over("Classes around"):
+            return NO_FAMILY
+        return await find_family(self._definitions, focus, inquiry)
+
+    async def _elsewhere(self, focus: SymbolFocus, inquiry: Inquiry) -> list[EditWarning]:
+        """Uses in other repositories of the tenant; of a member, those of its class."""
+        is_alone = len(self._repositories.everything(focus.target).repositories) == 1
+        if is_alone or not is_public(focus.file, focus.index) or inquiry.is_over("Other repositories"):
+            return []
+        name = focus.owner.partition(".")[0] or focus.symbol.qualified_name
+        path = focus.file.path if name in focus.file.unit.named else ""
+        uses = await inquiry.uses_everywhere(name, path)
+        # Who defines the same at the same path uses its own.
+        own = {definition.repo for definition in uses.definitions} | {focus.target.repositories[0].name}
+        far = [entry for entry in uses.entries if entry.repo not in own and _is_telling(entry)]
+        if not far:
+            return []
+        repos = ", ".join(sorted({entry.repo for entry in far}))
+        places = (f"{entry.repo} {entry.file_path}:{entry.line} {entry.symbol}".rstrip() for entry in far)
+        text = f"{name} is used in {len(far)} places of other repositories, as far as names tell: {repos}."
+        return [_warning(EditRisk.OTHER_REPOSITORIES, text, places)]
+
+
+def _others(focus: SymbolFocus, counterparts: Sequence[Located]) -> list[Definition]:
+    """The other definitions of the name that are not of the same symbol."""
+    known = {(one.point.text("path"), one.symbol.start_line) for one in counterparts}
+    return [one for one in focus.others if (one.file_path, one.symbol.start_line) not in known]
+
+
+def _siblings(target: Target, counterparts: Sequence[Located], family: Family) -> list[Sibling]:
+    every = [
+        *((SiblingKind.COUNTERPART, one) for one in counterparts),
+        *((SiblingKind.SAME_METHOD, one) for one in family.beside),
+    ]
+    return [
+        Sibling(kind=kind, definition=located_definition(target, one)) for kind, one in every[:SIBLINGS_MAX]
+    ]
+
+
+async def _tests(uses: SymbolReferences, inquiry: Inquiry) -> list[ReachingTest]:
+    """Tests that use the symbol, then those that use its first callers; each test once, what is known before what may be."""
+    tests = {(entry.file_path, entry.symbol): _test(entry) for entry in _of_tests(uses)}
+    if uses.next_cursor:
+        inquiry.left_out.append(f"Of all uses the first {len(uses.entries)} were looked at.")
+    for caller in _callers(uses)[:CALLERS_FOLLOWED_MAX]:
+        if inquiry.is_over("Tests of further callers"):
+            break
+        further = await inquiry.uses(caller.symbol, caller.file_path)
+        for entry in _of_tests(further):
+            # Two guesses in a row tell nothing.
+            if entry.status is EdgeStatus.RESOLVED:
+                tests.setdefault((entry.file_path, entry.symbol), _test(entry, caller))
+    return sorted(tests.values(), key=lambda test: test.status is EdgeStatus.CANDIDATE)
+
+
+def _is_telling(entry: ReferenceEntry) -> bool:
+    """Whether a use in another repository is more than a name that several things have."""
+    return entry.status is EdgeStatus.RESOLVED or entry.strategy is Strategy.ONLY_DEFINITION
+
+
+def _of_tests(uses: SymbolReferences) -> list[ReferenceEntry]:
+    return [entry for entry in uses.entries if entry.group is ReferenceGroup.TESTS and entry.symbol]
+
+
+def _callers(uses: SymbolReferences) -> list[ReferenceEntry]:
+    """One place of each function that calls, those that are known to first."""
+    callers: dict[tuple[str, str], ReferenceEntry] = {}
+    for entry in uses.entries:
+        if entry.group is ReferenceGroup.CALLERS and entry.symbol:
+            callers.setdefault((entry.file_path, entry.symbol), entry)
+    return sorted(callers.values(), key=lambda entry: entry.status is EdgeStatus.CANDIDATE)
+
+
+def _test(entry: ReferenceEntry, caller: ReferenceEntry | None = None) -> ReachingTest:
+    return ReachingTest(
+        file_path=entry.file_path,
+        line=entry.line,
+        symbol=entry.symbol,
+        status=caller.status if caller else entry.status,
+        via=caller.symbol if caller else "",
+    )
+
+
+def _without_tests(uses: SymbolReferences) -> SymbolReferences:
+    """What to show: tests are told apart, and of unexplained lines a few are enough."""
+    entries = [entry for entry in uses.entries if entry.group is not ReferenceGroup.TESTS]
+    told = uses.reconciliation
+    if told:
+        lines = told.unexplained_lines[:UNEXPLAINED_SHOWN_MAX]
+        told = told.model_copy(update={"unexplained_lines": lines})
+    return uses.model_copy(
+        update={"entries": tuple(entries[:ENTRIES_MAX]), "reconciliation": told, "next_cursor": ""}
+    )
+
+
+def _warnings(focus: SymbolFocus, uses: SymbolReferences, family: Family) -> list[EditWarning]:
+    name = focus.symbol.name
+    warnings = []
+    if family.above:
+        text = f"{name} keeps to a declaration above it: its signature has to fit."
+        warnings.append(_warning(EditRisk.IMPLEMENTS, text, _places(focus.target, family.above)))
+    if family.below:
+        text = f"{name} is defined again in {len(family.below)} places below."
+        warnings.append(_warning(EditRisk.OVERRIDDEN, text, _places(focus.target, family.below)))
+    derived = subtypes(uses) if focus.symbol.kind in TYPE_KINDS else []
+    if derived:
+        places = (f"{entry.file_path}:{entry.line} {entry.symbol}" for entry in derived)
+        warnings.append(
+            _warning(EditRisk.OVERRIDDEN, f"{len(derived)} types are derived from {name}.", places)
+        )
+    if is_public(focus.file, focus.index) and TEST not in focus.file.flags:
+        text = f"{name} is exported: code outside of this repository may use it."
+        warnings.append(_warning(EditRisk.EXPORTED, text))
+    return warnings
+
+
+def _warning(risk: EditRisk, text: str, places: Iterable[str] = ()) -> EditWarning:
+    return EditWarning(risk=risk, text=text, places=tuple(places)[:PLACES_MAX])
+
+
+def _places(target: Target, found: Sequence[Located]) -> Iterable[str]:
+    told = (located_definition(target, one) for one in found)
+    return (f"{one.file_path}:{one.symbol.name_line} {one.symbol.qualified_name}" for one in told)

@@ -1,0 +1,124 @@
+"""Is there something already that does this?
+
+the intent as a question ▶ chunks near in meaning or with its words, files with its names ▶ their definitions, scored
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from prism_contracts.base import file_of, is_of_generation, ordinal_of
+from prism_contracts.code import FileStatus
+from prism_contracts.rpc import Definition, ExistingDefinition, ExistingReply, ExistingRequest, Verdict
+from prism_runtime.packing import unpack_symbols
+from prism_search.adapters.embedding import FAST_LEG, QueryEmbedding
+from prism_search.adapters.filters import refuse_unknown_language
+from prism_search.adapters.rarity import RarityCounter
+from prism_search.core.candidates import ChunkHit, chunk_places, fuse
+from prism_search.core.existing import CodeFile, Existing, Intent, find_existing, read_intent
+from prism_search.core.matching import Question
+from prism_search.core.query import Query, parse_query
+from prism_store.reader import Leg, Reader, StoredPoint, TextLeg, VectorLeg, has
+from prism_store.repositories import Repositories, Target
+
+CHUNKS_MAX = 80
+FILES_MAX = 60
+FIELDS = ("scope", "path", "language", "flags", "generation", "status", "symbols", "prose", "starts", "lines")
+
+
+class ExistingHandler:
+    """Answers `existing`."""
+
+    def __init__(self, reader: Reader, repositories: Repositories, embedding: QueryEmbedding) -> None:
+        self._reader = reader
+        self._repositories = repositories
+        self._embedding = embedding
+        self._rarity = RarityCounter(reader, repositories)
+
+    async def existing(self, request: ExistingRequest) -> ExistingReply:
+        """Definitions, best first, with a verdict. Raises EMPTY_QUERY, QUERY_TOO_LONG."""
+        intent = read_intent(request.intent)
+        query = parse_query(intent.words)
+        target = self._repositories.target(request)
+        await refuse_unknown_language(self._reader, self._repositories, target, request.language)
+        vector = self._embedding.fast(query.text)
+        rarity = await self._rarity.rarity(target, query)
+        near, files = await self._ask(target, query, vector, request.language)
+        points = await self._reader.points(target.scope, files, FIELDS)
+        # In a thread: the symbols of dozens of files take a while to unpack, and others are asking.
+        found = await asyncio.to_thread(
+            _find, Question(query, *rarity), intent, points.values(), near, request.limit
+        )
+        missing = (FAST_LEG,) if vector is None else ()
+        return ExistingReply(
+            verdict=found[0].verdict if found else Verdict.NONE,
+            existing=tuple(_told(target, points[one.key], one) for one in found),
+            receipt=await self._repositories.receipt(target, missing),
+        )
+
+    async def _ask(
+        self, target: Target, query: Query, vector: tuple[float, ...] | None, language: str
+    ) -> tuple[dict[str, list[ChunkHit]], list[str]]:
+        """Chunks with their cosines by file, and the files to look at."""
+        conditions = (has("language", language.lower()),) if language else ()
+        words = " ".join(query.terms) or query.text
+        legs: list[Leg] = [
+            TextLeg("symbol_text", words, FILES_MAX, conditions),
+            TextLeg("text", words, CHUNKS_MAX, conditions),
+        ]
+        if vector and any(vector):
+            legs.append(VectorLeg(vector, CHUNKS_MAX, conditions))
+        by_symbol, by_text, *by_vector = await self._reader.ask_legs(target.scope, legs)
+        cosines = {point.id: point.score for points in by_vector for point in points}
+        near: dict[str, list[ChunkHit]] = defaultdict(list)
+        for id_ in dict.fromkeys([*cosines, *(point.id for point in by_text)]):
+            near[file_of(id_)].append(ChunkHit(id_, cosines.get(id_, 0.0)))
+        ranked = {
+            "symbol": [point.id for point in by_symbol],
+            "keyword": [file_of(point.id) for point in by_text],
+            FAST_LEG: [file_of(id_) for id_ in cosines],
+        }
+        return near, list(fuse(ranked, FILES_MAX))
+
+
+def _find(
+    question: Question,
+    intent: Intent,
+    points: Iterable[StoredPoint],
+    near: Mapping[str, Sequence[ChunkHit]],
+    limit: int,
+) -> list[Existing]:
+    files = [_file(point, near.get(point.id, ())) for point in points if _is_code(point)]
+    return find_existing(question, intent, files, limit)
+
+
+def _is_code(point: StoredPoint) -> bool:
+    return point.text("status") == FileStatus.INDEXED and not point.payload.get("prose")
+
+
+def _file(point: StoredPoint, near: Sequence[ChunkHit]) -> CodeFile:
+    generation, places = point.text("generation"), chunk_places(point.text("starts"), point.number("lines"))
+    return CodeFile(
+        point.id,
+        point.text("flags"),
+        unpack_symbols(point.text("symbols")),
+        [
+            (*places[ordinal_of(chunk.id)], chunk.score)
+            for chunk in near
+            if is_of_generation(chunk.id, generation)
+        ],
+    )
+
+
+def _told(target: Target, point: StoredPoint, one: Existing) -> ExistingDefinition:
+    return ExistingDefinition(
+        definition=Definition(
+            repo=target.name_of(point.text("scope")),
+            file_path=point.text("path"),
+            language=point.text("language"),
+            symbol=one.symbol,
+        ),
+        verdict=one.verdict,
+        score=one.score,
+        reasons=one.reasons,
+    )

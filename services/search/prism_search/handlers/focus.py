@@ -1,0 +1,150 @@
+"""What is to be edited: the lines of a file, and the symbol that they are of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prism_contracts.code import Symbol
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import Definition, EditContextRequest
+from prism_runtime.packing import as_symbol
+from prism_search.adapters.definitions import Definitions, Found, Located
+from prism_search.adapters.indexed_file import indexed_file
+from prism_search.adapters.sources import Sources
+from prism_search.core.documents import Lines
+from prism_search.core.edits import owner_of, symbol_at
+from prism_search.core.references import SourceFile
+from prism_store.reader import Reader, StoredPoint
+from prism_store.repositories import Repositories, Target
+
+
+@dataclass(frozen=True)
+class Focus:
+    """Lines of a file of a repository. `target` is that repository alone."""
+
+    target: Target
+    file: SourceFile
+    lines: Lines
+
+
+@dataclass(frozen=True)
+class SymbolFocus(Focus):
+    """The lines of a symbol, which has a position in its file. `matched` is the end of the name that was found, if not all was."""
+
+    index: int
+    matched: str = ""
+    others: Sequence[Definition] = ()  # other definitions of the name
+
+    @property
+    def symbol(self) -> Symbol:
+        """What the lines define."""
+        return as_symbol(self.file.symbols[self.index])
+
+    @property
+    def owner(self) -> str:
+        """The class that the symbol is a member of; empty without one."""
+        return owner_of(self.file, self.index)
+
+    @property
+    def definition(self) -> Definition:
+        """The symbol with its place."""
+        return Definition(
+            repo=self.target.repositories[0].name,
+            file_path=self.file.path,
+            language=self.file.language,
+            symbol=self.symbol,
+        )
+
+
+class FocusFinder:
+    """Finds by name, or by lines."""
+
+    def __init__(
+        self, reader: Reader, repositories: Repositories, definitions: Definitions, sources: Sources
+    ) -> None:
+        self._reader = reader
+        self._repositories = repositories
+        self._definitions = definitions
+        self._sources = sources
+
+    async def find(self, request: EditContextRequest) -> Focus:
+        """Raises SYMBOL_NOT_FOUND with near names, FILE_NOT_FOUND, INVALID_ARGUMENT."""
+        if request.symbol.strip():
+            return await self._by_name(request)
+        if request.path.strip() and request.start_line:
+            return await self._by_lines(request)
+        raise PrismError(
+            ErrorCode.INVALID_ARGUMENT,
+            "Neither a symbol nor lines of a file are named.",
+            "Give symbol, or file_path with start_line.",
+        )
+
+    async def _by_name(self, request: EditContextRequest) -> SymbolFocus:
+        target = self._repositories.target(request)
+        sought = await self._definitions.seek(target, request.symbol, request.path)
+        if not sought.found:
+            raise PrismError(
+                ErrorCode.SYMBOL_NOT_FOUND,
+                f"There is no definition of {sought.name.spelled!r}.",
+                "Try one of details.suggestions, search_code, or file_path with start_line.",
+                suggestions=list(sought.suggestions),
+            )
+        best = sought.found[0]
+        repo = best.point.text("scope").partition("/")[0]
+        narrow = self._repositories.target(request.model_copy(update={"repo": repo}))
+        file = await self._read(narrow, best.point)
+        index = _position(file, best.symbol)
+        if index is None:
+            raise _changing()
+        return SymbolFocus(
+            narrow,
+            file,
+            Lines(best.symbol.start_line, best.symbol.end_line),
+            index,
+            sought.name.understood_by(best.fit),
+            [located_definition(target, one) for one in sought.found[1:]],
+        )
+
+    async def _by_lines(self, request: EditContextRequest) -> Focus:
+        target = self._repositories.target(request, single=True)
+        file = await self._read(target, await indexed_file(self._reader, target, request.path))
+        start, end = request.start_line, request.end_line or request.start_line
+        if not start <= end or start > len(file.lines):
+            raise PrismError(
+                ErrorCode.INVALID_ARGUMENT,
+                f"Lines {start} to {end} are not in a file of {len(file.lines)} lines.",
+                f"Ask for lines between 1 and {len(file.lines)}.",
+                line_count=len(file.lines),
+            )
+        index = symbol_at(file.symbols, start, end)
+        if index < 0:
+            return Focus(target, file, Lines(start, min(end, len(file.lines))))
+        symbol = file.symbols[index]
+        return SymbolFocus(target, file, Lines(symbol.start_line, symbol.end_line), index)
+
+    async def _read(self, target: Target, point: StoredPoint) -> SourceFile:
+        files = await self._sources.read(target, [point])
+        if not files:
+            raise _changing()
+        return files[0]
+
+
+def located_definition(target: Target, found: Located | Found) -> Definition:
+    """A definition with its place, as it is told."""
+    return Definition(
+        repo=target.name_of(found.point.text("scope")),
+        file_path=found.point.text("path"),
+        language=found.point.text("language"),
+        symbol=found.symbol,
+    )
+
+
+def _changing() -> PrismError:
+    return PrismError(
+        ErrorCode.UNAVAILABLE, "The file keeps changing while it is read.", "Try again in a second."
+    )
+
+
+def _position(file: SourceFile, symbol: Symbol) -> int | None:
+    place = (symbol.qualified_name, symbol.name_line)
+    found = (at for at, one in enumerate(file.symbols) if (one.qualified_name, one.name_line) == place)
+    return next(found, None)

@@ -1,0 +1,341 @@
+"""What to know before an edit, over a real store and real records: small repositories of our own, as the chunker reads them."""
+
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from prism_chunker.core import chunk_file
+from prism_contracts import names
+from prism_contracts.base import Lane, repo_id
+from prism_contracts.code import EdgeStatus, FileFlags
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import FileChunked, FileEmbedded
+from prism_contracts.records import Component, History, HistoryCommit, HistoryFile, Repository
+from prism_contracts.rpc import (
+    ContextSection,
+    ConventionsRequest,
+    EditContextReply,
+    EditContextRequest,
+    EditRisk,
+    ExistingRequest,
+    RepoContextRequest,
+    SiblingKind,
+    Verdict,
+)
+from prism_indexer.core import indexed_point
+from prism_runtime.bus import Bus
+from prism_runtime.histories import HistoryStore
+from prism_runtime.packing import pack_references
+from prism_runtime.records import Records, open_bucket
+from prism_runtime.settings import ServiceSettings
+from prism_runtime.vectors import to_message
+from prism_search.adapters.embedding import QueryEmbedding
+from prism_search.main import Handlers, make_handlers
+from prism_search.settings import SearchSettings
+from prism_store.gate import connect
+from prism_store.points import FilePoint
+from prism_store.reader import Reader
+from prism_store.repositories import Repositories
+from prism_store.settings import StoreSettings
+from prism_store.writer import Writer
+
+MODEL, DIMENSION = "m1", 4
+TRACKER, BILLING, BARE = "acme/parcel-tracker", "acme/billing", "acme/bare"
+RULES_BYTES = 1_000_000
+FILES = {
+    TRACKER: {
+        "parcels/depot.py": (
+            "class Depot:\n    def __init__(self):\n        self.parcels = []\n\n"
+            "    def weigh(self, parcel):\n        return 1\n"
+        ),
+        "parcels/ferry.py": (
+            "from parcels.depot import Depot\n\n\nclass Ferry(Depot):\n    def weigh(self, parcel):\n        return 2\n"
+        ),
+        "parcels/truck.py": (
+            "from parcels.depot import Depot\n\n\nclass Truck(Depot):\n    def weigh(self, parcel):\n        return 3\n"
+        ),
+        "parcels/tug.py": (
+            "from parcels.depot import Depot\nfrom parcels.ferry import Ferry\n\n\nclass Tug(Ferry, Depot):\n"
+            "    def weigh(self, parcel):\n        return 4\n"
+        ),
+        "parcels/day.py": (
+            "from parcels.depot import Depot\n\n\ndef run_day():\n    depot = Depot()\n    return depot.weigh(1)\n"
+        ),
+        "parcels/labels.py": "def print_label(text):\n    '''Print the label of a parcel.'''\n    return text\n",
+        "native/scale.h": "int weigh_grams(int parcel);\n",
+        "native/scale.c": '#include "scale.h"\n\nint weigh_grams(int parcel) {\n  return parcel;\n}\n',
+        "native/main.c": '#include "scale.h"\n\nint main(void) {\n  return weigh_grams(1);\n}\n',
+        "parcels/_private.py": "def _hidden():\n    return 1\n",
+        "tests/test_day.py": "from parcels.day import run_day\n\n\ndef test_a_day():\n    assert run_day() == 1\n",
+        "tests/test_depot.py": (
+            "from parcels.depot import Depot\n\n\ndef test_weigh():\n    assert Depot().weigh(1) == 1\n"
+        ),
+        "AGENTS.md": "# Rules\n\n" + "Weigh every parcel twice.\n" * (RULES_BYTES // 26),
+        "parcels/CLAUDE.md": "Say depot, never warehouse.\n",
+        ".cursor/rules/tests.mdc": "---\nglobs: tests/**\n---\nTests are short.\n",
+        ".cursor/rules/broken.mdc": "---\nglobs: parcels/{a\n---\nBraces.\n",
+        "README.md": "# Parcel tracker\n\nSays where a parcel is.\n\n## Install\n\nDo.\n",
+        "docs/decisions/0001-weigh-twice.md": "# Weigh twice\n\nOnce is not enough.\n",
+    },
+    BILLING: {
+        "billing/invoice.py": "from parcels.depot import Depot\n\n\ndef weigh_all():\n    return Depot().weigh(1)\n",
+    },
+    BARE: {"a.py": "def weigh_bare():\n    return 1\n"},
+}  # fmt: skip
+LAST = HistoryCommit(commit="4f7c2b9", at=datetime(2026, 1, 1, tzinfo=UTC), message="Weigh twice")
+HISTORY = History(
+    version=1,
+    commits=(LAST,),
+    files=(HistoryFile(path="parcels/depot.py", last=0, commits_90_days=1, commits_12_months=4),),
+    is_shallow=True,
+)
+
+
+def file_point(tenant: str, repo: str, path: str, text: str) -> FilePoint:
+    parsed = chunk_file(path, text)
+    where = {
+        "tenant": tenant,
+        "repo": repo_id(repo),
+        "path": path,
+        "version": 1,
+        "job": "j",
+        "ordinal": 0,
+        "lane": Lane.LIVE,
+    }
+    file = FileChunked(
+        **where,
+        blob=path,
+        size_bytes=len(text),
+        line_count=parsed.line_count,
+        language=parsed.language,
+        flags=FileFlags(test=path.startswith("tests/")),
+        chunker="1",
+        parse="ok",
+        chunks=parsed.chunks,
+        symbols=parsed.symbols,
+        references=pack_references(parsed.references),
+    )  # fmt: skip
+    rows = np.ones((len(parsed.chunks), DIMENSION), np.float32)
+    return indexed_point(FileEmbedded(**where, file=file, vectors=to_message(MODEL, rows)))
+
+
+@pytest.fixture(scope="module")
+def tenant() -> str:
+    """One for all tests, which only read."""
+    return f"t{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+async def search(nats_server, qdrant_url, tenant) -> AsyncIterator[Handlers]:
+    """All that answers, without an embedder."""
+    client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
+    await Writer(client).ensure_collection(tenant, MODEL, DIMENSION)
+    points = [file_point(tenant, repo, *file) for repo, files in FILES.items() for file in files.items()]
+    await Writer(client).write(tenant, points)
+    bus = Bus("search", ServiceSettings(nats_url=nats_server.url))
+    await bus.start()
+    records = Records(await open_bucket(bus.js, names.KV_REPOSITORIES), Repository)
+    for repo in FILES:
+        created = datetime(2026, 1, 2, tzinfo=UTC)
+        record = Repository(tenant=tenant, repo=repo_id(repo), name=repo, source="upload", created_at=created)
+        await records.put(repo_id(repo), record)
+    watched = await bus.follow(names.KV_REPOSITORIES, Repository)
+    components = await bus.follow(names.KV_COMPONENTS, Component)
+    reader = Reader(client)
+    embedding = QueryEmbedding(bus, components, 0.2, deep=False)
+    histories = await HistoryStore.open(bus.js, 1)
+    await histories.put(tenant, repo_id(TRACKER), HISTORY)
+    repositories = Repositories(watched, reader)
+    settings = SearchSettings()
+    yield make_handlers(reader, repositories, embedding, answers=None, histories=histories, settings=settings)
+    await components.close()
+    await watched.close()
+    await bus.stop()
+    await client.close()
+
+
+@pytest.fixture
+def prepare(search, tenant):
+    async def prepare(repo: str = TRACKER, **asked: object) -> EditContextReply:
+        return await search.edit_context.edit_context(EditContextRequest(tenant=tenant, repo=repo, **asked))
+
+    return prepare
+
+
+def risks(reply: EditContextReply) -> dict[EditRisk, tuple[str, ...]]:
+    return {warning.risk: warning.places for warning in reply.warnings}
+
+
+async def test_a_symbol_comes_with_its_source_callers_tests_and_risks(prepare) -> None:
+    reply = await prepare(symbol="Depot.weigh")
+    assert (reply.file_path, reply.start_line, reply.end_line) == ("parcels/depot.py", 5, 6)
+    assert reply.content == "    def weigh(self, parcel):\n        return 1"
+    callers = [f"{e.file_path}:{e.line} {e.status}" for e in reply.references.entries if e.group == "callers"]
+    assert callers == ["parcels/day.py:6 resolved"]
+    assert reply.references.reconciliation.text_lines
+    assert [(test.file_path, test.symbol, test.via) for test in reply.tests] == [
+        ("tests/test_depot.py", "test_weigh", ""),
+        ("tests/test_day.py", "test_a_day", "run_day"),
+    ]
+    assert reply.test_counts == {EdgeStatus.RESOLVED: 2}
+    assert reply.test_files == ("tests/test_depot.py",)
+    assert risks(reply)[EditRisk.OVERRIDDEN] == (
+        "parcels/ferry.py:5 Ferry.weigh",
+        "parcels/truck.py:5 Truck.weigh",
+        "parcels/tug.py:6 Tug.weigh",
+    )
+    assert EditRisk.EXPORTED in risks(reply)
+    assert not reply.notes
+
+
+async def test_a_method_knows_what_is_above_and_beside_it(prepare) -> None:
+    reply = await prepare(symbol="Ferry.weigh")
+    assert risks(reply)[EditRisk.IMPLEMENTS] == ("parcels/depot.py:5 Depot.weigh",)
+    assert risks(reply)[EditRisk.OVERRIDDEN] == ("parcels/tug.py:6 Tug.weigh",)
+    assert [(one.kind, one.definition.symbol.qualified_name) for one in reply.siblings] == [
+        (SiblingKind.SAME_METHOD, "Truck.weigh")
+    ]
+
+
+async def test_a_declaration_elsewhere_is_of_the_same_symbol(prepare) -> None:
+    reply = await prepare(symbol="weigh_grams")
+    assert reply.file_path == "native/scale.c"
+    assert reply.total_others == 0
+    assert [(one.kind, one.definition.file_path) for one in reply.siblings] == [
+        (SiblingKind.COUNTERPART, "native/scale.h")
+    ]
+    entries = [(entry.file_path, entry.status) for entry in reply.references.entries]
+    assert entries == [("native/main.c", EdgeStatus.RESOLVED)]
+
+
+async def test_users_of_a_constructor_are_those_of_its_class(prepare) -> None:
+    reply = await prepare(symbol="Depot.__init__")
+    assert reply.references.symbol == "Depot"
+    assert "parcels/day.py" in {entry.file_path for entry in reply.references.entries}
+
+
+async def test_uses_in_other_repositories_are_a_risk(prepare) -> None:
+    reply = await prepare(symbol="Depot.weigh")
+    (first, *_) = risks(reply)[EditRisk.OTHER_REPOSITORIES]
+    assert first.startswith(f"{BILLING} billing/invoice.py:")
+    assert all(entry.repo == TRACKER for entry in reply.references.entries)
+    assert EditRisk.OTHER_REPOSITORIES not in risks(await prepare(symbol="print_label"))
+
+
+async def test_what_is_private_is_not_said_to_be_exported(prepare) -> None:
+    assert (await prepare(symbol="_hidden")).warnings == ()
+
+
+async def test_lines_lead_to_the_symbol_around_them(prepare) -> None:
+    reply = await prepare(path="parcels/depot.py", start_line=6)
+    assert reply.symbol.qualified_name == "Depot.weigh"
+    outside = await prepare(path="parcels/ferry.py", start_line=1, end_line=2)
+    assert (outside.symbol, outside.references) == (None, None)
+    assert outside.content == "from parcels.depot import Depot\n"
+    assert outside.rules
+
+
+async def test_an_ambiguous_name_is_answered_for_the_first_and_names_the_others(prepare) -> None:
+    reply = await prepare(symbol="weigh")
+    assert reply.total_others == 3
+    assert reply.symbol.qualified_name == "Depot.weigh"
+    assert (await prepare(symbol="weigh", path="parcels/truck.py")).symbol.qualified_name == "Truck.weigh"
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "told"),
+    [
+        ({"symbol": "print_labe"}, ErrorCode.SYMBOL_NOT_FOUND, "print_label"),
+        ({"symbol": "  "}, ErrorCode.INVALID_ARGUMENT, ""),
+        ({}, ErrorCode.INVALID_ARGUMENT, ""),
+        ({"path": "parcels/depot.py"}, ErrorCode.INVALID_ARGUMENT, ""),
+        ({"path": "parcels/depo.py", "start_line": 1}, ErrorCode.FILE_NOT_FOUND, "parcels/depot.py"),
+        ({"path": "parcels/depot.py", "start_line": 900}, ErrorCode.INVALID_ARGUMENT, "7"),
+        ({"path": "parcels/depot.py", "start_line": 4, "end_line": 2}, ErrorCode.INVALID_ARGUMENT, ""),
+        ({"symbol": "weigh", "repo": "acme/nothing"}, ErrorCode.REPO_NOT_FOUND, TRACKER),
+    ],
+)
+async def test_what_cannot_be_meant_is_an_error_that_helps(prepare, asked, code, told) -> None:
+    with pytest.raises(PrismError) as error:
+        await prepare(**asked)
+    assert error.value.code is code
+    assert told in f"{error.value} {error.value.body.details}"
+
+
+async def test_rules_hold_by_folder_and_glob_and_are_cut(prepare) -> None:
+    rules = (await prepare(symbol="Depot.weigh")).rules
+    assert [(rule.file_path, rule.applies) for rule in rules] == [
+        ("parcels/CLAUDE.md", "folder parcels/"),
+        ("AGENTS.md", "repository"),
+        (".cursor/rules/broken.mdc", "perhaps: its glob parcels/{a is not valid"),
+    ]
+    large = rules[1]
+    assert large.content.startswith("# Rules\n\nWeigh every parcel twice.")
+    assert len(large.content) < 7_000
+    assert large.end_line < large.line_count
+    assert large.headings == ("1 # Rules",)
+    in_tests = (await prepare(path="tests/test_day.py", start_line=4)).rules
+    assert (".cursor/rules/tests.mdc", "glob tests/**") in {
+        (rule.file_path, rule.applies) for rule in in_tests
+    }
+
+
+async def test_recent_changes_are_told_where_they_are_known(prepare) -> None:
+    changes = (await prepare(symbol="Depot.weigh")).changes
+    assert (changes.commits_90_days, changes.commits_12_months, changes.last) == (1, 4, LAST)
+    assert "shallow" in changes.note
+    assert (await prepare(symbol="print_label")).changes is None
+
+
+async def test_what_exists_is_found_by_words_though_no_vector_can_be_had(search, tenant) -> None:
+    request = ExistingRequest(tenant=tenant, repo=TRACKER, intent="print the label of a parcel")
+    reply = await search.existing.existing(request)
+    assert reply.verdict is Verdict.LIKELY
+    best = reply.existing[0]
+    assert (best.definition.file_path, best.definition.symbol.name) == ("parcels/labels.py", "print_label")
+    assert reply.receipt.missing_legs == ("vector",)
+
+
+async def test_what_does_not_exist_gets_no_verdict(search, tenant) -> None:
+    request = ExistingRequest(tenant=tenant, repo=TRACKER, intent="def shuffle_deck(cards: list) -> list")
+    assert (await search.existing.existing(request)).verdict is Verdict.NONE
+    with pytest.raises(PrismError) as error:
+        await search.existing.existing(request.model_copy(update={"intent": " "}))
+    assert error.value.code is ErrorCode.EMPTY_QUERY
+
+
+async def test_conventions_come_with_all_written_rules(search, tenant) -> None:
+    reply = await search.conventions.conventions(ConventionsRequest(tenant=tenant, repo=TRACKER))
+    told = {one.statement: (one.count, one.total) for one in reply.conventions}
+    assert told["source lies in parcels/"] == (7, 10)
+    assert reply.files_read == reply.files == 12
+    assert [rule.file_path for rule in reply.rules][:2] == ["AGENTS.md", ".cursor/rules/broken.mdc"]
+    bare = await search.conventions.conventions(ConventionsRequest(tenant=tenant, repo=BARE))
+    assert (bare.conventions, bare.rules) == ((), ())
+
+
+async def test_a_repository_says_what_it_is(search, tenant) -> None:
+    reply = await search.repo_context.repo_context(RepoContextRequest(tenant=tenant, repo=TRACKER))
+    assert [(document.section, document.file_path) for document in reply.documents] == [
+        (ContextSection.README, "README.md"),
+        (ContextSection.DECISIONS, "docs/decisions/0001-weigh-twice.md"),
+    ]
+    assert reply.missing == (
+        ContextSection.ARCHITECTURE,
+        ContextSection.CONTRIBUTING,
+        ContextSection.CHANGELOG,
+    )
+    vision = await search.repo_context.repo_context(
+        RepoContextRequest(tenant=tenant, repo=TRACKER, section=ContextSection.VISION)
+    )
+    assert [document.content for document in vision.documents] == [
+        "# Parcel tracker\n\nSays where a parcel is."
+    ]
+
+
+async def test_a_repository_without_documents_says_which_are_missing(search, tenant) -> None:
+    reply = await search.repo_context.repo_context(RepoContextRequest(tenant=tenant, repo=BARE))
+    assert (reply.documents, reply.missing) == ((), tuple(ContextSection))

@@ -1,0 +1,39 @@
+"""A history as it is kept, whoever sent it."""
+
+from datetime import UTC, datetime
+
+from prism_contracts.records import History, HistoryCommit, HistoryFile
+from prism_ingest.core.histories import keepable
+from prism_source.history import COMMITS_MAX, FILES_MAX, MESSAGE_CHARS_MAX
+
+TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+def commit(message: str) -> HistoryCommit:
+    return HistoryCommit(commit="4f7c2b9", at=datetime(2026, 1, 1, tzinfo=UTC), message=message)
+
+
+def file(path: str, last: int = 0) -> HistoryFile:
+    return HistoryFile(path=path, last=last, commits_90_days=1, commits_12_months=1)
+
+
+def test_messages_hold_no_secrets() -> None:
+    kept = keepable(History(commits=(commit(f"Use {TOKEN}"),), files=(file("a"),)), 3)
+    assert TOKEN not in kept.commits[0].message
+    assert kept.commits[0].message.startswith("Use ")
+    assert kept.version == 3
+
+
+def test_nothing_beyond_the_limits_is_kept() -> None:
+    sent = History(
+        commits=(commit("x" * 9_999),) * (COMMITS_MAX + 1),
+        files=tuple(file(str(number)) for number in range(FILES_MAX + 1)),
+    )
+    kept = keepable(sent, 1)
+    assert (len(kept.commits), len(kept.files)) == (COMMITS_MAX, FILES_MAX)
+    assert len(kept.commits[0].message) == MESSAGE_CHARS_MAX
+
+
+def test_files_whose_last_commit_is_not_there_are_left_out() -> None:
+    sent = History(commits=(commit("a"),), files=(file("a"), file("b", last=1), file("c", last=-1)))
+    assert [one.path for one in keepable(sent, 1).files] == ["a"]

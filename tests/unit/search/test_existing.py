@@ -1,0 +1,115 @@
+"""Whether something exists already."""
+
+import pytest
+
+from prism_chunker.core import chunk_file
+from prism_contracts.rpc import Verdict
+from prism_search.core.existing import CodeFile, Intent, find_existing, read_intent
+from prism_search.core.matching import Question
+from prism_search.core.query import parse_query
+
+LABELS = '''"""Labels of parcels."""
+
+
+def parse_label_header(text: str, separator: str) -> dict:
+    """Parse the header of a label into fields."""
+    return {}
+
+
+def _parse_label_footer(text):
+    return None
+
+
+def print_label(label):
+    """Send a label to the printer."""
+
+
+LABEL_HEADER = "x"
+'''
+
+
+def asked(text: str, files: list[CodeFile], limit: int = 5):
+    intent = read_intent(text)
+    query = parse_query(intent.words)
+    return find_existing(Question(query, dict.fromkeys(query.stems, 1.0)), intent, files, limit)
+
+
+def code(key: str, text: str, flags: str = "", near=()) -> CodeFile:
+    return CodeFile(key, flags, chunk_file(f"{key}.py", text).symbols, near)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "parameters"),
+    [
+        ("def parse(text: str, limit: int = 3) -> dict", "parse", {"text", "limit"}),
+        ("async def parse(self, text)", "parse", {"text"}),
+        ("func (d *Depot) Weigh(parcel Parcel, exact bool) (int, error)", "Weigh", {"parcel", "exact"}),
+        ("public static Rate parse(final String text, int limit)", "parse", {"text", "limit"}),
+        ("fn weigh<'a>(parcel: &'a Parcel) -> u32", "weigh", {"parcel"}),
+        ("parse()", "parse", set()),
+    ],
+)
+def test_a_signature_is_its_name_and_its_parameters(text, name, parameters) -> None:
+    intent = read_intent(text)
+    assert intent.words.split()[0] == name
+    assert intent.parameters == parameters
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "weigh a parcel (again)",
+        "call weigh() for each parcel that came in today",
+        "a parcel is weighed by weigh()",
+    ],
+)
+def test_words_stay_as_they_are(text) -> None:
+    assert read_intent(text) == Intent(text, frozenset())
+
+
+def test_what_is_told_by_name_and_docstring_is_likely() -> None:
+    (best, *_) = asked("parse the header of a label", [code("labels", LABELS, near=[(4, 6, 0.6)])])
+    assert (best.symbol.name, best.verdict) == ("parse_label_header", Verdict.LIKELY)
+    assert best.reasons == ("name: header, label, pars", "near in meaning (0.60)")
+
+
+def test_what_tells_a_part_of_the_intent_only_is_maybe_however_near_it_is() -> None:
+    files = [code("labels", LABELS, near=[(4, 6, 0.9)])]
+    (best, *_) = asked("parse label header quickly backwards", files)
+    assert (best.symbol.name, best.verdict) == ("parse_label_header", Verdict.MAYBE)
+    assert best.score > 0.6
+
+
+def test_parameters_that_are_shared_are_a_reason() -> None:
+    (best, *_) = asked("def parse_label_header(text, separator)", [code("labels", LABELS)])
+    assert "parameters: separator, text" in best.reasons
+
+
+def test_nearness_alone_is_no_evidence() -> None:
+    assert asked("weigh elephants", [code("labels", LABELS, near=[(1, 20, 0.9)])]) == []
+
+
+def test_where_nothing_is_good_enough_the_nearest_come_without_a_verdict() -> None:
+    found = asked("print invoices for elephants in three colours", [code("labels", LABELS)])
+    assert [(one.symbol.name, one.verdict) for one in found] == [("print_label", Verdict.NONE)]
+
+
+@pytest.mark.parametrize("flags", ["t", "g", "v"])
+def test_code_comes_before_the_same_in_tests_and_generated_files(flags) -> None:
+    files = [code("a", LABELS, flags), code("b", LABELS)]
+    assert asked("parse label header", files)[0].key == "b"
+
+
+def test_what_is_exported_comes_before_what_is_not() -> None:
+    text = "def _weigh_parcel(p): ...\n"
+    files = [code("a", text), code("b", text.replace("_weigh", "weigh"))]
+    assert [one.symbol.name for one in asked("weigh parcel", files)] == ["weigh_parcel", "_weigh_parcel"]
+
+
+def test_values_are_no_helpers_and_each_name_comes_once() -> None:
+    found = asked("parse label header", [code("a", LABELS), code("b", LABELS)])
+    assert [one.symbol.name for one in found] == ["parse_label_header", "_parse_label_footer"]
+
+
+def test_no_more_than_asked_for() -> None:
+    assert len(asked("parse label header", [code("a", LABELS)], limit=1)) == 1
