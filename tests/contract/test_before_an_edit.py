@@ -28,7 +28,7 @@ from prism_contracts.rpc import (
 from prism_indexer.core import indexed_point
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
-from prism_runtime.packing import pack_references
+from prism_runtime.packing import pack_bindings, pack_references
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.settings import ServiceSettings
 from prism_runtime.vectors import to_message
@@ -117,9 +117,19 @@ def file_point(tenant: str, repo: str, path: str, text: str) -> FilePoint:
         chunks=parsed.chunks,
         symbols=parsed.symbols,
         references=pack_references(parsed.references),
+        bindings=pack_bindings(parsed.bindings),
     )  # fmt: skip
     rows = np.ones((len(parsed.chunks), DIMENSION), np.float32)
     return indexed_point(FileEmbedded(**where, file=file, vectors=to_message(MODEL, rows)))
+
+
+class OneVector:
+    """Embeds every question alike, as the chunks are."""
+
+    fingerprint = MODEL
+
+    def embed_queries(self, texts: list[str]) -> np.ndarray:
+        return np.ones((len(texts), DIMENSION), np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +140,7 @@ def tenant() -> str:
 
 @pytest.fixture
 async def search(nats_server, qdrant_url, tenant) -> AsyncIterator[Handlers]:
-    """All that answers, without an embedder."""
+    """All that answers."""
     client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
     await Writer(client).ensure_collection(tenant, MODEL, DIMENSION)
     points = [file_point(tenant, repo, *file) for repo, files in FILES.items() for file in files.items()]
@@ -145,7 +155,7 @@ async def search(nats_server, qdrant_url, tenant) -> AsyncIterator[Handlers]:
     watched = await bus.follow(names.KV_REPOSITORIES, Repository)
     components = await bus.follow(names.KV_COMPONENTS, Component)
     reader = Reader(client)
-    embedding = QueryEmbedding(bus, components, 0.2, deep=False)
+    embedding = QueryEmbedding(OneVector(), bus, components, 0.2, deep=False)
     histories = await HistoryStore.open(bus.js, 1)
     await histories.put(tenant, repo_id(TRACKER), HISTORY)
     repositories = Repositories(watched, reader)
@@ -290,13 +300,13 @@ async def test_recent_changes_are_told_where_they_are_known(prepare) -> None:
     assert (await prepare(symbol="print_label")).changes is None
 
 
-async def test_what_exists_is_found_by_words_though_no_vector_can_be_had(search, tenant) -> None:
+async def test_what_exists_is_found_by_its_words(search, tenant) -> None:
     request = ExistingRequest(tenant=tenant, repo=TRACKER, intent="print the label of a parcel")
     reply = await search.existing.existing(request)
     assert reply.verdict is Verdict.LIKELY
     best = reply.existing[0]
     assert (best.definition.file_path, best.definition.symbol.name) == ("parcels/labels.py", "print_label")
-    assert reply.receipt.missing_legs == ("vector",)
+    assert not reply.receipt.missing_legs
 
 
 async def test_what_does_not_exist_gets_no_verdict(search, tenant) -> None:

@@ -17,7 +17,7 @@ from prism_contracts.events import FileChunked, FileEmbedded
 from prism_contracts.records import Repository
 from prism_contracts.rpc import ReferencesRequest, SymbolReferences
 from prism_indexer.core import indexed_point
-from prism_runtime.packing import pack_references
+from prism_runtime.packing import pack_bindings, pack_references
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.vectors import to_message
 from prism_search.adapters.definitions import Definitions
@@ -71,6 +71,7 @@ def file_point(tenant: str, path: str, text: str) -> FilePoint:
         chunks=parsed.chunks,
         symbols=parsed.symbols,
         references=pack_references(parsed.references),
+        bindings=pack_bindings(parsed.bindings),
     )  # fmt: skip
     rows = np.ones((len(parsed.chunks), DIMENSION), np.float32)
     return indexed_point(FileEmbedded(**where, file=file, vectors=to_message(MODEL, rows)))

@@ -61,7 +61,6 @@ def is_whole(trace: set[tuple[str, str]]) -> bool:
         any("/api/v1/search" in name for name in by_service["prism-gateway"])
         and any("prism.rpc.search.search" in name for name in by_service["prism-search"])
         and "qdrant ask_legs" in by_service["prism-search"]
-        and any("prism.rpc.embedder.query" in name for name in by_service["prism-embedder"])
     )
 
 

@@ -75,7 +75,7 @@ class Inference:
             positions = unit.named.get(inside, ())
             is_class = not positions or unit.definitions[positions[0]].kind in TYPE_KINDS - SCOPES
             is_seen = not is_class or is_innermost or unit.language in IMPLICIT_OBJECT
-            if is_seen and (found := unit.named.get(f"{inside}.{name}")):
+            if is_seen and (found := _members_in(unit, inside, name)):
                 return symbols(unit, found).by(Strategy.RECEIVER if is_class else Strategy.SAME_FILE)
             if is_class and unit.language in IMPLICIT_OBJECT:
                 members = self.members(unit, inside, name)
@@ -289,10 +289,11 @@ class Inference:
         return Members((), is_inherited=False, is_whole=is_whole)
 
     def _members_here(self, unit: Unit, owner: str, name: str) -> tuple[Place, ...]:
-        qualified = f"{owner}.{name}"
-        if found := unit.named.get(qualified):
+        if found := _members_in(unit, owner, name):
             return symbols(unit, found).places
-        return self._program.members_elsewhere(unit, qualified)
+        return (
+            () if _is_constructor(owner, name) else self._program.members_elsewhere(unit, f"{owner}.{name}")
+        )
 
     def _lineage(self, value: Value) -> Iterator[tuple[Unit, str]]:
         """The classes of an object and what they inherit from, nearest first, as far as they are known."""
@@ -335,6 +336,15 @@ _HOW: Mapping[What, Strategy] = {
     What.OBJECT: Strategy.RECEIVER_TYPE,
     What.BASES: Strategy.INHERITED,
 }
+
+
+def _members_in(unit: Unit, owner: str, name: str) -> Sequence[int]:
+    return () if _is_constructor(owner, name) else unit.named.get(f"{owner}.{name}", ())
+
+
+def _is_constructor(owner: str, name: str) -> bool:
+    """Whether a member is called like its class: by that name the class is meant."""
+    return owner.rpartition(".")[2] == name
 
 
 def _either(value: Value, other: Value | None) -> Value:

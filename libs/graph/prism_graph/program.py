@@ -1,7 +1,7 @@
 """The files of a program: in which of them a module lies, and what each gives to others."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import VALUE_KINDS, Strategy
@@ -43,6 +43,8 @@ class Program:
 
     def __init__(self) -> None:
         self.units: dict[str, Unit] = {}
+        # What a resolver found out about names that many definitions have, for as long as no file changes.
+        self.candidates: dict[tuple[Hashable, ...], Sequence[Place]] = {}
         self._by_key: dict[str, dict[str, Unit]] = {}
         self._givers: dict[
             str, dict[str, Unit]
@@ -57,6 +59,7 @@ class Program:
         # What files import from each other in a circle is looked for once: here until the first question is answered.
         self._under_way: dict[tuple[str, str], Value] = {}
         self._is_cut = False
+        self._is_settling = False
         self._depth = 0
         # Of a class, what it inherits from: found by `Inference`, kept here until a file changes.
         self.lineages: dict[tuple[str, str], Sequence[tuple[Unit | None, str]]] = {}
@@ -111,7 +114,7 @@ class Program:
         places = self._by_qualified_name.get(qualified_name, ())
         return tuple(place for place in places if _share_members(unit, self.units[place.file]))
 
-    def named(self, name: str) -> Iterable[Place]:
+    def named(self, name: str) -> Collection[Place]:
         """All definitions of a name."""
         return self._by_name.get(name, ())
 
@@ -161,8 +164,8 @@ class Program:
             yield self._by_qualified_name, definition.qualified_name, Place(unit.id, position)
 
     def _forget(self) -> None:
-        kept = (self._located, self._given, self._brought, self._reach, self.lineages, self.missing)
-        for memory in kept:
+        kept = (self._located, self._given, self._brought, self._reach)
+        for memory in (*kept, self.lineages, self.missing, self.candidates):
             memory.clear()
 
     # Modules.
@@ -219,15 +222,18 @@ class Program:
             return FOREIGN
         whole, joined = one.modules
         located = self.locate(unit, whole)
+        before, self._is_cut = self._is_cut, False
         given = self.given_by(located, one.name, besides=unit)
+        is_cut, self._is_cut = self._is_cut, self._is_cut or before
         if given.is_told:
             return given.by(Strategy.IMPORT)
+        if is_cut:
+            return UNKNOWN
         named = located if _names_module(one) else self.locate(unit, joined)
         if named.units:
             places = tuple(Place(one.id, -1) for one in named.units)
             return Value(What.MODULE, places, named.sure, Strategy.IMPORT)
-        is_read = bool(located.units) and located.sure is Sure.YES and not self._is_cut
-        return FOREIGN if is_read else UNKNOWN
+        return FOREIGN if located.units and located.sure is Sure.YES else UNKNOWN
 
     def given(self, unit: Unit, name: str) -> Value:
         """What a file gives to others under a name: what it defines, imports, or passes on."""
@@ -235,20 +241,43 @@ class Program:
         if known in self._given:
             return self._given[known]
         if known in self._under_way or self._depth > STEPS_MAX:
-            self._is_cut = True
-            return self._under_way.get(known, UNKNOWN)
+            found = self._under_way.get(known, UNKNOWN)
+            self._is_cut |= not found.is_told and not self._is_settling
+            return found
         before, self._is_cut = self._is_cut, False
         self._under_way[known] = UNKNOWN
         self._depth += 1
         value = self._under_way[known] = self._find_given(unit, name)
         self._depth -= 1
-        if self._depth == 0 or not self._is_cut:
+        if self._depth == 0:
+            self._settle()
+            return self._given[known]
+        if not self._is_cut:
             self._given[known] = value
         self._is_cut |= before
-        if self._depth == 0:
-            self._under_way.clear()
-            self._is_cut = False
         return value
+
+    def _settle(self) -> None:
+        """Keep what was found. Where files import each other in a circle, look again until nobody learns more; what still is
+        unknown then is unknown to all of them.
+        """
+        if any(not value.is_told for value in self._under_way.values()):
+            self._depth = 1
+            while self._learn():
+                pass
+            self._is_settling = True
+            self._learn()
+            self._is_settling, self._depth = False, 0
+        self._given.update(self._under_way)
+        self._under_way.clear()
+        self._is_cut = False
+
+    def _learn(self) -> bool:
+        """Look for all again that is not known yet; whether anything was found."""
+        unknown = [known for known, value in self._under_way.items() if not value.is_told]
+        found = {known: self._find_given(self.units[known[0]], known[1]) for known in unknown}
+        self._under_way |= found
+        return any(value.is_told for value in found.values())
 
     def _find_given(self, unit: Unit, name: str) -> Value:
         if own := unit.named.get(name):

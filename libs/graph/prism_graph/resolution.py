@@ -4,7 +4,7 @@ A reference is *resolved* if imports, scopes, receivers or inheritance lead from
 is all that speaks for one and nothing against it. What leads elsewhere is no edge.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from functools import partial
 from typing import NamedTuple
@@ -114,9 +114,19 @@ class Resolver:
         return self._of_name(reference)
 
     def candidates(self, reference: Reference, sought: Sought) -> Sequence[Place]:
-        """The definitions that have the name of a reference and may be what it means."""
-        found = filter(partial(self.may_mean, reference, sought), self._program.named(reference.name))
-        return self._program.bodies(tuple(found))
+        """The definitions that have the name of a reference and may be what it means; of many, one more than CANDIDATES_MAX."""
+        named = self._program.named(reference.name)
+        if len(named) <= CANDIDATES_MAX:
+            return self._bodies_of(named, reference, sought)
+        # All that `may_mean` asks of a reference: a name that thousands have is looked through once a language.
+        alike = (reference.name, reference.kind, sought, self._unit.language, bool(reference.qualifier))
+        memory = self._program.candidates
+        if alike not in memory:
+            memory[alike] = self._bodies_of(named, reference, sought)[: CANDIDATES_MAX + 1]
+        return memory[alike]
+
+    def _bodies_of(self, named: Iterable[Place], reference: Reference, sought: Sought) -> Sequence[Place]:
+        return self._program.bodies(tuple(filter(partial(self.may_mean, reference, sought), named)))
 
     def may_mean(self, reference: Reference, sought: Sought, place: Place) -> bool:
         """Whether a definition of the name may be what a reference means of which nothing else is known."""

@@ -240,8 +240,9 @@ def test_without_a_path_all_that_was_tried_is_told_and_the_other_way_is():
 
 def test_between_files_whatever_they_use_of_each_other_counts():
     sketch = Sketch().file("a", "ship").file("b", "load").file("c", "rate")
-    sketch.edge("a", "b:load", IMPORTS).edge("b", "c", IMPORTS)
-    reply = path(sketch.graph(), "a", "c")
+    sketch.edge("a", "b:load", IMPORTS, 9).edge("a", "b", IMPORTS, 3).edge("a", "b", IMPORTS, 1, sure=False)
+    reply = path(sketch.edge("b", "c", IMPORTS).graph(), "a", "c")
+    assert [edge.lines for edge in reply.paths[0].edges] == [(3,), (1,)]
     assert [places(one.nodes) for one in reply.paths] == [["a:", "b:", "c:"]]
 
 

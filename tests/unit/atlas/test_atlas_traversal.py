@@ -184,6 +184,13 @@ def test_the_three_shortest_paths_come_in_order():
     assert found(graph, "f:a", "f:h") == ["abh", "aeh", "acdh"]
 
 
+def test_a_path_may_cost_so_much_more_and_no_more():
+    graph = one_file("ab", "bh", "ac", "cd", "de", "ef", "fg", "gh").graph()
+    assert paths.DETOUR_MAX == 4
+    assert found(graph, "f:a", "f:h") == ["abh", "acdefgh"]
+    assert found(one_file("ah", "ac", "cd", "de", "ef", "fg", "gh").graph(), "f:a", "f:h") == ["ah"]
+
+
 def test_a_detour_over_sure_calls_is_preferred_to_a_candidate():
     graph = one_file("ab", "bc", "cd", "ad", unsure="ad").graph()
     assert found(graph, "f:a", "f:d") == ["abcd", "ad"]

@@ -85,6 +85,28 @@ def test_files_that_import_each_other_in_a_circle() -> None:
     assert "user.py:2 x -> c.py:x import" in told(files)
 
 
+def test_where_a_circle_is_entered_changes_nothing() -> None:
+    files = {
+        "a.py": "from c import c\n",
+        "b.py": "def c(): ...\n",
+        "c.py": "from a import c\nfrom b import c\n",
+    }
+    assert told(files) == told(dict(reversed(files.items())))
+    assert {"a.py:1 c -> b.py:c import", "c.py:1 c -> b.py:c import"} <= told(files)
+
+
+def test_a_class_is_not_its_constructor() -> None:
+    files = {
+        "p/Base.java": "package p;\npublic class Base {\n  public Base() {}\n}\n",
+        "p/Low.java": "package p;\npublic class Low extends Base {\n  Low() { super(); }\n}\n",
+        "q/Lower.java": "package q;\nimport p.Low;\nclass Lower extends Low {\n}\n",
+    }
+    assert {
+        "p/Low.java:2 Base -> p/Base.java:Base same_package",
+        "q/Lower.java:3 Low -> p/Low.java:Low import",
+    } <= told(files)
+
+
 def test_a_name_that_nobody_defines_and_all_import_from_all() -> None:
     names = [f"m{n}" for n in range(60)]
     text = "".join(f"from {name} import x\nfrom {name} import *\n" for name in names)

@@ -5,7 +5,8 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_runtime.bus import Bus
 from prism_runtime.rpc import call
 
-TIMEOUT_S = 10.0
+# An answer waits so long for what the text knows, and goes without it then.
+TIMEOUT_S = 5.0
 
 
 class Search:

@@ -12,7 +12,7 @@ from prism_atlas.core.snapshot import Snapshot
 from prism_contracts.rpc import Divergence, Outlier, Spread
 
 # A folder that agrees less with a component is no name of it.
-NAME_FIT_MIN = 0.3
+NAME_FIT_MIN = 0.5
 # Of fewer files nothing can be said.
 SPREAD_FILES_MIN = 4
 # A folder or a component of which less is in one place is spread over several.

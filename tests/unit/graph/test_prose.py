@@ -1,0 +1,31 @@
+"""What a file says of itself."""
+
+import pytest
+
+from prism_graph.prose import SENTENCE_CHARS_MAX, first_sentence, leading_sentence
+
+
+@pytest.mark.parametrize(
+    ("opening", "told"),
+    [
+        ('"""Where parcels wait for a tour."""\n', "Where parcels wait for a tour."),
+        ("#!/usr/bin/env python\n# Where parcels wait for a tour.\n", "Where parcels wait for a tour."),
+        ("#![allow(dead_code)]\n//! Where parcels wait for a tour.\n", "Where parcels wait for a tour."),
+        ("/* Copyright Ada. */\n\n/* Where parcels wait for a tour. */\n", "Where parcels wait for a tour."),
+        ("// Package depot is where parcels wait.\npackage depot\n", "Package depot is where parcels wait."),
+        ("import rates\n# Not about the file as a whole.\n", ""),
+        ("/* All rights reserved. */\npackage depot;\n", ""),
+        ("", ""),
+    ],
+)
+def test_the_comment_that_a_file_begins_with(opening, told):
+    assert leading_sentence(opening) == told
+
+
+def test_a_sentence_is_one_line_and_has_no_end():
+    assert (
+        first_sentence("Where <b>parcels</b>\n   wait for `tours`. And more.")
+        == "Where parcels wait for tours."
+    )
+    assert len(first_sentence("parcel " * 100)) == SENTENCE_CHARS_MAX
+    assert first_sentence("") == ""
