@@ -32,6 +32,7 @@ from prism_gateway.mcp.tool import AnyTool, Toolset
 from prism_gateway.mcp.toolsets import TOOLS
 from prism_gateway.settings import GatewaySettings
 from prism_indexer.settings import IndexerSettings
+from prism_ingest.adapters.scip import ScipMetrics
 from prism_ingest.settings import IngestSettings
 from prism_qdrant_local.metrics import Metrics
 from prism_qdrant_local.settings import QdrantLocalSettings
@@ -180,6 +181,7 @@ REQUESTS: dict[str, tuple[type[Message], type[Message]]] = {
     names.RPC_MANIFEST: (rpc.ManifestRequest, rpc.ManifestReply),
     names.RPC_POINT_COUNTS: (rpc.PointCountsRequest, rpc.PointCountsReply),
     names.RPC_OPEN_SNAPSHOT: (rpc.OpenSnapshotRequest, rpc.OpenSnapshotReply),
+    names.RPC_STORE_SCIP: (rpc.StoreScipRequest, rpc.StoreScipReply),
     names.RPC_CLONE: (rpc.CloneRequest, rpc.JobReply),
     names.RPC_JOB: (rpc.JobRequest, rpc.JobReply),
     names.RPC_JOBS: (rpc.JobsRequest, rpc.JobsReply),
@@ -401,10 +403,12 @@ Of messages on NATS. `app_name` is `prism-<service>`; `handler` and `destination
 
 
 def metrics_page() -> str:
-    """What is exposed: by the bus, by search, and by the local store."""
+    """What is exposed: by the bus, by ingest, by search, and by the local store."""
     return (
         METRICS_HEAD
         + _table(("metric", "type", "labels", "meaning"), _bus_metrics())
+        + "\n## Ingest\n\n"
+        + _table(("metric", "type", "labels", "meaning"), _ingest_metrics())
         + "\n## Search\n\n"
         + _table(("metric", "type", "labels", "meaning"), _search_metrics())
         + "\n## The local store\n\nNames are Qdrant's own where it has them.\n\n"
@@ -415,6 +419,12 @@ def metrics_page() -> str:
 def _bus_metrics() -> list[tuple[str, ...]]:
     registry = prometheus_client.CollectorRegistry()
     NatsPrometheusMiddleware(registry=registry, app_name="prism")
+    return _registered(registry)
+
+
+def _ingest_metrics() -> list[tuple[str, ...]]:
+    registry = prometheus_client.CollectorRegistry()
+    ScipMetrics(registry)
     return _registered(registry)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import hashlib
+from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,11 +15,18 @@ from prism_cli.patience import Patience
 from prism_cli.target import Target
 from prism_contracts.errors import ErrorBody, ErrorCode
 from prism_contracts.records import Job
-from prism_contracts.rpc import CoverageReply, OpenSnapshotReply, OpenSnapshotRequest, SearchReply
+from prism_contracts.rpc import (
+    CoverageReply,
+    OpenSnapshotReply,
+    OpenSnapshotRequest,
+    SearchReply,
+    StoreScipReply,
+)
 
 API = "/api/v1"
 # Longer than the gateway itself waits for a service, so that its answer says who was slow.
 TIMEOUT = httpx.Timeout(75.0, connect=5.0)
+SCIP_TIMEOUT = httpx.Timeout(310.0, connect=5.0)
 # Answers after which the same request may do better.
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
 # How long a step of a long task outlasts a restart of the stack. A service that dies with the request in hand
@@ -79,6 +87,15 @@ class Prism:
         }
         path = f"{API}/ingest/snapshots/{job}/packs"
         await self._ask("POST", path, content=pack, headers=headers, patience_s=TASK_PATIENCE_S)
+
+    async def send_scip(self, index: AsyncIterator[bytes], query: dict[str, str]) -> StoreScipReply:
+        """Upload a SCIP index; the reply says what was taken from it. Repeating it changes nothing."""
+        headers = {"Content-Type": "application/octet-stream"}
+        path = f"{API}/ingest/scip"
+        answer = await self._ask(
+            "POST", path, content=index, params=query, headers=headers, timeout=SCIP_TIMEOUT
+        )
+        return StoreScipReply.model_validate_json(answer.content)
 
     async def job(self, job: str) -> Job:
         """How far a job is."""

@@ -127,6 +127,43 @@ def index(
 
 
 @app.command()
+def scip(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="index.scip, as an indexer wrote it.",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+        ),
+    ],
+    repo: Annotated[str, typer.Option(help="owner/repo, as it was indexed.")],
+    commit: Annotated[str, typer.Option(help="The commit that the index was made of, in full.")],
+    root: Annotated[str, typer.Option(help="The folder of the repository that the index is of.")] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Bring what a compiler knows: a SCIP index of a commit that is indexed.
+
+    What it says of references goes before what Prism finds itself, in files that are still as the commit has them.
+
+    Try:
+
+    - `prism scip index.scip --repo acme/parcels --commit $(git rev-parse HEAD)`
+    """
+    with _told_errors():
+        from prism_cli import scip as command
+        from prism_cli import terminal
+        from prism_cli.target import find_target
+
+        reply = asyncio.run(command.send(find_target(), file, repo, commit, root))
+        if as_json:
+            terminal.print_json(reply.model_dump(mode="json"))
+        else:
+            command.show(reply)
+
+
+@app.command()
 def search(
     query: Annotated[str, typer.Argument(help="A question, a name, a few words.")],
     repo: Annotated[str, typer.Option(help="owner/repo; without it all repositories.")] = "",

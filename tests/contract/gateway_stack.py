@@ -354,6 +354,20 @@ class FakeServices:
         self.asked.append(request)
         return rpc.OpenSnapshotReply(job=JOB, needed=tuple(range(len(request.files))))
 
+    async def store_scip(self, request: rpc.StoreScipRequest) -> rpc.StoreScipReply:
+        self.asked.append(request)
+        return rpc.StoreScipReply(
+            repo=request.repo,
+            commit=request.commit,
+            indexer="scip-python",
+            stored=True,
+            documents=1,
+            files=1,
+            definitions=2,
+            uses=3,
+            implementations=0,
+        )
+
 
 def module_entry(number: int) -> rpc.ModuleEntry:
     return rpc.ModuleEntry(
@@ -501,6 +515,7 @@ def serve_ingest(bus: Bus, fake: FakeServices) -> None:
         (names.RPC_CLONE, rpc.CloneRequest, fake.clone),
         (names.RPC_JOB, rpc.JobRequest, fake.job),
         (names.RPC_JOBS, rpc.JobsRequest, fake.jobs),
+        (names.RPC_STORE_SCIP, rpc.StoreScipRequest, fake.store_scip),
         (names.RPC_OPEN_SNAPSHOT, rpc.OpenSnapshotRequest, fake.open_snapshot),
     ):
         serve(bus, subject, request_type, handle, deadline_s=20)

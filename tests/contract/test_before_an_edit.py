@@ -13,7 +13,7 @@ from prism_contracts.base import Lane, repo_id
 from prism_contracts.code import EdgeStatus, FileFlags
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChunked, FileEmbedded
-from prism_contracts.records import Component, History, HistoryCommit, HistoryFile, Repository
+from prism_contracts.records import Component, History, HistoryCommit, HistoryFile, Repository, ScipIndex
 from prism_contracts.rpc import (
     ContextSection,
     ConventionsRequest,
@@ -33,6 +33,7 @@ from prism_runtime.records import Records, open_bucket
 from prism_runtime.settings import ServiceSettings
 from prism_runtime.vectors import to_message
 from prism_search.adapters.embedding import QueryEmbedding
+from prism_search.adapters.occurrences import OccurrenceReader
 from prism_search.main import Handlers, make_handlers
 from prism_search.settings import SearchSettings
 from prism_store.gate import connect
@@ -159,8 +160,18 @@ async def search(nats_server, qdrant_url, tenant) -> AsyncIterator[Handlers]:
     histories = await HistoryStore.open(bus.js, 1)
     await histories.put(tenant, repo_id(TRACKER), HISTORY)
     repositories = Repositories(watched, reader)
-    settings = SearchSettings()
-    yield make_handlers(reader, repositories, embedding, answers=None, histories=histories, settings=settings)
+    indexes = await bus.follow(names.KV_SCIP, ScipIndex)
+    occurrences = OccurrenceReader(indexes, await bus.objects(names.OBJECTS_SCIP))
+    yield make_handlers(
+        reader,
+        repositories,
+        embedding,
+        occurrences,
+        answers=None,
+        histories=histories,
+        settings=SearchSettings(),
+    )
+    await indexes.close()
     await components.close()
     await watched.close()
     await bus.stop()

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import hashlib
+import io
 import json
 
 import pytest
@@ -306,3 +307,27 @@ async def test_status_lives_without_nats(make_stack, nats_server) -> None:
         finally:
             nats_server.start()
             await stack.reconnected()
+
+
+SCIP = "/api/v1/ingest/scip"
+
+
+@pytest.mark.parametrize("size", [0, 10, 5 * 1024 * 1024], ids=["empty", "small", "on disk"])
+async def test_a_scip_index_reaches_ingest_as_it_was_sent(stack, size) -> None:
+    data = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+    query = {"repo": "acme/app", "commit": "c" * 40, "root": "packages/app"}
+    async with stack.rest() as http:
+        response = await http.post(SCIP, params=query, content=data)
+    assert (response.status_code, response.json()["uses"]) == (200, 3)
+    asked = stack.fake.last()
+    assert (asked.tenant, asked.repo, asked.commit, asked.root) == ("default", *query.values())
+    file = io.BytesIO()
+    await stack.bus.codec.read_file(asked.object, file)
+    assert file.getvalue() == data
+
+
+async def test_a_scip_index_needs_a_commit_and_a_token_that_writes(stack) -> None:
+    async with stack.rest() as http:
+        assert (await http.post(SCIP, params={"repo": "acme/app"}, content=b"x")).status_code == 400
+    async with stack.rest(Authorization="Bearer prism_wrong") as http:
+        assert (await http.post(SCIP, params={"commit": "c"}, content=b"x")).status_code == 401

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 import nats
 import numpy as np
 import pytest
+from scip_files import At, define, document, own
+from scip_stack import keep_scip, scip_reader
 
 from prism_chunker.core import chunk_file
 from prism_contracts import names
@@ -14,14 +16,16 @@ from prism_contracts.base import Lane, repo_id
 from prism_contracts.code import EdgeKind, FileFlags
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChunked, FileEmbedded
-from prism_contracts.records import Repository
-from prism_contracts.rpc import ReferencesRequest, SymbolReferences
+from prism_contracts.records import Repository, ScipIndex
+from prism_contracts.rpc import ManifestEntry, ReferencesRequest, SymbolReferences
 from prism_indexer.core import indexed_point
+from prism_ingest.core.occurrences import take
 from prism_runtime.packing import pack_bindings, pack_references
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.vectors import to_message
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.listing import Listing
+from prism_search.adapters.manifests import Manifests
 from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
 from prism_search.handlers.references import ReferencesHandler
@@ -48,11 +52,11 @@ FILES = {
 }
 
 
-def file_point(tenant: str, path: str, text: str) -> FilePoint:
+def file_point(tenant: str, path: str, text: str, name: str = NAME) -> FilePoint:
     parsed = chunk_file(path, text)
     where = {
         "tenant": tenant,
-        "repo": REPO,
+        "repo": repo_id(name),
         "path": path,
         "version": 1,
         "job": "j",
@@ -78,25 +82,46 @@ def file_point(tenant: str, path: str, text: str) -> FilePoint:
 
 
 @pytest.fixture
-async def ask(nats_server, qdrant_url) -> AsyncIterator:
-    tenant = f"t{uuid.uuid4().hex}"
+def tenant() -> str:
+    return f"t{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def corpus() -> dict[str, dict[str, str]]:
+    """Files by repository."""
+    return {NAME: FILES}
+
+
+@pytest.fixture
+async def ask(nats_server, qdrant_url, tenant, corpus) -> AsyncIterator:
     client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
     await Writer(client).ensure_collection(tenant, MODEL, DIMENSION)
-    await Writer(client).write(tenant, [file_point(tenant, path, text) for path, text in FILES.items()])
+    points = [
+        file_point(tenant, path, text, name) for name, files in corpus.items() for path, text in files.items()
+    ]
+    await Writer(client).write(tenant, points)
     connection = await nats.connect(nats_server.url)
     bucket = await open_bucket(connection.jetstream(), names.KV_REPOSITORIES)
-    record = Repository(
-        tenant=tenant, repo=REPO, name=NAME, source="upload", created_at=datetime(2026, 1, 2, tzinfo=UTC)
-    )
-    await Records(bucket, Repository).put("r", record)
+    for name in corpus:
+        record = Repository(
+            tenant=tenant,
+            repo=repo_id(name),
+            name=name,
+            source="upload",
+            created_at=datetime(2026, 1, 2, tzinfo=UTC),
+        )
+        await Records(bucket, Repository).put(record.key, record)
     watched = WatchedRecords(bucket, Repository, lambda: 0)
     await watched.ready()
     reader = Reader(client)
+    texts = Texts(reader, TEXT_BYTES)
     handler = ReferencesHandler(
         Repositories(watched, reader),
         Definitions(reader),
         Listing(reader),
-        Sources(reader, Texts(reader, TEXT_BYTES)),
+        sources=Sources(reader, texts),
+        occurrences=await scip_reader(connection),
+        manifests=Manifests(texts),
     )
 
     async def ask(*symbols: str, **fields: object) -> tuple[SymbolReferences, ...]:
@@ -165,3 +190,63 @@ async def test_a_cursor_of_another_question_is_refused(ask) -> None:
     with pytest.raises(PrismError) as error:
         await ask("rate", "rating", cursor=answer.next_cursor)
     assert error.value.code is ErrorCode.INVALID_ARGUMENT
+
+
+@pytest.fixture
+async def indexed(nats_server, tenant) -> None:
+    """A compiler says what `book` is, and that the first of two calls is of something else; rates.py it knows as it was."""
+    rate = own("`parcels.rates`/rate().")
+    far = [At(rate, 1, 9, 13)]
+    depot = [At(own("far/rate()."), 3, 0, 4), define(own("far/rate()."), 2, 0, 4)]
+    documents = [
+        document("parcels/rates.py", [define(rate, 0, 4, 8)]),
+        document("parcels/far.py", far),
+        document("parcels/depot.py", depot),
+    ]
+    entries = [ManifestEntry(path=path, blob=path, generation="g", status="indexed") for path in FILES]
+    index = ScipIndex(
+        tenant=tenant,
+        repo=REPO,
+        indexer="scip-python",
+        commit="c",
+        version=1,
+        object="o",
+        files=3,
+        stored_at=datetime(2026, 1, 2, tzinfo=UTC),
+    )
+    connection = await nats.connect(nats_server.url)
+    await keep_scip(connection, index, take(lambda: iter(documents), entries, 1, "").columns)
+    await connection.close()
+
+
+async def test_what_a_compiler_says_goes_before_what_is_guessed(indexed, ask) -> None:
+    (answer,) = await ask("rate")
+    assert {
+        f"{place} {entry.strategy}" for place, entry in zip(places(answer), answer.entries, strict=True)
+    } == {
+        "parcels/depot.py:1 resolved import",
+        "parcels/depot.py:5 resolved import",
+        "parcels/far.py:2 resolved scip",
+    }
+    assert (answer.reconciliation.resolved, answer.reconciliation.candidates) == (3, 0)
+
+
+RATES = {
+    "pyproject.toml": '[project]\nname = "acme-rates"\n',
+    "src/acme_rates/zones.py": "def rate(zone):\n    return zone\n",
+}
+USER = "from acme_rates.zones import rate\n\nrate(1)\n"
+WANTS = '[project]\nname = "app"\ndependencies = ["acme_rates>=1"]\n'
+
+
+@pytest.mark.parametrize("corpus", [{"acme/rates": RATES, "acme/app": {"pyproject.toml": WANTS, "app.py": USER}, "acme/other": {"app.py": USER}}])  # fmt: skip
+async def test_callers_of_other_repositories_are_resolved_if_these_depend_on_the_package(ask) -> None:
+    (answer,) = await ask("rate")
+    assert {(one.repo, one.line, one.status, one.strategy) for one in answer.entries} == {
+        ("acme/app", 1, "resolved", "package"),
+        ("acme/app", 3, "resolved", "package"),
+        ("acme/other", 1, "candidate", "only_definition"),
+        ("acme/other", 3, "candidate", "only_definition"),
+    }
+    (alone,) = await ask("rate", repo="acme/rates")
+    assert alone.entries == ()

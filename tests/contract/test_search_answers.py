@@ -7,21 +7,26 @@ from datetime import UTC, datetime
 import nats
 import numpy as np
 import pytest
+from scip_files import document
+from scip_stack import keep_scip, scip_reader
 
 from prism_contracts import names
 from prism_contracts.base import Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChunked, FileEmbedded
-from prism_contracts.records import Repository
+from prism_contracts.records import Repository, ScipIndex
 from prism_contracts.rpc import (
+    CoverageReply,
     CoverageRequest,
     DefinitionsRequest,
+    ManifestEntry,
     SearchRequest,
     SymbolAnswer,
     UnparsedFile,
 )
 from prism_indexer.core import indexed_point
+from prism_ingest.core.occurrences import take
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.vectors import to_message
 from prism_search.adapters.definitions import Definitions
@@ -121,6 +126,19 @@ async def repositories(nats_server, qdrant_url, tenant) -> AsyncIterator[tuple[R
 
 
 @pytest.fixture
+async def coverage(nats_server, repositories, tenant) -> AsyncIterator:
+    reader, known = repositories
+    connection = await nats.connect(nats_server.url)
+
+    async def ask() -> CoverageReply:
+        handlers = CoverageHandlers(reader, known, await scip_reader(connection), str)
+        return await handlers.coverage(CoverageRequest(tenant=tenant, repo=NAME))
+
+    yield ask
+    await connection.close()
+
+
+@pytest.fixture
 def define(repositories, tenant):
     reader, known = repositories
 
@@ -175,14 +193,36 @@ async def test_a_miss_names_the_files_that_hold_the_name_and_were_not_parsed(def
     assert (await define("nothing_of_the_kind")).unparsed == ()
 
 
-async def test_coverage_names_the_files_that_were_not_parsed(repositories, tenant):
-    reader, known = repositories
-    request = CoverageRequest(tenant=tenant, repo=NAME)
-    reply = await CoverageHandlers(reader, known, str).coverage(request)
+async def test_coverage_names_the_files_that_were_not_parsed(repositories, coverage):
+    reply = await coverage()
     assert reply.by_parse == {"ok": 3, "timeout": 2}
     assert reply.unparsed == tuple(
         UnparsedFile(file_path=path, language="python", parse="timeout") for path in sorted(UNPARSED)
     )
+
+
+async def test_coverage_counts_the_files_that_a_compiler_speaks_of_as_they_are(nats_server, coverage, tenant):
+    paths = [*FILES]
+    assert (await coverage()).scip == 0
+    entries = [
+        ManifestEntry(path=path, blob=blob, generation="g", status="indexed")
+        for path, blob in [(paths[0], paths[0]), (paths[1], "as it was"), ("gone.py", "gone.py")]
+    ]
+    documents = [document(entry.path, []) for entry in entries]
+    index = ScipIndex(
+        tenant=tenant,
+        repo=REPO,
+        indexer="scip-other",
+        commit="c",
+        version=1,
+        object="o",
+        files=3,
+        stored_at=datetime(2026, 1, 2, tzinfo=UTC),
+    )
+    connection = await nats.connect(nats_server.url)
+    await keep_scip(connection, index, take(lambda: iter(documents), entries, 1, "").columns)
+    await connection.close()
+    assert (await coverage()).scip == 1
 
 
 @pytest.mark.parametrize(

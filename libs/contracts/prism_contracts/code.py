@@ -129,6 +129,8 @@ class Strategy(StrEnum):
     RECEIVER = "receiver"  # `self`, `this`, or no object at all, in the class that has it
     INHERITED = "inherited"  # the same in a class below it
     RECEIVER_TYPE = "receiver_type"  # a variable that is declared or made to be of the class
+    PACKAGE = "package"  # of another repository, which provides a package that this one depends on
+    SCIP = "scip"  # a compiler's index says so
     ONLY_DEFINITION = "only_definition"  # a candidate: nothing else is called so
     NAME = "name"  # a candidate: others are called so too
 

@@ -34,6 +34,7 @@ class ErrorCode(StrEnum):
     SOURCE_EMPTY = "source_empty"
     SNAPSHOT_CONFLICT = "snapshot_conflict"
     PAYLOAD_TOO_LARGE = "payload_too_large"
+    SCIP_INVALID = "scip_invalid"
     UPLOAD_MISMATCH = "upload_mismatch"
     RATE_LIMITED = "rate_limited"
     DEADLINE_EXCEEDED = "deadline_exceeded"

@@ -116,6 +116,7 @@ RPC_IMPACT = "prism.rpc.atlas.impact"
 RPC_MODULE_MAP = "prism.rpc.atlas.module_map"
 RPC_ARCHITECTURE = "prism.rpc.atlas.architecture"
 RPC_OPEN_SNAPSHOT = "prism.rpc.ingest.open_snapshot"
+RPC_STORE_SCIP = "prism.rpc.ingest.store_scip"
 RPC_CLONE = "prism.rpc.ingest.clone"
 RPC_JOB = "prism.rpc.ingest.job"
 RPC_JOBS = "prism.rpc.ingest.jobs"
@@ -125,6 +126,7 @@ KV_REPOSITORIES = "prism_repositories"  # <tenant>.<repo id> -> Repository
 KV_JOBS = "prism_jobs"  # <job id> -> Job
 KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
 KV_COMPONENTS = "prism_components"  # chunker, embedder-fast -> Component
+KV_SCIP = "prism_scip"  # <tenant>.<repo id>.<layer>.<hash of indexer and folder> -> ScipIndex
 KV_ANSWERS = "prism_answers"  # <tenant>.<sha256 of all that an answer depends on> -> SearchAnswer
 KV_DEEP_VECTORS = "prism_deep_vectors"  # <sha256 of model and text> -> float16 bytes
 KV_GRAPHS = "prism_graphs"  # <tenant>.<repo id>.<layer> -> GraphRecord
@@ -134,6 +136,7 @@ OBJECTS_CLAIMS = "prism_claims"  # bodies of messages too large for the bus
 OBJECTS_HISTORIES = "prism_histories"  # <tenant>.<repo id> -> History, of its newest snapshot that has one
 OBJECTS_SNAPSHOTS = "prism_snapshots"  # <job id> -> manifest of the snapshot
 OBJECTS_GRAPHS = "prism_graph_files"  # <tenant>.<repo id>.<layer>.<version>.<format> -> graph
+OBJECTS_SCIP = "prism_occurrences"  # <sha256> -> occurrences of a repository, packed
 
 # A body above this goes to the object store and a reference travels instead. The server counts headers too
 # and drops a client that passes its 1 MiB, so there is room left for them.

@@ -1,5 +1,6 @@
 """The small facts that live in JetStream key-value buckets: repositories, jobs, tokens."""
 
+import hashlib
 from datetime import datetime
 from enum import StrEnum
 
@@ -43,6 +44,32 @@ class Repository(Message):
     def key(self) -> str:
         """Key in the bucket."""
         return repository_key(self.tenant, self.repo)
+
+
+def scip_key(tenant: str, repo: str, layer: str, indexer: str, root: str) -> str:
+    """Key of the record of a repository's SCIP index: one an indexer and folder."""
+    part = hashlib.sha256(f"{indexer}\0{root}".encode()).hexdigest()[:16]
+    return f"{tenant}.{repo}.{layer}.{part}"
+
+
+class ScipIndex(Message):
+    """The newest SCIP index of a repository by one indexer: what it says lies in the object store."""
+
+    tenant: str
+    repo: str
+    layer: str = BASE_LAYER
+    indexer: str
+    root: str = ""  # the folder that it is of
+    commit: str
+    version: int  # that the commit was indexed as
+    object: str  # in OBJECTS_SCIP
+    files: int
+    stored_at: datetime
+
+    @property
+    def key(self) -> str:
+        """Key in the bucket."""
+        return scip_key(self.tenant, self.repo, self.layer, self.indexer, self.root)
 
 
 class HistoryCommit(Message):

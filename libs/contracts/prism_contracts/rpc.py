@@ -746,6 +746,7 @@ class CoverageReply(Message):
     problems: tuple[CoverageProblem, ...]
     unparsed: tuple[UnparsedFile, ...] = ()
     deep: int = 0  # indexed files that have a vector of the deep model that runs
+    scip: int = 0  # indexed files of which a SCIP index speaks as they are now
     receipt: Receipt
 
 
@@ -765,6 +766,7 @@ class ManifestEntry(Message):
     blob: str
     generation: str
     status: str
+    version: int = 0  # of the import that wrote it
 
 
 class ManifestReply(Message):
@@ -1021,6 +1023,40 @@ class OpenSnapshotReply(Message):
 
     job: Job
     needed: tuple[int, ...]
+
+
+class StoreScipRequest(ScopedRequest):
+    """Take a SCIP index in: made of a commit that was indexed, of the whole repository or of a folder of it."""
+
+    commit: str
+    root: str = ""  # the folder that the paths of the index begin at
+    object: str  # in OBJECTS_CLAIMS: the index, as it is or gzipped
+
+
+class LeftOutDocument(Message):
+    """A document of a SCIP index of which nothing was taken: `outside`, `not_indexed`, `changed` or `repeated`."""
+
+    path: str
+    reason: str
+
+
+class StoreScipReply(Message):
+    """What was taken from a SCIP index. Documents are those of files that are still as the commit has them."""
+
+    repo: str
+    commit: str
+    indexer: str
+    # False if an index of a newer commit is kept already.
+    stored: bool
+    documents: int
+    files: int
+    definitions: int
+    uses: int
+    implementations: int
+    left_out: dict[str, int] = {}
+    examples: tuple[LeftOutDocument, ...] = ()
+    # Occurrences at positions that no text has.
+    unreadable: int = 0
 
 
 class CloneRequest(Message):

@@ -20,6 +20,7 @@ class FileFacts:
     symbols: Sequence[Symbol | SymbolFact]
     references: Sequence[Reference]
     bindings: Sequence[Binding]
+    blob: str = ""  # of the content
 
 
 def with_uses_before_dots(facts: FileFacts) -> FileFacts:

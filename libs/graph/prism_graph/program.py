@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from prism_contracts.code import VALUE_KINDS, Strategy
 from prism_graph.facts import FileFacts
+from prism_graph.manifests import Packages
 from prism_graph.modules import (
     C_FAMILY,
     FOLDER_PACKAGES,
@@ -19,6 +20,7 @@ from prism_graph.modules import (
     keys,
     package_of,
 )
+from prism_graph.occurrences import Occurrences, Spot
 from prism_graph.unit import DEFAULT, Definition, Import, Unit, family_of, read_unit
 from prism_graph.values import FOREIGN, UNKNOWN, Place, Value, What
 
@@ -38,10 +40,16 @@ class Located(NamedTuple):
     sure: Sure
 
 
+NOWHERE = Located((), Sure.NO)
+
+
 class Program:
     """Files that may use each other: a repository, or several."""
 
-    def __init__(self) -> None:
+    def __init__(self, occurrences: Occurrences | None = None, packages: Packages | None = None) -> None:
+        """What else is known of the files, where it is: `occurrences` by compilers' indexes, `packages` by manifests."""
+        self.occurrences = occurrences or Occurrences()
+        self._packages = packages or Packages()
         self.units: dict[str, Unit] = {}
         # What a resolver found out about names that many definitions have, for as long as no file changes.
         self.candidates: dict[tuple[Hashable, ...], Sequence[Place]] = {}
@@ -49,7 +57,8 @@ class Program:
         self._givers: dict[
             str, dict[str, Unit]
         ] = {}  # name -> files that define it outside of all, or import it
-        self._packages: dict[str, dict[str, Unit]] = {}  # name -> manifests that give it to their folder
+        # Name of a package -> manifests that give it to their folder.
+        self._package_folders: dict[str, dict[str, Unit]] = {}
         self._by_name: dict[str, dict[Place, None]] = {}
         self._by_qualified_name: dict[str, dict[Place, None]] = {}
         self._located: dict[tuple[str, ...], Located] = {}
@@ -95,6 +104,20 @@ class Program:
     def definition(self, place: Place) -> Definition:
         """The symbol at a place."""
         return self.units[place.file].definitions[place.symbol]
+
+    def defined_at(self, spot: Spot) -> Place | None:
+        """What is defined at a line under a name; None if there is no symbol of its own. Raises LookupError if the file has
+        changed since.
+        """
+        unit = self.units.get(spot.file)
+        if unit is None:
+            return None
+        if unit.blob != spot.blob:
+            raise LookupError(spot.file)
+        here = (position for position, line in enumerate(unit.name_lines) if line == spot.line)
+        named = (position for position in here if unit.definitions[position].name == spot.name)
+        position = next(named, None)
+        return None if position is None else Place(unit.id, position)
 
     def packaged(self, unit: Unit, name: str) -> tuple[Place, ...]:
         """What other files of the folder define under a name, in languages where that is enough to see it."""
@@ -156,7 +179,7 @@ class Program:
         for name in unit.imports:
             yield self._givers, name
         if unit.package:
-            yield self._packages, unit.package
+            yield self._package_folders, unit.package
 
     def _places(self, unit: Unit) -> Iterator[tuple[dict[str, dict[Place, None]], str, Place]]:
         for position, definition in enumerate(unit.definitions):
@@ -179,19 +202,16 @@ class Program:
         return self._located[known]
 
     def _locate(self, unit: Unit, module: str) -> Located:
-        for place in [*self._in_packages(unit, module), module]:
-            located = self._find(unit, place)
-            if located.units:
+        """By its path or by the package that it is named after: the first that is sure, else the last that may be."""
+        found = NOWHERE
+        for way in (self._find, self._in_package, self._in_package_folder):
+            located = way(unit, module)
+            if located.sure is Sure.YES:
                 return located
-            self.missing[unit.file, place] = None
-        return Located((), Sure.NO)
-
-    def _in_packages(self, unit: Unit, module: str) -> Iterator[str]:
-        """The paths of a module that is named after a package of the same repository."""
-        package, inner = package_of(unit.file, module)
-        for manifest in self._packages.get(package, {}).values():
-            if manifest.scope == unit.scope:
-                yield from in_package(unit.file, manifest.folder, inner)
+            found = located if located.units else found
+        if not found.units:
+            self.missing[unit.file, module] = None
+        return found
 
     def _find(self, unit: Unit, module: str) -> Located:
         found: dict[Sure, list[Unit]] = {Sure.YES: [], Sure.MAYBE: []}
@@ -206,6 +226,29 @@ class Program:
                 found[sure].append(other)
         best = Sure.YES if found[Sure.YES] else Sure.MAYBE
         return Located(tuple(sorted(found[best], key=lambda one: one.file.path)), best)
+
+    def _in_package(self, unit: Unit, module: str) -> Located:
+        """The files that a module is by what is known of packages; not sure if several provide one of its name."""
+        for inside in self._packages.meant(unit.scope, unit.file, module):
+            files = self._by_key.get(inside.key, {}).values()
+            found = [one for one in files if one.language in family_of(unit.language)]
+            found = [one for one in found if inside.is_file(one.scope, one.file)]
+            if found:
+                sure = Sure.YES if self._packages.is_one(inside) else Sure.MAYBE
+                return Located(tuple(sorted(found, key=lambda one: one.file.path)), sure)
+        return NOWHERE
+
+    def _in_package_folder(self, unit: Unit, module: str) -> Located:
+        """The files that a module is by the name that a manifest among the files of the repository gives to its folder."""
+        package, inner = package_of(unit.file, module)
+        for manifest in self._package_folders.get(package, {}).values():
+            if manifest.scope == unit.scope:
+                for place in in_package(unit.file, manifest.folder, inner):
+                    located = self._find(unit, place)
+                    if located.units:
+                        return located
+                    self.missing[unit.file, place] = None
+        return NOWHERE
 
     def brought(self, unit: Unit, one: Import) -> Value:
         """What an import brings: a definition, or a module."""

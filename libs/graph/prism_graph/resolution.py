@@ -24,6 +24,7 @@ from prism_graph.expressions import OWN_OBJECT, steps_of
 from prism_graph.facts import FileFacts
 from prism_graph.inference import STEPS_MAX, Inference, Where
 from prism_graph.modules import ECMASCRIPT, IMPLICIT_OBJECT, Sure
+from prism_graph.occurrences import Spot
 from prism_graph.program import Program
 from prism_graph.unit import Definition, Import, Spelled, Unit, callable_around, family_of
 from prism_graph.values import LOCAL, UNKNOWN, Place, Value, What
@@ -83,6 +84,20 @@ def edges(program: Program, facts: FileFacts) -> Iterator[Edge]:
             yield from (edge for edge in resolver.modules(position, reference) if edge.target not in known)
 
 
+def implementations(program: Program, facts: FileFacts) -> Iterator[tuple[Reference, tuple[Place, ...]]]:
+    """What definitions of a file implement that need not say so, as in Go, by what an index says: as references that stand there."""
+    for one in program.occurrences.implementations(facts.id, facts.blob):
+        try:
+            place = program.defined_at(Spot(facts.id, facts.blob, one.line, one.name))
+            implemented = tuple(p for spot in one.implemented if (p := program.defined_at(spot)) is not None)
+        except LookupError:
+            continue
+        if place is not None and implemented:
+            name = program.definition(implemented[0]).name
+            kind = ReferenceKind.IMPLEMENTS
+            yield Reference(name=name, kind=kind, line=one.line, symbol=place.symbol), implemented
+
+
 def _candidates(resolver: "Resolver", position: int, reference: Reference, sought: Sought) -> Iterator[Edge]:
     places = resolver.candidates(reference, sought)
     strategy = Strategy.ONLY_DEFINITION if len(places) == 1 else Strategy.NAME
@@ -106,7 +121,39 @@ class Resolver:
                 self._bound.setdefault((around, binding.name), []).append(binding)
 
     def meaning(self, reference: Reference) -> Meaning:
-        """What a reference of the file means."""
+        """What a reference of the file means: what a compiler's index says of it, or else what its rules lead to."""
+        spots = self._spots(reference)
+        if spots is None:
+            return self._read(reference)
+        if not spots:
+            return self._outside(self._read(reference))
+        try:
+            places = [place for spot in spots if (place := self._program.defined_at(spot)) is not None]
+        except LookupError:
+            return self._read(reference)
+        return Meaning(tuple(self._made_by(place, reference) for place in places), strategy=Strategy.SCIP)
+
+    def _spots(self, reference: Reference) -> Sequence[Spot] | None:
+        """Where an index says that a reference is defined; None if it says nothing of it. It knows no other names of imports."""
+        find = partial(self._program.occurrences.find, self._facts.id, self._facts.blob, reference.line)
+        known = map(find, [reference.name, *(one.name for one in self._unit.imports.get(reference.name, ()))])
+        return next((spots for spots in known if spots is not None), None)
+
+    def _outside(self, meaning: Meaning) -> Meaning:
+        """What is left of a meaning if it is in no file of the repository."""
+        units = self._program.units
+        places = tuple(place for place in meaning.places if units[place.file].scope != self._unit.scope)
+        return meaning._replace(places=places, sought=Sought.NOTHING)
+
+    def _made_by(self, place: Place, reference: Reference) -> Place:
+        """The class whose constructor is called by its name."""
+        definition = self._program.definition(place)
+        owner = definition.parent
+        is_own = definition.kind is SymbolKind.CONSTRUCTOR and owner >= 0
+        named = self._program.definition(Place(place.file, owner)).name if is_own else ""
+        return Place(place.file, owner) if named == reference.name else place
+
+    def _read(self, reference: Reference) -> Meaning:
         if reference.kind is ReferenceKind.IMPORT:
             return self._of_import(reference)
         if reference.qualifier:
@@ -146,8 +193,12 @@ class Resolver:
         located = self._program.locate(self._unit, reference.qualifier)
         others = [unit for unit in located.units if unit.id != self._facts.id]
         if others:
-            status = EdgeStatus.RESOLVED if located.sure is Sure.YES else EdgeStatus.CANDIDATE
-            yield Edge(position, Place(others[0].id, -1), status, Strategy.IMPORT)
+            place = Place(others[0].id, -1)
+            value = Value(What.MODULE, (place,), located.sure, Strategy.IMPORT)
+            if located.sure is Sure.YES:
+                yield Edge(position, place, EdgeStatus.RESOLVED, self._strategy(value))
+            else:
+                yield Edge(position, place, EdgeStatus.CANDIDATE, Strategy.IMPORT)
 
     def _of_import(self, reference: Reference) -> Meaning:
         local = reference.alias or reference.name
@@ -179,11 +230,16 @@ class Resolver:
     def _told(self, value: Value, otherwise: Sought) -> Meaning:
         if value.what is What.SYMBOL:
             if value.sure is Sure.YES:
-                return Meaning(value.places, EdgeStatus.RESOLVED, value.strategy)
+                return Meaning(value.places, EdgeStatus.RESOLVED, self._strategy(value))
             return Meaning(value.places, EdgeStatus.CANDIDATE, Strategy.NAME)
         if value.what is What.UNKNOWN:
             return Meaning(status=EdgeStatus.CANDIDATE, sought=otherwise)
         return Meaning()
+
+    def _strategy(self, value: Value) -> Strategy:
+        """How it was found; what lies in another repository, by the package that this one depends on."""
+        is_far = any(self._program.units[place.file].scope != self._unit.scope for place in value.places)
+        return Strategy.PACKAGE if is_far else value.strategy
 
     def _where(self, symbol: int, line: int) -> Where:
         inside = self._facts.symbols[symbol].qualified_name if symbol >= 0 else ""

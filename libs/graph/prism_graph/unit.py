@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -79,6 +80,8 @@ class Unit:
     returns: Mapping[str, Spelled]  # qualified name of a callable -> what it is declared to return
     folder: str = ""
     package: str = ""  # the name that the file gives to its folder, if it is a manifest
+    name_lines: Sequence[int] = ()  # of the definitions, 1-based
+    blob: str = ""  # of the content
 
     @property
     def language(self) -> str:
@@ -102,6 +105,8 @@ def read_unit(facts: FileFacts) -> Unit:
         bases=reader.bases(),
         variables=variables,
         returns=returns,
+        name_lines=array("i", (symbol.name_line for symbol in facts.symbols)),
+        blob=facts.blob,
         folder=facts.path.rpartition("/")[0],
         package=reader.package(),
     )

@@ -31,6 +31,7 @@ from nats.js.client import KV_STREAM_TEMPLATE
 from nats.js.errors import BadRequestError, ServiceUnavailableError
 from nats.js.errors import Error as JetStreamError
 from nats.js.kv import KeyValue
+from nats.js.object_store import ObjectStore
 from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.sdk.trace import TracerProvider
 from prometheus_client import REGISTRY
@@ -153,6 +154,11 @@ class Bus:
         """A bucket for what may be lost: it forgets what is older than `ttl_s`, and past `bytes_max` what is oldest."""
         await _upsert_stream(self.js, _cache_config(bucket, ttl_s, bytes_max))
         return await self.js.key_value(bucket)
+
+    async def objects(self, bucket: str) -> ObjectStore:
+        """A bucket for large things that are kept until they are deleted, made if it is not there."""
+        config = ObjectStoreConfig(replicas=self._settings.nats_replicas)
+        return await self.js.create_object_store(bucket, config)
 
     async def stop(self) -> None:
         """Stop fetching, let running handlers end, close."""

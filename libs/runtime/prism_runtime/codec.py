@@ -5,8 +5,11 @@ CPU. NATS drops a client whose message passes the server's limit, headers includ
 store under its SHA-256 and only a reference travels.
 """
 
+import contextlib
 import hashlib
-from typing import Any
+import io
+import uuid
+from typing import IO, Any, cast
 
 import zstandard
 from faststream.message import StreamMessage, encode_message
@@ -69,6 +72,26 @@ class ClaimCodec:
             claim = Claim.model_validate_json(body)
             body, content_type = await self._redeem(claim), claim.content_type
         return self._decompress(body) if content_type == ZSTD_TYPE else body
+
+    async def store_file(self, file: IO[bytes]) -> str:
+        """Leave what a file has from where it stands to its end in the store, for another service; returns its name there."""
+        name = uuid.uuid4().hex
+        await self._require_store().put(name, cast("io.BufferedIOBase", file))
+        return name
+
+    async def read_file(self, name: str, file: IO[bytes]) -> None:
+        """Write into a file what was left under a name. Raises MESSAGE_INVALID if it is gone."""
+        try:
+            await self._require_store().get(name, writeinto=cast("io.BufferedIOBase", file))
+        except ObjectNotFoundError as error:
+            raise PrismError(
+                ErrorCode.MESSAGE_INVALID, f"The upload {name} is gone.", "Send it again."
+            ) from error
+
+    async def drop_file(self, name: str) -> None:
+        """Forget what was left under a name."""
+        with contextlib.suppress(ObjectNotFoundError):
+            await self._require_store().delete(name)
 
     async def _redeem(self, claim: Claim) -> bytes:
         store = self._require_store()

@@ -10,6 +10,7 @@ FILE_FIELDS = (
     "path",
     "status",
     "generation",
+    "blob",
     "language",
     "flags",
     "lines",
@@ -31,5 +32,6 @@ def source_file(point: StoredPoint, repo_name: str) -> SourceFile:
         symbols=unpack_symbol_facts(point.text("symbols")),
         references=unpack_references(point.text("references")),
         bindings=unpack_bindings(point.text("bindings")),
+        blob=point.text("blob"),
     )
     return SourceFile(facts, point.text("generation"), point.number("lines"))

@@ -17,7 +17,7 @@ from prism_gateway.backend import Backend
 from prism_gateway.limits import BodyLimit, limits_of
 from prism_gateway.mcp.server import mcp_server, session_manager
 from prism_gateway.mcp.toolsets import ToolsetCheck
-from prism_gateway.rest import errors, ingest, jobs, repos, search
+from prism_gateway.rest import errors, ingest, jobs, repos, scip, search
 from prism_gateway.rest.bodies import SnapshotBody
 from prism_gateway.rest.replies import Error
 from prism_gateway.settings import GatewaySettings
@@ -65,7 +65,7 @@ def build_app(
 
 def _rest() -> APIRouter:
     rest = APIRouter(prefix="/api/v1", responses={"4XX": {"model": Error}, "5XX": {"model": Error}})
-    for router in (search.router, repos.router, jobs.router, ingest.router):
+    for router in (search.router, repos.router, jobs.router, ingest.router, scip.router):
         rest.include_router(router)
     return rest
 

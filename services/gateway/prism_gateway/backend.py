@@ -1,7 +1,7 @@
 """Everything that the gateway asks of other services, as typed calls over NATS. Raises PrismError, nothing else."""
 
 import asyncio
-from typing import TypeVar
+from typing import IO, TypeVar
 
 from prism_contracts import names, rpc
 from prism_contracts.base import Lane, Message
@@ -123,6 +123,17 @@ class Backend:
             request,
             rpc.OpenSnapshotReply,
             timeout_s=self._settings.rpc_snapshot_timeout_s,
+        )
+
+    async def store_scip(self, request: rpc.StoreScipRequest, file: IO[bytes]) -> rpc.StoreScipReply:
+        """Hand a SCIP index to ingest; the reply says what was taken from it."""
+        name = await self._bus.codec.store_file(file)
+        return await call(
+            self._bus,
+            names.RPC_STORE_SCIP,
+            request.model_copy(update={"object": name}),
+            rpc.StoreScipReply,
+            timeout_s=self._settings.rpc_scip_timeout_s,
         )
 
     async def store_pack(self, pack: FilesUploaded, lane: Lane) -> None:

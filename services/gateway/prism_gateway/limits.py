@@ -23,6 +23,8 @@ def limits_of(settings: GatewaySettings) -> Callable[[str], int]:
             return settings.snapshot_bytes_max
         if path.endswith("/packs"):
             return settings.pack_bytes_max
+        if path.endswith("/ingest/scip"):
+            return settings.scip_bytes_max
         return settings.json_bytes_max
 
     return limit

@@ -31,7 +31,9 @@ class GatewaySettings(ServiceSettings):
         128 * MIB, gt=0, description="Largest snapshot after decompression, bytes."
     )
     pack_bytes_max: int = Field(16 * MIB, gt=0, description="Largest pack of file contents, bytes.")
+    scip_bytes_max: int = Field(512 * MIB, gt=0, description="Largest SCIP index on the wire, bytes.")
     rpc_timeout_s: float = Field(15.0, gt=0, description="Longest wait for an answer, seconds.")
     rpc_snapshot_timeout_s: float = Field(60.0, gt=0, description="The same for opening a snapshot.")
+    rpc_scip_timeout_s: float = Field(290.0, gt=0, description="The same for taking a SCIP index in.")
     status_timeout_s: float = Field(3.0, gt=0, description="The same for one part of the status.")
     publish_timeout_s: float = Field(20.0, gt=0, description="Longest wait for room on the bus, seconds.")

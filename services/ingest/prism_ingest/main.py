@@ -1,11 +1,15 @@
 """Ingest as a process."""
 
+from prometheus_client import REGISTRY
+
 from prism_contracts import names
 from prism_contracts.events import CloneRequested, FilesSettled, FilesUploaded
-from prism_contracts.rpc import CloneRequest, JobRequest, JobsRequest, OpenSnapshotRequest
+from prism_contracts.rpc import CloneRequest, JobRequest, JobsRequest, OpenSnapshotRequest, StoreScipRequest
 from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.scip import ScipMetrics, ScipStore
 from prism_ingest.adapters.snapshots import SnapshotStore
 from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.handlers.scip import ScipHandlers
 from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.settings import IngestSettings
 from prism_runtime import rpc
@@ -17,6 +21,7 @@ from prism_runtime.service import Service
 SERVICE = "ingest"
 OPEN_DEADLINE_S = 110.0
 CLONE_DEADLINE_S = 20.0
+SCIP_DEADLINE_S = 280.0
 ASK_DEADLINE_S = 10.0
 SETTLED_WORKERS = 16
 CLONES_AT_ONCE = 2
@@ -36,6 +41,11 @@ def register(bus: Bus, snapshots: SnapshotHandlers, jobs: JobHandlers, workers: 
     rpc.serve(bus, names.RPC_JOBS, JobsRequest, jobs.jobs, deadline_s=ASK_DEADLINE_S)
 
 
+def register_scip(bus: Bus, scip: ScipHandlers) -> None:
+    """Answer those who bring SCIP indexes."""
+    rpc.serve(bus, names.RPC_STORE_SCIP, StoreScipRequest, scip.store, deadline_s=SCIP_DEADLINE_S)
+
+
 async def serve() -> None:
     """Build everything, then run until told to stop."""
     settings = IngestSettings()
@@ -52,6 +62,8 @@ async def serve() -> None:
             bus, ledger, snapshots=store, histories=histories, jobs=jobs, settings=settings
         )
         register(bus, snapshots, jobs, settings.ingest_workers)
+        scip = await ScipStore.open(bus, settings.nats_replicas)
+        register_scip(bus, ScipHandlers(bus, ledger, scip, ScipMetrics(REGISTRY), settings))
         await bus.start()
 
     await service.run(start)

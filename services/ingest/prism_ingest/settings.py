@@ -16,6 +16,12 @@ class IngestSettings(ServiceSettings):
     clone_seconds_max: int = Field(900, ge=1, description="Longest clone, in seconds.")
     clone_dir: str = Field("", description="Folder for clones while they are read; a temporary one if empty.")
     file_bytes_max: int = Field(1024**2, ge=1, description="Larger files are skipped, in bytes.")
+    scip_unpacked_bytes_max: int = Field(
+        2 * 1024**3, ge=1, description="Largest SCIP index when unpacked, in bytes."
+    )
+    scip_dir: str = Field(
+        "", description="Folder for SCIP indexes while they are read; a temporary one if empty."
+    )
     ingest_workers: int = Field(4, ge=1, le=64, description="Packs of one lane that are worked on at once.")
     job_idle_s: int = Field(
         300, ge=1, description="A job without progress for so long gives way to the next, in seconds."

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from prometheus_client import REGISTRY
 
 from prism_contracts import names
-from prism_contracts.records import Component, Repository
+from prism_contracts.records import Component, Repository, ScipIndex
 from prism_contracts.rpc import (
     ConventionsRequest,
     CoverageRequest,
@@ -35,6 +35,8 @@ from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.histories import Histories
 from prism_search.adapters.listing import Listing
+from prism_search.adapters.manifests import Manifests
+from prism_search.adapters.occurrences import OccurrenceReader
 from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
 from prism_search.adapters.written import Documents
@@ -79,6 +81,7 @@ def make_handlers(
     reader: Reader,
     repositories: Repositories,
     embedding: QueryEmbedding,
+    occurrences: OccurrenceReader,
     *,
     answers: Answers | None,
     histories: HistoryStore,
@@ -88,14 +91,21 @@ def make_handlers(
     listing, texts = Listing(reader), Texts(reader, settings.texts_kept_bytes_max)
     definitions, sources = Definitions(reader), Sources(reader, texts)
     documents = Documents(reader, texts, listing)
-    references = ReferencesHandler(repositories, definitions, listing, sources)
+    references = ReferencesHandler(
+        repositories,
+        definitions,
+        listing,
+        sources=sources,
+        occurrences=occurrences,
+        manifests=Manifests(texts),
+    )
     return Handlers(
         SearchHandler(reader, repositories, embedding, answers),
         GrepHandler(reader, repositories, listing, texts, settings),
         FileHandlers(reader, repositories),
         SymbolHandlers(reader, repositories, definitions),
         references,
-        CoverageHandlers(reader, repositories, embedding.deep_model),
+        CoverageHandlers(reader, repositories, occurrences, embedding.deep_model),
         EditContextHandler(
             repositories,
             focus=FocusFinder(reader, repositories, definitions, sources),
@@ -169,9 +179,17 @@ async def serve() -> None:
         )
         repositories = Repositories(records, reader)
         answers = await open_answers(bus, repositories, components, settings)
+        indexes = await bus.follow(names.KV_SCIP, ScipIndex)
+        occurrences = OccurrenceReader(indexes, await bus.objects(names.OBJECTS_SCIP))
         histories = await HistoryStore.open(bus.js, settings.nats_replicas)
         handlers = make_handlers(
-            reader, repositories, embedding, answers=answers, histories=histories, settings=settings
+            reader,
+            repositories,
+            embedding,
+            occurrences,
+            answers=answers,
+            histories=histories,
+            settings=settings,
         )
         register(bus, handlers, settings)
         await bus.start()

@@ -400,3 +400,23 @@ def test_a_folder_without_git_shows_the_head_of_its_digest() -> None:
     receipt = RECEIPT.model_copy(update={"indexed_commit": "tree:" + "d" * 64, "head_commit": ""})
     text = show_search(search_reply().model_copy(update={"receipt": receipt}), 1_000).text
     assert "index acme/app@tree:dddddddddd" in text
+
+
+@pytest.mark.parametrize(("scip", "is_said"), [(0, False), (2, True)])
+def test_coverage_says_of_how_many_files_a_compiler_speaks(scip, is_said) -> None:
+    reply = rpc.CoverageReply(
+        repo="acme/app",
+        files=3,
+        indexed=3,
+        skipped=0,
+        failed=0,
+        by_reason={},
+        by_language={},
+        by_parse={},
+        redacted_files=0,
+        redactions={},
+        problems=(),
+        scip=scip,
+        receipt=RECEIPT,
+    )
+    assert ("SCIP: 2 of 3 files" in present.coverage(reply, 1_000).text) is is_said

@@ -250,6 +250,7 @@ def coverage(reply: rpc.CoverageReply, max_tokens: int) -> Answer:
         f"languages: {_facts(reply.by_language) or 'none'}",
         f"parse: {_facts(reply.by_parse) or 'none'}",
         *([f"deep vectors: {reply.deep} of {reply.indexed} files"] if reply.deep else []),
+        *([f"SCIP: {reply.scip} of {reply.indexed} files"] if reply.scip else []),
         *(f"{file.file_path}: indexed without symbols, parse {file.parse}" for file in reply.unparsed[:kept]),
         *(
             f"{problem.file_path}: {problem.status}, {problem.reason} {problem.detail}".rstrip()

@@ -13,6 +13,7 @@ from qdrant_client import models
 
 from prism_contracts.code import FileStatus
 from prism_contracts.rpc import Scope
+from prism_graph.manifests import is_manifest
 from prism_graph.modules import File, keys, stands_for_folder
 from prism_runtime.kept import Kept
 from prism_search.core.clauses import Clause
@@ -60,6 +61,11 @@ class Files:
             for one in keys(File(point.text("path"), point.text("language"))):
                 found.setdefault(one, []).append(point)
         return found
+
+    @cached_property
+    def manifests(self) -> Sequence[StoredPoint]:
+        """Those that say what package their folder is."""
+        return [point for point in self.points if is_manifest(point.text("path"))]
 
     @cached_property
     def _of_folders(self) -> Mapping[tuple[str, str], Sequence[StoredPoint]]:

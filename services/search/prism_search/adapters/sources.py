@@ -13,7 +13,7 @@ from prism_search.core.references import PROSE, SourceFile
 from prism_store.reader import Reader, StoredPoint
 from prism_store.repositories import Target
 
-FIELDS = ("path", "generation", "language", "flags", "prose", "symbols", "references", "bindings")
+FIELDS = ("path", "generation", "blob", "language", "flags", "prose", "symbols", "references", "bindings")
 BYTES_KEPT_MAX = 128 * 1024 * 1024
 # Of a symbol, a reference or a binding as an object, about.
 ITEM_BYTES = 300
@@ -67,6 +67,7 @@ def _source_file(target: Target, point: StoredPoint, fact: StoredPoint, text: st
         symbols=unpack_symbol_facts(fact.text("symbols")),
         references=unpack_references(fact.text("references")),
         bindings=unpack_bindings(fact.text("bindings")),
+        blob=fact.text("blob"),
     )
     facts = with_uses_before_dots(facts)
     return SourceFile(facts, read_unit(facts), text.split("\n"))

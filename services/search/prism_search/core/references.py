@@ -20,8 +20,8 @@ from prism_contracts.rpc import ReferenceGroup
 from prism_graph.facts import FileFacts
 from prism_graph.modules import C_FAMILY, File
 from prism_graph.program import Program
-from prism_graph.resolution import Resolver
-from prism_graph.unit import DEFAULT, Unit
+from prism_graph.resolution import Resolver, implementations
+from prism_graph.unit import DEFAULT, INHERITS, Unit
 from prism_graph.values import Place
 
 TEST = "t"
@@ -121,10 +121,16 @@ class Uses:
     Definitions of one qualified name in one file are one symbol, as are declarations and what they declare.
     """
 
-    def __init__(self, definitions: Sequence[Definition], files: Sequence[SourceFile]) -> None:
+    def __init__(
+        self,
+        definitions: Sequence[Definition],
+        files: Sequence[SourceFile],
+        program: Program | None = None,
+    ) -> None:
+        """`program` has no files yet; it may know what compilers' indexes and manifests say."""
         self._files = files
         self._name = definitions[0].symbol.name
-        self._program = Program()
+        self._program = program or Program()
         self.learn(files)
         symbols = {_symbol_key(definition) for definition in definitions}
         self._targets = {
@@ -164,6 +170,13 @@ class Uses:
                 resolver.may_mean(reference, meaning.sought, place) for place in self._targets
             ):
                 yield Edge(file, reference, EdgeStatus.CANDIDATE, by_name)
+        yield from self._implementations_in(file)
+
+    def _implementations_in(self, file: SourceFile) -> Iterator[Edge]:
+        said = {(one.name, one.line) for one in file.facts.references if one.kind in INHERITS}
+        for reference, places in implementations(self._program, file.facts):
+            if not self._targets.isdisjoint(places) and (reference.name, reference.line) not in said:
+                yield Edge(file, reference, EdgeStatus.RESOLVED, Strategy.SCIP)
 
 
 def _names_of(name: str, files: Sequence[SourceFile]) -> Sequence[str]:

@@ -16,11 +16,13 @@ from prism_contracts.rpc import (
     Scope,
     UnparsedFile,
 )
+from prism_search.adapters.occurrences import OccurrenceReader
 from prism_store.reader import Reader, StoredPoint, has_any, with_status, with_vector
-from prism_store.repositories import Repositories
+from prism_store.repositories import Repositories, Target
 from prism_store.schema import deep_vector
 
 MANIFEST_PAGE = 4_000
+FILES_PER_READ = 1_000
 KNOWN = with_status(FileStatus.INDEXED, FileStatus.SKIPPED, FileStatus.FAILED)
 PROBLEMS = with_status(FileStatus.SKIPPED, FileStatus.FAILED)
 
@@ -28,10 +30,17 @@ PROBLEMS = with_status(FileStatus.SKIPPED, FileStatus.FAILED)
 class CoverageHandlers:
     """Answers `coverage`, `manifest` and `point_counts`."""
 
-    def __init__(self, reader: Reader, repositories: Repositories, deep_model: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        repositories: Repositories,
+        occurrences: OccurrenceReader,
+        deep_model: Callable[[], str],
+    ) -> None:
         """`deep_model` tells which one runs; empty if none does."""
         self._reader = reader
         self._repositories = repositories
+        self._occurrences = occurrences
         self._deep_model = deep_model
 
     async def coverage(self, request: CoverageRequest) -> CoverageReply:
@@ -60,6 +69,7 @@ class CoverageHandlers:
             problems=tuple(sorted(problems, key=lambda problem: problem.file_path)[: request.limit]),
             unparsed=tuple(sorted(unparsed, key=lambda file: file.file_path)[: request.limit]),
             deep=await self._deep_files(scope),
+            scip=await self._scip_files(target),
             receipt=await self._repositories.receipt(target),
         )
 
@@ -67,8 +77,12 @@ class CoverageHandlers:
         """A page of what the index holds, tombstones left out."""
         scope = Scope(tenant=request.tenant, repos=(request.repo,), layer=request.layer)
         fields = ["path", "blob", "generation", "status"]
-        points, cursor = await self._reader.page(scope, [KNOWN], fields, request.cursor, MANIFEST_PAGE)
-        entries = tuple(ManifestEntry(**{name: point.text(name) for name in fields}) for point in points)
+        read = [*fields, "version"]
+        points, cursor = await self._reader.page(scope, [KNOWN], read, request.cursor, MANIFEST_PAGE)
+        entries = tuple(
+            ManifestEntry(**{name: point.text(name) for name in fields}, version=point.number("version"))
+            for point in points
+        )
         return ManifestReply(entries=entries, next_cursor=cursor)
 
     async def point_counts(self, request: PointCountsRequest) -> PointCountsReply:
@@ -91,6 +105,16 @@ class CoverageHandlers:
         return await self._reader.count(
             scope, [with_status(FileStatus.INDEXED), has_any("redactions", rules)]
         )
+
+    async def _scip_files(self, target: Target) -> int:
+        """Files of which a SCIP index speaks as they are now."""
+        current: set[str] = set()
+        for index in await self._occurrences.indexes(target):
+            for start in range(0, len(index.files), FILES_PER_READ):
+                ids = index.files[start : start + FILES_PER_READ]
+                points = await self._reader.points(target.scope, ids, ["blob"])
+                current |= {file for file, point in points.items() if index.has(file, point.text("blob"))}
+        return len(current)
 
     async def _deep_files(self, scope: Scope) -> int:
         model = self._deep_model()

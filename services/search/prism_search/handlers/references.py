@@ -19,9 +19,13 @@ from prism_contracts.rpc import (
     TextLine,
 )
 from prism_graph.modules import ECMASCRIPT, MANIFEST, File, imports, key
+from prism_graph.occurrences import Occurrences
+from prism_graph.program import Program
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_search.adapters.definitions import Definitions, Found, Sought
 from prism_search.adapters.listing import Files, Listing
+from prism_search.adapters.manifests import Manifests
+from prism_search.adapters.occurrences import OccurrenceReader
 from prism_search.adapters.sources import Sources
 from prism_search.core import references as report
 from prism_search.core.lines import shown
@@ -46,12 +50,21 @@ class ReferencesHandler:
     """Answers `references`."""
 
     def __init__(
-        self, repositories: Repositories, definitions: Definitions, listing: Listing, sources: Sources
+        self,
+        repositories: Repositories,
+        definitions: Definitions,
+        listing: Listing,
+        *,
+        sources: Sources,
+        occurrences: OccurrenceReader,
+        manifests: Manifests,
     ) -> None:
         self._repositories = repositories
         self._definitions = definitions
         self._listing = listing
         self._sources = sources
+        self._occurrences = occurrences
+        self._manifests = manifests
 
     async def references(self, request: ReferencesRequest) -> ReferencesReply:
         """One answer a symbol. A cursor goes on with one symbol alone."""
@@ -70,22 +83,29 @@ class ReferencesHandler:
         pattern = compile_pattern(name, regex=False, case_sensitive=True, word=False)
         holding = listed.that_may_hold(pattern.clauses)
         wanted = sorted(holding, key=_order(sought.found, request))[:FILES_MAX]
-        around = _around(sought.found, listed, {point.id for point in wanted})
+        occurrences = await self._occurrences.of(target)
+        around = _around(sought.found, occurrences, listed, {point.id for point in wanted})
         files = await self._sources.read(target, [*wanted, *around])
-        edges = await self._edges(target, listed, sought, files)
+        program = Program(occurrences, await self._manifests.packages(target, listed))
+        edges = await self._edges(target, listed, sought, files, program)
         left_out = len(holding) + len(around) - len(files)
         return await asyncio.to_thread(
             _told, target, sought, files, edges, request, name=name, left_out=left_out
         )
 
     async def _edges(
-        self, target: Target, listed: Files, sought: Sought, files: Sequence[SourceFile]
+        self,
+        target: Target,
+        listed: Files,
+        sought: Sought,
+        files: Sequence[SourceFile],
+        program: Program,
     ) -> Sequence[Edge]:
         """The edges among files. What a variable is may be said in a file that does not hold the name: such are read too."""
         homes = _homes(sought.found, files)
         if not homes:
             return ()
-        uses = report.Uses(homes, files)
+        uses = report.Uses(homes, files, program)
         edges = await asyncio.to_thread(uses.edges)
         read = {file.id for file in files}
         for _ in range(ROUNDS_MAX):
@@ -169,16 +189,20 @@ def _order(found: Sequence[Found], request: ReferencesRequest) -> Callable[[Stor
     )
 
 
-def _around(found: Sequence[Found], listed: Files, read: Container[str]) -> Sequence[StoredPoint]:
-    """Files that may give a definition on without holding its name: those that stand for a folder around it, and those that
-    name the packages that folders are.
+def _around(
+    found: Sequence[Found], occurrences: Occurrences, listed: Files, read: Container[str]
+) -> Sequence[StoredPoint]:
+    """Files that may belong to a definition without holding its name: those that stand for a folder around it may give it on,
+    some name the packages that folders are, and some are known to implement it.
     """
     folders = (
         point for one in found for point in listed.around(one.point.text("scope"), one.point.text("path"))
     )
     is_packaged = any(one.point.text("language") in ECMASCRIPT for one in found)
     manifests = listed.with_key(MANIFEST)[:MANIFESTS_MAX] if is_packaged else ()
-    around = {point.id: point for point in (*manifests, *folders) if point.id not in read}
+    implementing = occurrences.implementing({one.point.id for one in found})
+    implementers = (point for point in listed.points if point.id in implementing)
+    around = {point.id: point for point in (*manifests, *folders, *implementers) if point.id not in read}
     return list(around.values())[: MANIFESTS_MAX + AROUND_MAX]
 
 

@@ -1,0 +1,49 @@
+"""`prism scip`: brings the index that a compiler's indexer wrote, and says what was taken from it."""
+
+import asyncio
+import zlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from rich.text import Text
+
+from prism_cli import terminal
+from prism_cli.client import Prism
+from prism_cli.target import Target
+from prism_contracts.rpc import StoreScipReply
+
+BLOCK_BYTES = 1024 * 1024
+GZIP_LEVEL = 3
+GZIP_WINDOW = 16 + zlib.MAX_WBITS
+
+
+async def send(target: Target, path: Path, repo: str, commit: str, root: str) -> StoreScipReply:
+    """Send an index, gzipped on the way."""
+    async with Prism(target) as prism:
+        return await prism.send_scip(gzipped(path), {"repo": repo, "commit": commit, "root": root})
+
+
+async def gzipped(path: Path) -> AsyncIterator[bytes]:
+    """A file as gzip, block by block."""
+    packer = zlib.compressobj(GZIP_LEVEL, wbits=GZIP_WINDOW)
+    with path.open("rb") as file:
+        while block := await asyncio.to_thread(file.read, BLOCK_BYTES):
+            yield await asyncio.to_thread(packer.compress, block)
+    yield packer.flush()
+
+
+def show(reply: StoreScipReply) -> None:
+    """Print what was taken, and what was not."""
+    kept = "kept" if reply.stored else "not kept, as an index of a newer commit is there"
+    told = (
+        f"{reply.uses:,} uses, {reply.definitions:,} definitions, {reply.implementations:,} implementations"
+    )
+    line = f"{reply.repo} @ {reply.commit} by {reply.indexer}: {kept}; {reply.files:,} files, {told}"
+    terminal.out.print(Text(terminal.printable(line)), soft_wrap=True)
+    for reason, count in sorted(reply.left_out.items()):
+        named = ", ".join(one.path for one in reply.examples if one.reason == reason)
+        line = f"{count:,} documents left out, {reason}: {named}"
+        terminal.out.print(Text(terminal.printable(line), style="yellow"), soft_wrap=True)
+    if reply.unreadable:
+        line = f"{reply.unreadable:,} occurrences at places that no text has"
+        terminal.out.print(Text(line, style="yellow"), soft_wrap=True)

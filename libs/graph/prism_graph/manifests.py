@@ -1,0 +1,359 @@
+"""Packages: which folder of which repository provides one, who depends on it, and what an import of it means.
+
+Read from the manifests that package managers read. One that cannot be read says nothing. Of some languages the name of a package
+begins its modules' names (npm, Go, Cargo, Composer), of others it says only where to look for them (Python, Maven).
+"""
+
+import configparser
+import json
+import posixpath
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple
+from xml.etree import ElementTree as ET
+
+from prism_graph.modules import ECMASCRIPT, FOLDER_PACKAGES, File, Sure, imports, key
+
+TEXT_CHARS_MAX = 1_000_000
+NAMES_MAX = 5_000
+# The name of a requirement begins it: https://packaging.python.org/en/latest/specifications/name-normalization
+_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
+_GO_MODULE = re.compile(r"^module\s+(\S+)", re.MULTILINE)
+_GO_REQUIRE = re.compile(r"^(?:require\s+|\s+)([\w.~-]+\.[\w.~-]+/\S+)\s+v", re.MULTILINE)
+# Folders that are made of sources, and those where these lie.
+_BUILT = re.compile(r"^(?:dist|build|lib|out|cjs|esm|es)(?:/(?:cjs|esm|es|src))?/")
+_SUFFIX = re.compile(r"(?:\.d)?\.[mc]?[jt]sx?$")
+_SOURCES = ("src/", "", "lib/")
+
+
+class Ecosystem(StrEnum):
+    """What manages packages of a language."""
+
+    PYTHON = "python"
+    NPM = "npm"
+    GO = "go"
+    CARGO = "cargo"
+    MAVEN = "maven"
+    COMPOSER = "composer"
+
+
+_OF_LANGUAGE: Mapping[str, Ecosystem] = {
+    "python": Ecosystem.PYTHON,
+    "go": Ecosystem.GO,
+    "rust": Ecosystem.CARGO,
+    "php": Ecosystem.COMPOSER,
+    **dict.fromkeys(ECMASCRIPT, Ecosystem.NPM),
+    **dict.fromkeys(("java", "kotlin", "scala", "groovy"), Ecosystem.MAVEN),
+}
+
+
+class Manifest(NamedTuple):
+    """What a manifest says. `places`: paths below its folder where modules of these names lie; the empty name is the package."""
+
+    folder: str
+    ecosystem: Ecosystem
+    name: str
+    depends: frozenset[str]
+    places: Mapping[str, tuple[str, ...]] = {}
+
+
+class Provider(NamedTuple):
+    """A manifest and where it lies: the scope, and the repository's own name."""
+
+    scope: str
+    repo: str
+    manifest: Manifest
+
+
+class Inside(NamedTuple):
+    """A module as a file of some language at the root of a package would import it; in Go the folder that it is."""
+
+    provider: Provider
+    language: str
+    module: str
+
+    @property
+    def key(self) -> str:
+        """One of the `modules.keys` of the files that it may be."""
+        if self.language in FOLDER_PACKAGES:
+            return posixpath.basename(self._folder) or self.provider.repo
+        return key(self._importer, self.module)
+
+    def is_file(self, scope: str, file: File) -> bool:
+        """Whether a file is the module, or one of its files."""
+        folder = self.provider.manifest.folder
+        if scope != self.provider.scope or (folder and not file.path.startswith(f"{folder}/")):
+            return False
+        if self.language in FOLDER_PACKAGES:
+            return posixpath.dirname(file.path) == self._folder
+        below = file.path[len(folder) :].lstrip("/")
+        return imports(self._importer, self.module, file._replace(path=below)) is Sure.YES
+
+    @property
+    def _folder(self) -> str:
+        return posixpath.normpath(posixpath.join(self.provider.manifest.folder, self.module)).removeprefix(
+            "."
+        )
+
+    @property
+    def _importer(self) -> File:
+        return File("_", self.language)
+
+
+def is_manifest(path: str) -> bool:
+    """Whether a file is one that `read_manifest` reads."""
+    return posixpath.basename(path) in _READERS
+
+
+def read_manifest(path: str, text: str) -> Manifest | None:
+    """What a manifest says; None if it is none, or cannot be read."""
+    folder, _, name = path.rpartition("/")
+    read = _READERS.get(name)
+    if read is None or len(text) > TEXT_CHARS_MAX:
+        return None
+    try:
+        found = read(text)
+    except (
+        ValueError,
+        TypeError,
+        AttributeError,
+        KeyError,
+        RecursionError,
+        configparser.Error,
+        ET.ParseError,
+    ):
+        return None  # it has another form than its name says
+    return found._replace(folder=folder) if len(found.depends) <= NAMES_MAX else None
+
+
+class Packages:
+    """The packages of repositories, by scope: a repository and a layer of it."""
+
+    def __init__(self, providers: Iterable[Provider] = ()) -> None:
+        self._providers: dict[tuple[Ecosystem, str], list[Provider]] = {}
+        self._depends: dict[tuple[str, Ecosystem], set[str]] = {}
+        for one in providers:
+            manifest = one.manifest
+            if manifest.name:
+                self._providers.setdefault((manifest.ecosystem, manifest.name), []).append(one)
+            self._depends.setdefault((one.scope, manifest.ecosystem), set()).update(manifest.depends)
+
+    def is_one(self, inside: Inside) -> bool:
+        """Whether nobody else provides a package of that name."""
+        manifest = inside.provider.manifest
+        return len(self._providers[manifest.ecosystem, manifest.name]) == 1
+
+    def meant(self, scope: str, file: File, module: str) -> Iterator[Inside]:
+        """What a module may be that a file imports, the likeliest first: of packages of its own repository, and of those that
+        the repository depends on.
+        """
+        ecosystem = _OF_LANGUAGE.get(file.language)
+        if ecosystem is None or module.startswith("."):
+            return
+        depends = self._depends.get((scope, ecosystem), set())
+        for name, rest in _beginnings(ecosystem, module, depends):
+            for one in self._providers.get((ecosystem, name), ()):
+                if one.scope == scope or name in depends:
+                    for place in _places(one.manifest, module, rest):
+                        yield Inside(one, file.language, place)
+
+
+def _beginnings(ecosystem: Ecosystem, module: str, depends: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The packages that a module may be of, and what of its name is left."""
+    if ecosystem in {Ecosystem.PYTHON, Ecosystem.MAVEN}:
+        yield from ((name, module) for name in sorted(depends))
+        return
+    if ecosystem is Ecosystem.CARGO:
+        name, _, rest = module.partition("::")
+        yield _cargo_name(name), rest.replace("::", "/")
+        return
+    if ecosystem is Ecosystem.COMPOSER:
+        yield from ((name, module) for name in sorted(depends))
+        return
+    parts = module.split("/")
+    for count in range(len(parts), 0, -1):
+        yield "/".join(parts[:count]), "/".join(parts[count:])
+
+
+def _places(manifest: Manifest, module: str, rest: str) -> Iterator[str]:
+    """Where a module may lie in its package, as a file at its root would import it."""
+    match manifest.ecosystem:
+        case Ecosystem.PYTHON | Ecosystem.MAVEN:
+            yield module
+        case Ecosystem.GO:
+            yield rest
+        case Ecosystem.CARGO:
+            yield f"./src/{rest or 'lib'}"
+        case Ecosystem.COMPOSER:
+            yield from _composer_places(manifest, module)
+        case Ecosystem.NPM:
+            for place in manifest.places.get(rest, ()):
+                yield from _sources_of(place)
+            yield from (f"./{folder}{rest or 'index'}" for folder in _SOURCES)
+
+
+def _composer_places(manifest: Manifest, module: str) -> Iterator[str]:
+    named = module.strip("\\")
+    for prefix, folders in sorted(manifest.places.items(), key=lambda one: -len(one[0])):
+        if f"{named}\\".startswith(f"{prefix}\\"):
+            rest = named[len(prefix) :].replace("\\", "/").strip("/")
+            yield from (posixpath.normpath(f"./{folder}/{rest}") for folder in folders)
+
+
+def _sources_of(place: str) -> Iterator[str]:
+    """A path of a manifest, and the sources that it may be built from."""
+    plain = _SUFFIX.sub("", posixpath.normpath(place))
+    yield f"./{plain}"
+    built = _BUILT.match(plain)
+    if built:
+        yield f"./src/{plain[built.end() :]}"
+
+
+# Manifests.
+
+
+def _found(
+    ecosystem: Ecosystem,
+    name: str,
+    depends: Iterable[str],
+    places: Mapping[str, tuple[str, ...]] | None = None,
+) -> Manifest:
+    return Manifest("", ecosystem, name, frozenset(depends), places or {})
+
+
+def _pyproject(text: str) -> Manifest:
+    data = tomllib.loads(text)
+    project, poetry = data.get("project", {}), data.get("tool", {}).get("poetry", {})
+    wanted = [
+        *project.get("dependencies", ()),
+        *_flat(project.get("optional-dependencies", {})),
+        *_flat(data.get("dependency-groups", {})),
+        *poetry.get("dependencies", {}),
+        *(name for group in poetry.get("group", {}).values() for name in group.get("dependencies", {})),
+    ]
+    name = str(project.get("name") or poetry.get("name") or "")
+    return _found(Ecosystem.PYTHON, _python_name(name), _requirements(wanted))
+
+
+def _setup_cfg(text: str) -> Manifest:
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.read_string(text)
+    wanted = parser.get("options", "install_requires", fallback="").splitlines()
+    if parser.has_section("options.extras_require"):
+        wanted += [line for _, lines in parser.items("options.extras_require") for line in lines.splitlines()]
+    name = parser.get("metadata", "name", fallback="")
+    return _found(Ecosystem.PYTHON, _python_name(name), _requirements(wanted))
+
+
+def _requirements_txt(text: str) -> Manifest:
+    return _found(Ecosystem.PYTHON, "", _requirements(text.splitlines()))
+
+
+def _package_json(text: str) -> Manifest:
+    data = json.loads(text)
+    groups = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+    places: dict[str, tuple[str, ...]] = {}
+    for sub, value in _exports(data.get("exports")):
+        places[sub] = tuple(_strings(value))
+    entries = (data.get(field) for field in ("source", "module", "main", "types"))
+    places[""] = (*places.get("", ()), *(entry for entry in entries if isinstance(entry, str)))
+    depends = (name for group in groups for name in data.get(group) or ())
+    return _found(Ecosystem.NPM, str(data.get("name") or ""), depends, places)
+
+
+def _exports(exports: object) -> Iterator[tuple[str, object]]:
+    """What of a package may be imported under which name: https://nodejs.org/api/packages.html#package-entry-points"""
+    if isinstance(exports, dict) and any(name.startswith(".") for name in exports):
+        for name, value in exports.items():
+            yield name.lstrip(".").lstrip("/"), value
+    else:
+        yield "", exports
+
+
+def _go_mod(text: str) -> Manifest:
+    name = _GO_MODULE.search(text)
+    return _found(Ecosystem.GO, name[1].strip('"') if name else "", _GO_REQUIRE.findall(text))
+
+
+def _cargo_toml(text: str) -> Manifest:
+    data = tomllib.loads(text)
+    tables = [data, *data.get("target", {}).values(), data.get("workspace", {})]
+    groups = ("dependencies", "dev-dependencies", "build-dependencies")
+    depends = (_cargo_name(name) for table in tables for group in groups for name in table.get(group, {}))
+    return _found(Ecosystem.CARGO, _cargo_name(data.get("package", {}).get("name", "")), depends)
+
+
+def _pom_xml(text: str) -> Manifest:
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise ValueError("a manifest has no entities of its own")
+    root = ET.fromstring(text)  # noqa: S314 - without entities there is nothing to expand
+    group = _child(root, "groupId") or _child(_element(root, "parent"), "groupId")
+    depends = (
+        f"{_child(one, 'groupId')}:{_child(one, 'artifactId')}".replace("${project.groupId}", group)
+        for one in root.iter()
+        if _tag(one) == "dependency"
+    )
+    artifact = _child(root, "artifactId")
+    return _found(Ecosystem.MAVEN, f"{group}:{artifact}" if artifact else "", depends)
+
+
+def _composer_json(text: str) -> Manifest:
+    data = json.loads(text)
+    loaded = data.get("autoload", {}).get("psr-4", {})
+    places = {prefix.strip("\\"): tuple(_strings(folders)) for prefix, folders in loaded.items()}
+    depends = (name for group in ("require", "require-dev") for name in data.get(group) or ())
+    return _found(Ecosystem.COMPOSER, str(data.get("name") or ""), depends, places)
+
+
+def _flat(groups: Mapping[str, Iterable[Any]]) -> Iterator[Any]:
+    return (one for group in groups.values() for one in group)
+
+
+def _requirements(lines: Iterable[object]) -> Iterator[str]:
+    for line in lines:
+        if isinstance(line, str) and (found := _REQUIREMENT.match(line)):
+            yield _python_name(found[1])
+
+
+def _python_name(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _cargo_name(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _strings(value: object) -> Iterator[str]:
+    """All strings in a tree of lists and objects."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _strings(one)
+
+
+def _tag(element: ET.Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _element(element: ET.Element | None, name: str) -> ET.Element | None:
+    return next((one for one in element if _tag(one) == name), None) if element is not None else None
+
+
+def _child(element: ET.Element | None, name: str) -> str:
+    found = _element(element, name)
+    return (found.text or "").strip() if found is not None else ""
+
+
+_READERS: Mapping[str, Callable[[str], Manifest]] = {
+    "pyproject.toml": _pyproject,
+    "setup.cfg": _setup_cfg,
+    "requirements.txt": _requirements_txt,
+    "package.json": _package_json,
+    "go.mod": _go_mod,
+    "Cargo.toml": _cargo_toml,
+    "pom.xml": _pom_xml,
+    "composer.json": _composer_json,
+}

@@ -1,0 +1,1 @@
+"""Indexes in SCIP format, the code intelligence protocol of https://github.com/scip-code/scip."""

@@ -1,0 +1,48 @@
+"""The names in SCIP's symbols, by the grammar beside `message Symbol` of scip.proto."""
+
+import re
+from typing import NamedTuple
+
+_NAME = r"(?:`(?:[^`]|``)+`|[\w+\-$]+)"
+_DESCRIPTOR = re.compile(
+    rf"(?P<name>{_NAME})(?:[/#.:!]|\({_NAME}?\)\.)|\[(?P<type>{_NAME})\]|\((?P<parameter>{_NAME})\)"
+)
+_LOCAL = "local "
+# Scheme, manager, package, version; a space in one of them is doubled.
+_PACKAGE = re.compile(r"(?P<unversioned>(?:[^ ]|  )+ (?:[^ ]|  )* (?:[^ ]|  )*) (?:[^ ]|  )* ")
+# What stands for a file or a folder, and not for something in it.
+_SPACES = ("/", ":")
+
+
+class SymbolName(NamedTuple):
+    """What a symbol is called: `weigh` of `Depot`, in a package, which is the same in any version."""
+
+    package: str
+    owner: str
+    name: str
+
+
+def read_name(symbol: str) -> SymbolName | None:
+    """What a symbol is called; None for a local one, a namespace, and what is no symbol.
+
+    >>> read_name("scip-python python parcels 1.0 `parcels.depot`/Depot#weigh().")
+    SymbolName(package='scip-python python parcels', owner='Depot', name='weigh')
+    """
+    package = None if symbol.startswith(_LOCAL) else _PACKAGE.match(symbol)
+    if package is None or symbol.endswith(_SPACES):
+        return None
+    names = []
+    at = package.end()
+    while at < len(symbol):
+        found = _DESCRIPTOR.match(symbol, at)
+        if found is None:
+            return None
+        names.append(_unescaped(found["name"] or found["type"] or found["parameter"]))
+        at = found.end()
+    return (
+        SymbolName(package["unversioned"], names[-2] if len(names) > 1 else "", names[-1]) if names else None
+    )
+
+
+def _unescaped(name: str) -> str:
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name

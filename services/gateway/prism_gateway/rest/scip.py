@@ -1,0 +1,46 @@
+"""Where a CI brings the SCIP index that its indexer wrote. The body may be larger than memory: it goes through a file."""
+
+import tempfile
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from prism_contracts.rpc import StoreScipReply, StoreScipRequest
+from prism_gateway.rest.bodies import NAME_CHARS_MAX
+from prism_gateway.rest.dependencies import RepoHeader, Services, Writer
+from prism_gateway.rest.replies import reply
+
+# Smaller bodies stay in memory.
+SPOOL_BYTES = 4 * 1024 * 1024
+SCIP_DOC = {
+    "requestBody": {
+        "required": True,
+        "description": "The file index.scip, as it is or gzipped.",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+router = APIRouter(tags=["ingest"], prefix="/ingest")
+
+
+@router.post("/scip", response_model=StoreScipReply, openapi_extra=SCIP_DOC)
+async def store_scip(
+    request: Request,
+    *,
+    caller: Writer,
+    backend: Services,
+    commit: Annotated[str, Query(min_length=1, max_length=NAME_CHARS_MAX, description="In full.")],
+    repo: Annotated[str, Query(max_length=NAME_CHARS_MAX)] = "",
+    root: Annotated[str, Query(description="The folder that the paths of the index begin at.")] = "",
+    x_prism_repo: RepoHeader = "",
+) -> Response:
+    """Take a SCIP index of an indexed commit: what it says of references goes before what Prism finds itself."""
+    with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as file:
+        async for block in request.stream():
+            file.write(block)
+        file.seek(0)
+        question = StoreScipRequest(
+            tenant=caller.tenant, repo=repo or x_prism_repo, commit=commit, root=root, object=""
+        )
+        return reply(await backend.store_scip(question, file))

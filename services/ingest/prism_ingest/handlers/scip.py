@@ -1,0 +1,129 @@
+"""A SCIP index arrives: what it says of the files that are still as its commit has them is kept.
+
+upload ▶ documents, one at a time ▶ columns ▶ object store
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import BinaryIO
+
+from prism_contracts.base import repo_id
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import Repository, ScipIndex, repository_key
+from prism_contracts.rpc import LeftOutDocument, ManifestEntry, StoreScipReply, StoreScipRequest
+from prism_ingest.adapters.index import read_manifest
+from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.scip import ScipMetrics, ScipStore, uploaded
+from prism_ingest.core.commits import commits_indexed
+from prism_ingest.core.occurrences import Taken, take
+from prism_ingest.settings import IngestSettings
+from prism_runtime.bus import Bus
+from prism_scip.documents import documents, metadata
+from prism_scip.scip_pb2 import Document, Metadata
+from prism_source.paths import validate_path
+
+NAMES_SHOWN_MAX = 20
+COMMITS_SHOWN_MAX = 10
+
+
+class ScipHandlers:
+    """Answers `store_scip`."""
+
+    def __init__(
+        self, bus: Bus, ledger: Ledger, store: ScipStore, metrics: ScipMetrics, settings: IngestSettings
+    ) -> None:
+        self._bus = bus
+        self._ledger = ledger
+        self._store = store
+        self._metrics = metrics
+        self._settings = settings
+        # What is taken from an index is in memory until it is kept: of one at a time.
+        self._turn = asyncio.Lock()
+
+    async def store(self, request: StoreScipRequest) -> StoreScipReply:
+        """Take an index in. Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_PATH, SCIP_INVALID, PAYLOAD_TOO_LARGE."""
+        bytes_max, folder = self._settings.scip_unpacked_bytes_max, self._settings.scip_dir
+        async with self._turn, uploaded(self._bus.codec, request.object, bytes_max, folder) as file:
+            repository = await self._repository(request)
+            version = await self._version(repository, request)
+            root = validate_path(request.root) if request.root else ""
+            entries = await read_manifest(self._bus, request.tenant, repository.repo, request.layer)
+            about, taken = await asyncio.to_thread(_take, file, entries, version, root)
+            index = ScipIndex(
+                tenant=request.tenant,
+                repo=repository.repo,
+                layer=request.layer,
+                indexer=about.tool_info.name,
+                root=root,
+                commit=request.commit,
+                version=version,
+                object="",
+                files=len(taken.columns.paths),
+                stored_at=datetime.now(UTC),
+            )
+            stored = await self._store.keep(index, await asyncio.to_thread(taken.columns.packed))
+        self._metrics.count(taken, stored=stored)
+        return _reply(repository, index, taken, stored=stored)
+
+    async def _repository(self, request: StoreScipRequest) -> Repository:
+        for repo in (request.repo, repo_id(request.repo)):
+            found = await self._ledger.repositories.get(repository_key(request.tenant, repo))
+            if found is not None:
+                return found
+        known = sorted(r.name for r in await self._ledger.repositories.all() if r.tenant == request.tenant)
+        raise PrismError(
+            ErrorCode.REPO_NOT_FOUND,
+            f"There is no repository {request.repo}.",
+            "Index it first: `prism index PATH`.",
+            repositories=known[:NAMES_SHOWN_MAX],
+        )
+
+    async def _version(self, repository: Repository, request: StoreScipRequest) -> int:
+        """The version that a commit was indexed as. Raises REF_NOT_FOUND."""
+        known = commits_indexed(repository, request.layer, await self._ledger.jobs.all())
+        if request.commit not in known:
+            raise PrismError(
+                ErrorCode.REF_NOT_FOUND,
+                f"Commit {request.commit} of {repository.name} was not indexed, or with uncommitted changes only.",
+                "Index that commit first; it has to be named in full.",
+                commits=list(known)[:COMMITS_SHOWN_MAX],
+            )
+        return known[request.commit]
+
+
+def _take(
+    file: BinaryIO, entries: Sequence[ManifestEntry], version: int, root: str
+) -> tuple[Metadata, Taken]:
+    def begin() -> Iterator[Document]:
+        file.seek(0)
+        return documents(file)
+
+    about = metadata(file)
+    taken = take(begin, entries, version, root)
+    if not taken.columns.paths:
+        raise PrismError(
+            ErrorCode.SCIP_INVALID,
+            f"Of {taken.documents} documents none is an indexed file as the commit has it.",
+            "If the index is of a folder of the repository, name it as root.",
+            left_out={reason.value: count for reason, count in taken.left_out.items()},
+            examples=[path for path, _ in taken.examples],
+        )
+    return about, taken
+
+
+def _reply(repository: Repository, index: ScipIndex, taken: Taken, *, stored: bool) -> StoreScipReply:
+    return StoreScipReply(
+        repo=repository.name,
+        commit=index.commit,
+        indexer=index.indexer,
+        stored=stored,
+        documents=taken.documents,
+        files=index.files,
+        definitions=len(taken.columns.spot_line),
+        uses=len(taken.columns.use_line),
+        implementations=len(taken.columns.implementation_line),
+        left_out={reason.value: count for reason, count in taken.left_out.items()},
+        examples=tuple(LeftOutDocument(path=path, reason=reason) for path, reason in taken.examples),
+        unreadable=taken.unreadable,
+    )

@@ -1,0 +1,45 @@
+"""The packages that repositories provide and depend on, by the manifests among their files."""
+
+from collections.abc import Sequence
+
+from prism_graph.manifests import Packages, Provider, read_manifest
+from prism_runtime.kept import Kept
+from prism_search.adapters.listing import Files
+from prism_search.adapters.texts import Texts
+from prism_store.reader import StoredPoint
+from prism_store.repositories import Target
+
+MANIFESTS_MAX = 500
+WEIGHT_KEPT_MAX = 100
+
+
+class Manifests:
+    """Reads manifests, and keeps what they say until one of them is another."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+        self._kept: Kept[Sequence[tuple[str, str]], Packages] = Kept(WEIGHT_KEPT_MAX)
+
+    async def packages(self, target: Target, listed: Files) -> Packages:
+        """The packages of a target's repositories, by at most MANIFESTS_MAX manifests: those nearest to the root."""
+        points = sorted(listed.manifests, key=_depth)[:MANIFESTS_MAX]
+        state = tuple((point.id, point.text("generation")) for point in points)
+        known = self._kept.get(state)
+        if known is None:
+            known = Packages(await self._read(target, points))
+            self._kept.keep(state, known, 1)
+        return known
+
+    async def _read(self, target: Target, points: Sequence[StoredPoint]) -> list[Provider]:
+        providers = []
+        for point, text in zip(points, await self._texts.read(target.scope, points), strict=True):
+            manifest = read_manifest(point.text("path"), text) if text is not None else None
+            if manifest is not None:
+                scope = point.text("scope")
+                repo = target.name_of(scope).rpartition("/")[2]
+                providers.append(Provider(scope, repo, manifest))
+        return providers
+
+
+def _depth(point: StoredPoint) -> int:
+    return point.text("path").count("/")

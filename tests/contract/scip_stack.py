@@ -1,0 +1,150 @@
+"""Ingest's part that takes SCIP indexes in, on a real nats-server, with a manifest that the tests decide."""
+
+import gzip
+import io
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from nats.aio.client import Client
+from prometheus_client import CollectorRegistry
+
+from prism_contracts import names
+from prism_contracts.base import Lane, file_id, repo_id
+from prism_contracts.records import Job, JobState, LayerState, Repository, ScipIndex
+from prism_contracts.rpc import (
+    ManifestEntry,
+    ManifestReply,
+    ManifestRequest,
+    Scope,
+    StoreScipReply,
+    StoreScipRequest,
+)
+from prism_graph.occurrences import Columns
+from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.scip import ScipMetrics, ScipStore
+from prism_ingest.handlers.scip import ScipHandlers
+from prism_ingest.settings import IngestSettings
+from prism_runtime import rpc
+from prism_runtime.bus import Bus
+from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_search.adapters.occurrences import OccurrenceReader
+from prism_store.repositories import Target
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+TENANT, NAME = "acme", "acme/parcels"
+COMMITS = {1: "a" * 40, 2: "b" * 40, 3: "c" * 40}
+UNPACKED_BYTES_MAX = 100_000
+DEADLINE_S = 20.0
+
+
+class ScipStack(NamedTuple):
+    """The handler, what it asks, and who reads what it keeps."""
+
+    handlers: ScipHandlers
+    bus: Bus
+    ledger: Ledger
+    manifest: list[ManifestEntry]
+    reader: OccurrenceReader
+    registry: CollectorRegistry
+
+    def has(self, *paths: str, version: int = 1) -> None:
+        """The index holds these files, and no others."""
+        self.manifest[:] = [
+            ManifestEntry(
+                path=path, blob=f"blob of {path}", generation="g", status="indexed", version=version
+            )
+            for path in paths
+        ]
+
+    async def serves(self, version: int, *, dirty: bool = False) -> None:
+        """The repository serves a version."""
+        state = LayerState(
+            commit=COMMITS[version], dirty=dirty, version=version, job=f"j{version}", indexed_at=NOW
+        )
+        record = Repository(
+            tenant=TENANT,
+            repo=repo_id(NAME),
+            name=NAME,
+            source="upload",
+            created_at=NOW,
+            layers={"base": state},
+        )
+        await self.ledger.repositories.put(record.key, record)
+
+    async def ended(self, version: int, state: JobState = JobState.COMPLETE) -> None:
+        """An import of a version ended at some time."""
+        job = Job(
+            job=f"j{version}",
+            tenant=TENANT,
+            repo=repo_id(NAME),
+            repo_name=NAME,
+            lane=Lane.BULK,
+            version=version,
+            state=state,
+            commit=COMMITS[version],
+            created_at=NOW,
+            updated_at=NOW,
+        )
+        await self.ledger.jobs.put(job.job, job)
+
+    async def send(self, data: bytes, version: int = 1, **fields: str) -> StoreScipReply:
+        """Have an index taken in."""
+        name = await self.bus.codec.store_file(io.BytesIO(data))
+        request = {"tenant": TENANT, "repo": NAME, "commit": COMMITS[version], "object": name} | fields
+        return await self.handlers.store(StoreScipRequest(**request))
+
+    async def told(self, path: str, line: int, name: str) -> list[str] | None:
+        """The blobs of the files where a name on a line is defined, as those see it who ask."""
+        target = Target(Scope(tenant=TENANT, repos=(repo_id(NAME),)), ())
+        file = file_id(TENANT, repo_id(NAME), "base", path)
+        found = (await self.reader.of(target)).find(file, f"blob of {path}", line, name)
+        return None if found is None else [spot.blob for spot in found]
+
+
+async def scip_reader(connection: Client) -> OccurrenceReader:
+    """Reads what is kept of indexes, as search does."""
+    js = connection.jetstream()
+    watched = WatchedRecords(await open_bucket(js, names.KV_SCIP), ScipIndex, lambda: 0)
+    await watched.ready()
+    return OccurrenceReader(watched, await js.create_object_store(names.OBJECTS_SCIP))
+
+
+async def keep_scip(connection: Client, index: ScipIndex, columns: Columns) -> None:
+    """Keep what was taken from an index, as ingest does."""
+    js = connection.jetstream()
+    await js.create_object_store(names.OBJECTS_SCIP)
+    await (await js.object_store(names.OBJECTS_SCIP)).put(index.object, columns.packed())
+    await Records(await open_bucket(js, names.KV_SCIP), ScipIndex).put(index.key, index)
+
+
+@asynccontextmanager
+async def scip_stack(url: str) -> AsyncIterator[ScipStack]:
+    """The whole of it."""
+    settings = IngestSettings(nats_url=url, scip_unpacked_bytes_max=UNPACKED_BYTES_MAX)
+    bus, search = Bus("ingest", settings), Bus("search", settings)
+    manifest: list[ManifestEntry] = []
+
+    async def entries(_: ManifestRequest) -> ManifestReply:
+        return ManifestReply(entries=tuple(manifest))
+
+    rpc.serve(search, names.RPC_MANIFEST, ManifestRequest, entries, deadline_s=DEADLINE_S)
+    await search.start()
+    await bus.start()
+    registry = CollectorRegistry()
+    ledger = await Ledger.open(bus.js, 1)
+    store = await ScipStore.open(bus, 1)
+    watched = await bus.follow(names.KV_SCIP, ScipIndex)
+    reader = OccurrenceReader(watched, await bus.objects(names.OBJECTS_SCIP))
+    handlers = ScipHandlers(bus, ledger, store, ScipMetrics(registry), settings)
+    try:
+        yield ScipStack(handlers, bus, ledger, manifest, reader, registry)
+    finally:
+        await watched.close()
+        await bus.stop()
+        await search.stop()
+
+
+def packed(data: bytes) -> bytes:
+    return gzip.compress(data)

@@ -1,0 +1,169 @@
+"""SCIP indexes on real NATS: what is kept of them, whose wins, and what is refused."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from nats.js.errors import NotFoundError
+from scip_files import FILES, document, index, parcels
+from scip_stack import COMMITS, NAME, UNPACKED_BYTES_MAX, ScipStack, packed, scip_stack
+
+from prism_contracts import names
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import JobState
+
+DEADLINE_S = 20
+USE = ("parcels/depot.py", 2, "rate")
+INDEX = index(*parcels())
+TOLD = ["blob of parcels/rates.py"]
+
+
+@pytest.fixture
+async def scip(nats_server) -> AsyncIterator[ScipStack]:
+    async with asyncio.timeout(DEADLINE_S), scip_stack(nats_server.url) as stack:
+        stack.has(*FILES)
+        await stack.serves(1)
+        yield stack
+
+
+async def kept(scip: ScipStack, version: int) -> None:
+    """Until those who ask have heard of an index."""
+    async with asyncio.timeout(DEADLINE_S):
+        while not any(one.version == version for one in scip.reader._records.values()):
+            await asyncio.sleep(0.01)
+
+
+async def objects(scip: ScipStack, bucket: str) -> list[str]:
+    try:
+        return [
+            info.name for info in await (await scip.bus.js.object_store(bucket)).list(ignore_deletes=True)
+        ]
+    except NotFoundError:
+        return []
+
+
+async def refused(scip: ScipStack, data: bytes, version: int = 1, **fields: str) -> PrismError:
+    with pytest.raises(PrismError) as error:
+        await scip.send(data, version, **fields)
+    assert not await objects(scip, names.OBJECTS_SCIP)
+    return error.value
+
+
+@pytest.mark.parametrize("data", [INDEX, packed(INDEX)], ids=["plain", "gzip"])
+async def test_an_index_is_taken_in_and_told_to_who_asks(scip, data) -> None:
+    reply = await scip.send(data)
+    assert (reply.stored, reply.documents, reply.files) == (True, 3, 3)
+    assert (reply.definitions, reply.uses, reply.implementations) == (3, 1, 0)
+    assert (reply.repo, reply.commit, reply.indexer) == (NAME, COMMITS[1], "scip-python")
+    await kept(scip, 1)
+    assert await scip.told(*USE) == TOLD
+    assert await scip.told("parcels/fees.py", 2, "rate") is None
+    assert not await objects(scip, names.OBJECTS_CLAIMS)
+    taken = scip.registry.get_sample_value("prism_ingest_scip_documents_total", {"outcome": "taken"})
+    assert taken == 3
+
+
+async def test_twice_is_the_same_as_once(scip) -> None:
+    first = await scip.send(INDEX)
+    assert await scip.send(packed(INDEX)) == first
+    assert len(await objects(scip, names.OBJECTS_SCIP)) == 1
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+async def test_the_index_of_the_newest_commit_is_kept(scip, order) -> None:
+    await scip.serves(2)
+    await scip.ended(1)
+    replies = {version: await scip.send(INDEX, version) for version in order}
+    assert [replies[version].stored for version in order] == [True, order == (1, 2)]
+    await kept(scip, 2)
+    assert [record.commit for record in scip.reader._records.values()] == [COMMITS[2]]
+    assert len(await objects(scip, names.OBJECTS_SCIP)) == 1
+    assert await scip.told(*USE) == TOLD
+
+
+async def test_indexers_and_folders_stand_beside_each_other(scip) -> None:
+    await scip.send(INDEX)
+    await scip.send(index(*parcels(), indexer="scip-other"))
+    await scip.send(index(*parcels("parcels/")), root="parcels")
+    assert len(await objects(scip, names.OBJECTS_SCIP)) == 3
+
+
+async def test_files_that_changed_since_the_commit_are_left_out(scip) -> None:
+    await scip.serves(2)
+    await scip.ended(1)
+    scip.manifest[0] = scip.manifest[0].model_copy(update={"version": 2})
+    reply = await scip.send(INDEX)
+    assert (reply.files, reply.left_out) == (2, {"changed": 1})
+    assert [(one.path, one.reason) for one in reply.examples] == [("parcels/rates.py", "changed")]
+    await kept(scip, 1)
+    assert await scip.told(*USE) is None
+
+
+async def test_who_holds_an_older_record_reads_the_newer_one(scip) -> None:
+    await scip.send(INDEX)
+    await kept(scip, 1)
+    old = {one.key: one for one in scip.reader._records.values()}
+    await scip.serves(2)
+    await scip.send(INDEX, 2)
+    await kept(scip, 2)
+    fresh = scip.reader._records._copy.records
+    for key, record in old.items():
+        fresh[key] = record  # as if nothing had been heard yet
+    told, _ = await asyncio.gather(
+        scip.told(*USE), scip.send(index(*parcels(), document("parcels/x.py", [])), 2)
+    )
+    assert told == TOLD
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"", ErrorCode.SCIP_INVALID),
+        (b"no index", ErrorCode.SCIP_INVALID),
+        (INDEX[:-3], ErrorCode.SCIP_INVALID),
+        (packed(INDEX)[:-9], ErrorCode.SCIP_INVALID),
+        (b"\x1f\x8b no gzip", ErrorCode.SCIP_INVALID),
+        (index(document("../../etc/passwd", [])), ErrorCode.SCIP_INVALID),
+        (index(document("elsewhere.py", [])), ErrorCode.SCIP_INVALID),
+        (packed(INDEX + b"\x1a\x00" * UNPACKED_BYTES_MAX), ErrorCode.PAYLOAD_TOO_LARGE),
+    ],
+    ids=["empty", "no protobuf", "cut off", "gzip cut off", "no gzip", "outside", "not indexed", "bomb"],
+)
+async def test_what_cannot_be_taken_is_told_why_and_leaves_nothing(scip, data, code) -> None:
+    assert (await refused(scip, data)).code is code
+    assert not await objects(scip, names.OBJECTS_CLAIMS)
+
+
+async def test_of_no_indexed_file_it_is_said_what_was_left_out(scip) -> None:
+    error = await refused(scip, index(*parcels("parcels/")))
+    assert error.body.details["left_out"] == {"not_indexed": 3}
+    assert "root" in error.body.next_action
+
+
+async def test_an_unknown_repository_is_told_which_exist(scip) -> None:
+    error = await refused(scip, INDEX, repo="acme/nothing")
+    assert error.code is ErrorCode.REPO_NOT_FOUND
+    assert error.body.details["repositories"] == [NAME]
+
+
+async def test_a_repository_of_another_tenant_is_unknown(scip) -> None:
+    error = await refused(scip, INDEX, tenant="other")
+    assert error.code is ErrorCode.REPO_NOT_FOUND
+    assert error.body.details["repositories"] == []
+
+
+async def test_a_commit_that_was_never_indexed_is_told_which_were(scip) -> None:
+    error = await refused(scip, INDEX, 3)
+    assert error.code is ErrorCode.REF_NOT_FOUND
+    assert error.body.details["commits"] == [COMMITS[1]]
+
+
+async def test_a_commit_with_uncommitted_changes_or_of_a_failed_import_is_not_indexed(scip) -> None:
+    await scip.serves(2, dirty=True)
+    await scip.ended(3, JobState.FAILED)
+    for version in (2, 3):
+        assert (await refused(scip, INDEX, version)).code is ErrorCode.REF_NOT_FOUND
+
+
+async def test_a_root_that_leaves_the_repository_is_refused(scip) -> None:
+    assert (await refused(scip, INDEX, root="../parcels")).code is ErrorCode.INVALID_PATH

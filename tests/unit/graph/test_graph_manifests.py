@@ -1,0 +1,238 @@
+"""What manifests say, and what follows of it for imports between packages and repositories."""
+
+import json
+
+import pytest
+from graph_files import facts_of
+
+from prism_graph import manifests
+from prism_graph.manifests import Packages, Provider, is_manifest, read_manifest
+from prism_graph.program import Program
+from prism_graph.resolution import edges
+
+PYPROJECT = """
+[project]
+name = "Acme.Parcels"
+dependencies = ["acme_rates[fast]>=1; python_version > '3'", "httpx"]
+optional-dependencies.web = ["flask"]
+[dependency-groups]
+dev = ["pytest>=9", {include-group = "web"}]
+"""
+POETRY = '[tool.poetry]\nname = "parcels"\n[tool.poetry.dependencies]\npython = "^3.11"\nrates = "1"\n[tool.poetry.group.dev.dependencies]\npytest = "9"\n'
+SETUP = "[metadata]\nname = parcels\n[options]\ninstall_requires =\n    rates>=1\n    httpx\n[options.extras_require]\nweb = flask\n"
+GO_MOD = "module example.org/acme/parcels\n\ngo 1.22\n\nrequire example.org/acme/rates v1.2.0\n\nrequire (\n\texample.org/acme/units/v2 v2.0.0 // indirect\n)\n"
+CARGO = '[package]\nname = "acme-parcels"\n[dependencies]\nacme-rates = { path = "../rates" }\n[target."cfg(unix)".dependencies]\nlibc = "1"\n[dev-dependencies]\nproptest = "1"\n'
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><parent><groupId>acme</groupId></parent>
+<artifactId>parcels</artifactId><dependencies><dependency><groupId>${project.groupId}</groupId>
+<artifactId>rates</artifactId></dependency></dependencies></project>"""
+PACKAGE = {
+    "name": "@acme/parcels",
+    "main": "./dist/index.js",
+    "dependencies": {"@acme/rates": "workspace:*"},
+    "devDependencies": {"vitest": "1"},
+    "exports": {".": {"import": "./dist/index.mjs"}, "./depot": "./dist/depot.js"},
+}
+COMPOSER = {
+    "name": "acme/parcels",
+    "require": {"acme/rates": "^1"},
+    "autoload": {"psr-4": {"Acme\\Parcels\\": "src/"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name", "depends"),
+    [
+        ("pyproject.toml", PYPROJECT, "acme-parcels", {"acme-rates", "httpx", "flask", "pytest"}),
+        ("pyproject.toml", POETRY, "parcels", {"python", "rates", "pytest"}),
+        ("setup.cfg", SETUP, "parcels", {"rates", "httpx", "flask"}),
+        ("requirements.txt", "# ours\nacme_rates==1\n-r more.txt\n", "", {"acme-rates"}),
+        ("go.mod", GO_MOD, "example.org/acme/parcels", {"example.org/acme/rates", "example.org/acme/units/v2"}),
+        ("Cargo.toml", CARGO, "acme_parcels", {"acme_rates", "libc", "proptest"}),
+        ("pom.xml", POM, "acme:parcels", {"acme:rates"}),
+        ("package.json", json.dumps(PACKAGE), "@acme/parcels", {"@acme/rates", "vitest"}),
+        ("composer.json", json.dumps(COMPOSER), "acme/parcels", {"acme/rates"}),
+    ],
+)  # fmt: skip
+def test_a_manifest_says_what_it_provides_and_what_it_depends_on(path, text, name, depends) -> None:
+    found = read_manifest(f"packages/parcels/{path}", text)
+    assert found
+    assert (found.folder, found.name, found.depends) == ("packages/parcels", name, depends)
+
+
+# Of requirements.txt any line may be the name of a package.
+@pytest.mark.parametrize("path", sorted(manifests._READERS.keys() - {"requirements.txt"}))
+@pytest.mark.parametrize(
+    "text",
+    ["[", "{", "[]", "null", "<a", '{"name": 3, "dependencies": 4, "require": 5, "exports": 6}', "[project]\ndependencies = 3\n", "[" * 100_000, '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "\0"],
+)  # fmt: skip
+def test_a_manifest_that_cannot_be_read_says_nothing_and_harms_nobody(path, text) -> None:
+    found = read_manifest(path, text)
+    assert found is None or not found.depends
+
+
+def test_a_manifest_at_the_limit_is_read_and_one_past_it_is_not(monkeypatch) -> None:
+    monkeypatch.setattr(manifests, "TEXT_CHARS_MAX", len(CARGO))
+    assert read_manifest("Cargo.toml", CARGO)
+    assert read_manifest("Cargo.toml", CARGO + " ") is None
+    monkeypatch.setattr(manifests, "NAMES_MAX", 3)
+    assert read_manifest("Cargo.toml", CARGO)
+    monkeypatch.setattr(manifests, "NAMES_MAX", 2)
+    assert read_manifest("Cargo.toml", CARGO) is None
+
+
+def test_manifests_are_known_by_their_names() -> None:
+    assert is_manifest("a/package.json")
+    assert not is_manifest("a/package-lock.json")
+    assert read_manifest("README.md", "") is None
+
+
+def told(*repositories: dict[str, str]) -> set[str]:
+    """Every edge that leaves a file for another one, as `repository:path -> repository:path strategy`."""
+    program_files, providers = [], []
+    for number, files in enumerate(repositories):
+        scope = f"r{number}/base"
+        for path, text in files.items():
+            manifest = read_manifest(path, text)
+            if manifest:
+                providers.append(Provider(scope, "parcels", manifest))
+            else:
+                program_files.append(facts_of(path, text, scope))
+    program = Program(packages=Packages(providers))
+    for file in program_files:
+        program.add(file)
+    names = {file.id: f"{file.scope[1]}:{file.path}" for file in program_files}
+    return {
+        f"{names[file.id]} -> {names[edge.target.file]} {edge.strategy}"
+        f"{'?' if edge.status == 'candidate' else ''}"
+        for file in program_files
+        for edge in edges(program, file)
+        if edge.target.file != file.id
+    }
+
+
+def project(name: str, *depends: str) -> str:
+    return f'[project]\nname = "{name}"\ndependencies = {json.dumps(depends)}\n'
+
+
+def package(name: str, **more: object) -> str:
+    return json.dumps({"name": name} | more)
+
+
+RATES_PY = {"pyproject.toml": project("acme-rates"), "src/acme_rates/zones.py": "def rate(): ...\n"}
+USER_PY = {"app/user.py": "from acme_rates.zones import rate\nrate()\n"}
+
+
+def test_what_a_repository_depends_on_is_resolved_in_the_one_that_provides_it() -> None:
+    found = told(RATES_PY, USER_PY | {"pyproject.toml": project("app", "acme-rates>=1")})
+    assert found == {"1:app/user.py -> 0:src/acme_rates/zones.py package"}
+
+
+@pytest.mark.parametrize("manifest", [{}, {"pyproject.toml": project("app", "other")}])
+def test_without_the_dependency_the_other_repository_is_a_candidate(manifest) -> None:
+    found = told(RATES_PY, USER_PY | manifest)
+    assert found
+    assert all(edge.endswith("?") for edge in found)
+
+
+def test_a_name_alone_makes_no_dependency() -> None:
+    provider = {"package.json": package("rates"), "src/index.ts": "export function rate() {}\n"}
+    user = {"package.json": package("app"), "user.ts": "import { rate } from 'rates';\nrate();\n"}
+    assert not any(edge.endswith("package") for edge in told(provider, user))
+
+
+def test_without_the_provider_the_other_repository_is_a_candidate() -> None:
+    unnamed = {path: text for path, text in RATES_PY.items() if path.endswith(".py")}
+    found = told(unnamed, USER_PY | {"pyproject.toml": project("app", "acme-rates")})
+    assert found
+    assert all(edge.endswith("?") for edge in found)
+
+
+def test_of_two_repositories_that_provide_a_package_none_is_sure() -> None:
+    found = told(RATES_PY, USER_PY | {"pyproject.toml": project("app", "acme-rates")}, RATES_PY)
+    assert found
+    assert all(edge.endswith("?") for edge in found)
+
+
+def test_what_the_repository_has_itself_goes_before_what_it_depends_on() -> None:
+    own = {"src/acme_rates/zones.py": "def rate(): ...\n", "pyproject.toml": project("app", "acme-rates")}
+    assert told(RATES_PY, USER_PY | own) == {"1:app/user.py -> 1:src/acme_rates/zones.py import"}
+
+
+def test_a_file_outside_of_the_folder_of_the_package_is_not_of_it() -> None:
+    provider = {
+        "rates/pyproject.toml": project("acme-rates"),
+        "other/acme_rates/zones.py": "def rate(): ...\n",
+    }
+    found = told(provider, USER_PY | {"pyproject.toml": project("app", "acme-rates")})
+    assert all(edge.endswith("?") for edge in found)
+
+
+@pytest.mark.parametrize(
+    ("provider", "user", "home"),
+    [
+        pytest.param(
+            {"package.json": package("@acme/rates"), "src/index.ts": "export function rate() {}\n"},
+            {"package.json": package("app", dependencies={"@acme/rates": "1"}), "user.ts": "import { rate } from '@acme/rates';\nrate();\n"},
+            "src/index.ts",
+            id="npm",
+        ),
+        pytest.param(
+            {"package.json": package("rates", exports={"./zones": "./dist/deep/zones.mjs"}), "src/deep/zones.ts": "export function rate() {}\n"},
+            {"package.json": package("app", dependencies={"rates": "1"}), "user.ts": "import { rate } from 'rates/zones';\nrate();\n"},
+            "src/deep/zones.ts",
+            id="npm: a path that is exported",
+        ),
+        pytest.param(
+            {"go.mod": "module go.acme.example/rates\n", "zones/zones.go": "package zones\nfunc Rate() {}\n"},
+            {"go.mod": "module go.acme.example/app\nrequire go.acme.example/rates v1.0.0\n", "user.go": 'package app\nimport "go.acme.example/rates/zones"\nfunc f() { zones.Rate() }\n'},
+            "zones/zones.go",
+            id="go",
+        ),
+        pytest.param(
+            {"go.mod": "module go.acme.example/rates\n", "rate.go": "package rates\nfunc Rate() {}\n"},
+            {"go.mod": "module go.acme.example/app\nrequire go.acme.example/rates v1.0.0\n", "user.go": 'package app\nimport "go.acme.example/rates"\nfunc f() { rates.Rate() }\n'},
+            "rate.go",
+            id="go: the package of the root",
+        ),
+        pytest.param(
+            {"Cargo.toml": '[package]\nname = "acme-rates"\n', "src/zones.rs": "pub fn rate() {}\n"},
+            {"Cargo.toml": '[package]\nname = "app"\n[dependencies]\nacme-rates = "1"\n', "src/user.rs": "use acme_rates::zones::rate;\nfn f() { rate(); }\n"},
+            "src/zones.rs",
+            id="rust",
+        ),
+        pytest.param(
+            {"Cargo.toml": '[package]\nname = "acme-rates"\n', "src/lib.rs": "pub fn rate() {}\n"},
+            {"Cargo.toml": '[package]\nname = "app"\n[dependencies]\nacme-rates = "1"\n', "src/user.rs": "use acme_rates::rate;\nfn f() { rate(); }\n"},
+            "src/lib.rs",
+            id="rust: the root of a crate",
+        ),
+        pytest.param(
+            {"pom.xml": POM.replace(">rates<", ">units<").replace(">parcels<", ">rates<"), "src/main/java/acme/rates/Zone.java": "package acme.rates;\npublic class Zone { public static int rate() { return 1; } }\n"},
+            {"pom.xml": POM, "src/main/java/acme/app/User.java": "package acme.app;\nimport acme.rates.Zone;\nclass User { int f() { return Zone.rate(); } }\n"},
+            "src/main/java/acme/rates/Zone.java",
+            id="java",
+        ),
+        pytest.param(
+            {"composer.json": json.dumps(COMPOSER), "src/Zones/Zone.php": "<?php\nnamespace Acme\\Parcels\\Zones;\nclass Zone { public static function rate() {} }\n"},
+            {"composer.json": json.dumps({"name": "acme/app", "require": {"acme/parcels": "1"}}), "app/User.php": "<?php\nuse Acme\\Parcels\\Zones\\Zone;\nfunction f() { return Zone::rate(); }\n"},
+            "src/Zones/Zone.php",
+            id="php",
+        ),
+    ],
+)  # fmt: skip
+def test_other_ecosystems(provider, user, home) -> None:
+    path = next(path for path in user if path.rpartition("/")[2].lower().startswith("user"))
+    assert f"1:{path} -> 0:{home} package" in told(provider, user)
+
+
+def test_packages_of_one_repository_know_each_other_by_their_names() -> None:
+    files = {
+        "packages/rates/package.json": package("@acme/rates", main="dist/main.js"),
+        "packages/rates/src/main.ts": "export { rate } from './zones';\n",
+        "packages/rates/src/zones.ts": "export function rate() {}\n",
+        "packages/app/user.ts": "import { rate } from '@acme/rates';\nrate();\n",
+    }
+    assert {
+        "0:packages/app/user.ts -> 0:packages/rates/src/zones.ts import",
+        "0:packages/app/user.ts -> 0:packages/rates/src/main.ts import",
+    } <= told(files)

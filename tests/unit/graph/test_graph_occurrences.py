@@ -1,0 +1,142 @@
+"""What a compiler's index says goes before the rules, as long as the files are the same."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from graph_files import facts_of
+from scip_files import FEE_RATE, FILES, STANDARD, ZONE, ZONE_RATE, At, define, document, own, parcels
+
+from prism_contracts.rpc import ManifestEntry
+from prism_graph.facts import FileFacts
+from prism_graph.occurrences import Columns, OccurrenceIndex, Occurrences
+from prism_graph.program import Program
+from prism_graph.resolution import edges, implementations
+from prism_ingest.core.occurrences import take
+from prism_scip.scip_pb2 import Document
+
+DEPOT = "parcels/depot.py"
+GUESSED = {"name? parcels/rates.py Zone.rate", "name? parcels/fees.py Fee.rate"}
+
+
+def facts(path: str, text: str, scope: str = "r/base") -> FileFacts:
+    return replace(
+        facts_of(path, text, scope), id=path if scope == "r/base" else f"{scope}:{path}", blob=text
+    )
+
+
+def occurrences(documents: Sequence[Document], files: dict[str, str]) -> Occurrences:
+    entries = [
+        ManifestEntry(path=path, blob=text, generation="g", status="indexed") for path, text in files.items()
+    ]
+    columns = take(lambda: iter(documents), entries, 1, "").columns
+    return Occurrences([OccurrenceIndex(Columns.unpacked(columns.packed()), lambda path: path)])
+
+
+def told(
+    documents: Sequence[Document], files: dict[str, str], changed: Sequence[FileFacts] = (), path: str = DEPOT
+) -> set[str]:
+    """The edges of a file as `strategy path symbol`, candidates with a question mark."""
+    program = Program(occurrences(documents, files))
+    known = {name: facts(name, text) for name, text in files.items()} | {one.path: one for one in changed}
+    for one in known.values():
+        program.add(one)
+    return {
+        f"{edge.strategy}{'?' if edge.status == 'candidate' else ''} "
+        f"{program.units[edge.target.file].file.path} {program.definition(edge.target).qualified_name}"
+        for edge in edges(program, known[path])
+        if edge.target.symbol >= 0
+    }
+
+
+def test_without_an_index_a_name_is_all_there_is() -> None:
+    assert told([], FILES) == GUESSED
+
+
+def test_what_an_index_says_is_resolved() -> None:
+    assert told(parcels(), FILES) == {"scip parcels/rates.py Zone.rate"}
+
+
+@pytest.mark.parametrize("path", ["parcels/depot.py", "parcels/rates.py"])
+def test_of_a_file_that_changed_since_the_rules_are_asked(path) -> None:
+    changed = facts(path, "\n" + FILES[path])
+    assert told(parcels(), FILES, [changed]) == GUESSED
+
+
+def test_a_change_of_another_file_changes_nothing() -> None:
+    changed = facts("parcels/fees.py", "\n" + FILES["parcels/fees.py"])
+    assert told(parcels(), FILES, [changed]) == {"scip parcels/rates.py Zone.rate"}
+
+
+def test_what_an_index_knows_to_be_outside_is_no_edge() -> None:
+    outside = document(DEPOT, [At(STANDARD + "book/rate().", 1, 16, 20)])
+    assert told([*parcels()[:2], outside], FILES) == set()
+
+
+def test_what_is_defined_where_no_symbol_is_is_no_edge() -> None:
+    parameter = own("`parcels.depot`/price().(rate)")
+    here = document(DEPOT, [define(parameter, 0, 10, 14), At(parameter, 1, 16, 20)])
+    assert told([*parcels()[:2], here], FILES) == set()
+
+
+def test_what_an_index_says_goes_before_what_the_rules_find() -> None:
+    files = FILES | {DEPOT: "from .fees import Fee\nFee().rate()\n"}
+    assert "receiver_type parcels/fees.py Fee.rate" in told([], files)
+    found = told([*parcels()[:2], document(DEPOT, [At(ZONE_RATE, 1, 6, 10)])], files)
+    assert "scip parcels/rates.py Zone.rate" in found
+    assert "receiver_type parcels/fees.py Fee.rate" not in found
+
+
+def test_an_import_is_known_by_the_name_that_it_gives() -> None:
+    files = FILES | {DEPOT: "from far import Zone as Area\nArea()\n"}
+    here = document(DEPOT, [At(ZONE, 0, 16, 20), At(ZONE, 1, 0, 4)])
+    assert told([*parcels()[:2], here], files) == {"scip parcels/rates.py Zone"}
+
+
+def test_a_constructor_that_is_called_by_the_name_of_its_class_is_the_class() -> None:
+    java = "class Zone {\n  Zone(int n) {}\n}\n"
+    files = {"Zone.java": java, "User.java": "class User {\n  Object f() { return new Zone(1); }\n}\n"}
+    made = own("Zone#`<init>`().")
+    index = [
+        document("Zone.java", [define(own("Zone#"), 0, 6, 10), define(made, 1, 2, 6)]),
+        document("User.java", [At(made, 1, 26, 30)]),
+    ]
+    assert told(index, files, path="User.java") == {"scip Zone.java Zone"}
+
+
+def test_what_implements_without_saying_so_is_told() -> None:
+    files = {
+        "a.go": "package a\ntype Weigher interface {\n\tWeigh() int\n}\n",
+        "b.go": "package a\ntype Depot struct{}\n\nfunc (d *Depot) Weigh() int { return 1 }\n",
+    }
+    weigher, depot = own("Weigher#"), own("Depot#")
+    index = [
+        document("a.go", [define(weigher, 1, 5, 12)]),
+        document("b.go", [define(depot, 1, 5, 10)], [(depot, weigher)]),
+    ]
+    program = Program(occurrences(index, files))
+    known = {path: facts(path, text) for path, text in files.items()}
+    for one in known.values():
+        program.add(one)
+    ((reference, places),) = implementations(program, known["b.go"])
+    assert (reference.name, reference.line, reference.kind) == ("Weigher", 2, "implements")
+    assert [program.definition(place).name for place in places] == ["Weigher"]
+    assert known["b.go"].symbols[reference.symbol].name == "Depot"
+
+
+def test_definitions_of_a_file_that_is_not_read_are_elsewhere() -> None:
+    program = Program(occurrences(parcels(), FILES))
+    user, fees = facts(DEPOT, FILES[DEPOT]), facts("parcels/fees.py", FILES["parcels/fees.py"])
+    program.add(user)
+    program.add(fees)
+    assert list(edges(program, user)) == []
+
+
+def test_two_indexes_of_a_file_are_told_together() -> None:
+    both = Occurrences(
+        [*occurrences(parcels(), FILES)._indexes, *occurrences([*parcels()[:2], document(DEPOT, [At(FEE_RATE, 1, 16, 20)])], FILES)._indexes]
+    )  # fmt: skip
+    found = both.find(DEPOT, FILES[DEPOT], 2, "rate")
+    assert found
+    assert {spot.file for spot in found} == {"parcels/rates.py", "parcels/fees.py"}
+    assert both.find(DEPOT, FILES[DEPOT], 1, "rate") is None

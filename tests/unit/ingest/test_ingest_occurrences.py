@@ -1,0 +1,200 @@
+"""What is taken from SCIP indexes: of which files, and what of their names."""
+
+from collections.abc import Iterator
+
+import pytest
+from scip_files import FEE_RATE, FILES, STANDARD, ZONE, ZONE_RATE, At, define, document, own, parcels
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import ManifestEntry
+from prism_graph.occurrences import Columns, OccurrenceIndex
+from prism_ingest.core import occurrences as taking
+from prism_ingest.core.occurrences import Taken, take
+from prism_scip.scip_pb2 import Document, Occurrence, PositionEncoding, SymbolRole
+
+DEPOT = "parcels/depot.py"
+
+
+def entry(path: str, version: int = 1) -> ManifestEntry:
+    return ManifestEntry(path=path, blob=f"blob of {path}", generation="g", status="indexed", version=version)
+
+
+def taken(
+    documents: list[Document], paths: list[str] | None = None, root: str = "", version: int = 1
+) -> Taken:
+    if paths is None:
+        paths = [*FILES]
+    return take(lambda: iter(documents), [entry(path) for path in paths], version, root)
+
+
+def uses(found: Taken, path: str) -> dict[tuple[int, str], list[str]]:
+    """Where what a file uses is defined, as `path:line name`; through the packed form."""
+    columns = Columns.unpacked(found.columns.packed())
+    index = OccurrenceIndex(columns, lambda path: path)
+    places = {(line, name) for line in columns.use_line.tolist() for name in columns.names}
+    told = {place: index.find(path, f"blob of {path}", *place) for place in places}
+    return {
+        place: [f"{spot.file}:{spot.line} {spot.name}" for spot in spots]
+        for place, spots in told.items()
+        if spots is not None
+    }
+
+
+def of_depot(*places: At, **fields: object) -> dict[tuple[int, str], list[str]]:
+    """What is told of a file that has occurrences beside those that define."""
+    return uses(taken([*parcels()[:2], document(DEPOT, places, **fields)]), DEPOT)
+
+
+def test_a_use_leads_to_its_definition_with_lines_from_one() -> None:
+    assert uses(taken(list(parcels())), DEPOT) == {(2, "rate"): ["parcels/rates.py:2 rate"]}
+
+
+def test_nothing_is_told_of_another_content() -> None:
+    index = OccurrenceIndex(taken(list(parcels())).columns, lambda path: path)
+    assert index.find(DEPOT, "another blob", 2, "rate") is None
+
+
+def test_a_document_may_come_before_what_it_uses() -> None:
+    assert uses(taken([*reversed(parcels())]), DEPOT) == {(2, "rate"): ["parcels/rates.py:2 rate"]}
+
+
+def test_what_another_package_defines_is_known_to_be_outside() -> None:
+    assert of_depot(At(STANDARD + "json/dumps().", 4, 0, 5)) == {(5, "dumps"): []}
+
+
+def test_of_what_the_own_package_should_define_and_does_not_nothing_is_told() -> None:
+    assert of_depot(At(own("generated/dumps()."), 4, 0, 5)) == {}
+    assert of_depot(At("scip-python python parcels 2.0 generated/dumps().", 4, 0, 5)) == {}
+
+
+def test_definitions_and_announcements_are_no_uses() -> None:
+    announced = At(ZONE_RATE, 4, 0, 4, SymbolRole.ForwardDefinition)
+    assert of_depot(define(own("depot/price()."), 0, 4, 9), announced) == {}
+
+
+def test_two_uses_on_a_line_are_told_if_they_mean_the_same() -> None:
+    assert of_depot(At(ZONE_RATE, 1, 0, 4), At(ZONE_RATE, 1, 9, 13))
+    assert of_depot(At(ZONE_RATE, 1, 0, 4), At(FEE_RATE, 1, 9, 13)) == {}
+
+
+def test_a_name_of_the_function_on_the_same_line_hides_a_use() -> None:
+    assert of_depot(At(ZONE_RATE, 1, 0, 4), At("local 1", 1, 6, 10)) == {}
+    assert of_depot(At(ZONE_RATE, 1, 0, 4), At("local 1", 1, 6, 11))
+    assert of_depot(At(ZONE_RATE, 1, 0, 4), At("local 1", 2, 6, 10))
+
+
+def test_a_use_of_which_nothing_is_told_hides_one_of_the_same_name() -> None:
+    generated = own("generated/rate().")
+    assert of_depot(At(ZONE_RATE, 1, 0, 4), At(generated, 1, 9, 13)) == {}
+
+
+def test_two_symbols_at_one_place_are_both_meant() -> None:
+    both = of_depot(At(ZONE_RATE, 1, 0, 4), At(FEE_RATE, 1, 0, 4))
+    assert both == {(2, "rate"): ["parcels/rates.py:2 rate", "parcels/fees.py:2 rate"]}
+
+
+def test_a_constructor_is_used_by_the_name_of_its_class_where_that_is_written() -> None:
+    made = own("`parcels.rates`/Zone#`<init>`().")
+    files = [document("parcels/rates.py", [define(ZONE, 0, 6, 10), define(made, 1, 8, 12)])]
+    found = uses(taken([*files, document(DEPOT, [At(made, 3, 0, 4)])]), DEPOT)
+    assert found == {(4, "Zone"): ["parcels/rates.py:2 Zone"]}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "width"),
+    [
+        (PositionEncoding.UTF8CodeUnitOffsetFromLineStart, 8),
+        (PositionEncoding.UTF16CodeUnitOffsetFromLineStart, 6),
+        (PositionEncoding.UTF32CodeUnitOffsetFromLineStart, 5),
+        (PositionEncoding.UnspecifiedPositionEncoding, 6),
+    ],
+)
+def test_widths_are_counted_as_the_document_says(encoding, width) -> None:
+    made = own("`parcels.rates`/`Zone\U0001d6fc`#`<init>`().")
+    defining = document("parcels/rates.py", [define(made, 1, 8, 8 + width)], encoding=encoding)
+    found = uses(taken([defining, document(DEPOT, [At(made, 3, 0, width)], encoding=encoding)]), DEPOT)
+    assert found == {(4, "Zone\U0001d6fc"): ["parcels/rates.py:2 Zone\U0001d6fc"]}
+
+
+@pytest.mark.parametrize(
+    "range_", [[], [1], [1, 2], [-1, 0, 4], [1, 4, 0], [1, -1, 4], [2, 0, 1, 4], [1, 2, 3, 4, 5]]
+)
+def test_places_that_no_text_has_are_counted_and_left_out(range_) -> None:
+    broken = Document(relative_path=DEPOT, occurrences=[Occurrence(range=range_, symbol=ZONE_RATE)])
+    found = taken([*parcels()[:2], broken])
+    assert found.unreadable == 1
+    assert uses(found, DEPOT) == {}
+
+
+def test_what_is_not_taken_is_said_with_the_reason() -> None:
+    documents = [
+        document("../secret.py", [define(ZONE, 0, 6, 10)]),
+        document("/etc/passwd", []),
+        document("generated.py", []),
+        *parcels(),
+        document(DEPOT, []),
+    ]
+    found = taken(documents)
+    assert found.documents == len(documents)
+    assert dict(found.left_out) == {"outside": 2, "not_indexed": 1, "repeated": 1}
+    assert ("../secret.py", "outside") in found.examples
+    assert list(found.columns.paths) == list(FILES)
+
+
+def test_of_a_file_that_changed_since_nothing_is_told_nor_of_what_it_defines() -> None:
+    entries = [entry("parcels/rates.py", version=3), entry(DEPOT, version=2)]
+    found = take(lambda: iter(parcels()), entries, 2, "")
+    assert found.left_out == {"changed": 1, "not_indexed": 1}
+    assert uses(found, DEPOT) == {}
+
+
+def test_paths_begin_at_the_root() -> None:
+    found = taken(list(parcels("parcels/")), root="parcels")
+    assert uses(found, DEPOT) == {(2, "rate"): ["parcels/rates.py:2 rate"]}
+    assert taken(list(parcels("parcels/"))).left_out == {"not_indexed": 3}
+    assert taken([document("../rates.py", [])], root="parcels").left_out == {"outside": 1}
+
+
+def test_what_a_definition_implements_is_told_where_it_stands() -> None:
+    files = [
+        *parcels()[:1],
+        document(
+            DEPOT, [define(own("depot/Yard#rate()."), 6, 4, 8)], [(own("depot/Yard#rate()."), ZONE_RATE)]
+        ),
+    ]
+    index = OccurrenceIndex(taken(files).columns, lambda path: path)
+    (found,) = index.implementations(DEPOT, f"blob of {DEPOT}")
+    assert (found.line, found.name) == (7, "rate")
+    assert [(spot.file, spot.line) for spot in found.implemented] == [("parcels/rates.py", 2)]
+    assert index.implementing("parcels/rates.py") == {DEPOT}
+    assert index.implementing(DEPOT) == set()
+
+
+def test_what_is_defined_in_too_many_places_is_not_told() -> None:
+    for count, is_told in ((taking.SPOTS_MAX, True), (taking.SPOTS_MAX + 1, False)):
+        defining = document("parcels/rates.py", [define(ZONE_RATE, line, 8, 12) for line in range(count)])
+        found = uses(taken([defining, parcels()[2]]), DEPOT)
+        assert bool(found) is is_told
+
+
+def test_an_index_at_the_limit_is_taken_and_one_past_it_is_not(monkeypatch) -> None:
+    monkeypatch.setattr(taking, "ROWS_MAX", 3)
+    taken(list(parcels()))
+    monkeypatch.setattr(taking, "ROWS_MAX", 2)
+    with pytest.raises(PrismError) as error:
+        taken(list(parcels()))
+    assert error.value.code is ErrorCode.PAYLOAD_TOO_LARGE
+
+
+def test_documents_are_read_one_at_a_time() -> None:
+    alive = 0
+
+    def begin() -> Iterator[Document]:
+        nonlocal alive
+        for one in parcels():
+            alive += 1
+            yield one
+            alive -= 1
+
+    take(begin, [entry(path) for path in FILES], 1, "")
+    assert alive == 0
