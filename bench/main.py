@@ -6,12 +6,13 @@ longer and leaves CPU seconds as they are, so both are told.
 
 import argparse
 import asyncio
+import os
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from bench import measure_index, measure_peers, measure_search
+from bench import measure_index, measure_peers, measure_push, measure_search
 from bench.corpus import Corpus, make_corpus
 from bench.machine import load, machine_facts, yardstick_ms
 from bench.report import Peers, Questions, Results, show, write_json
@@ -37,6 +38,7 @@ def main() -> None:
 
 def run(folder: Path, options: argparse.Namespace) -> Results:
     """Two stacks, one after the other: a corpus for questions, then one for indexing."""
+    os.environ.update(measure_push.SETTINGS)
     load_before, yardstick_before = load(), yardstick_ms()
     _say(f"corpus of {options.question_files:,} files, and its stack")
     library = make_corpus(folder / "library", options.question_files)
@@ -53,7 +55,7 @@ def run(folder: Path, options: argparse.Namespace) -> Results:
     with running_stack(folder / "data") as stack:
         time.sleep(options.rest)
         yardsticks = [yardstick_before, yardstick_ms()]
-        index, no_op, edits = asyncio.run(_index(stack, corpus, options))
+        index, no_op, edits, pushes = asyncio.run(_index(stack, corpus, options))
         restarts += stack.restarts()
     return Results(
         machine=machine_facts(),
@@ -65,6 +67,7 @@ def run(folder: Path, options: argparse.Namespace) -> Results:
         index=index,
         no_op=no_op,
         edits=edits,
+        pushes=pushes,
         asked=asked,
         peers=peers,
     )
@@ -84,14 +87,16 @@ async def _ask(stack: Stack, corpus: Corpus, options: argparse.Namespace) -> Que
 
 async def _index(
     stack: Stack, corpus: Corpus, options: argparse.Namespace
-) -> tuple[measure_index.FirstIndex, measure_index.NoOp, measure_index.Edits]:
+) -> tuple[measure_index.FirstIndex, measure_index.NoOp, measure_index.Edits, measure_push.Pushes]:
     _say("  first index")
     index = await measure_index.first_index(stack, corpus)
     _say("  no-op reindex")
     no_op = await measure_index.no_op(stack, corpus)
     _say("  edits")
     edits = await measure_index.edits(stack, corpus, options.edits, SEED)
-    return index, no_op, edits
+    _say("  pushes")
+    pushes = await measure_push.pushes(stack, corpus, options.edits, SEED)
+    return index, no_op, edits, pushes
 
 
 def _options() -> argparse.Namespace:
@@ -105,7 +110,9 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--questions", type=int, default=200, help="questions of one client (default 200)")
     parser.add_argument("--clients", type=int, default=16, help="clients at once (default 16)")
-    parser.add_argument("--edits", type=int, default=20, help="files that are changed (default 20)")
+    parser.add_argument(
+        "--edits", type=int, default=20, help="files that are changed, and pushes (default 20)"
+    )
     parser.add_argument("--rest", type=float, default=5.0, help="seconds of rest before the first look")
     parser.add_argument("--out", type=Path, default=LATEST, help="where the JSON goes")
     return parser.parse_args()

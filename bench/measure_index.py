@@ -78,7 +78,7 @@ async def index_folder(prism: Prism, folder: Path, repo: str = REPO) -> Job:
     """What `prism index --wait` does: look at the folder, send what is wanted, wait for the end."""
     with await asyncio.to_thread(snapshot_folder, folder) as snapshot:
         job = (await upload(prism, snapshot, repo, _Unseen())).job
-    return await _until_final(prism, job)
+    return await until_final(prism, job)
 
 
 async def first_index(stack: Stack, corpus: Corpus) -> FirstIndex:
@@ -118,21 +118,26 @@ async def edits(stack: Stack, corpus: Corpus, count: int, seed: int) -> Edits:
 
 
 async def _edit(prism: Prism, corpus: Corpus, path: str, number: int) -> _EditTimes:
-    # A word that nothing else shares a part with.
-    name = "".join(random.Random(number).choices(string.ascii_lowercase, k=MARKER_CHARS))
+    name = marker(number)
     with (corpus.folder / path).open("a") as file:
         file.write(f"\n\ndef {name}():\n    return {number}\n")
     saved = time.perf_counter()
     with await asyncio.to_thread(snapshot_folder, corpus.folder) as snapshot:
         posted = time.perf_counter()
         sent = await upload(prism, snapshot, REPO, _Unseen())
-    await _until_hit(prism, name, path)
+    await until_hit(prism, name, path)
     hit = time.perf_counter()
-    await _until_final(prism, sent.job)
+    await until_final(prism, sent.job)
     return _EditTimes(hit - saved, hit - posted, time.perf_counter() - saved)
 
 
-async def _until_hit(prism: Prism, name: str, path: str) -> None:
+def marker(number: int) -> str:
+    """A word that nothing else shares a part with."""
+    return "".join(random.Random(number).choices(string.ascii_lowercase, k=MARKER_CHARS))
+
+
+async def until_hit(prism: Prism, name: str, path: str) -> None:
+    """Ask for a word until the file that has it is found."""
     deadline = time.monotonic() + HIT_SECONDS_MAX
     while time.monotonic() < deadline:
         found = (await prism.search(name, REPO, HITS)).results
@@ -142,7 +147,8 @@ async def _until_hit(prism: Prism, name: str, path: str) -> None:
     raise TimeoutError(f"{path} was not found by {name} within {HIT_SECONDS_MAX:g} s")
 
 
-async def _until_final(prism: Prism, job: Job) -> Job:
+async def until_final(prism: Prism, job: Job) -> Job:
+    """Wait for the end of a job. Raises RuntimeError if it is a bad one."""
     while job.state not in FINAL_STATES:
         await asyncio.sleep(POLL_S)
         job = await prism.job(job.job)

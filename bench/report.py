@@ -11,6 +11,7 @@ from rich.text import Text
 
 from bench.measure_index import Edits, FirstIndex, NoOp
 from bench.measure_peers import Ripgrep, Semble
+from bench.measure_push import Pushes
 from bench.measure_search import Alone, Crowd, Parts
 from bench.spread import Spread
 
@@ -49,6 +50,7 @@ class Results:
     index: FirstIndex
     no_op: NoOp
     edits: Edits
+    pushes: Pushes
     asked: Questions
     peers: Peers
 
@@ -89,6 +91,7 @@ def rows(results: Results) -> list[Row]:
     return [
         *_index_rows(results.index),
         *_again_rows(results.no_op, results.edits),
+        *_push_rows(results.pushes),
         *_search_rows(results.asked),
         *_ripgrep_rows(results.peers.ripgrep, results.asked.alone),
         *_semble_rows(results.peers.semble, results.asked),
@@ -114,6 +117,17 @@ def _again_rows(no_op: NoOp, edits: Edits) -> list[Row]:
         Row("one file saved to found (the whole folder is looked at)", _p95(edits.saved_to_hit)),
         Row("  from the POST to found", _p95(edits.post_to_hit)),
         Row("  from saved to the job's end", _p95(edits.saved_to_done)),
+    ]  # fmt: skip
+
+
+def _push_rows(pushes: Pushes) -> list[Row]:
+    cpu, no_op_cpu = (
+        f", CPU of the stack {pushes.stack_cpu_s:.2f} s",
+        f", CPU of the stack {pushes.no_op_stack_cpu_s:.2f} s",
+    )
+    return [
+        Row(f"push of {pushes.files} files, webhook to searchable", _p95(pushes.searchable) + cpu, "p95 5 s", pushes.searchable.p95 <= 5_000),
+        Row("push without changes, webhook to served", _p95(pushes.no_op) + no_op_cpu, "1 s", pushes.no_op.p95 <= 1_000),
     ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ The same code gives the same pages, on every machine; a test compares them with 
 import inspect
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 
 import prometheus_client
 from faststream.nats.prometheus import NatsPrometheusMiddleware
+from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
@@ -31,13 +32,16 @@ from prism_embedder.settings import EmbedderSettings
 from prism_gateway.mcp.tool import AnyTool, Toolset
 from prism_gateway.mcp.toolsets import TOOLS
 from prism_gateway.settings import GatewaySettings
+from prism_gateway.webhooks.receiver import WebhookMetrics
 from prism_indexer.settings import IndexerSettings
+from prism_ingest.adapters.metrics import PollMetrics, PushMetrics
 from prism_ingest.adapters.scip import ScipMetrics
 from prism_ingest.settings import IngestSettings
 from prism_qdrant_local.metrics import Metrics
 from prism_qdrant_local.settings import QdrantLocalSettings
 from prism_qdrant_local.store import Store
 from prism_runtime.settings import ServiceSettings
+from prism_runtime.vault import VaultSettings
 from prism_search.adapters.answers import AnswerMetrics
 from prism_search.settings import SearchSettings
 from prism_store.settings import StoreSettings
@@ -74,6 +78,7 @@ PARTS = (
     Part("Every service", ServiceSettings, "All but the local store read these as well as their own."),
     Part("Gateway", GatewaySettings),
     Part("Ingest", IngestSettings),
+    Part("Gateway and ingest: secrets", VaultSettings),
     Part("Chunker", ChunkerSettings),
     Part("Embedder", EmbedderSettings),
     Part("Indexer", IndexerSettings),
@@ -146,6 +151,7 @@ def _default(field: FieldInfo) -> str:
 FACTS: dict[str, type[Message]] = {
     names.FILES_UPLOADED: events.FilesUploaded,
     names.CLONE_REQUESTED: events.CloneRequested,
+    names.PUSH_RECEIVED: events.PushReceived,
     names.FILE_CHANGED: events.FileChanged,
     names.FILE_REMOVED: events.FileRemoved,
     names.FILE_SKIPPED: events.FileSkipped,
@@ -182,6 +188,7 @@ REQUESTS: dict[str, tuple[type[Message], type[Message]]] = {
     names.RPC_POINT_COUNTS: (rpc.PointCountsRequest, rpc.PointCountsReply),
     names.RPC_OPEN_SNAPSHOT: (rpc.OpenSnapshotRequest, rpc.OpenSnapshotReply),
     names.RPC_STORE_SCIP: (rpc.StoreScipRequest, rpc.StoreScipReply),
+    names.RPC_EDIT: (rpc.EditRequest, rpc.JobReply),
     names.RPC_CLONE: (rpc.CloneRequest, rpc.JobReply),
     names.RPC_JOB: (rpc.JobRequest, rpc.JobReply),
     names.RPC_JOBS: (rpc.JobsRequest, rpc.JobsReply),
@@ -402,39 +409,41 @@ Of messages on NATS. `app_name` is `prism-<service>`; `handler` and `destination
 """
 
 
+SERVICE_METRICS: dict[str, tuple[Callable[[CollectorRegistry], object], ...]] = {
+    "Gateway": (WebhookMetrics,),
+    "Ingest": (PushMetrics, PollMetrics, ScipMetrics),
+    "Search": (AnswerMetrics,),
+}
+
+
 def metrics_page() -> str:
-    """What is exposed: by the bus, by ingest, by search, and by the local store."""
+    """What is exposed: by the bus, by services, and by the local store."""
     return (
         METRICS_HEAD
         + _table(("metric", "type", "labels", "meaning"), _bus_metrics())
-        + "\n## Ingest\n\n"
-        + _table(("metric", "type", "labels", "meaning"), _ingest_metrics())
-        + "\n## Search\n\n"
-        + _table(("metric", "type", "labels", "meaning"), _search_metrics())
+        + "".join(
+            f"\n## {service}\n\n{_table(('metric', 'type', 'labels', 'meaning'), _service_metrics(metrics))}"
+            for service, metrics in SERVICE_METRICS.items()
+        )
         + "\n## The local store\n\nNames are Qdrant's own where it has them.\n\n"
         + _table(("metric", "type", "labels", "meaning"), _store_metrics())
     )
 
 
 def _bus_metrics() -> list[tuple[str, ...]]:
-    registry = prometheus_client.CollectorRegistry()
+    registry = CollectorRegistry()
     NatsPrometheusMiddleware(registry=registry, app_name="prism")
     return _registered(registry)
 
 
-def _ingest_metrics() -> list[tuple[str, ...]]:
-    registry = prometheus_client.CollectorRegistry()
-    ScipMetrics(registry)
+def _service_metrics(metrics: Iterable[Callable[[CollectorRegistry], object]]) -> list[tuple[str, ...]]:
+    registry = CollectorRegistry()
+    for make in metrics:
+        make(registry)
     return _registered(registry)
 
 
-def _search_metrics() -> list[tuple[str, ...]]:
-    registry = prometheus_client.CollectorRegistry()
-    AnswerMetrics(registry)
-    return _registered(registry)
-
-
-def _registered(registry: prometheus_client.CollectorRegistry) -> list[tuple[str, ...]]:
+def _registered(registry: CollectorRegistry) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     # The client tells the labels of a metric nowhere else.
     collectors = cast("Iterable[Any]", registry._collector_to_names)  # noqa: SLF001

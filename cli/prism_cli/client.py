@@ -70,6 +70,10 @@ class Prism:
         answer = await self._ask("POST", f"{API}/repos", json={"url": url, "name": name, "ref": ref})
         return _job(answer)
 
+    async def keep_secrets(self, repo: str, secrets: dict[str, str]) -> None:
+        """Entrust the server with secrets of a repository; those left out stay as they are."""
+        await self._ask("PUT", f"{API}/repos/{repo}/secrets", json=secrets)
+
     async def open_snapshot(self, request: OpenSnapshotRequest) -> OpenSnapshotReply:
         """Begin an upload; the reply says whose contents are wanted. Repeating it changes nothing."""
         body = await asyncio.to_thread(_compressed, request)

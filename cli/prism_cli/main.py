@@ -164,6 +164,42 @@ def scip(
 
 
 @app.command()
+def secrets(
+    name: Annotated[str, typer.Argument(metavar="OWNER/NAME", help="The repository, indexed or not yet.")],
+    webhook: Annotated[
+        bool,
+        typer.Option("--webhook", help="Make the secret of its webhook, and print what the forge needs."),
+    ] = False,
+    git_login: Annotated[
+        str,
+        typer.Option(
+            metavar="USER@HOST",
+            help="Keep the login of its git server; the password is asked for, or read from stdin.",
+        ),
+    ] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Entrust Prism with secrets of a repository: they are kept encrypted, and never told again.
+
+    Try:
+
+    - `prism secrets acme/app --webhook`
+
+    - `prism secrets acme/private --git-login x-access-token@github.com < token.txt`
+    """
+    with _told_errors():
+        from prism_cli import secrets as command
+        from prism_cli import terminal
+        from prism_cli.target import find_target
+
+        told = command.keep(find_target(), name, webhook=webhook, git_login=git_login)
+        if as_json:
+            terminal.print_json(told)
+        else:
+            command.show(told)
+
+
+@app.command()
 def search(
     query: Annotated[str, typer.Argument(help="A question, a name, a few words.")],
     repo: Annotated[str, typer.Option(help="owner/repo; without it all repositories.")] = "",

@@ -87,14 +87,29 @@ def _repositories(report: dict[str, Any]) -> RenderableType | None:
         return None
     if not report["repositories"]:
         return Text("No repositories yet: prism index PATH_OR_GIT_URL", style="yellow")
-    table = _table("Repositories", "repository", "layer", "commit", "files", "points")
+    table = _table("Repositories", "repository", "layer", "commit", "behind", "files", "points")
     for repository in report["repositories"]:
         layers: list[dict[str, Any]] = repository["layers"] or [{}]
         for layer in layers:
-            commit = str(layer.get("commit", "-")).removeprefix("tree:")[:COMMIT_CHARS]
             figures = (_number(layer.get("files")), _number(layer.get("points")))
-            table.add_row(terminal.printable(repository["name"]), layer.get("layer", "-"), commit, *figures)
+            table.add_row(
+                terminal.printable(repository["name"]),
+                layer.get("layer", "-"),
+                _short(layer.get("commit", "-")),
+                _behind(repository, layer),
+                *figures,
+            )
     return table
+
+
+def _behind(repository: dict[str, Any], layer: dict[str, Any]) -> str:
+    """The commit that is known and not served, and for how long; empty if it is served."""
+    lag_s = layer.get("lag_seconds")
+    return f"{_short(repository['head_commit'])} for {lag_s:.0f} s" if lag_s else ""
+
+
+def _short(commit: str) -> str:
+    return terminal.printable(commit.removeprefix("tree:")[:COMMIT_CHARS])
 
 
 def _jobs(report: dict[str, Any]) -> RenderableType | None:

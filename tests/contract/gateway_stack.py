@@ -16,6 +16,8 @@ import pytest
 import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from prometheus_client import CollectorRegistry
+from pydantic import SecretStr
 
 from prism_contracts import names, rpc
 from prism_contracts.base import Lane, Message
@@ -25,9 +27,11 @@ from prism_contracts.records import Job, JobCounts, JobState, LayerState, Reposi
 from prism_gateway.app import build_app
 from prism_gateway.auth import TokenBook
 from prism_gateway.settings import GatewaySettings
+from prism_gateway.webhooks.receiver import Receiver, WebhookMetrics
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.rpc import serve
+from prism_runtime.vault import KEY_CHARS_MIN, Vault, VaultSettings
 
 SECRET = "prism_" + "s" * 40
 RECOVERY_S = 20.0
@@ -600,8 +604,13 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
         await tokens.open(bus, replicas=1)
         undo.append(tokens.close)
         await tokens.bootstrap(config.bootstrap_token_sha256, config.bootstrap_tenant)
+        vault = Vault(VaultSettings(secrets_key=SecretStr("k" * KEY_CHARS_MIN)))
+        await vault.open(bus.js, replicas=1)
+        webhooks = Receiver(bus, vault, config, WebhookMetrics(CollectorRegistry()))
+        await webhooks.open()
+        undo.append(webhooks.close)
         listener = socket.create_server(("127.0.0.1", 0))
-        app = build_app(config, bus, tokens)
+        app = build_app(config, bus, tokens, vault, webhooks)
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on"))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
 

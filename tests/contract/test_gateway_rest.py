@@ -269,6 +269,7 @@ async def test_status_tells_of_every_part(stack) -> None:
         "points": 9,
         "files": 3,
         "indexed_at": "2026-01-02T03:04:05+00:00",
+        "lag_seconds": 0.0,
     }
     assert status["jobs"][0]["job"] == "job-1"
     letters = status["dead_letters"]

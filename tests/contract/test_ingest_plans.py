@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from prism_contracts import names
 from prism_contracts.base import Lane
@@ -13,13 +15,18 @@ from prism_contracts.records import (
     COMPONENT_CHUNKER,
     COMPONENT_FAST_MODEL,
     Component,
+    History,
+    HistoryCommit,
+    HistoryFile,
     Job,
     JobState,
 )
 from prism_contracts.rpc import ManifestReply, ManifestRequest, OpenSnapshotRequest, SnapshotFile
 from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.metrics import PushMetrics
 from prism_ingest.adapters.snapshots import SnapshotStore
 from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.handlers.planning import Planner
 from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.settings import IngestSettings
 from prism_runtime import rpc
@@ -32,6 +39,10 @@ FILES = tuple(SnapshotFile(path=f"{number}.py", blob=f"{number:040}", size_bytes
 REQUEST = OpenSnapshotRequest(
     tenant="t", repo_name="acme/twice", snapshot="s", commit="c", lane=Lane.LIVE, files=FILES
 )
+HISTORY = History(
+    commits=(HistoryCommit(commit="4f7c2b9", at=datetime(2026, 1, 1, tzinfo=UTC), message="Weigh twice"),),
+    files=(HistoryFile(path="0.py", last=0, commits_90_days=1, commits_12_months=4),),
+)
 
 
 class Ingest(NamedTuple):
@@ -40,7 +51,14 @@ class Ingest(NamedTuple):
     snapshots: SnapshotHandlers
     jobs: JobHandlers
     ledger: Ledger
+    histories: HistoryStore
     asked: asyncio.Queue[asyncio.Event]
+
+    async def open(self, request: OpenSnapshotRequest) -> Job:
+        """The job of a snapshot, with an answer at once."""
+        opening = asyncio.create_task(self.snapshots.open_snapshot(request))
+        (await self.asked.get()).set()
+        return (await opening).job
 
 
 @pytest.fixture
@@ -63,12 +81,10 @@ async def ingest(nats_server) -> AsyncIterator[Ingest]:
         await components.put(component, Component(version="1"))
     ledger = await Ledger.open(bus.js, 1)
     store = await SnapshotStore.open(bus.js, 1)
-    jobs = JobHandlers(bus, ledger, store)
     histories = await HistoryStore.open(bus.js, 1)
-    snapshots = SnapshotHandlers(
-        bus, ledger, snapshots=store, histories=histories, jobs=jobs, settings=settings
-    )
-    yield Ingest(snapshots, jobs, ledger, asked)
+    jobs = JobHandlers(bus, ledger, store, PushMetrics(CollectorRegistry()))
+    planner = Planner(bus, ledger, snapshots=store, histories=histories, jobs=jobs, settings=settings)
+    yield Ingest(SnapshotHandlers(bus, ledger, store, planner, settings), jobs, ledger, histories, asked)
     await bus.stop()
     await search.stop()
 
@@ -96,3 +112,17 @@ async def test_a_plan_that_comes_second_forgets_no_settled_file(ingest: Ingest, 
         ended = await ingest.ledger.jobs.get(job.job)
     assert ended.state is JobState.COMPLETE
     assert ended.counts.indexed == len(FILES)
+
+
+async def test_what_changed_lately_is_kept_until_a_snapshot_tells_it_anew(ingest: Ingest) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        told = await ingest.open(REQUEST.model_copy(update={"history": HISTORY}))
+        files = [
+            SettledFile(path=file.path, ordinal=ordinal, outcome=Outcome.INDEXED)
+            for ordinal, file in enumerate(FILES)
+        ]
+        await ingest.jobs.on_settled(settled(told, files))
+        silent = await ingest.open(REQUEST.model_copy(update={"snapshot": "without a history"}))
+        kept = await ingest.histories.get(told.tenant, told.repo)
+    assert silent.version > told.version
+    assert kept == HISTORY.model_copy(update={"version": told.version})

@@ -1,5 +1,6 @@
 """Who may change a repository, on the records of a real nats-server."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
@@ -8,8 +9,8 @@ import pytest
 
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import Job, JobState
-from prism_ingest.adapters.ledger import Ledger
+from prism_contracts.records import UPLOAD, Job, JobState
+from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.core import new_job
 
 IDLE_S = 300
@@ -30,17 +31,46 @@ def job(snapshot: str, idle_s: float = 0.0) -> Job:
 
 
 async def test_while_a_job_makes_progress_no_other_begins(ledger) -> None:
-    first = await ledger.begin(job("one"), "upload", "", IDLE_S)
+    first = await ledger.begin(job("one"), Origin(UPLOAD), IDLE_S)
     with pytest.raises(PrismError) as caught:
-        await ledger.begin(job("two"), "upload", "", IDLE_S)
+        await ledger.begin(job("two"), Origin(UPLOAD), IDLE_S)
     assert caught.value.code is ErrorCode.SNAPSHOT_CONFLICT
-    assert await ledger.begin(job("one"), "upload", "", IDLE_S) == first
+    assert await ledger.begin(job("one"), Origin(UPLOAD), IDLE_S) == first
 
 
 async def test_a_job_without_progress_is_given_up_and_says_so_when_the_next_one_comes(ledger) -> None:
-    first = await ledger.begin(job("one", idle_s=IDLE_S + 1), "upload", "", IDLE_S)
-    second = await ledger.begin(job("two"), "upload", "", IDLE_S)
+    first = await ledger.begin(job("one", idle_s=IDLE_S + 1), Origin(UPLOAD), IDLE_S)
+    second = await ledger.begin(job("two"), Origin(UPLOAD), IDLE_S)
     assert second.version > first.version
     given_up = await ledger.jobs.get(first.job)
     assert given_up is not None
     assert (given_up.state, given_up.error.code) == (JobState.ABANDONED, ErrorCode.JOB_ABANDONED)
+
+
+async def test_of_two_jobs_that_begin_at_once_one_does(ledger) -> None:
+    began = await asyncio.gather(
+        *(ledger.begin(job(name), Origin(UPLOAD), IDLE_S) for name in ("one", "two", "three")),
+        return_exceptions=True,
+    )
+    refused = [error for error in began if isinstance(error, PrismError)]
+    assert [error.code for error in refused] == [ErrorCode.SNAPSHOT_CONFLICT] * 2
+
+
+async def test_who_edits_a_fetched_repository_does_not_say_where_its_remote_is(ledger) -> None:
+    origin = Origin("https://git.example.org/acme/parcel-tracker")
+    first = await ledger.begin(job("one"), origin, IDLE_S)
+    await ledger.hear_of(first.tenant, first.repo, "new", datetime.now(UTC))
+    await ledger.release(first)
+    await ledger.begin(job("two").model_copy(update={"commit": "old"}), origin, IDLE_S)
+    assert (await ledger.repositories.get(f"t.{first.repo}")).head_commit == "new"
+
+
+async def test_a_push_waits_for_the_active_job_and_only_for_one(ledger) -> None:
+    first = await ledger.begin(job("one"), Origin("https://git.example.org/acme/parcel-tracker"), IDLE_S)
+    assert await ledger.postpone(job("two"))
+    assert await ledger.postpone(job("three"))
+    freed = await ledger.release(first)
+    assert (freed.active_job, freed.pushed_layers) == ("", (BASE_LAYER,))
+    await ledger.forget_pushes(first, freed.pushed_layers)
+    assert not await ledger.postpone(job("four"))
+    assert not (await ledger.repositories.get(freed.key)).pushed_layers

@@ -8,8 +8,12 @@ import pytest
 from running_stack import RunningStack
 from source_repos import FILES, GitRepo
 
-# Tests clone from a server on this machine.
-CLONES_FROM_HERE = {"PRISM_CLONE_ALLOW_PRIVATE": "true", "PRISM_CLONE_SCHEMES": "https,http"}
+# Tests clone from a server on this machine, and count the imports: nobody polls it meanwhile.
+CLONES_FROM_HERE = {
+    "PRISM_CLONE_ALLOW_PRIVATE": "true",
+    "PRISM_CLONE_SCHEMES": "https,http",
+    "PRISM_POLL_INTERVAL_S": "0",
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

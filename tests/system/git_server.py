@@ -1,5 +1,6 @@
 """Git over HTTP on this machine: `git http-backend` behind a small server."""
 
+import base64
 import os
 import subprocess
 import threading
@@ -8,6 +9,9 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
+
+PRIVATE = "/private/"  # what is below it wants a login
+LOGIN = "ada:hunter2xyz"
 
 
 @contextmanager
@@ -28,6 +32,14 @@ def git_server(root: Path) -> Iterator[str]:
                 self.send_header("Location", self.path.removeprefix("/moved"))
                 self.end_headers()
                 return
+            path = url.path
+            if path.startswith(PRIVATE):
+                path = path.removeprefix(PRIVATE[:-1])
+                if self.headers.get("Authorization") != f"Basic {base64.b64encode(LOGIN.encode()).decode()}":
+                    self.send_response(401)
+                    self.send_header("WWW-Authenticate", 'Basic realm="git"')
+                    self.end_headers()
+                    return
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             environment = {
                 "PATH": os.environ["PATH"],
@@ -43,7 +55,7 @@ def git_server(root: Path) -> Iterator[str]:
                 "CONTENT_TYPE": self.headers.get("Content-Type", ""),
                 "CONTENT_LENGTH": str(len(body)),
                 "REQUEST_METHOD": self.command,
-                "PATH_INFO": url.path,
+                "PATH_INFO": path,
                 "QUERY_STRING": url.query,
                 "REMOTE_ADDR": "127.0.0.1",
             }

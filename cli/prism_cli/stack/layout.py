@@ -3,8 +3,8 @@
 <data>/nats/        JetStream store, nats.conf          <data>/token      bearer token of the gateway
 <data>/qdrant/      collections                         <data>/up.json    address of the running stack
 <data>/atlas/       graphs while they are made          <data>/up.lock    held while a supervisor runs
-<data>/run/         <service>.json, supervisor.json     <data>/secrets/   keys between the services
-<data>/logs/        <service>.log
+<data>/cache/       fetched repositories: may go        <data>/secrets/   keys between the services
+<data>/run/         <service>.json, supervisor.json     <data>/logs/      <service>.log
 """
 
 import json
@@ -38,6 +38,10 @@ class DataDir:
     @property
     def atlas(self) -> Path:
         return self.root / "atlas"
+
+    @property
+    def cache(self) -> Path:
+        return self.root / "cache"
 
     @property
     def run(self) -> Path:
@@ -75,6 +79,7 @@ class DataDir:
                 self.nats,
                 self.qdrant,
                 self.atlas,
+                self.cache,
                 self.run,
                 self.logs,
                 self.root / "secrets",

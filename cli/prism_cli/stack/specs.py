@@ -117,6 +117,7 @@ def service_specs(data: DataDir, nats_port: int, qdrant_port: int, door: Door) -
         "PRISM_NATS_TOKEN": data.secret("nats"),
         "PRISM_QDRANT_URL": f"http://{probes.HOST}:{qdrant_port}",
         "PRISM_QDRANT_API_KEY": data.secret("qdrant"),
+        "PRISM_SECRETS_KEY": data.secret("secrets"),
         "PRISM_RUN_DIR": str(data.run),
         "PRISM_ATLAS_DIR": str(data.atlas),
         "PRISM_HEALTH_HOST": probes.HOST,
@@ -128,10 +129,11 @@ def service_specs(data: DataDir, nats_port: int, qdrant_port: int, door: Door) -
         "PRISM_PUBLIC_URL": door.url,
         "PRISM_BOOTSTRAP_TOKEN_SHA256": hashlib.sha256(door.token.encode()).hexdigest(),
     }
+    private = {"ingest": {"PRISM_CACHE_DIR": str(data.cache)}}
     deep_env = {"PRISM_EMBEDDER_TIER": "deep", "OMP_NUM_THREADS": str(os.cpu_count() or 1)}
     deep = (_service(data, DEEP, env | deep_env, "prism_embedder.main"),) if is_deep_wanted() else ()
     return (
-        *(_service(data, name, env) for name in WORKERS),
+        *(_service(data, name, env | private.get(name, {})) for name in WORKERS),
         *deep,
         _service(data, GATEWAY, env | gateway_env),
     )

@@ -33,8 +33,11 @@ class ErrorCode(StrEnum):
     SOURCE_UNREADABLE = "source_unreadable"
     SOURCE_EMPTY = "source_empty"
     SNAPSHOT_CONFLICT = "snapshot_conflict"
+    BASE_MISMATCH = "base_mismatch"
+    DIFF_NOT_APPLICABLE = "diff_not_applicable"
     PAYLOAD_TOO_LARGE = "payload_too_large"
     SCIP_INVALID = "scip_invalid"
+    UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     UPLOAD_MISMATCH = "upload_mismatch"
     RATE_LIMITED = "rate_limited"
     DEADLINE_EXCEEDED = "deadline_exceeded"
@@ -59,7 +62,10 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.REPO_AMBIGUOUS: 409,
     ErrorCode.SYMBOL_AMBIGUOUS: 409,
     ErrorCode.SNAPSHOT_CONFLICT: 409,
+    ErrorCode.BASE_MISMATCH: 409,
+    ErrorCode.DIFF_NOT_APPLICABLE: 409,
     ErrorCode.PAYLOAD_TOO_LARGE: 413,
+    ErrorCode.UNSUPPORTED_MEDIA_TYPE: 415,
     ErrorCode.RATE_LIMITED: 429,
     ErrorCode.INTERNAL: 500,
     ErrorCode.CLONE_FAILED: 502,

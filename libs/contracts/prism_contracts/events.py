@@ -1,5 +1,6 @@
 """The facts that travel on JetStream, in the past tense, and the one command that starts an import.
 
+    push received
     snapshot uploaded / cloned
       -> FileChanged, FileRemoved, FileSkipped     ingest
       -> FileChunked                               chunker
@@ -14,6 +15,7 @@ whatever order they arrive.
 
 import hashlib
 from collections.abc import Iterable
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -251,6 +253,28 @@ class FilesUploaded(Message):
         return f"FilesUploaded:{self.job}:{self.pack}"
 
 
+class PushReceived(Message):
+    """A branch of a repository may have moved at its remote. It is looked at there: what is said here is never indexed.
+
+    Producer: gateway (webhooks), ingest (poll). Consumer: ingest.
+    """
+
+    v: int = 1
+    tenant: str
+    repo: str
+    branch: str = ""  # empty for the one that the repository follows
+    default_branch: str = ""  # as the forge says it; empty if it does not
+    commit: str = ""  # where the branch is, as far as the sender knows
+    delivery: str  # tells one push, and one attempt to tell of it, from another
+    received_at: datetime
+    lane: Lane = Lane.LIVE
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key."""
+        return f"PushReceived:{self.tenant}:{self.repo}:{self.delivery}"
+
+
 class CloneRequested(Message):
     """Command: bring a layer to the tree of a ref of a git URL. Producer: ingest. Consumer: ingest."""
 
@@ -261,6 +285,9 @@ class CloneRequested(Message):
     job: str
     url: str
     ref: str = ""
+    incremental: bool = (
+        False  # look only at what changed since the commit that is served, if that can be told
+    )
     lane: Lane = Lane.BULK
 
     @property

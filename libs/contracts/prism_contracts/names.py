@@ -23,6 +23,7 @@ class Stream(NamedTuple):
 
 FILES_UPLOADED = "files.uploaded"
 CLONE_REQUESTED = "clone.requested"
+PUSH_RECEIVED = "push.received"
 FILE_CHANGED = "file.changed"
 FILE_CHUNKED = "file.chunked"
 FILE_EMBEDDED = "file.embedded"
@@ -40,7 +41,7 @@ WEEK_S = 7 * 24 * HOUR_S
 STREAMS = (
     Stream(
         "PRISM_UPLOADS",
-        (FILES_UPLOADED, CLONE_REQUESTED),
+        (FILES_UPLOADED, CLONE_REQUESTED, PUSH_RECEIVED),
         work_queue=True,
         max_bytes=1024 * MIB,
         max_age_s=WEEK_S,
@@ -65,6 +66,9 @@ STREAMS = (
 )
 
 JOBS_MAX_AGE_S = 30 * 24 * HOUR_S
+# As long as GitHub can be asked to deliver again.
+DELIVERIES_MAX_AGE_S = 3 * 24 * HOUR_S
+LEASE_S = 120
 
 DEAD_LETTERS = "PRISM_DEAD_LETTERS"
 DEAD_LETTER_SUBJECTS = "prism.dead.>"
@@ -118,6 +122,7 @@ RPC_ARCHITECTURE = "prism.rpc.atlas.architecture"
 RPC_OPEN_SNAPSHOT = "prism.rpc.ingest.open_snapshot"
 RPC_STORE_SCIP = "prism.rpc.ingest.store_scip"
 RPC_CLONE = "prism.rpc.ingest.clone"
+RPC_EDIT = "prism.rpc.ingest.edit"
 RPC_JOB = "prism.rpc.ingest.job"
 RPC_JOBS = "prism.rpc.ingest.jobs"
 
@@ -125,6 +130,9 @@ RPC_JOBS = "prism.rpc.ingest.jobs"
 KV_REPOSITORIES = "prism_repositories"  # <tenant>.<repo id> -> Repository
 KV_JOBS = "prism_jobs"  # <job id> -> Job
 KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
+KV_SECRETS = "prism_secrets"  # <tenant>.<repo id> -> SealedSecrets
+KV_DELIVERIES = "prism_deliveries"  # <sha256 of a webhook's delivery> -> Delivery
+KV_LEASES = "prism_leases"  # <thing> -> who does it
 KV_COMPONENTS = "prism_components"  # chunker, embedder-fast -> Component
 KV_SCIP = "prism_scip"  # <tenant>.<repo id>.<layer>.<hash of indexer and folder> -> ScipIndex
 KV_ANSWERS = "prism_answers"  # <tenant>.<sha256 of all that an answer depends on> -> SearchAnswer

@@ -19,11 +19,16 @@ class LayerState(Message):
     version: int
     job: str
     indexed_at: datetime
+    # What the index was made with, if it holds exactly this commit: the next import may go by the difference of commits.
+    basis: str = ""
 
 
 def repository_key(tenant: str, repo: str) -> str:
     """Key of a repository's record."""
     return f"{tenant}.{repo}"
+
+
+UPLOAD = "upload"
 
 
 class Repository(Message):
@@ -32,18 +37,32 @@ class Repository(Message):
     tenant: str
     repo: str
     name: str  # owner/name
-    source: str  # `upload`, or the git URL without credentials
+    source: str  # UPLOAD, or the git URL without credentials
+    ref: str = ""  # what of the git URL is followed; empty for the default branch
     created_at: datetime
     head_commit: str = ""  # the newest commit that Prism has heard of
     head_seen_at: datetime | None = None
     next_version: int = 1
     active_job: str = ""  # one job at a time changes a repository
+    pushed_layers: tuple[str, ...] = ()  # of which a push came while a job was under way
     layers: dict[str, LayerState] = {}
 
     @property
     def key(self) -> str:
         """Key in the bucket."""
         return repository_key(self.tenant, self.repo)
+
+    @property
+    def is_fetched(self) -> bool:
+        """Whether Prism fetches it itself, from a git URL."""
+        return self.source != UPLOAD
+
+    def lag_s(self, layer: str, now: datetime) -> float:
+        """For how long a commit has been known that the layer does not serve, in seconds."""
+        served = self.layers.get(layer)
+        if self.head_seen_at is None or (served and served.commit == self.head_commit):
+            return 0.0
+        return round((now - self.head_seen_at).total_seconds(), 3)
 
 
 def scip_key(tenant: str, repo: str, layer: str, indexer: str, root: str) -> str:
@@ -161,13 +180,18 @@ class Job(Message):
     ref: str = ""
     dirty: bool = False
     counts: JobCounts = JobCounts()
+    basis: str = ""  # what its files are indexed with, see LayerState
     # Files that need work, by their ordinals: `expected` of them, one bit each in `settled`.
     expected: int = 0
     settled: bytes = b""
     problems: tuple[FileProblem, ...] = ()
     slowest: tuple[SlowFile, ...] = ()  # the slowest first
     error: ErrorBody | None = None
+    # The steps from a push to the end. None where there was no such step.
+    pushed_at: datetime | None = None  # Prism heard of it
     created_at: datetime
+    fetched_at: datetime | None = None  # the commit is here
+    planned_at: datetime | None = None  # what changed is known
     updated_at: datetime
     finished_at: datetime | None = None
 
@@ -184,6 +208,27 @@ class Token(Message):
     created_at: datetime
     revoked_at: datetime | None = None
     scopes: tuple[str, ...] = Field(default=("read", "write"))
+
+
+class Secrets(Message):
+    """What a repository's owner has entrusted to Prism. Never logged, never part of a reply."""
+
+    webhook_secret: str = Field("", repr=False)  # signs what a forge posts
+    git_host: str = ""  # `host` or `host:port`: nobody else is shown the login
+    git_username: str = Field("", repr=False)
+    git_password: str = Field("", repr=False)  # or a token
+
+
+class SealedSecrets(Message):
+    """Secrets as they are stored: encrypted for one repository, see prism_runtime.vault."""
+
+    sealed: bytes
+
+
+class Delivery(Message):
+    """A webhook that was taken, so often."""
+
+    times: int = 0
 
 
 class Component(Message):

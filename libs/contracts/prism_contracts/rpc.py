@@ -17,7 +17,7 @@ from prism_contracts.code import (
     SymbolKind,
 )
 from prism_contracts.errors import ErrorBody
-from prism_contracts.records import History, HistoryCommit, Job, Repository
+from prism_contracts.records import UPLOAD, History, HistoryCommit, Job, Repository
 
 QUERY_CHARS_MAX = 4_000
 SEARCH_LIMIT_MAX = 100
@@ -32,6 +32,7 @@ WALK_DEPTH_MAX = 5
 WALK_LIMIT_MAX = 200
 PATH_DEPTH_MAX = 12
 EXISTING_MAX = 5
+EDIT_FILES_MAX = 1_000
 
 # In the place of a name in a receipt: the answer is of all of the tenant's repositories.
 SEVERAL_REPOSITORIES = "*"
@@ -756,6 +757,7 @@ class ManifestRequest(Message):
     tenant: str
     repo: str
     layer: str = BASE_LAYER
+    paths: tuple[str, ...] = ()  # only these files; empty: all
     cursor: str = ""
 
 
@@ -1009,7 +1011,7 @@ class OpenSnapshotRequest(Message):
     repo_name: str
     layer: str = BASE_LAYER
     snapshot: str
-    source: str = "upload"
+    source: str = UPLOAD
     commit: str
     ref: str = ""
     dirty: bool = False
@@ -1067,6 +1069,28 @@ class CloneRequest(Message):
     repo_name: str = ""
     ref: str = ""
     lane: Lane = Lane.BULK
+
+
+class FileEdit(Message):
+    """A file as it is to be."""
+
+    path: str
+    content: bytes | None  # None: the file is gone
+    # The blob that the edit was made from, empty if there was no such file; None: whatever is there.
+    base_blob: str | None = None
+
+
+class EditRequest(Message):
+    """Change some files of a layer: those given, and those that a unified diff makes of what is indexed."""
+
+    tenant: str
+    repo_name: str
+    layer: str = BASE_LAYER
+    base_commit: str = ""  # that the layer must serve; empty: whatever it serves
+    commit: str = ""  # whose tree the layer then is; empty: none, it has uncommitted changes
+    files: Annotated[tuple[FileEdit, ...], Field(max_length=EDIT_FILES_MAX)] = ()
+    diff: str = ""
+    lane: Lane = Lane.LIVE
 
 
 class JobRequest(Message):

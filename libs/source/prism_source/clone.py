@@ -9,8 +9,10 @@ import re
 import selectors
 import shutil
 import subprocess
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +22,7 @@ from prism_source.git import isolated_environment, start_git, stop
 from prism_source.gittree import is_ref_name, ref_not_found, resolve_ref, short_name
 from prism_source.limits import REFS_BYTES_MAX
 
-__all__ = ["CloneProgress", "CloneRules", "CloneUrl", "Mirror", "check_url", "mirror"]
+__all__ = ["CloneProgress", "CloneRules", "CloneUrl", "Mirror", "check_url", "mirror", "remote_head"]
 
 _WATCH_SECONDS = 0.25
 _READ_BYTES = 64 * 1024
@@ -60,6 +62,10 @@ class _Remote(NamedTuple):
     head: str  # the full name of the default branch, empty if the server does not say
     refs: dict[str, str]  # full name -> commit or tag object
 
+    def commit(self, name: str) -> str:
+        """The commit that a full name stands for, empty for an unknown one."""
+        return self.refs.get(f"{name}^{{}}", "") or self.refs.get(name, "")
+
 
 def mirror(
     url: str,
@@ -67,16 +73,18 @@ def mirror(
     rules: CloneRules,
     *,
     ref: str = "",
+    credentials: str = "",
     on_progress: Callable[[CloneProgress], None] | None = None,
 ) -> Mirror:
     """Bring one commit into the bare repository at `folder`, which is made, or brought up to date.
 
-    One process at a time may use the folder. `ref` is a branch, a tag or a full commit hash, empty for the default branch. Credentials in the URL are used
-    and appear nowhere: not on a command line, not on the disk, not in an error.
+    One process at a time may use the folder. `ref` is a branch, a tag or a full commit hash, empty for the default branch.
+    `credentials` are `user:password`, in the place of those in the URL; wherever they come from, they appear nowhere:
+    not on a command line, not on the disk, not in an error. What is there already is not fetched again.
 
     Raises PrismError: CLONE_REFUSED, CLONE_FAILED, REF_NOT_FOUND, SOURCE_EMPTY, PAYLOAD_TOO_LARGE, DEADLINE_EXCEEDED.
     """
-    source = check_url(url, rules)
+    source = _with_credentials(check_url(url, rules), credentials)
     is_new = not (folder / "HEAD").exists()
     try:
         return _mirror(_Run(source, folder, rules, on_progress), ref)
@@ -88,27 +96,68 @@ def mirror(
             raise
     # What it has gathered over time counts too: without that it may well fit.
     shutil.rmtree(folder, ignore_errors=True)
-    return mirror(url, folder, rules, ref=ref, on_progress=on_progress)
+    return mirror(url, folder, rules, ref=ref, credentials=credentials, on_progress=on_progress)
+
+
+def remote_head(url: str, rules: CloneRules, *, ref: str = "", credentials: str = "") -> str:
+    """The commit that a branch or tag of a remote repository is at, the default branch if `ref` is empty; fetches nothing.
+
+    Raises PrismError as `mirror`.
+    """
+    source = _with_credentials(check_url(url, rules), credentials)
+    patterns = (f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}") if ref else ("HEAD",)
+    if ref and not is_ref_name(ref):
+        raise ref_not_found(ref, ())
+    with tempfile.TemporaryDirectory(prefix="prism-look-") as folder:
+        run = _Run(source, Path(folder), rules, None)
+        remote = _parse_refs(run.git("ls-remote", "--", run.transport_url, *patterns))
+    found = remote.commit(_choose(ref, remote) if ref else "HEAD")
+    if not found:
+        raise _has_no_commit(())
+    return found
+
+
+def _with_credentials(source: CloneUrl, credentials: str) -> CloneUrl:
+    if not credentials or source.scheme not in ("https", "http"):
+        return source
+    return replace(source, credentials=credentials)
 
 
 def _mirror(run: "_Run", ref: str) -> Mirror:
     run.folder.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(run.folder)
-    run.git("init", "--bare", "--quiet", "--template=")
+    if not (run.folder / "HEAD").exists():
+        run.git("init", "--bare", "--quiet", "--template=")
+    if _FULL_COMMIT.fullmatch(ref) and _is_here(run.folder, ref, ref):
+        return Mirror(run.folder, run.source, ref, "")
     remote = _parse_refs(
         run.git("ls-remote", "--symref", "--", run.transport_url, "HEAD", "refs/heads/*", "refs/tags/*")
     )
     wanted = _choose(ref, remote)
     is_commit = _FULL_COMMIT.fullmatch(wanted) is not None
     target = f"refs/prism/{wanted}" if is_commit else wanted
-    run.git(
-        *("fetch", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--force"),
-        *("--no-write-fetch-head", "--progress", "--", run.transport_url, f"+{wanted}:{target}"),
-    )
+    if is_commit or not _is_here(run.folder, wanted, remote.commit(wanted)):
+        _fetch(run, wanted, target)
     if not ref:
         run.git("symbolic-ref", "HEAD", wanted)
     commit = resolve_ref(run.folder, target).commit
     return Mirror(run.folder, run.source, commit, "" if is_commit else short_name(wanted))
+
+
+def _is_here(folder: Path, name: str, commit: str) -> bool:
+    """Whether a name means this commit in the mirror as well, and the commit is there."""
+    try:
+        return resolve_ref(folder, name).commit == commit
+    except PrismError:
+        return False
+
+
+def _fetch(run: "_Run", wanted: str, target: str) -> None:
+    """Bring what the mirror lacks of one commit. Of what it has the server is told, so an update is as small as the change."""
+    run.git(
+        *("fetch", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--force"),
+        *("--no-write-fetch-head", "--progress", "--", run.transport_url, f"+{wanted}:{target}"),
+    )
 
 
 def _remove_leftovers(folder: Path) -> None:
@@ -152,7 +201,11 @@ def _choose_default(remote: _Remote, names: list[str]) -> str:
     same = [name for name in names if remote.refs[name] == remote.refs.get("HEAD")]
     if same:
         return same[0]
-    raise PrismError(
+    raise _has_no_commit(names)
+
+
+def _has_no_commit(names: Sequence[str]) -> PrismError:
+    return PrismError(
         ErrorCode.SOURCE_EMPTY,
         "The repository has no commit on its default branch.",
         "Push a commit, or name a branch that has one.",
@@ -302,7 +355,7 @@ def _environment(source: CloneUrl) -> dict[str, str]:
 def _failed(stderr: str, source: CloneUrl) -> PrismError:
     reason = _reason(stderr, source)
     if _NEEDS_LOGIN.search(stderr):
-        action = "Give a URL with a token (https://TOKEN@host/owner/name), or index a local clone: prism index PATH"
+        action = "Give Prism a token for the repository with `prism secrets`, or index a local clone: prism index PATH"
     elif _NOT_THERE.search(stderr):
         action = "Check the URL: the server knows no repository there, or hides it from strangers."
     elif _REDIRECTED.search(stderr):

@@ -87,6 +87,19 @@ def check_url(url: str, rules: CloneRules) -> CloneUrl:
     )
 
 
+def place_of(url: str) -> str:
+    """`host/owner/name` in lower case, the same for every way to write where a repository is; empty if it is no URL."""
+    found = _SCP.fullmatch(url) if "://" not in url else None
+    try:
+        host, path = (found["host"], found["path"]) if found else urlsplit(url)[1:3]
+    except ValueError:
+        return ""
+    host = host.rpartition("@")[2]
+    host = host if host.endswith("]") else host.partition(":")[0]
+    path = path.strip("/").removesuffix(".git")
+    return f"{host}/{path}".lower() if host and path else ""
+
+
 def is_public(address: IpAddress) -> bool:
     """Whether an address is one that everybody can reach. IPv4 inside IPv6 is judged as IPv4."""
     if isinstance(address, ipaddress.IPv6Address):

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from prism_source.blobs import BlobReader
 from prism_source.classify import classify_path
 from prism_source.git import GitFailed, explain, git_records, isolated_environment, run_git
 from prism_source.history import read_history
-from prism_source.limits import ATTRIBUTES_BYTES_MAX, ATTRIBUTES_FILES_MAX, DEFAULT_LIMITS, Limits
+from prism_source.limits import ATTRIBUTES_BYTES_MAX, ATTRIBUTES_FILES_MAX, DEFAULT_LIMITS, KIB, Limits
 from prism_source.paths import decode_path
 from prism_source.snapshot import Snapshot, attributes_by_ordinal, sort_files
 
@@ -29,6 +29,9 @@ _REF_NAME = re.compile(r"(?!-)(?!.*(?:\.\.|@\{|//))[^\s~^:?*\[\\\x00-\x20\x7f]+"
 _REF_CHARS_MAX = 1_000
 _NAMES_MAX = 2_000
 _SUGGESTIONS_MAX = 5
+_DELETED = b"D"
+# Names on one command line. Linux takes four times as much.
+_ARGUMENT_BYTES_MAX = 512 * KIB
 
 
 class ResolvedRef(NamedTuple):
@@ -36,6 +39,13 @@ class ResolvedRef(NamedTuple):
 
     commit: str
     ref: str
+
+
+class Changes(NamedTuple):
+    """The files that a commit has new or otherwise than another, and the paths that it no longer has."""
+
+    snapshot: Snapshot
+    removed: tuple[str, ...]
 
 
 class _TreeEntry(NamedTuple):
@@ -57,10 +67,46 @@ def snapshot_git(git_dir: Path | str, ref: str = "", limits: Limits = DEFAULT_LI
     """
     repository = _Repository(_git_dir(Path(git_dir)), limits)
     resolved = repository.resolve(ref)
-    entries = repository.tree(resolved.commit)
+    return _snapshot(repository, resolved, repository.tree(resolved.commit), limits)
+
+
+def snapshot_changes(
+    git_dir: Path | str, old: str, new: str, limits: Limits = DEFAULT_LIMITS
+) -> Changes | None:
+    """What tells the tree of a commit from that of an older one; a renamed file is one removed and one added.
+
+    None where that cannot be said, and the whole of `new` is to be looked at: `old` is not here any more, too much has
+    changed, or a name that changed is not valid, so that what it is shown as depends on the other files.
+
+    Raises PrismError as `snapshot_git`.
+    """
+    repository = _Repository(_git_dir(Path(git_dir)), limits)
+    differing = repository.differing(old, new)
+    if differing is None or any(decode_path(path)[1] for path in differing):
+        return None
+    present = [path for path, is_there in differing.items() if is_there]
+    rules = {rule for path in present for rule in _attribute_files(path)}
+    asked = {*present, *rules}
+    if sum(map(len, asked)) > _ARGUMENT_BYTES_MAX:
+        return None
+    found = repository.entries(new, asked)
+    changed = [entry for entry in found if differing.get(entry.path)]
+    snapshot = _snapshot(repository, ResolvedRef(new, ""), changed, limits, rules=found)
+    removed = sorted(path.decode() for path, is_there in differing.items() if not is_there)
+    return Changes(snapshot, tuple(removed))
+
+
+def _snapshot(
+    repository: "_Repository",
+    resolved: ResolvedRef,
+    entries: Sequence[_TreeEntry],
+    limits: Limits,
+    rules: Sequence[_TreeEntry] | None = None,
+) -> Snapshot:
+    """The entries as a snapshot. `rules` are where attribute files are found, if not among the entries."""
     reader = BlobReader(repository.git_dir, limits)
     try:
-        attributes = _attributes(entries, reader)
+        attributes = _attributes(entries, entries if rules is None else rules, reader)
     except BaseException:
         reader.close()
         raise
@@ -87,7 +133,8 @@ class _Repository:
     def __init__(self, git_dir: Path, limits: Limits) -> None:
         self.git_dir = git_dir
         self._limits = limits
-        self._environment = {**isolated_environment(), "GIT_DIR": str(git_dir)}
+        # A path that starts with a colon is a path.
+        self._environment = {**isolated_environment(), "GIT_DIR": str(git_dir), "GIT_LITERAL_PATHSPECS": "1"}
 
     def resolve(self, ref: str) -> ResolvedRef:
         if ref in ("", "HEAD"):
@@ -99,17 +146,7 @@ class _Repository:
         raise ref_not_found(ref, self._names())
 
     def tree(self, commit: str) -> list[_TreeEntry]:
-        arguments = ("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
-        try:
-            records = git_records(
-                self.git_dir,
-                *arguments,
-                environment=self._environment,
-                records_max=self._limits.files_max,
-                seconds_max=self._limits.git_seconds_max,
-            )
-        except GitFailed as error:
-            raise explain(error, self.git_dir) from error
+        records = self._records("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
         if records is None:
             raise PrismError(
                 ErrorCode.PAYLOAD_TOO_LARGE,
@@ -122,6 +159,41 @@ class _Repository:
                 ErrorCode.SOURCE_EMPTY, f"The commit {commit} holds no files.", "Choose another ref."
             )
         return [_tree_entry(record) for record in records]
+
+    def entries(self, commit: str, paths: Iterable[bytes]) -> list[_TreeEntry]:
+        """Those of the paths that a commit has."""
+        names = sorted(path.decode() for path in paths)
+        if not names:
+            return []
+        records = self._records("ls-tree", "-z", "-l", "--full-tree", "--", commit, *names)
+        return list(map(_tree_entry, records or ()))
+
+    def differing(self, old: str, new: str) -> dict[bytes, bool] | None:
+        """By path that two commits do not have alike, whether the new one has it; None if a tree is not here."""
+        try:
+            records = self._records(
+                *("diff-tree", "-r", "-z", "--raw", "--no-renames", f"{old}^{{tree}}", f"{new}^{{tree}}")
+            )
+        except PrismError:
+            return None
+        if records is None:
+            return None
+        # `:100644 000000 <old> <new> D`, then the path.
+        states = (record.rpartition(b" ")[2] for record in records[::2])
+        return {path: state != _DELETED for path, state in zip(records[1::2], states, strict=True)}
+
+    def _records(self, *arguments: str) -> list[bytes] | None:
+        """What git prints with -z; None if that is more than a snapshot may hold. Raises SOURCE_UNREADABLE."""
+        try:
+            return git_records(
+                self.git_dir,
+                *arguments,
+                environment=self._environment,
+                records_max=self._limits.files_max,
+                seconds_max=self._limits.git_seconds_max,
+            )
+        except GitFailed as error:
+            raise explain(error, self.git_dir) from error
 
     def _resolve_head(self) -> ResolvedRef:
         commit = self._commit_of("HEAD")
@@ -209,22 +281,32 @@ def _tree_entry(record: bytes) -> _TreeEntry:
     return _TreeEntry(path, mode, kind, blob.decode(), int(size) if size.isdigit() else 0)
 
 
-def _attributes(entries: Iterable[_TreeEntry], reader: BlobReader) -> dict[bytes, Attributes]:
-    entries = list(entries)
+def _attribute_files(path: bytes) -> Iterator[bytes]:
+    """Where attributes of a file may be said: in its folder, and in those around it."""
+    folder = path
+    while folder:
+        folder = folder.rpartition(b"/")[0]
+        yield folder + b"/" + _GITATTRIBUTES if folder else _GITATTRIBUTES
+
+
+def _attributes(
+    entries: Iterable[_TreeEntry], rules: Iterable[_TreeEntry], reader: BlobReader
+) -> dict[bytes, Attributes]:
+    """By path of an entry what attribute files say, if they say something. They are looked for among `rules`."""
     named = (
         entry
-        for entry in entries
+        for entry in rules
         if entry.path.rpartition(b"/")[2] == _GITATTRIBUTES
         and entry.kind == b"blob"
         and entry.mode != _MODE_LINK
         and entry.size_bytes <= ATTRIBUTES_BYTES_MAX
     )
-    rules = AttributeRules(
+    attributes = AttributeRules(
         (entry.path.decode(errors="replace"), reader.blob(entry.blob).decode(errors="replace"))
         for entry in islice(named, ATTRIBUTES_FILES_MAX)
     )
-    said = ((entry.path, rules.of(entry.path.decode(errors="replace"))) for entry in entries)
-    return {path: attributes for path, attributes in said if attributes != NOTHING_SAID}
+    said = ((entry.path, attributes.of(entry.path.decode(errors="replace"))) for entry in entries)
+    return {path: known for path, known in said if known != NOTHING_SAID}
 
 
 def _entry_file(entry: _TreeEntry, said: Attributes, limits: Limits) -> SnapshotFile:

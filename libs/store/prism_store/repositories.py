@@ -120,11 +120,12 @@ class Repositories:
         repositories = target.repositories
         layers = [layer for r in repositories if (layer := r.layers.get(target.scope.layer))]
         one = repositories[0] if len(repositories) == 1 else None
+        now = datetime.now(UTC)
         return Receipt(
             repo=one.name if one else SEVERAL_REPOSITORIES,
             indexed_commit=layers[0].commit if one and layers else "",
             head_commit=one.head_commit if one else "",
-            lag_seconds=max((_lag_s(r, target.scope.layer) for r in repositories), default=0.0),
+            lag_seconds=max((r.lag_s(target.scope.layer, now) for r in repositories), default=0.0),
             indexed_at=min((layer.indexed_at for layer in layers), default=None),
             corpus_version=target.corpus_version,
             files_indexed=by_status.get(FileStatus.INDEXED, 0),
@@ -174,10 +175,3 @@ def _unknown(name: str, names: list[str]) -> PrismError:
         f"Did you mean {near[0]}?" if near else "Use one of the names in details.repositories.",
         repositories=names[:NAMES_SHOWN_MAX],
     )
-
-
-def _lag_s(repository: Repository, layer: str) -> float:
-    served = repository.layers.get(layer)
-    if repository.head_seen_at is None or (served and served.commit == repository.head_commit):
-        return 0.0
-    return round((datetime.now(UTC) - repository.head_seen_at).total_seconds(), 3)

@@ -17,12 +17,15 @@ from prism_gateway.backend import Backend
 from prism_gateway.limits import BodyLimit, limits_of
 from prism_gateway.mcp.server import mcp_server, session_manager
 from prism_gateway.mcp.toolsets import ToolsetCheck
-from prism_gateway.rest import errors, ingest, jobs, repos, scip, search
+from prism_gateway.rest import edits, errors, ingest, jobs, repos, scip, search
+from prism_gateway.rest import webhooks as webhook_door
 from prism_gateway.rest.bodies import SnapshotBody
 from prism_gateway.rest.replies import Error
 from prism_gateway.settings import GatewaySettings
+from prism_gateway.webhooks.receiver import Receiver
 from prism_runtime.bus import Bus
 from prism_runtime.health import health_routes
+from prism_runtime.vault import Vault
 
 SERVICE = "gateway"
 DISTRIBUTION = "prism-code-intelligence"
@@ -30,10 +33,10 @@ SCHEMA_REF = "#/components/schemas/{model}"
 
 
 def build_app(
-    settings: GatewaySettings, bus: Bus, tokens: TokenBook, backend: Backend | None = None
+    settings: GatewaySettings, bus: Bus, tokens: TokenBook, vault: Vault, webhooks: Receiver
 ) -> FastAPI:
     """Everything wired together. Nothing is connected yet; until it is, guarded paths answer `unavailable`."""
-    backend = backend or Backend(bus, settings)
+    backend = Backend(bus, settings)
     release = version(DISTRIBUTION)
     manager = session_manager(mcp_server(backend, release), _security(settings), settings.mcp_bytes_max)
 
@@ -51,6 +54,7 @@ def build_app(
         servers=[{"url": settings.public_url}] if settings.public_url else None,
     )
     app.state.settings, app.state.bus, app.state.backend = settings, bus, backend
+    app.state.vault, app.state.webhooks = vault, webhooks
     errors.install(app)
     # The last one added is asked first.
     app.add_middleware(BodyLimit, limit_of=limits_of(settings))
@@ -65,7 +69,15 @@ def build_app(
 
 def _rest() -> APIRouter:
     rest = APIRouter(prefix="/api/v1", responses={"4XX": {"model": Error}, "5XX": {"model": Error}})
-    for router in (search.router, repos.router, jobs.router, ingest.router, scip.router):
+    for router in (
+        search.router,
+        repos.router,
+        jobs.router,
+        ingest.router,
+        edits.router,
+        scip.router,
+        webhook_door.router,
+    ):
         rest.include_router(router)
     return rest
 

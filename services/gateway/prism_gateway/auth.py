@@ -27,7 +27,10 @@ TOKEN_CHARS_MAX = 512
 LOOKUP_TIMEOUT_S = 2.0
 WRITE = "write"
 MCP_PATH = "/mcp"
+WEBHOOK_PATH = "/api/v1/ingest/webhook"
 GUARDED_PATHS = ("/api", MCP_PATH)
+# Forges send no token: what they post is signed, see prism_gateway.webhooks.
+OPEN_PATHS = frozenset({WEBHOOK_PATH})
 STATE_KEY = "caller"
 
 
@@ -98,7 +101,7 @@ class BearerAuth:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401 or pass the request on."""
-        if scope["type"] != "http" or not scope["path"].startswith(GUARDED_PATHS):
+        if scope["type"] != "http" or not _is_guarded(scope["path"]):
             await self._app(scope, receive, send)
             return
         try:
@@ -118,6 +121,10 @@ class BearerAuth:
         if token is None:
             raise _unauthenticated("The token is unknown or revoked.")
         return token
+
+
+def _is_guarded(path: str) -> bool:
+    return path.startswith(GUARDED_PATHS) and path not in OPEN_PATHS
 
 
 def _unauthenticated(message: str) -> PrismError:

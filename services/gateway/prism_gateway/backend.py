@@ -136,6 +136,16 @@ class Backend:
             timeout_s=self._settings.rpc_scip_timeout_s,
         )
 
+    async def edit(self, request: rpc.EditRequest) -> rpc.JobReply:
+        """Change some files of a layer."""
+        return await call(
+            self._bus,
+            names.RPC_EDIT,
+            request,
+            rpc.JobReply,
+            timeout_s=self._settings.rpc_snapshot_timeout_s,
+        )
+
     async def store_pack(self, pack: FilesUploaded, lane: Lane) -> None:
         """Hand a pack of file contents to ingest; return when it is stored."""
         try:

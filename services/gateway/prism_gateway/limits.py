@@ -15,17 +15,18 @@ TOO_LARGE = 413
 
 def limits_of(settings: GatewaySettings) -> Callable[[str], int]:
     """The number of bytes that a path takes."""
+    limits = {
+        "/mcp": settings.mcp_bytes_max,
+        "/ingest/snapshots": settings.snapshot_bytes_max,
+        "/ingest/file": settings.edit_bytes_max,
+        "/ingest/diff": settings.edit_bytes_max,
+        "/ingest/webhook": settings.webhook_bytes_max,
+        "/ingest/scip": settings.scip_bytes_max,
+        "/packs": settings.pack_bytes_max,
+    }
 
     def limit(path: str) -> int:
-        if path == "/mcp":
-            return settings.mcp_bytes_max
-        if path.endswith("/ingest/snapshots"):
-            return settings.snapshot_bytes_max
-        if path.endswith("/packs"):
-            return settings.pack_bytes_max
-        if path.endswith("/ingest/scip"):
-            return settings.scip_bytes_max
-        return settings.json_bytes_max
+        return next((most for end, most in limits.items() if path.endswith(end)), settings.json_bytes_max)
 
     return limit
 

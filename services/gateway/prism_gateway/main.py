@@ -1,10 +1,14 @@
 """The gateway as a process."""
 
+from prometheus_client import REGISTRY
+
 from prism_gateway.app import SERVICE, build_app
 from prism_gateway.auth import TokenBook
 from prism_gateway.settings import GatewaySettings
+from prism_gateway.webhooks.receiver import Receiver, WebhookMetrics
 from prism_runtime.process import run
 from prism_runtime.service import Service
+from prism_runtime.vault import Vault, VaultSettings
 
 
 async def main() -> None:
@@ -12,16 +16,23 @@ async def main() -> None:
     settings = GatewaySettings()
     service = Service(SERVICE, settings)
     bus = service.bus
-    tokens = TokenBook()
+    tokens, vault = TokenBook(), Vault(VaultSettings())
+    webhooks = Receiver(bus, vault, settings, WebhookMetrics(REGISTRY))
 
     async def start() -> None:
         await bus.start()
         await tokens.open(bus, replicas=settings.nats_replicas)
+        await vault.open(bus.js, replicas=settings.nats_replicas)
+        await webhooks.open()
         if settings.bootstrap_token_sha256:
             await tokens.bootstrap(settings.bootstrap_token_sha256, settings.bootstrap_tenant)
 
-    app = build_app(settings, bus, tokens)
-    await service.run_app(app, settings.gateway_host, settings.gateway_port, start, close=tokens.close)
+    async def close() -> None:
+        await webhooks.close()
+        await tokens.close()
+
+    app = build_app(settings, bus, tokens, vault, webhooks)
+    await service.run_app(app, settings.gateway_host, settings.gateway_port, start, close=close)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Settings of the gateway."""
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from prism_contracts.base import DEFAULT_TENANT
 from prism_contracts.records import TENANT_PATTERN
@@ -32,6 +32,14 @@ class GatewaySettings(ServiceSettings):
     )
     pack_bytes_max: int = Field(16 * MIB, gt=0, description="Largest pack of file contents, bytes.")
     scip_bytes_max: int = Field(512 * MIB, gt=0, description="Largest SCIP index on the wire, bytes.")
+    edit_bytes_max: int = Field(8 * MIB, gt=0, description="Largest edit of files or diff, bytes.")
+    webhook_bytes_max: int = Field(
+        25 * MIB, gt=0, description="Largest webhook, bytes; GitHub sends no larger ones."
+    )
+    webhook_secret: SecretStr = Field(
+        SecretStr(""),
+        description="Secret of webhooks about repositories that have none of their own; empty: there is no such secret.",
+    )
     rpc_timeout_s: float = Field(15.0, gt=0, description="Longest wait for an answer, seconds.")
     rpc_snapshot_timeout_s: float = Field(60.0, gt=0, description="The same for opening a snapshot.")
     rpc_scip_timeout_s: float = Field(290.0, gt=0, description="The same for taking a SCIP index in.")

@@ -6,6 +6,7 @@ Each part is asked for on its own. A part that cannot be had is None, and `error
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from nats.errors import Error as NatsError
@@ -133,9 +134,13 @@ def _repository(repository: Repository, points: PointCountsReply | None) -> dict
     counts = {
         layer.layer: layer for layer in (points.layers if points else ()) if layer.repo == repository.repo
     }
+    now = datetime.now(UTC)
     return {
         "name": repository.name,
         "repo": repository.repo,
+        "source": repository.source,
+        "head_commit": repository.head_commit,
+        "head_seen_at": repository.head_seen_at.isoformat() if repository.head_seen_at else None,
         "points": sum(count.points for count in counts.values()) if points else None,
         "layers": [
             {
@@ -145,6 +150,7 @@ def _repository(repository: Repository, points: PointCountsReply | None) -> dict
                 "points": counts[layer].points if layer in counts else None,
                 "files": counts[layer].files if layer in counts else None,
                 "indexed_at": state.indexed_at.isoformat(),
+                "lag_seconds": repository.lag_s(layer, now),
             }
             for layer, state in repository.layers.items()
         ],

@@ -1,42 +1,71 @@
 """Ingest as a process."""
 
+import asyncio
+
 from prometheus_client import REGISTRY
 
 from prism_contracts import names
-from prism_contracts.events import CloneRequested, FilesSettled, FilesUploaded
-from prism_contracts.rpc import CloneRequest, JobRequest, JobsRequest, OpenSnapshotRequest, StoreScipRequest
+from prism_contracts.events import CloneRequested, FilesSettled, FilesUploaded, PushReceived
+from prism_contracts.rpc import (
+    CloneRequest,
+    EditRequest,
+    JobRequest,
+    JobsRequest,
+    OpenSnapshotRequest,
+    StoreScipRequest,
+)
 from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.metrics import PollMetrics, PushMetrics
+from prism_ingest.adapters.mirrors import Mirrors
 from prism_ingest.adapters.scip import ScipMetrics, ScipStore
 from prism_ingest.adapters.snapshots import SnapshotStore
+from prism_ingest.handlers.clones import CloneHandlers
+from prism_ingest.handlers.edits import EditHandlers
 from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.handlers.planning import Planner
+from prism_ingest.handlers.poll import Poller
 from prism_ingest.handlers.scip import ScipHandlers
 from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.settings import IngestSettings
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
+from prism_runtime.lease import Lease
 from prism_runtime.process import run
 from prism_runtime.service import Service
+from prism_runtime.vault import Vault, VaultSettings
 
 SERVICE = "ingest"
 OPEN_DEADLINE_S = 110.0
 CLONE_DEADLINE_S = 20.0
 SCIP_DEADLINE_S = 280.0
+EDIT_DEADLINE_S = 60.0
 ASK_DEADLINE_S = 10.0
 SETTLED_WORKERS = 16
 CLONES_AT_ONCE = 2
+PUSHES_AT_ONCE = 4
 
 
-def register(bus: Bus, snapshots: SnapshotHandlers, jobs: JobHandlers, workers: int) -> None:
+def register(
+    bus: Bus,
+    snapshots: SnapshotHandlers,
+    clones: CloneHandlers,
+    edits: EditHandlers,
+    jobs: JobHandlers,
+    *,
+    workers: int,
+) -> None:
     """Subscribe to what ingest hears and answers."""
     bus.consume(names.FILES_UPLOADED, FilesUploaded, snapshots.on_uploaded, workers=workers)
-    bus.consume(names.CLONE_REQUESTED, CloneRequested, snapshots.on_clone_requested, workers=CLONES_AT_ONCE)
+    bus.consume(names.PUSH_RECEIVED, PushReceived, clones.on_push, workers=PUSHES_AT_ONCE)
+    bus.consume(names.CLONE_REQUESTED, CloneRequested, clones.on_clone_requested, workers=CLONES_AT_ONCE)
     bus.consume(names.FILES_SETTLED, FilesSettled, jobs.on_settled, workers=SETTLED_WORKERS)
     bus.consume_dead_letters(jobs.on_dead_letter)
     rpc.serve(
         bus, names.RPC_OPEN_SNAPSHOT, OpenSnapshotRequest, snapshots.open_snapshot, deadline_s=OPEN_DEADLINE_S
     )
-    rpc.serve(bus, names.RPC_CLONE, CloneRequest, snapshots.clone, deadline_s=CLONE_DEADLINE_S)
+    rpc.serve(bus, names.RPC_CLONE, CloneRequest, clones.clone, deadline_s=CLONE_DEADLINE_S)
+    rpc.serve(bus, names.RPC_EDIT, EditRequest, edits.edit, deadline_s=EDIT_DEADLINE_S)
     rpc.serve(bus, names.RPC_JOB, JobRequest, jobs.job, deadline_s=ASK_DEADLINE_S)
     rpc.serve(bus, names.RPC_JOBS, JobsRequest, jobs.jobs, deadline_s=ASK_DEADLINE_S)
 
@@ -50,23 +79,37 @@ async def serve() -> None:
     """Build everything, then run until told to stop."""
     settings = IngestSettings()
     service = Service(SERVICE, settings)
-    bus = service.bus
+    bus, vault = service.bus, Vault(VaultSettings())
+    mirrors = Mirrors(settings, vault)
+    polling: list[asyncio.Task[None]] = []
 
     async def start() -> None:
         await bus.connect()
         ledger = await Ledger.open(bus.js, settings.nats_replicas)
         store = await SnapshotStore.open(bus.js, settings.nats_replicas)
-        jobs = JobHandlers(bus, ledger, store)
         histories = await HistoryStore.open(bus.js, settings.nats_replicas)
-        snapshots = SnapshotHandlers(
-            bus, ledger, snapshots=store, histories=histories, jobs=jobs, settings=settings
-        )
-        register(bus, snapshots, jobs, settings.ingest_workers)
+        await vault.open(bus.js, replicas=settings.nats_replicas)
+        jobs = JobHandlers(bus, ledger, store, PushMetrics(REGISTRY))
+        planner = Planner(bus, ledger, snapshots=store, histories=histories, jobs=jobs, settings=settings)
+        snapshots = SnapshotHandlers(bus, ledger, store, planner, settings)
+        clones = CloneHandlers(bus, ledger, mirrors, planner=planner, jobs=jobs, settings=settings)
+        edits = EditHandlers(bus, ledger, planner, settings)
+        register(bus, snapshots, clones, edits, jobs, workers=settings.ingest_workers)
         scip = await ScipStore.open(bus, settings.nats_replicas)
         register_scip(bus, ScipHandlers(bus, ledger, scip, ScipMetrics(REGISTRY), settings))
         await bus.start()
+        if settings.poll_interval_s:
+            lease = await Lease.open(bus.js, "poll", replicas=settings.nats_replicas)
+            poller = Poller(bus, ledger, mirrors, lease, PollMetrics(REGISTRY))
+            polling.append(asyncio.create_task(poller.run(settings.poll_interval_s)))
 
-    await service.run(start)
+    async def close() -> None:
+        for task in polling:
+            task.cancel()
+        await asyncio.gather(*polling, return_exceptions=True)
+        mirrors.close()
+
+    await service.run(start, close=close)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,17 @@ class IngestSettings(ServiceSettings):
     )
     clone_bytes_max: int = Field(4 * 1024**3, ge=1, description="Largest clone, in bytes.")
     clone_seconds_max: int = Field(900, ge=1, description="Longest clone, in seconds.")
-    clone_dir: str = Field("", description="Folder for clones while they are read; a temporary one if empty.")
+    cache_dir: str = Field(
+        "",
+        description="Folder that keeps fetched repositories from one push to the next. Each copy of ingest needs one of its "
+        "own; a temporary one if empty.",
+    )
+    cache_bytes_max: int = Field(
+        8 * 1024**3, ge=0, description="What it may hold, in bytes; the least recently used go first."
+    )
+    poll_interval_s: int = Field(
+        300, ge=0, description="Between two looks at a repository's git server, in seconds; 0: never."
+    )
     file_bytes_max: int = Field(1024**2, ge=1, description="Larger files are skipped, in bytes.")
     scip_unpacked_bytes_max: int = Field(
         2 * 1024**3, ge=1, description="Largest SCIP index when unpacked, in bytes."

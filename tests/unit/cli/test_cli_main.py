@@ -8,7 +8,7 @@ from prism_cli.exits import CommandError, Exit
 from prism_cli.main import _told_errors, app
 from prism_contracts.errors import ErrorCode, PrismError
 
-COMMANDS = ("up", "down", "index", "search", "status", "doctor", "connect", "demo")
+COMMANDS = ("up", "down", "index", "secrets", "search", "status", "doctor", "connect", "demo")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -31,7 +31,17 @@ SERVER = {
         {
             "name": "o/n",
             "points": 5,
-            "layers": [{"layer": "base", "ref": "main", "commit": "abc", "points": 5, "files": 2}],
+            "head_commit": "def4567",
+            "layers": [
+                {
+                    "layer": "base",
+                    "ref": "main",
+                    "commit": "abc",
+                    "points": 5,
+                    "files": 2,
+                    "lag_seconds": 12.3,
+                }
+            ],
         },
         {"name": "o/empty", "points": 0, "layers": []},
     ],
@@ -99,7 +109,16 @@ async def test_everything_is_shown(
     answer_with(monkeypatch, SERVER)
     status.show(await status.status(Target("http://x", "t", local_stack(tmp_path))))
     shown = capsys.readouterr().out
-    for expected in ("chunker", "not ready", "o/n", "o/empty", "complete", "PRISM_FILES", "parse_failed"):
+    for expected in (
+        "chunker",
+        "not ready",
+        "o/n",
+        "o/empty",
+        "complete",
+        "PRISM_FILES",
+        "parse_failed",
+        "def4567",
+    ):
         assert expected in shown
 
 

@@ -9,7 +9,15 @@ from prism_contracts.errors import ErrorBody, ErrorCode
 from prism_contracts.events import Outcome, SettledFile
 from prism_contracts.records import FINAL_STATES, Job, JobCounts, JobState
 from prism_ingest.core import jobs as jobs_module
-from prism_ingest.core.jobs import apply_settled, fail_job, is_final, new_job, open_ordinals, settled_count
+from prism_ingest.core.jobs import (
+    apply_settled,
+    fail_job,
+    is_final,
+    new_job,
+    open_ordinals,
+    push_seconds,
+    settled_count,
+)
 
 NOW = datetime(2026, 3, 14, tzinfo=UTC)
 LATER = NOW + timedelta(seconds=5)
@@ -154,3 +162,14 @@ def test_the_slowest_files_are_told_slowest_first_and_once():
     assert [(file.path, file.milliseconds) for file in done.slowest] == [
         ("1.py", 900.0), ("5.py", 100.0), ("6.py", 90.0), ("4.py", 80.0), ("3.py", 70.0),
     ]  # fmt: skip
+
+
+def test_the_steps_of_a_push_add_up_and_missing_ones_are_not_told() -> None:
+    moments = [NOW + timedelta(seconds=second) for second in (0, 1, 3, 6, 10)]
+    steps = dict(
+        zip(("pushed_at", "created_at", "fetched_at", "planned_at", "finished_at"), moments, strict=True)
+    )
+    told = dict(push_seconds(begin().model_copy(update=steps)))
+    assert told == {"wait": 1, "fetch": 2, "plan": 3, "index": 4, "total": 10}
+    edit = begin().model_copy(update={**steps, "fetched_at": None})
+    assert set(dict(push_seconds(edit))) == {"wait", "index", "total"}

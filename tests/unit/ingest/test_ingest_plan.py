@@ -1,11 +1,22 @@
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism_contracts.base import generation
+from prism_contracts.base import Lane, generation
 from prism_contracts.code import SkipReason
+from prism_contracts.records import Job, LayerState
 from prism_contracts.rpc import ManifestEntry, SnapshotFile
-from prism_ingest.core.plan import Plan, make_plan
+from prism_ingest.core.plan import (
+    LIVE_FILES_MAX,
+    Plan,
+    basis_of,
+    known_commit,
+    lane_of,
+    make_plan,
+    plan_changes,
+)
 
 CHUNKER, MODEL = "1", "m"
 
@@ -105,3 +116,49 @@ def test_a_plan_that_was_carried_out_plans_nothing_more(files, index):
     for position in got.skipped:
         after[files[position].path] = indexed(files[position].path, files[position].blob, "skipped")
     assert plan(files, after.values()).expected == 0
+
+
+SERVED = LayerState(
+    commit="c", version=7, job="j", indexed_at=datetime(2026, 1, 1, tzinfo=UTC), basis=basis_of("1", "m", 9)
+)
+
+
+def next_job(version: int = 8):
+    return Job.model_construct(version=version)
+
+
+@pytest.mark.parametrize(
+    ("served", "version", "basis", "commit"),
+    [
+        (SERVED, 8, SERVED.basis, "c"),
+        (None, 8, SERVED.basis, ""),
+        (SERVED.model_copy(update={"basis": ""}), 8, SERVED.basis, ""),
+        (SERVED, 9, SERVED.basis, ""),  # an import began in between, and may have written
+        (SERVED, 8, basis_of("2", "m", 9), ""),
+        (SERVED, 8, basis_of("1", "n", 9), ""),
+        (SERVED, 8, basis_of("1", "m", 8), ""),
+    ],
+)
+def test_changes_are_enough_only_since_what_the_index_holds_exactly(served, version, basis, commit) -> None:
+    assert known_commit(served, next_job(version), basis) == commit
+
+
+def test_a_plan_of_changes_wants_what_changed_and_removes_what_went() -> None:
+    files = (
+        SnapshotFile(path="a.py", blob="1", size_bytes=1),
+        SnapshotFile(path="b.png", blob="2", size_bytes=1, skipped=SkipReason.BINARY),
+    )
+    changes = plan_changes(files, ["gone.py"])
+    assert (changes.needed, changes.skipped, changes.removed, changes.expected) == (
+        (0,),
+        (1,),
+        ("gone.py",),
+        3,
+    )
+
+
+@pytest.mark.parametrize(("files", "lane"), [(LIVE_FILES_MAX, Lane.LIVE), (LIVE_FILES_MAX + 1, Lane.BULK)])
+def test_a_large_push_goes_in_the_bulk_lane(files, lane) -> None:
+    changes = plan_changes((), [f"{number}.py" for number in range(files)])
+    assert lane_of(Lane.LIVE, changes) is lane
+    assert lane_of(Lane.BULK, changes) is Lane.BULK

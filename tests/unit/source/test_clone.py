@@ -8,7 +8,7 @@ import pytest
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source import clone as clone_module
-from prism_source.clone import CloneRules, check_url, mirror
+from prism_source.clone import CloneRules, check_url, mirror, remote_head
 from prism_source.gittree import snapshot_git
 
 RULES = CloneRules(schemes=frozenset({"file"}))
@@ -182,3 +182,49 @@ def test_errors_hold_no_credentials():
     moved = clone_module._failed("fatal: unable to access 'x': The requested URL returned error: 301", source)
     assert "moved" in moved.body.next_action
     assert "***" in clone_module._reason("fatal: hunter2", source)
+
+
+def test_what_is_here_is_not_fetched_again(repo, url, tmp_path, monkeypatch):
+    commit = repo.commit(**{"a.py": "1\n"})
+    folder = tmp_path / "mirror"
+    mirror(url, folder, RULES)
+
+    def no_fetch(*_):
+        raise AssertionError("fetched")
+
+    monkeypatch.setattr(clone_module, "_fetch", no_fetch)
+    assert mirror(url, folder, RULES).commit == commit
+    # A commit that is here needs no server at all.
+    repo.folder.rename(tmp_path / "away")
+    assert mirror(url, folder, RULES, ref=commit).commit == commit
+
+
+def test_an_update_is_as_small_as_the_change(repo, url, tmp_path):
+    files = {f"{number}.txt": os.urandom(20_000).hex() for number in range(20)}
+    repo.commit(**files)
+    folder = tmp_path / "mirror"
+    mirror(url, folder, RULES)
+    repo.commit(**{"0.txt": "small\n"})
+    before = {pack: pack.stat().st_size for pack in folder.glob("objects/pack/*.pack")}
+    mirror(url, folder, RULES)
+    added = set(folder.glob("objects/pack/*.pack")) - set(before)
+    assert sum(pack.stat().st_size for pack in added) < 5_000 < sum(before.values())
+
+
+def test_the_head_of_a_remote_is_told_without_fetching(repo, url):
+    first = repo.commit(**{"a.py": "1\n"})
+    repo.git("tag", "--annotate", "v1", "--message", "one")
+    repo.git("branch", "topic")
+    second = repo.commit(**{"a.py": "2\n"})
+    assert remote_head(url, RULES) == second
+    assert remote_head(url, RULES, ref="topic") == remote_head(url, RULES, ref="v1") == first
+    with pytest.raises(PrismError) as caught:
+        remote_head(url, RULES, ref="nowhere")
+    assert caught.value.code is ErrorCode.REF_NOT_FOUND
+
+
+def test_credentials_beside_the_url_are_used_and_hidden(repo):
+    rules = CloneRules(allow_private=True, seconds_max=20)
+    source = clone_module._with_credentials(check_url("http://127.0.0.1:1/a/b", rules), "ada:hunter2")
+    assert clone_module._environment(source)["GIT_CONFIG_VALUE_0"] == "Authorization: Basic YWRhOmh1bnRlcjI="
+    assert "hunter2" not in repr(source) + source.url

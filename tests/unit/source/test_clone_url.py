@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_source.clone_url import CloneRules, check_url, is_public
+from prism_source.clone_url import CloneRules, check_url, is_public, place_of
 
 PUBLIC = "140.82.121.3"
 
@@ -173,3 +173,22 @@ def test_an_unknown_host_is_an_error_and_credentials_are_in_none():
         "x://u:hunter2@h/a",
     ):
         assert "hunter2" not in refusal(url).body.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://git.example.org/Acme/App.git",
+        "https://git.example.org/acme/app",
+        "http://ada:secret@git.example.org:8080/acme/app/",
+        "git@git.example.org:acme/app.git",
+        "ssh://git@git.example.org:2222/acme/app.git",
+    ],
+)
+def test_every_way_to_write_a_place_is_the_same_place(url):
+    assert place_of(url) == "git.example.org/acme/app"
+
+
+@pytest.mark.parametrize("url", ["", "upload", "https://", "https://host", "http://[::1/a", "/a/b"])
+def test_what_is_no_url_is_no_place(url):
+    assert not place_of(url)

@@ -8,7 +8,7 @@ import pytest
 from prism_contracts.code import SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source.blobs import BlobReader
-from prism_source.gittree import is_ref_name, resolve_ref, snapshot_git
+from prism_source.gittree import is_ref_name, resolve_ref, snapshot_changes, snapshot_git
 from prism_source.limits import Limits
 from prism_source.snapshot import blob_hash
 
@@ -214,3 +214,48 @@ def test_a_reader_goes_on_after_an_error_and_after_its_process_died(repo):
     assert reader.blob(blob_hash(b"1\n")) == b"1\n"
     reader.close()
     reader.close()
+
+
+def told(changes) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    with changes.snapshot as snapshot:
+        files = {file.path: snapshot.read(at) for at, file in enumerate(snapshot.files)}
+    return files, changes.removed
+
+
+def test_changes_are_what_tells_two_trees_apart(repo):
+    old = repo.commit(**{"same.py": "1\n", "a/changed.py": "1\n", "a/gone.py": "1\n", "from.py": "moved\n"})
+    repo.git("rm", "--quiet", "a/gone.py")
+    repo.git("mv", "from.py", "to.py")
+    new = repo.commit(**{"a/changed.py": "2\n", "-n": "an option?\n", ":(glob)*": "magic?\n"})
+    files, removed = told(snapshot_changes(repo.folder, old, new))
+    assert files == {
+        "a/changed.py": b"2\n", "to.py": b"moved\n", "-n": b"an option?\n", ":(glob)*": b"magic?\n",
+    }  # fmt: skip
+    assert removed == ("a/gone.py", "from.py")
+    assert told(snapshot_changes(repo.folder, new, new)) == ({}, ())
+
+
+def test_a_changed_file_has_what_the_whole_snapshot_says_of_it(repo):
+    rules = {
+        ".gitattributes": "*.gen linguist-generated\n",
+        "sub/.gitattributes": "*.x linguist-language=Go\n",
+    }
+    old = repo.commit(**rules)
+    new = repo.commit(**{"sub/deep/a.x": "1\n", "sub/b.gen": "2\n", "c.x": "3\n"})
+    changes = snapshot_changes(repo.folder, old, new)
+    with snapshot_git(repo.folder) as whole, changes.snapshot as some:
+        assert set(some.files) == {file for file in whole.files if "attributes" not in file.path}
+    assert {file.path: file.language for file in some.files if file.language} == {"sub/deep/a.x": "go"}
+
+
+def test_only_removals_are_changes(repo):
+    old = repo.commit(**{"a.py": "1\n", "b.py": "1\n"})
+    repo.git("rm", "--quiet", "a.py")
+    assert told(snapshot_changes(repo.folder, old, repo.commit())) == ({}, ("a.py",))
+
+
+def test_changes_that_cannot_be_told_are_not(repo):
+    old = repo.commit(**{"a.py": "1\n"})
+    new = repo.commit(**{"bad\nname.py": "1\n"})
+    assert snapshot_changes(repo.folder, old, new) is None
+    assert snapshot_changes(repo.folder, "0" * 39 + "1", old) is None

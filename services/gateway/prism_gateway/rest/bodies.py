@@ -1,15 +1,25 @@
 """The bodies of REST requests: the requests of the contract without the tenant, which the token decides."""
 
+import base64
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from prism_contracts.rpc import GrepRequest, OpenSnapshotRequest, SearchRequest
+from prism_contracts.base import BASE_LAYER
+from prism_contracts.rpc import (
+    EDIT_FILES_MAX,
+    EditRequest,
+    FileEdit,
+    GrepRequest,
+    OpenSnapshotRequest,
+    SearchRequest,
+)
 from prism_gateway.budget import TOKENS_MAX, TOKENS_MIN
 
 URL_CHARS_MAX = 2_000
 NAME_CHARS_MAX = 255
+SECRET_CHARS_MAX = 1_000
 
 
 def _refuse(_: object) -> str:
@@ -50,3 +60,101 @@ class RepositoryBody(BaseModel):
     url: str = Field(min_length=1, max_length=URL_CHARS_MAX)
     name: str = Field("", max_length=NAME_CHARS_MAX)
     ref: str = Field("", max_length=NAME_CHARS_MAX)
+
+
+class SecretsBody(BaseModel):
+    """Secrets of a repository. What is left out stays as it is, an empty text takes it away."""
+
+    model_config = STRICT
+    webhook_secret: str | None = Field(None, max_length=SECRET_CHARS_MAX, repr=False)
+    git_host: str | None = Field(
+        None, max_length=NAME_CHARS_MAX, description="of the git URL, with its port if it has one"
+    )
+    git_username: str | None = Field(None, max_length=NAME_CHARS_MAX, repr=False)
+    git_password: str | None = Field(None, max_length=SECRET_CHARS_MAX, repr=False)
+
+    @model_validator(mode="after")
+    def _whole_login(self) -> "SecretsBody":
+        # A new host for a password that was kept before would be shown that password.
+        if len({part is None for part in (self.git_host, self.git_username, self.git_password)}) > 1:
+            raise ValueError("git_host, git_username and git_password come together")
+        return self
+
+
+def _decoded(text: object) -> bytes | None:
+    if text is None:
+        return None
+    # The decoder by itself passes over what is no base64.
+    return base64.b64decode(str(text), validate=True)
+
+
+class FileBody(BaseModel):
+    """A file as it is to be: its text, its bytes in base64, or gone."""
+
+    model_config = STRICT
+    path: str
+    content: str | None = None
+    content_base64: Annotated[bytes | None, BeforeValidator(_decoded, json_schema_input_type=str | None)] = (
+        None
+    )
+    removed: bool = False
+    base_blob: str | None = Field(
+        None, description="git blob hash that the edit was made from, empty if there was no such file"
+    )
+
+    @model_validator(mode="after")
+    def _one_content(self) -> "FileBody":
+        if (self.content is not None) + (self.content_base64 is not None) + self.removed != 1:
+            raise ValueError("give one of content, content_base64 and removed")
+        return self
+
+    @property
+    def edit(self) -> FileEdit:
+        """What ingest is asked."""
+        content = self.content.encode() if self.content is not None else self.content_base64
+        return FileEdit(path=self.path, content=content, base_blob=self.base_blob)
+
+
+class FileEditBody(FileBody):
+    """One file of a layer, as it is to be."""
+
+    repo: str = Field("", max_length=NAME_CHARS_MAX)
+    layer: str = BASE_LAYER
+
+    def request(self, tenant: str, repo: str) -> EditRequest:
+        """What ingest is asked."""
+        return EditRequest(tenant=tenant, repo_name=repo, layer=self.layer, files=(self.edit,))
+
+
+class DiffBody(BaseModel):
+    """What changed since a commit: a unified diff as `git diff` prints it, or the files themselves, or both."""
+
+    model_config = STRICT
+    repo: str = Field("", max_length=NAME_CHARS_MAX)
+    layer: str = BASE_LAYER
+    base_commit: str = Field(min_length=1, max_length=NAME_CHARS_MAX, description="that the layer serves")
+    commit: str = Field(
+        "",
+        max_length=NAME_CHARS_MAX,
+        description="whose tree the layer then is; empty: none, it is uncommitted",
+    )
+    diff: str = ""
+    files: Annotated[tuple[FileBody, ...], Field(max_length=EDIT_FILES_MAX)] = ()
+
+    @model_validator(mode="after")
+    def _something(self) -> "DiffBody":
+        if not self.diff and not self.files:
+            raise ValueError("give a diff or files")
+        return self
+
+    def request(self, tenant: str, repo: str) -> EditRequest:
+        """What ingest is asked."""
+        return EditRequest(
+            tenant=tenant,
+            repo_name=repo,
+            layer=self.layer,
+            base_commit=self.base_commit,
+            commit=self.commit,
+            files=tuple(file.edit for file in self.files),
+            diff=self.diff,
+        )

@@ -8,7 +8,9 @@ from prism_contracts.records import Token
 from prism_gateway.auth import caller_of, require_write
 from prism_gateway.backend import Backend
 from prism_gateway.settings import GatewaySettings
+from prism_gateway.webhooks.receiver import Receiver
 from prism_runtime.bus import Bus
+from prism_runtime.vault import Vault
 
 # The dependencies are async because FastAPI runs the others on threads.
 
@@ -31,6 +33,14 @@ async def _bus(request: Request) -> Bus:
     return cast("Bus", request.app.state.bus)
 
 
+async def _webhooks(request: Request) -> Receiver:
+    return cast("Receiver", request.app.state.webhooks)
+
+
+async def _vault(request: Request) -> Vault:
+    return cast("Vault", request.app.state.vault)
+
+
 async def _settings(request: Request) -> GatewaySettings:
     return cast("GatewaySettings", request.app.state.settings)
 
@@ -39,6 +49,8 @@ Caller = Annotated[Token, Depends(_caller)]
 Writer = Annotated[Token, Depends(_writer)]
 Services = Annotated[Backend, Depends(_backend)]
 Connection = Annotated[Bus, Depends(_bus)]
+Webhooks = Annotated[Receiver, Depends(_webhooks)]
+RepositorySecrets = Annotated[Vault, Depends(_vault)]
 Settings = Annotated[GatewaySettings, Depends(_settings)]
 RepoHeader = Annotated[
     str, Header(alias="X-Prism-Repo", description="owner/name, for a request that names no repository.")

@@ -7,6 +7,8 @@ from starlette.responses import Response
 
 from prism_contracts.errors import ErrorBody
 from prism_contracts.records import Job, Repository
+from prism_gateway.webhooks.payloads import Event
+from prism_gateway.webhooks.receiver import Outcome
 
 JSON = "application/json"
 
@@ -41,6 +43,22 @@ class Stored(BaseModel):
     """The upload is safe on the bus."""
 
     stored: bool
+
+
+class WebhookTaken(BaseModel):
+    """What is done about a webhook."""
+
+    outcome: Outcome
+    event: Event
+    reason: str  # why nothing is done, empty if something is
+    repositories: tuple[str, ...]  # which are looked at
+
+
+class SecretsKept(BaseModel):
+    """Which secrets of a repository are kept. They themselves are never told."""
+
+    webhook_secret: bool
+    git_password: bool
 
 
 # How far a job is stands in its counts; the bits behind them are the business of ingest.

@@ -5,10 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from prism_contracts.base import repo_id
 from prism_contracts.rpc import LIST_LIMIT_MAX, CloneRequest, CoverageReply, CoverageRequest, JobReply
 from prism_gateway.rest import replies
-from prism_gateway.rest.bodies import RepositoryBody
-from prism_gateway.rest.dependencies import Caller, Services, Writer
+from prism_gateway.rest.bodies import RepositoryBody, SecretsBody
+from prism_gateway.rest.dependencies import Caller, RepositorySecrets, Services, Writer
 from prism_gateway.rest.replies import reply
 
 PROBLEMS_DEFAULT = 200
@@ -34,6 +35,14 @@ async def index_repository(body: RepositoryBody, caller: Writer, backend: Servic
     """Clone or fetch a git URL and index a ref of it."""
     request = CloneRequest(tenant=caller.tenant, url=body.url, repo_name=body.name, ref=body.ref)
     return reply(await backend.clone(request), status=202, exclude=replies.JOB)
+
+
+@router.put("/repos/{name:path}/secrets", response_model=replies.SecretsKept)
+async def set_secrets(name: str, body: SecretsBody, caller: Writer, vault: RepositorySecrets) -> Response:
+    """Keep the secret of a repository's webhook, or the login of its git server; fields left out stay as they are."""
+    kept = await vault.change(caller.tenant, repo_id(name), body.model_dump(exclude_none=True))
+    told = replies.SecretsKept(webhook_secret=bool(kept.webhook_secret), git_password=bool(kept.git_password))
+    return reply(told)
 
 
 @router.get("/repos/{owner}/{name}/coverage", response_model=CoverageReply)

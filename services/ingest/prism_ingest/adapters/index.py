@@ -1,21 +1,59 @@
 """What the index holds of a layer, asked of the search service: the file points are the only manifest."""
 
+from typing import NamedTuple
+
 from prism_contracts import names
-from prism_contracts.rpc import ManifestEntry, ManifestReply, ManifestRequest
+from prism_contracts.rpc import (
+    READ_LINES_MAX,
+    ManifestEntry,
+    ManifestReply,
+    ManifestRequest,
+    ReadFileReply,
+    ReadFileRequest,
+)
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
 
 PAGE_TIMEOUT_S = 20.0
 
 
-async def read_manifest(bus: Bus, tenant: str, repo: str, layer: str) -> list[ManifestEntry]:
-    """Every file of a layer that the index knows."""
+async def read_manifest(
+    bus: Bus, tenant: str, repo: str, layer: str, *, paths: tuple[str, ...] = ()
+) -> list[ManifestEntry]:
+    """Every file of a layer that the index knows, or those of the paths."""
     entries: list[ManifestEntry] = []
     cursor = ""
     while True:
-        request = ManifestRequest(tenant=tenant, repo=repo, layer=layer, cursor=cursor)
+        request = ManifestRequest(tenant=tenant, repo=repo, layer=layer, paths=paths, cursor=cursor)
         page = await rpc.call(bus, names.RPC_MANIFEST, request, ManifestReply, timeout_s=PAGE_TIMEOUT_S)
         entries += page.entries
         cursor = page.next_cursor
         if not cursor:
             return entries
+
+
+class IndexedText(NamedTuple):
+    """A file as it is indexed: with secrets redacted, so its hash may differ from that of the repository's."""
+
+    content: str
+    blob: str
+
+
+async def read_text(bus: Bus, tenant: str, repo_name: str, layer: str, path: str) -> IndexedText:
+    """The whole text of a file. Raises FILE_NOT_FOUND, FILE_SKIPPED."""
+    parts: list[str] = []
+    start = 1
+    while True:
+        request = ReadFileRequest(
+            tenant=tenant,
+            repo=repo_name,
+            layer=layer,
+            path=path,
+            start_line=start,
+            end_line=start + READ_LINES_MAX - 1,
+        )
+        page = await rpc.call(bus, names.RPC_READ_FILE, request, ReadFileReply, timeout_s=PAGE_TIMEOUT_S)
+        parts.append(page.content)
+        start = page.end_line + 1
+        if start > page.line_count or not page.content:
+            return IndexedText("".join(parts), page.blob)

@@ -1,6 +1,8 @@
 """Repositories, jobs and component versions: ingest's records in JetStream."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from nats.js import JetStreamContext
 
@@ -10,6 +12,7 @@ from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.records import (
     COMPONENT_CHUNKER,
     COMPONENT_FAST_MODEL,
+    UPLOAD,
     Component,
     Job,
     JobState,
@@ -19,6 +22,13 @@ from prism_contracts.records import (
 )
 from prism_ingest.core import fail_job, is_final
 from prism_runtime.records import Records, open_bucket
+
+
+class Origin(NamedTuple):
+    """Where the files of a repository come from."""
+
+    source: str  # UPLOAD, or a git URL without credentials
+    ref: str = ""  # what of the URL is followed, empty for the default branch
 
 
 class Ledger:
@@ -51,7 +61,7 @@ class Ledger:
             )
         return chunker.version, model.version
 
-    async def begin(self, job: Job, source: str, commit: str, idle_s: float) -> Job:
+    async def begin(self, job: Job, origin: Origin, idle_s: float) -> Job:
         """Give the job the repository's next version and make it the active one.
 
         Raises SNAPSHOT_CONFLICT while another job of the repository makes progress. A job that began already is
@@ -60,52 +70,67 @@ class Ledger:
         known = await self.jobs.get(job.job)
         if known is not None and known.version:
             return known
-        await self._retire_active(job, idle_s)
+        retired = await self._retire_active(job, idle_s)
         repository = await self.repositories.modify(
-            repository_key(job.tenant, job.repo), lambda found: _next_version(found, job, source, commit)
+            repository_key(job.tenant, job.repo), lambda found: _next_version(found, job, origin, retired)
         )
         begun = job.model_copy(update={"version": repository.next_version - 1})
         await self.jobs.put(job.job, begun)
         return begun
 
-    async def hear_of(self, job: Job, commit: str) -> None:
-        """Note the commit that a clone found: what is served is behind it until the job is done."""
+    async def hear_of(self, tenant: str, repo: str, commit: str, at: datetime) -> None:
+        """Note a commit that the remote is said to be at: what is served is behind it until a job brings it."""
         await self.repositories.modify(
-            repository_key(job.tenant, job.repo), lambda found: _with_head(_known(found, job), commit)
+            repository_key(tenant, repo), lambda found: _with_head(_known(found, repo), commit, at)
         )
 
-    async def finish(self, job: Job) -> None:
-        """Let the repository serve what the job brought, and let the next job begin."""
+    async def postpone(self, job: Job) -> bool:
+        """Have the layer looked at again when the active job ends; False if there is none, so that the job may begin."""
+        repository = await self.repositories.modify(
+            repository_key(job.tenant, job.repo), lambda found: _postponed(_known(found, job.repo_name), job)
+        )
+        return bool(repository.active_job)
+
+    async def forget_pushes(self, job: Job, layers: Collection[str]) -> None:
+        """Note that these layers are looked at."""
         await self.repositories.modify(
+            repository_key(job.tenant, job.repo),
+            lambda found: _without_pushes(_known(found, job.repo_name), layers),
+        )
+
+    async def is_active(self, job: Job) -> bool:
+        """Whether the repository still waits for the end of the job."""
+        repository = await self.repositories.get(repository_key(job.tenant, job.repo))
+        return repository is not None and repository.active_job == job.job
+
+    async def finish(self, job: Job) -> Repository:
+        """Let the repository serve what the job brought, and let the next job begin."""
+        return await self.repositories.modify(
             repository_key(job.tenant, job.repo), lambda found: _finished(found, job)
         )
 
-    async def release(self, job: Job) -> None:
+    async def release(self, job: Job) -> Repository:
         """Let the next job begin; what is served stays."""
-        await self.repositories.modify(
+        return await self.repositories.modify(
             repository_key(job.tenant, job.repo), lambda found: _released(found, job)
         )
 
-    async def _retire_active(self, job: Job, idle_s: float) -> None:
-        """Give the active job up if it makes no progress any more. Raises SNAPSHOT_CONFLICT if it does."""
+    async def _retire_active(self, job: Job, idle_s: float) -> str:
+        """Give the active job up if it makes no progress any more; its id. Raises SNAPSHOT_CONFLICT if it makes some."""
         repository = await self.repositories.get(repository_key(job.tenant, job.repo))
         if repository is None or repository.active_job in {"", job.job}:
-            return
+            return ""
         active = await self.jobs.get(repository.active_job)
         if active is not None and not is_final(active):
             await self.jobs.modify(active.job, lambda found: _given_up(found or active, job, idle_s))
+        return repository.active_job
 
 
 def _given_up(active: Job, job: Job, idle_s: float) -> Job:
     """The active job, abandoned for another. Raises SNAPSHOT_CONFLICT if it makes progress."""
     now = datetime.now(UTC)
     if not is_final(active) and (now - active.updated_at).total_seconds() < idle_s:
-        raise PrismError(
-            ErrorCode.SNAPSHOT_CONFLICT,
-            f"{job.repo_name} is being indexed by job {active.job}.",
-            "Wait for that job, then send the snapshot again.",
-            job=active.job,
-        )
+        raise _conflict(job, active.job)
     error = ErrorBody(
         code=ErrorCode.JOB_ABANDONED,
         message=f"No progress for {idle_s:.0f} s when job {job.job} came.",
@@ -114,19 +139,37 @@ def _given_up(active: Job, job: Job, idle_s: float) -> Job:
     return fail_job(active, error, now, JobState.ABANDONED)
 
 
-def _next_version(found: Repository | None, job: Job, source: str, commit: str) -> Repository:
+def _next_version(found: Repository | None, job: Job, origin: Origin, retired: str) -> Repository:
     now = datetime.now(UTC)
     repository = found or Repository(
-        tenant=job.tenant, repo=repo_id(job.repo_name), name=job.repo_name, source=source, created_at=now
+        tenant=job.tenant,
+        repo=repo_id(job.repo_name),
+        name=job.repo_name,
+        source=origin.source,
+        created_at=now,
     )
+    if repository.active_job not in {"", job.job, retired}:
+        raise _conflict(job, repository.active_job)  # it began since the last look
+    # Of a git URL the remote says where it is, not who changes a file on top of it.
+    heard = job.commit if origin.source == UPLOAD else ""
     return repository.model_copy(
         update={
             "next_version": repository.next_version + 1,
             "active_job": job.job,
-            "source": source,
-            "head_commit": commit or repository.head_commit,
-            "head_seen_at": now if commit else repository.head_seen_at,
+            "source": origin.source,
+            "ref": origin.ref,
+            "head_commit": heard or repository.head_commit,
+            "head_seen_at": now if heard else repository.head_seen_at,
         }
+    )
+
+
+def _conflict(job: Job, active: str) -> PrismError:
+    return PrismError(
+        ErrorCode.SNAPSHOT_CONFLICT,
+        f"{job.repo_name} is being indexed by job {active}.",
+        "Wait for that job, then send the snapshot again.",
+        job=active,
     )
 
 
@@ -142,24 +185,36 @@ def _finished(found: Repository | None, job: Job) -> Repository:
         version=job.version,
         job=job.job,
         indexed_at=job.finished_at or datetime.now(UTC),
+        basis=job.basis if job.state is JobState.COMPLETE and not job.dirty else "",
     )
     return repository.model_copy(update={"layers": {**repository.layers, job.layer: state}})
 
 
-def _with_head(repository: Repository, commit: str) -> Repository:
+def _with_head(repository: Repository, commit: str, at: datetime) -> Repository:
     if repository.head_commit == commit:
         return repository
-    return repository.model_copy(update={"head_commit": commit, "head_seen_at": datetime.now(UTC)})
+    return repository.model_copy(update={"head_commit": commit, "head_seen_at": at})
+
+
+def _postponed(repository: Repository, job: Job) -> Repository:
+    if not repository.active_job or job.layer in repository.pushed_layers:
+        return repository
+    return repository.model_copy(update={"pushed_layers": (*repository.pushed_layers, job.layer)})
+
+
+def _without_pushes(repository: Repository, layers: Collection[str]) -> Repository:
+    left = tuple(layer for layer in repository.pushed_layers if layer not in layers)
+    return repository.model_copy(update={"pushed_layers": left})
 
 
 def _released(found: Repository | None, job: Job) -> Repository:
-    repository = _known(found, job)
+    repository = _known(found, job.repo_name)
     return (
         repository.model_copy(update={"active_job": ""}) if repository.active_job == job.job else repository
     )
 
 
-def _known(found: Repository | None, job: Job) -> Repository:
+def _known(found: Repository | None, name: str) -> Repository:
     if found is None:
-        raise PrismError(ErrorCode.REPO_NOT_FOUND, f"{job.repo_name} is gone.")
+        raise PrismError(ErrorCode.REPO_NOT_FOUND, f"{name} is gone.")
     return found

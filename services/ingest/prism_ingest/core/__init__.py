@@ -1,15 +1,30 @@
 """What changed and what is done: plans and job counts. No broker, no store, no git."""
 
-from prism_ingest.core.jobs import apply_settled, fail_job, is_final, is_planned, new_job, open_ordinals
-from prism_ingest.core.plan import Plan, make_plan
+from prism_ingest.core.jobs import (
+    apply_settled,
+    fail_job,
+    is_final,
+    is_planned,
+    new_job,
+    open_ordinals,
+    push_seconds,
+)
+from prism_ingest.core.layers import layer_of
+from prism_ingest.core.plan import Plan, basis_of, known_commit, lane_of, make_plan, plan_changes
 
 __all__ = [
     "Plan",
     "apply_settled",
+    "basis_of",
     "fail_job",
     "is_final",
     "is_planned",
+    "known_commit",
+    "lane_of",
+    "layer_of",
     "make_plan",
     "new_job",
     "open_ordinals",
+    "plan_changes",
+    "push_seconds",
 ]

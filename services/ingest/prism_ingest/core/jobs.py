@@ -4,7 +4,7 @@ In the end `seen + removals = unchanged + indexed + skipped + failed + removed`.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from prism_contracts.base import Lane, repo_id
@@ -92,6 +92,20 @@ def fail_job(job: Job, error: ErrorBody, now: datetime, state: JobState = JobSta
 def open_ordinals(job: Job, ordinals: Sequence[int]) -> list[int]:
     """Those of the ordinals that have not settled."""
     return [ordinal for ordinal in ordinals if not job.settled[ordinal // 8] >> ordinal % 8 & 1]
+
+
+def push_seconds(job: Job) -> Iterator[tuple[str, float]]:
+    """How long each step took from a push to the end of its job, and all of it: (`total`, seconds)."""
+    moments = (
+        ("wait", job.pushed_at, job.created_at),
+        ("fetch", job.created_at, job.fetched_at),
+        ("plan", job.fetched_at, job.planned_at),
+        ("index", job.planned_at, job.finished_at),
+        ("total", job.pushed_at, job.finished_at),
+    )
+    for step, start, end in moments:
+        if start is not None and end is not None:
+            yield step, (end - start).total_seconds()
 
 
 def settled_count(job: Job) -> int:

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from prism_contracts.base import generation
+from prism_contracts.base import Lane, generation
 from prism_contracts.code import FileStatus
+from prism_contracts.records import Job, LayerState
 from prism_contracts.rpc import ManifestEntry, SnapshotFile
 
 
@@ -21,6 +22,10 @@ class Plan(NamedTuple):
     def expected(self) -> int:
         """How many files must settle."""
         return len(self.needed) + len(self.skipped) + len(self.removed)
+
+
+# More files than these are no edit that somebody waits for.
+LIVE_FILES_MAX = 1_000
 
 
 def make_plan(
@@ -42,6 +47,33 @@ def make_plan(
         else:
             needed.append(position)
     return Plan(tuple(needed), tuple(skipped), _removed(files, entries), unchanged, still_skipped)
+
+
+def plan_changes(files: Sequence[SnapshotFile], removed: Sequence[str]) -> Plan:
+    """The plan for the files that are known to differ from what the index holds."""
+    needed = tuple(position for position, file in enumerate(files) if file.skipped is None)
+    skipped = tuple(position for position, file in enumerate(files) if file.skipped is not None)
+    return Plan(needed, skipped, tuple(removed), unchanged=0, still_skipped=0)
+
+
+def basis_of(chunker: str, model: str, file_bytes_max: int) -> str:
+    """What an index of a commit depends on beside the commit."""
+    return f"{chunker} {model} {file_bytes_max}"
+
+
+def known_commit(served: LayerState | None, job: Job, basis: str) -> str:
+    """The commit that the index holds exactly, so that only what changed since is to be looked at. Empty if none is sure.
+
+    It is sure if the last import ended without a failed file, was made with the same basis, and none has begun since.
+    """
+    if served is None or served.basis != basis or served.version != job.version - 1:
+        return ""
+    return served.commit
+
+
+def lane_of(lane: Lane, plan: Plan) -> Lane:
+    """The lane that the files of a job go in: a large one would hold the edits of others up."""
+    return Lane.BULK if plan.expected > LIVE_FILES_MAX else lane
 
 
 def _is_skipped_alike(entry: ManifestEntry | None, file: SnapshotFile) -> bool:

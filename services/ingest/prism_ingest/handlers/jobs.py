@@ -17,14 +17,16 @@ from prism_contracts.events import (
     FilesSettled,
     FilesUploaded,
     Outcome,
+    PushReceived,
     RepoIndexed,
     SettledFile,
 )
-from prism_contracts.records import Job, JobState
+from prism_contracts.records import Job, JobState, Repository
 from prism_contracts.rpc import JobReply, JobRequest, JobsReply, JobsRequest
 from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.metrics import PushMetrics
 from prism_ingest.adapters.snapshots import SnapshotStore
-from prism_ingest.core import apply_settled, fail_job, is_final
+from prism_ingest.core import apply_settled, fail_job, is_final, push_seconds
 from prism_ingest.handlers.publishing import publish_file_events
 from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus, DeadLetter
@@ -37,10 +39,11 @@ log = logging.getLogger(__name__)
 class JobHandlers:
     """The life of a job after its files are on their way."""
 
-    def __init__(self, bus: Bus, ledger: Ledger, snapshots: SnapshotStore) -> None:
+    def __init__(self, bus: Bus, ledger: Ledger, snapshots: SnapshotStore, metrics: PushMetrics) -> None:
         self._bus = bus
         self._ledger = ledger
         self._snapshots = snapshots
+        self._metrics = metrics
         self._settled: Batcher[FilesSettled, None] = Batcher(self._count, items_max=SETTLED_PER_BATCH)
 
     async def on_settled(self, event: FilesSettled) -> None:
@@ -66,7 +69,7 @@ class JobHandlers:
         job = await self._ledger.jobs.modify(
             job_id, lambda found: fail_job(_known(found), error, _now(), state)
         )
-        await self._ledger.release(job)
+        await self._look_again(job, await self._ledger.release(job))
 
     async def job(self, request: JobRequest) -> JobReply:
         """One job of the tenant, or the newest of a repository."""
@@ -97,7 +100,9 @@ class JobHandlers:
         """Serve what a final job brought and say so. May be repeated."""
         if job.state not in {JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS}:
             return
-        await self._ledger.finish(job)
+        if job.pushed_at and await self._ledger.is_active(job):
+            self._metrics.observe(job.lane, push_seconds(job))
+        repository = await self._ledger.finish(job)
         fact = RepoIndexed(
             tenant=job.tenant,
             repo=job.repo,
@@ -110,6 +115,21 @@ class JobHandlers:
         )
         await self._bus.publish(names.REPO_INDEXED, job.lane, fact, fact.message_id)
         await self._snapshots.drop(job.job)
+        await self._look_again(job, repository)
+
+    async def _look_again(self, job: Job, repository: Repository) -> None:
+        """Say again what was pushed while the job ran, now that the next one may begin."""
+        if not repository.pushed_layers:
+            return
+        event = PushReceived(
+            tenant=job.tenant,
+            repo=job.repo,
+            delivery=f"after:{job.job}",
+            received_at=repository.head_seen_at or _now(),
+        )
+        # Said before it is forgotten: a crash in between repeats a look, and never loses one.
+        await self._bus.publish(names.PUSH_RECEIVED, event.lane, event, event.message_id)
+        await self._ledger.forget_pushes(job, repository.pushed_layers)
 
     async def _publish_failed(self, event: FileEvent, letter: DeadLetter) -> None:
         """Let the indexer note that a file was given up; if it cannot even do that, the job does."""

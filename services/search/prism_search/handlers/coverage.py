@@ -77,8 +77,9 @@ class CoverageHandlers:
         """A page of what the index holds, tombstones left out."""
         scope = Scope(tenant=request.tenant, repos=(request.repo,), layer=request.layer)
         fields = ["path", "blob", "generation", "status"]
+        wanted = [KNOWN, has_any("path", request.paths)] if request.paths else [KNOWN]
         read = [*fields, "version"]
-        points, cursor = await self._reader.page(scope, [KNOWN], read, request.cursor, MANIFEST_PAGE)
+        points, cursor = await self._reader.page(scope, wanted, read, request.cursor, MANIFEST_PAGE)
         entries = tuple(
             ManifestEntry(**{name: point.text(name) for name in fields}, version=point.number("version"))
             for point in points

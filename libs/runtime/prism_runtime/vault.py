@@ -1,0 +1,105 @@
+"""Secrets of repositories in a key-value bucket, encrypted: NATS, its replicas and its backups hold nothing readable.
+
+AES-256-GCM, with a fresh nonce each time, and the record's key as associated data: what was sealed for one repository
+opens for no other (https://csrc.nist.gov/pubs/sp/800/38/d/final). Decided in docs/decisions/0027.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from nats.js import JetStreamContext
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from prism_contracts import names
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import SealedSecrets, Secrets, repository_key
+from prism_runtime.records import Records, open_bucket
+
+NONCE_BYTES = 12
+KEY_CHARS_MIN = 32
+
+
+class VaultSettings(BaseSettings):
+    """Read from `PRISM_…` at start."""
+
+    model_config = SettingsConfigDict(env_prefix="PRISM_", frozen=True, extra="ignore")
+
+    secrets_key: SecretStr = Field(
+        SecretStr(""),
+        description="Random text that webhook secrets and git credentials are encrypted with, the same for gateway and "
+        "ingest, of 32 characters or more; empty: none are kept. `prism up` makes one a data folder.",
+    )
+
+    @field_validator("secrets_key")
+    @classmethod
+    def _hard_to_guess(cls, key: SecretStr) -> SecretStr:
+        if 0 < len(key.get_secret_value()) < KEY_CHARS_MIN:
+            raise ValueError(f"a key of fewer than {KEY_CHARS_MIN} characters can be guessed")
+        return key
+
+
+class Vault:
+    """Secrets by repository."""
+
+    def __init__(self, settings: VaultSettings) -> None:
+        key = settings.secrets_key.get_secret_value()
+        self._cipher = AESGCM(hashlib.sha256(key.encode()).digest()) if key else None
+        self._bucket: Records[SealedSecrets] | None = None
+
+    async def open(self, js: JetStreamContext, *, replicas: int) -> None:
+        """Find the bucket, or make it."""
+        self._bucket = Records(await open_bucket(js, names.KV_SECRETS, replicas=replicas), SealedSecrets)
+
+    async def get(self, tenant: str, repo: str) -> Secrets:
+        """What is kept for a repository; empty if nothing is. Raises UNAVAILABLE if the key does not open it."""
+        key = repository_key(tenant, repo)
+        record = await self._records().get(key)
+        return self._open(key, record.sealed) if record else Secrets()
+
+    async def change(self, tenant: str, repo: str, changed: Mapping[str, str]) -> Secrets:
+        """Keep these fields beside those that were kept before; all that is kept now. Raises UNAVAILABLE without a key."""
+        key = repository_key(tenant, repo)
+        sealed = await self._records().modify(
+            key, lambda found: self._seal(key, self._changed(key, found, changed))
+        )
+        return self._open(key, sealed.sealed)
+
+    def _records(self) -> Records[SealedSecrets]:
+        if self._bucket is None:
+            raise PrismError(
+                ErrorCode.UNAVAILABLE, "Prism is not connected to NATS yet.", "Try again in a few seconds."
+            )
+        return self._bucket
+
+    def _changed(self, key: str, found: SealedSecrets | None, changed: Mapping[str, str]) -> Secrets:
+        known = self._open(key, found.sealed) if found else Secrets()
+        return known.model_copy(update=changed)
+
+    def _seal(self, key: str, secrets: Secrets) -> SealedSecrets:
+        nonce = os.urandom(NONCE_BYTES)
+        sealed = self._with_key().encrypt(nonce, secrets.model_dump_json().encode(), key.encode())
+        return SealedSecrets(sealed=nonce + sealed)
+
+    def _open(self, key: str, sealed: bytes) -> Secrets:
+        try:
+            opened = self._with_key().decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], key.encode())
+        except InvalidTag:
+            raise PrismError(
+                ErrorCode.UNAVAILABLE,
+                "The secrets of the repository were sealed with another key.",
+                "Start with the PRISM_SECRETS_KEY of then, or set the secrets anew.",
+            ) from None
+        return Secrets.model_validate_json(opened)
+
+    def _with_key(self) -> AESGCM:
+        if self._cipher is None:
+            raise PrismError(
+                ErrorCode.UNAVAILABLE,
+                "Prism keeps no secrets: it was started without PRISM_SECRETS_KEY.",
+                "Set PRISM_SECRETS_KEY for the gateway and for ingest, and start them again.",
+            )
+        return self._cipher

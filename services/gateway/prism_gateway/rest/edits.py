@@ -1,0 +1,28 @@
+"""What an editor or a CI job sends when a few files changed: on top of what is indexed, in the live lane."""
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from prism_contracts.rpc import EditRequest, JobReply
+from prism_gateway.rest import replies
+from prism_gateway.rest.bodies import DiffBody, FileEditBody
+from prism_gateway.rest.dependencies import RepoHeader, Services, Writer
+from prism_gateway.rest.replies import reply
+
+router = APIRouter(tags=["ingest"], prefix="/ingest")
+
+
+@router.post("/file", response_model=JobReply, status_code=202)
+async def edit_file(body: FileEditBody, caller: Writer, backend: Services, repo: RepoHeader = "") -> Response:
+    """Change or remove one file of a layer."""
+    return await _edit(backend, body.request(caller.tenant, body.repo or repo))
+
+
+@router.post("/diff", response_model=JobReply, status_code=202)
+async def edit_by_diff(body: DiffBody, caller: Writer, backend: Services, repo: RepoHeader = "") -> Response:
+    """Bring a layer from a commit to what a diff makes of it."""
+    return await _edit(backend, body.request(caller.tenant, body.repo or repo))
+
+
+async def _edit(backend: Services, request: EditRequest) -> Response:
+    return reply(await backend.edit(request), status=202, exclude=replies.JOB)

@@ -1,0 +1,28 @@
+"""The door for forges: no token, as none of them can send one; the signature stands for it."""
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from prism_gateway.rest import replies
+from prism_gateway.rest.dependencies import Webhooks
+from prism_gateway.rest.replies import reply
+
+WEBHOOK_DOC = {
+    "requestBody": {
+        "required": True,
+        "description": "What GitHub, GitLab or Gitea post, as JSON or as a form.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    },
+    "security": [],
+}
+
+router = APIRouter(tags=["ingest"])
+
+
+@router.post(
+    "/ingest/webhook", response_model=replies.WebhookTaken, status_code=202, openapi_extra=WEBHOOK_DOC
+)
+async def webhook(request: Request, webhooks: Webhooks) -> Response:
+    """Take what a forge posts when something was pushed; answered when the work is safe on the bus."""
+    taken = await webhooks.receive(request.headers, await request.body())
+    return reply(replies.WebhookTaken(**taken._asdict()), status=202)

@@ -1,0 +1,228 @@
+"""Reads what a forge posts: which forge, which event, which repository, and the push if it is one. Pure.
+
+In: the headers and the body of a request. Out: a `Hook`. Of a payload only the names of things are read. The list of
+changed files is not: GitHub cuts it, and a forced push has none that would help.
+
+https://docs.github.com/en/webhooks/webhook-events-and-payloads,
+https://docs.gitlab.com/user/project/integrations/webhook_events/, https://docs.gitea.com/usage/webhooks
+"""
+
+import hashlib
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, NamedTuple
+from urllib.parse import parse_qs
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from prism_contracts.errors import ErrorCode, PrismError
+
+JSON = "application/json"
+FORM = "application/x-www-form-urlencoded"
+FORM_FIELDS_MAX = 10
+DELIVERY_CHARS_MAX = 200
+NAME_CHARS_MAX = 1_000
+URL_CHARS_MAX = 2_048
+BRANCHES = "refs/heads/"
+TAGS = "refs/tags/"
+
+Name = Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)]
+Url = Annotated[str, StringConstraints(max_length=URL_CHARS_MAX)]
+Commit = Annotated[str, StringConstraints(pattern=r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")]
+
+
+class Provider(StrEnum):
+    """Who posts."""
+
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    GITEA = "gitea"
+
+
+class Event(StrEnum):
+    """What happened, in GitHub's words."""
+
+    PING = "ping"
+    PUSH = "push"
+    CREATE = "create"
+    DELETE = "delete"
+    PULL_REQUEST = "pull_request"
+    OTHER = "other"
+
+
+class Remote(NamedTuple):
+    """The repository that a payload is about, as the forge knows it."""
+
+    full_name: str = ""
+    urls: tuple[str, ...] = ()
+    default_branch: str = ""
+
+
+class Push(NamedTuple):
+    """A ref that has moved: to a commit, or away."""
+
+    ref: str
+    commit: str  # empty if the ref was deleted
+
+
+class Hook(NamedTuple):
+    """One webhook, understood."""
+
+    provider: Provider
+    event: Event
+    delivery: str
+    remote: Remote
+    push: Push | None = None
+
+
+# Gitea comes first: it sends GitHub's header as well.
+_EVENT_HEADERS = (
+    ("x-gitea-event", Provider.GITEA),
+    ("x-gitlab-event", Provider.GITLAB),
+    ("x-github-event", Provider.GITHUB),
+)
+_DELIVERY_HEADERS = {
+    Provider.GITEA: ("x-gitea-delivery",),
+    # The key stays the same when GitLab tries again; older versions have the event's id only.
+    Provider.GITLAB: ("idempotency-key", "x-gitlab-event-uuid"),
+    Provider.GITHUB: ("x-github-delivery",),
+}
+_GITLAB_EVENTS = {"push": Event.PUSH, "tag_push": Event.PUSH, "merge_request": Event.PULL_REQUEST}
+
+
+def read_hook(headers: Mapping[str, str], body: bytes) -> Hook:
+    """A webhook, not yet known to be honest. `headers` are looked up in lower case.
+
+    Raises PrismError: INVALID_ARGUMENT (no forge's, or of a shape that none has), UNSUPPORTED_MEDIA_TYPE.
+    """
+    provider, header = _sender(headers)
+    document = _document(headers.get("content-type", ""), body)
+    delivery = _delivery(headers, provider, body)
+    try:
+        if provider is Provider.GITLAB:
+            return _gitlab(document, delivery)
+        return _github(provider, header, document, delivery)
+    except ValidationError as error:
+        raise _invalid(f"the payload is not one of {provider.value}'s: {_places(error)}") from None
+
+
+class _Payload(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _GitHubRepository(_Payload):
+    full_name: Name
+    clone_url: Url = ""
+    ssh_url: Url = ""
+    html_url: Url = ""
+    default_branch: Name = ""
+
+    @property
+    def remote(self) -> Remote:
+        return Remote(self.full_name, (self.clone_url, self.ssh_url, self.html_url), self.default_branch)
+
+
+class _GitHubAny(_Payload):
+    # An organisation's ping names no repository.
+    repository: _GitHubRepository | None = None
+
+
+class _Moved(_Payload):
+    """A ref before and after: GitHub's, Gitea's and GitLab's alike. A deleted one is all zeros after."""
+
+    ref: Annotated[str, StringConstraints(pattern=r"^refs/", max_length=NAME_CHARS_MAX)]
+    after: Commit
+
+    @property
+    def push(self) -> Push:
+        return Push(self.ref, self.after if self.after.strip("0") else "")
+
+
+class _GitHubPush(_Moved):
+    repository: _GitHubRepository
+
+
+class _GitLabProject(_Payload):
+    path_with_namespace: Name
+    git_http_url: Url = ""
+    git_ssh_url: Url = ""
+    web_url: Url = ""
+    default_branch: Name | None = None
+
+    @property
+    def remote(self) -> Remote:
+        urls = (self.git_http_url, self.git_ssh_url, self.web_url)
+        return Remote(self.path_with_namespace, urls, self.default_branch or "")
+
+
+class _GitLabAny(_Payload):
+    object_kind: Name = ""
+    event_name: Name = ""  # what hooks of a whole installation have instead
+    project: _GitLabProject | None = None
+
+
+class _GitLabPush(_Moved):
+    project: _GitLabProject
+
+
+def _sender(headers: Mapping[str, str]) -> tuple[Provider, str]:
+    for name, provider in _EVENT_HEADERS:
+        if name in headers:
+            return provider, headers[name]
+    raise _invalid("it has none of the headers X-GitHub-Event, X-Gitlab-Event and X-Gitea-Event")
+
+
+def _document(content_type: str, body: bytes) -> bytes:
+    """The JSON of a body, which GitHub and Gitea may wrap into a form."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind == JSON:
+        return body
+    if kind != FORM:
+        raise PrismError(
+            ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+            f"A webhook of type {kind[:100]!a} is not read.",
+            "Let the forge send application/json.",
+        )
+    try:
+        fields = parse_qs(body.decode(), strict_parsing=True, max_num_fields=FORM_FIELDS_MAX)
+    except ValueError:
+        fields = {}
+    if len(fields.get("payload", ())) != 1:
+        raise _invalid("the form has no field payload")
+    return fields["payload"][0].encode()
+
+
+def _delivery(headers: Mapping[str, str], provider: Provider, body: bytes) -> str:
+    """What the forge calls this delivery. Without a name it is what it says."""
+    named = (headers.get(name, "") for name in _DELIVERY_HEADERS[provider])
+    return next(filter(None, named), "")[:DELIVERY_CHARS_MAX] or hashlib.sha256(body).hexdigest()
+
+
+def _github(provider: Provider, header: str, document: bytes, delivery: str) -> Hook:
+    event = Event(header) if header in set(Event) else Event.OTHER
+    if event is Event.PUSH:
+        pushed = _GitHubPush.model_validate_json(document)
+        return Hook(provider, event, delivery, pushed.repository.remote, pushed.push)
+    repository = _GitHubAny.model_validate_json(document).repository
+    return Hook(provider, event, delivery, repository.remote if repository else Remote())
+
+
+def _gitlab(document: bytes, delivery: str) -> Hook:
+    said = _GitLabAny.model_validate_json(document)
+    event = _GITLAB_EVENTS.get(said.object_kind or said.event_name, Event.OTHER)
+    if event is Event.PUSH:
+        pushed = _GitLabPush.model_validate_json(document)
+        return Hook(Provider.GITLAB, event, delivery, pushed.project.remote, pushed.push)
+    return Hook(Provider.GITLAB, event, delivery, said.project.remote if said.project else Remote())
+
+
+def _places(error: ValidationError) -> str:
+    return ", ".join(".".join(map(str, problem["loc"])) or "the document" for problem in error.errors()[:5])
+
+
+def _invalid(problem: str) -> PrismError:
+    return PrismError(
+        ErrorCode.INVALID_ARGUMENT,
+        f"This is no webhook that Prism reads: {problem}.",
+        "Send what GitHub, GitLab or Gitea send: see `Keep it fresh` in the README.",
+    )

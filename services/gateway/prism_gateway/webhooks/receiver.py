@@ -1,0 +1,228 @@
+"""What becomes of a webhook: whose it is, whether it was heard before, and the one event that tells ingest to look.
+
+A webhook decides when a repository is looked at, never what is indexed. So an old one, a repeated one or one whose
+headers were changed on the way can at worst cause a look that finds nothing new.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from prometheus_client import CollectorRegistry, Counter
+
+from prism_contracts import names
+from prism_contracts.base import BASE_LAYER, Lane
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import PushReceived
+from prism_contracts.records import Delivery, Repository
+from prism_gateway.settings import GatewaySettings
+from prism_gateway.webhooks.payloads import BRANCHES, TAGS, Event, Hook, Remote, read_hook
+from prism_gateway.webhooks.signatures import is_signed
+from prism_runtime.bus import Bus
+from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_runtime.vault import Vault
+from prism_source.clone_url import place_of
+
+UNKNOWN = "unknown"  # in metrics: what could not be read
+
+
+class Outcome(StrEnum):
+    """What was done about a webhook that was taken."""
+
+    QUEUED = "queued"
+    DUPLICATE = "duplicate"
+    IGNORED = "ignored"
+
+
+class Taken(NamedTuple):
+    """The answer to an honest webhook."""
+
+    outcome: Outcome
+    event: Event
+    reason: str = ""  # why nothing is done, empty if something is
+    repositories: tuple[str, ...] = ()
+
+
+class WebhookMetrics:
+    """Counts webhooks by what became of them."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._received = Counter(
+            "prism_webhooks",
+            "Webhooks by forge, event and outcome: queued, duplicate, ignored, or the code of the error.",
+            ["provider", "event", "outcome"],
+            registry=registry,
+        )
+
+    def count(self, hook: Hook | None, outcome: str) -> None:
+        """One webhook; None if it could not be read."""
+        provider, event = (hook.provider.value, hook.event.value) if hook else (UNKNOWN, UNKNOWN)
+        self._received.labels(provider, event, outcome).inc()
+
+
+class Receiver:
+    """Takes webhooks in."""
+
+    def __init__(self, bus: Bus, vault: Vault, settings: GatewaySettings, metrics: WebhookMetrics) -> None:
+        self._bus = bus
+        self._vault = vault
+        self._settings = settings
+        self._metrics = metrics
+        self._repositories: WatchedRecords[Repository] | None = None
+        self._deliveries: Records[Delivery] | None = None
+
+    async def open(self) -> None:
+        """Start to follow the repositories; return when all of them are known."""
+        bucket = await open_bucket(
+            self._bus.js,
+            names.KV_DELIVERIES,
+            ttl_s=names.DELIVERIES_MAX_AGE_S,
+            replicas=self._settings.nats_replicas,
+        )
+        self._deliveries = Records(bucket, Delivery)
+        self._repositories = await self._bus.follow(names.KV_REPOSITORIES, Repository)
+
+    async def close(self) -> None:
+        """Stop following."""
+        if self._repositories:
+            await self._repositories.close()
+
+    async def receive(self, headers: Mapping[str, str], body: bytes) -> Taken:
+        """Authenticate a webhook and hand it on; returns when that is stored.
+
+        Raises PrismError: INVALID_ARGUMENT, UNSUPPORTED_MEDIA_TYPE, UNAUTHENTICATED, REPO_NOT_FOUND, UNAVAILABLE.
+        """
+        hook: Hook | None = None
+        try:
+            hook = await asyncio.to_thread(read_hook, headers, body)
+            taken = await self._take(hook, await self._meant(hook, headers, body))
+        except PrismError as error:
+            self._metrics.count(hook, error.code.value)
+            raise
+        self._metrics.count(hook, taken.outcome.value)
+        return taken
+
+    async def _meant(self, hook: Hook, headers: Mapping[str, str], body: bytes) -> list[Repository]:
+        """The repositories, of whatever tenant, that the webhook is about and with whose secret it is signed."""
+        if self._repositories is None:
+            raise _not_connected()
+        named = named_by(hook.remote, self._repositories.values())
+        common = self._settings.webhook_secret.get_secret_value()
+        secrets = [await self._secret(repository) or common for repository in named]
+        signed = {
+            secret: await asyncio.to_thread(is_signed, hook.provider, headers, body, secret)
+            for secret in {*secrets, common}
+        }
+        honest = [repository for repository, secret in zip(named, secrets, strict=True) if signed[secret]]
+        if honest or (not named and signed[common] and not hook.remote.full_name):
+            return honest
+        if not named and signed[common]:
+            raise _unknown(hook.remote)
+        raise PrismError(
+            ErrorCode.UNAUTHENTICATED,
+            "The webhook is not signed with the secret of a repository that Prism knows.",
+            "Set the same secret in the forge and in Prism: see `Keep it fresh` in the README.",
+        )
+
+    async def _secret(self, repository: Repository) -> str:
+        return (await self._vault.get(repository.tenant, repository.repo)).webhook_secret
+
+    async def _take(self, hook: Hook, repositories: Sequence[Repository]) -> Taken:
+        reason = why_nothing(hook) or why_none(repositories)
+        if reason:
+            return Taken(Outcome.IGNORED, hook.event, reason)
+        queued = [found.name for found in repositories if found.is_fetched and await self._queue(hook, found)]
+        if not queued:
+            return Taken(Outcome.DUPLICATE, hook.event, "this delivery was taken before")
+        return Taken(Outcome.QUEUED, hook.event, repositories=tuple(queued))
+
+    async def _queue(self, hook: Hook, repository: Repository) -> bool:
+        """Tell ingest, unless this delivery has done so. One that was taken in vain may be delivered again."""
+        assert self._deliveries is not None
+        assert hook.push is not None
+        key = _delivery_key(hook, repository)
+        before = await self._deliveries.get(key)
+        times = before.times if before else 0
+        if times and not is_behind(repository):
+            return False
+        event = PushReceived(
+            tenant=repository.tenant,
+            repo=repository.repo,
+            branch=hook.push.ref.removeprefix(BRANCHES),
+            default_branch=hook.remote.default_branch,
+            commit=hook.push.commit,
+            delivery=f"{key}:{times}",
+            received_at=datetime.now(UTC),
+        )
+        # Written down after it was said: a crash in between repeats a push, and never loses one.
+        await self._publish(event)
+        await self._deliveries.put(key, Delivery(times=times + 1))
+        return True
+
+    async def _publish(self, event: PushReceived) -> None:
+        try:
+            async with asyncio.timeout(self._settings.publish_timeout_s):
+                await self._bus.publish(names.PUSH_RECEIVED, Lane.LIVE, event, event.message_id)
+        except TimeoutError as error:
+            raise PrismError(
+                ErrorCode.UNAVAILABLE, "The bus takes no more events now.", "Deliver the webhook again later."
+            ) from error
+
+
+def named_by(remote: Remote, repositories: Iterable[Repository]) -> list[Repository]:
+    """The repositories that a forge's names stand for: by where they are fetched from, or by full name."""
+    places = {place_of(url) for url in remote.urls} - {""}
+    name = remote.full_name.lower()
+    return [
+        found
+        for found in repositories
+        if found.name.lower() == name or (found.is_fetched and place_of(found.source) in places)
+    ]
+
+
+def is_behind(repository: Repository) -> bool:
+    """Whether a commit is known that is not served yet, and nobody works on it."""
+    served = repository.layers.get(BASE_LAYER)
+    return not repository.active_job and (served is None or served.commit != repository.head_commit)
+
+
+def why_nothing(hook: Hook) -> str:
+    """Why there is nothing to do about an event, empty if there is."""
+    if hook.event is Event.PING:
+        return "the webhook works"
+    if hook.push is None:
+        return "Prism acts on pushes only"
+    if hook.push.ref.startswith(TAGS):
+        return "tags are not followed"
+    if not hook.push.ref.startswith(BRANCHES):
+        return "only branches are followed"
+    return "" if hook.push.commit else "the branch was deleted; what is indexed stays"
+
+
+def why_none(repositories: Sequence[Repository]) -> str:
+    """Why none of the repositories can be looked at, empty if one can."""
+    if any(found.is_fetched for found in repositories):
+        return ""
+    return "the repository is sent by `prism index PATH`: Prism has no URL to fetch it from"
+
+
+def _delivery_key(hook: Hook, repository: Repository) -> str:
+    said = f"{repository.key}\0{hook.provider}\0{hook.delivery}"
+    return hashlib.sha256(said.encode(errors="surrogateescape")).hexdigest()
+
+
+def _unknown(remote: Remote) -> PrismError:
+    return PrismError(
+        ErrorCode.REPO_NOT_FOUND,
+        f"Prism does not know {remote.full_name}.",
+        "Index it first: POST /api/v1/repos, or `prism index URL`.",
+    )
+
+
+def _not_connected() -> PrismError:
+    return PrismError(
+        ErrorCode.UNAVAILABLE, "The gateway is not connected to NATS yet.", "Deliver the webhook again later."
+    )

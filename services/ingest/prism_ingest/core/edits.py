@@ -1,0 +1,60 @@
+"""What a client may change by itself: which paths, against which version, and what is known of a file from its bytes."""
+
+from collections.abc import Iterable, Mapping
+
+from prism_contracts.code import FileStatus
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import FileEdit, ManifestEntry, SnapshotFile
+from prism_ingest.core.contents import FlagsOf
+from prism_source.classify import classify_path, classify_text
+from prism_source.limits import Limits
+from prism_source.paths import validate_path
+from prism_source.snapshot import blob_hash
+from prism_source.text import skip_reason
+
+# The inside of a repository is no file of it, whatever case the disk tells apart.
+RESERVED = ".git"
+
+
+def editable_path(path: str) -> str:
+    """The path, if a file of a repository may have it. Raises INVALID_PATH."""
+    validate_path(path)
+    if any(segment.lower() == RESERVED for segment in path.split("/")):
+        raise PrismError(
+            ErrorCode.INVALID_PATH,
+            f"The path {path[:200]!a} is not valid: .git is git's own.",
+            "Give the path of a file of the repository.",
+        )
+    return path
+
+
+def check_bases(edits: Iterable[FileEdit], known: Mapping[str, ManifestEntry]) -> None:
+    """Raise BASE_MISMATCH if a file is no longer the one that its edit was made from."""
+    for edit in edits:
+        entry = known.get(edit.path)
+        blob = entry.blob if entry and entry.status != FileStatus.REMOVED else ""
+        if edit.base_blob is not None and edit.base_blob != blob:
+            raise PrismError(
+                ErrorCode.BASE_MISMATCH,
+                f"{edit.path} is {blob or 'not there'}, not {edit.base_blob or 'absent'}.",
+                "Look at the file again, and edit what is there.",
+                path=edit.path,
+                blob=blob,
+            )
+
+
+def described(path: str, data: bytes, limits: Limits) -> SnapshotFile:
+    """A file as a snapshot would list it."""
+    reason = skip_reason(len(data), data, limits)
+    return SnapshotFile(
+        path=path,
+        blob=blob_hash(data),
+        size_bytes=len(data),
+        skipped=reason,
+        flags=classify_path(path),
+    )
+
+
+def flags_of(file: SnapshotFile) -> FlagsOf:
+    """How the final flags follow from the text. What `.gitattributes` says is not known here."""
+    return lambda text: classify_text(file.path, text, file.flags)

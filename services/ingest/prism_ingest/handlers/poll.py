@@ -1,0 +1,127 @@
+"""Looks at the git server of every repository now and then: what no webhook told of is found all the same.
+
+A look costs one `git ls-remote`. If the remote is elsewhere than the index, the event is published that a webhook would
+have caused, and nothing more is done here. One copy of ingest at a time polls.
+"""
+
+import asyncio
+import logging
+import random
+from datetime import UTC, datetime
+
+from prism_contracts import names
+from prism_contracts.base import BASE_LAYER
+from prism_contracts.errors import PrismError
+from prism_contracts.events import PushReceived
+from prism_contracts.records import Repository
+from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.metrics import PollMetrics
+from prism_ingest.adapters.mirrors import Mirrors, Remote
+from prism_runtime.bus import Bus
+from prism_runtime.lease import Lease
+
+LOOKS_AT_ONCE = 4
+# So that many servers and many repositories are not asked all at the same moment.
+JITTER = 0.2
+FIRST_ROUND_S = 10.0
+# A repository whose remote fails, or whose import fails, is looked at after 2, 4, 8, … rounds.
+ROUNDS_LEFT_OUT_MAX = 256
+
+log = logging.getLogger(__name__)
+
+
+class Backoff:
+    """Which repositories are left out of how many rounds, as looking at them was in vain."""
+
+    def __init__(self) -> None:
+        self._vain: dict[str, int] = {}
+        self._left_out: dict[str, int] = {}
+
+    def is_due(self, key: str) -> bool:
+        """Whether this round looks at the repository."""
+        left = self._left_out.get(key, 0)
+        if left:
+            self._left_out[key] = left - 1
+        return not left
+
+    def in_vain(self, key: str) -> None:
+        """The look failed, or found what an earlier one had found."""
+        self._vain[key] = self._vain.get(key, 0) + 1
+        self._left_out[key] = min(2 ** self._vain[key], ROUNDS_LEFT_OUT_MAX) - 1
+
+    def worked(self, key: str) -> None:
+        """The index is where the remote is."""
+        self._vain.pop(key, None)
+        self._left_out.pop(key, None)
+
+
+class Poller:
+    """Rounds over all repositories that are fetched from a URL."""
+
+    def __init__(
+        self, bus: Bus, ledger: Ledger, mirrors: Mirrors, lease: Lease, metrics: PollMetrics
+    ) -> None:
+        self._bus = bus
+        self._ledger = ledger
+        self._mirrors = mirrors
+        self._lease = lease
+        self._metrics = metrics
+        self._backoff = Backoff()
+        self._found: dict[str, str] = {}  # by repository: the commit that an import was begun for
+        self._slots = asyncio.Semaphore(LOOKS_AT_ONCE)
+
+    async def run(self, interval_s: float) -> None:
+        """A round every so often, until cancelled."""
+        pause_s = min(FIRST_ROUND_S, interval_s)
+        while True:
+            await asyncio.sleep(pause_s * random.uniform(1 - JITTER, 1 + JITTER))  # noqa: S311 - no secret
+            pause_s = interval_s
+            try:
+                await self.round()
+            except Exception as error:  # noqa: BLE001 - whatever it was, the next round comes
+                log.warning("a round of polls is given up: %s", error or type(error).__name__)
+
+    async def round(self) -> None:
+        """Look at every repository once, if no other copy does."""
+        if not await self._lease.hold():
+            return
+        repositories = [found for found in await self._ledger.repositories.all() if found.is_fetched]
+        random.shuffle(repositories)
+        await asyncio.gather(*map(self._look, repositories))
+
+    async def _look(self, repository: Repository) -> None:
+        if not self._backoff.is_due(repository.key):
+            return
+        async with self._slots:
+            if not await self._lease.hold():
+                return
+            try:
+                outcome = await self._compare(repository)
+            except PrismError as error:
+                log.warning("%s cannot be looked at: %s", repository.name, error)
+                self._backoff.in_vain(repository.key)
+                outcome = error.code.value
+        self._metrics.count(outcome)
+
+    async def _compare(self, repository: Repository) -> str:
+        remote = Remote(repository.tenant, repository.repo, repository.source, repository.ref)
+        head = await self._mirrors.head(remote)
+        now = datetime.now(UTC)
+        served = repository.layers.get(BASE_LAYER)
+        if served is not None and served.commit == head:
+            await self._ledger.hear_of(repository.tenant, repository.repo, head, now)
+            self._backoff.worked(repository.key)
+            return "same"
+        if self._found.get(repository.key) == head and not repository.active_job:
+            self._backoff.in_vain(repository.key)  # the import that was begun for it has failed
+        self._found[repository.key] = head
+        event = PushReceived(
+            tenant=repository.tenant,
+            repo=repository.repo,
+            commit=head,
+            # Another one after each import, so that what failed is tried again.
+            delivery=f"poll:{head}:{repository.next_version}",
+            received_at=now,
+        )
+        await self._bus.publish(names.PUSH_RECEIVED, event.lane, event, event.message_id)
+        return "behind"

@@ -1,0 +1,293 @@
+"""Mirrors of real repositories, and the poll that compares remotes with what is served."""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry
+from pydantic import SecretStr
+
+from prism_contracts import names
+from prism_contracts.base import BASE_LAYER, repo_id
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import PushReceived
+from prism_contracts.records import LayerState, Repository
+from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.metrics import PollMetrics
+from prism_ingest.adapters.mirrors import PACKS_MAX, Mirrors, Remote
+from prism_ingest.handlers.poll import Backoff, Poller
+from prism_ingest.settings import IngestSettings
+from prism_runtime.bus import Bus
+from prism_runtime.lease import Lease
+from prism_runtime.vault import KEY_CHARS_MIN, Vault, VaultSettings
+
+GIT = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    **{
+        f"GIT_{who}_{what}": "test@example.org"
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    },
+}
+
+
+class Origin:
+    """A repository that is fetched from."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True)
+        self.git("init", "--quiet", "--initial-branch=main")
+
+    @property
+    def url(self) -> str:
+        return f"file://{self.folder}"
+
+    def git(self, *arguments: str) -> str:
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=self.folder,
+            env=os.environ | GIT,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout.strip()
+
+    def commit(self, text: str = "1\n") -> str:
+        (self.folder / "a.py").write_text(text)
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", str(self.folder))  # a hash of its own
+        return self.git("rev-parse", "HEAD")
+
+    def remote(self, repo: str = "r") -> Remote:
+        return Remote("t", repo, self.url)
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Origin:
+    return Origin(tmp_path / "origin" / "app")
+
+
+@pytest.fixture
+async def bus(nats_server) -> AsyncIterator[Bus]:
+    bus = Bus("ingest", settings(nats_server, Path()))
+    await bus.start()
+    yield bus
+    await bus.stop()
+
+
+def settings(nats_server, cache: Path, **more) -> IngestSettings:
+    return IngestSettings(nats_url=nats_server.url, clone_schemes="file", cache_dir=str(cache), **more)
+
+
+@pytest.fixture
+async def vault(bus: Bus) -> Vault:
+    vault = Vault(VaultSettings())
+    await vault.open(bus.js, replicas=1)
+    return vault
+
+
+async def commit_of(mirrors: Mirrors, remote: Remote) -> str:
+    async with mirrors.fetched(remote) as made:
+        return made.commit
+
+
+def folders(cache: Path) -> list[Path]:
+    return sorted((cache / "mirrors").iterdir())
+
+
+async def test_a_mirror_follows_its_remote_and_stays(nats_server, vault, origin, tmp_path) -> None:
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    for text in ("1\n", "2\n"):
+        commit = origin.commit(text)
+        assert await mirrors.head(origin.remote()) == await commit_of(mirrors, origin.remote()) == commit
+    assert len(folders(tmp_path)) == 1
+    assert await commit_of(mirrors, origin.remote("other")) == commit
+    assert len(folders(tmp_path)) == 2
+
+
+async def test_a_damaged_mirror_is_replaced(nats_server, vault, origin, tmp_path) -> None:
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    origin.commit()
+    await commit_of(mirrors, origin.remote())
+    [folder] = folders(tmp_path)
+    (folder / "config").write_text("[this is no configuration")
+    commit = origin.commit("2\n")
+    assert await commit_of(mirrors, origin.remote()) == commit
+    assert folders(tmp_path) == [folder]
+
+
+async def test_a_mirror_outlives_an_outage_of_its_remote(nats_server, vault, origin, tmp_path) -> None:
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    origin.commit()
+    await commit_of(mirrors, origin.remote())
+    [folder] = folders(tmp_path)
+    (folder / "kept").touch()
+    away = origin.folder.rename(tmp_path / "away")
+    with pytest.raises(PrismError) as caught:
+        await commit_of(mirrors, origin.remote())
+    assert caught.value.code is ErrorCode.CLONE_FAILED
+    away.rename(origin.folder)
+    commit = origin.commit("2\n")
+    assert await commit_of(mirrors, origin.remote()) == commit
+    assert (folder / "kept").exists()
+
+
+async def test_the_least_recently_used_go_first_and_one_in_use_stays(
+    nats_server, vault, origin, tmp_path
+) -> None:
+    mirrors = Mirrors(settings(nats_server, tmp_path, cache_bytes_max=0), vault)
+    origin.commit()
+    async with mirrors.fetched(origin.remote("held")) as held:
+        await commit_of(mirrors, origin.remote("passing"))
+        assert folders(tmp_path) == [held.git_dir]
+    assert not folders(tmp_path)
+
+
+async def test_two_works_on_one_mirror_wait_for_each_other(nats_server, vault, origin, tmp_path) -> None:
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    origin.commit()
+    async with mirrors.fetched(origin.remote()):
+        waiting = asyncio.create_task(commit_of(mirrors, origin.remote()))
+        await commit_of(mirrors, origin.remote("another"))
+        assert not waiting.done()
+    assert await waiting
+
+
+async def test_a_mirror_of_too_many_packs_begins_anew(nats_server, vault, origin, tmp_path) -> None:
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    origin.commit()
+    await commit_of(mirrors, origin.remote())
+    [folder] = folders(tmp_path)
+    for number in range(PACKS_MAX):
+        (folder / f"objects/pack/pack-{number}.pack").touch()
+    origin.commit("2\n")
+    await commit_of(mirrors, origin.remote())
+    assert len(list(folder.glob("objects/pack/*.pack"))) == 1
+
+
+async def run_out(bus: Bus) -> None:
+    """Let the lease end, as it does by itself when its holder is gone."""
+    await (await bus.js.key_value(names.KV_LEASES)).purge("poll")
+
+
+@pytest.mark.parametrize(
+    ("url", "is_shown"),
+    [
+        ("https://git.example.org/acme/app", True),
+        ("https://GIT.example.org/other/app.git", True),
+        ("https://git.example.org:8443/acme/app", False),
+        ("https://evil.example.org/acme/app", False),
+        ("https://git.example.org.evil.example.org/acme/app", False),
+    ],
+)
+async def test_a_login_is_shown_to_its_own_server_only(nats_server, bus, tmp_path, url, is_shown) -> None:
+    vault = Vault(VaultSettings(secrets_key=SecretStr("k" * KEY_CHARS_MIN)))
+    await vault.open(bus.js, replicas=1)
+    login = {"git_host": "git.example.org", "git_username": "ada", "git_password": "hunter2xyz"}
+    await vault.change("login", "r", login)
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    assert await mirrors._credentials(Remote("login", "r", url)) == ("ada:hunter2xyz" if is_shown else "")
+
+
+class Round:
+    """A poller over one repository, and what it has said."""
+
+    def __init__(self, bus: Bus, ledger: Ledger, poller: Poller, origin: Origin) -> None:
+        self.bus, self.ledger, self.poller, self.origin = bus, ledger, poller, origin
+
+    async def serves(self, commit: str, **changes) -> None:
+        now = datetime.now(UTC)
+        state = LayerState(commit=commit, version=1, job="j", indexed_at=now)
+        repository = Repository(
+            tenant="t",
+            repo=repo_id("acme/polled"),
+            name="acme/polled",
+            source=self.origin.url,
+            created_at=now,
+            layers={BASE_LAYER: state},
+            **changes,
+        )
+        await self.ledger.repositories.put(repository.key, repository)
+
+    async def said(self) -> list[PushReceived]:
+        """What a round says."""
+        stream = names.stream_of(names.PUSH_RECEIVED).name
+        before = (await self.bus.js.stream_info(stream)).state.last_seq
+        await self.poller.round()
+        after = (await self.bus.js.stream_info(stream)).state.last_seq
+        found = [await self.bus.js.get_msg(stream, number) for number in range(before + 1, after + 1)]
+        return [PushReceived.model_validate_json(message.data) for message in found]
+
+
+@pytest.fixture
+async def polled(nats_server, bus, vault, origin, tmp_path) -> Round:
+    ledger = await Ledger.open(bus.js, 1)
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    lease = await Lease.open(bus.js, "poll", replicas=1)
+    await run_out(bus)
+    poller = Poller(bus, ledger, mirrors, lease, PollMetrics(CollectorRegistry()))
+    return Round(bus, ledger, poller, origin)
+
+
+async def test_a_push_that_nobody_told_of_is_found(polled) -> None:
+    old = polled.origin.commit()
+    new = polled.origin.commit("2\n")
+    await polled.serves(old)
+    [event] = await polled.said()
+    assert (event.tenant, event.repo, event.commit) == ("t", repo_id("acme/polled"), new)
+
+
+async def test_where_nothing_is_new_nothing_is_said_and_a_wrong_head_is_forgotten(polled) -> None:
+    commit = polled.origin.commit()
+    await polled.serves(commit, head_commit="f" * 40, head_seen_at=datetime.now(UTC))
+    assert await polled.said() == []
+    known = await polled.ledger.repositories.get(f"t.{repo_id('acme/polled')}")
+    assert known.head_commit == commit
+
+
+async def test_a_repository_that_is_sent_is_not_looked_at(polled) -> None:
+    await polled.serves("a" * 40)
+    await polled.ledger.repositories.modify(
+        f"t.{repo_id('acme/polled')}", lambda found: found.model_copy(update={"source": "upload"})
+    )
+    assert await polled.said() == []
+
+
+async def test_of_two_copies_one_polls(polled, bus) -> None:
+    polled.origin.commit()
+    await polled.serves("a" * 40)
+    other = await Lease.open(bus.js, "poll", replicas=1)
+    assert await other.hold()
+    assert await other.hold()
+    assert await polled.said() == []
+    await run_out(bus)
+    assert len(await polled.said()) == 1
+    assert not await other.hold()
+
+
+async def test_what_fails_again_and_again_is_looked_at_less_and_less(polled) -> None:
+    polled.origin.commit()
+    await polled.serves("a" * 40)
+    polled.origin.folder.rename(polled.origin.folder.with_name("gone"))
+    assert await polled.said() == []
+    polled.origin.folder.with_name("gone").rename(polled.origin.folder)
+    assert await polled.said() == []  # left out once
+    assert len(await polled.said()) == 1
+
+
+def test_rounds_that_are_left_out_double_until_it_works() -> None:
+    backoff, looks = Backoff(), []
+    for number in range(16):
+        if backoff.is_due("r"):
+            looks.append(number)
+            backoff.in_vain("r")
+    assert looks == [0, 2, 6, 14]
+    backoff.worked("r")
+    assert backoff.is_due("r")

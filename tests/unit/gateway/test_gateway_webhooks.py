@@ -1,0 +1,252 @@
+"""What forges post: payloads as GitHub, GitLab and Gitea document them, cut to what matters, with names made up."""
+
+import hashlib
+import hmac
+import json
+from datetime import UTC, datetime
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import LayerState, Repository
+from prism_gateway.webhooks.payloads import Event, Provider, Push, Remote, read_hook
+from prism_gateway.webhooks.receiver import is_behind, named_by, why_nothing
+from prism_gateway.webhooks.signatures import is_signed
+
+COMMIT, GONE = "4f5e6d7c8b9a0f1e2d3c4b5a69788796a5b4c3d2", "0" * 40
+JSON = {"content-type": "application/json"}
+GITHUB = JSON | {"x-github-event": "push", "x-github-delivery": "72d3162e-cc78-11e3-81ab-4c9367dc0958"}
+GITLAB = JSON | {"x-gitlab-event": "Push Hook", "x-gitlab-event-uuid": "13792a34-cac6-4fda-95a8-c58e00a3954e"}
+# Gitea says the same in the words of those whom it stands in for.
+GITEA = JSON | {
+    "x-gitea-event": "push", "x-gogs-event": "push", "x-github-event": "push",
+    "x-gitea-delivery": "f6266f16-1bf3-46a5-9ea4-602e06ead473", "x-github-delivery": "other",
+}  # fmt: skip
+
+GITHUB_PUSH = {
+    "ref": "refs/heads/main", "before": "1" * 40, "after": COMMIT, "base_ref": None,
+    "created": False, "deleted": False, "forced": True, "compare": "https://github.example/acme/app/compare/1...4",
+    "commits": [{"id": COMMIT, "message": "Go on", "added": [], "removed": [], "modified": ["a.py"]}],
+    "head_commit": {"id": COMMIT},
+    "repository": {
+        "id": 35129377, "name": "app", "full_name": "acme/app", "private": False,
+        "html_url": "https://github.example/acme/app", "git_url": "git://github.example/acme/app.git",
+        "ssh_url": "git@github.example:acme/app.git", "clone_url": "https://github.example/acme/app.git",
+        "default_branch": "main", "master_branch": "main",
+    },
+    "pusher": {"name": "ada", "email": "ada@example.org"}, "sender": {"login": "ada", "id": 1},
+}  # fmt: skip
+GITLAB_PUSH = {
+    "object_kind": "push", "event_name": "push", "before": "1" * 40, "after": COMMIT, "ref": "refs/heads/main",
+    "checkout_sha": COMMIT, "user_name": "Ada", "project_id": 15,
+    "project": {
+        "id": 15, "name": "App", "web_url": "https://gitlab.example/acme/group/app",
+        "git_ssh_url": "git@gitlab.example:acme/group/app.git",
+        "git_http_url": "https://gitlab.example/acme/group/app.git",
+        "path_with_namespace": "acme/group/app", "default_branch": "main", "ci_config_path": None,
+    },
+    "commits": [], "total_commits_count": 1,
+}  # fmt: skip
+REMOTE = Remote(
+    "acme/app",
+    (
+        "https://github.example/acme/app.git",
+        "git@github.example:acme/app.git",
+        "https://github.example/acme/app",
+    ),
+    "main",
+)
+
+
+def read(headers, payload):
+    return read_hook(headers, json.dumps(payload).encode())
+
+
+def refused(headers, body) -> ErrorCode:
+    with pytest.raises(PrismError) as caught:
+        read_hook(headers, body)
+    assert caught.value.body.next_action
+    return caught.value.code
+
+
+def test_a_push_of_github():
+    hook = read(GITHUB, GITHUB_PUSH)
+    assert hook == (
+        Provider.GITHUB,
+        Event.PUSH,
+        GITHUB["x-github-delivery"],
+        REMOTE,
+        Push("refs/heads/main", COMMIT),
+    )
+
+
+def test_a_push_of_gitea_is_not_taken_for_githubs():
+    hook = read(GITEA, GITHUB_PUSH)
+    assert (hook.provider, hook.event, hook.delivery) == (
+        Provider.GITEA,
+        Event.PUSH,
+        GITEA["x-gitea-delivery"],
+    )
+
+
+def test_a_push_of_gitlab():
+    hook = read(GITLAB, GITLAB_PUSH)
+    assert (hook.provider, hook.event, hook.push) == (
+        Provider.GITLAB,
+        Event.PUSH,
+        Push("refs/heads/main", COMMIT),
+    )
+    assert hook.remote.full_name == "acme/group/app"
+    assert "https://gitlab.example/acme/group/app.git" in hook.remote.urls
+    again = read(GITLAB | {"idempotency-key": "same"}, GITLAB_PUSH)
+    assert (hook.delivery, again.delivery) == (GITLAB["x-gitlab-event-uuid"], "same")
+
+
+def test_hooks_of_a_whole_gitlab():
+    system = {key: value for key, value in GITLAB_PUSH.items() if key != "object_kind"}
+    assert read(GITLAB | {"x-gitlab-event": "System Hook"}, system).event is Event.PUSH
+    assert read(GITLAB, {"event_name": "user_create"}).event is Event.OTHER
+
+
+def test_a_form_holds_the_same():
+    form = {**GITHUB, "content-type": "application/x-www-form-urlencoded"}
+    body = urlencode({"payload": json.dumps(GITHUB_PUSH)}).encode()
+    assert read_hook(form, body) == read(GITHUB, GITHUB_PUSH)
+
+
+def test_a_delivery_without_a_name_is_called_by_what_it_says():
+    headers = {name: value for name, value in GITHUB.items() if name != "x-github-delivery"}
+    body = json.dumps(GITHUB_PUSH).encode()
+    assert read_hook(headers, body).delivery == hashlib.sha256(body).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("event", "changes", "reason"),
+    [
+        ("push", {}, ""),
+        ("push", {"ref": "refs/tags/v1"}, "tags are not followed"),
+        ("push", {"ref": "refs/changes/1"}, "only branches are followed"),
+        ("push", {"after": GONE, "deleted": True}, "the branch was deleted; what is indexed stays"),
+        ("ping", {}, "the webhook works"),
+        ("create", {"ref": "topic", "ref_type": "branch"}, "Prism acts on pushes only"),
+        ("delete", {"ref": "topic", "ref_type": "branch"}, "Prism acts on pushes only"),
+        ("pull_request", {"action": "opened", "number": 1}, "Prism acts on pushes only"),
+        ("repository", {"action": "renamed"}, "Prism acts on pushes only"),
+    ],
+)
+def test_why_nothing_is_done(event, changes, reason):
+    assert why_nothing(read(GITHUB | {"x-github-event": event}, GITHUB_PUSH | changes)) == reason
+
+
+def test_the_ping_of_an_organisation_names_no_repository():
+    hook = read(GITHUB | {"x-github-event": "ping"}, {"zen": "Keep it logically awesome.", "hook_id": 1})
+    assert (hook.event, hook.remote) == (Event.PING, Remote())
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {},
+        [],
+        {"ref": "refs/heads/main", "after": COMMIT},
+        GITHUB_PUSH | {"after": "main"},
+        GITHUB_PUSH | {"after": None},
+        GITHUB_PUSH | {"ref": "main"},
+        GITHUB_PUSH | {"ref": "refs/heads/" + "x" * 1_000},
+        GITHUB_PUSH | {"repository": {"name": "app"}},
+        GITHUB_PUSH | {"repository": {"full_name": 7}},
+    ],
+)
+def test_another_shape_is_refused(payload):
+    assert refused(GITHUB, json.dumps(payload).encode()) is ErrorCode.INVALID_ARGUMENT
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "code"),
+    [
+        (JSON, b"{}", ErrorCode.INVALID_ARGUMENT),
+        (GITHUB | {"content-type": "text/xml"}, b"<a/>", ErrorCode.UNSUPPORTED_MEDIA_TYPE),
+        ({"x-github-event": "push"}, b"{}", ErrorCode.UNSUPPORTED_MEDIA_TYPE),
+        (GITHUB, b"", ErrorCode.INVALID_ARGUMENT),
+        (GITHUB, b"\xff", ErrorCode.INVALID_ARGUMENT),
+        (GITHUB | {"content-type": "application/x-www-form-urlencoded"}, b"a=1&" * 11, ErrorCode.INVALID_ARGUMENT),
+    ],
+)  # fmt: skip
+def test_what_is_no_webhook_is_refused(headers, body, code):
+    assert refused(headers, body) is code
+
+
+@given(st.binary(max_size=200))
+def test_any_body_is_read_or_refused(body):
+    for headers in (GITHUB, GITLAB, GITEA, GITHUB | {"content-type": "application/x-www-form-urlencoded"}):
+        assert refused(headers, body) is ErrorCode.INVALID_ARGUMENT
+
+
+# GitHub's own example: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
+EXAMPLE = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+
+
+def test_the_signature_of_githubs_documentation():
+    headers = {"x-hub-signature-256": EXAMPLE}
+    assert is_signed(Provider.GITHUB, headers, b"Hello, World!", "It's a Secret to Everybody")
+    assert not is_signed(Provider.GITHUB, headers, b"Hello, World?", "It's a Secret to Everybody")
+    assert not is_signed(Provider.GITHUB, headers, b"Hello, World!", "It's a secret to everybody")
+
+
+@pytest.mark.parametrize("provider", list(Provider))
+@given(body=st.binary(max_size=50), secret=st.text(min_size=1), other=st.text())
+def test_only_the_secret_signs(provider, body, secret, other):
+    secret, other = (text.encode(errors="replace").decode() for text in (secret, other))
+    digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    given_headers = {
+        Provider.GITHUB: {"x-hub-signature-256": f"sha256={digest}"},
+        Provider.GITLAB: {"x-gitlab-token": secret},
+        Provider.GITEA: {"x-gitea-signature": digest},
+    }
+    assert is_signed(provider, given_headers[provider], body, secret)
+    assert is_signed(provider, given_headers[provider], body, other) == (other == secret)
+    assert not is_signed(provider, {}, body, secret)
+
+
+@pytest.mark.parametrize("provider", list(Provider))
+def test_no_secret_signs_nothing(provider):
+    digest = hmac.new(b"", b"{}", hashlib.sha256).hexdigest()
+    headers = {"x-hub-signature-256": f"sha256={digest}", "x-gitlab-token": "", "x-gitea-signature": digest}
+    assert not is_signed(provider, headers, b"{}", "")
+
+
+def repository(name="acme/app", source="https://github.example/acme/app", **changes) -> Repository:
+    return Repository(
+        tenant="t", repo="r", name=name, source=source, created_at=datetime(2026, 1, 1, tzinfo=UTC), **changes
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "is_meant"),
+    [
+        (repository(), True),
+        (repository(name="ACME/App", source="upload"), True),
+        (repository(name="ours/app", source="git@github.example:acme/app.git"), True),
+        (repository(name="ours/app", source="ssh://git@github.example:22/Acme/app.git"), True),
+        (repository(name="ours/app", source="upload"), False),
+        (repository(name="ours/app", source="https://github.example/acme/app2"), False),
+        (repository(name="ours/app", source="https://other.example/acme/app"), False),
+    ],
+)
+def test_a_repository_is_meant_by_its_place_or_its_name(known, is_meant):
+    assert bool(named_by(REMOTE, [known])) is is_meant
+
+
+def test_a_payload_without_names_means_nobody():
+    assert not named_by(Remote(), [repository(), repository(name="", source="upload")][:1])
+
+
+def test_a_repository_is_behind_if_a_known_commit_is_not_served_and_nobody_brings_it():
+    served = LayerState(commit=COMMIT, version=1, job="j", indexed_at=datetime(2026, 1, 1, tzinfo=UTC))
+    assert is_behind(repository(head_commit=COMMIT))
+    assert is_behind(repository(head_commit="b" * 40, layers={"base": served}))
+    assert not is_behind(repository(head_commit=COMMIT, layers={"base": served}))
+    assert not is_behind(repository(head_commit="b" * 40, layers={"base": served}, active_job="j"))
