@@ -20,7 +20,7 @@ import pytest
 pytestmark = pytest.mark.system
 
 PRISM = str(Path(sys.executable).with_name("prism"))
-SERVICES = ("ingest", "chunker", "embedder", "indexer", "search", "gateway")
+SERVICES = ("ingest", "chunker", "embedder", "indexer", "search", "atlas", "gateway")
 WAIT_SECONDS_MAX = 30
 
 # Says where it listens, answers /readyz, and misbehaves on demand: FAKE_<NAME>=crash | stubborn | parent | deaf.

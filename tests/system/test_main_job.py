@@ -279,7 +279,7 @@ def test_every_service_tells_its_health_and_metrics(shared_stack: RunningStack) 
     addresses = {
         file.stem: json.loads(file.read_text()) for file in run.glob("*.json") if file.stem != "supervisor"
     }
-    assert set(addresses) == {"ingest", "chunker", "embedder", "indexer", "search", "gateway"}
+    assert set(addresses) == {"ingest", "chunker", "embedder", "indexer", "search", "atlas", "gateway"}
     with shared_stack.http() as http, shared_stack.qdrant() as qdrant:
         for name, address in addresses.items():
             base = f"http://127.0.0.1:{address['port']}"

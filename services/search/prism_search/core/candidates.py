@@ -82,7 +82,9 @@ def fuse(ranked: Mapping[str, Sequence[str]], limit: int) -> dict[str, dict[str,
 def chunk_places(starts: str, lines: int) -> list[tuple[int, int]]:
     """First and last line of each chunk of a file: chunks are whole lines, and follow one another."""
     firsts = [int(line) for line in starts.split()]
-    return list(zip(firsts, [*(first - 1 for first in firsts[1:]), lines], strict=True))
+    return list(
+        zip(firsts, [*(first - 1 for first in firsts[1:]), lines], strict=False)
+    )  # no chunk of an empty file
 
 
 def locate_chunks(file: Candidate) -> None:
