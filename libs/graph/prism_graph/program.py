@@ -304,7 +304,7 @@ class Program:
         """Keep what was found. Where files import each other in a circle, look again until nobody learns more; what still is
         unknown then is unknown to all of them.
         """
-        if any(not value.is_told for value in self._under_way.values()):
+        if self._is_cut:
             self._depth = 1
             while self._learn():
                 pass
