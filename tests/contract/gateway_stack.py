@@ -66,7 +66,7 @@ REPOSITORY = Repository(
     name="acme/app",
     source="upload",
     created_at=NOW,
-    layers={"base": LayerState(commit="a" * 40, ref="main", version=1, job="job-1", indexed_at=NOW)},
+    served=LayerState(commit="a" * 40, ref="main", version=1, job="job-1", indexed_at=NOW),
 )
 HIT = rpc.Hit(
     repo="acme/app",

@@ -74,7 +74,7 @@ class Town:
         state = LayerState(commit=f"c{version}", version=version, job=f"j{version}", indexed_at=NOW)
         record = Repository(
             tenant=self.tenant, repo=REPO, name=NAME, source="upload", created_at=NOW,
-            next_version=version + 1, layers={BASE_LAYER: state},
+            next_version=version + 1, served=state,
         )  # fmt: skip
         bucket = await open_bucket(self.bus.js, names.KV_REPOSITORIES)
         await Records(bucket, Repository).put(record.key, record)

@@ -69,7 +69,7 @@ class ScipStack(NamedTuple):
             name=NAME,
             source="upload",
             created_at=NOW,
-            layers={"base": state},
+            served=state,
         )
         await self.ledger.repositories.put(record.key, record)
 

@@ -12,7 +12,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from prism_contracts import names
-from prism_contracts.base import BASE_LAYER, Lane, repo_id
+from prism_contracts.base import Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags
 from prism_contracts.events import FileChunked, FileEmbedded
 from prism_contracts.records import (
@@ -99,7 +99,7 @@ def _begun(found: Repository | None, tenant: str) -> Repository:
 def _finished(found: Repository | None, version: int) -> Repository:
     assert found
     state = LayerState(commit="c", version=version, job="j", indexed_at=datetime(2026, 1, 2, tzinfo=UTC))
-    return found.model_copy(update={"active_job": "", "layers": {BASE_LAYER: state}})
+    return found.model_copy(update={"active_job": "", "served": state})
 
 
 def _embedded(tenant: str, repo: str, text: str, version: int) -> FileEmbedded:

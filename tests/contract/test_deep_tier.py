@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from prism_contracts import names
-from prism_contracts.base import BASE_LAYER, Lane, repo_id
+from prism_contracts.base import Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags, FileStatus, Symbol, SymbolKind
 from prism_contracts.events import DeepModelStarted, FileChunked, FileEmbedded, RepoIndexed
 from prism_contracts.records import COMPONENT_DEEP_MODEL, Component, LayerState, Repository
@@ -110,7 +110,7 @@ class Tier:
         state = LayerState(commit="c", version=1, job="j", indexed_at=NOW)
         record = Repository(
             tenant=self.tenant, repo=REPO, name="acme/parcel-tracker", source="upload", created_at=NOW,
-            next_version=2, layers={BASE_LAYER: state},
+            next_version=2, served=state,
         )  # fmt: skip
         await (await self.records(names.KV_REPOSITORIES, Repository)).put(record.key, record)
 

@@ -71,7 +71,7 @@ class Records:
         return [
             Repository(
                 tenant=self.tenant, repo=REPO, name="acme/kiln", source="upload", created_at=NOW,
-                next_version=self.version + 1, layers={"base": state},
+                next_version=self.version + 1, served=state,
             )
         ]  # fmt: skip
 

@@ -70,7 +70,7 @@ async def test_a_push_waits_for_the_active_job_and_only_for_one(ledger) -> None:
     assert await ledger.postpone(job("two"))
     assert await ledger.postpone(job("three"))
     freed = await ledger.release(first)
-    assert (freed.active_job, freed.pushed_layers) == ("", (BASE_LAYER,))
-    await ledger.forget_pushes(first, freed.pushed_layers)
+    assert (freed.active_job, freed.is_pushed) == ("", True)
+    await ledger.forget_push(first)
     assert not await ledger.postpone(job("four"))
-    assert not (await ledger.repositories.get(freed.key)).pushed_layers
+    assert not (await ledger.repositories.get(freed.key)).is_pushed

@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
 from prism_contracts import names
-from prism_contracts.base import BASE_LAYER, repo_id
+from prism_contracts.base import repo_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import PushReceived
 from prism_contracts.records import LayerState, Repository
@@ -211,7 +211,7 @@ class Round:
             name="acme/polled",
             source=self.origin.url,
             created_at=now,
-            layers={BASE_LAYER: state},
+            served=state,
             **changes,
         )
         await self.ledger.repositories.put(repository.key, repository)

@@ -86,7 +86,7 @@ class Forge:
         await until(lambda: self.layer(name).get("commit") == commit, what=f"{name} serves {commit}")
 
     def layer(self, name: str) -> Json:
-        return self.known(name).get("layers", {}).get("base", {})
+        return self.known(name).get("served") or {}
 
     def jobs_ended(self, name: str) -> int:
         jobs = self.stack.get("/api/v1/jobs?limit=200")["jobs"]
@@ -221,11 +221,11 @@ async def test_pushes_during_an_import_are_one_look_after_it(forge: Forge) -> No
             assert forge.post(forge.payload("forge/busy", forge.push(repo))).json()["outcome"] == "queued"
             await until(lambda commit=repo.head: forge.known("forge/busy").get("head_commit") == commit)
             await until(lambda: forge.known("forge/busy").get("active_job"))
-        await until(lambda: forge.known("forge/busy").get("pushed_layers") == ["base"])
+        await until(lambda: forge.known("forge/busy").get("is_pushed"))
     await forge.indexed("forge/busy", repo.head)
     # The import before, that of the first push, and one for all that came meanwhile.
     assert forge.jobs_ended("forge/busy") == 3
-    assert not forge.known("forge/busy")["pushed_layers"]
+    assert not forge.known("forge/busy")["is_pushed"]
 
 
 @pytest.fixture(scope="module")

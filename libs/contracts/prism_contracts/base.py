@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict
 
 BASE_LAYER = "base"
 DEFAULT_TENANT = "default"
+# Of the names of layers that hold one version of one file.
+VARIANT_PREFIX = "~"
 
 # Of the 36 characters of a point's id: what all points of a file share, then of chunks the generation, then the position.
 FILE_CHARS = 24
@@ -46,6 +48,20 @@ def file_id(tenant: str, repo: str, layer: str, path: str) -> str:
     digest = hashlib.sha256(f"{tenant}\0{repo}\0{layer}\0{path}".encode()).hexdigest()
     variant = "89ab"[int(digest[15], 16) % 4]
     return f"{digest[:8]}-{digest[8:12]}-8{digest[12:15]}-{variant}{digest[16:19]}-{NO_CHUNK}"
+
+
+def layer_id(ref: str) -> str:
+    """The id of the layer of a branch, a tag or a pull request; names of refs may hold what keys may not."""
+    return hashlib.sha256(ref.encode()).hexdigest()[:16]
+
+
+def variant_layer(path: str, blob: str, basis: str) -> str:
+    """The layer of its own that one content of one path has, so that all layers with it share its points.
+
+    `basis` is what files are indexed with: another chunker or model makes another variant.
+    """
+    digest = hashlib.sha256(f"{path}\0{blob}\0{basis}".encode()).hexdigest()
+    return f"{VARIANT_PREFIX}{digest[:20]}"
 
 
 def generation(blob: str, chunker: str, model: str) -> str:

@@ -238,6 +238,20 @@ class RepoIndexed(Message):
         return f"RepoIndexed:{self.job}"
 
 
+class FilesDropped(Message):
+    """These variants are in no layer any more. Producer: ingest. Consumer: indexer, which takes their points away."""
+
+    v: int = 1
+    tenant: str
+    files: tuple[str, ...]  # ids of file points, see `file_id`
+    round: str  # tells one look for what nobody needs from another
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key: the same files of the same round."""
+        return f"FilesDropped:{self.round}:{hashlib.sha256(''.join(self.files).encode()).hexdigest()}"
+
+
 class FilesUploaded(Message):
     """A pack of file contents of a snapshot that a client sends. Producer: gateway. Consumer: ingest."""
 
@@ -263,6 +277,10 @@ class PushReceived(Message):
     tenant: str
     repo: str
     branch: str = ""  # empty for the one that the repository follows
+    # Of a pull request: what people call it (`pull/12`), and the full ref that is fetched. Else both are empty.
+    pull_request: str = ""
+    ref: str = ""
+    is_deleted: bool = False  # the branch is gone, or the pull request closed
     default_branch: str = ""  # as the forge says it; empty if it does not
     commit: str = ""  # where the branch is, as far as the sender knows
     delivery: str  # tells one push, and one attempt to tell of it, from another

@@ -35,6 +35,7 @@ DEEP_REQUESTED = "deep.requested"
 DEEP_EMBEDDED = "deep.embedded"
 FILES_SETTLED = "files.settled"
 REPO_INDEXED = "repo.indexed"
+FILES_DROPPED = "files.dropped"
 
 WEEK_S = 7 * 24 * HOUR_S
 
@@ -50,7 +51,7 @@ STREAMS = (
     Stream("PRISM_CHUNKED", (FILE_CHUNKED,), work_queue=True, max_bytes=512 * MIB, max_age_s=WEEK_S),
     Stream(
         "PRISM_EMBEDDED",
-        (FILE_EMBEDDED, FILE_REMOVED, FILE_SKIPPED, FILE_FAILED, DEEP_EMBEDDED),
+        (FILE_EMBEDDED, FILE_REMOVED, FILE_SKIPPED, FILE_FAILED, FILES_DROPPED, DEEP_EMBEDDED),
         work_queue=True,
         max_bytes=1024 * MIB,
         max_age_s=WEEK_S,
@@ -123,11 +124,18 @@ RPC_OPEN_SNAPSHOT = "prism.rpc.ingest.open_snapshot"
 RPC_STORE_SCIP = "prism.rpc.ingest.store_scip"
 RPC_CLONE = "prism.rpc.ingest.clone"
 RPC_EDIT = "prism.rpc.ingest.edit"
+RPC_CREATE_LAYER = "prism.rpc.ingest.create_layer"
+RPC_DELETE_LAYER = "prism.rpc.ingest.delete_layer"
+RPC_OPEN_OVERLAY = "prism.rpc.ingest.open_overlay"
+RPC_CLOSE_OVERLAY = "prism.rpc.ingest.close_overlay"
+RPC_COMMIT_FILE = "prism.rpc.ingest.commit_file"
+RPC_COMMIT_FILES = "prism.rpc.ingest.commit_files"
 RPC_JOB = "prism.rpc.ingest.job"
 RPC_JOBS = "prism.rpc.ingest.jobs"
 
 # Key-value buckets.
 KV_REPOSITORIES = "prism_repositories"  # <tenant>.<repo id> -> Repository
+KV_LAYERS = "prism_layers"  # <tenant>.<repo id>.<layer> -> Layer
 KV_JOBS = "prism_jobs"  # <job id> -> Job
 KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
 KV_SECRETS = "prism_secrets"  # <tenant>.<repo id> -> SealedSecrets
@@ -144,6 +152,7 @@ OBJECTS_CLAIMS = "prism_claims"  # bodies of messages too large for the bus
 OBJECTS_HISTORIES = "prism_histories"  # <tenant>.<repo id> -> History, of its newest snapshot that has one
 OBJECTS_SNAPSHOTS = "prism_snapshots"  # <job id> -> manifest of the snapshot
 OBJECTS_GRAPHS = "prism_graph_files"  # <tenant>.<repo id>.<layer>.<version>.<format> -> graph
+OBJECTS_LAYERS = "prism_layer_files"  # <tenant>.<repo id>.<layer>.<version> -> LayerFiles
 OBJECTS_SCIP = "prism_occurrences"  # <sha256> -> occurrences of a repository, packed
 
 # A body above this goes to the object store and a reference travels instead. The server counts headers too

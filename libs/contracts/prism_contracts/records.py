@@ -23,6 +23,30 @@ class LayerState(Message):
     basis: str = ""
 
 
+class Indexed(Message):
+    """What jobs bring up to date, one at a time: the base of a repository, or another layer of it."""
+
+    head_commit: str = ""  # the newest commit that Prism has heard of
+    head_seen_at: datetime | None = None
+    next_version: int = 1
+    active_job: str = ""
+    is_pushed: bool = False  # a push came while a job was under way
+    served: LayerState | None = None
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the newest job has ended well: nothing is being written."""
+        return (
+            self.served is not None and not self.active_job and self.served.version == self.next_version - 1
+        )
+
+    def lag_s(self, now: datetime) -> float:
+        """For how long a commit has been known that is not served, in seconds."""
+        if self.head_seen_at is None or (self.served and self.served.commit == self.head_commit):
+            return 0.0
+        return round((now - self.head_seen_at).total_seconds(), 3)
+
+
 def repository_key(tenant: str, repo: str) -> str:
     """Key of a repository's record."""
     return f"{tenant}.{repo}"
@@ -31,8 +55,8 @@ def repository_key(tenant: str, repo: str) -> str:
 UPLOAD = "upload"
 
 
-class Repository(Message):
-    """A repository that a tenant has registered."""
+class Repository(Indexed):
+    """A repository that a tenant has registered, and the state of its base layer."""
 
     tenant: str
     repo: str
@@ -40,12 +64,6 @@ class Repository(Message):
     source: str  # UPLOAD, or the git URL without credentials
     ref: str = ""  # what of the git URL is followed; empty for the default branch
     created_at: datetime
-    head_commit: str = ""  # the newest commit that Prism has heard of
-    head_seen_at: datetime | None = None
-    next_version: int = 1
-    active_job: str = ""  # one job at a time changes a repository
-    pushed_layers: tuple[str, ...] = ()  # of which a push came while a job was under way
-    layers: dict[str, LayerState] = {}
 
     @property
     def key(self) -> str:
@@ -57,12 +75,57 @@ class Repository(Message):
         """Whether Prism fetches it itself, from a git URL."""
         return self.source != UPLOAD
 
-    def lag_s(self, layer: str, now: datetime) -> float:
-        """For how long a commit has been known that the layer does not serve, in seconds."""
-        served = self.layers.get(layer)
-        if self.head_seen_at is None or (served and served.commit == self.head_commit):
-            return 0.0
-        return round((now - self.head_seen_at).total_seconds(), 3)
+
+def layer_key(tenant: str, repo: str, layer: str) -> str:
+    """Key of a layer's record."""
+    return f"{tenant}.{repo}.{layer}"
+
+
+class LayerKind(StrEnum):
+    """Where a layer comes from, and so what ends it."""
+
+    BRANCH = "branch"  # or a tag, or a commit: whatever `ref` names at the remote
+    PULL_REQUEST = "pull_request"
+    OVERLAY = "overlay"  # uncommitted edits of a client
+
+
+class Layer(Indexed):
+    """What a branch, a pull request or somebody's uncommitted edits have in the place of the base's files.
+
+    A layer that serves nothing yet is known and cannot be asked. Which files it has lies in the object store, see `LayerFiles`:
+    putting the record is what makes them visible, all at once.
+    """
+
+    tenant: str
+    repo: str
+    layer: str  # see `layer_id`
+    kind: LayerKind
+    ref: str  # as people call it: branch, tag, `pull/12`, or the handle of an overlay
+    parent: str = BASE_LAYER  # of an overlay: the layer that it lies on
+    source: str = UPLOAD  # or what of the repository's git URL is fetched, a full ref or a commit
+    base_version: int = 0  # of the base that its files were told apart from
+    files: str = ""  # name in OBJECTS_LAYERS, empty as long as nothing is served
+    files_changed: int = 0
+    files_hidden: int = 0
+    files_missing: int = 0  # that the base has replaced since, and whose content nobody has sent
+    size_bytes: int = 0  # of what it has in the base's place
+    created_at: datetime
+    expires_at: datetime | None = None
+
+    @property
+    def key(self) -> str:
+        """Key in the bucket."""
+        return layer_key(self.tenant, self.repo, self.layer)
+
+
+class LayerFiles(Message):
+    """The files of a layer that its base does not have so, in the order of their paths."""
+
+    # Path -> the layer of its own that this content of this path has in the store, see `variant_layer`.
+    variants: dict[str, str] = {}
+    hidden: tuple[str, ...] = ()  # paths that the base has and the layer has not
+    # Of an upload: the blobs of all files by path, so that it can be told apart from the next base.
+    listing: dict[str, str] = {}
 
 
 def scip_key(tenant: str, repo: str, layer: str, indexer: str, root: str) -> str:

@@ -17,7 +17,7 @@ from prism_contracts.code import (
     SymbolKind,
 )
 from prism_contracts.errors import ErrorBody
-from prism_contracts.records import UPLOAD, History, HistoryCommit, Job, Repository
+from prism_contracts.records import UPLOAD, History, HistoryCommit, Job, Layer, Repository
 
 QUERY_CHARS_MAX = 4_000
 SEARCH_LIMIT_MAX = 100
@@ -33,6 +33,9 @@ WALK_LIMIT_MAX = 200
 PATH_DEPTH_MAX = 12
 EXISTING_MAX = 5
 EDIT_FILES_MAX = 1_000
+REF_CHARS_MAX = 255
+WAIT_MAX_S = 20.0
+OVERLAY_TTL_MAX_S = 7 * 24 * 3600
 
 # In the place of a name in a receipt: the answer is of all of the tenant's repositories.
 SEVERAL_REPOSITORIES = "*"
@@ -53,13 +56,17 @@ class ScopedRequest(Message):
 
     tenant: str
     repo: str = ""  # owner/name as the caller says it
-    layer: str = BASE_LAYER
+    # Branch, tag, pull request (`pull/12`), commit of a layer, or handle of an overlay; empty for what the repository follows.
+    ref: Annotated[str, Field(max_length=REF_CHARS_MAX)] = ""
+    # Answer only when this commit is served, or say that it is not after `WAIT_MAX_S`.
+    wait_for_commit: Annotated[str, Field(max_length=REF_CHARS_MAX)] = ""
 
 
 class Receipt(Message):
     """How fresh and how complete an answer is."""
 
     repo: str
+    ref: str = ""  # the layer that answered; empty for the base
     indexed_commit: str
     head_commit: str
     lag_seconds: float
@@ -72,6 +79,8 @@ class Receipt(Message):
     # Retrieval legs that could not be asked: the answer holds without them, and may lack their hits.
     missing_legs: tuple[str, ...] = ()
     dirty: bool = False
+    # Of a layer: files that it has otherwise than the base, and whose content Prism was not sent. They are told as the base has them.
+    files_missing: int = 0
     # The rest of the reply was found out before, for the same question and the same state of the index.
     cached: bool = False
 
@@ -785,10 +794,11 @@ class PointCountsRequest(Message):
 
 
 class LayerPoints(Message):
-    """Points of one layer."""
+    """Points of one layer: of the base all, of another what it has in the base's place."""
 
     repo: str
     layer: str
+    ref: str = ""  # what the layer is called
     points: int
     files: int
 
@@ -1005,11 +1015,13 @@ class SnapshotFile(Message):
 
 
 class OpenSnapshotRequest(Message):
-    """Bring a layer to this set of files. `snapshot` makes a repeated request the same request."""
+    """Bring a repository, or a layer of it, to this set of files. `snapshot` makes a repeated request the same request."""
 
     tenant: str
     repo_name: str
-    layer: str = BASE_LAYER
+    layer_ref: Annotated[str, Field(max_length=REF_CHARS_MAX)] = (
+        ""  # branch whose layer it is; empty for the base
+    )
     snapshot: str
     source: str = UPLOAD
     commit: str
@@ -1027,8 +1039,11 @@ class OpenSnapshotReply(Message):
     needed: tuple[int, ...]
 
 
-class StoreScipRequest(ScopedRequest):
+class StoreScipRequest(Message):
     """Take a SCIP index in: made of a commit that was indexed, of the whole repository or of a folder of it."""
+
+    tenant: str
+    repo: str  # owner/name
 
     commit: str
     root: str = ""  # the folder that the paths of the index begin at
@@ -1081,16 +1096,93 @@ class FileEdit(Message):
 
 
 class EditRequest(Message):
-    """Change some files of a layer: those given, and those that a unified diff makes of what is indexed."""
+    """Change some files of a repository: those given, and those that a unified diff makes of what is indexed."""
 
     tenant: str
     repo_name: str
-    layer: str = BASE_LAYER
-    base_commit: str = ""  # that the layer must serve; empty: whatever it serves
-    commit: str = ""  # whose tree the layer then is; empty: none, it has uncommitted changes
+    base_commit: str = ""  # that must be served; empty: whatever is
+    commit: str = ""  # whose tree the files then are; empty: none, there are uncommitted changes
     files: Annotated[tuple[FileEdit, ...], Field(max_length=EDIT_FILES_MAX)] = ()
     diff: str = ""
     lane: Lane = Lane.LIVE
+
+
+class CreateLayerRequest(Message):
+    """Make a layer of a branch, a tag or a commit of a repository that Prism fetches, or bring it up to date."""
+
+    tenant: str
+    repo: str  # owner/name
+    ref: Annotated[str, Field(min_length=1, max_length=REF_CHARS_MAX)]
+    lane: Lane = Lane.LIVE
+
+
+class DeleteLayerRequest(Message):
+    """Let a layer be forgotten."""
+
+    tenant: str
+    repo: str
+    ref: Annotated[str, Field(min_length=1, max_length=REF_CHARS_MAX)]
+
+
+class LayerReply(Message):
+    """A layer as it is now, and the job that works on it, if one does."""
+
+    layer: Layer
+    job: Job | None = None
+
+
+class OpenOverlayRequest(Message):
+    """Lay uncommitted edits on a layer. With the handle of an overlay its edits are replaced by these."""
+
+    tenant: str
+    repo: str
+    base_ref: Annotated[str, Field(max_length=REF_CHARS_MAX)] = ""  # the layer below; empty for the base
+    handle: str = ""
+    base_commit: str = ""  # that the edits were made on; the layer below must serve it, unless it is empty
+    files: Annotated[tuple[FileEdit, ...], Field(max_length=EDIT_FILES_MAX)] = ()
+    diff: str = ""
+    ttl_s: Annotated[int, Field(ge=60, le=OVERLAY_TTL_MAX_S)] = 8 * 3600
+
+
+class CloseOverlayRequest(Message):
+    """Forget an overlay."""
+
+    tenant: str
+    repo: str
+    handle: str
+
+
+class CommitFileRequest(Message):
+    """The text of a file at a commit that the repository's mirror holds, secrets redacted."""
+
+    tenant: str
+    repo: str
+    commit: str  # or a branch or tag, as the remote had it when it was fetched
+    path: str
+
+
+class CommitFileReply(Message):
+    """The text, and which commit it is of."""
+
+    commit: str
+    blob: str
+    text: str
+    size_bytes: int
+
+
+class CommitFilesRequest(Message):
+    """The files of a commit that the repository's mirror holds."""
+
+    tenant: str
+    repo: str
+    commit: str
+
+
+class CommitFilesReply(Message):
+    """Paths with their sizes, in order, and which commit they are of."""
+
+    commit: str
+    files: tuple[SnapshotFile, ...]
 
 
 class JobRequest(Message):

@@ -25,6 +25,7 @@ class Target(NamedTuple):
 
     scope: Scope
     repositories: tuple[Repository, ...]
+    ref: str = ""  # the layer, as the caller says it
 
     def name_of(self, scope_value: str) -> str:
         """The name of the repository that a point's field `scope` names."""
@@ -34,7 +35,7 @@ class Target(NamedTuple):
     @property
     def is_quiet(self) -> bool:
         """Whether the newest import of every repository has ended well: nothing is being written."""
-        return all(_is_quiet(known, self.scope.layer) for known in self.repositories)
+        return all(known.is_quiet for known in self.repositories)
 
     @property
     def versions(self) -> tuple[int, ...]:
@@ -44,8 +45,7 @@ class Target(NamedTuple):
     @property
     def corpus_version(self) -> int:
         """Grows with the beginning and with the end of every import that any of the repositories has seen."""
-        layer = self.scope.layer
-        served = sum(known.layers[layer].version for known in self.repositories if layer in known.layers)
+        served = sum(known.served.version for known in self.repositories if known.served)
         return served + sum(known.next_version for known in self.repositories)
 
 
@@ -89,8 +89,8 @@ class Repositories:
                 "Name it with the argument repo or the header X-Prism-Repo.",
                 repositories=[r.name for r in chosen[:NAMES_SHOWN_MAX]],
             )
-        scope = Scope(tenant=request.tenant, repos=tuple(r.repo for r in chosen), layer=request.layer)
-        return Target(scope, tuple(chosen))
+        scope = Scope(tenant=request.tenant, repos=tuple(r.repo for r in chosen))
+        return Target(scope, tuple(chosen), request.ref)
 
     async def is_newest(self, request: ScopedRequest, target: Target) -> bool:
         """Whether a request's target is still what it was found to be, by all that NATS knows. Raises if NATS is away."""
@@ -102,15 +102,10 @@ class Repositories:
         return Target(target.scope.model_copy(update={"repos": tuple(r.repo for r in mine)}), tuple(mine))
 
     def is_whole(self, target: Target) -> bool:
-        """Whether a target is all that its tenant has in the store, by what has been heard: every repository, in its only
-        layer, and no import is under way.
+        """Whether a target is all that its tenant has in the store, by what has been heard: every repository, and no import
+        is under way.
         """
-        layers = {target.scope.layer}
-        return (
-            self.everything(target).scope == target.scope
-            and target.is_quiet
-            and all(known.layers.keys() == layers for known in target.repositories)
-        )
+        return self.everything(target).scope == target.scope and target.is_quiet
 
     async def receipt(
         self, target: Target, missing_legs: Sequence[str] = (), *, cached: bool = False
@@ -118,22 +113,22 @@ class Repositories:
         """How fresh and how complete an answer of this target is."""
         _, by_status, by_reason = await self._counts_of(target)
         repositories = target.repositories
-        layers = [layer for r in repositories if (layer := r.layers.get(target.scope.layer))]
+        served = [known.served for known in repositories if known.served]
         one = repositories[0] if len(repositories) == 1 else None
         now = datetime.now(UTC)
         return Receipt(
             repo=one.name if one else SEVERAL_REPOSITORIES,
-            indexed_commit=layers[0].commit if one and layers else "",
+            indexed_commit=served[0].commit if one and served else "",
             head_commit=one.head_commit if one else "",
-            lag_seconds=max((r.lag_s(target.scope.layer, now) for r in repositories), default=0.0),
-            indexed_at=min((layer.indexed_at for layer in layers), default=None),
+            lag_seconds=max((r.lag_s(now) for r in repositories), default=0.0),
+            indexed_at=min((state.indexed_at for state in served), default=None),
             corpus_version=target.corpus_version,
             files_indexed=by_status.get(FileStatus.INDEXED, 0),
             files_skipped=by_status.get(FileStatus.SKIPPED, 0),
             files_failed=by_status.get(FileStatus.FAILED, 0),
             skipped_reasons=by_reason,
             missing_legs=tuple(missing_legs),
-            dirty=any(layer.dirty for layer in layers),
+            dirty=any(state.dirty for state in served),
             cached=cached,
         )
 
@@ -160,11 +155,6 @@ class Repositories:
         counts = Counts(time.monotonic(), by_status, by_reason)
         self._counts[target.scope, target.corpus_version] = counts
         return counts
-
-
-def _is_quiet(repository: Repository, layer: str) -> bool:
-    served = repository.layers.get(layer)
-    return served is not None and not repository.active_job and served.version == repository.next_version - 1
 
 
 def _unknown(name: str, names: list[str]) -> PrismError:

@@ -116,7 +116,7 @@ class Backend:
         return await self._ask(names.RPC_JOBS, rpc.JobsRequest(tenant=tenant, limit=limit), rpc.JobsReply)
 
     async def open_snapshot(self, request: rpc.OpenSnapshotRequest) -> rpc.OpenSnapshotReply:
-        """Begin to bring a layer to a set of files."""
+        """Begin to bring a repository to a set of files."""
         return await call(
             self._bus,
             names.RPC_OPEN_SNAPSHOT,
@@ -137,7 +137,7 @@ class Backend:
         )
 
     async def edit(self, request: rpc.EditRequest) -> rpc.JobReply:
-        """Change some files of a layer."""
+        """Change some files of a repository."""
         return await call(
             self._bus,
             names.RPC_EDIT,

@@ -15,6 +15,7 @@ from nats.js.api import RawStreamMsg
 from nats.js.errors import NotFoundError
 
 from prism_contracts import names
+from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Repository
 from prism_contracts.rpc import JobsReply, PointCountsReply
@@ -150,8 +151,9 @@ def _repository(repository: Repository, points: PointCountsReply | None) -> dict
                 "points": counts[layer].points if layer in counts else None,
                 "files": counts[layer].files if layer in counts else None,
                 "indexed_at": state.indexed_at.isoformat(),
-                "lag_seconds": repository.lag_s(layer, now),
+                "lag_seconds": repository.lag_s(now),
             }
-            for layer, state in repository.layers.items()
+            for layer, state in ((BASE_LAYER, repository.served),)
+            if state is not None
         ],
     }

@@ -50,9 +50,8 @@ class DeepHandlers:
     async def on_started(self, _: DeepModelStarted) -> None:
         """A model runs, for the first time or again: ask for what any file lacks of it."""
         for repository in self.repositories.values() if self.repositories else ():
-            for layer in repository.layers:
-                scope = Scope(tenant=repository.tenant, repos=(repository.repo,), layer=layer)
-                await self._fill(scope, Lane.BULK, since=0)
+            scope = Scope(tenant=repository.tenant, repos=(repository.repo,))
+            await self._fill(scope, Lane.BULK, since=0)
 
     async def on_indexed(self, event: RepoIndexed) -> None:
         """Ask for what an import brought, and for what imports brought that were replaced before they ended."""

@@ -247,6 +247,6 @@ def test_a_payload_without_names_means_nobody():
 def test_a_repository_is_behind_if_a_known_commit_is_not_served_and_nobody_brings_it():
     served = LayerState(commit=COMMIT, version=1, job="j", indexed_at=datetime(2026, 1, 1, tzinfo=UTC))
     assert is_behind(repository(head_commit=COMMIT))
-    assert is_behind(repository(head_commit="b" * 40, layers={"base": served}))
-    assert not is_behind(repository(head_commit=COMMIT, layers={"base": served}))
-    assert not is_behind(repository(head_commit="b" * 40, layers={"base": served}, active_job="j"))
+    assert is_behind(repository(head_commit="b" * 40, served=served))
+    assert not is_behind(repository(head_commit=COMMIT, served=served))
+    assert not is_behind(repository(head_commit="b" * 40, served=served, active_job="j"))

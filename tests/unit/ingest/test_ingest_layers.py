@@ -20,7 +20,7 @@ def repository(follows: str = "", serves: str | None = None) -> Repository:
         source="https://git.example.org/acme/app",
         created_at=NOW,
         ref=follows,
-        layers={} if serves is None else {BASE_LAYER: served},
+        served=None if serves is None else served,
     )
 
 

@@ -13,7 +13,7 @@ def target(next_version: int, served: int, active_job: str = "") -> Target:
     state = LayerState(commit="c", version=served, job="j", indexed_at=NOW)
     repository = Repository(
         tenant="t", repo="r", name="o/n", source="upload", created_at=NOW, next_version=next_version,
-        active_job=active_job, layers={"base": state},
+        active_job=active_job, served=state,
     )  # fmt: skip
     return Target(Scope(tenant="t", repos=("r",)), (repository,))
 

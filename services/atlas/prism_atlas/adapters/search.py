@@ -46,4 +46,4 @@ class Search:
 
 
 def _scope(request: rpc.ScopedRequest) -> dict[str, str]:
-    return {"tenant": request.tenant, "repo": request.repo, "layer": request.layer}
+    return {"tenant": request.tenant, "repo": request.repo, "ref": request.ref}

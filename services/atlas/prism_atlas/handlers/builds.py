@@ -10,6 +10,7 @@ from prism_atlas.adapters.builder import Builder
 from prism_atlas.adapters.graphs import Graphs
 from prism_atlas.core.snapshot import FORMAT
 from prism_atlas.worker import Order
+from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import PrismError
 from prism_contracts.events import RepoIndexed
 from prism_contracts.records import GraphRecord, LayerState, Repository, repository_key
@@ -38,18 +39,17 @@ class BuildHandlers:
         if repository is not None:
             await self._build(repository, event.layer, event.version, event.commit)
 
-    def want(self, repository: Repository, layer: str) -> None:
-        """Have the graph of a layer built that was indexed before there were graphs, or by another version of Prism."""
-        state = repository.layers[layer]
-        key = f"{repository.key}.{layer}"
+    def want(self, repository: Repository, state: LayerState) -> None:
+        """Have the graph built of what was indexed before there were graphs, or by another version of Prism."""
+        key = repository.key
         if key not in self._wanted:
-            task = asyncio.create_task(self._try_to_build(repository, layer, state))
+            task = asyncio.create_task(self._try_to_build(repository, state))
             self._wanted[key] = task
             task.add_done_callback(lambda _: self._wanted.pop(key))
 
-    async def _try_to_build(self, repository: Repository, layer: str, state: LayerState) -> None:
+    async def _try_to_build(self, repository: Repository, state: LayerState) -> None:
         try:
-            await self._build(repository, layer, state.version, state.commit)
+            await self._build(repository, BASE_LAYER, state.version, state.commit)
         except PrismError as error:  # the next question has it tried again
             log.warning("no graph of %s: %s", repository.name, error)
 
@@ -83,7 +83,7 @@ class BuildHandlers:
 
     def _is_needless(self, repository: Repository, layer: str, version: int) -> bool:
         known = self._repositories.get(repository.key)
-        served = known.layers.get(layer) if known else None
+        served = known.served if known else None
         built = self._graphs.record(repository.tenant, repository.repo, layer)
         is_overtaken = served is not None and served.version > version
         return is_overtaken or (built is not None and built.version >= version)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from prism_atlas.adapters.graphs import Graphs
 from prism_atlas.core.snapshot import Snapshot
 from prism_atlas.handlers.builds import BuildHandlers
+from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import GraphRecord, LayerState
 from prism_contracts.rpc import GraphReceipt, ScopedRequest
@@ -38,11 +39,11 @@ class ServedGraphs:
         """Raises REPO_NOT_FOUND, REPO_AMBIGUOUS, and GRAPH_NOT_BUILT until the first graph of the repository is there."""
         target = self._repositories.target(request, single=True)
         repository = target.repositories[0]
-        state = repository.layers.get(request.layer)
-        record = self._graphs.record(request.tenant, repository.repo, request.layer)
+        state = repository.served
+        record = self._graphs.record(request.tenant, repository.repo, BASE_LAYER)
         if record is None:
             if state is not None:
-                self._builds.want(repository, request.layer)
+                self._builds.want(repository, state)
             raise _not_built(repository.name, state)
         snapshot = await self._graphs.snapshot(record)
         receipt = await self._repositories.receipt(target)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from prism_contracts import rpc
+from prism_contracts.base import BASE_LAYER
 from prism_contracts.code import FileFlags, Symbol
 from prism_contracts.records import Job, JobState, Repository
 from prism_gateway.budget import Fit, chars, cut, fit
@@ -582,7 +583,8 @@ def _repository(repository: Repository) -> Json:
                 "layer": layer,
                 **state.model_dump(mode="json", include={"ref", "commit", "dirty", "indexed_at"}),
             }
-            for layer, state in repository.layers.items()
+            for layer, state in ((BASE_LAYER, repository.served),)
+            if state is not None
         ],
     }
 

@@ -6,7 +6,6 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from prism_contracts.base import BASE_LAYER
 from prism_contracts.rpc import (
     EDIT_FILES_MAX,
     EditRequest,
@@ -116,14 +115,13 @@ class FileBody(BaseModel):
 
 
 class FileEditBody(FileBody):
-    """One file of a layer, as it is to be."""
+    """One file, as it is to be."""
 
     repo: str = Field("", max_length=NAME_CHARS_MAX)
-    layer: str = BASE_LAYER
 
     def request(self, tenant: str, repo: str) -> EditRequest:
         """What ingest is asked."""
-        return EditRequest(tenant=tenant, repo_name=repo, layer=self.layer, files=(self.edit,))
+        return EditRequest(tenant=tenant, repo_name=repo, files=(self.edit,))
 
 
 class DiffBody(BaseModel):
@@ -131,12 +129,11 @@ class DiffBody(BaseModel):
 
     model_config = STRICT
     repo: str = Field("", max_length=NAME_CHARS_MAX)
-    layer: str = BASE_LAYER
-    base_commit: str = Field(min_length=1, max_length=NAME_CHARS_MAX, description="that the layer serves")
+    base_commit: str = Field(min_length=1, max_length=NAME_CHARS_MAX, description="that is indexed")
     commit: str = Field(
         "",
         max_length=NAME_CHARS_MAX,
-        description="whose tree the layer then is; empty: none, it is uncommitted",
+        description="whose tree the files then are; empty: none, they are uncommitted",
     )
     diff: str = ""
     files: Annotated[tuple[FileBody, ...], Field(max_length=EDIT_FILES_MAX)] = ()
@@ -152,7 +149,6 @@ class DiffBody(BaseModel):
         return EditRequest(
             tenant=tenant,
             repo_name=repo,
-            layer=self.layer,
             base_commit=self.base_commit,
             commit=self.commit,
             files=tuple(file.edit for file in self.files),

@@ -14,13 +14,13 @@ router = APIRouter(tags=["ingest"], prefix="/ingest")
 
 @router.post("/file", response_model=JobReply, status_code=202)
 async def edit_file(body: FileEditBody, caller: Writer, backend: Services, repo: RepoHeader = "") -> Response:
-    """Change or remove one file of a layer."""
+    """Change or remove one file of a repository."""
     return await _edit(backend, body.request(caller.tenant, body.repo or repo))
 
 
 @router.post("/diff", response_model=JobReply, status_code=202)
 async def edit_by_diff(body: DiffBody, caller: Writer, backend: Services, repo: RepoHeader = "") -> Response:
-    """Bring a layer from a commit to what a diff makes of it."""
+    """Bring a repository from a commit to what a diff makes of it."""
     return await _edit(backend, body.request(caller.tenant, body.repo or repo))
 
 

@@ -45,7 +45,7 @@ router = APIRouter(tags=["ingest"], prefix="/ingest")
 
 @router.post("/snapshots", response_model=OpenSnapshotReply, openapi_extra=SNAPSHOT_DOC)
 async def open_snapshot(request: Request, caller: Writer, backend: Services, settings: Settings) -> Response:
-    """Begin to bring a layer to a set of files; the answer says whose contents are wanted."""
+    """Begin to bring a repository to a set of files; the answer says whose contents are wanted."""
     body = await _unpacked(request, settings.snapshot_unpacked_bytes_max)
     snapshot = _snapshot(body).model_copy(update={"tenant": caller.tenant})
     return reply(await backend.open_snapshot(snapshot), exclude=replies.JOB)

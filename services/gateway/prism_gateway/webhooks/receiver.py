@@ -14,7 +14,7 @@ from typing import NamedTuple
 from prometheus_client import CollectorRegistry, Counter
 
 from prism_contracts import names
-from prism_contracts.base import BASE_LAYER, Lane
+from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import PushReceived
 from prism_contracts.records import Delivery, Repository
@@ -185,7 +185,7 @@ def named_by(remote: Remote, repositories: Iterable[Repository]) -> list[Reposit
 
 def is_behind(repository: Repository) -> bool:
     """Whether a commit is known that is not served yet, and nobody works on it."""
-    served = repository.layers.get(BASE_LAYER)
+    served = repository.served
     return not repository.active_job and (served is None or served.commit != repository.head_commit)
 
 

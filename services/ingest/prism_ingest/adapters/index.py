@@ -39,7 +39,7 @@ class IndexedText(NamedTuple):
     blob: str
 
 
-async def read_text(bus: Bus, tenant: str, repo_name: str, layer: str, path: str) -> IndexedText:
+async def read_text(bus: Bus, tenant: str, repo_name: str, ref: str, path: str) -> IndexedText:
     """The whole text of a file. Raises FILE_NOT_FOUND, FILE_SKIPPED."""
     parts: list[str] = []
     start = 1
@@ -47,7 +47,7 @@ async def read_text(bus: Bus, tenant: str, repo_name: str, layer: str, path: str
         request = ReadFileRequest(
             tenant=tenant,
             repo=repo_name,
-            layer=layer,
+            ref=ref,
             path=path,
             start_line=start,
             end_line=start + READ_LINES_MAX - 1,

@@ -1,6 +1,5 @@
 """Repositories, jobs and component versions: ingest's records in JetStream."""
 
-from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -85,17 +84,17 @@ class Ledger:
         )
 
     async def postpone(self, job: Job) -> bool:
-        """Have the layer looked at again when the active job ends; False if there is none, so that the job may begin."""
+        """Have the remote looked at again when the active job ends; False if there is none, so that the job may begin."""
         repository = await self.repositories.modify(
-            repository_key(job.tenant, job.repo), lambda found: _postponed(_known(found, job.repo_name), job)
+            repository_key(job.tenant, job.repo), lambda found: _postponed(_known(found, job.repo_name))
         )
         return bool(repository.active_job)
 
-    async def forget_pushes(self, job: Job, layers: Collection[str]) -> None:
-        """Note that these layers are looked at."""
+    async def forget_push(self, job: Job) -> None:
+        """Note that what was pushed while the job ran is looked at."""
         await self.repositories.modify(
             repository_key(job.tenant, job.repo),
-            lambda found: _without_pushes(_known(found, job.repo_name), layers),
+            lambda found: _known(found, job.repo_name).model_copy(update={"is_pushed": False}),
         )
 
     async def is_active(self, job: Job) -> bool:
@@ -175,7 +174,7 @@ def _conflict(job: Job, active: str) -> PrismError:
 
 def _finished(found: Repository | None, job: Job) -> Repository:
     repository = _released(found, job)
-    served = repository.layers.get(job.layer)
+    served = repository.served
     if served is not None and served.version >= job.version:
         return repository
     state = LayerState(
@@ -187,7 +186,7 @@ def _finished(found: Repository | None, job: Job) -> Repository:
         indexed_at=job.finished_at or datetime.now(UTC),
         basis=job.basis if job.state is JobState.COMPLETE and not job.dirty else "",
     )
-    return repository.model_copy(update={"layers": {**repository.layers, job.layer: state}})
+    return repository.model_copy(update={"served": state})
 
 
 def _with_head(repository: Repository, commit: str, at: datetime) -> Repository:
@@ -196,15 +195,8 @@ def _with_head(repository: Repository, commit: str, at: datetime) -> Repository:
     return repository.model_copy(update={"head_commit": commit, "head_seen_at": at})
 
 
-def _postponed(repository: Repository, job: Job) -> Repository:
-    if not repository.active_job or job.layer in repository.pushed_layers:
-        return repository
-    return repository.model_copy(update={"pushed_layers": (*repository.pushed_layers, job.layer)})
-
-
-def _without_pushes(repository: Repository, layers: Collection[str]) -> Repository:
-    left = tuple(layer for layer in repository.pushed_layers if layer not in layers)
-    return repository.model_copy(update={"pushed_layers": left})
+def _postponed(repository: Repository) -> Repository:
+    return repository.model_copy(update={"is_pushed": bool(repository.active_job)})
 
 
 def _released(found: Repository | None, job: Job) -> Repository:

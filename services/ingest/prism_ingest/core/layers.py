@@ -9,6 +9,6 @@ def layer_of(repository: Repository, branch: str, default_branch: str) -> str | 
 
     `branch` is empty for what the base follows; `default_branch` for what the sender does not know.
     """
-    served = repository.layers.get(BASE_LAYER)
+    served = repository.served
     followed = repository.ref or default_branch or (served.ref if served else "")
     return BASE_LAYER if not branch or not followed or branch == followed else None

@@ -150,7 +150,7 @@ class CloneHandlers:
         repository = await self._ledger.repositories.get(repository_key(job.tenant, job.repo))
         if repository is None or is_planned(job):
             return ""
-        return known_commit(repository.layers.get(job.layer), job, await self._planner.basis())
+        return known_commit(repository.served, job, await self._planner.basis())
 
     async def _fetch(
         self, job: Job, command: CloneRequested, since: str, open_until_done: AsyncExitStack

@@ -1,10 +1,10 @@
-"""Files that a client changes one by one or by a diff: in the live lane, on top of what a layer serves."""
+"""Files that a client changes one by one or by a diff: in the live lane, on top of what is served."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from prism_contracts.base import repo_id
+from prism_contracts.base import BASE_LAYER, repo_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileEvent
 from prism_contracts.records import Job, JobState, LayerState, Repository, repository_key
@@ -33,7 +33,7 @@ class EditHandlers:
         self._limits = Limits(file_bytes_max=settings.file_bytes_max)
 
     async def edit(self, request: EditRequest) -> JobReply:
-        """Begin a job for some files of a layer; answered when their events are stored. The same edit twice is one job.
+        """Begin a job for some files of a repository; answered when their events are stored. The same edit twice is one job.
 
         Raises PrismError: REPO_NOT_FOUND, REF_NOT_FOUND, BASE_MISMATCH, INVALID_PATH, INVALID_ARGUMENT,
         DIFF_NOT_APPLICABLE, SNAPSHOT_CONFLICT.
@@ -88,9 +88,7 @@ class EditHandlers:
 
     async def _text(self, request: EditRequest, repository: Repository, path: str) -> str:
         """The text of a file exactly as it is in the repository, as far as the index knows it."""
-        indexed = await read_text(
-            self._bus, request.tenant, repository.name, request.layer, editable_path(path)
-        )
+        indexed = await read_text(self._bus, request.tenant, repository.name, "", editable_path(path))
         if blob_hash(indexed.content.encode()) != indexed.blob:
             raise PrismError(
                 ErrorCode.DIFF_NOT_APPLICABLE,
@@ -104,7 +102,7 @@ class EditHandlers:
         self, request: EditRequest, repository: Repository, edits: Mapping[str, FileEdit]
     ) -> dict[str, ManifestEntry]:
         entries = await read_manifest(
-            self._bus, request.tenant, repository.repo, request.layer, paths=tuple(edits)
+            self._bus, request.tenant, repository.repo, BASE_LAYER, paths=tuple(edits)
         )
         return {entry.path: entry for entry in entries}
 
@@ -117,14 +115,13 @@ class EditHandlers:
 
 
 def _served(repository: Repository, request: EditRequest) -> LayerState:
-    """What the layer serves, which must be what the client knows."""
-    served = repository.layers.get(request.layer)
+    """What is served, which must be what the client knows."""
+    served = repository.served
     if served is None:
         raise PrismError(
             ErrorCode.REF_NOT_FOUND,
-            f"{repository.name} has no layer {request.layer}.",
-            "Use one of details.layers, or index the repository first.",
-            layers=sorted(repository.layers),
+            f"{repository.name} is not indexed yet.",
+            "Wait for its first import: see index_status.",
         )
     if request.base_commit and request.base_commit != served.commit:
         raise PrismError(
@@ -146,7 +143,7 @@ def _job(
     return new_job(
         tenant=request.tenant,
         repo_name=repository.name,
-        layer=request.layer,
+        layer=BASE_LAYER,
         lane=request.lane,
         snapshot=f"edit\0{digest.hexdigest()}",
         state=JobState.INDEXING,

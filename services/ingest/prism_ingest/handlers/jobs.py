@@ -119,7 +119,7 @@ class JobHandlers:
 
     async def _look_again(self, job: Job, repository: Repository) -> None:
         """Say again what was pushed while the job ran, now that the next one may begin."""
-        if not repository.pushed_layers:
+        if not repository.is_pushed:
             return
         event = PushReceived(
             tenant=job.tenant,
@@ -129,7 +129,7 @@ class JobHandlers:
         )
         # Said before it is forgotten: a crash in between repeats a look, and never loses one.
         await self._bus.publish(names.PUSH_RECEIVED, event.lane, event, event.message_id)
-        await self._ledger.forget_pushes(job, repository.pushed_layers)
+        await self._ledger.forget_push(job)
 
     async def _publish_failed(self, event: FileEvent, letter: DeadLetter) -> None:
         """Let the indexer note that a file was given up; if it cannot even do that, the job does."""

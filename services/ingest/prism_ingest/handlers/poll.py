@@ -10,7 +10,6 @@ import random
 from datetime import UTC, datetime
 
 from prism_contracts import names
-from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import PrismError
 from prism_contracts.events import PushReceived
 from prism_contracts.records import Repository
@@ -107,7 +106,7 @@ class Poller:
         remote = Remote(repository.tenant, repository.repo, repository.source, repository.ref)
         head = await self._mirrors.head(remote)
         now = datetime.now(UTC)
-        served = repository.layers.get(BASE_LAYER)
+        served = repository.served
         if served is not None and served.commit == head:
             await self._ledger.hear_of(repository.tenant, repository.repo, head, now)
             self._backoff.worked(repository.key)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import BinaryIO
 
-from prism_contracts.base import repo_id
+from prism_contracts.base import BASE_LAYER, repo_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Repository, ScipIndex, repository_key
 from prism_contracts.rpc import LeftOutDocument, ManifestEntry, StoreScipReply, StoreScipRequest
@@ -48,12 +48,11 @@ class ScipHandlers:
             repository = await self._repository(request)
             version = await self._version(repository, request)
             root = validate_path(request.root) if request.root else ""
-            entries = await read_manifest(self._bus, request.tenant, repository.repo, request.layer)
+            entries = await read_manifest(self._bus, request.tenant, repository.repo, BASE_LAYER)
             about, taken = await asyncio.to_thread(_take, file, entries, version, root)
             index = ScipIndex(
                 tenant=request.tenant,
                 repo=repository.repo,
-                layer=request.layer,
                 indexer=about.tool_info.name,
                 root=root,
                 commit=request.commit,
@@ -81,7 +80,7 @@ class ScipHandlers:
 
     async def _version(self, repository: Repository, request: StoreScipRequest) -> int:
         """The version that a commit was indexed as. Raises REF_NOT_FOUND."""
-        known = commits_indexed(repository, request.layer, await self._ledger.jobs.all())
+        known = commits_indexed(repository, await self._ledger.jobs.all())
         if request.commit not in known:
             raise PrismError(
                 ErrorCode.REF_NOT_FOUND,

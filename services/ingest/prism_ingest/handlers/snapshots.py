@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileEvent, FilesUploaded
 from prism_contracts.records import Job, JobState
@@ -37,7 +38,7 @@ class SnapshotHandlers:
         job = new_job(
             tenant=request.tenant,
             repo_name=request.repo_name,
-            layer=request.layer,
+            layer=BASE_LAYER,
             lane=request.lane,
             snapshot=request.snapshot,
             state=JobState.INDEXING,

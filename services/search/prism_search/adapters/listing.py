@@ -131,11 +131,7 @@ class Listing:
 
 
 def _served(target: Target) -> dict[str, int]:
-    layer = target.scope.layer
-    return {
-        known.repo: known.layers[layer].version if layer in known.layers else 0
-        for known in target.repositories
-    }
+    return {known.repo: known.served.version if known.served else 0 for known in target.repositories}
 
 
 def _with(by_id: dict[str, _File], changed: Iterable[StoredPoint]) -> Files:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from prism_contracts.base import BASE_LAYER
 from prism_contracts.code import UNPARSED, FileStatus
 from prism_contracts.rpc import (
     CoverageProblem,
@@ -90,14 +91,15 @@ class CoverageHandlers:
         """Points and files of every layer of the tenant."""
         layers = []
         for repository in self._repositories.of_tenant(request.tenant):
-            for layer in repository.layers:
-                scope = Scope(tenant=request.tenant, repos=(repository.repo,), layer=layer)
-                points = await self._reader.count(scope)
-                removed = await self._reader.count(scope, [with_status(FileStatus.REMOVED)])
-                files = await self._reader.count(scope, [with_status(FileStatus.INDEXED)])
-                layers.append(
-                    LayerPoints(repo=repository.repo, layer=layer, points=points - removed, files=files)
-                )
+            if repository.served is None:
+                continue
+            scope = Scope(tenant=request.tenant, repos=(repository.repo,))
+            points = await self._reader.count(scope)
+            removed = await self._reader.count(scope, [with_status(FileStatus.REMOVED)])
+            files = await self._reader.count(scope, [with_status(FileStatus.INDEXED)])
+            layers.append(
+                LayerPoints(repo=repository.repo, layer=BASE_LAYER, points=points - removed, files=files)
+            )
         return PointCountsReply(total=sum(layer.points for layer in layers), layers=tuple(layers))
 
     async def _redacted_files(self, scope: Scope, rules: list[str]) -> int:

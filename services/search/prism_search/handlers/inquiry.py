@@ -37,7 +37,7 @@ class Inquiry:
         request = ReferencesRequest(
             tenant=self._target.scope.tenant,
             repo=repo,
-            layer=self._target.scope.layer,
+            ref=self._target.ref,
             symbols=(symbol,),
             path=path,
             limit=REFERENCES_LIMIT_MAX,
