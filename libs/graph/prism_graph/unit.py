@@ -1,6 +1,5 @@
 """What others can see of a file: what it defines, imports, inherits, and says of its variables."""
 
-import posixpath
 import re
 from array import array
 from collections.abc import Mapping, Sequence
@@ -10,15 +9,14 @@ from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Binding, Reference, ReferenceKind, SymbolKind
 from prism_graph.facts import FileFacts
-from prism_graph.modules import C_FAMILY, MANIFEST, File
+from prism_graph.manifests import Manifest, named_manifest
+from prism_graph.modules import C_FAMILY, File
 
 WHOLE_MODULE = "*"
 # The name under which a module gives what it exports by default.
 DEFAULT = "default"
 # Languages in which an import brings in all that the other file defines.
 WILDCARD_LANGUAGES = C_FAMILY | {"ruby"}
-# As the signature of the key in a manifest has it.
-PACKAGE_NAME = re.compile(r'"name":\s*"([^"]+)",?')
 INHERITS = frozenset({ReferenceKind.EXTENDS, ReferenceKind.IMPLEMENTS})
 # A variable of the object that a method belongs to.
 OWN_VARIABLE = re.compile(r"(?:(?:self|this|cls|\$this|Self)(?:\.|->|::)|@{1,2})(\w+)")
@@ -79,7 +77,7 @@ class Unit:
     variables: Mapping[tuple[str, str], Sequence[Spelled]]  # (class or "", variable) -> what it is made to be
     returns: Mapping[str, Spelled]  # qualified name of a callable -> what it is declared to return
     folder: str = ""
-    package: str = ""  # the name that the file gives to its folder, if it is a manifest
+    manifest: Manifest | None = None  # what it says of a package, as far as its parser saw that
     name_lines: Sequence[int] = ()  # of the definitions, 1-based
     blob: str = ""  # of the content
 
@@ -108,7 +106,7 @@ def read_unit(facts: FileFacts) -> Unit:
         name_lines=array("i", (symbol.name_line for symbol in facts.symbols)),
         blob=facts.blob,
         folder=facts.path.rpartition("/")[0],
-        package=reader.package(),
+        manifest=named_manifest(facts.path, facts.symbols),
     )
 
 
@@ -176,12 +174,6 @@ class _Reader:
             if not reference.alias and _last_part(reference.qualifier) == reference.name:
                 named.setdefault(reference.qualifier, []).append(one)
         return wildcards, named
-
-    def package(self) -> str:
-        if posixpath.basename(self._facts.path) != MANIFEST:
-            return ""
-        signatures = (s.signature for s in self._facts.symbols if s.qualified_name == "name")
-        return next((found[1] for one in signatures if (found := PACKAGE_NAME.fullmatch(one))), "")
 
     def bases(self) -> dict[str, list[Spelled]]:
         found: dict[str, list[Spelled]] = {}

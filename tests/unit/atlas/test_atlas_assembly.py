@@ -106,3 +106,13 @@ def test_a_name_that_is_gone_is_looked_for_where_it_was_used():
     graph, looked_at = repository.change("parcels/depot.py", "class Depot:\n    def shut(self): ...\n")
     assert "main.py" in looked_at
     assert not any(target == "parcels/depot.py Depot.close" for _, target, _ in edges(graph))
+
+
+def test_a_package_that_takes_a_name_is_looked_for_where_it_was_imported():
+    repository = Repository()
+    repository.change("depot/package.json", '{"name": "other"}')
+    repository.change("depot/src/index.ts", "export function rate() {}\n")
+    repository.change("shop/user.ts", "import { rate } from '@acme/depot';\nrate();\n")
+    graph, looked_at = repository.change("depot/package.json", '{"name": "@acme/depot"}')
+    assert "shop/user.ts" in looked_at
+    assert ("shop/user.ts", "depot/src/index.ts rate", "resolved") in edges(graph)

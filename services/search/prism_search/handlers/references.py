@@ -18,7 +18,7 @@ from prism_contracts.rpc import (
     SymbolReferences,
     TextLine,
 )
-from prism_graph.modules import ECMASCRIPT, MANIFEST, File, imports, key
+from prism_graph.modules import File, imports, key
 from prism_graph.occurrences import Occurrences
 from prism_graph.program import Program
 from prism_runtime.cursors import read_cursor, write_cursor
@@ -38,7 +38,6 @@ from prism_store.repositories import Repositories, Target
 
 FILES_MAX = 1_000
 AROUND_MAX = 100
-MANIFESTS_MAX = 500
 # Files that are read for what they say of the classes of variables, and how often for what those say in turn.
 LEARNED_MAX = 100
 ROUNDS_MAX = 2
@@ -193,17 +192,15 @@ def _around(
     found: Sequence[Found], occurrences: Occurrences, listed: Files, read: Container[str]
 ) -> Sequence[StoredPoint]:
     """Files that may belong to a definition without holding its name: those that stand for a folder around it may give it on,
-    some name the packages that folders are, and some are known to implement it.
+    and some are known to implement it.
     """
     folders = (
         point for one in found for point in listed.around(one.point.text("scope"), one.point.text("path"))
     )
-    is_packaged = any(one.point.text("language") in ECMASCRIPT for one in found)
-    manifests = listed.with_key(MANIFEST)[:MANIFESTS_MAX] if is_packaged else ()
     implementing = occurrences.implementing({one.point.id for one in found})
     implementers = (point for point in listed.points if point.id in implementing)
-    around = {point.id: point for point in (*manifests, *folders, *implementers) if point.id not in read}
-    return list(around.values())[: MANIFESTS_MAX + AROUND_MAX]
+    around = {point.id: point for point in (*folders, *implementers) if point.id not in read}
+    return list(around.values())[:AROUND_MAX]
 
 
 def _homes(found: Sequence[Found], files: Sequence[SourceFile]) -> list[Home]:
