@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from prism_contracts.code import Symbol, SymbolFact
-from prism_graph.modules import ECMASCRIPT, FOLDER_PACKAGES, File, Sure, imports, key
+from prism_graph.languages import ECMASCRIPT, FOLDER_PACKAGES, JVM
+from prism_graph.modules import File, Sure, imports, key
 
 TEXT_CHARS_MAX = 1_000_000
 NAMES_MAX = 5_000
@@ -49,7 +50,7 @@ _OF_LANGUAGE: Mapping[str, Ecosystem] = {
     "rust": Ecosystem.CARGO,
     "php": Ecosystem.COMPOSER,
     **dict.fromkeys(ECMASCRIPT, Ecosystem.NPM),
-    **dict.fromkeys(("java", "kotlin", "scala", "groovy"), Ecosystem.MAVEN),
+    **dict.fromkeys(JVM, Ecosystem.MAVEN),
 }
 
 

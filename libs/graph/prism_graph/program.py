@@ -6,29 +6,23 @@ from typing import NamedTuple
 
 from prism_contracts.code import VALUE_KINDS, Strategy
 from prism_graph.facts import FileFacts
-from prism_graph.manifests import Inside, Packages, Provider
-from prism_graph.modules import (
-    C_FAMILY,
+from prism_graph.languages import (
     FOLDER_PACKAGES,
+    KEEPS_IMPORTS,
+    MEMBERS_ANYWHERE,
+    MEMBERS_IN_FOLDER,
     SAME_FOLDER,
-    File,
-    Sure,
-    imports,
+    family_of,
     is_standard,
-    key,
-    keys,
 )
+from prism_graph.manifests import Inside, Packages, Provider
+from prism_graph.modules import File, Sure, imports, key, keys
 from prism_graph.occurrences import Occurrences, Spot
-from prism_graph.unit import DEFAULT, Definition, Import, Unit, family_of, read_unit
+from prism_graph.unit import DEFAULT, Definition, Import, Unit, read_unit
 from prism_graph.values import FOREIGN, UNKNOWN, Place, Value, What
 
 # Re-exports of re-exports.
 STEPS_MAX = 40
-# What a file imports is its own, and not to be had from it.
-KEEPS_IMPORTS = SAME_FOLDER | {"csharp", "swift"}
-# Whose members may stand outside of the file of their class, and where they are looked for then.
-MEMBERS_IN_FOLDER = frozenset({"go"})
-MEMBERS_ANYWHERE = C_FAMILY | {"rust", "csharp", "ruby", "swift", "kotlin", "scala"}
 
 
 class Located(NamedTuple):

@@ -23,10 +23,11 @@ from prism_contracts.code import (
 from prism_graph.expressions import OWN_OBJECT, steps_of
 from prism_graph.facts import FileFacts
 from prism_graph.inference import STEPS_MAX, Inference, Where
-from prism_graph.modules import ECMASCRIPT, IMPLICIT_OBJECT, Sure
+from prism_graph.languages import ECMASCRIPT, IMPLICIT_OBJECT, family_of
+from prism_graph.modules import Sure
 from prism_graph.occurrences import Spot
 from prism_graph.program import Program
-from prism_graph.unit import Definition, Import, Spelled, Unit, callable_around, family_of
+from prism_graph.unit import Definition, Import, Spelled, Unit, callable_around
 from prism_graph.values import LOCAL, UNKNOWN, Place, Value, What
 
 # Of a name that more definitions have, no one is more likely than another.

@@ -4,27 +4,20 @@ import re
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Binding, Reference, ReferenceKind, SymbolKind
 from prism_graph.facts import FileFacts
+from prism_graph.languages import WILDCARD_IMPORTS
 from prism_graph.manifests import Manifest, named_manifest
-from prism_graph.modules import C_FAMILY, File
+from prism_graph.modules import File
 
 WHOLE_MODULE = "*"
 # The name under which a module gives what it exports by default.
 DEFAULT = "default"
-# Languages in which an import brings in all that the other file defines.
-WILDCARD_LANGUAGES = C_FAMILY | {"ruby"}
 INHERITS = frozenset({ReferenceKind.EXTENDS, ReferenceKind.IMPLEMENTS})
 # A variable of the object that a method belongs to.
 OWN_VARIABLE = re.compile(r"(?:(?:self|this|cls|\$this|Self)(?:\.|->|::)|@{1,2})(\w+)")
-_FAMILIES = (
-    C_FAMILY,
-    frozenset({"javascript", "typescript", "tsx", "vue", "svelte"}),
-    frozenset({"java", "kotlin", "scala", "groovy"}),
-)
 
 
 class Definition(NamedTuple):
@@ -110,12 +103,6 @@ def read_unit(facts: FileFacts) -> Unit:
     )
 
 
-@lru_cache(maxsize=1_000)
-def family_of(language: str) -> frozenset[str]:
-    """The languages whose code calls that of a language directly."""
-    return next((family for family in _FAMILIES if language in family), frozenset({language}))
-
-
 def callable_around(facts: FileFacts, symbol: int) -> int:
     """The innermost callable around a symbol of the file, itself included; -1 outside of all or if a class is nearer."""
     while symbol >= 0 and facts.symbols[symbol].kind not in CALLABLE_KINDS:
@@ -164,7 +151,7 @@ class _Reader:
         for reference in self._facts.references:
             if reference.kind is not ReferenceKind.IMPORT:
                 continue
-            if reference.name == WHOLE_MODULE or self._facts.language in WILDCARD_LANGUAGES:
+            if reference.name == WHOLE_MODULE or self._facts.language in WILDCARD_IMPORTS:
                 wildcards.append(reference.qualifier)
                 continue
             local = reference.alias or reference.name

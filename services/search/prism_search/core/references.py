@@ -18,7 +18,8 @@ from prism_contracts.code import (
 )
 from prism_contracts.rpc import ReferenceGroup
 from prism_graph.facts import FileFacts
-from prism_graph.modules import C_FAMILY, File
+from prism_graph.languages import C_FAMILY
+from prism_graph.modules import File
 from prism_graph.program import Program
 from prism_graph.resolution import Resolver, implementations
 from prism_graph.unit import DEFAULT, INHERITS, Unit
