@@ -1,4 +1,4 @@
-"""The toolset `graph`: from a symbol to its source, and to what hangs on it."""
+"""The tool get_function_body: from a symbol to its source."""
 
 from typing import Annotated
 
@@ -7,50 +7,43 @@ from pydantic import Field
 from prism_contracts import rpc
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_gateway.mcp import present
-from prism_gateway.mcp.code import PLACE, READ_TOKENS, RECEIPT, STRINGS, SYMBOL, TRUNCATED
-from prism_gateway.mcp.tool import (
+from prism_gateway.mcp.answers import symbols
+from prism_gateway.mcp.arguments import READ_TOKENS, BudgetedArguments, FilePath, MaxTokens
+from prism_gateway.mcp.schema import (
     INTEGER,
+    PLACE,
+    RECEIPT,
     STRING,
-    Answer,
-    AnyTool,
-    Call,
-    MaxTokens,
-    ScopedArguments,
-    Tool,
-    Toolset,
+    STRINGS,
+    SYMBOL,
+    TRUNCATED,
     array,
     record,
 )
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
 
 BODY_KINDS = CALLABLE_KINDS | TYPE_KINDS
 
 
-class GetFunctionBody(ScopedArguments):
+class GetFunctionBody(BudgetedArguments):
     symbol: Annotated[str, Field(min_length=1, description="get or Session.get")]
-    file_path: str = ""
+    file_path: FilePath = ""
     max_tokens: MaxTokens = READ_TOKENS
 
 
 async def get_function_body(call: Call, arguments: GetFunctionBody) -> Answer:
-    reply = await call.backend.definitions(
-        rpc.DefinitionsRequest(
-            **call.scope(arguments),
-            symbols=(arguments.symbol,),
-            path=arguments.file_path,
-            include_body=True,
-        )
-    )
+    request = call.request(rpc.DefinitionsRequest, arguments, symbols=[arguments.symbol], include_body=True)
+    reply = await call.backend.definitions(request)
     answer = reply.answers[0]
     # A function or class of the name comes before a variable of the name; the order is else the service's.
     found = sorted(answer.definitions, key=lambda definition: definition.symbol.kind not in BODY_KINDS)
     if not found:
         raise _not_found(answer)
-    return present.function_body(found[0], found[1:], reply.receipt, arguments.max_tokens)
+    return symbols.function_body(found[0], found[1:], reply.receipt, arguments.max_tokens)
 
 
 def _not_found(answer: rpc.SymbolAnswer) -> PrismError:
-    told = (f"There is no definition of {answer.symbol!r}.", present.unparsed_sentence(answer.unparsed))
+    told = (f"There is no definition of {answer.symbol!r}.", symbols.unparsed_sentence(answer.unparsed))
     return PrismError(
         ErrorCode.SYMBOL_NOT_FOUND,
         " ".join(filter(None, told)),

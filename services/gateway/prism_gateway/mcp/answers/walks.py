@@ -2,16 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
 
 from prism_contracts import rpc
 from prism_contracts.base import Message
 from prism_contracts.code import EdgeStatus
 from prism_gateway.budget import chars, fit
-from prism_gateway.mcp import present
-from prism_gateway.mcp.tool import Answer
-
-Json = dict[str, Any]
+from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.tool import Answer, Json
 
 # What costs beside paths and names: names of fields, braces, lines.
 NODE_CHARS = 60
@@ -47,9 +44,9 @@ def fit_impact(reply: rpc.ImpactReply, max_tokens: int) -> int:
     )
 
 
-def call_hierarchy(reply: rpc.CallHierarchyReply, kept: int) -> Answer:
+def call_hierarchy(reply: rpc.CallHierarchyReply, max_tokens: int) -> Answer:
     """The first branches of the tree."""
-    branches = _cut(reply.branches, kept)
+    branches = _cut(reply.branches, fit_branches(reply.branches, max_tokens))
     structured: Json = {
         "roots": _plain_all(reply.roots),
         "direction": reply.direction.value,
@@ -58,7 +55,7 @@ def call_hierarchy(reply: rpc.CallHierarchyReply, kept: int) -> Answer:
         "other_uses": {kind.value: count for kind, count in reply.other_uses.items()},
         "others": _plain_all(reply.others),
         "next_cursor": reply.next_cursor,
-        "receipt": present.receipt_json(reply.receipt),
+        "receipt": receipt_json(reply.receipt),
     }
     if reply.in_text:
         structured["in_text"] = reply.in_text.model_dump(mode="json")
@@ -100,14 +97,14 @@ def type_hierarchy(reply: rpc.TypeHierarchyReply, max_tokens: int) -> Answer:
             f"{reply.note} {reply.total_structural}:",
             *(f"? {_place(node)}" for node in reply.structural),
         ]
-    structured["receipt"] = present.receipt_json(reply.receipt)
+    structured["receipt"] = receipt_json(reply.receipt)
     lines += _others_lines(reply.others, reply.matched)
     return _answer(structured, lines, reply.receipt)
 
 
 def dependencies(reply: rpc.DependenciesReply) -> Answer:
     """Both directions, then what is outside and what goes in circles."""
-    structured = _plain(reply, exclude={"receipt"}) | {"receipt": present.receipt_json(reply.receipt)}
+    structured = _plain(reply, exclude={"receipt"}) | {"receipt": receipt_json(reply.receipt)}
     head = (
         reply.files[0]
         if reply.total_files == 1
@@ -133,7 +130,7 @@ def find_path(reply: rpc.FindPathReply, max_tokens: int) -> Answer:
     costs = [sum(_cost(node) + EDGE_CHARS for node in path.nodes) for path in (*reply.paths, *reply.backward)]
     kept = fit([0] * len(costs), costs, chars(max_tokens), 0).kept if costs else 0
     cut = reply.model_copy(update={"paths": reply.paths[:kept], "backward": reply.backward[:kept]})
-    structured = _plain(cut, exclude={"receipt"}) | {"receipt": present.receipt_json(reply.receipt)}
+    structured = _plain(cut, exclude={"receipt"}) | {"receipt": receipt_json(reply.receipt)}
     if kept < len(costs):
         structured["truncated"] = True
     lines = [f"from {_nodes_line(reply.source)} to {_nodes_line(reply.target)}"]
@@ -151,7 +148,7 @@ def impact(reply: rpc.ImpactReply, max_tokens: int) -> Answer:
     costs = [_cost(one.node) for one in reply.changed]
     kept = fit([0] * len(costs), costs, chars(max_tokens) // 2, 0).kept if costs else 0
     cut = reply.model_copy(update={"changed": reply.changed[:kept]})
-    structured = _plain(cut, exclude={"receipt"}) | {"receipt": present.receipt_json(reply.receipt)}
+    structured = _plain(cut, exclude={"receipt"}) | {"receipt": receipt_json(reply.receipt)}
     if kept < len(reply.changed):
         structured["truncated"] = True
     lines = [
@@ -176,7 +173,7 @@ def impact(reply: rpc.ImpactReply, max_tokens: int) -> Answer:
 
 
 def _answer(structured: Json, lines: Iterable[str], receipt: rpc.GraphReceipt, cursor: str = "") -> Answer:
-    foot = [present.receipt_line(receipt), *([f"next_cursor: {cursor}"] if cursor else [])]
+    foot = [receipt_line(receipt), *([f"next_cursor: {cursor}"] if cursor else [])]
     return Answer(structured, "\n".join([*lines, *foot]))
 
 

@@ -1,62 +1,51 @@
 """The toolset `code`: find, read and navigate code. It is listed by default, so every word here is paid for."""
 
-from functools import partial
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from prism_contracts import rpc
 from prism_contracts.code import EdgeKind, SymbolKind
-from prism_gateway.mcp import present, references
-from prism_gateway.mcp.tool import (
+from prism_gateway.mcp.answers import files, hits, matches, references, symbols
+from prism_gateway.mcp.arguments import (
+    READ_TOKENS,
+    BudgetedArguments,
+    FilePath,
+    Glob,
+    Language,
+    MaxTokens,
+    one_of,
+)
+from prism_gateway.mcp.schema import (
     BOOLEAN,
     INTEGER,
     NUMBER,
     OBJECT,
+    PLACE,
+    RECEIPT,
     STRING,
-    Answer,
-    AnyTool,
-    Call,
-    MaxTokens,
-    ScopedArguments,
-    Tool,
-    Toolset,
+    STRINGS,
+    SYMBOL,
+    TRUNCATED,
     array,
-    one_of,
     record,
 )
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for_what_fits
 from prism_gateway.search import search
 
-ANSWER_TOKENS = 4_000
-# Reading and listing give more by default: who asks for a file wants the file.
-READ_TOKENS = 10_000
 FILES_DEFAULT = 200
 
-
-Kind = Annotated[
-    str, AfterValidator(partial(one_of, SymbolKind)), Field(description="function, class, method, …")
-]
-EdgeName = Annotated[
-    str, AfterValidator(partial(one_of, EdgeKind)), Field(description="calls, imports, extends, …")
-]
-Glob = Annotated[str, Field(description="glob: src/**/*.py")]
-Language = Annotated[str, Field(description="python, go, …")]
-Limit = rpc.SearchLimit
+Kind = Annotated[str, one_of(SymbolKind), Field(description="function, class, method, …")]
+EdgeName = Annotated[str, one_of(EdgeKind), Field(description="calls, imports, extends, …")]
 OutputMode = Annotated[
-    str,
-    AfterValidator(partial(one_of, rpc.OutputMode)),
-    Field(min_length=1, description="content, files_with_matches, count"),
+    str, one_of(rpc.OutputMode), Field(min_length=1, description="content, files_with_matches, count")
 ]
-Detail = Annotated[
-    str,
-    AfterValidator(partial(one_of, rpc.Detail)),
-    Field(min_length=1, description="full or compact (no code)"),
-]
+Detail = Annotated[str, one_of(rpc.Detail), Field(min_length=1, description="full or compact (no code)")]
 
 
-class SearchCode(ScopedArguments):
+class SearchCode(BudgetedArguments):
     query: Annotated[str, Field(description="question, name or words")]
-    limit: Limit = 10
+    limit: rpc.SearchLimit = 10
     path_filter: Glob = ""
     language: Language = ""
     kind: Kind = ""
@@ -64,10 +53,9 @@ class SearchCode(ScopedArguments):
     detail: Detail = rpc.Detail.FULL.value
     include_file_context: Annotated[bool, Field(description="the file's definitions")] = False
     cursor: str = ""
-    max_tokens: MaxTokens = ANSWER_TOKENS
 
 
-class GrepCode(ScopedArguments):
+class GrepCode(BudgetedArguments):
     pattern: str
     regex: bool = False
     case_sensitive: bool = True
@@ -81,14 +69,14 @@ class GrepCode(ScopedArguments):
     max_tokens: MaxTokens = READ_TOKENS
 
 
-class ReadFile(ScopedArguments):
-    file_path: str
+class ReadFile(BudgetedArguments):
+    file_path: FilePath
     start_line: Annotated[int, Field(ge=1)] = 1
     end_line: Annotated[int, Field(ge=0, description="0: to the end")] = 0
     max_tokens: MaxTokens = READ_TOKENS
 
 
-class ListFiles(ScopedArguments):
+class ListFiles(BudgetedArguments):
     glob: Glob = ""
     language: Language = ""
     include_skipped: bool = False
@@ -97,17 +85,16 @@ class ListFiles(ScopedArguments):
     max_tokens: MaxTokens = READ_TOKENS
 
 
-class GetFileOutline(ScopedArguments):
-    file_path: str
+class GetFileOutline(BudgetedArguments):
+    file_path: FilePath
     max_tokens: MaxTokens = READ_TOKENS
 
 
-class GetSymbolDefinition(ScopedArguments):
+class GetSymbolDefinition(BudgetedArguments):
     symbol: Annotated[str, Field(description="get or Session.get")] = ""
     symbols: Annotated[list[str], Field(max_length=rpc.SYMBOLS_BATCH_MAX)] = []
-    file_path: str = ""
+    file_path: FilePath = ""
     include_body: bool = False
-    max_tokens: MaxTokens = ANSWER_TOKENS
 
     @model_validator(mode="after")
     def _one_way_of_asking(self) -> "GetSymbolDefinition":
@@ -116,97 +103,68 @@ class GetSymbolDefinition(ScopedArguments):
         return self
 
 
-class FindReferences(ScopedArguments):
+class FindReferences(BudgetedArguments):
     symbols: Annotated[list[str], Field(min_length=1, max_length=rpc.REFERENCES_BATCH_MAX)]
-    file_path: Annotated[str, Field(description="of the definition")] = ""
+    file_path: Annotated[FilePath, Field(description="of the definition")] = ""
     path_filter: Glob = ""
     reference_type: EdgeName = ""
     source_only: Annotated[bool, Field(description="no tests")] = False
     limit: Annotated[int, Field(ge=1, le=rpc.REFERENCES_LIMIT_MAX)] = 50
     cursor: str = ""
-    max_tokens: MaxTokens = ANSWER_TOKENS
 
 
 async def search_code(call: Call, arguments: SearchCode) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "kind", "max_tokens"})
-    request = rpc.SearchRequest(
-        **call.scope(arguments), **given, kind=SymbolKind(arguments.kind) if arguments.kind else None
-    )
-    return present.search(await search(call.backend, request, arguments.max_tokens), arguments.max_tokens)
+    request = call.request(rpc.SearchRequest, arguments, kind=arguments.kind or None)
+    return hits.search(await search(call.backend, request, arguments.max_tokens), arguments.max_tokens)
 
 
 async def grep_code(call: Call, arguments: GrepCode) -> Answer:
-    request = rpc.GrepRequest(**call.scope(arguments), **arguments.model_dump(exclude={"repo", "max_tokens"}))
-    reply = await call.backend.grep(request)
-    fits = present.fit_grep(reply, arguments.max_tokens)
-    cut_off = fits.kept < len(reply.matches) + len(reply.files)
-    if cut_off:
-        # Ask again for what fits: only then does the cursor go on right behind it.
-        reply = await call.backend.grep(request.model_copy(update={"limit": fits.kept}))
-    return present.grep(reply, fits, arguments.max_tokens, cut_off=cut_off)
+    reply, cut_off = await ask_for_what_fits(
+        call.backend.grep,
+        call.request(rpc.GrepRequest, arguments),
+        lambda reply: len(reply.matches) + len(reply.files),
+        lambda reply: matches.fit_matches(reply, arguments.max_tokens).kept,
+    )
+    return matches.grep(reply, arguments.max_tokens, cut_off=cut_off)
 
 
 async def read_file(call: Call, arguments: ReadFile) -> Answer:
-    reply = await call.backend.read_file(
-        rpc.ReadFileRequest(
-            **call.scope(arguments),
-            path=arguments.file_path,
-            start_line=arguments.start_line,
-            end_line=arguments.end_line,
-        )
-    )
-    return present.read_file(reply, arguments.max_tokens)
+    reply = await call.backend.read_file(call.request(rpc.ReadFileRequest, arguments))
+    return files.read_file(reply, arguments.max_tokens)
 
 
 async def list_files(call: Call, arguments: ListFiles) -> Answer:
-    request = rpc.ListFilesRequest(
-        **call.scope(arguments), **arguments.model_dump(exclude={"repo", "max_tokens"})
+    reply, cut_off = await ask_for_what_fits(
+        call.backend.list_files,
+        call.request(rpc.ListFilesRequest, arguments),
+        lambda reply: len(reply.files),
+        lambda reply: files.fit_files(reply, arguments.max_tokens),
     )
-    reply = await call.backend.list_files(request)
-    kept = present.fit_files(reply, arguments.max_tokens).kept
-    cut_off = kept < len(reply.files)
-    if cut_off:
-        # As in grep_code: the cursor has to go on right behind the last file that is shown.
-        reply = await call.backend.list_files(request.model_copy(update={"limit": kept}))
-    return present.list_files(reply, arguments.max_tokens, cut_off=cut_off)
+    return files.list_files(reply, arguments.max_tokens, cut_off=cut_off)
 
 
 async def get_file_outline(call: Call, arguments: GetFileOutline) -> Answer:
-    request = rpc.OutlineRequest(**call.scope(arguments), path=arguments.file_path)
-    return present.outline(await call.backend.outline(request), arguments.max_tokens)
+    reply = await call.backend.outline(call.request(rpc.OutlineRequest, arguments))
+    return symbols.outline(reply, arguments.max_tokens)
 
 
 async def get_symbol_definition(call: Call, arguments: GetSymbolDefinition) -> Answer:
-    request = rpc.DefinitionsRequest(
-        **call.scope(arguments),
-        symbols=tuple(arguments.symbols) or (arguments.symbol,),
-        path=arguments.file_path,
-        include_body=arguments.include_body,
-    )
-    return present.definitions(await call.backend.definitions(request), arguments.max_tokens)
+    asked = arguments.symbols or [arguments.symbol]
+    reply = await call.backend.definitions(call.request(rpc.DefinitionsRequest, arguments, symbols=asked))
+    return symbols.definitions(reply, arguments.max_tokens)
 
 
 async def find_references(call: Call, arguments: FindReferences) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "file_path", "max_tokens", "reference_type"})
-    request = rpc.ReferencesRequest(
-        **call.scope(arguments),
-        **given,
-        path=arguments.file_path,
-        reference_type=EdgeKind(arguments.reference_type) if arguments.reference_type else None,
+    kind = arguments.reference_type or None
+    reply, _ = await ask_for_what_fits(
+        call.backend.references,
+        call.request(rpc.ReferencesRequest, arguments, reference_type=kind),
+        lambda reply: max(len(answer.entries) for answer in reply.answers),
+        lambda reply: references.fit_entries(reply, arguments.max_tokens),
     )
-    reply = await call.backend.references(request)
-    kept = references.fit_entries(reply, arguments.max_tokens)
-    if kept < max(len(answer.entries) for answer in reply.answers):
-        # Ask again for what fits: only then does the cursor go on right behind it.
-        reply = await call.backend.references(request.model_copy(update={"limit": kept}))
     return references.answer(reply)
 
 
-PLACE = {"repo": STRING, "file_path": STRING, "start_line": INTEGER, "end_line": INTEGER}
-SYMBOL = {"name": STRING, "kind": STRING, "signature": STRING, "docstring": STRING}
-RECEIPT = {"receipt": OBJECT}
-TRUNCATED = {"truncated": BOOLEAN}
-STRINGS = array(STRING)
 SEARCH_OUTPUT = record(
     results=array(
         record(

@@ -7,25 +7,11 @@ from pydantic import Field, model_validator
 
 from prism_contracts import rpc
 from prism_gateway.auth import require_write
-from prism_gateway.mcp import present
-from prism_gateway.mcp.code import RECEIPT, STRINGS, TRUNCATED
-from prism_gateway.mcp.tool import (
-    INTEGER,
-    OBJECT,
-    STRING,
-    Answer,
-    AnyTool,
-    Arguments,
-    Call,
-    MaxTokens,
-    ScopedArguments,
-    Tool,
-    Toolset,
-    array,
-    record,
-)
+from prism_gateway.mcp.answers import indexing
+from prism_gateway.mcp.arguments import Arguments, BudgetedArguments, ScopedArguments
+from prism_gateway.mcp.schema import INTEGER, OBJECT, RECEIPT, STRING, STRINGS, TRUNCATED, array, record
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
 
-ANSWER_TOKENS = 4_000
 PROBLEMS_DEFAULT = 50
 JOBS_SHOWN = 10
 REPOSITORIES_JOBS = 1
@@ -59,9 +45,8 @@ class IndexStatus(ScopedArguments):
         return self
 
 
-class IndexCoverage(ScopedArguments):
+class IndexCoverage(BudgetedArguments):
     limit: Annotated[int, Field(ge=1, le=rpc.LIST_LIMIT_MAX)] = PROBLEMS_DEFAULT
-    max_tokens: MaxTokens = ANSWER_TOKENS
 
 
 async def ping(call: Call, _: Ping) -> Answer:
@@ -76,7 +61,9 @@ async def whoami(call: Call, _: WhoAmI) -> Answer:
 
 
 async def list_repos(call: Call, _: ListRepos) -> Answer:
-    return present.repositories((await call.backend.jobs(call.caller.tenant, REPOSITORIES_JOBS)).repositories)
+    return indexing.repositories(
+        (await call.backend.jobs(call.caller.tenant, REPOSITORIES_JOBS)).repositories
+    )
 
 
 async def index_repository(call: Call, arguments: IndexRepository) -> Answer:
@@ -86,21 +73,21 @@ async def index_repository(call: Call, arguments: IndexRepository) -> Answer:
             tenant=call.caller.tenant, url=arguments.url, repo_name=arguments.name, ref=arguments.ref
         )
     )
-    return present.job(reply.job)
+    return indexing.job(reply.job)
 
 
 async def index_status(call: Call, arguments: IndexStatus) -> Answer:
     tenant, repo = call.caller.tenant, arguments.repo or call.repo
     if arguments.job:
-        return present.job((await call.backend.job(tenant, job=arguments.job)).job)
+        return indexing.job((await call.backend.job(tenant, job=arguments.job)).job)
     if repo:
-        return present.job((await call.backend.job(tenant, repo=repo)).job)
-    return present.jobs((await call.backend.jobs(tenant, JOBS_SHOWN)).jobs)
+        return indexing.job((await call.backend.job(tenant, repo=repo)).job)
+    return indexing.jobs((await call.backend.jobs(tenant, JOBS_SHOWN)).jobs)
 
 
 async def index_coverage(call: Call, arguments: IndexCoverage) -> Answer:
-    request = rpc.CoverageRequest(**call.scope(arguments), limit=arguments.limit)
-    return present.coverage(await call.backend.coverage(request), arguments.max_tokens)
+    reply = await call.backend.coverage(call.request(rpc.CoverageRequest, arguments))
+    return indexing.coverage(reply, arguments.max_tokens)
 
 
 JOB = record(

@@ -1,42 +1,16 @@
-"""The tool get_codebase_conventions: how code is written in a repository, and the rules that it has written down."""
+"""Conventions by language, and the written rules of a repository."""
 
 from itertools import groupby
-from typing import Any
 
 from prism_contracts import rpc
 from prism_gateway.budget import chars
-from prism_gateway.mcp import present, quotes
-from prism_gateway.mcp.code import ANSWER_TOKENS, RECEIPT, STRINGS, TRUNCATED, Language
-from prism_gateway.mcp.tool import (
-    INTEGER,
-    OBJECT,
-    STRING,
-    Answer,
-    AnyTool,
-    Call,
-    MaxTokens,
-    ScopedArguments,
-    Tool,
-    Toolset,
-    array,
-    record,
-)
-
-Json = dict[str, Any]
+from prism_gateway.mcp.answers import quotes
+from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.tool import Answer, Json
 
 EXAMPLE_CHARS = 60
 # Of a convention beside its statement and its examples.
 CONVENTION_CHARS = 100
-
-
-class GetCodebaseConventions(ScopedArguments):
-    language: Language = ""
-    max_tokens: MaxTokens = ANSWER_TOKENS
-
-
-async def get_codebase_conventions(call: Call, arguments: GetCodebaseConventions) -> Answer:
-    request = rpc.ConventionsRequest(**call.scope(arguments), language=arguments.language)
-    return answer(await call.backend.conventions(request), arguments.max_tokens)
 
 
 def answer(reply: rpc.ConventionsReply, max_tokens: int) -> Answer:
@@ -54,10 +28,10 @@ def answer(reply: rpc.ConventionsReply, max_tokens: int) -> Answer:
         "rules": [document.model_dump(mode="json") for document in rules],
         "files_read": reply.files_read,
         "files": reply.files,
-        "receipt": present.receipt_json(reply.receipt),
+        "receipt": receipt_json(reply.receipt),
     }
     head = f"{reply.repo}: inferred from {reply.files_read} of {reply.files} files of code. What has no majority is not told."
-    foot = [present.receipt_line(reply.receipt)]
+    foot = [receipt_line(reply.receipt)]
     if conventions != reply.conventions or rules != reply.rules:
         structured["truncated"] = True
         foot.append(f"note: cut to max_tokens={max_tokens}: raise it, or ask for one language.")
@@ -79,32 +53,3 @@ def _line(convention: rpc.Convention) -> str:
     share = f" ({convention.count} of {convention.total})"
     examples = [f"    {one.file_path}:{one.line} {one.text}" for one in convention.examples]
     return "\n".join([f"- {convention.topic}: {convention.statement}{share}", *examples])
-
-
-TOOLS: tuple[AnyTool, ...] = (
-    Tool(
-        "get_codebase_conventions",
-        Toolset.DOCS,
-        "How code is written here, with counts and examples: names, layout, tests, errors, logging, docs, tools, commands; and written rules.",
-        GetCodebaseConventions,
-        record(
-            repo=STRING,
-            conventions=array(
-                record(
-                    topic=STRING,
-                    language=STRING,
-                    statement=STRING,
-                    count=INTEGER,
-                    total=INTEGER,
-                    examples=array(OBJECT),
-                )
-            ),
-            rules=array(record(file_path=STRING, applies=STRING, content=STRING, headings=STRINGS)),
-            files_read=INTEGER,
-            files=INTEGER,
-            **TRUNCATED,
-            **RECEIPT,
-        ),
-        get_codebase_conventions,
-    ),
-)

@@ -1,45 +1,12 @@
-"""The tool check_exists: what there is already for something that is about to be written."""
-
-from typing import Annotated, Any
-
-from pydantic import Field
+"""Definitions that may be what is about to be written: the verdict first, then each with its reasons."""
 
 from prism_contracts import rpc
 from prism_gateway.budget import chars
-from prism_gateway.mcp import present
-from prism_gateway.mcp.code import ANSWER_TOKENS, PLACE, RECEIPT, STRINGS, SYMBOL, TRUNCATED, Language
-from prism_gateway.mcp.tool import (
-    NUMBER,
-    STRING,
-    Answer,
-    AnyTool,
-    Call,
-    MaxTokens,
-    ScopedArguments,
-    Tool,
-    Toolset,
-    array,
-    record,
-)
-
-Json = dict[str, Any]
+from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.tool import Answer, Json
 
 DOCSTRING_CHARS_MAX = 200
 ITEM_CHARS = 200
-
-
-class CheckExists(ScopedArguments):
-    intent: Annotated[str, Field(description="what it shall do, or its signature")]
-    language: Language = ""
-    limit: Annotated[int, Field(ge=1, le=rpc.EXISTING_MAX)] = rpc.EXISTING_MAX
-    max_tokens: MaxTokens = ANSWER_TOKENS
-
-
-async def check_exists(call: Call, arguments: CheckExists) -> Answer:
-    request = rpc.ExistingRequest(
-        **call.scope(arguments), **arguments.model_dump(exclude={"repo", "max_tokens"})
-    )
-    return answer(await call.backend.existing(request), arguments.max_tokens)
 
 
 def answer(reply: rpc.ExistingReply, max_tokens: int) -> Answer:
@@ -55,9 +22,9 @@ def answer(reply: rpc.ExistingReply, max_tokens: int) -> Answer:
     structured: Json = {
         "verdict": reply.verdict.value,
         "existing": shown,
-        "receipt": present.receipt_json(reply.receipt),
+        "receipt": receipt_json(reply.receipt),
     }
-    foot = present.receipt_line(reply.receipt)
+    foot = receipt_line(reply.receipt)
     if len(shown) < len(every):
         structured["truncated"] = True
         foot += f"\nnote: cut to max_tokens={max_tokens}: raise it."
@@ -94,20 +61,3 @@ def _block(shown: Json) -> str:
     head = f"{shown['verdict']} {shown['score']:.2f} {place} {shown['kind']} {shown['name']}"
     lines = [head, shown["signature"], shown["docstring"], f"why: {'; '.join(shown['reasons'])}"]
     return "\n".join(filter(None, lines))
-
-
-TOOLS: tuple[AnyTool, ...] = (
-    Tool(
-        "check_exists",
-        Toolset.GRAPH,
-        "Before you write a helper: is there one already? Up to five, with why and a verdict: likely, maybe, none.",
-        CheckExists,
-        record(
-            verdict=STRING,
-            existing=array(record(verdict=STRING, score=NUMBER, **PLACE, **SYMBOL, reasons=STRINGS)),
-            **TRUNCATED,
-            **RECEIPT,
-        ),
-        check_exists,
-    ),
-)

@@ -1,15 +1,13 @@
 """References as an agent reads them: groups of places, then how much of the text they explain."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from prism_contracts import rpc
 from prism_contracts.code import EdgeStatus
 from prism_gateway.budget import chars, fit
-from prism_gateway.mcp import present
-from prism_gateway.mcp.tool import Answer
-
-Json = dict[str, Any]
+from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.answers.symbols import no_definition_line
+from prism_gateway.mcp.tool import Answer, Json
 
 # Of a definition or an unexplained line in text and data, beside its own text.
 PLACE_CHARS = 80
@@ -46,8 +44,8 @@ def answer(reply: rpc.ReferencesReply) -> Answer:
     """All symbols, each with its groups and its reconciliation."""
     told = [symbol_json(found) for found in reply.answers]
     blocks = ["\n".join(_lines(found)) for found in reply.answers]
-    structured: Json = {"answers": told, "receipt": present.receipt_json(reply.receipt)}
-    return Answer(structured, "\n\n".join([*blocks, present.receipt_line(reply.receipt)]))
+    structured: Json = {"answers": told, "receipt": receipt_json(reply.receipt)}
+    return Answer(structured, "\n\n".join([*blocks, receipt_line(reply.receipt)]))
 
 
 def symbol_json(found: rpc.SymbolReferences) -> Json:
@@ -99,7 +97,7 @@ def _by_group(entries: Iterable[rpc.ReferenceEntry]) -> dict[str, list[rpc.Refer
 
 def _lines(found: rpc.SymbolReferences) -> Iterator[str]:
     if not found.definitions:
-        yield present.no_definition_line(found.symbol, found.suggestions, found.unparsed)
+        yield no_definition_line(found.symbol, found.suggestions, found.unparsed)
     for definition in found.definitions:
         symbol = definition.symbol
         yield f"{symbol.qualified_name} ({symbol.kind.value}) defined at {definition.file_path}:{symbol.name_line}"

@@ -1,95 +1,81 @@
 """The toolset `graph`, what walks along it: calls, types, dependencies, paths, impact."""
 
-from functools import partial
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from prism_contracts import rpc
-from prism_gateway.mcp import walked
-from prism_gateway.mcp.code import ANSWER_TOKENS, RECEIPT, STRINGS, TRUNCATED
-from prism_gateway.mcp.tool import (
+from prism_gateway.mcp.answers import walks
+from prism_gateway.mcp.arguments import BudgetedArguments, FilePath, one_of
+from prism_gateway.mcp.schema import (
     BOOLEAN,
     INTEGER,
     OBJECT,
+    RECEIPT,
     STRING,
-    Answer,
-    AnyTool,
-    Call,
-    MaxTokens,
-    ScopedArguments,
-    Tool,
-    Toolset,
+    STRINGS,
+    TRUNCATED,
     array,
-    one_of,
     record,
 )
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for_what_fits
 
 SymbolName = Annotated[str, Field(min_length=1, description="Session.get or src/session.py:42")]
 Depth = Annotated[int, Field(ge=1, le=rpc.WALK_DEPTH_MAX)]
 Limit = Annotated[int, Field(ge=1, le=rpc.WALK_LIMIT_MAX)]
 Candidates = Annotated[bool, Field(description="edges that only a name speaks for")]
 CallDirection = Annotated[
-    str,
-    AfterValidator(partial(one_of, rpc.CallDirection)),
-    Field(min_length=1, description="callers or callees"),
+    str, one_of(rpc.CallDirection), Field(min_length=1, description="callers or callees")
 ]
 Direction = Annotated[
-    str,
-    AfterValidator(partial(one_of, rpc.DependencyDirection)),
-    Field(min_length=1, description="out, in or both"),
+    str, one_of(rpc.DependencyDirection), Field(min_length=1, description="out, in or both")
 ]
 
 
-class GetCallHierarchy(ScopedArguments):
+class GetCallHierarchy(BudgetedArguments):
     symbol: SymbolName
-    file_path: str = ""
+    file_path: FilePath = ""
     direction: CallDirection = rpc.CallDirection.CALLERS.value
     depth: Depth = 2
     include_candidates: Candidates = True
     limit: Limit = 20
     cursor: str = ""
-    max_tokens: MaxTokens = ANSWER_TOKENS
 
 
-class GetTypeHierarchy(ScopedArguments):
+class GetTypeHierarchy(BudgetedArguments):
     symbol: SymbolName
-    file_path: str = ""
+    file_path: FilePath = ""
     include_members: Annotated[bool, Field(description="members that override")] = False
     include_candidates: Candidates = True
     limit: Limit = 50
-    max_tokens: MaxTokens = ANSWER_TOKENS
 
 
-class GetDependencies(ScopedArguments):
+class GetDependencies(BudgetedArguments):
     path: Annotated[str, Field(min_length=1, description="file, folder or package")]
     direction: Direction = rpc.DependencyDirection.BOTH.value
     depth: Depth = 1
     include_candidates: Candidates = False
     limit: Limit = 50
     cursor: str = ""
-    max_tokens: MaxTokens = ANSWER_TOKENS
 
 
-class FindPath(ScopedArguments):
+class FindPath(BudgetedArguments):
     source: SymbolName
     target: SymbolName
     source_path: str = ""
     target_path: str = ""
     depth: Annotated[int, Field(ge=1, le=rpc.PATH_DEPTH_MAX)] = rpc.PATH_DEPTH_MAX
     include_candidates: Candidates = True
-    max_tokens: MaxTokens = ANSWER_TOKENS
 
 
-class ImpactOfChange(ScopedArguments):
+class ImpactOfChange(BudgetedArguments):
     symbol: str = ""
-    file_path: str = ""
+    file_path: FilePath = ""
     diff: Annotated[str, Field(description="unified diff")] = ""
     depth: Depth = 3
     include_candidates: Candidates = True
     limit: Limit = 50
     cursor: str = ""
-    max_tokens: MaxTokens = ANSWER_TOKENS
 
     @model_validator(mode="after")
     def _one_way_of_asking(self) -> "ImpactOfChange":
@@ -99,57 +85,43 @@ class ImpactOfChange(ScopedArguments):
 
 
 async def get_call_hierarchy(call: Call, arguments: GetCallHierarchy) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "file_path", "direction", "max_tokens"})
-    request = rpc.CallHierarchyRequest(
-        **call.scope(arguments),
-        **given,
-        path=arguments.file_path,
-        direction=rpc.CallDirection(arguments.direction),
+    reply, _ = await ask_for_what_fits(
+        call.backend.call_hierarchy,
+        call.request(rpc.CallHierarchyRequest, arguments),
+        lambda reply: sum(branch.depth == 1 for branch in reply.branches),
+        lambda reply: walks.fit_branches(reply.branches, arguments.max_tokens),
     )
-    reply = await call.backend.call_hierarchy(request)
-    direct = sum(branch.depth == 1 for branch in reply.branches)
-    kept = walked.fit_branches(reply.branches, arguments.max_tokens)
-    if kept < direct:
-        # Ask again for what fits: only then does the cursor go on right behind it.
-        reply = await call.backend.call_hierarchy(request.model_copy(update={"limit": kept}))
-        kept = walked.fit_branches(reply.branches, arguments.max_tokens)
-    return walked.call_hierarchy(reply, kept)
+    return walks.call_hierarchy(reply, arguments.max_tokens)
 
 
 async def get_type_hierarchy(call: Call, arguments: GetTypeHierarchy) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "file_path", "max_tokens"})
-    request = rpc.TypeHierarchyRequest(**call.scope(arguments), **given, path=arguments.file_path)
-    return walked.type_hierarchy(await call.backend.type_hierarchy(request), arguments.max_tokens)
+    reply = await call.backend.type_hierarchy(call.request(rpc.TypeHierarchyRequest, arguments))
+    return walks.type_hierarchy(reply, arguments.max_tokens)
 
 
 async def get_dependencies(call: Call, arguments: GetDependencies) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "direction", "max_tokens"})
-    request = rpc.DependenciesRequest(
-        **call.scope(arguments), **given, direction=rpc.DependencyDirection(arguments.direction)
+    reply, _ = await ask_for_what_fits(
+        call.backend.dependencies,
+        call.request(rpc.DependenciesRequest, arguments),
+        lambda reply: max(len(reply.uses), len(reply.used_by)),
+        lambda reply: walks.fit_dependencies(reply, arguments.max_tokens),
     )
-    reply = await call.backend.dependencies(request)
-    kept = walked.fit_dependencies(reply, arguments.max_tokens)
-    if kept < max(len(reply.uses), len(reply.used_by)):
-        # As in get_call_hierarchy.
-        reply = await call.backend.dependencies(request.model_copy(update={"limit": kept}))
-    return walked.dependencies(reply)
+    return walks.dependencies(reply)
 
 
 async def find_path(call: Call, arguments: FindPath) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "max_tokens"})
-    reply = await call.backend.find_path(rpc.FindPathRequest(**call.scope(arguments), **given))
-    return walked.find_path(reply, arguments.max_tokens)
+    reply = await call.backend.find_path(call.request(rpc.FindPathRequest, arguments))
+    return walks.find_path(reply, arguments.max_tokens)
 
 
 async def impact_of_change(call: Call, arguments: ImpactOfChange) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "file_path", "max_tokens"})
-    request = rpc.ImpactRequest(**call.scope(arguments), **given, path=arguments.file_path)
-    reply = await call.backend.impact(request)
-    kept = walked.fit_impact(reply, arguments.max_tokens)
-    if kept < max(len(reply.affected), len(reply.tests)):
-        # As in get_call_hierarchy.
-        reply = await call.backend.impact(request.model_copy(update={"limit": kept}))
-    return walked.impact(reply, arguments.max_tokens)
+    reply, _ = await ask_for_what_fits(
+        call.backend.impact,
+        call.request(rpc.ImpactRequest, arguments),
+        lambda reply: max(len(reply.affected), len(reply.tests)),
+        lambda reply: walks.fit_impact(reply, arguments.max_tokens),
+    )
+    return walks.impact(reply, arguments.max_tokens)
 
 
 NODE = record(file_path=STRING, line=INTEGER, symbol=STRING, kind=STRING)

@@ -1,20 +1,39 @@
 """Maps and architectures as an agent reads them: a line a file, a component, a dependency."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from prism_contracts import rpc
-from prism_gateway.mcp import present
-from prism_gateway.mcp.tool import Answer
+from prism_gateway.budget import chars, fit
+from prism_gateway.mcp.answers.receipts import receipt_line
+from prism_gateway.mcp.tool import Answer, Json
 
-Json = dict[str, Any]
+# What an entry of the map costs beside its path, summary and symbols, in text and data, in characters.
+ENTRY_CHARS = 160
+# Of a component, a dependency or an entry point of an architecture, all of it.
+ITEM_CHARS = 500
+# Of an overview, and of a component, that are long.
+LISTS = 4
+
+
+def fit_modules(reply: rpc.ModuleMapReply, max_tokens: int) -> int:
+    """How many files of a map fit."""
+    overheads = [
+        ENTRY_CHARS + 2 * (len(entry.file_path) + len(entry.summary) + sum(map(len, entry.top_symbols)))
+        for entry in reply.entries
+    ]
+    return fit([0] * len(overheads), overheads, chars(max_tokens), 0).kept if overheads else 0
+
+
+def fit_architecture(max_tokens: int) -> int:
+    """How long each list of an architecture may be: the budget is spread over them, though most are shorter."""
+    return max(1, chars(max_tokens) // (ITEM_CHARS * LISTS))
 
 
 def module_map(reply: rpc.ModuleMapReply, max_tokens: int, *, cut_off: bool) -> Answer:
     """Files, the ones first that most hangs on."""
     structured: Json = reply.model_dump(mode="json")
     tiers = ", ".join(f"{count} {tier.value}" for tier, count in reply.tiers.items())
-    foot = [f"{reply.total} files: {tiers}; {present.receipt_line(reply.receipt)}"]
+    foot = [f"{reply.total} files: {tiers}; {receipt_line(reply.receipt)}"]
     if cut_off:
         action = f"Cut to max_tokens={max_tokens}: raise it, or go on with next_cursor."
         structured |= {"truncated": True, "next_actions": [action]}
@@ -30,7 +49,7 @@ def architecture(reply: rpc.ArchitectureReply, *, cut_off: bool) -> Answer:
     structured: Json = reply.model_dump(mode="json", exclude_none=True)
     lines = [*_overview_lines(reply.overview)] if reply.overview else []
     lines += [*_component_lines(reply.component)] if reply.component else []
-    foot = [present.receipt_line(reply.receipt)]
+    foot = [receipt_line(reply.receipt)]
     if cut_off:
         action = "Lists are cut to max_tokens: raise it, or ask for one component."
         structured |= {"truncated": True, "next_actions": [action]}

@@ -1,32 +1,31 @@
-"""The toolset `docs`: prose."""
+"""The tool search_docs: passages of prose."""
 
 from typing import Annotated
 
 from pydantic import Field
 
 from prism_contracts import rpc
-from prism_gateway.mcp import present
-from prism_gateway.mcp.code import ANSWER_TOKENS, SEARCH_OUTPUT, Glob, Limit
-from prism_gateway.mcp.tool import Answer, AnyTool, Call, MaxTokens, ScopedArguments, Tool, Toolset
+from prism_gateway.mcp.answers import hits
+from prism_gateway.mcp.arguments import BudgetedArguments, Glob
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
+from prism_gateway.mcp.tools.code import SEARCH_OUTPUT
 from prism_gateway.search import search
 
 # Enough of a passage to see whether it answers; read_file has the rest.
 PASSAGE_CHARS_MAX = 800
 
 
-class SearchDocs(ScopedArguments):
+class SearchDocs(BudgetedArguments):
     query: Annotated[str, Field(description="question or words")]
-    limit: Limit = 10
+    limit: rpc.SearchLimit = 10
     path_filter: Glob = ""
     cursor: str = ""
-    max_tokens: MaxTokens = ANSWER_TOKENS
 
 
 async def search_docs(call: Call, arguments: SearchDocs) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "max_tokens"})
-    request = rpc.SearchRequest(**call.scope(arguments), **given, corpus=rpc.Corpus.DOCS)
+    request = call.request(rpc.SearchRequest, arguments, corpus=rpc.Corpus.DOCS)
     reply = await search(call.backend, request, arguments.max_tokens, PASSAGE_CHARS_MAX)
-    return present.search(reply, arguments.max_tokens)
+    return hits.search(reply, arguments.max_tokens)
 
 
 TOOLS: tuple[AnyTool, ...] = (

@@ -1,81 +1,55 @@
 """The toolset `graph`, of a repository as a whole: what hangs on what, and what it consists of."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from prism_contracts import rpc
-from prism_gateway.budget import chars, fit
-from prism_gateway.mcp import map_texts
-from prism_gateway.mcp.code import ANSWER_TOKENS, READ_TOKENS, RECEIPT, STRINGS, TRUNCATED, Glob
-from prism_gateway.mcp.tool import (
+from prism_gateway.mcp.answers import maps
+from prism_gateway.mcp.arguments import READ_TOKENS, BudgetedArguments, Glob, MaxTokens
+from prism_gateway.mcp.schema import (
     INTEGER,
     NUMBER,
     OBJECT,
+    RECEIPT,
     STRING,
-    Answer,
-    AnyTool,
-    Call,
-    MaxTokens,
-    ScopedArguments,
-    Tool,
-    Toolset,
+    STRINGS,
+    TRUNCATED,
     array,
     record,
 )
-
-# What an entry of the map costs beside its path, summary and symbols, in text and data, in characters.
-ENTRY_CHARS = 160
-# Of a component, a dependency or an entry point of an architecture, all of it.
-ITEM_CHARS = 500
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for_what_fits
 
 
-class GetModuleMap(ScopedArguments):
+class GetModuleMap(BudgetedArguments):
     query: Annotated[str, Field(description="words: rank what hangs together with them")] = ""
     path_filter: Glob = ""
     limit: Annotated[int, Field(ge=1, le=rpc.MODULES_LIMIT_MAX)] = 30
     cursor: str = ""
-    max_tokens: MaxTokens = ANSWER_TOKENS
 
 
-class GetArchitecture(ScopedArguments):
+class GetArchitecture(BudgetedArguments):
     component: Annotated[str, Field(description="name or id of the overview: look inside")] = ""
     limit: Annotated[int, Field(ge=1, le=rpc.ARCHITECTURE_LIMIT_MAX, description="of each list")] = 20
     max_tokens: MaxTokens = READ_TOKENS
 
 
 async def get_module_map(call: Call, arguments: GetModuleMap) -> Answer:
-    request = rpc.ModuleMapRequest(
-        **call.scope(arguments), **arguments.model_dump(exclude={"repo", "max_tokens"})
+    reply, cut_off = await ask_for_what_fits(
+        call.backend.module_map,
+        call.request(rpc.ModuleMapRequest, arguments),
+        lambda reply: len(reply.entries),
+        lambda reply: maps.fit_modules(reply, arguments.max_tokens),
     )
-    reply = await call.backend.module_map(request)
-    kept = _fitting(reply, arguments.max_tokens)
-    cut_off = kept < len(reply.entries)
-    if cut_off:
-        # Ask again for what fits: only then does the cursor go on right behind it.
-        reply = await call.backend.module_map(request.model_copy(update={"limit": kept}))
-    return map_texts.module_map(reply, arguments.max_tokens, cut_off=cut_off)
+    return maps.module_map(reply, arguments.max_tokens, cut_off=cut_off)
 
 
 async def get_architecture(call: Call, arguments: GetArchitecture) -> Answer:
-    # The budget is spread over the lists; most are shorter than what they may be.
-    limit = min(arguments.limit, max(1, chars(arguments.max_tokens) // (ITEM_CHARS * LISTS)))
-    reply = await call.backend.architecture(
-        rpc.ArchitectureRequest(**call.scope(arguments), component=arguments.component, limit=limit)
-    )
-    return map_texts.architecture(reply, cut_off=limit < arguments.limit)
+    limit = min(arguments.limit, maps.fit_architecture(arguments.max_tokens))
+    reply = await call.backend.architecture(call.request(rpc.ArchitectureRequest, arguments, limit=limit))
+    return maps.architecture(reply, cut_off=limit < arguments.limit)
 
 
-def _fitting(reply: rpc.ModuleMapReply, max_tokens: int) -> int:
-    overheads = [
-        ENTRY_CHARS + 2 * (len(entry.file_path) + len(entry.summary) + sum(map(len, entry.top_symbols)))
-        for entry in reply.entries
-    ]
-    return fit([0] * len(overheads), overheads, chars(max_tokens), 0).kept if overheads else 0
-
-
-# Of an overview, and of a component, that are long.
-LISTS = 4
 MODULE = record(
     file_path=STRING,
     language=STRING,
@@ -85,7 +59,7 @@ MODULE = record(
     summary=STRING,
     top_symbols=STRINGS,
 )
-COMPONENT: dict[str, Any] = record(
+COMPONENT = record(
     id=INTEGER,
     name=STRING,
     files=INTEGER,

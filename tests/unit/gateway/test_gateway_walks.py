@@ -6,7 +6,7 @@ import pytest
 
 from prism_contracts import rpc
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
-from prism_gateway.mcp import walked
+from prism_gateway.mcp.answers import walks
 
 RECEIPT = rpc.GraphReceipt(
     repo="acme/parcels",
@@ -55,7 +55,7 @@ TREE = (
 
 
 def test_a_tree_is_drawn_branch_below_branch() -> None:
-    answer = walked.call_hierarchy(calls(*TREE, total=2, next_cursor="c"), 3)
+    answer = walks.call_hierarchy(calls(*TREE, total=2, next_cursor="c"), 4_000)
     assert answer.text.split("\n")[:-2] == [
         "callers of depot.py:12 Depot.ship",
         "  van.py:30 load [calls, import, lines 33, 41 and 5 more]",
@@ -70,14 +70,14 @@ def test_a_tree_is_drawn_branch_below_branch() -> None:
 
 
 def test_what_is_cut_off_a_tree_is_counted_where_it_hung() -> None:
-    answer = walked.call_hierarchy(calls(*TREE, total=2), 2)
+    answer = walks.call_hierarchy(calls(*TREE, total=2), 100)
     assert [branch.get("left_out", 0) for branch in answer.structured["branches"]] == [3, 0]
     assert answer.structured["truncated"]
 
 
 def test_branches_fit_into_the_budget_from_the_top() -> None:
     branches = [rpc.TreeBranch(node=LOAD, via=edge(1), depth=1)] * 100
-    few, many = (walked.fit_branches(branches, tokens) for tokens in (200, 2_000))
+    few, many = (walks.fit_branches(branches, tokens) for tokens in (200, 2_000))
     assert 1 <= few < many < 100
 
 
@@ -97,7 +97,7 @@ def told(**counts: int) -> rpc.Reconciliation:
     ],
 )
 def test_no_callers_is_only_said_if_the_text_agrees(in_text, expected) -> None:
-    answer = walked.call_hierarchy(calls(in_text=in_text, other_uses={EdgeKind.IMPORTS: 3}), 0)
+    answer = walks.call_hierarchy(calls(in_text=in_text, other_uses={EdgeKind.IMPORTS: 3}), 4_000)
     assert f"\n{expected}" in answer.text
     assert "Other uses: imports 3" in answer.text
 
@@ -108,9 +108,9 @@ def test_a_path_is_told_edge_by_edge_and_a_search_without_one_by_what_it_saw() -
     reply = rpc.FindPathReply(
         source=(LOAD,), target=(SHIP,), paths=(path,), searches=(search,), receipt=RECEIPT
     )
-    assert "? → depot.py:12 Depot.ship [calls, name, line 33]" in walked.find_path(reply, 4_000).text
+    assert "? → depot.py:12 Depot.ship [calls, name, line 33]" in walks.find_path(reply, 4_000).text
     backward = reply.model_copy(update={"paths": (), "backward": (path,)})
-    text = walked.find_path(backward, 4_000).text
+    text = walks.find_path(backward, 4_000).text
     assert "source to target over calls, with candidates: the end is reached from 7 nodes only" in text
     assert "but the other way round:" in text
 
@@ -127,7 +127,7 @@ def test_types_say_what_the_graph_cannot_know() -> None:
         total_structural=9,
         receipt=RECEIPT,
     )
-    text = walked.type_hierarchy(reply, 4_000).text
+    text = walks.type_hierarchy(reply, 4_000).text
     assert "supertypes: none in the graph; find_references asks the text." in text
     assert "    overriding: Depot.ship:12" in text
     assert "Types here need no names. 9:\n? main.py:1 (top level)" in text
@@ -151,7 +151,7 @@ def test_dependencies_tell_candidates_apart_and_count_those_that_are_not_told() 
         cycles=(("main.py", "depot.py", "main.py"),),
         receipt=RECEIPT,
     )
-    assert walked.dependencies(reply).text.split("\n")[:-1] == [
+    assert walks.dependencies(reply).text.split("\n")[:-1] == [
         "dependencies of main.py",
         "uses (3 files):",
         "  depot.py [imports, import, line 1]: Depot",
@@ -161,7 +161,7 @@ def test_dependencies_tell_candidates_apart_and_count_those_that_are_not_told() 
         "external modules (3): decimal (2 files) … and 2 more",
         "cycle: main.py → depot.py → main.py",
     ]
-    assert walked.fit_dependencies(reply, 100) == 1
+    assert walks.fit_dependencies(reply, 100) == 1
 
 
 def test_impact_tells_files_symbols_and_tests() -> None:
@@ -182,7 +182,7 @@ def test_impact_tells_files_symbols_and_tests() -> None:
         by_file={"van.py": 5},
         receipt=RECEIPT,
     )
-    assert walked.impact(reply, 4_000).text.split("\n")[:-1] == [
+    assert walks.impact(reply, 4_000).text.split("\n")[:-1] == [
         "depot.py: does_not_apply (line 3 differs)",
         "changed (1):",
         "  depot.py:12 Depot.ship public signature, used by 1",
@@ -192,4 +192,4 @@ def test_impact_tells_files_symbols_and_tests() -> None:
         "2 affected for sure, 3 over candidates (?).",
         "most affected: van.py 5",
     ]
-    assert walked.fit_impact(reply, 4_000) == 1
+    assert walks.fit_impact(reply, 4_000) == 1

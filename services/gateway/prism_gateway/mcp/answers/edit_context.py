@@ -1,65 +1,28 @@
-"""The tool prepare_to_edit: what to know before a symbol is changed, in one answer.
+"""What is told before an edit, in one answer.
 
 Its parts share the budget: short ones leave their room to long ones, and of a part that is cut its first items stay.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any
-
-from pydantic import Field
 
 from prism_contracts import rpc
 from prism_contracts.code import EdgeStatus
 from prism_gateway.budget import chars, fit
-from prism_gateway.mcp import present, quotes, references
-from prism_gateway.mcp.code import ANSWER_TOKENS, PLACE, RECEIPT, SYMBOL, TRUNCATED
-from prism_gateway.mcp.tool import (
-    OBJECT,
-    STRING,
-    Answer,
-    AnyTool,
-    Call,
-    MaxTokens,
-    ScopedArguments,
-    Tool,
-    Toolset,
-    record,
-)
+from prism_gateway.mcp.answers import quotes, references
+from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.tool import Answer, Json
 from prism_gateway.search import shorten_lines
-
-Json = dict[str, Any]
-
-ARRAY = {"type": "array"}
 
 # What an item costs beside its text, in characters: braces, names of fields, numbers.
 ITEM_CHARS = 80
 PART_FLOOR_CHARS = 200
 
 
-class PrepareToEdit(ScopedArguments):
-    symbol: str = ""
-    file_path: str = ""
-    start_line: Annotated[int, Field(ge=0)] = 0
-    end_line: Annotated[int, Field(ge=0)] = 0
-    max_tokens: MaxTokens = ANSWER_TOKENS
-
-
-async def prepare_to_edit(call: Call, arguments: PrepareToEdit) -> Answer:
-    request = rpc.EditContextRequest(
-        **call.scope(arguments),
-        symbol=arguments.symbol,
-        path=arguments.file_path,
-        start_line=arguments.start_line,
-        end_line=arguments.end_line,
-    )
-    return answer(await call.backend.edit_context(request), arguments.max_tokens)
-
-
 def answer(reply: rpc.EditContextReply, max_tokens: int) -> Answer:
     """The reply within the budget, for programs and for readers."""
     shown = shorten(reply, max_tokens)
     structured = _structured(shown)
-    foot = [*(f"note: {note}" for note in shown.notes), present.receipt_line(shown.receipt)]
+    foot = [*(f"note: {note}" for note in shown.notes), receipt_line(shown.receipt)]
     if shown != reply:
         structured["truncated"] = True
         foot.append(f"note: cut to max_tokens={max_tokens}: raise it, or ask find_references and read_file.")
@@ -131,7 +94,7 @@ def _structured(reply: rpc.EditContextReply) -> Json:
         ],
         "rules": [document.model_dump(mode="json") for document in reply.rules],
         "notes": list(reply.notes),
-        "receipt": present.receipt_json(reply.receipt),
+        "receipt": receipt_json(reply.receipt),
     }
     if reply.symbol:
         told["symbol"] = {
@@ -216,32 +179,3 @@ def _changes(reply: rpc.EditContextReply) -> str:
     return (
         f"file changed: {counts}{note}; last {told.last.commit} {told.last.at.date()} > {told.last.message}"
     )
-
-
-TOOLS: tuple[AnyTool, ...] = (
-    Tool(
-        "prepare_to_edit",
-        Toolset.CODE,
-        "Before you change a symbol (or lines of a file): source, callers, tests, risks, siblings and the rules that hold there.",
-        PrepareToEdit,
-        # By name only: the items are as find_references and read_file give them.
-        record(
-            **PLACE,
-            content=STRING,
-            symbol=record(**SYMBOL),
-            others=ARRAY,
-            warnings=ARRAY,
-            uses=OBJECT,
-            tests=ARRAY,
-            test_counts=OBJECT,
-            test_files=ARRAY,
-            siblings=ARRAY,
-            rules=ARRAY,
-            changes=OBJECT,
-            notes=ARRAY,
-            **TRUNCATED,
-            **RECEIPT,
-        ),
-        prepare_to_edit,
-    ),
-)
