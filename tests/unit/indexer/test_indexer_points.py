@@ -17,7 +17,6 @@ from prism_contracts.events import FileChunked, FileEmbedded, FileEvent, FileFai
 from prism_indexer.core import points as points_module
 from prism_indexer.core.points import (
     failed_point,
-    flag_letters,
     indexed_point,
     removed_point,
     skipped_point,
@@ -219,13 +218,6 @@ def test_a_skipped_and_a_failed_file_say_why():
         "generation": "", "status": "failed", "reason": "parse_failed", "detail": "chunker: it died",
     }  # fmt: skip
     assert skipped.id == failed.id == ID
-
-
-def test_flags_are_their_first_letters_and_none_is_ambiguous():
-    assert flag_letters(FileFlags()) == ""
-    everything = FileFlags(**dict.fromkeys(FileFlags.model_fields, True))
-    assert flag_letters(everything) == "gvmdt"
-    assert len({name[0] for name in FileFlags.model_fields}) == len(FileFlags.model_fields)
 
 
 # Rounds of a batch

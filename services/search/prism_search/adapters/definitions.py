@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from qdrant_client import models
 
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, UNPARSED, FileStatus, Symbol, SymbolKind
+from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, UNPARSED, FileStatus, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_graph.symbol_names import Fit, SymbolName, place_of
 from prism_runtime.packing import unpack_symbols
@@ -149,6 +149,6 @@ def _order(found: Found) -> tuple[object, ...]:
     """
     point, symbol, fit = found
     group = 0 if symbol.kind in TYPE_KINDS else 1 if symbol.kind in CALLABLE_KINDS else 2
-    low = sum(flag in point.text("flags") for flag in "tgvm")
+    low = sum(flag in point.text("flags") for flag in ASIDE)
     place = (point.text("path"), symbol.start_line)
     return (not fit.is_whole, low, symbol.bodiless, group, symbol.kind is SymbolKind.TYPE, *place)

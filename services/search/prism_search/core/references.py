@@ -10,6 +10,7 @@ from prism_contracts.code import (
     EDGE_KINDS,
     EdgeKind,
     EdgeStatus,
+    Flag,
     Reference,
     ReferenceKind,
     Strategy,
@@ -25,7 +26,6 @@ from prism_graph.resolution import Resolver, implementations
 from prism_graph.unit import DEFAULT, INHERITS, Unit
 from prism_graph.values import Place
 
-TEST = "t"
 PROSE = "p"
 
 GROUPS: Mapping[EdgeKind, ReferenceGroup] = {
@@ -195,7 +195,7 @@ def _names_of(name: str, files: Sequence[SourceFile]) -> Sequence[str]:
 
 def group_of(edge: Edge) -> ReferenceGroup:
     """Where it is listed."""
-    return ReferenceGroup.TESTS if TEST in edge.file.flags else GROUPS[EDGE_KINDS[edge.reference.kind]]
+    return ReferenceGroup.TESTS if Flag.TEST in edge.file.flags else GROUPS[EDGE_KINDS[edge.reference.kind]]
 
 
 def count_groups(edges: Iterable[Edge]) -> dict[ReferenceGroup, int]:

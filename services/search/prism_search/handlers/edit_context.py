@@ -9,7 +9,7 @@ What is asked about others than the symbol itself ends when its time is up; the 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from prism_contracts.code import TYPE_KINDS, EdgeStatus, Strategy
+from prism_contracts.code import TYPE_KINDS, EdgeStatus, Flag, Strategy
 from prism_contracts.rpc import (
     Definition,
     EditContextReply,
@@ -28,7 +28,6 @@ from prism_search.adapters.histories import Histories
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.written import Documents
 from prism_search.core.edits import files_named_after, is_constructor, is_counterpart, is_public
-from prism_search.core.references import TEST
 from prism_search.handlers.family import Family, find_family, subtypes
 from prism_search.handlers.focus import Focus, FocusFinder, SymbolFocus, located_definition
 from prism_search.handlers.inquiry import Inquiry
@@ -251,7 +250,7 @@ def _warnings(focus: SymbolFocus, uses: SymbolReferences, family: Family) -> lis
         warnings.append(
             _warning(EditRisk.OVERRIDDEN, f"{len(derived)} types are derived from {name}.", places)
         )
-    if is_public(focus.file, focus.index) and TEST not in focus.file.flags:
+    if is_public(focus.file, focus.index) and Flag.TEST not in focus.file.flags:
         text = f"{name} is exported: code outside of this repository may use it."
         warnings.append(_warning(EditRisk.EXPORTED, text))
     return warnings

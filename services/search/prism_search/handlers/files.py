@@ -23,7 +23,6 @@ from prism_store.globs import compile_glob, literal_prefix
 from prism_store.reader import Reader, StoredPoint, has, starts_with, with_status
 from prism_store.repositories import Repositories
 
-FLAG_NAMES = {name[0]: name for name in FileFlags.model_fields}
 ENTRY_FIELDS = ("path", "language", "size", "lines", "flags", "status", "reason")
 
 
@@ -125,6 +124,6 @@ def _entry(point: StoredPoint) -> FileEntry:
         language=point.text("language"),
         size_bytes=point.number("size"),
         lines=point.number("lines"),
-        flags=FileFlags(**{FLAG_NAMES[letter]: True for letter in point.text("flags")}),
+        flags=FileFlags.of_letters(point.text("flags")),
         skipped=SkipReason(point.text("reason")) if skipped else None,
     )

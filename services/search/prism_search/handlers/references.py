@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Container, Sequence
 from itertools import islice
 
-from prism_contracts.code import EDGE_KINDS, EdgeStatus
+from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import (
     Definition,
@@ -216,7 +216,7 @@ def _filter(request: ReferencesRequest) -> Callable[[Edge], bool]:
         kind = EDGE_KINDS[edge.reference.kind]
         return (
             (request.reference_type is None or kind is request.reference_type)
-            and not (request.source_only and report.TEST in edge.file.flags)
+            and not (request.source_only and Flag.TEST in edge.file.flags)
             and (glob is None or glob.fullmatch(edge.file.path) is not None)
         )
 

@@ -4,10 +4,10 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from prism_contracts.code import Symbol, SymbolKind
+from prism_contracts.code import Flag, Symbol, SymbolKind
 from prism_contracts.rpc import Convention, ConventionExample
 from prism_search.core.conventions.tally import EXAMPLES_MAX, Tally
-from prism_search.core.references import TEST, SourceFile
+from prism_search.core.references import SourceFile
 
 TEST_FOLDERS = frozenset({"test", "tests", "spec", "specs", "__tests__", "testing", "t", "Tests", "Test"})
 TEST_FILE = re.compile(
@@ -61,7 +61,7 @@ def layout(files: Sequence[SourceFile]) -> Iterator[Convention]:
     roots, folders, names = Tally(), Tally(), Tally()
     for file in files:
         parts = file.path.split("/")
-        if TEST not in file.flags:
+        if Flag.TEST not in file.flags:
             roots.add(f"{parts[0]}/" if len(parts) > 1 else "the top folder", file.path, 1, file.path)
             continue
         at = next((at for at, part in enumerate(parts[:-1]) if part in TEST_FOLDERS), None)
