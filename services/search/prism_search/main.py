@@ -32,6 +32,7 @@ from prism_runtime.records import WatchedRecords
 from prism_runtime.service import Service
 from prism_search.adapters.answers import AnswerMetrics, Answers
 from prism_search.adapters.definitions import Definitions
+from prism_search.adapters.documents import Documents
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.histories import Histories
 from prism_search.adapters.listing import Listing
@@ -39,7 +40,6 @@ from prism_search.adapters.manifests import Manifests
 from prism_search.adapters.occurrences import OccurrenceReader
 from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
-from prism_search.adapters.written import Documents
 from prism_search.handlers.conventions import ConventionsHandler
 from prism_search.handlers.coverage import CoverageHandlers
 from prism_search.handlers.edit_context import EditContextHandler

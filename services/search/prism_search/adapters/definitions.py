@@ -7,6 +7,7 @@ from qdrant_client import models
 
 from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, UNPARSED, FileStatus, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import Definition
 from prism_graph.symbol_names import Fit, SymbolName, place_of
 from prism_runtime.packing import unpack_symbols
 from prism_search.adapters.near_symbols import alike, near_symbols
@@ -44,6 +45,17 @@ class Sought(NamedTuple):
     suggestions: tuple[str, ...] = ()
     # Files that hold the name and have no symbols, as their parser gave them up.
     unparsed: tuple[str, ...] = ()
+
+
+def told_definition(target: Target, point: StoredPoint, symbol: Symbol, body: str = "") -> Definition:
+    """A definition with its place, as replies have it. `point` has scope, path and language."""
+    return Definition(
+        repo=target.name_of(point.text("scope")),
+        file_path=point.text("path"),
+        language=point.text("language"),
+        symbol=symbol,
+        body=body,
+    )
 
 
 class Definitions:

@@ -19,7 +19,7 @@ OUTLINE_CHARS_MAX = 24_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class FileFacts:
+class RankFacts:
     """What ranking knows of a file."""
 
     file: str
@@ -40,11 +40,11 @@ class Facts:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._files: Kept[str, FileFacts] = Kept(OUTLINE_CHARS_MAX)
+        self._files: Kept[str, RankFacts] = Kept(OUTLINE_CHARS_MAX)
         # By field `scope`, the version of the next import when what has changed was last forgotten.
         self._forgotten: dict[str, int] = {}
 
-    async def files(self, target: Target, ids: Iterable[str]) -> dict[str, FileFacts]:
+    async def files(self, target: Target, ids: Iterable[str]) -> dict[str, RankFacts]:
         """Those of the files that exist now."""
         if target.is_quiet:
             await self._forget_changed(target)
@@ -52,7 +52,7 @@ class Facts:
         known = {id_: self._known(id_, versions) if target.is_quiet else None for id_ in ids}
         missing = [id_ for id_, facts in known.items() if facts is None]
         for id_, point in (await self._reader.points(target.scope, missing, RANK_FIELDS)).items():
-            facts = known[id_] = _file_facts(point)
+            facts = known[id_] = _rank_facts(point)
             # Not if an import has ended meanwhile: this may have been read before it wrote.
             if target.is_quiet and self._forgotten.get(facts.scope) == versions[facts.scope]:
                 self._files.keep(id_, facts, len(facts.outline.packed) + 1)
@@ -75,13 +75,13 @@ class Facts:
                 self.forget([point.id async for point in changed])
             self._forgotten[key] = version
 
-    def _known(self, id_: str, scopes: Container[str]) -> FileFacts | None:
+    def _known(self, id_: str, scopes: Container[str]) -> RankFacts | None:
         facts = self._files.get(id_)
         return facts if facts and facts.scope in scopes else None
 
 
-def _file_facts(point: StoredPoint) -> FileFacts:
-    return FileFacts(
+def _rank_facts(point: StoredPoint) -> RankFacts:
+    return RankFacts(
         file=point.id,
         scope=point.text("scope"),
         path=point.text("path"),

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from prism_contracts.code import NOT_WRITTEN_HERE, Symbol
 from prism_contracts.rpc import Convention, ConventionsReply, ConventionsRequest, Scope
 from prism_runtime.kept import Kept
+from prism_search.adapters.documents import Documents
 from prism_search.adapters.filters import refuse_unknown_language
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.sources import Sources
-from prism_search.adapters.written import Documents
 from prism_search.core.conventions import infer
 from prism_search.core.conventions.layout import is_configured
 from prism_search.core.references import SourceFile

@@ -10,7 +10,6 @@ from itertools import islice
 from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import (
-    Definition,
     Reconciliation,
     ReferenceEntry,
     ReferencesReply,
@@ -22,7 +21,7 @@ from prism_graph.modules import File, imports, key
 from prism_graph.occurrences import Occurrences
 from prism_graph.program import Program
 from prism_runtime.cursors import read_cursor, write_cursor
-from prism_search.adapters.definitions import Definitions, Found, Sought
+from prism_search.adapters.definitions import Definitions, Found, Sought, told_definition
 from prism_search.adapters.listing import Files, Listing
 from prism_search.adapters.manifests import Manifests
 from prism_search.adapters.occurrences import OccurrenceReader
@@ -155,7 +154,9 @@ def _told(
     ends = start + len(page)
     return SymbolReferences(
         symbol=sought.name.spelled,
-        definitions=tuple(_definition(target, found) for found in sought.found[:DEFINITIONS_SHOWN_MAX]),
+        definitions=tuple(
+            told_definition(target, one.point, one.symbol) for one in sought.found[:DEFINITIONS_SHOWN_MAX]
+        ),
         total_definitions=len(sought.found),
         entries=tuple(_entry(target, edge) for edge in page),
         counts=report.count_groups(edges),
@@ -225,16 +226,6 @@ def _filter(request: ReferencesRequest) -> Callable[[Edge], bool]:
 
 def _start(question: ReferencesRequest, cursor: str) -> int:
     return int(read_cursor(question.model_dump_json(), cursor, (int,))[0]) if cursor else 0
-
-
-def _definition(target: Target, found: Found) -> Definition:
-    point = found.point
-    return Definition(
-        repo=target.name_of(point.text("scope")),
-        file_path=point.text("path"),
-        language=point.text("language"),
-        symbol=found.symbol,
-    )
 
 
 def _entry(target: Target, edge: Edge) -> ReferenceEntry:

@@ -22,7 +22,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Corpus, Detail, Hit, SearchAnswer, SearchReply, SearchRequest
 from prism_search.adapters.answers import Answers
 from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, Vector
-from prism_search.adapters.facts import Facts, FileFacts
+from prism_search.adapters.facts import Facts, RankFacts
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.rarity import RarityCounter
@@ -309,7 +309,7 @@ def _files_of(found: Found, leg: str) -> list[str]:
     return ids if leg in FILE_LEGS else [file_of(id_) for id_ in ids]
 
 
-def _stale_files(found: Found, files: dict[str, FileFacts]) -> set[str]:
+def _stale_files(found: Found, files: dict[str, RankFacts]) -> set[str]:
     """Files that were replaced between the legs and their file points: a chunk of another version came, none of this."""
     old: set[str] = set()
     current: set[str] = set()
@@ -325,7 +325,7 @@ def _chunks(found: Found) -> Iterator[StoredPoint]:
 
 
 def _candidates_of(
-    found: Found, files: dict[str, FileFacts], ranks: dict[str, dict[str, int]], stale: set[str]
+    found: Found, files: dict[str, RankFacts], ranks: dict[str, dict[str, int]], stale: set[str]
 ) -> list[Candidate]:
     """Candidates with their chunks, those of another version left out."""
     keyword, vector = (_chunks_by_file(found, leg) for leg in CHUNK_LEGS)
@@ -362,7 +362,7 @@ def _nearness(scores: Sequence[float], spread: tuple[float, float]) -> float:
     return (max(scores) - mean) / deviation if scores and deviation else 0.0
 
 
-def _candidate(facts: FileFacts, legs: dict[str, int]) -> Candidate:
+def _candidate(facts: RankFacts, legs: dict[str, int]) -> Candidate:
     return Candidate(
         file=facts.file,
         repo=facts.scope,

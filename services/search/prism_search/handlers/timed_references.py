@@ -9,7 +9,7 @@ from prism_store.repositories import Target
 SECONDS_MAX = 6.0
 
 
-class Inquiry:
+class TimedReferences:
     """Asks; `left_out` says in sentences what was not asked any more."""
 
     def __init__(self, references: ReferencesHandler, target: Target) -> None:

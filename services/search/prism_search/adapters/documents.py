@@ -18,7 +18,7 @@ RULES_QUOTED_MAX = 8
 RULES_CHARS_MAX = 6_000  # of one file
 
 
-class Written(NamedTuple):
+class Document(NamedTuple):
     """A document: its lines without ends, and its sections."""
 
     path: str
@@ -38,12 +38,12 @@ class Documents:
         self._texts = texts
         self._listing = listing
 
-    async def read(self, target: Target, points: Sequence[StoredPoint]) -> list[Written]:
+    async def read(self, target: Target, points: Sequence[StoredPoint]) -> list[Document]:
         """Those of the files that are still what the points of the listing say."""
         texts = await self._texts.read(target.scope, points)
         facts = await self._reader.points(target.scope, [point.id for point in points], ["symbols"])
         return [
-            Written(point.text("path"), text.split("\n"), unpack_symbols(facts[point.id].text("symbols")))
+            Document(point.text("path"), text.split("\n"), unpack_symbols(facts[point.id].text("symbols")))
             for point, text in zip(points, texts, strict=True)
             if text is not None and point.id in facts
         ]
@@ -58,7 +58,7 @@ class Documents:
         return tuple(rules for file, why in quoted for rules in _quoted(file, why))
 
 
-def _quoted(file: Written, why: str) -> list[RulesDocument]:
+def _quoted(file: Document, why: str) -> list[RulesDocument]:
     """The head of a file of rules; of one for contributors the sections about work on the code."""
     sections = sections_about(file.symbols, ABOUT_WORK) if is_contributing(file.path) else []
     quoted: list[RulesDocument] = []
