@@ -171,10 +171,11 @@ class Packages:
             return
         depends = self._depends.get((scope, ecosystem), set())
         for name, rest in _beginnings(ecosystem, module, depends):
-            for one in self._providers.get((ecosystem, name), ()):
-                if one.scope == scope or name in depends:
-                    for place in _places(one.manifest, module, rest):
-                        yield Inside(one, file.language, place)
+            known = self._providers.get((ecosystem, name), ())
+            for one in (one for one in known if one.scope == scope or name in depends):
+                yield from (
+                    Inside(one, file.language, place) for place in _places(one.manifest, module, rest)
+                )
 
 
 def _beginnings(ecosystem: Ecosystem, module: str, depends: Iterable[str]) -> Iterator[tuple[str, str]]:

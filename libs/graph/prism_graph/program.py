@@ -361,15 +361,18 @@ class Program:
             todo = [(unit, Sure.YES)]
             while todo:
                 one, sure = todo.pop()
-                for module in one.wildcards:
-                    located = self.locate(one, module)
-                    reached = min(sure, located.sure)
-                    for other in located.units:
-                        if found.get(other.id, Sure.NO) < reached:
-                            found[other.id] = reached
-                            todo += [] if one.language in KEEPS_IMPORTS else [(other, reached)]
+                for other, reached in self._brought_whole(one, sure):
+                    if found.get(other.id, Sure.NO) < reached:
+                        found[other.id] = reached
+                        todo += [] if one.language in KEEPS_IMPORTS else [(other, reached)]
             self._reach[unit.id] = found
         return self._reach[unit.id]
+
+    def _brought_whole(self, unit: Unit, sure: Sure) -> Iterator[tuple[Unit, Sure]]:
+        """The files of which a file brings everything in itself, and how sure that is if the file itself is as sure as given."""
+        for module in unit.wildcards:
+            located = self.locate(unit, module)
+            yield from ((other, min(sure, located.sure)) for other in located.units)
 
 
 def symbols(unit: Unit, positions: Sequence[int]) -> Value:
