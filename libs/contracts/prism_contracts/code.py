@@ -247,7 +247,7 @@ class SymbolFact(Fact, frozen=True):
     bodiless: bool = False
 
 
-class Reference(Fact, frozen=True):
+class Reference(Fact, frozen=True, array_like=True):
     """A use of a name. `symbol` is the position of the enclosing symbol in the file's list, -1 outside of all."""
 
     name: str
@@ -260,7 +260,7 @@ class Reference(Fact, frozen=True):
     alias: str = ""
 
 
-class Binding(Fact, frozen=True):
+class Binding(Fact, frozen=True, array_like=True):
     """What a variable is declared or made to be: what its members are looked for in.
 
     Without `type` and `made_by` it says only that the name is given a value here, and hides what it meant before.
