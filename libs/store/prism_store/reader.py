@@ -251,11 +251,11 @@ def without_status() -> models.IsEmptyCondition:
 
 def _leg_request(scope: Scope, leg: Leg, fields: list[str], *, is_whole: bool) -> dict[str, Any]:
     within = scoped(scope, leg.conditions)  # refuses a scope without tenant or repository
-    request: dict[str, Any] = {
-        "filter": models.Filter(must=list(leg.conditions)) if is_whole else within,
-        "limit": leg.limit,
-        "with_payload": fields or False,
-    }
+    request: dict[str, Any] = {"limit": leg.limit, "with_payload": fields or False}
+    if not is_whole:
+        request["filter"] = within
+    elif leg.conditions:  # an empty filter is asked of each point, for a third of what its vector takes
+        request["filter"] = models.Filter(must=list(leg.conditions))
     if isinstance(leg, VectorLeg):
         request |= {"query": leg.vector, "using": leg.using}
     elif isinstance(leg, TextLeg):
