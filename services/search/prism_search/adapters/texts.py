@@ -1,7 +1,7 @@
 """The texts of files, put together from their chunks. A file is read in one version or not at all."""
 
 import sys
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -79,8 +79,8 @@ async def read_excerpts(reader: Reader, scope: Scope, excerpts: Sequence[Excerpt
 
 
 def _ordinals(starts: Sequence[int], first: int, last: int) -> range:
-    """The chunks that hold lines. The one before the first line's begin is among them: a long line may begin there."""
-    return range(max(0, bisect_left(starts, first) - 1), bisect_right(starts, last))
+    """The chunks that hold lines: chunks are whole lines."""
+    return range(max(0, bisect_right(starts, first) - 1), bisect_right(starts, last))
 
 
 def _cut(texts: Sequence[str], excerpt: Excerpt, first_line: int) -> str:
