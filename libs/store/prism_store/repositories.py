@@ -92,6 +92,13 @@ class Repositories:
         scope = Scope(tenant=request.tenant, repos=tuple(r.repo for r in chosen))
         return Target(scope, tuple(chosen), request.ref)
 
+    def each(self) -> list[Target]:
+        """Every repository of every tenant, each a target of its own."""
+        return [
+            Target(Scope(tenant=known.tenant, repos=(known.repo,)), (known,))
+            for known in self._records.values()
+        ]
+
     async def is_newest(self, request: ScopedRequest, target: Target) -> bool:
         """Whether a request's target is still what it was found to be, by all that NATS knows. Raises if NATS is away."""
         return await self._records.is_current() and self.target(request) == target

@@ -1,5 +1,6 @@
 """Search as a process."""
 
+import asyncio
 from functools import partial
 from typing import NamedTuple
 
@@ -169,6 +170,7 @@ async def serve() -> None:
     model = StaticModel.load(settings.embedder_fast_folder, mapped=True)
     qdrant = connect(StoreSettings())
     reader = Reader(qdrant)
+    reading: list[asyncio.Task[None]] = []
 
     async def start() -> None:
         await bus.connect()
@@ -193,8 +195,14 @@ async def serve() -> None:
         )
         register(bus, handlers, settings)
         await bus.start()
+        reading.append(asyncio.create_task(handlers.search.read_ahead()))
 
-    await service.run(start, close=qdrant.close, checks={"qdrant": partial(check_store, qdrant)})
+    async def close() -> None:
+        for task in reading:
+            task.cancel()
+        await qdrant.close()
+
+    await service.run(start, close=close, checks={"qdrant": partial(check_store, qdrant)})
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ its deep vector, where that tier runs ──────▶ leg ──┴▶ fus
 """
 
 import asyncio
+import logging
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,11 +59,13 @@ CHUNK_LIMIT = 150
 VECTOR_LIMIT = 100
 FILE_LIMIT = 60
 EXACT_LIMIT = 40
+READ_AHEAD_PAUSE_S = 2.0
 FILTERED_FACTOR = 3  # more is asked for and considered where a filter will drop some afterwards
 
 CHUNK_LEGS = ("keyword", FAST_LEG)
 FILE_LEGS = frozenset({"path", "symbol", "exact", DEEP_LEG})
 
+log = logging.getLogger(__name__)
 
 Shown = tuple[Candidate, Range]
 
@@ -110,6 +113,16 @@ class SearchHandler:
         receipt = await self._repositories.receipt(target, missing_legs, cached=known is not None)
         clock.lap("receipt")
         return SearchReply(**dict(answer), receipt=receipt, timings_ms=clock.laps)
+
+    async def read_ahead(self) -> None:
+        """Learn what ranking needs to know of files, for ever."""
+        while True:
+            for target in self._repositories.each():
+                try:
+                    await self._facts.read_ahead(target)
+                except Exception as error:  # noqa: BLE001 - whatever it was, questions read what they need
+                    log.warning("reading ahead is given up for now: %s", error or type(error).__name__)
+            await asyncio.sleep(READ_AHEAD_PAUSE_S)
 
     async def _answer(
         self, request: SearchRequest, query: Query, target: Target, clock: "_Clock"
