@@ -1,7 +1,8 @@
 """Reads of the store. Every one takes a `Scope` and stays inside it; outages are errors, never empty results."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from qdrant_client import models
@@ -15,6 +16,7 @@ from prism_store.schema import FAST_VECTOR, alias, deep_vector
 
 PAGE_POINTS = 2_000
 COUNTS_MAX = 10_000
+SEARCHES_MAX = 48  # in one request
 
 RANK_FIELDS = [
     "path", "generation", "status", "language", "prose", "flags", "definitions", "lines", "starts", "chunk_symbols",
@@ -70,11 +72,20 @@ class StoredPoint(NamedTuple):
         return value if isinstance(value, int) else 0
 
 
+@dataclass
+class _Turn:
+    """Searches of a tenant that were asked for in one turn of the event loop."""
+
+    searches: list[dict[str, Any]] = field(default_factory=list)
+    replies: asyncio.Task[list[dict[str, Any]]] | None = None
+
+
 class Reader:
     """Questions to the store."""
 
     def __init__(self, client: StoreClient) -> None:
         self._client = client
+        self._turns: dict[str, _Turn] = {}  # by tenant
         self._deep_models: dict[str, str] = {}  # tenant -> the model whose vectors were seen there last
 
     async def ask_legs(
@@ -88,15 +99,13 @@ class Reader:
         """
         if is_whole and fields:
             raise ValueError("payload is read within a scope only")
-        body = {"searches": [_leg_request(scope, leg, list(fields), is_whole=is_whole) for leg in legs]}
-        replies = await self._ask(
-            "ask_legs", scope, "points/query/batch", body, [{"points": []} for _ in legs]
-        )
+        searches = [_leg_request(scope, leg, list(fields), is_whole=is_whole) for leg in legs]
+        replies = await self._search(scope, searches)
         return [[_stored(point) for point in reply["points"]] for reply in replies]
 
     async def rarities(self, scope: Scope, words: Sequence[str]) -> list[float]:
         """The inverse document frequency of each word over the chunks of all that the tenant has, as BM25 counts it; 0 for a
-        word that no chunk holds. One request, where a count takes one a word.
+        word that no chunk holds.
         """
         if not words:
             return []
@@ -107,8 +116,7 @@ class Reader:
             {"query": {"text": {"query": word, "scoring": scoring}}, "using": "text", "limit": 1}
             for word in words
         ]
-        nothing: list[dict[str, Any]] = [{"points": []} for _ in words]
-        replies = await self._ask("rarities", scope, "points/query/batch", {"searches": searches}, nothing)
+        replies = await self._search(scope, searches)
         return [reply["points"][0]["score"] if reply["points"] else 0.0 for reply in replies]
 
     async def has_deep_vectors(self, tenant: str, model: str) -> bool:
@@ -190,6 +198,28 @@ class Reader:
         body = {"key": field, "filter": scoped(scope, conditions), "limit": COUNTS_MAX, "exact": True}
         reply = await self._ask("counts_by", scope, "facet", body, {"hits": []})
         return {str(hit["value"]): hit["count"] for hit in reply["hits"]}
+
+    async def _search(self, scope: Scope, searches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """A reply a search. What is searched for within one turn of the event loop goes to the store in one request."""
+        turn = self._turns.get(scope.tenant)
+        if turn is None or len(turn.searches) + len(searches) > SEARCHES_MAX:
+            turn = self._turns[scope.tenant] = _Turn()
+            turn.replies = asyncio.create_task(self._send(scope, turn))
+        first = len(turn.searches)
+        turn.searches += searches
+        assert turn.replies
+        replies = await asyncio.shield(turn.replies)  # others wait for it too
+        return replies[first : first + len(searches)]
+
+    async def _send(self, scope: Scope, turn: "_Turn") -> list[dict[str, Any]]:
+        if self._turns.get(scope.tenant) is turn:
+            del self._turns[scope.tenant]
+        body = {"searches": turn.searches}
+        nothing: list[dict[str, Any]] = [{"points": []} for _ in turn.searches]
+        replies: list[dict[str, Any]] = await self._ask(
+            "ask_legs", scope, "points/query/batch", body, nothing
+        )
+        return replies
 
     async def _ask(
         self, operation: str, scope: Scope, what: str, body: Mapping[str, Any], nothing: Any
