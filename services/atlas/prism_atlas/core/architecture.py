@@ -27,6 +27,8 @@ from prism_contracts.rpc import (
 
 MAIN_FILES = 5
 MAIN_SYMBOLS = 8
+# What most hangs on in a component is in the files that most hangs on.
+FILES_SEARCHED_MAX = 100
 # A file that none uses is an entry point if it uses so many.
 ROOT_USES_MIN = 5
 NAMES_SHOWN_MAX = 50
@@ -87,7 +89,7 @@ class Architecture:
     def summary(self, component: int) -> ComponentSummary:
         """A component in short."""
         files = self.files[component]
-        symbols = top_symbols(self._snapshot, files, MAIN_SYMBOLS)
+        symbols = top_symbols(self._snapshot, files[:FILES_SEARCHED_MAX], MAIN_SYMBOLS)
         return ComponentSummary(
             id=component,
             name=self.names[component],
