@@ -178,6 +178,7 @@ REQUESTS: dict[str, tuple[type[Message], type[Message]]] = {
     names.RPC_DEPENDENCIES: (rpc.DependenciesRequest, rpc.DependenciesReply),
     names.RPC_FIND_PATH: (rpc.FindPathRequest, rpc.FindPathReply),
     names.RPC_IMPACT: (rpc.ImpactRequest, rpc.ImpactReply),
+    names.RPC_USES: (rpc.UsesRequest, rpc.UsesReply),
     names.RPC_MODULE_MAP: (rpc.ModuleMapRequest, rpc.ModuleMapReply),
     names.RPC_ARCHITECTURE: (rpc.ArchitectureRequest, rpc.ArchitectureReply),
     names.RPC_EDIT_CONTEXT: (rpc.EditContextRequest, rpc.EditContextReply),

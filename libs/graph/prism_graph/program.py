@@ -69,6 +69,11 @@ class Program:
 
     # Files.
 
+    def know(self, packages: Packages) -> None:
+        """Have other manifests say what packages there are."""
+        self._forget()
+        self._packages = packages
+
     def add(self, facts: FileFacts) -> None:
         """A file with what it defines, imports and inherits, in the place of what it said before."""
         self.add_unit(read_unit(facts))

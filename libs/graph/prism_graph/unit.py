@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Binding, Reference, ReferenceKind, SymbolKind
 from prism_graph.facts import FileFacts
-from prism_graph.languages import WILDCARD_IMPORTS
+from prism_graph.languages import C_FAMILY, WILDCARD_IMPORTS
 from prism_graph.manifests import Manifest, named_manifest
 from prism_graph.modules import File
 
@@ -101,6 +101,11 @@ def read_unit(facts: FileFacts) -> Unit:
         folder=facts.path.rpartition("/")[0],
         manifest=named_manifest(facts.path, facts.symbols),
     )
+
+
+def is_shared(language: str, signature: str) -> bool:
+    """Whether definitions of one qualified name in several files are one symbol: in C a declaration and its body elsewhere."""
+    return language in C_FAMILY and not signature.startswith("static")
 
 
 def callable_around(facts: FileFacts, symbol: int) -> int:

@@ -4,7 +4,7 @@ A file has hundreds of references; as models they would be read and written agai
 """
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from pydantic import TypeAdapter
@@ -15,6 +15,7 @@ from prism_runtime.compression import compress, decompress
 _SYMBOLS = TypeAdapter(tuple[Symbol, ...])
 _SYMBOL_FACTS = msgspec.json.Decoder(tuple[SymbolFact, ...])
 _REFERENCES = msgspec.json.Decoder(tuple[Reference, ...])
+_LINES = msgspec.json.Decoder(dict[str, list[int]])
 _BINDINGS = msgspec.json.Decoder(tuple[Binding, ...])
 UNPACKED_BYTES_MAX = 64 * 1024 * 1024
 
@@ -57,6 +58,16 @@ def pack_bindings(bindings: Sequence[Binding]) -> str:
 def unpack_bindings(packed: str) -> tuple[Binding, ...]:
     """The inverse of `pack_bindings`; nothing for an empty string."""
     return _BINDINGS.decode(_unpack(packed)) if packed else ()
+
+
+def pack_lines(lines: Mapping[str, Sequence[int]]) -> str:
+    """Lines by path: JSON, compressed, base64."""
+    return _pack(msgspec.json.encode(lines))
+
+
+def unpack_lines(packed: str) -> dict[str, list[int]]:
+    """The inverse of `pack_lines`."""
+    return _LINES.decode(_unpack(packed))
 
 
 def _pack(data: bytes) -> str:

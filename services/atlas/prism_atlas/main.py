@@ -13,6 +13,7 @@ from prism_atlas.adapters.summaries import Summaries
 from prism_atlas.handlers.builds import BuildHandlers
 from prism_atlas.handlers.maps import MapHandlers
 from prism_atlas.handlers.served import ServedGraphs
+from prism_atlas.handlers.uses import UsesHandler
 from prism_atlas.handlers.walk import WalkHandlers
 from prism_atlas.settings import AtlasSettings
 from prism_contracts import names
@@ -26,6 +27,7 @@ from prism_contracts.rpc import (
     ImpactRequest,
     ModuleMapRequest,
     TypeHierarchyRequest,
+    UsesRequest,
 )
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
@@ -50,7 +52,9 @@ async def open_graphs(bus: Bus, settings: AtlasSettings, folder: Path) -> Graphs
     return Graphs(store, Records(bucket, GraphRecord), watched, folder, settings.atlas_kept_bytes_max)
 
 
-def register(bus: Bus, maps: MapHandlers, walks: WalkHandlers, deadline_s: float) -> None:
+def register(
+    bus: Bus, maps: MapHandlers, walks: WalkHandlers, uses: UsesHandler, *, deadline_s: float
+) -> None:
     """Subscribe to questions."""
     serve_rpc = partial(rpc.serve, bus, deadline_s=deadline_s)
     serve_rpc(names.RPC_MODULE_MAP, ModuleMapRequest, maps.module_map)
@@ -59,6 +63,7 @@ def register(bus: Bus, maps: MapHandlers, walks: WalkHandlers, deadline_s: float
     serve_rpc(names.RPC_TYPE_HIERARCHY, TypeHierarchyRequest, walks.type_hierarchy)
     serve_rpc(names.RPC_DEPENDENCIES, DependenciesRequest, walks.dependencies)
     serve_rpc(names.RPC_FIND_PATH, FindPathRequest, walks.find_path)
+    serve_rpc(names.RPC_USES, UsesRequest, uses.uses)
     serve_rpc(names.RPC_IMPACT, ImpactRequest, walks.impact)
 
 
@@ -85,7 +90,7 @@ async def serve() -> None:
             served = ServedGraphs(Repositories(records, reader), graphs, builds)
             bus.consume(names.REPO_INDEXED, RepoIndexed, builds.on_indexed, workers=1)
             maps, walks = MapHandlers(served, Summaries(reader)), WalkHandlers(served, Search(bus))
-            register(bus, maps, walks, settings.atlas_deadline_s)
+            register(bus, maps, walks, UsesHandler(served), deadline_s=settings.atlas_deadline_s)
             await bus.start()
 
         await service.run(start, close=close, checks={"qdrant": partial(check_store, qdrant)})

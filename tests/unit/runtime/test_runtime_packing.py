@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from prism_contracts.code import Reference, ReferenceKind, Symbol, SymbolKind
 from prism_runtime import packing
 from prism_runtime.packing import (
+    pack_lines,
     pack_references,
     pack_symbols,
+    unpack_lines,
     unpack_references,
     unpack_symbol_facts,
     unpack_symbols,
@@ -68,3 +70,8 @@ def test_a_bomb_is_cut_at_the_limit_and_refused(monkeypatch):
     monkeypatch.setattr(packing, "UNPACKED_BYTES_MAX", size - 1)
     with pytest.raises(ValueError, match="over"):
         unpack_references(packed)
+
+
+@given(st.dictionaries(st.text(max_size=10), st.lists(st.integers(1, 10**6), max_size=5), max_size=5))
+def test_lines_come_back_as_they_were(given_lines):
+    assert unpack_lines(pack_lines(given_lines)) == given_lines

@@ -1,6 +1,6 @@
 """Reads files of repositories from the store, and keeps what it assembled of those that it read last."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from prism_atlas.conversion import FILE_FIELDS, source_file
@@ -8,13 +8,18 @@ from prism_atlas.core.assembly import Assembly, SourceFile
 from prism_atlas.core.graph import Graph
 from prism_contracts.code import FileStatus
 from prism_contracts.rpc import Scope
+from prism_graph.manifests import Manifest, Packages, Provider, is_manifest, read_manifest
 from prism_runtime.kept import Kept
 from prism_store.reader import Reader, StoredPoint, newer_than, with_status
+from prism_store.schema import scope_key
+from prism_store.texts import read_texts
 
 # File points carry their packed symbols, references and bindings: some 5 KB each.
 PAGE_POINTS = 250
 # Of all repositories that are kept: some 60 KB a file.
 FILES_KEPT_MAX = 20_000
+# Those nearest to the root are read, as many as search reads for a question.
+MANIFESTS_MAX = 500
 # Of points between the two passes; what is more is read twice.
 POINTS_KEPT_CHARS_MAX = 256 * 1024 * 1024
 
@@ -27,18 +32,36 @@ class Bench:
     repo_name: str
     assembly: Assembly = field(default_factory=Assembly)
     generations: dict[str, str] = field(default_factory=dict)  # of the files in the assembly, by id
+    manifests: dict[str, Manifest] = field(default_factory=dict)  # by path
+    providers: Sequence[Provider] = ()  # of the packages that the assembly knows
     version: int = 0  # all that imports up to this one wrote is in the assembly
 
     def take(self, point: StoredPoint) -> SourceFile | None:
         """Bring a file up to date, unless it is so; None if there is no such file any more."""
         if point.text("status") != FileStatus.INDEXED:
             self.forget(point.id)
+            self.manifests.pop(point.text("path"), None)
             return None
         file = source_file(point, self.repo_name)
         if self.generations.get(point.id) != file.generation:
             self.assembly.add(file)
             self.generations[point.id] = file.generation
         return file
+
+    def learn_packages(self) -> None:
+        """Have the assembly know what the manifests say, if that is something else than before."""
+        near = sorted(self.manifests, key=lambda path: (path.count("/"), path))[:MANIFESTS_MAX]
+        known = [self.manifests[path] for path in near]
+        names = frozenset(manifest.name for manifest in known)
+        repo = self.repo_name.rpartition("/")[2]
+        # What others provide means nothing in a repository by itself: a new dependency changes no edge.
+        own = [manifest._replace(depends=manifest.depends & names) for manifest in known]
+        providers = tuple(
+            Provider(scope_key(self.scope.repos[0], self.scope.layer), repo, one) for one in own
+        )
+        if providers != self.providers:
+            self.providers = providers
+            self.assembly.know(Packages(providers))
 
     def forget(self, file: str) -> None:
         """A file that is gone."""
@@ -61,6 +84,7 @@ class Workshop:
         bench = self._kept.get(scope) or Bench(scope, repo_name)
         self._kept.drop(scope)
         points = await self._take_changes(bench)
+        bench.learn_packages()
         looked_at = 0
         while stale := bench.assembly.stale():
             async for point in self._points(scope, stale, points):
@@ -81,12 +105,24 @@ class Workshop:
         changes = self._reader.scan(
             bench.scope, (statuses, newer_than(bench.version)), FILE_FIELDS, PAGE_POINTS
         )
+        manifests: list[StoredPoint] = []
         async for point in changes:
-            bench.take(point)
+            if bench.take(point) and is_manifest(point.text("path")):
+                manifests.append(point)
             room -= sum(len(point.text(name)) for name in ("symbols", "references", "bindings"))
             if room > 0:
                 points[point.id] = point
+        await self._read_manifests(bench, manifests)
         return points
+
+    async def _read_manifests(self, bench: Bench, points: Sequence[StoredPoint]) -> None:
+        for point, text in zip(points, await read_texts(self._reader, bench.scope, points), strict=True):
+            path = point.text("path")
+            manifest = read_manifest(path, text) if text is not None else None
+            if manifest is None:
+                bench.manifests.pop(path, None)
+            else:
+                bench.manifests[path] = manifest
 
     async def _points(
         self, scope: Scope, ids: Iterable[str], known: dict[str, StoredPoint]

@@ -11,6 +11,8 @@ from prism_atlas.core.graph import (
     EDGE_KINDS,
     EDGE_STATUSES,
     ENTRY_KINDS,
+    REFERENCE_KINDS,
+    SOUGHT,
     STRATEGIES,
     SYMBOL_KINDS,
     Edges,
@@ -58,7 +60,8 @@ class Snapshot:
 
 def _format() -> str:
     """What the columns are and what their codes stand for, by hash."""
-    codes = [str(code) for code in (*SYMBOL_KINDS, *EDGE_KINDS, *EDGE_STATUSES, *STRATEGIES, *ENTRY_KINDS)]
+    kinds = (*SYMBOL_KINDS, *EDGE_KINDS, *EDGE_STATUSES, *STRATEGIES, *ENTRY_KINDS, *REFERENCE_KINDS, *SOUGHT)
+    codes = [str(code) for code in kinds]
     return hashlib.sha256("\n".join([*paths_of(Snapshot), *codes]).encode()).hexdigest()[:16]
 
 
