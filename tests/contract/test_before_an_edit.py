@@ -26,6 +26,7 @@ from prism_contracts.rpc import (
 from prism_runtime.histories import HistoryStore
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.occurrences import OccurrenceReader
+from prism_search.adapters.uses import GraphUses
 from prism_search.main import Handlers, make_handlers
 from prism_search.settings import SearchSettings
 
@@ -100,6 +101,7 @@ async def search(nats_server, qdrant_url, tenant) -> AsyncIterator[Handlers]:
             index.repositories,
             QueryEmbedding(OneVector(), index.bus, components, 0.2, deep=False),
             OccurrenceReader(indexes, await index.bus.objects(names.OBJECTS_SCIP)),
+            graph=GraphUses(index.bus),  # nobody answers: there is no atlas
             answers=None,
             histories=histories,
             settings=SearchSettings(),

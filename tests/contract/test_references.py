@@ -20,6 +20,7 @@ from prism_search.adapters.listing import Listing
 from prism_search.adapters.manifests import Manifests
 from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
+from prism_search.adapters.uses import GraphUses
 from prism_search.handlers.references import ReferencesHandler
 
 NAME = "acme/parcel-tracker"
@@ -66,9 +67,11 @@ async def ask(index, tenant) -> Callable:
         index.repositories,
         Definitions(index.reader),
         Listing(index.reader),
+        texts=texts,
         sources=Sources(index.reader, texts),
         occurrences=await scip_reader(index.bus.js),
         manifests=Manifests(texts),
+        graph=GraphUses(index.bus),  # nobody answers: there is no atlas
     )
 
     async def ask(*symbols: str, **fields: object) -> tuple[SymbolReferences, ...]:

@@ -41,6 +41,7 @@ from prism_search.adapters.manifests import Manifests
 from prism_search.adapters.occurrences import OccurrenceReader
 from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
+from prism_search.adapters.uses import GraphUses
 from prism_search.handlers.conventions import ConventionsHandler
 from prism_search.handlers.coverage import CoverageHandlers
 from prism_search.handlers.edit_context import EditContextHandler
@@ -84,6 +85,7 @@ def make_handlers(
     embedding: QueryEmbedding,
     occurrences: OccurrenceReader,
     *,
+    graph: GraphUses,
     answers: Answers | None,
     histories: HistoryStore,
     settings: SearchSettings,
@@ -96,9 +98,11 @@ def make_handlers(
         repositories,
         definitions,
         listing,
+        texts=texts,
         sources=sources,
         occurrences=occurrences,
         manifests=Manifests(texts),
+        graph=graph,
     )
     return Handlers(
         SearchHandler(reader, repositories, embedding, answers),
@@ -189,6 +193,7 @@ async def serve() -> None:
             repositories,
             embedding,
             occurrences,
+            graph=GraphUses(bus),
             answers=answers,
             histories=histories,
             settings=settings,

@@ -22,7 +22,7 @@ from prism_store.reader import Reader, StoredPoint, has, with_status
 from prism_store.repositories import Target
 from prism_store.schema import scope_key
 
-FIELDS = ("scope", "path", "generation", "starts", "language", "size", "status")
+FIELDS = ("scope", "path", "version", "generation", "starts", "language", "prose", "size", "status")
 SIGNATURE = "grams"
 BYTES_KEPT_MAX = 128 * 1024 * 1024
 POINT_BYTES = 1_000  # of a file point with FIELDS, about
@@ -37,7 +37,9 @@ class _File(NamedTuple):
 class Files:
     """Files in order of path."""
 
-    def __init__(self, files: Iterable[_File]) -> None:
+    def __init__(self, files: Iterable[_File], removed_in: int = 0) -> None:
+        """`removed_in` is the newest version in which a file was removed, as far as that is known."""
+        self.removed_in = removed_in
         ordered = sorted(files, key=lambda file: place(file.point))
         self.points: Sequence[StoredPoint] = [file.point for file in ordered]
         self._signatures = Signatures([file.signature for file in ordered])
@@ -117,7 +119,7 @@ class Listing:
         files = known.files if known else Files(())
         changed = [point async for point in self._changed(target.scope, known)]
         if changed:
-            files = _with(files.by_id(), changed)
+            files = _with(files, changed)
         self._kept.keep(target.scope, _Known(served, files), files.size_bytes)
         return files
 
@@ -134,12 +136,15 @@ def _served(target: Target) -> dict[str, int]:
     return {known.repo: known.served.version if known.served else 0 for known in target.repositories}
 
 
-def _with(by_id: dict[str, _File], changed: Iterable[StoredPoint]) -> Files:
+def _with(files: Files, changed: Iterable[StoredPoint]) -> Files:
+    by_id, removed_in = files.by_id(), files.removed_in
     for point in changed:
         by_id.pop(point.id, None)
         if point.text("status") == FileStatus.INDEXED:
             by_id[point.id] = _file(point)
-    return Files(by_id.values())
+        else:
+            removed_in = max(removed_in, point.number("version"))
+    return Files(by_id.values(), removed_in)
 
 
 def place(file: StoredPoint) -> tuple[str, str]:

@@ -10,13 +10,13 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Scope
 from prism_runtime.kept import Kept
 from prism_store.reader import Reader, StoredPoint
+from prism_store.texts import read_texts
 
 TRIES_MAX = 4
 FILE_FIELDS = (
     "path", "version", "generation", "status", "reason", "detail", "language", "lines", "starts", "blob", "parse", "size",
     "flags",
 )  # fmt: skip
-CHUNKS_PER_READ = 400
 
 
 class FileText(NamedTuple):
@@ -86,27 +86,6 @@ def _ordinals(starts: Sequence[int], first: int, last: int) -> range:
 def _cut(texts: Sequence[str], excerpt: Excerpt, first_line: int) -> str:
     lines = "".join(texts).split("\n")
     return "\n".join(lines[excerpt.first - first_line : excerpt.last - first_line + 1])
-
-
-async def read_texts(reader: Reader, scope: Scope, points: Sequence[StoredPoint]) -> list[str | None]:
-    """The texts of indexed files; None for one of which a chunk is gone because it was replaced."""
-    wanted = {
-        point.id: [
-            chunk_id(point.id, point.text("generation"), ordinal)
-            for ordinal in range(len(point.text("starts").split()))
-        ]
-        for point in points
-    }
-    ids = [chunk for chunks in wanted.values() for chunk in chunks]
-    found: dict[str, StoredPoint] = {}
-    for start in range(0, len(ids), CHUNKS_PER_READ):
-        found |= await reader.points(scope, ids[start : start + CHUNKS_PER_READ], ["text"])
-    return [
-        "".join(found[chunk].text("text") for chunk in chunks)
-        if all(chunk in found for chunk in chunks)
-        else None
-        for chunks in wanted.values()
-    ]
 
 
 class Texts:
