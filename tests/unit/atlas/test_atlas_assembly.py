@@ -4,6 +4,7 @@ from atlas_files import graph_of, source_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.assembly import Assembly
 from prism_atlas.core.columns import columns_of
 from prism_atlas.core.graph import Graph
@@ -87,6 +88,18 @@ def test_any_changes_end_in_the_graph_of_what_is_there(changes):
         grown = columns_of(graph)
         for name, column in columns_of(whole).items():
             assert grown[name].tolist() == column.tolist(), name
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from([0, 1, 2])), min_size=4, max_size=12))
+def test_what_is_taken_from_the_graph_before_is_what_would_be_found_out(changes):
+    repository, analysis = Repository(), None
+    for path, version in changes:
+        graph, _ = repository.change(path, VERSIONS[path][version])
+        analysis = Analysis.of(graph, analysis)
+    afresh = columns_of(Analysis.of(graph))
+    for name, column in columns_of(analysis).items():
+        assert column.tolist() == afresh[name].tolist(), name
 
 
 def test_a_change_inside_a_function_looks_at_no_other_file():

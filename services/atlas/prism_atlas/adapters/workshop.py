@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from prism_atlas.conversion import FILE_FIELDS, source_file
+from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.assembly import Assembly, SourceFile
-from prism_atlas.core.graph import Graph
+from prism_atlas.core.snapshot import Snapshot
 from prism_contracts.code import FileStatus
 from prism_contracts.rpc import Scope
 from prism_graph.manifests import Manifest, Packages, Provider, is_manifest, read_manifest
@@ -34,6 +35,7 @@ class Bench:
     generations: dict[str, str] = field(default_factory=dict)  # of the files in the assembly, by id
     manifests: dict[str, Manifest] = field(default_factory=dict)  # by path
     providers: Sequence[Provider] = ()  # of the packages that the assembly knows
+    analysis: Analysis | None = None  # of the last graph
     version: int = 0  # all that imports up to this one wrote is in the assembly
 
     def take(self, point: StoredPoint) -> SourceFile | None:
@@ -76,26 +78,33 @@ class Workshop:
         self._reader = reader
         self._kept: Kept[Scope, Bench] = Kept(FILES_KEPT_MAX)
 
-    async def graph(self, scope: Scope, repo_name: str, version: int) -> tuple[Graph, int]:
+    async def snapshot(self, scope: Scope, repo_name: str, version: int) -> tuple[Snapshot, int]:
         """The graph of a repository after an import, and how many files were looked at for it.
 
         If it fails, what was begun is forgotten.
         """
         bench = self._kept.get(scope) or Bench(scope, repo_name)
         self._kept.drop(scope)
+        looked_at = await self._bring_up_to_date(bench)
+        bench.version = version
+        snapshot = Snapshot.of(bench.assembly.graph(), bench.analysis)
+        bench.analysis = snapshot.analysis
+        self._kept.keep(scope, bench, max(1, len(bench.generations)))
+        return snapshot, looked_at
+
+    async def _bring_up_to_date(self, bench: Bench) -> int:
+        """Take what changed and look up what that touches; how many files were looked at."""
         points = await self._take_changes(bench)
         bench.learn_packages()
         looked_at = 0
         while stale := bench.assembly.stale():
-            async for point in self._points(scope, stale, points):
+            async for point in self._points(bench.scope, stale, points):
                 if file := bench.take(point):
                     bench.assembly.connect(file.facts)
                     looked_at += 1
             for gone in stale & bench.assembly.stale():
                 bench.forget(gone)
-        bench.version = version
-        self._kept.keep(scope, bench, max(1, len(bench.generations)))
-        return bench.assembly.graph(), looked_at
+        return looked_at
 
     async def _take_changes(self, bench: Bench) -> dict[str, StoredPoint]:
         """Take what was written since; those points again, as many as there is room for."""

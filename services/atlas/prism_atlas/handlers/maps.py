@@ -35,7 +35,7 @@ class MapHandlers:
         start = int(read_cursor(question, request.cursor, (int,))[0]) if request.cursor else 0
         glob = compile_glob(request.path_filter)
         found = await asyncio.to_thread(
-            modules, served.snapshot, request.query, lambda path: glob.fullmatch(path) is not None
+            modules, served.snapshot.analysis, request.query, lambda path: glob.fullmatch(path) is not None
         )
         page = found[start : start + request.limit]
         end = start + len(page)
@@ -51,10 +51,11 @@ class MapHandlers:
     async def architecture(self, request: ArchitectureRequest) -> ArchitectureReply:
         """All components, or one of them."""
         served = await self._graphs.of(request)
-        architecture = await asyncio.to_thread(Architecture, served.snapshot)
+        report = await asyncio.to_thread(served.snapshot.told)
         if not request.component:
-            overview = await asyncio.to_thread(architecture.overview, request.limit)
+            overview = report.overview(request.limit)
             return ArchitectureReply(repo=served.repo, overview=overview, receipt=served.receipt)
+        architecture = await asyncio.to_thread(Architecture, served.snapshot.analysis, report.names)
         number = architecture.find(request.component)
         return ArchitectureReply(
             repo=served.repo,
@@ -95,7 +96,7 @@ class MapHandlers:
 
     async def _entries(self, served: Served, page: Sequence[Module]) -> tuple[ModuleEntry, ...]:
         graph = served.snapshot.graph
-        symbols = {module.file: top_symbols(served.snapshot, [module.file]) for module in page}
+        symbols = {module.file: top_symbols(served.snapshot.analysis, [module.file]) for module in page}
         ids = {file: graph.strings[graph.files.id[file]] for file in symbols}
         main = {
             ids[file]: graph.strings[graph.symbols.qualified_name[top[0]]]
@@ -118,7 +119,7 @@ class MapHandlers:
 
 
 def _modules(served: Served, files: Sequence[int]) -> list[Module]:
-    rank = served.snapshot.ranks.file
+    rank = served.snapshot.analysis.ranks.file
     tier = tiers(rank)
     best = float(rank.max(initial=0)) or 1.0
     return [Module(file, tier[file], round(float(rank[file]) / best, 4)) for file in files]
