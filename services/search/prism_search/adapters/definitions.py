@@ -9,7 +9,7 @@ from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, UNPARSED, Fi
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Definition
 from prism_graph.symbol_names import Fit, SymbolName, place_of
-from prism_runtime.packing import unpack_symbols
+from prism_runtime.packing import as_symbol, unpack_symbol_facts
 from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.texts import FILE_FIELDS
 from prism_store.grams import Signatures, read_signature
@@ -103,7 +103,7 @@ class Definitions:
         return [
             Located(point, symbol, symbols[symbol.parent] if symbol.parent >= 0 else None)
             for point in sorted(files.values(), key=lambda point: point.text("path"))
-            for symbols in [unpack_symbols(point.text("symbols"))]
+            for symbols in [[*map(as_symbol, unpack_symbol_facts(point.text("symbols")))]]
             for symbol in symbols
         ]
 
@@ -121,9 +121,9 @@ class Definitions:
             conditions = [has_any("names", group), *([has("path", path)] if path else [])]
             files |= await self._files(target, conditions, "symbols")
         return [
-            Found(point, symbol, fit)
+            Found(point, as_symbol(symbol), fit)
             for point in files.values()
-            for symbol in unpack_symbols(point.text("symbols"))
+            for symbol in unpack_symbol_facts(point.text("symbols"))
             if (fit := name.fit(symbol, place_of(target.name_of(point.text("scope")), point.text("path"))))
         ]
 
