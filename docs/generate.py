@@ -22,6 +22,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
 import prism_contracts
+from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.settings import AtlasSettings
 from prism_chunker.core.languages.table import LANGUAGES, Language
 from prism_chunker.core.parse import QUERIES
@@ -421,6 +422,7 @@ SERVICE_METRICS: dict[str, tuple[Callable[[CollectorRegistry], object], ...]] = 
     "Gateway": (WebhookMetrics,),
     "Ingest": (PushMetrics, PollMetrics, ScipMetrics),
     "Search": (AnswerMetrics,),
+    "Atlas": (BuildMetrics,),
 }
 
 

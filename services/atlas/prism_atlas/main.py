@@ -5,9 +5,11 @@ from functools import partial
 from pathlib import Path
 
 from nats.js.api import ObjectStoreConfig
+from prometheus_client import REGISTRY
 
-from prism_atlas.adapters.builder import Builder
+from prism_atlas.adapters.builder import Builders
 from prism_atlas.adapters.graphs import Graphs
+from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.adapters.search import Search
 from prism_atlas.adapters.summaries import Summaries
 from prism_atlas.handlers.builds import BuildHandlers
@@ -74,10 +76,10 @@ async def serve() -> None:
     bus = service.bus
     qdrant = connect(StoreSettings())
     reader = Reader(qdrant)
-    builder = Builder(settings.atlas_warm_s, settings.atlas_build_s_max)
+    builders = Builders(settings.atlas_warm_s, settings.atlas_build_s_max)
 
     async def close() -> None:
-        await builder.close()
+        await builders.close()
         await qdrant.close()
 
     with tempfile.TemporaryDirectory(prefix="prism-atlas-", dir=settings.atlas_dir or None) as folder:
@@ -86,7 +88,9 @@ async def serve() -> None:
             await bus.connect()
             records = await bus.follow(names.KV_REPOSITORIES, Repository)
             graphs = await open_graphs(bus, settings, Path(folder))
-            builds = BuildHandlers(builder, graphs, records, Path(folder))
+            builds = BuildHandlers(
+                builders, graphs, records, folder=Path(folder), metrics=BuildMetrics(REGISTRY)
+            )
             served = ServedGraphs(Repositories(records, reader), graphs, builds)
             bus.consume(names.REPO_INDEXED, RepoIndexed, builds.on_indexed, workers=1)
             maps, walks = MapHandlers(served, Summaries(reader)), WalkHandlers(served, Search(bus))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from prism_contracts.base import chunk_id
 from prism_contracts.rpc import Scope
 from prism_graph.prose import first_sentence, leading_sentence
-from prism_runtime.packing import unpack_symbols
+from prism_runtime.packing import unpack_symbol_facts
 from prism_store.reader import Reader
 
 
@@ -31,6 +31,6 @@ class Summaries:
 
 
 def _docstring(packed: str, main: str) -> str:
-    documented = [symbol for symbol in unpack_symbols(packed) if symbol.docstring]
+    documented = [symbol for symbol in unpack_symbol_facts(packed) if symbol.docstring]
     documented.sort(key=lambda symbol: symbol.qualified_name != main)
     return first_sentence(documented[0].docstring) if documented else ""
