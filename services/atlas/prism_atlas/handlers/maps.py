@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Sequence
 
-from prism_atlas.adapters.summaries import Summaries
+from prism_atlas.adapters.summaries import Summaries, SummarizedFile
 from prism_atlas.core.architecture import Architecture
+from prism_atlas.core.graph import Graph
 from prism_atlas.core.module_map import Module, modules, spelled, top_symbols
 from prism_atlas.core.ranking import tiers
 from prism_atlas.handlers.served import Served, ServedGraphs
@@ -97,13 +98,8 @@ class MapHandlers:
     async def _entries(self, served: Served, page: Sequence[Module]) -> tuple[ModuleEntry, ...]:
         graph = served.snapshot.graph
         symbols = {module.file: top_symbols(served.snapshot.analysis, [module.file]) for module in page}
-        ids = {file: graph.strings[graph.files.id[file]] for file in symbols}
-        main = {
-            ids[file]: graph.strings[graph.symbols.qualified_name[top[0]]]
-            for file, top in symbols.items()
-            if top
-        }
-        told = await self._summaries.of(served.target.scope, list(ids.values()), main)
+        summarized = {file: _summarized(graph, file, top) for file, top in symbols.items()}
+        told = await self._summaries.of(served.target.scope, list(summarized.values()))
         return tuple(
             ModuleEntry(
                 file_path=graph.path(file),
@@ -111,11 +107,17 @@ class MapHandlers:
                 lines=int(graph.files.lines[file]),
                 tier=tier,
                 relative_score=score,
-                summary=told.get(ids[file], ""),
+                summary=told[summarized[file].id],
                 top_symbols=tuple(spelled(graph, symbol) for symbol in symbols[file]),
             )
             for file, tier, score in page
         )
+
+
+def _summarized(graph: Graph, file: int, top: Sequence[int]) -> SummarizedFile:
+    main = graph.strings[graph.symbols.qualified_name[top[0]]] if top else ""
+    strings, files = graph.strings, graph.files
+    return SummarizedFile(strings[files.id[file]], strings[files.generation[file]], main)
 
 
 def _modules(served: Served, files: Sequence[int]) -> list[Module]:
