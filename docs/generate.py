@@ -187,6 +187,7 @@ REQUESTS: dict[str, tuple[type[Message], type[Message]]] = {
     names.RPC_CONVENTIONS: (rpc.ConventionsRequest, rpc.ConventionsReply),
     names.RPC_REPO_CONTEXT: (rpc.RepoContextRequest, rpc.RepoContextReply),
     names.RPC_COVERAGE: (rpc.CoverageRequest, rpc.CoverageReply),
+    names.RPC_RECEIPT: (rpc.ReceiptRequest, rpc.Receipt),
     names.RPC_MANIFEST: (rpc.ManifestRequest, rpc.ManifestReply),
     names.RPC_POINT_COUNTS: (rpc.PointCountsRequest, rpc.PointCountsReply),
     names.RPC_OPEN_SNAPSHOT: (rpc.OpenSnapshotRequest, rpc.OpenSnapshotReply),

@@ -288,6 +288,7 @@ class FileEntry(Message):
     """A file as the index knows it."""
 
     file_path: str
+    blob: str = ""
     language: str = ""
     size_bytes: int = 0
     lines: int = 0
@@ -803,6 +804,10 @@ class CoverageReply(Message):
     deep: int = 0  # indexed files that have a vector of the deep model that runs
     scip: int = 0  # indexed files of which a SCIP index speaks as they are now
     receipt: Receipt
+
+
+class ReceiptRequest(ScopedRequest):
+    """How fresh and how complete answers are now."""
 
 
 class ManifestRequest(Message):

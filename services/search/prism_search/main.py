@@ -20,6 +20,7 @@ from prism_contracts.rpc import (
     OutlineRequest,
     PointCountsRequest,
     ReadFileRequest,
+    ReceiptRequest,
     ReferencesRequest,
     RepoContextRequest,
     SearchRequest,
@@ -144,6 +145,7 @@ def register(bus: Bus, handlers: Handlers, settings: SearchSettings) -> None:
     serve(names.RPC_CONVENTIONS, ConventionsRequest, handlers.conventions.conventions)
     serve(names.RPC_REPO_CONTEXT, RepoContextRequest, handlers.repo_context.repo_context)
     serve(names.RPC_COVERAGE, CoverageRequest, coverage.coverage)
+    serve(names.RPC_RECEIPT, ReceiptRequest, files.receipt)
     serve(names.RPC_MANIFEST, ManifestRequest, coverage.manifest)
     serve(names.RPC_POINT_COUNTS, PointCountsRequest, coverage.point_counts)
 
