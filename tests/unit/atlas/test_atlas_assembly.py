@@ -77,7 +77,7 @@ def edges(graph: Graph) -> set[tuple[str, str, str]]:
     return {(name(source), name(target), STATUSES[status].value) for source, target, status in found}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from([None, 0, 1, 2])), min_size=2, max_size=12))
 def test_any_changes_end_in_the_graph_of_what_is_there(changes):
     repository = Repository()
@@ -90,7 +90,7 @@ def test_any_changes_end_in_the_graph_of_what_is_there(changes):
             assert grown[name].tolist() == column.tolist(), name
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from([0, 1, 2])), min_size=4, max_size=12))
 def test_what_is_taken_from_the_graph_before_is_what_would_be_found_out(changes):
     repository, analysis = Repository(), None
