@@ -33,7 +33,7 @@ from nats.js.errors import Error as JetStreamError
 from nats.js.kv import KeyValue
 from nats.js.object_store import ObjectStore
 from opentelemetry.metrics import NoOpMeterProvider
-from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.trace import TracerProvider
 from prometheus_client import REGISTRY
 
 from prism_contracts import names

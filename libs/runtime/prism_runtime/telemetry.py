@@ -3,14 +3,14 @@
 import logging
 import sys
 from collections.abc import MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from opentelemetry import trace
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from structlog.tracebacks import ExceptionDictTransformer
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
 
 QUIET_LOGGERS = ("httpx", "httpx2", "httpcore", "mcp", "nats", "uvicorn.access", "asyncio")
 OWN_HANDLERS = ("uvicorn", "uvicorn.access", "uvicorn.error", "faststream", "mcp")
@@ -54,11 +54,15 @@ def set_up_logging(service: str, level: str) -> None:
     structlog.contextvars.bind_contextvars(service=service)
 
 
-def set_up_tracing(service: str, endpoint: str) -> TracerProvider | None:
+def set_up_tracing(service: str, endpoint: str) -> "TracerProvider | None":
     """Export spans to an OTLP/HTTP collector. Off without an endpoint: a dead collector delays every stop."""
     if not endpoint:
         return None
+    # Some 8 MB of a process, of which few have traces collected.
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     provider = TracerProvider(resource=Resource.create({"service.name": f"prism-{service}"}))
     exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")
