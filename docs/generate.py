@@ -35,7 +35,7 @@ from prism_gateway.mcp.toolsets import TOOLS
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.receiver import WebhookMetrics
 from prism_indexer.settings import IndexerSettings
-from prism_ingest.adapters.metrics import PollMetrics, PushMetrics
+from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
 from prism_ingest.adapters.scip import ScipMetrics
 from prism_ingest.settings import IngestSettings
 from prism_qdrant_local.metrics import Metrics
@@ -421,7 +421,7 @@ Of messages on NATS. `app_name` is `prism-<service>`; `handler` and `destination
 
 SERVICE_METRICS: dict[str, tuple[Callable[[CollectorRegistry], object], ...]] = {
     "Gateway": (WebhookMetrics,),
-    "Ingest": (PushMetrics, PollMetrics, ScipMetrics),
+    "Ingest": (PushMetrics, PollMetrics, LayerMetrics, ScipMetrics),
     "Search": (AnswerMetrics,),
     "Atlas": (BuildMetrics,),
 }
