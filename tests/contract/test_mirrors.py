@@ -27,6 +27,7 @@ from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_runtime.lease import Lease
 from prism_runtime.vault import KEY_CHARS_MIN, Vault, VaultSettings
+from prism_source.gittree import commit_files
 
 GIT = {
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -164,16 +165,21 @@ async def test_two_works_on_one_mirror_wait_for_each_other(nats_server, vault, o
     assert await waiting
 
 
-async def test_a_mirror_of_too_many_packs_begins_anew(nats_server, vault, origin, tmp_path) -> None:
+async def test_the_packs_of_many_fetches_are_merged_and_no_commit_is_lost(
+    nats_server, vault, origin, tmp_path
+) -> None:
     mirrors = Mirrors(settings(nats_server, tmp_path), vault)
-    origin.commit()
+    first = origin.commit()
     await commit_of(mirrors, origin.remote())
     [folder] = folders(tmp_path)
     for number in range(PACKS_MAX):
-        (folder / f"objects/pack/pack-{number}.pack").touch()
+        origin.commit(f"{number}\n")
+        await commit_of(mirrors, origin.remote())
+    assert len(list(folder.glob("objects/pack/*.pack"))) == PACKS_MAX + 1
     origin.commit("2\n")
     await commit_of(mirrors, origin.remote())
-    assert len(list(folder.glob("objects/pack/*.pack"))) == 1
+    assert len(list(folder.glob("objects/pack/*.pack"))) < PACKS_MAX // 2
+    assert commit_files(folder, first)[0] == first
 
 
 async def run_out(bus: Bus) -> None:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source.clone_url import PORTS, CloneRules, CloneUrl, check_url
-from prism_source.git import isolated_environment, start_git, stop
+from prism_source.git import GitFailed, explain, isolated_environment, run_git, start_git, stop
 from prism_source.gittree import is_ref_name, ref_not_found, resolve_ref, short_name
 from prism_source.limits import REFS_BYTES_MAX
 
@@ -29,6 +29,7 @@ __all__ = [
     "Mirror",
     "RemoteRefs",
     "check_url",
+    "merge_packs",
     "mirror",
     "remote_refs",
 ]
@@ -131,6 +132,21 @@ def mirror(
     # What it has gathered over time counts too: without that it may well fit.
     shutil.rmtree(folder, ignore_errors=True)
     return mirror(url, folder, rules, ref=ref, credentials=credentials, on_progress=on_progress)
+
+
+def merge_packs(folder: Path, seconds_max: float) -> None:
+    """Make few packs of the many that fetches have left in a mirror. What no ref leads to any more stays: the base, and layers,
+    are told from commits that their branches have left.
+
+    Raises PrismError SOURCE_UNREADABLE, DEADLINE_EXCEEDED.
+    """
+    environment = {**isolated_environment(), "GIT_DIR": str(folder)}
+    try:
+        run_git(
+            folder, "repack", "--geometric=2", "-d", "-q", environment=environment, seconds_max=seconds_max
+        )
+    except GitFailed as error:
+        raise explain(error, folder) from error
 
 
 def remote_refs(

@@ -20,9 +20,9 @@ from weakref import WeakValueDictionary
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_ingest.settings import IngestSettings
 from prism_runtime.vault import Vault
-from prism_source.clone import CloneRules, Mirror, RemoteRefs, mirror, remote_refs
+from prism_source.clone import CloneRules, Mirror, RemoteRefs, merge_packs, mirror, remote_refs
 
-# Each fetch leaves a pack, and git looks a blob up in each: past so many a fresh clone costs less.
+# Each fetch leaves a pack, and git looks a blob up in each: past so many they are merged.
 PACKS_MAX = 64
 # What may be wrong with the mirror rather than with the remote.
 SUSPICIOUS = frozenset({ErrorCode.CLONE_FAILED, ErrorCode.SOURCE_UNREADABLE, ErrorCode.SOURCE_NOT_FOUND})
@@ -121,9 +121,9 @@ class Mirrors:
 
     def _fetch(self, remote: Remote, credentials: str, folder: Path) -> Mirror:
         is_old = folder.exists()
-        if is_old and sum(1 for _ in folder.glob("objects/pack/*.pack")) > PACKS_MAX:
-            shutil.rmtree(folder)
         try:
+            if _packs(folder) > PACKS_MAX:
+                merge_packs(folder, self._rules.seconds_max)
             made = self._bring(remote, credentials, folder)
         except PrismError as error:
             if not is_old or error.code not in SUSPICIOUS:
@@ -159,6 +159,10 @@ class Mirrors:
             if lock is None or not lock.locked():
                 shutil.rmtree(folder, ignore_errors=True)
                 total -= sizes[folder]
+
+
+def _packs(folder: Path) -> int:
+    return sum(1 for _ in folder.glob("objects/pack/*.pack"))
 
 
 def _bytes(folder: Path) -> int:
