@@ -30,12 +30,12 @@ from prism_chunker.settings import ChunkerSettings
 from prism_contracts import events, names, rpc
 from prism_contracts.base import Lane, Message
 from prism_embedder.settings import EmbedderSettings
-from prism_gateway.mcp.tool import AnyTool, Toolset
+from prism_gateway.mcp.tool import AnyTool, Effect, Toolset
 from prism_gateway.mcp.toolsets import TOOLS
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.receiver import WebhookMetrics
 from prism_indexer.settings import IndexerSettings
-from prism_ingest.adapters.metrics import PollMetrics, PushMetrics
+from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
 from prism_ingest.adapters.scip import ScipMetrics
 from prism_ingest.settings import IngestSettings
 from prism_qdrant_local.metrics import Metrics
@@ -373,7 +373,7 @@ def _tool_section(tool: AnyTool) -> str:
     arguments = (
         _table(("argument", "type", "default", "meaning and limits"), rows) if rows else "No arguments.\n"
     )
-    writes = " Needs a token with the scope `write`." if tool.writes else ""
+    writes = " Needs a token with the scope `write`." if tool.effect is not Effect.READS else ""
     return f"\n### `{tool.name}`\n\n{tool.description}{writes}\n\n{arguments}\nGives {gives}.\n"
 
 
@@ -421,7 +421,7 @@ Of messages on NATS. `app_name` is `prism-<service>`; `handler` and `destination
 
 SERVICE_METRICS: dict[str, tuple[Callable[[CollectorRegistry], object], ...]] = {
     "Gateway": (WebhookMetrics,),
-    "Ingest": (PushMetrics, PollMetrics, ScipMetrics),
+    "Ingest": (PushMetrics, PollMetrics, LayerMetrics, ScipMetrics),
     "Search": (AnswerMetrics,),
     "Atlas": (BuildMetrics,),
 }

@@ -52,7 +52,7 @@ def show(told: dict[str, Any]) -> None:
         terminal.out.print(Text("Give the forge this; the secret is not shown again:", style="bold"))
         for title, key in (("Payload URL", "url"), ("Content type", "content_type"), ("Secret", "secret")):
             terminal.out.print(Text(f"  {title:<13} {webhook[key]}"), soft_wrap=True)
-        terminal.out.print(Text("  Events        just the push event"))
+        terminal.out.print(Text("  Events        pushes and pull requests"))
 
 
 def _password(login: str) -> str:

@@ -23,7 +23,7 @@ from prism_contracts import names, rpc
 from prism_contracts.base import Lane, Message
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import Job, JobCounts, JobState, LayerState, Repository, Token
+from prism_contracts.records import Job, JobCounts, JobState, Layer, LayerKind, LayerState, Repository, Token
 from prism_gateway.app import build_app
 from prism_gateway.auth import TokenBook
 from prism_gateway.settings import GatewaySettings
@@ -67,6 +67,17 @@ REPOSITORY = Repository(
     source="upload",
     created_at=NOW,
     served=LayerState(commit="a" * 40, ref="main", version=1, job="job-1", indexed_at=NOW),
+)
+LAYER = Layer(
+    tenant="default",
+    repo="r1",
+    layer="l1",
+    kind=LayerKind.BRANCH,
+    ref="topic",
+    files_changed=2,
+    created_at=NOW,
+    expires_at=NOW,
+    served=LayerState(commit="b" * 40, ref="topic", version=7, job="job-1", indexed_at=NOW),
 )
 HIT = rpc.Hit(
     repo="acme/app",
@@ -187,6 +198,10 @@ class FakeServices:
             files_scanned=1,
             receipt=RECEIPT,
         )
+
+    async def layer(self, request: Message) -> rpc.LayerReply:
+        self.asked.append(request)
+        return rpc.LayerReply(layer=LAYER, job=JOB)
 
     async def read_file(self, request: rpc.ReadFileRequest) -> rpc.ReadFileReply:
         self.asked.append(request)
@@ -522,6 +537,10 @@ def serve_search(bus: Bus, fake: FakeServices) -> None:
 def serve_ingest(bus: Bus, fake: FakeServices) -> None:
     for subject, request_type, handle in (
         (names.RPC_CLONE, rpc.CloneRequest, fake.clone),
+        (names.RPC_CREATE_LAYER, rpc.CreateLayerRequest, fake.layer),
+        (names.RPC_DELETE_LAYER, rpc.DeleteLayerRequest, fake.layer),
+        (names.RPC_OPEN_OVERLAY, rpc.OpenOverlayRequest, fake.layer),
+        (names.RPC_CLOSE_OVERLAY, rpc.CloseOverlayRequest, fake.layer),
         (names.RPC_JOB, rpc.JobRequest, fake.job),
         (names.RPC_JOBS, rpc.JobsRequest, fake.jobs),
         (names.RPC_STORE_SCIP, rpc.StoreScipRequest, fake.store_scip),

@@ -11,7 +11,7 @@ import pytest
 from prism_contracts import names
 from prism_contracts.base import Lane
 from prism_contracts.events import FilesUploaded
-from prism_contracts.rpc import SearchReply
+from prism_contracts.rpc import CloseOverlayRequest, CreateLayerRequest, DeleteLayerRequest, SearchReply
 
 pytest_plugins = ["gateway_stack"]
 
@@ -143,6 +143,38 @@ async def test_a_git_url_becomes_a_job(stack) -> None:
         refused = await http.post("/api/v1/repos", json={"url": "file:///etc"})
     assert (accepted.status_code, accepted.json()["job"]["job"]) == (202, "job-1")
     assert (refused.status_code, error_of(refused)["code"]) == (400, "clone_refused")
+
+
+async def test_a_layer_is_made_and_forgotten(stack) -> None:
+    async with stack.rest() as http:
+        made = await http.post("/api/v1/layers", json={"repo": "acme/app", "ref": "topic"})
+        assert (made.status_code, made.json()["layer"]["ref"]) == (202, "topic")
+        assert "settled" not in made.json()["job"]
+        assert stack.fake.last() == CreateLayerRequest(tenant="default", repo="acme/app", ref="topic")
+        gone = await http.delete("/api/v1/layers?ref=topic", headers={"X-Prism-Repo": "acme/app"})
+        assert gone.status_code == 200
+        assert stack.fake.last() == DeleteLayerRequest(tenant="default", repo="acme/app", ref="topic")
+
+
+async def test_an_overlay_is_opened_and_closed(stack) -> None:
+    files = [
+        {"path": "a.py", "content": "A = 1\n"},
+        {"path": "b.bin", "content_base64": "AAE="},
+        {"path": "c.py", "content": None},
+    ]
+    async with stack.rest() as http:
+        body = {"repo": "acme/app", "base_ref": "topic", "handle": "h", "files": files, "ttl_s": 60}
+        opened = await http.post("/api/v1/overlays", json=body)
+        assert opened.status_code == 202
+        assert opened.json().keys() == {"handle", "expires_at", "files_changed", "job"}
+        asked = stack.fake.last()
+        assert (asked.base_ref, asked.handle, asked.ttl_s) == ("topic", "h", 60)
+        assert [file.content for file in asked.files] == [b"A = 1\n", b"\0\1", None]
+        assert (await http.post("/api/v1/overlays", json=body | {"ttl_s": 1})).status_code == 400
+        closed = await http.delete("/api/v1/overlays/overlay:1", params={"repo": "acme/app"})
+        assert closed.status_code == 200
+        asked = CloseOverlayRequest(tenant="default", repo="acme/app", handle="overlay:1")
+        assert stack.fake.last() == asked
 
 
 @pytest.mark.parametrize("packed", [False, True])

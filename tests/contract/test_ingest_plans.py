@@ -20,12 +20,15 @@ from prism_contracts.records import (
     HistoryFile,
     Job,
     JobState,
+    Layer,
 )
 from prism_contracts.rpc import ManifestReply, ManifestRequest, OpenSnapshotRequest, SnapshotFile
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PushMetrics
 from prism_ingest.adapters.snapshots import SnapshotStore
+from prism_ingest.adapters.variants import Variants
 from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.planning import Planner
 from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.settings import IngestSettings
@@ -83,8 +86,18 @@ async def ingest(nats_server) -> AsyncIterator[Ingest]:
     store = await SnapshotStore.open(bus.js, 1)
     histories = await HistoryStore.open(bus.js, 1)
     jobs = JobHandlers(bus, ledger, store, PushMetrics(CollectorRegistry()))
-    planner = Planner(bus, ledger, snapshots=store, histories=histories, jobs=jobs, settings=settings)
-    yield Ingest(SnapshotHandlers(bus, ledger, store, planner, settings), jobs, ledger, histories, asked)
+    layers = Layers(ledger, await bus.follow(names.KV_LAYERS, Layer), jobs, settings)
+    planner = Planner(
+        bus,
+        ledger,
+        snapshots=store,
+        variants=await Variants.open(bus, 1),
+        histories=histories,
+        jobs=jobs,
+        settings=settings,
+    )
+    snapshots = SnapshotHandlers(bus, ledger, store, planner=planner, layers=layers, settings=settings)
+    yield Ingest(snapshots, jobs, ledger, histories, asked)
     await bus.stop()
     await search.stop()
 

@@ -17,7 +17,12 @@ GRAPH = [
     "get_module_map", "get_architecture", "check_exists",
 ]  # fmt: skip
 DOCS = ["search_docs", "get_repo_context", "get_codebase_conventions"]
-ADMIN = ["ping", "whoami", "list_repos", "index_repository", "index_status", "index_coverage"]
+FORGETS = {"delete_branch_index", "close_overlay"}
+WRITES = {"index_repository", "create_branch_index", "open_overlay", *FORGETS}
+ADMIN = [
+    *("ping", "whoami", "list_repos", "index_repository", "create_branch_index", "delete_branch_index"),
+    *("open_overlay", "close_overlay", "index_status", "index_coverage"),
+]
 CODE_CHARS_MAX = 10_000  # 2,500 tokens
 FILE_LINES = 300  # of the file that the stand-in has
 MODES = ["2026-07-28", "legacy"]
@@ -72,6 +77,10 @@ CALLS = [
     ("whoami", {}),
     ("list_repos", {}),
     ("index_repository", {"url": "https://example.com/acme/app.git"}),
+    ("create_branch_index", {"ref": "topic"}),
+    ("delete_branch_index", {"ref": "topic"}),
+    ("open_overlay", {"files": [{"path": "src/app.py", "content": None}]}),
+    ("close_overlay", {"handle": "overlay:1"}),
     ("index_status", {"job": "job-1"}),
     ("index_status", {"repo": "acme/app"}),
     ("index_status", {}),
@@ -130,8 +139,16 @@ async def test_every_tool_says_what_it_takes_gives_and_does(stack) -> None:
         assert tool.description
         assert tool.input_schema["additionalProperties"] is False
         assert tool.output_schema["type"] == "object"
-        assert tool.annotations.read_only_hint is (tool.name != "index_repository")
-        assert tool.annotations.destructive_hint is False
+        assert tool.annotations.read_only_hint is (tool.name not in WRITES)
+        assert tool.annotations.destructive_hint is (tool.name in FORGETS)
+
+
+async def test_the_text_of_an_overlay_arrives_as_it_is(stack) -> None:
+    texts = ["A = 1\n", "QUJD", "", None]
+    files = [{"path": f"{number}.py", "content": text} for number, text in enumerate(texts)]
+    async with stack.mcp() as client:
+        assert not (await client.call_tool("open_overlay", {"files": files})).is_error
+    assert [file.content for file in stack.fake.last().files] == [b"A = 1\n", b"QUJD", b"", None]
 
 
 @pytest.mark.parametrize("mode", MODES)

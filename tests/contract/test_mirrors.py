@@ -15,15 +15,19 @@ from prism_contracts import names
 from prism_contracts.base import repo_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import PushReceived
-from prism_contracts.records import LayerState, Repository
+from prism_contracts.records import Layer, LayerState, Repository
 from prism_ingest.adapters.ledger import Ledger
-from prism_ingest.adapters.metrics import PollMetrics
+from prism_ingest.adapters.metrics import PollMetrics, PushMetrics
 from prism_ingest.adapters.mirrors import PACKS_MAX, Mirrors, Remote
+from prism_ingest.adapters.snapshots import SnapshotStore
+from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.poll import Backoff, Poller
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_runtime.lease import Lease
 from prism_runtime.vault import KEY_CHARS_MIN, Vault, VaultSettings
+from prism_source.gittree import commit_files
 
 GIT = {
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -106,7 +110,8 @@ async def test_a_mirror_follows_its_remote_and_stays(nats_server, vault, origin,
     mirrors = Mirrors(settings(nats_server, tmp_path), vault)
     for text in ("1\n", "2\n"):
         commit = origin.commit(text)
-        assert await mirrors.head(origin.remote()) == await commit_of(mirrors, origin.remote()) == commit
+        refs = await mirrors.refs(origin.remote())
+        assert refs.resolve("") == await commit_of(mirrors, origin.remote()) == commit
     assert len(folders(tmp_path)) == 1
     assert await commit_of(mirrors, origin.remote("other")) == commit
     assert len(folders(tmp_path)) == 2
@@ -160,16 +165,21 @@ async def test_two_works_on_one_mirror_wait_for_each_other(nats_server, vault, o
     assert await waiting
 
 
-async def test_a_mirror_of_too_many_packs_begins_anew(nats_server, vault, origin, tmp_path) -> None:
+async def test_the_packs_of_many_fetches_are_merged_and_no_commit_is_lost(
+    nats_server, vault, origin, tmp_path
+) -> None:
     mirrors = Mirrors(settings(nats_server, tmp_path), vault)
-    origin.commit()
+    first = origin.commit()
     await commit_of(mirrors, origin.remote())
     [folder] = folders(tmp_path)
     for number in range(PACKS_MAX):
-        (folder / f"objects/pack/pack-{number}.pack").touch()
+        origin.commit(f"{number}\n")
+        await commit_of(mirrors, origin.remote())
+    assert len(list(folder.glob("objects/pack/*.pack"))) == PACKS_MAX + 1
     origin.commit("2\n")
     await commit_of(mirrors, origin.remote())
-    assert len(list(folder.glob("objects/pack/*.pack"))) == 1
+    assert len(list(folder.glob("objects/pack/*.pack"))) < PACKS_MAX // 2
+    assert commit_files(folder, first)[0] == first
 
 
 async def run_out(bus: Bus) -> None:
@@ -232,7 +242,12 @@ async def polled(nats_server, bus, vault, origin, tmp_path) -> Round:
     mirrors = Mirrors(settings(nats_server, tmp_path), vault)
     lease = await Lease.open(bus.js, "poll", replicas=1)
     await run_out(bus)
-    poller = Poller(bus, ledger, mirrors, lease, PollMetrics(CollectorRegistry()))
+    watched = await bus.follow(names.KV_LAYERS, Layer)
+    jobs = JobHandlers(bus, ledger, await SnapshotStore.open(bus.js, 1), PushMetrics(CollectorRegistry()))
+    layers = Layers(ledger, watched, jobs, settings(nats_server, tmp_path))
+    poller = Poller(
+        bus, ledger, mirrors, layers=layers, lease=lease, metrics=PollMetrics(CollectorRegistry())
+    )
     return Round(bus, ledger, poller, origin)
 
 

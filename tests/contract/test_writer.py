@@ -146,6 +146,19 @@ async def test_the_newest_wins_in_whatever_order_and_however_often_versions_come
         await clear(client, tenant)
 
 
+async def test_what_is_dropped_is_gone_as_if_it_had_never_been_and_what_is_newer_stays(client, tenant):
+    writer = Writer(client)
+    old, kept = version_of(tenant, "A", 1), version_of(tenant, "B", 7, "tracker/other.py")
+    expected = await written_alone(client, tenant, kept)
+    await writer.write(tenant, [old])
+    await writer.write(tenant, [kept])
+    for _ in range(2):
+        await writer.drop(tenant, [old.id, kept.id], below=7)
+        assert await everything(client, tenant) == expected
+    assert await writer.write(tenant, [old]) == [True]
+    await writer.drop("nobody-" + tenant, [old.id], below=7)
+
+
 @pytest.mark.parametrize("story", STORIES, ids="-".join)
 @pytest.mark.parametrize("seed", range(2))
 async def test_two_writers_at_once_end_as_the_newest_alone(client, tenant, story, seed):

@@ -239,10 +239,8 @@ def quiet(forge: Forge) -> str:
     ("event", "ref", "commit", "reason"),
     [
         ("ping", "", "", "the webhook works"),
-        ("pull_request", "", "", "Prism acts on pushes only"),
-        ("create", "", "", "Prism acts on pushes only"),
-        ("delete", "", "", "Prism acts on pushes only"),
-        ("star", "", "", "Prism acts on pushes only"),
+        ("create", "", "", "Prism acts on pushes and pull requests only"),
+        ("star", "", "", "Prism acts on pushes and pull requests only"),
         ("push", "refs/tags/v1", "a" * 40, "tags are not followed"),
         ("push", "refs/notes/x", "a" * 40, "only branches are followed"),
         ("push", "refs/heads/main", GONE, "the branch was deleted; what is indexed stays"),
@@ -285,7 +283,7 @@ def test_a_repository_that_is_sent_is_not_fetched(forge: Forge) -> None:
     assert "prism index" in answer.json()["reason"]
 
 
-def test_a_branch_that_nothing_follows_changes_nothing(forge: Forge, quiet: str) -> None:
+def test_a_branch_that_is_not_there_changes_nothing(forge: Forge, quiet: str) -> None:
     before = forge.known(quiet)
     answer = forge.post(forge.payload(quiet, "a" * 40, "refs/heads/topic"))
     assert answer.json()["outcome"] == "queued"

@@ -244,6 +244,7 @@ class FilesDropped(Message):
     v: int = 1
     tenant: str
     files: tuple[str, ...]  # ids of file points, see `file_id`
+    below: int  # points of this version and of later ones stay: somebody has made them anew
     round: str  # tells one look for what nobody needs from another
 
     @property

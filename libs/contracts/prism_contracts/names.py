@@ -138,6 +138,7 @@ RPC_JOBS = "prism.rpc.ingest.jobs"
 # Key-value buckets.
 KV_REPOSITORIES = "prism_repositories"  # <tenant>.<repo id> -> Repository
 KV_LAYERS = "prism_layers"  # <tenant>.<repo id>.<layer> -> Layer
+KV_CONDEMNED = "prism_condemned"  # <tenant>.<repo id> -> Condemned
 KV_JOBS = "prism_jobs"  # <job id> -> Job
 KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
 KV_SECRETS = "prism_secrets"  # <tenant>.<repo id> -> SealedSecrets

@@ -104,6 +104,7 @@ class Layer(Indexed):
     parent: str = BASE_LAYER  # of an overlay: the layer that it lies on
     source: str = UPLOAD  # or what of the repository's git URL is fetched, a full ref or a commit
     base_version: int = 0  # of the base that its files were told apart from
+    base_commit: str = ""  # whose tree that was exactly; empty if it was no commit's
     files: str = ""  # name in OBJECTS_LAYERS, empty as long as nothing is served
     files_changed: int = 0
     files_hidden: int = 0
@@ -126,6 +127,20 @@ class LayerFiles(Message):
     hidden: tuple[str, ...] = ()  # paths that the base has and the layer has not
     # Of an upload: the blobs of all files by path, so that it can be told apart from the next base.
     listing: dict[str, str] = {}
+
+
+class Condemned(Message):
+    """Variants of a repository that no layer had when they were looked for: whoever needs one makes it anew."""
+
+    tenant: str
+    repo: str
+    variants: dict[str, str]  # by the layers of their own that they have, see `variant_layer`: their paths
+    below: int  # the version that those have at least that were made anew since
+
+    @property
+    def key(self) -> str:
+        """Key in the bucket."""
+        return repository_key(self.tenant, self.repo)
 
 
 def scip_key(tenant: str, repo: str, layer: str, indexer: str, root: str) -> str:

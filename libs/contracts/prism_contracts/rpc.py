@@ -36,6 +36,8 @@ EXISTING_MAX = 5
 EDIT_FILES_MAX = 1_000
 REF_CHARS_MAX = 255
 WAIT_MAX_S = 20.0
+OVERLAY_TTL_MIN_S = 60
+OVERLAY_TTL_DEFAULT_S = 8 * 3600
 OVERLAY_TTL_MAX_S = 7 * 24 * 3600
 
 # In the place of a name in a receipt: the answer is of all of the tenant's repositories.
@@ -817,6 +819,8 @@ class ManifestRequest(Message):
     repo: str
     layer: str = BASE_LAYER
     paths: tuple[str, ...] = ()  # only these files; empty: all
+    # Ids of file points, of whatever layers of the repository: only these, in the place of the files of `layer`.
+    files: tuple[str, ...] = ()
     cursor: str = ""
 
 
@@ -828,6 +832,7 @@ class ManifestEntry(Message):
     generation: str
     status: str
     version: int = 0  # of the import that wrote it
+    file: str = ""  # id of the file point
 
 
 class ManifestReply(Message):
@@ -1191,7 +1196,7 @@ class OpenOverlayRequest(Message):
     base_commit: str = ""  # that the edits were made on; the layer below must serve it, unless it is empty
     files: Annotated[tuple[FileEdit, ...], Field(max_length=EDIT_FILES_MAX)] = ()
     diff: str = ""
-    ttl_s: Annotated[int, Field(ge=60, le=OVERLAY_TTL_MAX_S)] = 8 * 3600
+    ttl_s: Annotated[int, Field(ge=OVERLAY_TTL_MIN_S, le=OVERLAY_TTL_MAX_S)] = OVERLAY_TTL_DEFAULT_S
 
 
 class CloseOverlayRequest(Message):

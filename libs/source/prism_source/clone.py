@@ -11,18 +11,28 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source.clone_url import PORTS, CloneRules, CloneUrl, check_url
-from prism_source.git import isolated_environment, start_git, stop
+from prism_source.git import GitFailed, explain, isolated_environment, run_git, start_git, stop
 from prism_source.gittree import is_ref_name, ref_not_found, resolve_ref, short_name
 from prism_source.limits import REFS_BYTES_MAX
 
-__all__ = ["CloneProgress", "CloneRules", "CloneUrl", "Mirror", "check_url", "mirror", "remote_head"]
+__all__ = [
+    "CloneProgress",
+    "CloneRules",
+    "CloneUrl",
+    "Mirror",
+    "RemoteRefs",
+    "check_url",
+    "merge_packs",
+    "mirror",
+    "remote_refs",
+]
 
 _WATCH_SECONDS = 0.25
 _READ_BYTES = 64 * 1024
@@ -39,6 +49,7 @@ _NEEDS_LOGIN = re.compile(
 _NOT_THERE = re.compile(
     r"not found|does not appear to be a git repository|does not exist|error: 404", re.IGNORECASE
 )
+_NO_SUCH_COMMIT = re.compile(r"not our ref|unadvertised object|couldn't find remote ref")
 _REDIRECTED = re.compile(r"error: 30\d|redirect", re.IGNORECASE)
 
 
@@ -58,13 +69,37 @@ class Mirror(NamedTuple):
     ref: str  # the branch or tag, empty for a commit
 
 
-class _Remote(NamedTuple):
+class RemoteRefs(NamedTuple):
+    """Where the refs of a remote repository are."""
+
     head: str  # the full name of the default branch, empty if the server does not say
     refs: dict[str, str]  # full name -> commit or tag object
 
     def commit(self, name: str) -> str:
         """The commit that a full name stands for, empty for an unknown one."""
         return self.refs.get(f"{name}^{{}}", "") or self.refs.get(name, "")
+
+    def resolve(self, ref: str) -> str:
+        """The commit of a branch or tag, of the default branch if `ref` is empty. Raises as `full_name`."""
+        name = self.full_name(ref)
+        return self.commit(name) or name
+
+    def full_name(self, ref: str) -> str:
+        """The full name of a branch or tag, of the default branch if `ref` is empty; a full commit hash stays one.
+
+        Raises PrismError: REF_NOT_FOUND, SOURCE_EMPTY.
+        """
+        names = [name for name in self.refs if name.startswith("refs/") and not name.endswith("^{}")]
+        if not ref:
+            return _choose_default(self, names)
+        if not is_ref_name(ref):
+            raise ref_not_found(ref, ())
+        for candidate in (ref, f"refs/heads/{ref}", f"refs/tags/{ref}"):
+            if candidate in names:
+                return candidate
+        if _FULL_COMMIT.fullmatch(ref):
+            return ref
+        raise ref_not_found(ref, map(short_name, names))
 
 
 def mirror(
@@ -99,22 +134,31 @@ def mirror(
     return mirror(url, folder, rules, ref=ref, credentials=credentials, on_progress=on_progress)
 
 
-def remote_head(url: str, rules: CloneRules, *, ref: str = "", credentials: str = "") -> str:
-    """The commit that a branch or tag of a remote repository is at, the default branch if `ref` is empty; fetches nothing.
+def merge_packs(folder: Path, seconds_max: float) -> None:
+    """Make few packs of the many that fetches have left in a mirror. What no ref leads to any more stays: the base, and layers,
+    are told from commits that their branches have left.
+
+    Raises PrismError SOURCE_UNREADABLE, DEADLINE_EXCEEDED.
+    """
+    environment = {**isolated_environment(), "GIT_DIR": str(folder)}
+    try:
+        run_git(
+            folder, "repack", "--geometric=2", "-d", "-q", environment=environment, seconds_max=seconds_max
+        )
+    except GitFailed as error:
+        raise explain(error, folder) from error
+
+
+def remote_refs(
+    url: str, rules: CloneRules, *, beside: Iterable[str] = (), credentials: str = ""
+) -> RemoteRefs:
+    """The branches and tags of a remote repository, and those of the full names `beside` that it has; fetches nothing.
 
     Raises PrismError as `mirror`.
     """
     source = _with_credentials(check_url(url, rules), credentials)
-    patterns = (f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}") if ref else ("HEAD",)
-    if ref and not is_ref_name(ref):
-        raise ref_not_found(ref, ())
     with tempfile.TemporaryDirectory(prefix="prism-look-") as folder:
-        run = _Run(source, Path(folder), rules, None)
-        remote = _parse_refs(run.git("ls-remote", "--", run.transport_url, *patterns))
-    found = remote.commit(_choose(ref, remote) if ref else "HEAD")
-    if not found:
-        raise _has_no_commit(())
-    return found
+        return _list_refs(_Run(source, Path(folder), rules, None), beside)
 
 
 def _with_credentials(source: CloneUrl, credentials: str) -> CloneUrl:
@@ -130,10 +174,8 @@ def _mirror(run: "_Run", ref: str) -> Mirror:
         run.git("init", "--bare", "--quiet", "--template=")
     if _FULL_COMMIT.fullmatch(ref) and _is_here(run.folder, ref, ref):
         return Mirror(run.folder, run.source, ref, "")
-    remote = _parse_refs(
-        run.git("ls-remote", "--symref", "--", run.transport_url, "HEAD", "refs/heads/*", "refs/tags/*")
-    )
-    wanted = _choose(ref, remote)
+    remote = _list_refs(run, [ref] if ref.startswith("refs/") else [])
+    wanted = remote.full_name(ref)
     is_commit = _FULL_COMMIT.fullmatch(wanted) is not None
     target = f"refs/prism/{wanted}" if is_commit else wanted
     if is_commit or not _is_here(run.folder, wanted, remote.commit(wanted)):
@@ -166,7 +208,14 @@ def _remove_leftovers(folder: Path) -> None:
         left.unlink(missing_ok=True)
 
 
-def _parse_refs(output: bytes) -> _Remote:
+def _list_refs(run: "_Run", beside: Iterable[str]) -> RemoteRefs:
+    if not all(map(is_ref_name, beside := tuple(beside))):
+        raise ref_not_found(" ".join(beside), ())
+    patterns = ("HEAD", "refs/heads/*", "refs/tags/*", *beside)
+    return _parse_refs(run.git("ls-remote", "--symref", "--", run.transport_url, *patterns))
+
+
+def _parse_refs(output: bytes) -> RemoteRefs:
     """The answer of `git ls-remote --symref`: lines of `ref: refs/heads/main<tab>HEAD` and `<hash><tab><name>`."""
     head = ""
     refs: dict[str, str] = {}
@@ -176,25 +225,10 @@ def _parse_refs(output: bytes) -> _Remote:
             head = value.removeprefix("ref: ")
         else:
             refs[name] = value
-    return _Remote(head, refs)
+    return RemoteRefs(head, refs)
 
 
-def _choose(ref: str, remote: _Remote) -> str:
-    """The full name of what to fetch, or a commit hash."""
-    names = [name for name in remote.refs if name.startswith("refs/") and not name.endswith("^{}")]
-    if not ref:
-        return _choose_default(remote, names)
-    if not is_ref_name(ref):
-        raise ref_not_found(ref, ())
-    for candidate in (ref, f"refs/heads/{ref}", f"refs/tags/{ref}"):
-        if candidate in names:
-            return candidate
-    if _FULL_COMMIT.fullmatch(ref):
-        return ref
-    raise ref_not_found(ref, map(short_name, names))
-
-
-def _choose_default(remote: _Remote, names: list[str]) -> str:
+def _choose_default(remote: RemoteRefs, names: list[str]) -> str:
     if remote.head in names:
         return remote.head
     # A server that does not say what HEAD names, or whose HEAD is a commit.
@@ -354,6 +388,12 @@ def _environment(source: CloneUrl) -> dict[str, str]:
 
 def _failed(stderr: str, source: CloneUrl) -> PrismError:
     reason = _reason(stderr, source)
+    if _NO_SUCH_COMMIT.search(stderr):
+        return PrismError(
+            ErrorCode.REF_NOT_FOUND,
+            f"{source.url} does not have what was asked for any more: {reason}",
+            "Name a branch that is there; a commit goes with a forced push.",
+        )
     if _NEEDS_LOGIN.search(stderr):
         action = "Give Prism a token for the repository with `prism secrets`, or index a local clone: prism index PATH"
     elif _NOT_THERE.search(stderr):

@@ -18,6 +18,7 @@ from prism_source.history import read_history
 from prism_source.limits import ATTRIBUTES_BYTES_MAX, ATTRIBUTES_FILES_MAX, DEFAULT_LIMITS, KIB, Limits
 from prism_source.paths import decode_path
 from prism_source.snapshot import Snapshot, attributes_by_ordinal, sort_files
+from prism_source.text import skip_reason
 
 _MODE_LINK = b"120000"
 _GITATTRIBUTES = b".gitattributes"
@@ -94,6 +95,41 @@ def snapshot_changes(
     snapshot = _snapshot(repository, ResolvedRef(new, ""), changed, limits, rules=found)
     removed = sorted(path.decode() for path, is_there in differing.items() if not is_there)
     return Changes(snapshot, tuple(removed))
+
+
+def commit_files(
+    git_dir: Path | str, ref: str, limits: Limits = DEFAULT_LIMITS
+) -> tuple[str, tuple[SnapshotFile, ...]]:
+    """A commit, and its files as far as their names and sizes tell. Raises PrismError as `snapshot_git`."""
+    repository = _Repository(_git_dir(Path(git_dir)), limits)
+    commit = repository.resolve(ref).commit
+    return commit, sort_files(_entry_file(entry, NOTHING_SAID, limits) for entry in repository.tree(commit))
+
+
+def commit_file(
+    git_dir: Path | str, ref: str, path: str, limits: Limits = DEFAULT_LIMITS
+) -> tuple[str, SnapshotFile, bytes]:
+    """A commit, a file of it, and its bytes.
+
+    Raises PrismError: SOURCE_NOT_FOUND, SOURCE_UNREADABLE, REF_NOT_FOUND, FILE_NOT_FOUND, FILE_SKIPPED.
+    """
+    repository = _Repository(_git_dir(Path(git_dir)), limits)
+    commit = repository.resolve(ref).commit
+    entries = repository.entries(commit, [path.encode()])
+    if not entries or entries[0].kind == b"tree":
+        raise PrismError(
+            ErrorCode.FILE_NOT_FOUND, f"{path} is not in {commit}.", "List the files of the commit."
+        )
+    file = _entry_file(entries[0], NOTHING_SAID, limits)
+    reader = BlobReader(repository.git_dir, limits)
+    try:
+        data = b"" if file.skipped else reader.blob(file.blob)
+    finally:
+        reader.close()
+    reason = file.skipped or skip_reason(len(data), data, limits)
+    if reason:
+        raise PrismError(ErrorCode.FILE_SKIPPED, f"{path} is not read: {reason}.", "Read another file.")
+    return commit, file, data
 
 
 def _snapshot(

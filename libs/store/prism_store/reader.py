@@ -12,7 +12,7 @@ from prism_contracts.code import FileStatus
 from prism_contracts.rpc import Scope
 from prism_store.client import StoreClient
 from prism_store.gate import is_missing, scope_condition, scoped, store_call
-from prism_store.schema import FAST_VECTOR, alias, deep_vector
+from prism_store.schema import FAST_VECTOR, alias, deep_vector, repo_of
 
 PAGE_POINTS = 2_000
 COUNTS_MAX = 10_000
@@ -145,6 +145,17 @@ class Reader:
         found = await self._ask("points", scope, "points", body, [])
         stored = [_stored(point) for point in found]
         return {point.id: point for point in stored if point.text("scope") in wanted}
+
+    async def points_of_any_layer(
+        self, scope: Scope, ids: Sequence[str], fields: Sequence[str]
+    ) -> dict[str, StoredPoint]:
+        """Those of the points that the scope's repositories have in whatever layer, by id. For those who write layers."""
+        repos = set(scope.repos)
+        scope_condition(scope)  # refuses a scope without tenant or repository
+        body = {"ids": list(ids), "with_payload": ["scope", *fields], "with_vector": False}
+        found = await self._ask("points_of_any_layer", scope, "points", body, [])
+        stored = [_stored(point) for point in found]
+        return {point.id: point for point in stored if repo_of(point.text("scope")) in repos}
 
     async def scan(
         self,

@@ -65,6 +65,11 @@ def scope_key(repo: str, layer: str) -> str:
     return f"{repo}/{layer}"
 
 
+def repo_of(scope: str) -> str:
+    """The repository that a value of the field `scope` names."""
+    return scope.partition("/")[0]
+
+
 def vector_params(dimension: int) -> models.VectorParams:
     """How vectors are kept. A byte a value costs no rank, and is compared four times as fast as half precision."""
     return models.VectorParams(

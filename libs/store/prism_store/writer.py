@@ -91,6 +91,20 @@ class Writer:
             await self._delete_older(name, [file for file in files if now[file.id][0] == file.version])
         return [now[file.id][0] == file.version for file in files]
 
+    async def drop(self, tenant: str, files: Sequence[str], *, below: int) -> None:
+        """Delete file points and their chunks, as if they had never been: nothing older can come that they would have to
+        win against. Points of the version `below` and of later ones stay.
+        """
+        name = alias(tenant)
+        with store_call("drop"):
+            try:
+                # The file point goes first: chunks without one count for nothing.
+                await self._delete(name, [_older(models.HasIdCondition(has_id=list(files)), below)])
+                await self._delete(name, [_older(_match_any("file", files), below)])
+            except UnexpectedResponse as error:
+                if not is_missing(error):
+                    raise
+
     async def write_deep(
         self, tenant: str, model: str, files: Sequence[FileVersion], vectors: NDArray[np.float32]
     ) -> None:
@@ -241,6 +255,10 @@ def _by_version(files: Sequence[FilePoint]) -> dict[int, list[FilePoint]]:
     return groups
 
 
+def _older(condition: models.Condition, version: int) -> models.Filter:
+    return models.Filter(must=[condition, _older_than(version)])
+
+
 def _older_than(version: int) -> models.FieldCondition:
     return models.FieldCondition(key="version", range=models.Range(lt=version))
 
@@ -249,6 +267,10 @@ def _is_version(file: FileVersion) -> models.Filter:
     return models.Filter(
         must=[models.HasIdCondition(has_id=[file.file]), _match("generation", file.generation)]
     )
+
+
+def _match_any(key: str, values: Sequence[str]) -> models.FieldCondition:
+    return models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
 
 
 def _match(key: str, value: str) -> models.FieldCondition:

@@ -17,7 +17,7 @@ from prism_gateway.backend import Backend
 from prism_gateway.limits import BodyLimit, limits_of
 from prism_gateway.mcp.server import mcp_server, session_manager
 from prism_gateway.mcp.toolsets import ToolsetCheck
-from prism_gateway.rest import edits, errors, ingest, jobs, repos, scip, search
+from prism_gateway.rest import edits, errors, ingest, jobs, layers, repos, scip, search
 from prism_gateway.rest import webhooks as webhook_door
 from prism_gateway.rest.bodies import SnapshotBody
 from prism_gateway.rest.replies import Error
@@ -75,6 +75,7 @@ def _rest() -> APIRouter:
         jobs.router,
         ingest.router,
         edits.router,
+        layers.router,
         scip.router,
         webhook_door.router,
     ):

@@ -150,6 +150,27 @@ class Backend:
             timeout_s=self._settings.rpc_snapshot_timeout_s,
         )
 
+    async def create_layer(self, request: rpc.CreateLayerRequest) -> rpc.LayerReply:
+        """Make a layer of a branch, a tag, a commit or a pull request."""
+        return await self._ask_slowly(names.RPC_CREATE_LAYER, request)
+
+    async def delete_layer(self, request: rpc.DeleteLayerRequest) -> rpc.LayerReply:
+        """Forget a layer."""
+        return await self._ask(names.RPC_DELETE_LAYER, request, rpc.LayerReply)
+
+    async def open_overlay(self, request: rpc.OpenOverlayRequest) -> rpc.LayerReply:
+        """Lay uncommitted edits on a layer."""
+        return await self._ask_slowly(names.RPC_OPEN_OVERLAY, request)
+
+    async def close_overlay(self, request: rpc.CloseOverlayRequest) -> rpc.LayerReply:
+        """Forget an overlay."""
+        return await self._ask(names.RPC_CLOSE_OVERLAY, request, rpc.LayerReply)
+
+    async def _ask_slowly(self, subject: str, request: Message) -> rpc.LayerReply:
+        """What asks a git server, or takes many files in."""
+        timeout_s = self._settings.rpc_snapshot_timeout_s
+        return await call(self._bus, subject, request, rpc.LayerReply, timeout_s=timeout_s)
+
     async def store_pack(self, pack: FilesUploaded, lane: Lane) -> None:
         """Hand a pack of file contents to ingest; return when it is stored."""
         try:

@@ -20,6 +20,7 @@ def limits_of(settings: GatewaySettings) -> Callable[[str], int]:
         "/ingest/snapshots": settings.snapshot_bytes_max,
         "/ingest/file": settings.edit_bytes_max,
         "/ingest/diff": settings.edit_bytes_max,
+        "/overlays": settings.edit_bytes_max,
         "/ingest/webhook": settings.webhook_bytes_max,
         "/ingest/scip": settings.scip_bytes_max,
         "/packs": settings.pack_bytes_max,

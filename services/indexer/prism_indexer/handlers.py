@@ -6,13 +6,14 @@ from functools import partial
 from typing import NamedTuple
 
 from prism_contracts import names
-from prism_contracts.base import Lane
+from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import (
     FileEmbedded,
     FileEvent,
     FileFailed,
     FileRemoved,
+    FilesDropped,
     FileSkipped,
     FilesSettled,
     Outcome,
@@ -83,6 +84,7 @@ class IndexerHandlers:
         self._bus.consume(names.FILE_REMOVED, FileRemoved, self.on_removed, workers=workers)
         self._bus.consume(names.FILE_SKIPPED, FileSkipped, self.on_skipped, workers=workers)
         self._bus.consume(names.FILE_FAILED, FileFailed, self.on_failed, workers=workers)
+        self._bus.consume(names.FILES_DROPPED, FilesDropped, self.on_dropped, workers=1)
 
     async def on_embedded(self, event: FileEmbedded) -> None:
         """Write a file and its chunks."""
@@ -114,6 +116,10 @@ class IndexerHandlers:
         outcome = Outcome.FAILED if newest else Outcome.SUPERSEDED
         await self._settle(event, outcome, code=event.code, detail=event.detail)
 
+    async def on_dropped(self, event: FilesDropped) -> None:
+        """Take variants away that no layer has."""
+        await self._writer.drop(event.tenant, event.files, below=event.below)
+
     async def _submit(self, event: FileEvent, point: FilePoint) -> bool:
         return await self._batchers[event.lane].submit(Work(event, point))
 
@@ -138,9 +144,11 @@ class IndexerHandlers:
         return [results[position] for position in range(len(batch))]
 
     def _is_outlived(self, event: FileEvent) -> bool:
-        """Whether a newer import of the repository has begun: it planned by what the index held then, and where it
-        changes nothing an event that comes late would stand.
+        """Whether a newer import of the base has begun: it planned by what the index held then, and where it changes nothing
+        an event that comes late would stand. A variant is the same whenever it comes.
         """
+        if event.layer != BASE_LAYER:
+            return False
         key = repository_key(event.tenant, event.repo)
         repository = self.repositories.get(key) if self.repositories else None
         return repository is not None and event.version < repository.next_version - 1

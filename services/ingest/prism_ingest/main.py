@@ -5,27 +5,41 @@ import asyncio
 from prometheus_client import REGISTRY
 
 from prism_contracts import names
-from prism_contracts.events import CloneRequested, FilesSettled, FilesUploaded, PushReceived
+from prism_contracts.events import CloneRequested, FilesSettled, FilesUploaded, PushReceived, RepoIndexed
+from prism_contracts.records import Layer
 from prism_contracts.rpc import (
     CloneRequest,
+    CloseOverlayRequest,
+    CommitFileRequest,
+    CommitFilesRequest,
+    CreateLayerRequest,
+    DeleteLayerRequest,
     EditRequest,
     JobRequest,
     JobsRequest,
+    OpenOverlayRequest,
     OpenSnapshotRequest,
     StoreScipRequest,
 )
 from prism_ingest.adapters.ledger import Ledger
-from prism_ingest.adapters.metrics import PollMetrics, PushMetrics
+from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
 from prism_ingest.adapters.mirrors import Mirrors
 from prism_ingest.adapters.scip import ScipMetrics, ScipStore
 from prism_ingest.adapters.snapshots import SnapshotStore
+from prism_ingest.adapters.variants import Variants
 from prism_ingest.handlers.clones import CloneHandlers
+from prism_ingest.handlers.commits import CommitHandlers
 from prism_ingest.handlers.edits import EditHandlers
 from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.handlers.keeping import Layers
+from prism_ingest.handlers.layers import LayerHandlers
+from prism_ingest.handlers.overlays import OverlayHandlers
 from prism_ingest.handlers.planning import Planner
 from prism_ingest.handlers.poll import Poller
+from prism_ingest.handlers.rebase import RebaseHandlers
 from prism_ingest.handlers.scip import ScipHandlers
 from prism_ingest.handlers.snapshots import SnapshotHandlers
+from prism_ingest.handlers.sweep import Sweeper
 from prism_ingest.settings import IngestSettings
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
@@ -44,6 +58,8 @@ ASK_DEADLINE_S = 10.0
 SETTLED_WORKERS = 16
 CLONES_AT_ONCE = 2
 PUSHES_AT_ONCE = 4
+# Two of one repository would do the same work twice.
+REBASES_AT_ONCE = 1
 
 
 def register(
@@ -75,38 +91,88 @@ def register_scip(bus: Bus, scip: ScipHandlers) -> None:
     rpc.serve(bus, names.RPC_STORE_SCIP, StoreScipRequest, scip.store, deadline_s=SCIP_DEADLINE_S)
 
 
+def register_layers(
+    bus: Bus,
+    layers: LayerHandlers,
+    overlays: OverlayHandlers,
+    rebases: RebaseHandlers,
+    commits: CommitHandlers,
+) -> None:
+    """Subscribe to what moves layers, and answer those who make some or read at a commit."""
+    bus.consume(names.REPO_INDEXED, RepoIndexed, rebases.on_indexed, workers=REBASES_AT_ONCE)
+    rpc.serve(bus, names.RPC_CREATE_LAYER, CreateLayerRequest, layers.create, deadline_s=CLONE_DEADLINE_S)
+    rpc.serve(bus, names.RPC_DELETE_LAYER, DeleteLayerRequest, layers.delete, deadline_s=ASK_DEADLINE_S)
+    rpc.serve(bus, names.RPC_OPEN_OVERLAY, OpenOverlayRequest, overlays.open, deadline_s=EDIT_DEADLINE_S)
+    rpc.serve(bus, names.RPC_CLOSE_OVERLAY, CloseOverlayRequest, overlays.close, deadline_s=ASK_DEADLINE_S)
+    rpc.serve(bus, names.RPC_COMMIT_FILE, CommitFileRequest, commits.file, deadline_s=ASK_DEADLINE_S)
+    rpc.serve(bus, names.RPC_COMMIT_FILES, CommitFilesRequest, commits.files, deadline_s=ASK_DEADLINE_S)
+
+
 async def serve() -> None:
     """Build everything, then run until told to stop."""
     settings = IngestSettings()
     service = Service(SERVICE, settings)
     bus, vault = service.bus, Vault(VaultSettings())
     mirrors = Mirrors(settings, vault)
-    polling: list[asyncio.Task[None]] = []
+    rounds: list[asyncio.Task[None]] = []
 
     async def start() -> None:
         await bus.connect()
-        ledger = await Ledger.open(bus.js, settings.nats_replicas)
-        store = await SnapshotStore.open(bus.js, settings.nats_replicas)
-        histories = await HistoryStore.open(bus.js, settings.nats_replicas)
-        await vault.open(bus.js, replicas=settings.nats_replicas)
+        replicas = settings.nats_replicas
+        ledger = await Ledger.open(bus.js, replicas)
+        store = await SnapshotStore.open(bus.js, replicas)
+        histories = await HistoryStore.open(bus.js, replicas)
+        variants = await Variants.open(bus, replicas)
+        await vault.open(bus.js, replicas=replicas)
         jobs = JobHandlers(bus, ledger, store, PushMetrics(REGISTRY))
-        planner = Planner(bus, ledger, snapshots=store, histories=histories, jobs=jobs, settings=settings)
-        snapshots = SnapshotHandlers(bus, ledger, store, planner, settings)
-        clones = CloneHandlers(bus, ledger, mirrors, planner=planner, jobs=jobs, settings=settings)
+        layers = Layers(ledger, await bus.follow(names.KV_LAYERS, Layer), jobs, settings)
+        planner = Planner(
+            bus,
+            ledger,
+            snapshots=store,
+            variants=variants,
+            histories=histories,
+            jobs=jobs,
+            settings=settings,
+        )
+        snapshots = SnapshotHandlers(bus, ledger, store, planner=planner, layers=layers, settings=settings)
+        clones = CloneHandlers(
+            bus, ledger, mirrors, planner=planner, layers=layers, jobs=jobs, settings=settings
+        )
         edits = EditHandlers(bus, ledger, planner, settings)
         register(bus, snapshots, clones, edits, jobs, workers=settings.ingest_workers)
-        scip = await ScipStore.open(bus, settings.nats_replicas)
+        register_layers(
+            bus,
+            LayerHandlers(ledger, mirrors, clones, layers),
+            OverlayHandlers(bus, ledger, layers, planner, settings),
+            RebaseHandlers(
+                bus,
+                ledger,
+                mirrors,
+                variants=variants,
+                layers=layers,
+                planner=planner,
+                clones=clones,
+                settings=settings,
+            ),
+            CommitHandlers(ledger, mirrors, settings),
+        )
+        scip = await ScipStore.open(bus, replicas)
         register_scip(bus, ScipHandlers(bus, ledger, scip, ScipMetrics(REGISTRY), settings))
         await bus.start()
         if settings.poll_interval_s:
-            lease = await Lease.open(bus.js, "poll", replicas=settings.nats_replicas)
-            poller = Poller(bus, ledger, mirrors, lease, PollMetrics(REGISTRY))
-            polling.append(asyncio.create_task(poller.run(settings.poll_interval_s)))
+            lease = await Lease.open(bus.js, "poll", replicas=replicas)
+            poller = Poller(bus, ledger, mirrors, layers=layers, lease=lease, metrics=PollMetrics(REGISTRY))
+            rounds.append(asyncio.create_task(poller.run(settings.poll_interval_s)))
+        if settings.sweep_interval_s:
+            lease = await Lease.open(bus.js, "sweep", replicas=replicas)
+            sweeper = Sweeper(ledger, layers, variants, lease, LayerMetrics(REGISTRY))
+            rounds.append(asyncio.create_task(sweeper.run(settings.sweep_interval_s)))
 
     async def close() -> None:
-        for task in polling:
+        for task in rounds:
             task.cancel()
-        await asyncio.gather(*polling, return_exceptions=True)
+        await asyncio.gather(*rounds, return_exceptions=True)
         mirrors.close()
 
     await service.run(start, close=close)

@@ -25,6 +25,21 @@ class IngestSettings(ServiceSettings):
     poll_interval_s: int = Field(
         300, ge=0, description="Between two looks at a repository's git server, in seconds; 0: never."
     )
+    layers_by_push: bool = Field(
+        default=True, description="A push to a branch, or a pull request, that has no layer yet makes one."
+    )
+    layer_days: int = Field(
+        30, ge=1, description="A layer that nobody has pushed to or asked for goes after so many days."
+    )
+    overlays_max: int = Field(500, ge=1, description="Overlays that a tenant may have open at once.")
+    overlay_bytes_max: int = Field(
+        16 * 1024**2, ge=1, description="Largest overlay: contents of its files together, in bytes."
+    )
+    sweep_interval_s: int = Field(
+        600,
+        ge=0,
+        description="Between two looks for expired layers and for content that no layer has any more, in seconds; 0: never.",
+    )
     file_bytes_max: int = Field(1024**2, ge=1, description="Larger files are skipped, in bytes.")
     scip_unpacked_bytes_max: int = Field(
         2 * 1024**3, ge=1, description="Largest SCIP index when unpacked, in bytes."

@@ -6,7 +6,7 @@ from starlette.requests import HTTPConnection
 from prism_contracts.errors import PrismError
 from prism_gateway.mcp.arguments import Arguments, BudgetedArguments, ScopedArguments
 from prism_gateway.mcp.schema import input_schema
-from prism_gateway.mcp.tool import Toolset
+from prism_gateway.mcp.tool import Effect, Toolset
 from prism_gateway.mcp.toolsets import DEFAULT, TOOLS, tools_of, toolsets_of
 
 
@@ -46,7 +46,8 @@ def test_an_unknown_name_is_an_error_with_the_names() -> None:
 def test_every_scoped_tool_takes_a_repository_and_a_budget() -> None:
     for tool in TOOLS:
         assert issubclass(tool.arguments, Arguments)
-        if issubclass(tool.arguments, ScopedArguments) and tool.name != "index_status":
+        is_read = tool.effect is Effect.READS and tool.name != "index_status"
+        if issubclass(tool.arguments, ScopedArguments) and is_read:
             assert issubclass(tool.arguments, BudgetedArguments), tool.name
 
 

@@ -50,6 +50,7 @@ GITLAB_PUSH = {
     },
     "commits": [], "total_commits_count": 1,
 }  # fmt: skip
+PULL = {"number": 12, "pull_request": {"head": {"sha": COMMIT, "ref": "topic"}}}
 REMOTE = Remote(
     "acme/app",
     (
@@ -105,6 +106,36 @@ def test_a_push_of_gitlab():
     assert (hook.delivery, again.delivery) == (GITLAB["x-gitlab-event-uuid"], "same")
 
 
+@pytest.mark.parametrize(
+    ("headers", "action", "commit"),
+    [
+        (GITHUB, "opened", COMMIT),
+        (GITHUB, "reopened", COMMIT),
+        (GITHUB, "synchronize", COMMIT),
+        (GITHUB, "closed", ""),
+        (GITEA | {"x-gitea-event": "pull_request"}, "synchronized", COMMIT),
+        (GITEA | {"x-gitea-event": "pull_request"}, "closed", ""),
+    ],
+)
+def test_a_pull_request_is_a_ref_of_its_own(headers, action, commit):
+    event = headers | {"x-github-event": "pull_request"}
+    hook = read(event, GITHUB_PUSH | PULL | {"action": action})
+    assert (hook.event, hook.push) == (Event.PULL_REQUEST, Push("refs/pull/12/head", commit, "pull/12"))
+
+
+@pytest.mark.parametrize(
+    ("action", "commit"),
+    [("open", COMMIT), ("reopen", COMMIT), ("update", COMMIT), ("close", ""), ("merge", "")],
+)
+def test_a_merge_request_of_gitlab(action, commit):
+    attributes = {"iid": 12, "action": action, "last_commit": {"id": COMMIT}}
+    said = {"object_kind": "merge_request", "object_attributes": attributes}
+    hook = read(GITLAB, GITLAB_PUSH | said)
+    assert (hook.event, hook.push) == (
+        Event.PULL_REQUEST, Push("refs/merge-requests/12/head", commit, "pull/12"),
+    )  # fmt: skip
+
+
 def test_hooks_of_a_whole_gitlab():
     system = {key: value for key, value in GITLAB_PUSH.items() if key != "object_kind"}
     assert read(GITLAB | {"x-gitlab-event": "System Hook"}, system).event is Event.PUSH
@@ -131,10 +162,14 @@ def test_a_delivery_without_a_name_is_called_by_what_it_says():
         ("push", {"ref": "refs/changes/1"}, "only branches are followed"),
         ("push", {"after": GONE, "deleted": True}, "the branch was deleted; what is indexed stays"),
         ("ping", {}, "the webhook works"),
-        ("create", {"ref": "topic", "ref_type": "branch"}, "Prism acts on pushes only"),
-        ("delete", {"ref": "topic", "ref_type": "branch"}, "Prism acts on pushes only"),
-        ("pull_request", {"action": "opened", "number": 1}, "Prism acts on pushes only"),
-        ("repository", {"action": "renamed"}, "Prism acts on pushes only"),
+        ("push", {"ref": "refs/heads/topic", "after": GONE, "deleted": True}, ""),
+        ("create", {"ref": "topic", "ref_type": "branch"}, "Prism acts on pushes and pull requests only"),
+        ("delete", {"ref": "topic", "ref_type": "branch"}, ""),
+        ("delete", {"ref": "main", "ref_type": "branch"}, "the branch was deleted; what is indexed stays"),
+        ("delete", {"ref": "v1", "ref_type": "tag"}, "tags are not followed"),
+        ("pull_request", PULL | {"action": "opened"}, ""),
+        ("pull_request", PULL | {"action": "labeled"}, "Prism acts on pushes and pull requests only"),
+        ("repository", {"action": "renamed"}, "Prism acts on pushes and pull requests only"),
     ],
 )
 def test_why_nothing_is_done(event, changes, reason):

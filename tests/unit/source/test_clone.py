@@ -8,7 +8,7 @@ import pytest
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source import clone as clone_module
-from prism_source.clone import CloneRules, check_url, mirror, remote_head
+from prism_source.clone import CloneRules, check_url, mirror, remote_refs
 from prism_source.gittree import snapshot_git
 
 RULES = CloneRules(schemes=frozenset({"file"}))
@@ -216,10 +216,28 @@ def test_the_head_of_a_remote_is_told_without_fetching(repo, url):
     repo.git("tag", "--annotate", "v1", "--message", "one")
     repo.git("branch", "topic")
     second = repo.commit(**{"a.py": "2\n"})
-    assert remote_head(url, RULES) == second
-    assert remote_head(url, RULES, ref="topic") == remote_head(url, RULES, ref="v1") == first
+    repo.git("update-ref", "refs/pull/7/head", first)
+    refs = remote_refs(url, RULES, beside=["refs/pull/7/head", "refs/pull/8/head"])
+    assert refs.resolve("") == second
+    assert refs.resolve("topic") == refs.resolve("v1") == refs.commit("refs/pull/7/head") == first
+    assert (refs.commit("refs/pull/8/head"), refs.resolve("f" * 40)) == ("", "f" * 40)
     with pytest.raises(PrismError) as caught:
-        remote_head(url, RULES, ref="nowhere")
+        refs.resolve("nowhere")
+    assert caught.value.code is ErrorCode.REF_NOT_FOUND
+
+
+def test_a_ref_that_is_no_branch_is_fetched_by_its_full_name(repo, url, tmp_path):
+    first = repo.commit(**{"a.py": "1\n"})
+    repo.git("update-ref", "refs/pull/7/head", first)
+    repo.commit(**{"a.py": "2\n"})
+    mirrored = mirror(url, tmp_path / "mirror", RULES, ref="refs/pull/7/head")
+    assert (mirrored.commit, mirrored.ref) == (first, "refs/pull/7/head")
+
+
+def test_a_commit_that_went_with_a_forced_push_is_told(repo, url, tmp_path):
+    repo.commit(**{"a.py": "1\n"})
+    with pytest.raises(PrismError) as caught:
+        mirror(url, tmp_path / "mirror", RULES, ref="f" * 40)
     assert caught.value.code is ErrorCode.REF_NOT_FOUND
 
 

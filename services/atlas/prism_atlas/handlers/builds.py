@@ -43,7 +43,9 @@ class BuildHandlers:
         self._wanted: dict[str, asyncio.Task[None]] = {}
 
     async def on_indexed(self, event: RepoIndexed) -> None:
-        """Build what an import brought, unless a later import has ended since: that one is heard of as well."""
+        """Build what an import of the base brought, unless a later one has ended since: that one is heard of as well."""
+        if event.layer != BASE_LAYER:
+            return
         repository = self._repositories.get(repository_key(event.tenant, event.repo))
         if repository is not None:
             state = _State(event.layer, event.version, event.commit)

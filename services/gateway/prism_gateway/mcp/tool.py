@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Any, Generic, TypeVar
 
 from mcp.types import Tool as Definition
@@ -10,7 +10,6 @@ from mcp.types import ToolAnnotations
 
 from prism_contracts.base import Message
 from prism_contracts.records import Token
-from prism_contracts.rpc import ScopedRequest
 from prism_gateway.backend import Backend
 from prism_gateway.mcp.arguments import Arguments, ScopedArguments
 from prism_gateway.mcp.schema import Schema, input_schema
@@ -18,7 +17,7 @@ from prism_gateway.mcp.schema import Schema, input_schema
 Json = dict[str, Any]
 
 ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
-RequestT = TypeVar("RequestT", bound=ScopedRequest)
+RequestT = TypeVar("RequestT", bound=Message)
 ReplyT = TypeVar("ReplyT", bound=Message)
 
 
@@ -55,11 +54,19 @@ class Answer:
     meta: Json | None = None
 
 
-READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
-# Fetches from the network into the index. What was indexed is replaced by what is newer; nothing is destroyed.
-FETCHES = ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True
-)
+class Effect(Enum):
+    """What a tool does to the index, in the words of MCP. What was indexed is replaced by what is newer; that destroys nothing."""
+
+    READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
+    # From the network.
+    FETCHES = ToolAnnotations(
+        read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True
+    )
+    # What the caller sends.
+    TAKES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
+    FORGETS = ToolAnnotations(
+        read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
+    )
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ class Tool(Generic[ArgumentsT]):
     arguments: type[ArgumentsT]
     output: Schema
     run: Callable[[Call, ArgumentsT], Awaitable[Answer]]
-    writes: bool = False
+    effect: Effect = Effect.READS
 
     def definition(self) -> Definition:
         """The tool as `tools/list` shows it."""
@@ -81,7 +88,7 @@ class Tool(Generic[ArgumentsT]):
             description=self.description,
             input_schema=input_schema(self.arguments),
             output_schema=self.output,
-            annotations=FETCHES if self.writes else READS,
+            annotations=self.effect.value,
         )
 
 

@@ -8,9 +8,14 @@ from pydantic.json_schema import SkipJsonSchema
 
 from prism_contracts.rpc import (
     EDIT_FILES_MAX,
+    OVERLAY_TTL_DEFAULT_S,
+    OVERLAY_TTL_MAX_S,
+    OVERLAY_TTL_MIN_S,
+    REF_CHARS_MAX,
     EditRequest,
     FileEdit,
     GrepRequest,
+    OpenOverlayRequest,
     OpenSnapshotRequest,
     SearchRequest,
 )
@@ -59,6 +64,14 @@ class RepositoryBody(BaseModel):
     url: str = Field(min_length=1, max_length=URL_CHARS_MAX)
     name: str = Field("", max_length=NAME_CHARS_MAX)
     ref: str = Field("", max_length=NAME_CHARS_MAX)
+
+
+class LayerBody(BaseModel):
+    """A ref to make a layer of: a branch, a tag, a commit or `pull/N`."""
+
+    model_config = STRICT
+    repo: str = Field("", max_length=NAME_CHARS_MAX)
+    ref: str = Field(min_length=1, max_length=REF_CHARS_MAX)
 
 
 class SecretsBody(BaseModel):
@@ -153,4 +166,47 @@ class DiffBody(BaseModel):
             commit=self.commit,
             files=tuple(file.edit for file in self.files),
             diff=self.diff,
+        )
+
+
+class OverlayFileBody(BaseModel):
+    """A file of an overlay: its text, or its bytes in base64; gone if it has neither."""
+
+    model_config = STRICT
+    path: str
+    content: str | None = None
+    content_base64: Annotated[bytes | None, BeforeValidator(_decoded, json_schema_input_type=str | None)] = (
+        None
+    )
+
+    @property
+    def edit(self) -> FileEdit:
+        """What ingest is asked."""
+        content = self.content.encode() if self.content is not None else self.content_base64
+        return FileEdit(path=self.path, content=content)
+
+
+class OverlayBody(BaseModel):
+    """All edits of an overlay: files, or a unified diff against what is served at `base_ref`, or both."""
+
+    model_config = STRICT
+    repo: str = Field("", max_length=NAME_CHARS_MAX)
+    base_ref: str = Field("", max_length=REF_CHARS_MAX, description="what it lies on; empty for the base")
+    base_commit: str = Field("", max_length=NAME_CHARS_MAX, description="that must be served there")
+    handle: str = Field("", max_length=REF_CHARS_MAX, description="of an overlay whose edits these replace")
+    files: Annotated[tuple[OverlayFileBody, ...], Field(max_length=EDIT_FILES_MAX)] = ()
+    diff: str = ""
+    ttl_s: int = Field(OVERLAY_TTL_DEFAULT_S, ge=OVERLAY_TTL_MIN_S, le=OVERLAY_TTL_MAX_S)
+
+    def request(self, tenant: str, repo: str) -> OpenOverlayRequest:
+        """What ingest is asked."""
+        return OpenOverlayRequest(
+            tenant=tenant,
+            repo=repo,
+            base_ref=self.base_ref,
+            base_commit=self.base_commit,
+            handle=self.handle,
+            files=tuple(file.edit for file in self.files),
+            diff=self.diff,
+            ttl_s=self.ttl_s,
         )

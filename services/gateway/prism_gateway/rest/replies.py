@@ -1,12 +1,14 @@
 """The bodies of REST answers that are not replies of the contract as they stand."""
 
-from typing import Any
+from datetime import datetime
+from typing import Any, Self
 
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from prism_contracts.errors import ErrorBody
 from prism_contracts.records import Job, Repository
+from prism_contracts.rpc import LayerReply
 from prism_gateway.webhooks.payloads import Event
 from prism_gateway.webhooks.receiver import Outcome
 
@@ -59,6 +61,26 @@ class SecretsKept(BaseModel):
 
     webhook_secret: bool
     git_password: bool
+
+
+class Overlay(BaseModel):
+    """An overlay. It is searchable when its job has ended."""
+
+    handle: str
+    expires_at: datetime | None
+    files_changed: int  # of what is searchable now
+    job: Job | None
+
+    @classmethod
+    def of(cls, found: LayerReply) -> Self:
+        """From what ingest says."""
+        layer = found.layer
+        return cls(
+            handle=layer.ref,
+            expires_at=layer.expires_at,
+            files_changed=layer.files_changed,
+            job=found.job,
+        )
 
 
 # How far a job is stands in its counts; the bits behind them are the business of ingest.

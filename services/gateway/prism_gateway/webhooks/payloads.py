@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Annotated, NamedTuple
 from urllib.parse import parse_qs
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from prism_contracts.errors import ErrorCode, PrismError
 
@@ -28,6 +28,7 @@ TAGS = "refs/tags/"
 
 Name = Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)]
 Url = Annotated[str, StringConstraints(max_length=URL_CHARS_MAX)]
+Number = Annotated[int, Field(ge=1, lt=10**12)]
 Commit = Annotated[str, StringConstraints(pattern=r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")]
 
 
@@ -62,7 +63,8 @@ class Push(NamedTuple):
     """A ref that has moved: to a commit, or away."""
 
     ref: str
-    commit: str  # empty if the ref was deleted
+    commit: str  # empty if the ref was deleted, or the pull request closed
+    pull_request: str = ""  # what people call it, `pull/12`; empty for other refs
 
 
 class Hook(NamedTuple):
@@ -87,6 +89,10 @@ _DELIVERY_HEADERS = {
     Provider.GITLAB: ("idempotency-key", "x-gitlab-event-uuid"),
     Provider.GITHUB: ("x-github-delivery",),
 }
+# The head of a pull request stays where it is when it is closed; the layer of it goes.
+_OPEN, _CLOSED = frozenset({"opened", "reopened", "synchronize", "synchronized"}), frozenset({"closed"})
+_GITLAB_OPEN, _GITLAB_CLOSED = frozenset({"open", "reopen", "update"}), frozenset({"close", "merge"})
+_REF_FOLDERS = {"branch": BRANCHES, "tag": TAGS}
 _GITLAB_EVENTS = {"push": Event.PUSH, "tag_push": Event.PUSH, "merge_request": Event.PULL_REQUEST}
 
 
@@ -142,6 +148,39 @@ class _GitHubPush(_Moved):
     repository: _GitHubRepository
 
 
+class _GitHubDelete(_Payload):
+    ref: Name
+    ref_type: Name
+
+    @property
+    def push(self) -> Push | None:
+        folder = _REF_FOLDERS.get(self.ref_type)
+        return Push(folder + self.ref, "") if folder else None
+
+
+class _GitHubHead(_Payload):
+    sha: Commit
+
+
+class _GitHubPull(_Payload):
+    head: _GitHubHead
+
+
+class _GitHubPullRequest(_Payload):
+    """Gitea's is the same."""
+
+    action: Name
+    number: Number
+    pull_request: _GitHubPull
+
+    @property
+    def push(self) -> Push | None:
+        ref, name = f"refs/pull/{self.number}/head", f"pull/{self.number}"
+        if self.action in _OPEN:
+            return Push(ref, self.pull_request.head.sha, name)
+        return Push(ref, "", name) if self.action in _CLOSED else None
+
+
 class _GitLabProject(_Payload):
     path_with_namespace: Name
     git_http_url: Url = ""
@@ -163,6 +202,29 @@ class _GitLabAny(_Payload):
 
 class _GitLabPush(_Moved):
     project: _GitLabProject
+
+
+class _GitLabCommit(_Payload):
+    id: Commit
+
+
+class _GitLabAttributes(_Payload):
+    iid: Number
+    action: Name = ""
+    last_commit: _GitLabCommit
+
+
+class _GitLabMergeRequest(_Payload):
+    project: _GitLabProject
+    object_attributes: _GitLabAttributes
+
+    @property
+    def push(self) -> Push | None:
+        said = self.object_attributes
+        ref, name = f"refs/merge-requests/{said.iid}/head", f"pull/{said.iid}"
+        if said.action in _GITLAB_OPEN:
+            return Push(ref, said.last_commit.id, name)
+        return Push(ref, "", name) if said.action in _GITLAB_CLOSED else None
 
 
 def _sender(headers: Mapping[str, str]) -> tuple[Provider, str]:
@@ -204,7 +266,12 @@ def _github(provider: Provider, header: str, document: bytes, delivery: str) -> 
         pushed = _GitHubPush.model_validate_json(document)
         return Hook(provider, event, delivery, pushed.repository.remote, pushed.push)
     repository = _GitHubAny.model_validate_json(document).repository
-    return Hook(provider, event, delivery, repository.remote if repository else Remote())
+    remote = repository.remote if repository else Remote()
+    if event is Event.DELETE:
+        return Hook(provider, event, delivery, remote, _GitHubDelete.model_validate_json(document).push)
+    if event is Event.PULL_REQUEST:
+        return Hook(provider, event, delivery, remote, _GitHubPullRequest.model_validate_json(document).push)
+    return Hook(provider, event, delivery, remote)
 
 
 def _gitlab(document: bytes, delivery: str) -> Hook:
@@ -213,6 +280,9 @@ def _gitlab(document: bytes, delivery: str) -> Hook:
     if event is Event.PUSH:
         pushed = _GitLabPush.model_validate_json(document)
         return Hook(Provider.GITLAB, event, delivery, pushed.project.remote, pushed.push)
+    if event is Event.PULL_REQUEST:
+        request = _GitLabMergeRequest.model_validate_json(document)
+        return Hook(Provider.GITLAB, event, delivery, request.project.remote, request.push)
     return Hook(Provider.GITLAB, event, delivery, said.project.remote if said.project else Remote())
 
 

@@ -19,7 +19,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import PushReceived
 from prism_contracts.records import Delivery, Repository
 from prism_gateway.settings import GatewaySettings
-from prism_gateway.webhooks.payloads import BRANCHES, TAGS, Event, Hook, Remote, read_hook
+from prism_gateway.webhooks.payloads import BRANCHES, TAGS, Event, Hook, Push, Remote, read_hook
 from prism_gateway.webhooks.signatures import is_signed
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
@@ -151,7 +151,10 @@ class Receiver:
         event = PushReceived(
             tenant=repository.tenant,
             repo=repository.repo,
-            branch=hook.push.ref.removeprefix(BRANCHES),
+            branch="" if hook.push.pull_request else hook.push.ref.removeprefix(BRANCHES),
+            pull_request=hook.push.pull_request,
+            ref=hook.push.ref if hook.push.pull_request else "",
+            is_deleted=not hook.push.commit,
             default_branch=hook.remote.default_branch,
             commit=hook.push.commit,
             delivery=f"{key}:{times}",
@@ -194,12 +197,17 @@ def why_nothing(hook: Hook) -> str:
     if hook.event is Event.PING:
         return "the webhook works"
     if hook.push is None:
-        return "Prism acts on pushes only"
-    if hook.push.ref.startswith(TAGS):
+        return "Prism acts on pushes and pull requests only"
+    return "" if hook.push.pull_request else _why_not_followed(hook.push, hook.remote.default_branch)
+
+
+def _why_not_followed(push: Push, default_branch: str) -> str:
+    if push.ref.startswith(TAGS):
         return "tags are not followed"
-    if not hook.push.ref.startswith(BRANCHES):
+    if not push.ref.startswith(BRANCHES):
         return "only branches are followed"
-    return "" if hook.push.commit else "the branch was deleted; what is indexed stays"
+    is_default = push.ref == BRANCHES + default_branch
+    return "the branch was deleted; what is indexed stays" if is_default and not push.commit else ""
 
 
 def why_none(repositories: Sequence[Repository]) -> str:

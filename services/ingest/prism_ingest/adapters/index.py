@@ -1,8 +1,11 @@
 """What the index holds of a layer, asked of the search service: the file points are the only manifest."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from prism_contracts import names
+from prism_contracts.base import file_id
+from prism_contracts.code import FileStatus
 from prism_contracts.rpc import (
     READ_LINES_MAX,
     ManifestEntry,
@@ -15,6 +18,8 @@ from prism_runtime import rpc
 from prism_runtime.bus import Bus
 
 PAGE_TIMEOUT_S = 20.0
+FILES_PER_PAGE = 2_000
+SETTLED = frozenset({FileStatus.INDEXED, FileStatus.SKIPPED})
 
 
 async def read_manifest(
@@ -30,6 +35,20 @@ async def read_manifest(
         cursor = page.next_cursor
         if not cursor:
             return entries
+
+
+async def read_variants(
+    bus: Bus, tenant: str, repo: str, variants: Iterable[tuple[str, str]]
+) -> dict[str, ManifestEntry]:
+    """Those of the variants, each a path and its layer, that are in the store and need nothing, by layer."""
+    layers = {file_id(tenant, repo, layer, path): layer for path, layer in variants}
+    ids = sorted(layers)
+    found: dict[str, ManifestEntry] = {}
+    for start in range(0, len(ids), FILES_PER_PAGE):
+        request = ManifestRequest(tenant=tenant, repo=repo, files=tuple(ids[start : start + FILES_PER_PAGE]))
+        page = await rpc.call(bus, names.RPC_MANIFEST, request, ManifestReply, timeout_s=PAGE_TIMEOUT_S)
+        found |= {layers[entry.file]: entry for entry in page.entries if entry.status in SETTLED}
+    return found
 
 
 class IndexedText(NamedTuple):

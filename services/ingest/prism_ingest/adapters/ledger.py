@@ -1,26 +1,35 @@
 """Repositories, jobs and component versions: ingest's records in JetStream."""
 
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from nats.js import JetStreamContext
 
 from prism_contracts import names
-from prism_contracts.base import repo_id
+from prism_contracts.base import BASE_LAYER, repo_id
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.records import (
     COMPONENT_CHUNKER,
     COMPONENT_FAST_MODEL,
     UPLOAD,
     Component,
+    Indexed,
     Job,
     JobState,
+    Layer,
     LayerState,
     Repository,
+    layer_key,
     repository_key,
 )
 from prism_ingest.core import fail_job, is_final
+from prism_ingest.core.layers import layer_version
 from prism_runtime.records import Records, open_bucket
+
+NAMES_SHOWN_MAX = 20
+
+Record = TypeVar("Record", bound=Indexed)
 
 
 class Origin(NamedTuple):
@@ -34,9 +43,14 @@ class Ledger:
     """What ingest writes down."""
 
     def __init__(
-        self, repositories: Records[Repository], jobs: Records[Job], components: Records[Component]
+        self,
+        repositories: Records[Repository],
+        layers: Records[Layer],
+        jobs: Records[Job],
+        components: Records[Component],
     ) -> None:
         self.repositories = repositories
+        self.layers = layers
         self.jobs = jobs
         self._components = components
 
@@ -44,9 +58,15 @@ class Ledger:
     async def open(cls, js: JetStreamContext, replicas: int) -> "Ledger":
         """The ledger, its buckets made if they are not there."""
         repositories = await open_bucket(js, names.KV_REPOSITORIES, replicas=replicas)
+        layers = await open_bucket(js, names.KV_LAYERS, replicas=replicas)
         jobs = await open_bucket(js, names.KV_JOBS, ttl_s=names.JOBS_MAX_AGE_S, replicas=replicas)
         components = await open_bucket(js, names.KV_COMPONENTS, replicas=replicas)
-        return cls(Records(repositories, Repository), Records(jobs, Job), Records(components, Component))
+        return cls(
+            Records(repositories, Repository),
+            Records(layers, Layer),
+            Records(jobs, Job),
+            Records(components, Component),
+        )
 
     async def versions(self) -> tuple[str, str]:
         """Version of the chunker and fingerprint of the fast model. Raises UNAVAILABLE until both have been said."""
@@ -60,69 +80,127 @@ class Ledger:
             )
         return chunker.version, model.version
 
-    async def begin(self, job: Job, origin: Origin, idle_s: float) -> Job:
-        """Give the job the repository's next version and make it the active one.
+    async def repository(self, tenant: str, name: str) -> Repository:
+        """A repository by its full name or its id. Raises REPO_NOT_FOUND, naming those that exist."""
+        for repo in (repo_id(name), name):
+            found = await self.repositories.get(repository_key(tenant, repo))
+            if found is not None:
+                return found
+        known = sorted(one.name for one in await self.repositories.all() if one.tenant == tenant)
+        raise PrismError(
+            ErrorCode.REPO_NOT_FOUND,
+            f"There is no repository {name}.",
+            "Index it first: `prism index PATH_OR_GIT_URL`.",
+            repositories=known[:NAMES_SHOWN_MAX],
+        )
 
-        Raises SNAPSHOT_CONFLICT while another job of the repository makes progress. A job that began already is
-        returned as it is.
+    async def begin(self, job: Job, origin: Origin, idle_s: float) -> Job:
+        """Give the job the next version of what it brings up to date, and make it the active one there.
+
+        A repository that is not known yet is made, a layer is not. Raises SNAPSHOT_CONFLICT while another job of the same
+        makes progress, REF_NOT_FOUND. A job that began already is returned as it is.
         """
         known = await self.jobs.get(job.job)
         if known is not None and known.version:
             return known
         retired = await self._retire_active(job, idle_s)
-        repository = await self.repositories.modify(
-            repository_key(job.tenant, job.repo), lambda found: _next_version(found, job, origin, retired)
-        )
-        begun = job.model_copy(update={"version": repository.next_version - 1})
-        await self.jobs.put(job.job, begun)
-        return begun
+        if job.layer == BASE_LAYER:
+            key = repository_key(job.tenant, job.repo)
+            begun = await self.repositories.modify(
+                key, lambda found: _begun_base(found, job, origin, retired)
+            )
+            version = begun.next_version - 1
+        else:
+            key = layer_key(job.tenant, job.repo, job.layer)
+            version = (
+                await self.layers.modify(key, lambda found: _begun_layer(found, job, retired))
+            ).next_version - 1
+        started = job.model_copy(update={"version": version})
+        await self.jobs.put(job.job, started)
+        return started
 
-    async def hear_of(self, tenant: str, repo: str, commit: str, at: datetime) -> None:
+    async def indexed(self, tenant: str, repo: str, layer: str) -> Indexed | None:
+        """The record of the base of a repository, or of another layer of it."""
+        if layer == BASE_LAYER:
+            return await self.repositories.get(repository_key(tenant, repo))
+        return await self.layers.get(layer_key(tenant, repo, layer))
+
+    async def hear_of(self, tenant: str, repo: str, layer: str, commit: str, at: datetime) -> None:
         """Note a commit that the remote is said to be at: what is served is behind it until a job brings it."""
-        await self.repositories.modify(
-            repository_key(tenant, repo), lambda found: _with_head(_known(found, repo), commit, at)
+        changes = {"head_commit": commit, "head_seen_at": at}
+        await self._change(
+            (tenant, repo, layer), lambda found: {} if found.head_commit == commit else changes
         )
 
     async def postpone(self, job: Job) -> bool:
         """Have the remote looked at again when the active job ends; False if there is none, so that the job may begin."""
-        repository = await self.repositories.modify(
-            repository_key(job.tenant, job.repo), lambda found: _postponed(_known(found, job.repo_name))
-        )
-        return bool(repository.active_job)
+        indexed = await self._change(_of(job), lambda found: {"is_pushed": bool(found.active_job)})
+        return indexed is not None and bool(indexed.active_job)
 
     async def forget_push(self, job: Job) -> None:
         """Note that what was pushed while the job ran is looked at."""
-        await self.repositories.modify(
-            repository_key(job.tenant, job.repo),
-            lambda found: _known(found, job.repo_name).model_copy(update={"is_pushed": False}),
-        )
+        await self._change(_of(job), lambda _: {"is_pushed": False})
 
     async def is_active(self, job: Job) -> bool:
-        """Whether the repository still waits for the end of the job."""
-        repository = await self.repositories.get(repository_key(job.tenant, job.repo))
-        return repository is not None and repository.active_job == job.job
+        """Whether the end of the job is still waited for."""
+        indexed = await self.indexed(*_of(job))
+        return indexed is not None and indexed.active_job == job.job
 
-    async def finish(self, job: Job) -> Repository:
-        """Let the repository serve what the job brought, and let the next job begin."""
-        return await self.repositories.modify(
-            repository_key(job.tenant, job.repo), lambda found: _finished(found, job)
+    async def finish(self, job: Job, changes: Mapping[str, object]) -> Indexed | None:
+        """Serve what the job brought, and let the next job begin; None if the layer is gone. `changes` are made with it."""
+        return await self._change(
+            _of(job), lambda found: _released(found, job) | _serving(found, job, changes)
         )
 
-    async def release(self, job: Job) -> Repository:
-        """Let the next job begin; what is served stays."""
-        return await self.repositories.modify(
-            repository_key(job.tenant, job.repo), lambda found: _released(found, job)
-        )
+    async def release(self, job: Job) -> Indexed | None:
+        """Let the next job begin; what is served stays. None if the layer is gone."""
+        return await self._change(_of(job), lambda found: _released(found, job))
+
+    async def switch(self, layer: Layer, version: int, changes: Mapping[str, object]) -> None:
+        """Let a layer serve other files without a job, unless it has changed since it was looked at, or a job works on it."""
+
+        def changed(found: Indexed) -> Mapping[str, object]:
+            if found != layer or found.served is None:
+                return {}
+            return {**changes, "served": found.served.model_copy(update={"version": version})}
+
+        await self._change((layer.tenant, layer.repo, layer.layer), changed)
+
+    async def _change(
+        self, place: tuple[str, str, str], change: Callable[[Indexed], Mapping[str, object]]
+    ) -> Indexed | None:
+        """Change the fields of a record. None if there is none: a layer may be deleted at any moment."""
+
+        def changed(found: Record | None) -> Record:
+            if found is None:
+                raise _GoneError
+            return found.model_copy(update=dict(change(found)))
+
+        tenant, repo, layer = place
+        try:
+            if layer == BASE_LAYER:
+                return await self.repositories.modify(repository_key(tenant, repo), changed)
+            return await self.layers.modify(layer_key(tenant, repo, layer), changed)
+        except _GoneError:
+            return None
 
     async def _retire_active(self, job: Job, idle_s: float) -> str:
         """Give the active job up if it makes no progress any more; its id. Raises SNAPSHOT_CONFLICT if it makes some."""
-        repository = await self.repositories.get(repository_key(job.tenant, job.repo))
-        if repository is None or repository.active_job in {"", job.job}:
+        indexed = await self.indexed(*_of(job))
+        if indexed is None or indexed.active_job in {"", job.job}:
             return ""
-        active = await self.jobs.get(repository.active_job)
+        active = await self.jobs.get(indexed.active_job)
         if active is not None and not is_final(active):
             await self.jobs.modify(active.job, lambda found: _given_up(found or active, job, idle_s))
-        return repository.active_job
+        return indexed.active_job
+
+
+class _GoneError(Exception):
+    """There is no such record."""
+
+
+def _of(job: Job) -> tuple[str, str, str]:
+    return job.tenant, job.repo, job.layer
 
 
 def _given_up(active: Job, job: Job, idle_s: float) -> Job:
@@ -138,7 +216,7 @@ def _given_up(active: Job, job: Job, idle_s: float) -> Job:
     return fail_job(active, error, now, JobState.ABANDONED)
 
 
-def _next_version(found: Repository | None, job: Job, origin: Origin, retired: str) -> Repository:
+def _begun_base(found: Repository | None, job: Job, origin: Origin, retired: str) -> Repository:
     now = datetime.now(UTC)
     repository = found or Repository(
         tenant=job.tenant,
@@ -147,20 +225,28 @@ def _next_version(found: Repository | None, job: Job, origin: Origin, retired: s
         source=origin.source,
         created_at=now,
     )
-    if repository.active_job not in {"", job.job, retired}:
-        raise _conflict(job, repository.active_job)  # it began since the last look
     # Of a git URL the remote says where it is, not who changes a file on top of it.
     heard = job.commit if origin.source == UPLOAD else ""
     return repository.model_copy(
-        update={
-            "next_version": repository.next_version + 1,
-            "active_job": job.job,
-            "source": origin.source,
-            "ref": origin.ref,
-            "head_commit": heard or repository.head_commit,
-            "head_seen_at": now if heard else repository.head_seen_at,
-        }
+        update=_begun(repository, job, retired, repository.next_version)
+        | {"source": origin.source, "ref": origin.ref}
+        | ({"head_commit": heard, "head_seen_at": now} if heard else {})
     )
+
+
+def _begun_layer(found: Layer | None, job: Job, retired: str) -> Layer:
+    if found is None:
+        raise PrismError(
+            ErrorCode.REF_NOT_FOUND, f"{job.repo_name} has no layer of {job.ref}.", "Make it again."
+        )
+    version = layer_version(found.next_version, datetime.now(UTC))
+    return found.model_copy(update=_begun(found, job, retired, version))
+
+
+def _begun(indexed: Indexed, job: Job, retired: str, version: int) -> dict[str, object]:
+    if indexed.active_job not in {"", job.job, retired}:
+        raise _conflict(job, indexed.active_job)  # it began since the last look
+    return {"next_version": version + 1, "active_job": job.job}
 
 
 def _conflict(job: Job, active: str) -> PrismError:
@@ -172,11 +258,13 @@ def _conflict(job: Job, active: str) -> PrismError:
     )
 
 
-def _finished(found: Repository | None, job: Job) -> Repository:
-    repository = _released(found, job)
-    served = repository.served
-    if served is not None and served.version >= job.version:
-        return repository
+def _released(indexed: Indexed, job: Job) -> dict[str, object]:
+    return {"active_job": ""} if indexed.active_job == job.job else {}
+
+
+def _serving(indexed: Indexed, job: Job, changes: Mapping[str, object]) -> dict[str, object]:
+    if indexed.served is not None and indexed.served.version >= job.version:
+        return {}
     state = LayerState(
         commit=job.commit,
         ref=job.ref,
@@ -186,27 +274,4 @@ def _finished(found: Repository | None, job: Job) -> Repository:
         indexed_at=job.finished_at or datetime.now(UTC),
         basis=job.basis if job.state is JobState.COMPLETE and not job.dirty else "",
     )
-    return repository.model_copy(update={"served": state})
-
-
-def _with_head(repository: Repository, commit: str, at: datetime) -> Repository:
-    if repository.head_commit == commit:
-        return repository
-    return repository.model_copy(update={"head_commit": commit, "head_seen_at": at})
-
-
-def _postponed(repository: Repository) -> Repository:
-    return repository.model_copy(update={"is_pushed": bool(repository.active_job)})
-
-
-def _released(found: Repository | None, job: Job) -> Repository:
-    repository = _known(found, job.repo_name)
-    return (
-        repository.model_copy(update={"active_job": ""}) if repository.active_job == job.job else repository
-    )
-
-
-def _known(found: Repository | None, name: str) -> Repository:
-    if found is None:
-        raise PrismError(ErrorCode.REPO_NOT_FOUND, f"{name} is gone.")
-    return found
+    return {**changes, "served": state}

@@ -1,10 +1,12 @@
 """What ingest tells Prometheus."""
 
-from collections.abc import Iterable
+from collections import Counter as Count
+from collections.abc import Iterable, Sized
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from prism_contracts.base import Lane
+from prism_contracts.records import Layer, LayerKind
 
 PUSH_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900)
 
@@ -42,3 +44,41 @@ class PollMetrics:
     def count(self, outcome: str) -> None:
         """One look."""
         self._looks.labels(outcome).inc()
+
+
+class LayerMetrics:
+    """How many layers there are, what they have, and what was let go."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._layers = Gauge(
+            "prism_layers",
+            "Layers by kind (branch, pull_request, overlay), as the last sweep found them.",
+            ["kind"],
+            registry=registry,
+        )
+        self._changed = Gauge(
+            "prism_layer_files",
+            "Files that layers have otherwise than their base; one that several layers have counts in each.",
+            registry=registry,
+        )
+        self._variants = Gauge(
+            "prism_variants", "Contents of files that layers have; one counts once.", registry=registry
+        )
+        self._swept = Counter(
+            "prism_variants_swept",
+            "Contents that no layer had any more and that were dropped.",
+            registry=registry,
+        )
+
+    def show(self, layers: Iterable[Layer], variants: Iterable[Sized]) -> None:
+        """What a sweep has found."""
+        known = list(layers)
+        by_kind = Count(layer.kind for layer in known)
+        for kind in LayerKind:
+            self._layers.labels(kind.value).set(by_kind[kind])
+        self._changed.set(sum(layer.files_changed for layer in known))
+        self._variants.set(sum(map(len, variants)))
+
+    def count_swept(self, variants: int) -> None:
+        """What a sweep has dropped."""
+        self._swept.inc(variants)

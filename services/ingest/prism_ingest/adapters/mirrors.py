@@ -10,7 +10,7 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -20,9 +20,9 @@ from weakref import WeakValueDictionary
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_ingest.settings import IngestSettings
 from prism_runtime.vault import Vault
-from prism_source.clone import CloneRules, Mirror, mirror, remote_head
+from prism_source.clone import CloneRules, Mirror, RemoteRefs, merge_packs, mirror, remote_refs
 
-# Each fetch leaves a pack, and git looks a blob up in each: past so many a fresh clone costs less.
+# Each fetch leaves a pack, and git looks a blob up in each: past so many they are merged.
 PACKS_MAX = 64
 # What may be wrong with the mirror rather than with the remote.
 SUSPICIOUS = frozenset({ErrorCode.CLONE_FAILED, ErrorCode.SOURCE_UNREADABLE, ErrorCode.SOURCE_NOT_FOUND})
@@ -60,12 +60,31 @@ class Mirrors:
         """What may be cloned."""
         return self._rules
 
-    async def head(self, remote: Remote) -> str:
-        """The commit that the ref is at now. Raises PrismError as prism_source.clone.mirror."""
+    async def refs(self, remote: Remote, beside: Iterable[str] = ()) -> RemoteRefs:
+        """The branches and tags as they are at the remote now, and those of the full names `beside` that it has.
+
+        Raises PrismError as prism_source.clone.mirror.
+        """
         credentials = await self._credentials(remote)
         return await asyncio.to_thread(
-            remote_head, remote.url, self._rules, ref=remote.ref, credentials=credentials
+            remote_refs, remote.url, self._rules, beside=beside, credentials=credentials
         )
+
+    @asynccontextmanager
+    async def held(self, remote: Remote) -> AsyncIterator[Path]:
+        """The mirror as it is, without a look at the remote. Nobody else uses or removes it meanwhile.
+
+        Raises REF_NOT_FOUND if there is none.
+        """
+        folder = self._folder(remote)
+        async with self._locks.setdefault(folder.name, asyncio.Lock()):
+            if not folder.exists():
+                raise PrismError(
+                    ErrorCode.REF_NOT_FOUND,
+                    "Prism has not fetched this repository here yet.",
+                    "Make a layer of the ref with create_branch_index.",
+                )
+            yield folder
 
     @asynccontextmanager
     async def fetched(self, remote: Remote) -> AsyncIterator[Mirror]:
@@ -102,9 +121,9 @@ class Mirrors:
 
     def _fetch(self, remote: Remote, credentials: str, folder: Path) -> Mirror:
         is_old = folder.exists()
-        if is_old and sum(1 for _ in folder.glob("objects/pack/*.pack")) > PACKS_MAX:
-            shutil.rmtree(folder)
         try:
+            if _packs(folder) > PACKS_MAX:
+                merge_packs(folder, self._rules.seconds_max)
             made = self._bring(remote, credentials, folder)
         except PrismError as error:
             if not is_old or error.code not in SUSPICIOUS:
@@ -140,6 +159,10 @@ class Mirrors:
             if lock is None or not lock.locked():
                 shutil.rmtree(folder, ignore_errors=True)
                 total -= sizes[folder]
+
+
+def _packs(folder: Path) -> int:
+    return sum(1 for _ in folder.glob("objects/pack/*.pack"))
 
 
 def _bytes(folder: Path) -> int:

@@ -23,6 +23,8 @@ class JobFiles(Message):
     needed: tuple[int, ...]
     skipped: tuple[int, ...]
     removed: tuple[str, ...]
+    # Of a job of a layer: what its record says of its files when the job has ended.
+    layer: dict[str, str | int] = {}
 
 
 class SnapshotStore:

@@ -9,8 +9,15 @@ from prism_ingest.core.jobs import (
     open_ordinals,
     push_seconds,
 )
-from prism_ingest.core.layers import layer_of
-from prism_ingest.core.plan import Plan, basis_of, known_commit, lane_of, make_plan, plan_changes
+from prism_ingest.core.plan import (
+    Plan,
+    basis_of,
+    known_commit,
+    lane_of,
+    make_plan,
+    plan_changes,
+    plan_variants,
+)
 
 __all__ = [
     "Plan",
@@ -21,10 +28,10 @@ __all__ = [
     "is_planned",
     "known_commit",
     "lane_of",
-    "layer_of",
     "make_plan",
     "new_job",
     "open_ordinals",
     "plan_changes",
+    "plan_variants",
     "push_seconds",
 ]

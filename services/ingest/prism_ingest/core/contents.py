@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from prism_contracts.base import BASE_LAYER, variant_layer
 from prism_contracts.code import FileFlags, SkipReason
 from prism_contracts.errors import ErrorCode
 from prism_contracts.events import FileChanged, FileEvent, FileFailed, FileSkipped
@@ -25,7 +26,7 @@ def file_event(
     """The event that says what a file of a snapshot is now."""
     if blob_hash(data) != file.blob:
         detail = "the content that came is not the one whose hash was announced"
-        return failed(job, ordinal, file.path, ErrorCode.UPLOAD_MISMATCH.value, detail)
+        return failed(job, ordinal, file, ErrorCode.UPLOAD_MISMATCH.value, detail)
     reason = skip_reason(len(data), data, limits)
     if reason is not None:
         return skipped(job, ordinal, file, reason)
@@ -35,7 +36,7 @@ def file_event(
 def skipped(job: Job, ordinal: int, file: SnapshotFile, reason: SkipReason) -> FileSkipped:
     """A file that is known and not searchable."""
     return FileSkipped(
-        **address(job, ordinal, file.path),
+        **file_address(job, ordinal, file),
         blob=file.blob,
         size_bytes=file.size_bytes,
         reason=reason,
@@ -43,13 +44,20 @@ def skipped(job: Job, ordinal: int, file: SnapshotFile, reason: SkipReason) -> F
     )
 
 
-def failed(job: Job, ordinal: int, path: str, code: str, detail: str) -> FileFailed:
+def failed(job: Job, ordinal: int, file: SnapshotFile, code: str, detail: str) -> FileFailed:
     """A file that cannot be taken in."""
-    return FileFailed(**address(job, ordinal, path), stage=STAGE, code=code, detail=detail)
+    return FileFailed(**file_address(job, ordinal, file), stage=STAGE, code=code, detail=detail)
+
+
+def file_address(job: Job, ordinal: int, file: SnapshotFile) -> dict[str, object]:
+    """The fields of an event that say which file of which job. Of a job of a layer, each file is a variant by itself."""
+    is_base = job.layer == BASE_LAYER
+    layer = BASE_LAYER if is_base else variant_layer(file.path, file.blob, job.basis)
+    return {**address(job, ordinal, file.path), "layer": layer}
 
 
 def address(job: Job, ordinal: int, path: str) -> dict[str, object]:
-    """The fields of an event that say which file of which job."""
+    """The same of a path whose content does not matter."""
     return {
         "tenant": job.tenant,
         "repo": job.repo,
@@ -67,7 +75,7 @@ def _changed(job: Job, ordinal: int, file: SnapshotFile, data: bytes, flags_of: 
     # Before anything is stored, sent on or embedded.
     redacted = redact(text)
     return FileChanged(
-        **address(job, ordinal, file.path),
+        **file_address(job, ordinal, file),
         blob=file.blob,
         size_bytes=len(data),
         text=redacted.text,

@@ -1,6 +1,6 @@
 """Compares a snapshot with what the index holds: what must be sent, noted or taken away."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.base import Lane, generation
@@ -54,6 +54,15 @@ def plan_changes(files: Sequence[SnapshotFile], removed: Sequence[str]) -> Plan:
     needed = tuple(position for position, file in enumerate(files) if file.skipped is None)
     skipped = tuple(position for position, file in enumerate(files) if file.skipped is not None)
     return Plan(needed, skipped, tuple(removed), unchanged=0, still_skipped=0)
+
+
+def plan_variants(files: Sequence[SnapshotFile], lacking: Collection[int]) -> Plan:
+    """The plan of a layer: of its files, those that the base has not so and whose variant is not in the store."""
+    needed = tuple(position for position in lacking if files[position].skipped is None)
+    skipped = tuple(position for position in lacking if files[position].skipped is not None)
+    skipped_files = sum(file.skipped is not None for file in files)
+    unchanged = len(files) - skipped_files - len(needed)
+    return Plan(needed, skipped, (), unchanged, skipped_files - len(skipped))
 
 
 def basis_of(chunker: str, model: str, file_bytes_max: int) -> str:

@@ -8,16 +8,27 @@ from functools import partial
 from typing import NamedTuple
 
 from prism_contracts import names
-from prism_contracts.base import BASE_LAYER
+from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import CloneRequested, FileEvent, PushReceived
-from prism_contracts.records import Job, JobState, Repository, repository_key
+from prism_contracts.records import (
+    UPLOAD,
+    Job,
+    JobState,
+    Layer,
+    LayerKind,
+    Repository,
+    layer_key,
+    repository_key,
+)
 from prism_contracts.rpc import CloneRequest, JobReply
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.mirrors import Mirrors, Remote
-from prism_ingest.core import is_final, is_planned, known_commit, layer_of, new_job
+from prism_ingest.core import is_final, is_planned, known_commit, new_job
 from prism_ingest.core.contents import failed, file_event
+from prism_ingest.core.layers import BRANCHES, Base, exact_commit, layer_of
 from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.planning import Listing, Opened, Planner
 from prism_ingest.handlers.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
@@ -38,6 +49,7 @@ class Fetched(NamedTuple):
     mirror: Mirror
     snapshot: Snapshot
     removed: tuple[str, ...] | None
+    base: Base | None  # that the changes are since
 
 
 class CloneHandlers:
@@ -50,6 +62,7 @@ class CloneHandlers:
         mirrors: Mirrors,
         *,
         planner: Planner,
+        layers: Layers,
         jobs: JobHandlers,
         settings: IngestSettings,
     ) -> None:
@@ -57,8 +70,10 @@ class CloneHandlers:
         self._ledger = ledger
         self._mirrors = mirrors
         self._planner = planner
+        self._layers = layers
         self._jobs = jobs
         self._job_idle_s = settings.job_idle_s
+        self._makes_layers = settings.layers_by_push
         self._limits = Limits(file_bytes_max=settings.file_bytes_max)
 
     async def clone(self, request: CloneRequest) -> JobReply:
@@ -84,15 +99,58 @@ class CloneHandlers:
         return JobReply(job=begun)
 
     async def on_push(self, event: PushReceived) -> None:
-        """A remote may have moved: begin a job that looks, unless nothing follows the branch."""
+        """A remote may have moved: begin a job that looks, or forget the layer of what is gone."""
         repository = await self._ledger.repositories.get(repository_key(event.tenant, event.repo))
         if repository is None or not repository.is_fetched:
             return
-        layer = layer_of(repository, event.branch, event.default_branch)
-        if layer is None:
+        id_ = layer_of(repository, event.pull_request or event.branch, event.default_branch)
+        if id_ == BASE_LAYER:
+            if not event.is_deleted:
+                await self._look(repository, BASE_LAYER, "", event)
             return
+        if event.is_deleted:
+            layer = await self._layers.find(repository, id_)
+            if layer is not None:
+                await self._layers.forget(layer)
+            return
+        layer = await self._pushed_layer(repository, id_, event)
+        if layer is not None:
+            await self._look(repository, layer.layer, layer.ref, event)
+
+    async def look(self, repository: Repository, layer: Layer, lane: Lane, delivery: str = "") -> Job | None:
+        """Begin a job that looks where the source of a layer is now; None if one is under way, after which it is done.
+
+        The same delivery is the same job.
+        """
+        now = _now()
+        event = PushReceived(
+            tenant=layer.tenant,
+            repo=layer.repo,
+            branch=layer.ref,
+            delivery=delivery or f"asked:{now.isoformat()}",
+            received_at=now,
+            lane=lane,
+        )
+        return await self._look(repository, layer.layer, layer.ref, event)
+
+    async def _pushed_layer(self, repository: Repository, id_: str, event: PushReceived) -> Layer | None:
+        """The layer of a branch or a pull request, made if it is not there and layers are made by themselves."""
+        known = await self._layers.find(repository, id_)
+        if known is None and not self._makes_layers:
+            return None
+        if known is not None and known.source != UPLOAD and not event.pull_request:
+            return await self._layers.keep(repository, known.kind, known.ref, known.source)
+        if event.pull_request:
+            return await self._layers.keep(repository, LayerKind.PULL_REQUEST, event.pull_request, event.ref)
+        return await self._layers.keep(
+            repository, LayerKind.BRANCH, event.branch, f"{BRANCHES}{event.branch}"
+        )
+
+    async def _look(self, repository: Repository, layer: str, ref: str, event: PushReceived) -> Job | None:
+        if layer != BASE_LAYER and repository.served is None:
+            return None  # the end of the base's first import has all layers looked at
         if event.commit:
-            await self._ledger.hear_of(event.tenant, event.repo, event.commit, event.received_at)
+            await self._ledger.hear_of(event.tenant, event.repo, layer, event.commit, event.received_at)
         job = new_job(
             tenant=event.tenant,
             repo_name=repository.name,
@@ -101,20 +159,18 @@ class CloneHandlers:
             snapshot=event.message_id,
             state=JobState.CLONING,
             now=_now(),
-        ).model_copy(update={"pushed_at": event.received_at})
-        await self._begin_or_postpone(job, repository)
+        ).model_copy(update={"pushed_at": event.received_at, "ref": ref})
+        return await self._begin_or_postpone(job, repository)
 
-    async def _begin_or_postpone(self, job: Job, repository: Repository) -> None:
+    async def _begin_or_postpone(self, job: Job, repository: Repository) -> Job | None:
         while True:
             try:
-                await self._begin(job, Origin(repository.source, repository.ref), incremental=True)
+                return await self._begin(job, Origin(repository.source, repository.ref), incremental=True)
             except PrismError as error:
                 if error.code is not ErrorCode.SNAPSHOT_CONFLICT:
                     raise
                 if await self._ledger.postpone(job):
-                    return
-            else:
-                return
+                    return None
 
     async def _begin(self, job: Job, origin: Origin, *, incremental: bool) -> Job:
         begun = await self._ledger.begin(job, origin, self._job_idle_s)
@@ -136,73 +192,104 @@ class CloneHandlers:
         job = await self._ledger.jobs.get(command.job)
         if job is None or is_final(job):
             return
-        since = await self._known_commit(job) if command.incremental else ""
+        since = await self._known(job, command)
         async with AsyncExitStack() as open_until_done:
             try:
-                fetched = await self._fetch(job, command, since, open_until_done)
+                remote = await self._source(job, command)
+                fetched = await self._fetch(remote, since, open_until_done)
             except PrismError as error:
                 await self._jobs.fail(job.job, error.body)
+                await self._forget_if_gone(job, error)
                 return
             await self._index(job, Origin(command.url, command.ref), fetched)
 
-    async def _known_commit(self, job: Job) -> str:
-        """The commit since which changes are enough. Of a job that was planned before, all files may be wanted."""
-        repository = await self._ledger.repositories.get(repository_key(job.tenant, job.repo))
-        if repository is None or is_planned(job):
-            return ""
-        return known_commit(repository.served, job, await self._planner.basis())
+    async def _source(self, job: Job, command: CloneRequested) -> Remote:
+        """What is fetched; after a restart the same commit as before: the branch may have moved since."""
+        ref = command.ref
+        if job.layer != BASE_LAYER:
+            layer = await self._ledger.layers.get(layer_key(job.tenant, job.repo, job.layer))
+            if layer is None:
+                raise PrismError(ErrorCode.REF_NOT_FOUND, f"The layer of {job.ref} is gone.")
+            ref = layer.source
+        return Remote(job.tenant, job.repo, command.url, ref=job.commit or ref)
 
-    async def _fetch(
-        self, job: Job, command: CloneRequested, since: str, open_until_done: AsyncExitStack
-    ) -> Fetched:
-        # After a restart the same commit as before: the branch may have moved since.
-        remote = Remote(job.tenant, job.repo, command.url, ref=job.commit or command.ref)
+    async def _forget_if_gone(self, job: Job, error: PrismError) -> None:
+        """A layer whose branch is gone goes with it."""
+        if job.layer != BASE_LAYER and error.code is ErrorCode.REF_NOT_FOUND:
+            layer = await self._ledger.layers.get(layer_key(job.tenant, job.repo, job.layer))
+            if layer is not None:
+                await self._layers.forget(layer)
+
+    async def _known(self, job: Job, command: CloneRequested) -> Base:
+        """The commit since which changes are enough, if one is sure: that which the base is known to hold.
+
+        Of a job that was planned before, all files may be wanted.
+        """
+        repository = await self._ledger.repositories.get(repository_key(job.tenant, job.repo))
+        if repository is None or repository.served is None or is_planned(job) or not command.incremental:
+            return Base(0, "")
+        basis = await self._planner.basis()
+        if job.layer == BASE_LAYER:
+            return Base(repository.served.version, known_commit(repository.served, job, basis))
+        return Base(repository.served.version, exact_commit(repository, basis))
+
+    async def _fetch(self, remote: Remote, since: Base, open_until_done: AsyncExitStack) -> Fetched:
         mirrored = await open_until_done.enter_async_context(self._mirrors.fetched(remote))
         fetched = await asyncio.to_thread(self._list, mirrored, since)
         open_until_done.callback(fetched.snapshot.close)
         return fetched
 
-    def _list(self, mirrored: Mirror, since: str) -> Fetched:
-        changes = snapshot_changes(mirrored.git_dir, since, mirrored.commit, self._limits) if since else None
+    def _list(self, mirrored: Mirror, since: Base) -> Fetched:
+        changes = (
+            snapshot_changes(mirrored.git_dir, since.commit, mirrored.commit, self._limits)
+            if since.commit
+            else None
+        )
         if changes is not None:
-            return Fetched(mirrored, *changes)
-        return Fetched(mirrored, snapshot_git(mirrored.git_dir, mirrored.commit, self._limits), None)
+            return Fetched(mirrored, *changes, since)
+        whole = snapshot_git(mirrored.git_dir, mirrored.commit, self._limits)
+        return Fetched(mirrored, whole, None, None)
 
     async def _index(self, job: Job, origin: Origin, fetched: Fetched) -> None:
-        mirrored, snapshot, removed = fetched
-        await self._ledger.hear_of(job.tenant, job.repo, mirrored.commit, _now())
+        mirrored, snapshot, removed, base = fetched
+        is_base = job.layer == BASE_LAYER
+        await self._ledger.hear_of(job.tenant, job.repo, job.layer, mirrored.commit, _now())
         named = job.model_copy(
             update={
                 "commit": mirrored.commit,
-                "ref": mirrored.ref or job.ref,
+                "ref": (is_base and mirrored.ref) or job.ref,
                 "state": JobState.INDEXING,
                 "fetched_at": _now(),
             }
         )
-        listing = Listing(snapshot.files, removed, history=snapshot.history)
-        opened = await self._planner.open(named, origin, listing)
+        history = snapshot.history if is_base else None
+        opened = await self._planner.open(
+            named, origin, Listing(snapshot.files, removed, history=history, base=base)
+        )
         try:
-            await publish_file_events(self._bus, self._read_events(opened, snapshot))
+            await publish_file_events(self._bus, read_events(opened, snapshot, self._limits))
         except PrismError as error:
             if error.code in DAMAGE:
                 self._mirrors.forget(mirrored)  # and the command comes again
             raise
 
-    def _read_events(self, opened: Opened, snapshot: Snapshot) -> Iterator[FileEvent]:
-        # What was planned before a restart may have been listed otherwise: paths are what the two have in common.
-        positions = {file.path: position for position, file in enumerate(snapshot.files)}
-        for ordinal in opened.wanted:
-            file = opened.files.files[ordinal]
-            position = positions[file.path]
-            try:
-                data = snapshot.read(position)
-            except PrismError as error:
-                if error.code in DAMAGE:
-                    raise
-                yield failed(opened.job, ordinal, file.path, error.code.value, error.body.message)
-            else:
-                flags_of = partial(snapshot.flags, position)
-                yield file_event(opened.job, ordinal, file, data, limits=self._limits, flags_of=flags_of)
+
+def read_events(opened: Opened, snapshot: Snapshot, limits: Limits) -> Iterator[FileEvent]:
+    """What the files of a snapshot that a job wants are. Raises what a damaged mirror makes of a read, see `DAMAGE`."""
+    # What was planned before a restart may have been listed otherwise: paths are what the two have in common.
+    positions = {file.path: position for position, file in enumerate(snapshot.files)}
+    for ordinal in opened.wanted:
+        file = opened.files.files[ordinal]
+        position = positions[file.path]
+        try:
+            data = snapshot.read(position)
+        except PrismError as error:
+            if error.code in DAMAGE:
+                raise
+            yield failed(opened.job, ordinal, file, error.code.value, error.body.message)
+        else:
+            flags_of = partial(snapshot.flags, position)
+            yield file_event(opened.job, ordinal, file, data, limits=limits, flags_of=flags_of)
 
 
 def _now() -> datetime:

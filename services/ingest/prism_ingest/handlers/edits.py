@@ -1,22 +1,26 @@
-"""Files that a client changes one by one or by a diff: in the live lane, on top of what is served."""
+"""Files that a client changes one by one or by a diff: in the live lane, on top of what is served.
+
+Everybody sees such an edit, until the next import has the file otherwise; an overlay (overlays.py) is seen by those who ask
+for it.
+"""
 
 import hashlib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from prism_contracts.base import BASE_LAYER, repo_id
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.base import BASE_LAYER
 from prism_contracts.events import FileEvent
-from prism_contracts.records import Job, JobState, LayerState, Repository, repository_key
+from prism_contracts.records import Job, JobState, LayerState, Repository
 from prism_contracts.rpc import EditRequest, FileEdit, JobReply, ManifestEntry
-from prism_ingest.adapters.index import read_manifest, read_text
+from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.core import new_job
 from prism_ingest.core.contents import file_event
-from prism_ingest.core.edits import check_bases, described, editable_path, flags_of
-from prism_ingest.core.patches import Patch, apply, read_diff
+from prism_ingest.core.edits import check_bases, described, flags_of
+from prism_ingest.core.layers import check_commit, check_served
 from prism_ingest.handlers.planning import Listing, Opened, Planner
 from prism_ingest.handlers.publishing import publish_file_events
+from prism_ingest.handlers.reading_edits import read_edits
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_source.limits import Limits
@@ -38,9 +42,10 @@ class EditHandlers:
         Raises PrismError: REPO_NOT_FOUND, REF_NOT_FOUND, BASE_MISMATCH, INVALID_PATH, INVALID_ARGUMENT,
         DIFF_NOT_APPLICABLE, SNAPSHOT_CONFLICT.
         """
-        repository = await self._repository(request)
-        served = _served(repository, request)
-        edits = await self._edits(request, repository)
+        repository = await self._ledger.repository(request.tenant, request.repo_name)
+        served = check_served(repository)
+        check_commit(repository.name, served, request.base_commit)
+        edits = await read_edits(self._bus, repository, "", request.files, request.diff)
         known = await self._entries(request, repository, edits)
         check_bases(edits.values(), known)
         job = _job(request, repository, served, edits)
@@ -51,52 +56,9 @@ class EditHandlers:
             job, Origin(repository.source, repository.ref), Listing(files, removed, is_claimed=True)
         )
         if request.commit:
-            await self._ledger.hear_of(job.tenant, job.repo, request.commit, _now())
+            await self._ledger.hear_of(job.tenant, job.repo, BASE_LAYER, request.commit, _now())
         await publish_file_events(self._bus, self._events(opened, contents))
         return JobReply(job=opened.job.model_copy(update={"settled": b""}))
-
-    async def _repository(self, request: EditRequest) -> Repository:
-        found = await self._ledger.repositories.get(
-            repository_key(request.tenant, repo_id(request.repo_name))
-        )
-        if found is None:
-            raise PrismError(
-                ErrorCode.REPO_NOT_FOUND,
-                f"There is no repository {request.repo_name}.",
-                "Index it first: `prism index PATH_OR_GIT_URL`.",
-            )
-        return found
-
-    async def _edits(self, request: EditRequest, repository: Repository) -> dict[str, FileEdit]:
-        """By path, those that were sent and those that the diff makes."""
-        patches = read_diff(request.diff) if request.diff else []
-        made = [edit for patch in patches for edit in await self._patched(request, repository, patch)]
-        edits: dict[str, FileEdit] = {}
-        for edit in (*request.files, *made):
-            path = editable_path(edit.path)
-            if path in edits:
-                raise PrismError(ErrorCode.INVALID_ARGUMENT, f"{path} is changed twice.", "Change it once.")
-            edits[path] = edit
-        return edits
-
-    async def _patched(
-        self, request: EditRequest, repository: Repository, patch: Patch
-    ) -> Iterator[FileEdit]:
-        old = await self._text(request, repository, patch.old_path) if patch.old_path else ""
-        new = apply(patch, old) if patch.new_path else ""
-        return _edits_of(patch, new)
-
-    async def _text(self, request: EditRequest, repository: Repository, path: str) -> str:
-        """The text of a file exactly as it is in the repository, as far as the index knows it."""
-        indexed = await read_text(self._bus, request.tenant, repository.name, "", editable_path(path))
-        if blob_hash(indexed.content.encode()) != indexed.blob:
-            raise PrismError(
-                ErrorCode.DIFF_NOT_APPLICABLE,
-                f"{path} is not kept as it is in the repository: a secret was redacted, or it is not UTF-8.",
-                "Send the file itself.",
-                path=path,
-            )
-        return indexed.content
 
     async def _entries(
         self, request: EditRequest, repository: Repository, edits: Mapping[str, FileEdit]
@@ -112,25 +74,6 @@ class EditHandlers:
             yield file_event(
                 opened.job, ordinal, file, contents[file.path], limits=self._limits, flags_of=flags_of(file)
             )
-
-
-def _served(repository: Repository, request: EditRequest) -> LayerState:
-    """What is served, which must be what the client knows."""
-    served = repository.served
-    if served is None:
-        raise PrismError(
-            ErrorCode.REF_NOT_FOUND,
-            f"{repository.name} is not indexed yet.",
-            "Wait for its first import: see index_status.",
-        )
-    if request.base_commit and request.base_commit != served.commit:
-        raise PrismError(
-            ErrorCode.BASE_MISMATCH,
-            f"{repository.name} is indexed at {served.commit}, not at {request.base_commit}.",
-            "Make the diff against details.indexed_commit, or send the files themselves.",
-            indexed_commit=served.commit,
-        )
-    return served
 
 
 def _job(
@@ -156,14 +99,6 @@ def _job(
             "pushed_at": _now(),
         }
     )
-
-
-def _edits_of(patch: Patch, new: str) -> Iterator[FileEdit]:
-    if patch.old_path and patch.old_path != patch.new_path:
-        yield FileEdit(path=patch.old_path, content=None)
-    if patch.new_path:
-        base = None if patch.old_path == patch.new_path else ""
-        yield FileEdit(path=patch.new_path, content=new.encode(), base_blob=base)
 
 
 def _now() -> datetime:

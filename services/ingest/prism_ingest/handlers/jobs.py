@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pydantic import ValidationError
 
 from prism_contracts import names
+from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.events import (
     CloneRequested,
@@ -21,7 +22,7 @@ from prism_contracts.events import (
     RepoIndexed,
     SettledFile,
 )
-from prism_contracts.records import Job, JobState, Repository
+from prism_contracts.records import Indexed, Job, JobState, Layer
 from prism_contracts.rpc import JobReply, JobRequest, JobsReply, JobsRequest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PushMetrics
@@ -97,12 +98,10 @@ class JobHandlers:
         )
 
     async def end(self, job: Job) -> None:
-        """Serve what a final job brought and say so. May be repeated."""
+        """Serve what a final job brought and say so. May be repeated. Of a layer, its record is what makes all of it visible."""
         if job.state not in {JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS}:
             return
-        if job.pushed_at and await self._ledger.is_active(job):
-            self._metrics.observe(job.lane, push_seconds(job))
-        repository = await self._ledger.finish(job)
+        indexed = await self._serve(job)
         fact = RepoIndexed(
             tenant=job.tenant,
             repo=job.repo,
@@ -115,17 +114,29 @@ class JobHandlers:
         )
         await self._bus.publish(names.REPO_INDEXED, job.lane, fact, fact.message_id)
         await self._snapshots.drop(job.job)
-        await self._look_again(job, repository)
+        await self._look_again(job, indexed)
 
-    async def _look_again(self, job: Job, repository: Repository) -> None:
+    async def _serve(self, job: Job) -> Indexed | None:
+        """Serve what the job brought; None if its layer is gone. Twice is once."""
+        if job.pushed_at and await self._ledger.is_active(job):
+            self._metrics.observe(job.lane, push_seconds(job))
+        if job.layer == BASE_LAYER:
+            return await self._ledger.finish(job, {})
+        if not await self._ledger.is_active(job):  # it has ended before, and its plan is gone
+            return await self._ledger.indexed(job.tenant, job.repo, job.layer)
+        plan = await self._snapshots.get(job.job)
+        return await self._ledger.finish(job, plan.layer)
+
+    async def _look_again(self, job: Job, indexed: Indexed | None) -> None:
         """Say again what was pushed while the job ran, now that the next one may begin."""
-        if not repository.is_pushed:
+        if indexed is None or not indexed.is_pushed:
             return
         event = PushReceived(
             tenant=job.tenant,
             repo=job.repo,
+            branch=indexed.ref if isinstance(indexed, Layer) else "",
             delivery=f"after:{job.job}",
-            received_at=repository.head_seen_at or _now(),
+            received_at=indexed.head_seen_at or _now(),
         )
         # Said before it is forgotten: a crash in between repeats a look, and never loses one.
         await self._bus.publish(names.PUSH_RECEIVED, event.lane, event, event.message_id)
@@ -153,6 +164,11 @@ class JobHandlers:
         return [None] * len(events)
 
     async def _count_job(self, job_id: str, settled: Sequence[SettledFile]) -> None:
+        known = _known(await self._ledger.jobs.get(job_id))
+        ended = apply_settled(known, settled, _now())
+        if is_final(ended) and not is_final(known):
+            # Before the job says that it has ended: who waited for that finds what it brought.
+            await self._serve(ended)
         job = await self._ledger.jobs.modify(
             job_id, lambda found: apply_settled(_known(found), settled, _now())
         )

@@ -1,17 +1,19 @@
 """Begins a job, finds out what it is to do, and publishes what needs no content. All of it may be repeated."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from prism_contracts.base import BASE_LAYER, variant_layer
 from prism_contracts.code import SkipReason
 from prism_contracts.events import FileEvent, FileRemoved
-from prism_contracts.records import History, Job, JobState
+from prism_contracts.records import History, Job, JobState, LayerFiles
 from prism_contracts.rpc import ManifestEntry, SnapshotFile
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.snapshots import JobFiles, SnapshotStore
+from prism_ingest.adapters.variants import Variants
 from prism_ingest.core import (
     Plan,
     basis_of,
@@ -21,9 +23,19 @@ from prism_ingest.core import (
     make_plan,
     open_ordinals,
     plan_changes,
+    plan_variants,
 )
 from prism_ingest.core.contents import address, skipped
 from prism_ingest.core.histories import keepable
+from prism_ingest.core.layers import (
+    Base,
+    Difference,
+    ListName,
+    check_served,
+    difference,
+    exact_commit,
+    layer_version,
+)
 from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
@@ -42,6 +54,10 @@ class Listing(NamedTuple):
     is_claimed: bool = False
     # What changed lately. None says nothing, and leaves what an older snapshot said.
     history: History | None = None
+    # Of a layer, if `removed` is given: what it differs from.
+    base: Base | None = None
+    # Of a layer: whether only the client knows the files, so that what they are has to be remembered.
+    is_sent: bool = False
 
 
 class Opened(NamedTuple):
@@ -56,6 +72,9 @@ class Opened(NamedTuple):
         return [] if is_final(self.job) else open_ordinals(self.job, self.files.needed)
 
 
+NOTHING = JobFiles(files=(), needed=(), skipped=(), removed=())
+
+
 class Planner:
     """Opens jobs."""
 
@@ -65,6 +84,7 @@ class Planner:
         ledger: Ledger,
         *,
         snapshots: SnapshotStore,
+        variants: Variants,
         histories: HistoryStore,
         jobs: JobHandlers,
         settings: IngestSettings,
@@ -72,6 +92,7 @@ class Planner:
         self._bus = bus
         self._ledger = ledger
         self._snapshots = snapshots
+        self._variants = variants
         self._histories = histories
         self._jobs = jobs
         self._settings = settings
@@ -81,12 +102,17 @@ class Planner:
         chunker, model = await self._ledger.versions()
         return basis_of(chunker, model, self._settings.file_bytes_max)
 
-    async def open(self, job: Job, origin: Origin, listing: Listing) -> Opened:
-        """Plan the job unless that was done, and publish what needs no content."""
-        begun = await self._ledger.begin(job, origin, self._settings.job_idle_s)
+    async def open(
+        self, job: Job, origin: Origin, listing: Listing, *, idle_s: float | None = None
+    ) -> Opened:
+        """Plan the job unless that was done, and publish what needs no content.
+
+        An active job gives way if it has been idle for `idle_s`, by default for as long as the settings say.
+        """
+        begun = await self._ledger.begin(job, origin, self._settings.job_idle_s if idle_s is None else idle_s)
         await self._keep_history(begun, listing.history)
         if is_final(begun):
-            return Opened(begun, JobFiles(files=(), needed=(), skipped=(), removed=()))
+            return Opened(begun, NOTHING)
         if is_planned(begun):
             planned = Opened(begun, await self._snapshots.get(begun.job))
         else:
@@ -97,6 +123,18 @@ class Planner:
             await publish_file_events(self._bus, _content_free_events(planned))
         return planned
 
+    async def bring(self, job: Job, files: tuple[SnapshotFile, ...], lacking: Collection[int]) -> Opened:
+        """Begin a job that brings variants for layers that are switched when it has ended, or go on with it."""
+        known = await self._ledger.jobs.get(job.job)
+        if known is not None and is_final(known):
+            return Opened(known, NOTHING)
+        plan = plan_variants(files, lacking)
+        version = layer_version(0, _now())
+        planned = _planned(job.model_copy(update={"version": version}), files, plan, await self.basis())
+        opened = await self._keep_plan(planned, _todo(files, plan, {}))
+        await publish_file_events(self._bus, _content_free_events(opened))
+        return opened
+
     async def _keep_history(self, job: Job, history: History | None) -> None:
         """Keep what changed lately, in the place of what an older snapshot said."""
         if history:
@@ -104,31 +142,16 @@ class Planner:
             await self._histories.put(job.tenant, job.repo, kept)
 
     async def _plan(self, job: Job, listing: Listing) -> Opened:
-        files = listing.files
-        plan = await self._compare(job, listing)
-        todo = JobFiles(files=files, needed=plan.needed, skipped=plan.skipped, removed=plan.removed)
-        counts = job.counts.model_copy(
-            update={
-                "seen": len(files),
-                "unchanged": plan.unchanged,
-                "skipped": plan.still_skipped,
-                "bytes": sum(files[ordinal].size_bytes for ordinal in plan.needed),
-            }
+        files, basis = listing.files, await self.basis()
+        layer: dict[str, str | int] = {}
+        if job.layer == BASE_LAYER:
+            plan = await self._compare(job, listing)
+        else:
+            plan, layer = await self._tell_apart(job, listing, basis)
+        claimed = listing.is_claimed and job.layer == BASE_LAYER
+        return await self._keep_plan(
+            _planned(job, files, plan, "" if claimed else basis), _todo(files, plan, layer)
         )
-        now = _now()
-        planned = job.model_copy(
-            update={
-                "basis": "" if listing.is_claimed else await self.basis(),
-                "counts": counts,
-                "expected": plan.expected,
-                "lane": lane_of(job.lane, plan),
-                "settled": bytes((len(files) + len(plan.removed) + 7) // 8),
-                "updated_at": now,
-                "planned_at": now,
-            }
-            | ({} if plan.expected else {"state": JobState.COMPLETE, "finished_at": now})
-        )
-        return await self._keep_plan(planned, todo)
 
     async def _compare(self, job: Job, listing: Listing) -> Plan:
         if listing.removed is not None:
@@ -136,6 +159,40 @@ class Planner:
         chunker, model = await self._ledger.versions()
         index: Sequence[ManifestEntry] = await read_manifest(self._bus, job.tenant, job.repo, job.layer)
         return make_plan(listing.files, index, chunker, model)
+
+    async def _tell_apart(self, job: Job, listing: Listing, basis: str) -> tuple[Plan, dict[str, str | int]]:
+        """What a layer has otherwise than its base, and what its record is to say of that.
+
+        The list of its files is put before the store is asked which of them it has: see `Variants.claim`.
+        """
+        base, apart = await self._difference(job, listing, basis)
+        files = [listing.files[number] for number in apart.files]
+        wanted = {file.path: variant_layer(file.path, file.blob, basis) for file in files}
+        sent = {file.path: file.blob for file in listing.files} if listing.is_sent else {}
+        layer = LayerFiles(variants=wanted, hidden=apart.hidden, listing=sent)
+        name = ListName(job.tenant, job.repo, job.layer, job.version)
+        stored = await self._variants.claim(job.tenant, job.repo, str(name), layer)
+        fields: dict[str, str | int] = {
+            "files": str(name),
+            "files_changed": len(wanted),
+            "files_hidden": len(apart.hidden),
+            "files_missing": 0,
+            "size_bytes": sum(file.size_bytes for file in files),
+            "base_version": base.version,
+            "base_commit": base.commit,
+        }
+        lacking = [number for number in apart.files if wanted[listing.files[number].path] not in stored]
+        return plan_variants(listing.files, lacking), fields
+
+    async def _difference(self, job: Job, listing: Listing, basis: str) -> tuple[Base, Difference]:
+        if listing.removed is not None:
+            return listing.base or Base(0, ""), Difference(tuple(range(len(listing.files))), listing.removed)
+        repository = await self._ledger.repository(job.tenant, job.repo)
+        served = check_served(repository)
+        # The commit is only sure if nothing is written while the manifest is read; else the layer is told apart again.
+        commit = exact_commit(repository, basis) if repository.is_quiet else ""
+        entries = await read_manifest(self._bus, job.tenant, job.repo, BASE_LAYER)
+        return Base(served.version, commit), difference(listing.files, entries)
 
     async def _keep_plan(self, planned: Job, todo: JobFiles) -> Opened:
         """Write the plan down, unless the same command, delivered twice, did so meanwhile: its files may have settled."""
@@ -147,6 +204,35 @@ class Planner:
             )
         is_ours = known == planned or is_final(known)  # of a job that ended no plan is kept
         return Opened(known, todo if is_ours else await self._snapshots.get(known.job))
+
+
+def _planned(job: Job, files: Sequence[SnapshotFile], plan: Plan, basis: str) -> Job:
+    """The job with all that is known of it when its plan is made."""
+    now = _now()
+    counts = job.counts.model_copy(
+        update={
+            "seen": len(files),
+            "unchanged": plan.unchanged,
+            "skipped": plan.still_skipped,
+            "bytes": sum(files[ordinal].size_bytes for ordinal in plan.needed),
+        }
+    )
+    return job.model_copy(
+        update={
+            "basis": basis,
+            "counts": counts,
+            "expected": plan.expected,
+            "lane": lane_of(job.lane, plan),
+            "settled": bytes((len(files) + len(plan.removed) + 7) // 8),
+            "updated_at": now,
+            "planned_at": now,
+        }
+        | ({} if plan.expected else {"state": JobState.COMPLETE, "finished_at": now})
+    )
+
+
+def _todo(files: tuple[SnapshotFile, ...], plan: Plan, layer: dict[str, str | int]) -> JobFiles:
+    return JobFiles(files=files, needed=plan.needed, skipped=plan.skipped, removed=plan.removed, layer=layer)
 
 
 def _content_free_events(opened: Opened) -> Iterator[FileEvent]:

@@ -1,7 +1,7 @@
 """Looks at the git server of every repository now and then: what no webhook told of is found all the same.
 
-A look costs one `git ls-remote`. If the remote is elsewhere than the index, the event is published that a webhook would
-have caused, and nothing more is done here. One copy of ingest at a time polls.
+A look costs one `git ls-remote`, for all branches together. If one is elsewhere than the index, or gone, the event is
+published that a webhook would have caused, and nothing more is done here. One copy of ingest at a time polls.
 """
 
 import asyncio
@@ -10,12 +10,15 @@ import random
 from datetime import UTC, datetime
 
 from prism_contracts import names
+from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import PrismError
 from prism_contracts.events import PushReceived
-from prism_contracts.records import Repository
+from prism_contracts.records import Layer, Repository
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PollMetrics
 from prism_ingest.adapters.mirrors import Mirrors, Remote
+from prism_ingest.core.layers import is_followed
+from prism_ingest.handlers.keeping import Layers
 from prism_runtime.bus import Bus
 from prism_runtime.lease import Lease
 
@@ -58,10 +61,18 @@ class Poller:
     """Rounds over all repositories that are fetched from a URL."""
 
     def __init__(
-        self, bus: Bus, ledger: Ledger, mirrors: Mirrors, lease: Lease, metrics: PollMetrics
+        self,
+        bus: Bus,
+        ledger: Ledger,
+        mirrors: Mirrors,
+        *,
+        layers: Layers,
+        lease: Lease,
+        metrics: PollMetrics,
     ) -> None:
         self._bus = bus
         self._ledger = ledger
+        self._layers = layers
         self._mirrors = mirrors
         self._lease = lease
         self._metrics = metrics
@@ -103,24 +114,47 @@ class Poller:
         self._metrics.count(outcome)
 
     async def _compare(self, repository: Repository) -> str:
-        remote = Remote(repository.tenant, repository.repo, repository.source, repository.ref)
-        head = await self._mirrors.head(remote)
-        now = datetime.now(UTC)
-        served = repository.served
-        if served is not None and served.commit == head:
-            await self._ledger.hear_of(repository.tenant, repository.repo, head, now)
-            self._backoff.worked(repository.key)
-            return "same"
-        if self._found.get(repository.key) == head and not repository.active_job:
-            self._backoff.in_vain(repository.key)  # the import that was begun for it has failed
-        self._found[repository.key] = head
-        event = PushReceived(
-            tenant=repository.tenant,
-            repo=repository.repo,
-            commit=head,
-            # Another one after each import, so that what failed is tried again.
-            delivery=f"poll:{head}:{repository.next_version}",
-            received_at=now,
-        )
+        """Say which of a repository's branches have moved; the outcome is that of its base."""
+        layers = [layer for layer in self._layers.of(repository) if is_followed(layer)]
+        remote = Remote(repository.tenant, repository.repo, repository.source)
+        refs = await self._mirrors.refs(remote, [layer.source for layer in layers])
+        for layer in layers:
+            await self._compare_layer(layer, refs.commit(layer.source))
+        head = refs.resolve(repository.ref)
+        if await self._is_behind(repository, BASE_LAYER, head):
+            await self._say(repository, head, _push(repository, head))
+            return "behind"
+        return "same"
+
+    async def _compare_layer(self, layer: Layer, head: str) -> None:
+        if not head:
+            await self._say(layer, head, _push(layer, head).model_copy(update={"is_deleted": True}))
+        elif self._backoff.is_due(layer.key) and await self._is_behind(layer, layer.layer, head):
+            await self._say(layer, head, _push(layer, head))
+
+    async def _is_behind(self, indexed: Repository | Layer, layer: str, head: str) -> bool:
+        if indexed.served is None or indexed.served.commit != head:
+            return True
+        await self._ledger.hear_of(indexed.tenant, indexed.repo, layer, head, datetime.now(UTC))
+        self._backoff.worked(indexed.key)
+        return False
+
+    async def _say(self, indexed: Repository | Layer, head: str, event: PushReceived) -> None:
+        if self._found.get(indexed.key) == head and not indexed.active_job:
+            self._backoff.in_vain(indexed.key)  # the import that was begun for it has failed
+        self._found[indexed.key] = head
         await self._bus.publish(names.PUSH_RECEIVED, event.lane, event, event.message_id)
-        return "behind"
+
+
+def _push(indexed: Repository | Layer, head: str) -> PushReceived:
+    """What a webhook would have said."""
+    is_layer = isinstance(indexed, Layer)
+    return PushReceived(
+        tenant=indexed.tenant,
+        repo=indexed.repo,
+        branch=indexed.ref if is_layer else "",
+        commit=head,
+        # Another one after each import, so that what failed is tried again.
+        delivery=f"poll:{indexed.key if is_layer else ''}:{head}:{indexed.next_version}",
+        received_at=datetime.now(UTC),
+    )

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import BinaryIO
 
-from prism_contracts.base import BASE_LAYER, repo_id
+from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import Repository, ScipIndex, repository_key
+from prism_contracts.records import Repository, ScipIndex
 from prism_contracts.rpc import LeftOutDocument, ManifestEntry, StoreScipReply, StoreScipRequest
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger
@@ -23,7 +23,6 @@ from prism_scip.documents import documents, metadata
 from prism_scip.scip_pb2 import Document, Metadata
 from prism_source.paths import validate_path
 
-NAMES_SHOWN_MAX = 20
 COMMITS_SHOWN_MAX = 10
 
 
@@ -45,7 +44,7 @@ class ScipHandlers:
         """Take an index in. Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_PATH, SCIP_INVALID, PAYLOAD_TOO_LARGE."""
         bytes_max, folder = self._settings.scip_unpacked_bytes_max, self._settings.scip_dir
         async with self._turn, uploaded(self._bus.codec, request.object, bytes_max, folder) as file:
-            repository = await self._repository(request)
+            repository = await self._ledger.repository(request.tenant, request.repo)
             version = await self._version(repository, request)
             root = validate_path(request.root) if request.root else ""
             entries = await read_manifest(self._bus, request.tenant, repository.repo, BASE_LAYER)
@@ -64,19 +63,6 @@ class ScipHandlers:
             stored = await self._store.keep(index, await asyncio.to_thread(taken.columns.packed))
         self._metrics.count(taken, stored=stored)
         return _reply(repository, index, taken, stored=stored)
-
-    async def _repository(self, request: StoreScipRequest) -> Repository:
-        for repo in (request.repo, repo_id(request.repo)):
-            found = await self._ledger.repositories.get(repository_key(request.tenant, repo))
-            if found is not None:
-                return found
-        known = sorted(r.name for r in await self._ledger.repositories.all() if r.tenant == request.tenant)
-        raise PrismError(
-            ErrorCode.REPO_NOT_FOUND,
-            f"There is no repository {request.repo}.",
-            "Index it first: `prism index PATH`.",
-            repositories=known[:NAMES_SHOWN_MAX],
-        )
 
     async def _version(self, repository: Repository, request: StoreScipRequest) -> int:
         """The version that a commit was indexed as. Raises REF_NOT_FOUND."""

@@ -5,16 +5,19 @@ from datetime import UTC, datetime
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileEvent, FilesUploaded
-from prism_contracts.records import Job, JobState
+from prism_contracts.records import UPLOAD, Job, JobState, LayerKind
 from prism_contracts.rpc import OpenSnapshotReply, OpenSnapshotRequest, SnapshotFile
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.snapshots import SnapshotStore
 from prism_ingest.core import is_final, new_job
 from prism_ingest.core.contents import file_event
+from prism_ingest.core.layers import check_served, layer_of
+from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.planning import Listing, Planner
 from prism_ingest.handlers.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
+from prism_source.gittree import is_ref_name, ref_not_found
 from prism_source.limits import FILES_MAX, Limits
 from prism_source.pack import decode_pack
 from prism_source.paths import path_problem
@@ -24,32 +27,67 @@ class SnapshotHandlers:
     """Begins jobs and takes their contents in."""
 
     def __init__(
-        self, bus: Bus, ledger: Ledger, snapshots: SnapshotStore, planner: Planner, settings: IngestSettings
+        self,
+        bus: Bus,
+        ledger: Ledger,
+        snapshots: SnapshotStore,
+        *,
+        planner: Planner,
+        layers: Layers,
+        settings: IngestSettings,
     ) -> None:
         self._bus = bus
         self._ledger = ledger
         self._snapshots = snapshots
         self._planner = planner
+        self._layers = layers
         self._limits = Limits(file_bytes_max=settings.file_bytes_max)
 
     async def open_snapshot(self, request: OpenSnapshotRequest) -> OpenSnapshotReply:
         """Begin a job for a snapshot, or go on with it; says which contents are wanted."""
         _check_files(request.files)
+        layer = await self._layer(request)
         job = new_job(
             tenant=request.tenant,
             repo_name=request.repo_name,
-            layer=BASE_LAYER,
+            layer=layer,
             lane=request.lane,
             snapshot=request.snapshot,
             state=JobState.INDEXING,
             now=_now(),
-        ).model_copy(update={"commit": request.commit, "ref": request.ref, "dirty": request.dirty})
-        opened = await self._planner.open(
-            job, Origin(request.source), Listing(request.files, history=request.history)
+        ).model_copy(
+            update={
+                "commit": request.commit,
+                "ref": request.ref if layer == BASE_LAYER else request.layer_ref,
+                "dirty": request.dirty,
+            }
         )
+        listing = (
+            Listing(request.files, history=request.history)
+            if layer == BASE_LAYER
+            else Listing(request.files, is_sent=True)
+        )
+        opened = await self._planner.open(job, Origin(request.source), listing)
         return OpenSnapshotReply(
             job=opened.job.model_copy(update={"settled": b""}), needed=tuple(opened.wanted)
         )
+
+    async def _layer(self, request: OpenSnapshotRequest) -> str:
+        """The id of the layer that the snapshot is of; made if it is not there and not the base.
+
+        Raises REPO_NOT_FOUND, REF_NOT_FOUND if it would lie on nothing.
+        """
+        if not request.layer_ref:
+            return BASE_LAYER
+        repository = await self._ledger.repository(request.tenant, request.repo_name)
+        check_served(repository)
+        id_ = layer_of(repository, request.layer_ref)
+        if id_ != BASE_LAYER:
+            if not is_ref_name(request.layer_ref):
+                raise ref_not_found(request.layer_ref, ())
+            await self._layers.keep(repository, LayerKind.BRANCH, request.layer_ref, UPLOAD)
+            await self._ledger.hear_of(request.tenant, repository.repo, id_, request.commit, _now())
+        return id_
 
     async def on_uploaded(self, event: FilesUploaded) -> None:
         """Contents of a job's files came."""

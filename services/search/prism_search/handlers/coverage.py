@@ -23,6 +23,7 @@ from prism_store.repositories import Repositories, Target
 from prism_store.schema import deep_vector
 
 MANIFEST_PAGE = 4_000
+MANIFEST_FIELDS = ("path", "blob", "generation", "status", "version")
 FILES_PER_READ = 1_000
 KNOWN = with_status(FileStatus.INDEXED, FileStatus.SKIPPED, FileStatus.FAILED)
 PROBLEMS = with_status(FileStatus.SKIPPED, FileStatus.FAILED)
@@ -75,17 +76,16 @@ class CoverageHandlers:
         )
 
     async def manifest(self, request: ManifestRequest) -> ManifestReply:
-        """A page of what the index holds, tombstones left out."""
+        """A page of what the index holds, tombstones left out; or the files that are asked for by id."""
         scope = Scope(tenant=request.tenant, repos=(request.repo,), layer=request.layer)
-        fields = ["path", "blob", "generation", "status"]
+        if request.files:
+            found = await self._reader.points_of_any_layer(scope, request.files, MANIFEST_FIELDS)
+            return ManifestReply(entries=tuple(map(_entry, found.values())))
         wanted = [KNOWN, has_any("path", request.paths)] if request.paths else [KNOWN]
-        read = [*fields, "version"]
-        points, cursor = await self._reader.page(scope, wanted, read, request.cursor, MANIFEST_PAGE)
-        entries = tuple(
-            ManifestEntry(**{name: point.text(name) for name in fields}, version=point.number("version"))
-            for point in points
+        points, cursor = await self._reader.page(
+            scope, wanted, MANIFEST_FIELDS, request.cursor, MANIFEST_PAGE
         )
-        return ManifestReply(entries=entries, next_cursor=cursor)
+        return ManifestReply(entries=tuple(map(_entry, points)), next_cursor=cursor)
 
     async def point_counts(self, request: PointCountsRequest) -> PointCountsReply:
         """Points and files of every layer of the tenant."""
@@ -126,6 +126,17 @@ class CoverageHandlers:
         return await self._reader.count(
             scope, [with_status(FileStatus.INDEXED), with_vector(deep_vector(model))]
         )
+
+
+def _entry(point: StoredPoint) -> ManifestEntry:
+    return ManifestEntry(
+        path=point.text("path"),
+        blob=point.text("blob"),
+        generation=point.text("generation"),
+        status=point.text("status"),
+        version=point.number("version"),
+        file=point.id,
+    )
 
 
 def _problem(point: StoredPoint) -> CoverageProblem:

@@ -80,6 +80,32 @@ def _settled(job: Job) -> int:
     return int.from_bytes(job.settled, "little").bit_count()
 
 
+def layer(found: rpc.LayerReply) -> Answer:
+    """A layer and the job that works on it."""
+    known = found.layer
+    facts = known.model_dump(
+        mode="json", include={"ref", "kind", "files_changed", "files_hidden", "expires_at"}
+    )
+    facts["commit"] = known.served.commit if known.served else ""
+    told: Json = {"layer": facts} | ({"job": _job(found.job)} if found.job else {})
+    state = _job_line(found.job) if found.job else "a look at it follows the one that is under way"
+    return Answer(told, f"layer {known.ref}: {state}")
+
+
+def overlay(found: rpc.LayerReply) -> Answer:
+    """An overlay that was opened, or whose edits were replaced."""
+    expires_at = found.layer.expires_at.isoformat() if found.layer.expires_at else ""
+    told: Json = {"handle": found.layer.ref, "expires_at": expires_at}
+    if found.job:
+        told["job"] = _job(found.job)
+    return Answer(told, f"{found.layer.ref}: pass it as ref; until {expires_at}")
+
+
+def layer_gone(found: rpc.LayerReply) -> Answer:
+    """A layer that was forgotten."""
+    return Answer({"deleted": found.layer.ref}, f"{found.layer.ref} is forgotten")
+
+
 def repositories(found: Sequence[Repository]) -> Answer:
     """The tenant's repositories and what of them is served."""
     shown = [_repository(repository) for repository in found]

@@ -10,7 +10,7 @@ from prism_gateway.auth import require_write
 from prism_gateway.mcp.answers import indexing
 from prism_gateway.mcp.arguments import Arguments, BudgetedArguments, ScopedArguments
 from prism_gateway.mcp.schema import INTEGER, OBJECT, RECEIPT, STRING, STRINGS, TRUNCATED, array, record
-from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Effect, Tool, Toolset
 
 PROBLEMS_DEFAULT = 50
 JOBS_SHOWN = 10
@@ -33,6 +33,30 @@ class IndexRepository(Arguments):
     url: Annotated[str, Field(min_length=1, description="git URL")]
     name: Annotated[str, Field(description="owner/name; from the URL if empty")] = ""
     ref: Annotated[str, Field(description="branch, tag or commit")] = ""
+
+
+class BranchIndex(ScopedArguments):
+    ref: Annotated[str, Field(min_length=1, max_length=rpc.REF_CHARS_MAX)]
+
+
+class OverlayFile(Arguments):
+    path: str
+    content: Annotated[str | None, Field(description="null: deleted")]
+
+
+class OpenOverlay(ScopedArguments):
+    base_ref: Annotated[str, Field(description="branch below; the default one if empty")] = ""
+    base_commit: str = ""
+    handle: Annotated[str, Field(description="replace the edits of this overlay")] = ""
+    files: Annotated[list[OverlayFile], Field(max_length=rpc.EDIT_FILES_MAX)] = []
+    diff: Annotated[str, Field(description="unified, as git diff prints it")] = ""
+    ttl_s: Annotated[int, Field(ge=rpc.OVERLAY_TTL_MIN_S, le=rpc.OVERLAY_TTL_MAX_S)] = (
+        rpc.OVERLAY_TTL_DEFAULT_S
+    )
+
+
+class CloseOverlay(ScopedArguments):
+    handle: Annotated[str, Field(min_length=1, max_length=rpc.REF_CHARS_MAX)]
 
 
 class IndexStatus(ScopedArguments):
@@ -76,6 +100,35 @@ async def index_repository(call: Call, arguments: IndexRepository) -> Answer:
     return indexing.job(reply.job)
 
 
+async def create_branch_index(call: Call, arguments: BranchIndex) -> Answer:
+    require_write(call.caller)
+    request = call.request(rpc.CreateLayerRequest, arguments)
+    return indexing.layer(await call.backend.create_layer(request))
+
+
+async def delete_branch_index(call: Call, arguments: BranchIndex) -> Answer:
+    require_write(call.caller)
+    request = call.request(rpc.DeleteLayerRequest, arguments)
+    return indexing.layer_gone(await call.backend.delete_layer(request))
+
+
+async def open_overlay(call: Call, arguments: OpenOverlay) -> Answer:
+    require_write(call.caller)
+    # Text as it is: where bytes are wanted, a model takes a string for base64.
+    files = tuple(
+        rpc.FileEdit(path=file.path, content=None if file.content is None else file.content.encode())
+        for file in arguments.files
+    )
+    request = call.request(rpc.OpenOverlayRequest, arguments, files=files)
+    return indexing.overlay(await call.backend.open_overlay(request))
+
+
+async def close_overlay(call: Call, arguments: CloseOverlay) -> Answer:
+    require_write(call.caller)
+    request = call.request(rpc.CloseOverlayRequest, arguments)
+    return indexing.layer_gone(await call.backend.close_overlay(request))
+
+
 async def index_status(call: Call, arguments: IndexStatus) -> Answer:
     tenant, repo = call.caller.tenant, arguments.repo or call.repo
     if arguments.job:
@@ -92,6 +145,10 @@ async def index_coverage(call: Call, arguments: IndexCoverage) -> Answer:
 
 JOB = record(
     job=STRING, repo=STRING, state=STRING, expected=INTEGER, settled=INTEGER, counts=OBJECT, error=OBJECT
+)
+
+LAYER = record(
+    ref=STRING, kind=STRING, commit=STRING, files_changed=INTEGER, files_hidden=INTEGER, expires_at=STRING
 )
 
 TOOLS: tuple[AnyTool, ...] = (
@@ -130,7 +187,43 @@ TOOLS: tuple[AnyTool, ...] = (
         IndexRepository,
         record(job=JOB),
         index_repository,
-        writes=True,
+        effect=Effect.FETCHES,
+    ),
+    Tool(
+        "create_branch_index",
+        Toolset.ADMIN,
+        "Index a branch, tag, commit or pull request (pull/N) beside the default branch; then pass it as ref.",
+        BranchIndex,
+        record(layer=LAYER, job=JOB),
+        create_branch_index,
+        effect=Effect.FETCHES,
+    ),
+    Tool(
+        "delete_branch_index",
+        Toolset.ADMIN,
+        "Forget the index of a branch.",
+        BranchIndex,
+        record(deleted=STRING),
+        delete_branch_index,
+        effect=Effect.FORGETS,
+    ),
+    Tool(
+        "open_overlay",
+        Toolset.ADMIN,
+        "Lay uncommitted edits over a branch; returns a handle that every tool takes as ref.",
+        OpenOverlay,
+        record(handle=STRING, expires_at=STRING, job=JOB),
+        open_overlay,
+        effect=Effect.TAKES,
+    ),
+    Tool(
+        "close_overlay",
+        Toolset.ADMIN,
+        "Forget an overlay.",
+        CloseOverlay,
+        record(deleted=STRING),
+        close_overlay,
+        effect=Effect.FORGETS,
     ),
     Tool(
         "index_status",

@@ -1,0 +1,53 @@
+"""Layers of branches, and overlays of uncommitted edits: made, replaced and forgotten."""
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from prism_contracts.rpc import (
+    CloseOverlayRequest,
+    CreateLayerRequest,
+    DeleteLayerRequest,
+    LayerReply,
+)
+from prism_gateway.rest import replies
+from prism_gateway.rest.bodies import LayerBody, OverlayBody
+from prism_gateway.rest.dependencies import RepoHeader, Services, Writer
+from prism_gateway.rest.replies import reply
+
+router = APIRouter(tags=["layers"])
+
+
+@router.post("/layers", response_model=LayerReply, status_code=202)
+async def create_layer(
+    body: LayerBody, caller: Writer, backend: Services, header: RepoHeader = ""
+) -> Response:
+    """Make a layer of what a ref is at the remote now, or bring it there."""
+    request = CreateLayerRequest(tenant=caller.tenant, repo=body.repo or header, ref=body.ref)
+    return reply(await backend.create_layer(request), status=202, exclude=replies.JOB)
+
+
+@router.delete("/layers", response_model=LayerReply)
+async def delete_layer(
+    ref: str, caller: Writer, backend: Services, repo: str = "", header: RepoHeader = ""
+) -> Response:
+    """Forget a layer."""
+    request = DeleteLayerRequest(tenant=caller.tenant, repo=repo or header, ref=ref)
+    return reply(await backend.delete_layer(request), exclude=replies.JOB)
+
+
+@router.post("/overlays", response_model=replies.Overlay, status_code=202)
+async def open_overlay(
+    body: OverlayBody, caller: Writer, backend: Services, header: RepoHeader = ""
+) -> Response:
+    """Lay uncommitted edits on a branch, or replace those of a handle. Every question takes the handle as `ref`."""
+    opened = await backend.open_overlay(body.request(caller.tenant, body.repo or header))
+    return reply(replies.Overlay.of(opened), status=202, exclude=replies.JOB)
+
+
+@router.delete("/overlays/{handle}", response_model=replies.Overlay)
+async def close_overlay(
+    handle: str, caller: Writer, backend: Services, repo: str = "", header: RepoHeader = ""
+) -> Response:
+    """Forget an overlay."""
+    request = CloseOverlayRequest(tenant=caller.tenant, repo=repo or header, handle=handle)
+    return reply(replies.Overlay.of(await backend.close_overlay(request)), exclude=replies.JOB)

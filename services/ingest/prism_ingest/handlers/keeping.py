@@ -1,0 +1,54 @@
+"""The records of layers: made when somebody needs one, kept as long as it is pushed to, forgotten."""
+
+from datetime import UTC, datetime, timedelta
+
+from prism_contracts.base import layer_id
+from prism_contracts.errors import ErrorBody, ErrorCode
+from prism_contracts.records import JobState, Layer, LayerKind, Repository, layer_key
+from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.core.layers import new_layer
+from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.settings import IngestSettings
+from prism_runtime.records import WatchedRecords
+
+
+class Layers:
+    """All layers, as the ledger has them."""
+
+    def __init__(
+        self, ledger: Ledger, watched: WatchedRecords[Layer], jobs: JobHandlers, settings: IngestSettings
+    ) -> None:
+        self._ledger = ledger
+        self._watched = watched
+        self._jobs = jobs
+        self._kept = timedelta(days=settings.layer_days)
+
+    def all(self) -> list[Layer]:
+        """All layers of all repositories, as last heard of."""
+        return self._watched.values()
+
+    def of(self, repository: Repository) -> list[Layer]:
+        """Those of a repository, as last heard of."""
+        own = (repository.tenant, repository.repo)
+        return [layer for layer in self._watched.values() if (layer.tenant, layer.repo) == own]
+
+    async def find(self, repository: Repository, layer: str) -> Layer | None:
+        """A layer by its id."""
+        return await self._ledger.layers.get(layer_key(repository.tenant, repository.repo, layer))
+
+    async def keep(self, repository: Repository, kind: LayerKind, ref: str, source: str) -> Layer:
+        """The layer of a ref, made if it is not there; from now on it is kept for as long as if it had just been made."""
+        now = datetime.now(UTC)
+        fresh = new_layer(repository, kind, ref, source=source, now=now, expires_at=now + self._kept)
+        renewed = {"kind": kind, "source": source, "expires_at": fresh.expires_at}
+        return await self._ledger.layers.modify(
+            layer_key(repository.tenant, repository.repo, layer_id(ref)),
+            lambda found: found.model_copy(update=renewed) if found else fresh,
+        )
+
+    async def forget(self, layer: Layer) -> None:
+        """Let a layer go, and give up what works on it. Its variants are swept later, unless others have them."""
+        await self._ledger.layers.delete(layer.key)
+        if layer.active_job:
+            error = ErrorBody(code=ErrorCode.JOB_ABANDONED, message=f"The layer of {layer.ref} was deleted.")
+            await self._jobs.fail(layer.active_job, error, JobState.ABANDONED)

@@ -1,0 +1,87 @@
+"""Layers are made and forgotten here: of branches, tags, commits and pull requests of repositories that Prism fetches."""
+
+import re
+from collections.abc import Iterable
+
+from prism_contracts.base import BASE_LAYER, layer_id
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import LayerKind, Repository
+from prism_contracts.rpc import CreateLayerRequest, DeleteLayerRequest, LayerReply
+from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.mirrors import Mirrors, Remote
+from prism_ingest.core.layers import check_served, layer_of
+from prism_ingest.handlers.clones import CloneHandlers
+from prism_ingest.handlers.keeping import Layers
+from prism_source.clone import RemoteRefs
+from prism_source.gittree import ref_not_found
+
+PULL_REQUEST = re.compile(r"pull/(\d{1,12})")
+
+
+class LayerHandlers:
+    """Answers `create_layer` and `delete_layer`."""
+
+    def __init__(self, ledger: Ledger, mirrors: Mirrors, clones: CloneHandlers, layers: Layers) -> None:
+        self._ledger = ledger
+        self._mirrors = mirrors
+        self._clones = clones
+        self._layers = layers
+
+    async def create(self, request: CreateLayerRequest) -> LayerReply:
+        """Make a layer of what a ref is at the remote now, or bring it there.
+
+        Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_ARGUMENT (the base is it already, or Prism cannot fetch), and as
+        prism_source.clone.mirror.
+        """
+        repository = await self._ledger.repository(request.tenant, request.repo)
+        check_served(repository)
+        _check_fetched(repository)
+        pull = PULL_REQUEST.fullmatch(request.ref)
+        if not pull and layer_of(repository, request.ref) == BASE_LAYER:
+            raise PrismError(
+                ErrorCode.INVALID_ARGUMENT,
+                f"{request.ref} is what {repository.name} follows: its base is that.",
+                "Ask without a ref.",
+            )
+        heads = _heads(pull.group(1)) if pull else ()
+        remote = Remote(repository.tenant, repository.repo, repository.source)
+        refs = await self._mirrors.refs(remote, heads)
+        source = _pull_request_ref(request.ref, refs, heads) if pull else refs.full_name(request.ref)
+        kind = LayerKind.PULL_REQUEST if pull else LayerKind.BRANCH
+        layer = await self._layers.keep(repository, kind, request.ref, source)
+        job = await self._clones.look(repository, layer, request.lane)
+        return LayerReply(layer=await self._layers.find(repository, layer.layer) or layer, job=job)
+
+    async def delete(self, request: DeleteLayerRequest) -> LayerReply:
+        """Forget a layer; its variants go with the next rounds of the sweep. Raises REPO_NOT_FOUND, REF_NOT_FOUND."""
+        repository = await self._ledger.repository(request.tenant, request.repo)
+        layer = await self._layers.find(repository, layer_id(request.ref))
+        if layer is None:
+            raise PrismError(
+                ErrorCode.REF_NOT_FOUND,
+                f"{repository.name} has no layer of {request.ref}.",
+                "It may be gone already: see `prism status`.",
+            )
+        await self._layers.forget(layer)
+        return LayerReply(layer=layer)
+
+
+def _check_fetched(repository: Repository) -> None:
+    if not repository.is_fetched:
+        raise PrismError(
+            ErrorCode.INVALID_ARGUMENT,
+            f"{repository.name} is sent by its users: Prism has no URL to fetch a branch from.",
+            "Send the branch: `prism index PATH --ref BRANCH`.",
+        )
+
+
+def _heads(number: str) -> tuple[str, str]:
+    """What the head of a pull request is called: by GitHub and Gitea, and by GitLab."""
+    return f"refs/pull/{number}/head", f"refs/merge-requests/{number}/head"
+
+
+def _pull_request_ref(ref: str, refs: RemoteRefs, heads: Iterable[str]) -> str:
+    for head in heads:
+        if refs.commit(head):
+            return head
+    raise ref_not_found(ref, ())

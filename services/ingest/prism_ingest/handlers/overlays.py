@@ -1,0 +1,162 @@
+"""Overlays: a client's uncommitted edits, laid on a layer for those who have the handle, until they are closed or expire."""
+
+import secrets
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+
+from prism_contracts.base import BASE_LAYER, Lane, layer_id
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import FileEvent
+from prism_contracts.records import UPLOAD, Job, JobState, Layer, LayerKind, LayerState, Repository
+from prism_contracts.rpc import CloseOverlayRequest, LayerReply, OpenOverlayRequest
+from prism_ingest.adapters.ledger import Ledger, Origin
+from prism_ingest.core import new_job
+from prism_ingest.core.contents import file_event
+from prism_ingest.core.edits import described, flags_of
+from prism_ingest.core.layers import check_commit, check_served, layer_named, new_layer
+from prism_ingest.handlers.keeping import Layers
+from prism_ingest.handlers.planning import Listing, Opened, Planner
+from prism_ingest.handlers.publishing import publish_file_events
+from prism_ingest.handlers.reading_edits import read_edits
+from prism_ingest.settings import IngestSettings
+from prism_runtime.bus import Bus
+from prism_source.limits import Limits
+
+# No ref has a colon: a handle is never taken for a branch.
+HANDLE = "overlay:"
+HANDLE_BYTES = 10
+
+
+class OverlayHandlers:
+    """Answers `open_overlay` and `close_overlay`."""
+
+    def __init__(
+        self, bus: Bus, ledger: Ledger, layers: Layers, planner: Planner, settings: IngestSettings
+    ) -> None:
+        self._bus = bus
+        self._ledger = ledger
+        self._layers = layers
+        self._planner = planner
+        self._settings = settings
+        self._limits = Limits(file_bytes_max=settings.file_bytes_max)
+
+    async def open(self, request: OpenOverlayRequest) -> LayerReply:
+        """Lay edits on a layer, in the place of those that the handle had; answered when their events are stored.
+
+        Raises PrismError: REPO_NOT_FOUND, REF_NOT_FOUND, BASE_MISMATCH, INVALID_PATH, INVALID_ARGUMENT,
+        DIFF_NOT_APPLICABLE, PAYLOAD_TOO_LARGE.
+        """
+        repository = await self._ledger.repository(request.tenant, request.repo)
+        below = await self._below(repository, request.base_ref)
+        served = (below and below.served) or check_served(repository)
+        check_commit(repository.name, served, request.base_commit)
+        edits = await read_edits(self._bus, repository, request.base_ref, request.files, request.diff)
+        contents = {path: edit.content for path, edit in edits.items() if edit.content is not None}
+        self._check_size(contents)
+        layer = await self._keep(repository, below, request)
+        job = _job(repository, layer, served, request)
+        files = tuple(described(path, data, self._limits) for path, data in sorted(contents.items()))
+        listing = Listing(files, tuple(sorted(edits.keys() - contents.keys())))
+        # Whatever the handle's last edits are still waiting for: these take their place.
+        opened = await self._planner.open(job, Origin(UPLOAD), listing, idle_s=0)
+        await publish_file_events(self._bus, self._events(opened, contents))
+        return LayerReply(
+            layer=await self._layers.find(repository, layer.layer) or layer,
+            job=opened.job.model_copy(update={"settled": b""}),
+        )
+
+    async def close(self, request: CloseOverlayRequest) -> LayerReply:
+        """Forget an overlay. Raises REPO_NOT_FOUND, REF_NOT_FOUND."""
+        repository = await self._ledger.repository(request.tenant, request.repo)
+        layer = await self._overlay(repository, request.handle)
+        await self._layers.forget(layer)
+        return LayerReply(layer=layer)
+
+    async def _below(self, repository: Repository, ref: str) -> Layer | None:
+        """The layer that the overlay lies on; None is the base."""
+        layers = self._layers.of(repository)
+        below = layer_named(repository, layers, ref)
+        if below is not None and below.kind is LayerKind.OVERLAY:
+            raise PrismError(
+                ErrorCode.INVALID_ARGUMENT,
+                "An overlay lies on a branch, not on another overlay.",
+                "Name the branch as base_ref, and send all edits.",
+            )
+        return below
+
+    def _check_size(self, contents: Mapping[str, bytes]) -> None:
+        size_bytes, limit = sum(map(len, contents.values())), self._settings.overlay_bytes_max
+        if size_bytes > limit:
+            raise PrismError(
+                ErrorCode.PAYLOAD_TOO_LARGE,
+                f"The overlay has {size_bytes:,} bytes, more than {limit:,}.",
+                "Leave out what need not be searched, or commit it and push the branch.",
+                limit_bytes=limit,
+            )
+
+    async def _keep(self, repository: Repository, below: Layer | None, request: OpenOverlayRequest) -> Layer:
+        """The overlay of the handle, or a new one, for `ttl_s` from now on."""
+        now, parent = datetime.now(UTC), below.layer if below else BASE_LAYER
+        expires_at = now + timedelta(seconds=request.ttl_s)
+        if request.handle:
+            known = await self._overlay(repository, request.handle)
+            changes = {"expires_at": expires_at, "parent": parent}
+            return await self._ledger.layers.modify(
+                known.key, lambda found: (found or known).model_copy(update=changes)
+            )
+        self._check_count(repository.tenant)
+        handle = HANDLE + secrets.token_hex(HANDLE_BYTES)
+        fresh = new_layer(
+            repository, LayerKind.OVERLAY, handle, source=UPLOAD, now=now, expires_at=expires_at
+        )
+        layer = fresh.model_copy(update={"parent": parent})
+        await self._ledger.layers.put(layer.key, layer)
+        return layer
+
+    def _check_count(self, tenant: str) -> None:
+        of_tenant = [layer for layer in self._layers.all() if layer.tenant == tenant]
+        limit = self._settings.overlays_max
+        if sum(layer.kind is LayerKind.OVERLAY for layer in of_tenant) >= limit:
+            raise PrismError(
+                ErrorCode.RATE_LIMITED,
+                f"{limit} overlays are open.",
+                "Close some with close_overlay, or use one handle again for new edits.",
+                limit=limit,
+            )
+
+    async def _overlay(self, repository: Repository, handle: str) -> Layer:
+        found = await self._layers.find(repository, layer_id(handle))
+        if found is None or found.kind is not LayerKind.OVERLAY:
+            raise PrismError(
+                ErrorCode.REF_NOT_FOUND,
+                f"{repository.name} has no overlay {handle[:200]!a}: it was closed, or has expired.",
+                "Open a new one, without a handle.",
+            )
+        return found
+
+    def _events(self, opened: Opened, contents: Mapping[str, bytes]) -> Iterator[FileEvent]:
+        for ordinal in opened.wanted:
+            file = opened.files.files[ordinal]
+            yield file_event(
+                opened.job, ordinal, file, contents[file.path], limits=self._limits, flags_of=flags_of(file)
+            )
+
+
+def _job(repository: Repository, layer: Layer, served: LayerState, request: OpenOverlayRequest) -> Job:
+    now = datetime.now(UTC)
+    return new_job(
+        tenant=repository.tenant,
+        repo_name=repository.name,
+        layer=layer.layer,
+        lane=Lane.LIVE,
+        snapshot=f"overlay\0{secrets.token_hex(HANDLE_BYTES)}",
+        state=JobState.INDEXING,
+        now=now,
+    ).model_copy(
+        update={
+            "commit": request.base_commit or served.commit,
+            "ref": layer.ref,
+            "dirty": True,
+            "pushed_at": now,
+        }
+    )

@@ -1,0 +1,60 @@
+"""What a client's files and its diff make of what a layer serves."""
+
+from collections.abc import Iterator, Sequence
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import Repository
+from prism_contracts.rpc import FileEdit
+from prism_ingest.adapters.index import read_text
+from prism_ingest.core.edits import editable_path
+from prism_ingest.core.patches import Patch, apply, read_diff
+from prism_runtime.bus import Bus
+from prism_source.snapshot import blob_hash
+
+
+async def read_edits(
+    bus: Bus, repository: Repository, ref: str, files: Sequence[FileEdit], diff: str
+) -> dict[str, FileEdit]:
+    """By path the files that were sent, and those that the diff makes of what is served at the ref.
+
+    Raises PrismError: INVALID_PATH, INVALID_ARGUMENT, DIFF_NOT_APPLICABLE, PAYLOAD_TOO_LARGE.
+    """
+    made = [
+        edit
+        for patch in (read_diff(diff) if diff else ())
+        for edit in await _patched(bus, repository, ref, patch)
+    ]
+    edits: dict[str, FileEdit] = {}
+    for edit in (*files, *made):
+        path = editable_path(edit.path)
+        if path in edits:
+            raise PrismError(ErrorCode.INVALID_ARGUMENT, f"{path} is changed twice.", "Change it once.")
+        edits[path] = edit
+    return edits
+
+
+async def _patched(bus: Bus, repository: Repository, ref: str, patch: Patch) -> Iterator[FileEdit]:
+    old = await _text(bus, repository, ref, patch.old_path) if patch.old_path else ""
+    new = apply(patch, old) if patch.new_path else ""
+    return _edits_of(patch, new)
+
+
+async def _text(bus: Bus, repository: Repository, ref: str, path: str) -> str:
+    """The text of a file exactly as it is in the repository, as far as the index knows it."""
+    indexed = await read_text(bus, repository.tenant, repository.name, ref, editable_path(path))
+    if blob_hash(indexed.content.encode()) != indexed.blob:
+        raise PrismError(
+            ErrorCode.DIFF_NOT_APPLICABLE,
+            f"{path} is not kept as it is in the repository: a secret was redacted, or it is not UTF-8.",
+            "Send the file itself.",
+            path=path,
+        )
+    return indexed.content
+
+
+def _edits_of(patch: Patch, new: str) -> Iterator[FileEdit]:
+    if patch.old_path and patch.old_path != patch.new_path:
+        yield FileEdit(path=patch.old_path, content=None)
+    if patch.new_path:
+        base = None if patch.old_path == patch.new_path else ""
+        yield FileEdit(path=patch.new_path, content=new.encode(), base_blob=base)

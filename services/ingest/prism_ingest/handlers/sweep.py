@@ -1,0 +1,123 @@
+"""Rounds that let go of what nobody needs: layers whose time is over, and content that no layer has any more.
+
+How a variant is dropped without taking it from a job that counts on it: see adapters/variants.py. It has to be unneeded in two
+rounds, at least `PAUSE_S` apart, so that a branch that is deleted and pushed again finds its variants. What is dropped is older
+than that, so what is made anew meanwhile stays: its version is the time at which its job began.
+
+One copy of ingest at a time sweeps.
+"""
+
+import asyncio
+import logging
+from collections import defaultdict
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from prism_contracts.records import Layer, LayerFiles, layer_key
+from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.metrics import LayerMetrics
+from prism_ingest.adapters.variants import Variants
+from prism_ingest.core.layers import ListName, is_in_use
+from prism_ingest.handlers.keeping import Layers
+from prism_runtime.lease import Lease
+
+PAUSE_S = 300.0
+
+Place = tuple[str, str]  # tenant and repository
+
+log = logging.getLogger(__name__)
+
+
+class Look(NamedTuple):
+    """The lists of files as they are at a moment, by repository."""
+
+    needed: dict[Place, dict[str, str]]  # variant -> path
+    unneeded: dict[Place, dict[str, str]]  # the same of those that only lists name that nobody uses
+    unused: dict[Place, list[str]]  # those lists
+
+
+class Sweeper:
+    """Rounds over all layers."""
+
+    def __init__(
+        self, ledger: Ledger, layers: Layers, variants: Variants, lease: Lease, metrics: LayerMetrics
+    ) -> None:
+        self._ledger = ledger
+        self._layers = layers
+        self._variants = variants
+        self._lease = lease
+        self._metrics = metrics
+        self._lists: dict[str, LayerFiles] = {}  # by name; they never change
+        self._unneeded_since: dict[Place, dict[str, float]] = {}  # variant -> seconds of the clock
+
+    async def run(self, interval_s: float) -> None:
+        """A round every so often, until cancelled."""
+        while True:
+            await asyncio.sleep(interval_s)
+            try:
+                await self.round(datetime.now(UTC))
+            except Exception as error:  # noqa: BLE001 - whatever it was, the next round comes
+                log.warning("a sweep is given up: %s", error or type(error).__name__)
+
+    async def round(self, now: datetime) -> None:
+        """Let go of what nobody needs at a moment, if no other copy does."""
+        if not await self._lease.hold():
+            return
+        for layer in await self._ledger.layers.all():
+            if layer.expires_at is not None and layer.expires_at <= now:
+                await self._layers.forget(layer)
+        look = await self._look(now)
+        self._metrics.show(await self._ledger.layers.all(), look.needed.values())
+        for place in look.needed.keys() | look.unneeded.keys():
+            await self._sweep(place, look, now)
+
+    async def _sweep(self, place: Place, look: Look, now: datetime) -> None:
+        due = self._due(place, look.unneeded.get(place, {}), now.timestamp())
+        below = int((now.timestamp() - PAUSE_S) * 1000)
+        await self._variants.condemn(*place, due, below)
+        if due:
+            # Only now: who has claimed a variant before it was condemned is seen here, who comes later has seen that it is.
+            again = await self._look(now)
+            due = {layer: path for layer, path in due.items() if layer in again.unneeded.get(place, {})}
+            await self._variants.drop(*place, due, below)
+            self._metrics.count_swept(len(due))
+        left = set(look.unneeded.get(place, {})) - due.keys()
+        for name in look.unused.get(place, ()):
+            # A list stays as long as it names something that is still to be dropped.
+            if left.isdisjoint(self._lists[name].variants.values()):
+                await self._variants.lists.drop(name)
+
+    def _due(self, place: Place, unneeded: dict[str, str], now_s: float) -> dict[str, str]:
+        """Those that have been unneeded for long enough."""
+        known = self._unneeded_since.get(place, {})
+        since = {layer: known.get(layer, now_s) for layer in unneeded}
+        due = {layer: path for layer, path in unneeded.items() if now_s - since[layer] >= PAUSE_S}
+        self._unneeded_since[place] = {layer: at for layer, at in since.items() if layer not in due}
+        return due
+
+    async def _look(self, now: datetime) -> Look:
+        """All lists, in the order that loses none: the names first, then who uses them."""
+        names = await self._variants.lists.names()
+        layers = {layer.key: layer for layer in await self._ledger.layers.all()}
+        look = Look(defaultdict(dict), defaultdict(dict), defaultdict(list))
+        for name in names:
+            await self._add(look, name, layers, now)
+        self._lists = {name: files for name, files in self._lists.items() if name in set(names)}
+        for place, unneeded in look.unneeded.items():
+            for variant in look.needed[place]:
+                unneeded.pop(variant, None)
+        return look
+
+    async def _add(self, look: Look, name: str, layers: dict[str, Layer], now: datetime) -> None:
+        read = ListName.read(name)
+        files = self._lists.get(name) or await self._variants.lists.get(name)
+        if files is None:
+            return
+        self._lists[name] = files
+        place = read.tenant, read.repo
+        paths = {variant: path for path, variant in files.variants.items()}
+        if is_in_use(read, layers.get(layer_key(read.tenant, read.repo, read.layer)), now):
+            look.needed[place].update(paths)
+        else:
+            look.unneeded[place].update(paths)
+            look.unused[place].append(name)

@@ -1,0 +1,346 @@
+"""All of ingest on a real nats-server over a real git repository, with an index that the tests can look into.
+
+The index holds what it is told, as the indexer would: the newest of each file wins. A file is indexed at once, unless the
+tests hold it back.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from prometheus_client import CollectorRegistry
+from test_mirrors import Origin
+
+from prism_contracts import names
+from prism_contracts.base import BASE_LAYER, file_id, layer_id, repo_id, variant_layer
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import (
+    CloneRequested,
+    FileChanged,
+    FileEvent,
+    FileRemoved,
+    FilesDropped,
+    FileSkipped,
+    FilesSettled,
+    FilesUploaded,
+    Outcome,
+    PushReceived,
+    RepoIndexed,
+    SettledFile,
+)
+from prism_contracts.records import (
+    COMPONENT_CHUNKER,
+    COMPONENT_FAST_MODEL,
+    Component,
+    Job,
+    Layer,
+    Repository,
+    layer_key,
+    repository_key,
+)
+from prism_contracts.rpc import (
+    CloneRequest,
+    ManifestEntry,
+    ManifestReply,
+    ManifestRequest,
+    ReadFileReply,
+    ReadFileRequest,
+    Receipt,
+)
+from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
+from prism_ingest.adapters.mirrors import Mirrors
+from prism_ingest.adapters.snapshots import SnapshotStore
+from prism_ingest.adapters.variants import Variants
+from prism_ingest.core import is_final
+from prism_ingest.handlers.clones import CloneHandlers
+from prism_ingest.handlers.commits import CommitHandlers
+from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.handlers.keeping import Layers
+from prism_ingest.handlers.layers import LayerHandlers
+from prism_ingest.handlers.overlays import OverlayHandlers
+from prism_ingest.handlers.planning import Planner
+from prism_ingest.handlers.poll import Poller
+from prism_ingest.handlers.rebase import RebaseHandlers
+from prism_ingest.handlers.snapshots import SnapshotHandlers
+from prism_ingest.handlers.sweep import Sweeper
+from prism_ingest.settings import IngestSettings
+from prism_runtime import rpc
+from prism_runtime.bus import Bus
+from prism_runtime.histories import HistoryStore
+from prism_runtime.lease import Lease
+from prism_runtime.records import Records, open_bucket
+from prism_runtime.vault import Vault, VaultSettings
+
+TENANT, NAME = "t", "acme/app"
+REPO = repo_id(NAME)
+DEADLINE_S = 30.0
+NOWHERE = Receipt(
+    repo=NAME, indexed_commit="", head_commit="", lag_seconds=0, indexed_at=None, corpus_version=0, files_indexed=0,
+    files_skipped=0, files_failed=0,
+)  # fmt: skip
+
+
+class Held(NamedTuple):
+    """What the index holds of a file."""
+
+    layer: str
+    path: str
+    version: int
+    status: str
+    blob: str = ""
+    text: str = ""
+
+
+class Index:
+    """Stands for all services behind ingest."""
+
+    def __init__(self, bus: Bus) -> None:
+        self.bus = bus
+        self.held: dict[str, Held] = {}
+        self.written: list[str] = []  # paths, in the order of the events
+        self.may_index = asyncio.Event()
+        self.may_index.set()
+
+    def register(self) -> None:
+        self.bus.consume(names.FILE_CHANGED, FileChanged, self.on_changed, workers=8)
+        self.bus.consume(names.FILE_SKIPPED, FileSkipped, self.on_skipped, workers=8)
+        self.bus.consume(names.FILE_REMOVED, FileRemoved, self.on_removed, workers=8)
+        self.bus.consume(names.FILES_DROPPED, FilesDropped, self.on_dropped, workers=1)
+        rpc.serve(self.bus, names.RPC_MANIFEST, ManifestRequest, self.manifest, deadline_s=DEADLINE_S)
+        rpc.serve(self.bus, names.RPC_READ_FILE, ReadFileRequest, self.read_file, deadline_s=DEADLINE_S)
+
+    async def on_changed(self, event: FileChanged) -> None:
+        await self.may_index.wait()
+        await self._hold(event, Outcome.INDEXED, blob=event.blob, text=event.text)
+
+    async def on_skipped(self, event: FileSkipped) -> None:
+        await self._hold(event, Outcome.SKIPPED, blob=event.blob)
+
+    async def on_removed(self, event: FileRemoved) -> None:
+        await self._hold(event, Outcome.REMOVED)
+
+    async def on_dropped(self, event: FilesDropped) -> None:
+        for file in event.files:
+            if file in self.held and self.held[file].version < event.below:
+                del self.held[file]
+
+    async def _hold(self, event: FileEvent, outcome: Outcome, blob: str = "", text: str = "") -> None:
+        file = file_id(event.tenant, event.repo, event.layer, event.path)
+        if file not in self.held or self.held[file].version < event.version:
+            self.held[file] = Held(event.layer, event.path, event.version, outcome.value, blob, text)
+        self.written.append(event.path)
+        settled = SettledFile(path=event.path, ordinal=event.ordinal, outcome=outcome)
+        said = FilesSettled(tenant=event.tenant, job=event.job, files=(settled,))
+        await self.bus.publish(names.FILES_SETTLED, event.lane, said, said.message_id)
+
+    async def manifest(self, request: ManifestRequest) -> ManifestReply:
+        def is_asked(file: str, held: Held) -> bool:
+            if request.files:
+                return file in request.files
+            return held.layer == request.layer and (not request.paths or held.path in request.paths)
+
+        return ManifestReply(
+            entries=tuple(
+                ManifestEntry(
+                    path=held.path, blob=held.blob, generation="", status=held.status, version=held.version, file=file
+                )
+                for file, held in self.held.items()
+                if held.status != Outcome.REMOVED and is_asked(file, held)
+            )
+        )  # fmt: skip
+
+    async def read_file(self, request: ReadFileRequest) -> ReadFileReply:
+        """Of the base alone."""
+        held = self.held.get(file_id(TENANT, REPO, BASE_LAYER, request.path))
+        if held is None or held.status != Outcome.INDEXED:
+            raise PrismError(ErrorCode.FILE_NOT_FOUND, f"There is no {request.path}.")
+        lines = held.text.count("\n")
+        return ReadFileReply(
+            repo=NAME, file_path=request.path, start_line=1, end_line=lines, line_count=lines, content=held.text,
+            language="", blob=held.blob, receipt=NOWHERE,
+        )  # fmt: skip
+
+
+class Town(NamedTuple):
+    """Everything that a test of layers takes hold of."""
+
+    bus: Bus
+    origin: Origin
+    index: Index
+    ledger: Ledger
+    variants: Variants
+    clones: CloneHandlers
+    snapshots: SnapshotHandlers
+    layers: LayerHandlers
+    overlays: OverlayHandlers
+    commits: CommitHandlers
+    poller: Poller
+    sweeper: Sweeper
+    planner: Planner
+
+    async def repository(self) -> Repository:
+        found = await self.ledger.repositories.get(repository_key(TENANT, REPO))
+        assert found is not None
+        return found
+
+    async def layer(self, ref: str) -> Layer | None:
+        return await self.ledger.layers.get(layer_key(TENANT, REPO, layer_id(ref)))
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait until an awaitable condition holds."""
+        async with asyncio.timeout(DEADLINE_S):
+            while not await condition():
+                await asyncio.sleep(0.01)
+
+    async def index_base(self) -> None:
+        await self.clones.clone(CloneRequest(tenant=TENANT, url=self.origin.url, repo_name=NAME))
+        await self.serves_base(self.origin.git("rev-parse", "main"))
+
+    async def serves_base(self, commit: str) -> None:
+        async def serves() -> bool:
+            found = await self.ledger.repositories.get(repository_key(TENANT, REPO))
+            return found is not None and found.served is not None and found.served.commit == commit
+
+        await self.until(serves)
+
+    async def push(self, branch: str, delivery: str = "", **more) -> None:
+        """Tell of a push to a branch, as a webhook does."""
+        event = PushReceived(
+            tenant=TENANT, repo=REPO, branch=branch, default_branch="main", delivery=delivery or f"{branch}{datetime.now(UTC)}",
+            received_at=datetime.now(UTC), **more,
+        )  # fmt: skip
+        await self.bus.publish(names.PUSH_RECEIVED, event.lane, event, event.message_id)
+
+    async def serves(self, ref: str, commit: str) -> None:
+        """Wait until a layer serves a commit, over the base that is served."""
+
+        async def is_there() -> bool:
+            layer, base = await self.layer(ref), (await self.repository()).served
+            return bool(
+                layer and layer.served and layer.served.commit == commit and base and layer.base_version == base.version
+            )  # fmt: skip
+
+        await self.until(is_there)
+
+    async def ended(self, job: Job) -> Job:
+        async def is_over() -> bool:
+            found = await self.ledger.jobs.get(job.job)
+            return found is not None and is_final(found)
+
+        await self.until(is_over)
+        found = await self.ledger.jobs.get(job.job)
+        assert found is not None
+        return found
+
+    async def shown(self, ref: str) -> dict[str, str]:
+        """What is seen at a layer: blob by path. Fails if the index lacks a variant."""
+        layer = await self.layer(ref)
+        assert layer is not None
+        files = await self.variants.lists.get(layer.files)
+        assert files is not None
+        assert (layer.files_changed, layer.files_hidden) == (len(files.variants), len(files.hidden))
+        own = {
+            path: self.index.held[file_id(TENANT, REPO, variant, path)].blob
+            for path, variant in files.variants.items()
+        }
+        return {**{path: blob for path, blob in self.base().items() if path not in files.hidden}, **own}
+
+    def base(self) -> dict[str, str]:
+        return {
+            held.path: held.blob
+            for held in self.index.held.values()
+            if held.layer == BASE_LAYER and held.status != Outcome.REMOVED
+        }
+
+    def tree(self, ref: str) -> dict[str, str]:
+        """What a checkout of a ref has: blob by path."""
+        lines = self.origin.git("ls-tree", "-r", ref).splitlines()
+        return {line.partition("\t")[2]: line.split()[2] for line in lines}
+
+    def commit(self, files: dict[str, str | None]) -> str:
+        """Commit files on the branch that is checked out; None deletes one."""
+        for path, text in files.items():
+            file = self.origin.folder / path
+            if text is None:
+                file.unlink()
+            else:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+        self.origin.git("add", "--all")
+        self.origin.git("commit", "--quiet", "--allow-empty", "--message", "Go on")
+        return self.origin.git("rev-parse", "HEAD")
+
+    def branch(self, name: str, files: dict[str, str | None], start: str = "main") -> str:
+        """A branch with a commit on it; main is checked out afterwards."""
+        self.origin.git("checkout", "--quiet", "-B", name, start)
+        commit = self.commit(files)
+        self.origin.git("checkout", "--quiet", "main")
+        return commit
+
+    async def variants_held(self) -> set[str]:
+        return {held.layer for held in self.index.held.values() if held.layer != BASE_LAYER}
+
+    async def variant(self, path: str, blob: str) -> str:
+        return variant_layer(path, blob, await self.planner.basis())
+
+
+@asynccontextmanager
+async def town(nats_server, folder: Path, **settings) -> AsyncIterator[Town]:
+    """Ingest with a repository of six files, indexed."""
+    config = IngestSettings(
+        nats_url=nats_server.url, clone_schemes="file", cache_dir=str(folder / "cache"), **settings
+    )
+    bus, behind = Bus("ingest", config), Bus("index", config)
+    index = Index(behind)
+    index.register()
+    await behind.start()
+    await bus.connect()
+    components = Records(await open_bucket(bus.js, names.KV_COMPONENTS), Component)
+    for component in (COMPONENT_CHUNKER, COMPONENT_FAST_MODEL):
+        await components.put(component, Component(version="1"))
+    registry = CollectorRegistry()
+    vault = Vault(VaultSettings())
+    await vault.open(bus.js, replicas=1)
+    ledger, store = await Ledger.open(bus.js, 1), await SnapshotStore.open(bus.js, 1)
+    variants, histories = await Variants.open(bus, 1), await HistoryStore.open(bus.js, 1)
+    mirrors = Mirrors(config, vault)
+    jobs = JobHandlers(bus, ledger, store, PushMetrics(registry))
+    watched = await bus.follow(names.KV_LAYERS, Layer)
+    layers = Layers(ledger, watched, jobs, config)
+    planner = Planner(
+        bus, ledger, snapshots=store, variants=variants, histories=histories, jobs=jobs, settings=config
+    )
+    clones = CloneHandlers(bus, ledger, mirrors, planner=planner, layers=layers, jobs=jobs, settings=config)
+    rebases = RebaseHandlers(
+        bus, ledger, mirrors, variants=variants, layers=layers, planner=planner, clones=clones, settings=config
+    )  # fmt: skip
+    snapshots = SnapshotHandlers(bus, ledger, store, planner=planner, layers=layers, settings=config)
+    bus.consume(names.FILES_UPLOADED, FilesUploaded, snapshots.on_uploaded, workers=1)
+    bus.consume(names.PUSH_RECEIVED, PushReceived, clones.on_push, workers=2)
+    bus.consume(names.CLONE_REQUESTED, CloneRequested, clones.on_clone_requested, workers=2)
+    bus.consume(names.FILES_SETTLED, FilesSettled, jobs.on_settled, workers=4)
+    bus.consume(names.REPO_INDEXED, RepoIndexed, rebases.on_indexed, workers=1)
+    await bus.start()
+    origin = Origin(folder / "origin" / "app")
+    made = Town(
+        bus, origin, index, ledger, variants, clones, snapshots,
+        LayerHandlers(ledger, mirrors, clones, layers),
+        OverlayHandlers(bus, ledger, layers, planner, config),
+        CommitHandlers(ledger, mirrors, config),
+        Poller(
+            bus, ledger, mirrors, layers=layers, lease=await Lease.open(bus.js, "poll", replicas=1),
+            metrics=PollMetrics(registry),
+        ),
+        Sweeper(ledger, layers, variants, await Lease.open(bus.js, "sweep", replicas=1), LayerMetrics(registry)),
+        planner,
+    )  # fmt: skip
+    made.commit({f"{name}.py": f"{name} = 1\n" for name in "abcdef"})
+    await made.index_base()
+    yield made
+    await watched.close()
+    await bus.stop()
+    await behind.stop()

@@ -1,0 +1,525 @@
+"""Layers of branches and overlays of edits: what is seen at each is what a checkout would have, whatever moves."""
+
+import hashlib
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from layers_stack import NAME, TENANT, Town, town
+
+from prism_contracts import names
+from prism_contracts.base import layer_id
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import FilesUploaded
+from prism_contracts.records import JobState, LayerKind
+from prism_contracts.rpc import (
+    CloseOverlayRequest,
+    CommitFileRequest,
+    CommitFilesRequest,
+    CreateLayerRequest,
+    DeleteLayerRequest,
+    FileEdit,
+    OpenOverlayRequest,
+    OpenSnapshotRequest,
+    SnapshotFile,
+)
+from prism_ingest.handlers.sweep import PAUSE_S
+from prism_source.pack import encode_pack
+from prism_source.snapshot import blob_hash
+
+OVERLAYS_MAX, OVERLAY_BYTES_MAX = 2, 1_000
+
+
+@pytest.fixture
+async def place(nats_server, tmp_path) -> AsyncIterator[Town]:
+    async with town(
+        nats_server, tmp_path, overlays_max=OVERLAYS_MAX, overlay_bytes_max=OVERLAY_BYTES_MAX
+    ) as made:
+        yield made
+
+
+def overlay(**more) -> OpenOverlayRequest:
+    return OpenOverlayRequest(tenant=TENANT, repo=NAME, **more)
+
+
+def edit(path: str, text: str | None) -> FileEdit:
+    return FileEdit(path=path, content=None if text is None else text.encode())
+
+
+async def refused(asking) -> ErrorCode:
+    with pytest.raises(PrismError) as caught:
+        await asking
+    assert caught.value.body.message
+    return caught.value.code
+
+
+# ── branches ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_push_to_a_branch_makes_a_layer_of_what_it_has_otherwise(place: Town) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n", "new/g.py": "g = 1\n", "b.py": None})
+    before = len(place.index.written)
+    await place.push("topic")
+    await place.serves("topic", commit)
+    assert await place.shown("topic") == place.tree("topic")
+    assert sorted(place.index.written[before:]) == ["a.py", "new/g.py"]
+    assert place.base() == place.tree("main")
+    layer = await place.layer("topic")
+    assert (layer.kind, layer.files_hidden, layer.size_bytes) == (LayerKind.BRANCH, 1, len("a = 2\ng = 1\n"))
+    assert layer.head_commit == layer.served.commit
+
+
+async def test_layers_with_the_same_content_share_it(place: Town) -> None:
+    for name in ("one", "two"):
+        commit = place.branch(name, {"a.py": "a = 2\n", f"{name}.py": "x = 1\n"})
+        await place.push(name)
+        await place.serves(name, commit)
+    assert place.index.written.count("a.py") == 2  # of the base, and of both
+    assert await place.shown("one") == place.tree("one")
+    assert await place.shown("two") == place.tree("two")
+
+
+async def test_when_the_base_moves_its_layers_stay_what_they_are_and_share_what_they_need_now(
+    place: Town,
+) -> None:
+    commits = {name: place.branch(name, {f"{name}.py": "x = 1\n"}) for name in ("one", "two")}
+    commits["late"] = place.branch("late", {"a.py": "a = 2\n", "b.py": None})
+    for name, commit in commits.items():
+        await place.push(name)
+        await place.serves(name, commit)
+    jobs = len(await place.ledger.jobs.all())
+    new = place.commit({"a.py": "a = 2\n", "b.py": None, "c.py": "c = 2\n", "late.py": "x = 1\n"})
+    await place.push("main")
+    await place.serves_base(new)
+    for name, commit in commits.items():
+        await place.serves(name, commit)
+        assert await place.shown(name) == place.tree(name)
+    # Of the old contents each was indexed once for all, by one job beside that of the base.
+    assert [place.index.written.count(path) for path in ("a.py", "b.py", "c.py")] == [4, 3, 3]
+    assert len(await place.ledger.jobs.all()) == jobs + 2
+    late = await place.layer("late")
+    # What the base has as well by now is no difference any more; what it has changed is one.
+    assert sorted((await place.variants.lists.get(late.files)).variants) == ["c.py"]
+    assert late.size_bytes == len("c = 1\n")
+
+
+async def test_a_layer_is_worked_on_while_an_import_of_the_base_is_under_way(place: Town) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
+    new = place.commit({"b.py": "b = 2\n"})
+    place.index.may_index.clear()
+    await place.push("main")
+
+    async def is_busy() -> bool:
+        return bool((await place.repository()).active_job)
+
+    await place.until(is_busy)
+    await place.push("topic")
+
+    async def works() -> bool:
+        layer = await place.layer("topic")
+        return layer is not None and bool(layer.active_job)
+
+    await place.until(works)
+    assert (await place.repository()).active_job
+    place.index.may_index.set()
+    await place.serves_base(new)
+    await place.serves("topic", commit)
+    assert await place.shown("topic") == place.tree("topic")
+
+
+async def test_a_forced_push_and_a_push_during_a_job(place: Town) -> None:
+    place.branch("topic", {"a.py": "a = 2\n"})
+    place.index.may_index.clear()
+    await place.push("topic")
+
+    async def works() -> bool:
+        layer = await place.layer("topic")
+        return layer is not None and bool(layer.active_job)
+
+    await place.until(works)
+    commit = place.branch("topic", {"b.py": "b = 3\n"})
+    await place.push("topic", commit=commit)
+
+    async def waits() -> bool:
+        layer = await place.layer("topic")
+        return layer is not None and layer.is_pushed
+
+    await place.until(waits)
+    place.index.may_index.set()
+    await place.serves("topic", commit)
+    assert await place.shown("topic") == place.tree("topic")
+
+
+async def test_a_branch_that_is_deleted_takes_its_layer_along(place: Town) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
+    await place.push("topic")
+    await place.serves("topic", commit)
+    await place.push("topic", is_deleted=True)
+
+    async def is_gone() -> bool:
+        return await place.layer("topic") is None
+
+    await place.until(is_gone)
+    assert place.base() == place.tree("main")
+    # It comes back with what it had.
+    before = len(place.index.written)
+    await place.push("topic")
+    await place.serves("topic", commit)
+    assert place.index.written[before:] == []
+
+
+async def test_a_layer_that_is_deleted_while_it_is_worked_on_does_not_come_back(place: Town) -> None:
+    place.branch("topic", {"a.py": "a = 2\n"})
+    place.index.may_index.clear()
+    made = await place.layers.create(CreateLayerRequest(tenant=TENANT, repo=NAME, ref="topic"))
+
+    async def is_planned() -> bool:
+        return (await place.ledger.jobs.get(made.job.job)).expected == 1
+
+    await place.until(is_planned)
+    await place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref="topic"))
+    place.index.may_index.set()
+    assert (await place.ended(made.job)).state is JobState.ABANDONED
+    assert await place.layer("topic") is None
+
+
+async def test_a_pull_request_is_a_layer_until_it_is_closed(place: Town) -> None:
+    commit = place.branch("fork", {"a.py": "a = 2\n"})
+    place.origin.git("update-ref", "refs/pull/12/head", commit)
+    said = {"pull_request": "pull/12", "ref": "refs/pull/12/head"}
+    await place.push("", **said)
+    await place.serves("pull/12", commit)
+    assert await place.shown("pull/12") == place.tree(commit)
+    assert (await place.layer("pull/12")).kind is LayerKind.PULL_REQUEST
+    await place.push("", is_deleted=True, **said)
+
+    async def is_gone() -> bool:
+        return await place.layer("pull/12") is None
+
+    await place.until(is_gone)
+
+
+async def test_a_push_to_the_branch_that_is_followed_makes_no_layer(place: Town) -> None:
+    new = place.commit({"a.py": "a = 5\n"})
+    await place.push("main")
+    await place.serves_base(new)
+    await place.push("main", is_deleted=True)
+    assert await place.ledger.layers.keys() == []
+
+
+@pytest.mark.parametrize("ref", ["topic", "v1", "commit", "pull/7"])
+async def test_who_asks_gets_a_layer_of_any_ref(place: Town, ref: str) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
+    place.origin.git("tag", "--annotate", "--message", "one", "v1", "topic")
+    place.origin.git("update-ref", "refs/pull/7/head", "topic")
+    asked = commit if ref == "commit" else ref
+    made = await place.layers.create(CreateLayerRequest(tenant=TENANT, repo=NAME, ref=asked))
+    assert (await place.ended(made.job)).state is JobState.COMPLETE
+    await place.serves(asked, commit)
+    assert await place.shown(asked) == place.tree(commit)
+
+
+async def test_what_cannot_be_made_is_told_and_leaves_nothing(place: Town) -> None:
+    def asking(ref: str, repo: str = NAME):
+        return place.layers.create(CreateLayerRequest(tenant=TENANT, repo=repo, ref=ref))
+
+    assert await refused(asking("nowhere")) is ErrorCode.REF_NOT_FOUND
+    assert await refused(asking("pull/9")) is ErrorCode.REF_NOT_FOUND
+    assert await refused(asking("main")) is ErrorCode.INVALID_ARGUMENT
+    assert await refused(asking("topic", "acme/other")) is ErrorCode.REPO_NOT_FOUND
+    assert await refused(asking("--upload-pack=x")) is ErrorCode.REF_NOT_FOUND
+    gone = await asking("f" * 40)  # only a fetch can tell
+    ended = await place.ended(gone.job)
+    assert (ended.state, ended.error.code) == (JobState.FAILED, ErrorCode.REF_NOT_FOUND)
+
+    async def is_gone() -> bool:
+        return await place.ledger.layers.keys() == []
+
+    await place.until(is_gone)
+    deleting = place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref="nowhere"))
+    assert await refused(deleting) is ErrorCode.REF_NOT_FOUND
+
+
+async def test_a_round_of_polls_finds_branches_that_moved_or_went(place: Town) -> None:
+    old = {name: place.branch(name, {f"{name}.py": "x = 1\n"}) for name in ("moved", "gone", "same")}
+    for name, commit in old.items():
+        await place.push(name)
+        await place.serves(name, commit)
+    commit = place.branch("moved", {"moved.py": "x = 2\n"})
+    place.origin.git("branch", "--delete", "--force", "gone")
+    same = await place.layer("same")
+    await place.poller.round()
+    await place.serves("moved", commit)
+
+    async def is_gone() -> bool:
+        return await place.layer("gone") is None
+
+    await place.until(is_gone)
+    assert (await place.layer("same")).served == same.served
+
+
+# ── layers that are sent ────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def send(place: Town, branch: str, commit: str) -> None:
+    """As `prism index PATH --ref BRANCH` does."""
+    paths = sorted(place.tree(commit))
+    contents = [place.origin.git("show", f"{commit}:{path}").encode() + b"\n" for path in paths]
+    files = tuple(
+        SnapshotFile(path=path, blob=blob_hash(data), size_bytes=len(data))
+        for path, data in zip(paths, contents, strict=True)
+    )
+    request = OpenSnapshotRequest(
+        tenant=TENANT, repo_name=NAME, layer_ref=branch, snapshot=f"{branch}{commit}", commit=commit, files=files,
+    )  # fmt: skip
+    opened = await place.snapshots.open_snapshot(request)
+    if opened.needed:
+        pack = encode_pack([(number, contents[number]) for number in opened.needed])
+        event = FilesUploaded(tenant=TENANT, job=opened.job.job, pack=commit, data=pack)
+        await place.bus.publish(names.FILES_UPLOADED, opened.job.lane, event, event.message_id)
+    await place.ended(opened.job)
+
+
+async def test_a_branch_is_sent_and_files_that_the_base_replaces_later_are_counted(place: Town) -> None:
+    commit = place.branch("local", {"a.py": "a = 2\n", "b.py": None})
+    before = len(place.index.written)
+    await send(place, "local", commit)
+    await place.serves("local", commit)
+    assert place.index.written[before:] == ["a.py"]
+    assert await place.shown("local") == place.tree("local")
+    new = place.commit({"c.py": "c = 2\n", "a.py": "a = 3\n", "b.py": "b = 3\n", "z.py": "z = 1\n"})
+    await place.push("main")
+    await place.serves_base(new)
+    await place.serves("local", commit)
+    assert (await place.layer("local")).files_missing == 1
+    # Of the file whose content nobody has sent the base's is told.
+    assert await place.shown("local") == place.tree("local") | {"c.py": place.tree("main")["c.py"]}
+    await send(place, "local", commit := place.branch("local", {"d.py": "d = 2\n"}, start="local"))
+    await place.serves("local", commit)
+    assert (await place.layer("local")).files_missing == 0
+    assert await place.shown("local") == place.tree("local")
+
+
+async def test_a_branch_of_what_is_not_indexed_cannot_be_sent(place: Town) -> None:
+    request = OpenSnapshotRequest(
+        tenant=TENANT, repo_name="acme/other", layer_ref="topic", snapshot="s", commit="c", files=()
+    )
+    assert await refused(place.snapshots.open_snapshot(request)) is ErrorCode.REPO_NOT_FOUND
+
+
+# ── overlays ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_an_overlay_is_laid_replaced_and_closed(place: Town) -> None:
+    opened = await place.overlays.open(overlay(files=(edit("a.py", "a = 9\n"), edit("b.py", None))))
+    await place.ended(opened.job)
+    handle = opened.layer.ref
+    files = await place.variants.lists.get((await place.layer(handle)).files)
+    assert (list(files.variants), files.hidden) == (["a.py"], ("b.py",))
+    again = await place.overlays.open(overlay(handle=handle, files=(edit("c.py", "c = 9\n"),), ttl_s=60))
+    await place.ended(again.job)
+    layer = await place.layer(handle)
+    files = await place.variants.lists.get(layer.files)
+    assert (list(files.variants), files.hidden, again.layer.ref) == (["c.py"], (), handle)
+    assert layer.expires_at < opened.layer.expires_at
+    assert place.base() == place.tree("main")
+    closing = CloseOverlayRequest(tenant=TENANT, repo=NAME, handle=handle)
+    await place.overlays.close(closing)
+    assert await place.layer(handle) is None
+    assert await refused(place.overlays.close(closing)) is ErrorCode.REF_NOT_FOUND
+    assert await refused(place.overlays.open(overlay(handle=handle))) is ErrorCode.REF_NOT_FOUND
+
+
+async def test_edits_that_come_while_older_ones_wait_take_their_place(place: Town) -> None:
+    place.index.may_index.clear()
+    opened = await place.overlays.open(overlay(files=(edit("a.py", "a = 8\n"),)))
+    newer = await place.overlays.open(overlay(handle=opened.layer.ref, files=(edit("a.py", "a = 9\n"),)))
+    place.index.may_index.set()
+    assert (await place.ended(newer.job)).state is JobState.COMPLETE
+    assert (await place.ended(opened.job)).state is JobState.ABANDONED
+    assert (await place.shown(opened.layer.ref))["a.py"] == blob_hash(b"a = 9\n")
+
+
+async def test_an_overlay_is_told_by_a_diff_and_lies_on_a_branch(place: Town) -> None:
+    commit = place.branch("topic", {"b.py": "b = 2\n"})
+    await place.push("topic")
+    await place.serves("topic", commit)
+    diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n a = 1\n+a = 9\n"
+    opened = await place.overlays.open(overlay(base_ref="topic", base_commit=commit, diff=diff))
+    await place.ended(opened.job)
+    layer = await place.layer(opened.layer.ref)
+    assert (layer.parent, layer.served.dirty) == (layer_id("topic"), True)
+    assert (await place.shown(layer.ref))["a.py"] == blob_hash(b"a = 1\na = 9\n")
+
+
+async def test_overlays_that_are_refused_leave_nothing(place: Town) -> None:
+    commit = place.branch("topic", {"b.py": "b = 2\n"})
+    await place.push("topic")
+    await place.serves("topic", commit)
+    wrong = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a = 7\n+a = 9\n"
+    for request, code in (
+        (overlay(diff=wrong), ErrorCode.DIFF_NOT_APPLICABLE),
+        (overlay(diff="nothing"), ErrorCode.INVALID_ARGUMENT),
+        (overlay(base_ref="nowhere"), ErrorCode.REF_NOT_FOUND),
+        (overlay(base_commit="f" * 40), ErrorCode.BASE_MISMATCH),
+        (overlay(base_ref="topic", base_commit="f" * 40), ErrorCode.BASE_MISMATCH),
+        (overlay(files=(edit("../a.py", "x"),)), ErrorCode.INVALID_PATH),
+        (overlay(files=(edit("/etc/passwd", "x"),)), ErrorCode.INVALID_PATH),
+        (overlay(files=(edit("a\0.py", "x"),)), ErrorCode.INVALID_PATH),
+        (overlay(files=(edit(".git/config", "x"),)), ErrorCode.INVALID_PATH),
+        (overlay(files=(edit("a.py", "x"), edit("a.py", "y"))), ErrorCode.INVALID_ARGUMENT),
+        (overlay(files=(edit("a.py", "x" * (OVERLAY_BYTES_MAX + 1)),)), ErrorCode.PAYLOAD_TOO_LARGE),
+    ):
+        assert await refused(place.overlays.open(request)) is code
+    assert len(await place.ledger.layers.keys()) == 1
+    await place.overlays.open(overlay(files=(edit("a.py", "x" * OVERLAY_BYTES_MAX),)))
+
+
+async def test_there_is_a_limit_of_overlays(place: Town) -> None:
+    first, *_ = [await place.overlays.open(overlay()) for _ in range(OVERLAYS_MAX)]
+
+    async def are_known() -> bool:
+        return len(place.overlays._layers.all()) == OVERLAYS_MAX
+
+    await place.until(are_known)
+    assert await refused(place.overlays.open(overlay())) is ErrorCode.RATE_LIMITED
+    await place.overlays.open(overlay(handle=first.layer.ref))
+
+
+async def test_on_an_overlay_lies_no_other(place: Town) -> None:
+    opened = await place.overlays.open(overlay())
+    await place.ended(opened.job)
+
+    async def is_known() -> bool:
+        return any(layer.served for layer in place.overlays._layers.all())
+
+    await place.until(is_known)
+    asking = place.overlays.open(overlay(base_ref=opened.layer.ref))
+    assert await refused(asking) is ErrorCode.INVALID_ARGUMENT
+
+
+# ── the sweep ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def rounds(place: Town, *minutes: float) -> None:
+    """Rounds of the sweep, so many minutes from now."""
+    for after in minutes:
+        await place.sweeper.round(datetime.now(UTC) + timedelta(minutes=after))
+
+
+async def test_what_no_layer_has_is_dropped_in_the_second_round(place: Town) -> None:
+    for name in ("one", "two"):
+        commit = place.branch(name, {"a.py": "a = 2\n", "b.py": f"b = '{name}'\n"})
+        await place.push(name)
+        await place.serves(name, commit)
+    kept = {await place.variant(path, place.tree("two")[path]) for path in ("a.py", "b.py")}
+    gone = await place.variant("b.py", place.tree("one")["b.py"])
+    await rounds(place, 10, 20)
+    assert await place.variants_held() == kept | {gone}
+    await place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref="one"))
+    await rounds(place, 30, 30 + PAUSE_S / 60 - 1)
+    assert await place.variants_held() == kept | {gone}
+    await rounds(place, 30 + PAUSE_S / 60)
+
+    async def is_dropped() -> bool:
+        return await place.variants_held() == kept
+
+    await place.until(is_dropped)
+    assert await place.shown("two") == place.tree("two")
+    assert len(await place.variants.lists.names()) == 1
+
+
+async def test_a_list_that_was_replaced_goes_without_what_the_new_one_has(place: Town) -> None:
+    for text in ("1", "2"):
+        commit = place.branch("topic", {"x.py": f"x = {text}\n", "y.py": "y = 1\n"})
+        await place.push("topic")
+        await place.serves("topic", commit)
+    await rounds(place, 10, 20)
+
+    async def is_dropped() -> bool:
+        return len(await place.variants_held()) == 2
+
+    await place.until(is_dropped)
+    assert await place.shown("topic") == place.tree("topic")
+
+
+async def test_a_plan_that_comes_after_the_lists_were_looked_at_makes_anew_what_will_go(place: Town) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
+    await place.push("topic")
+    await place.serves("topic", commit)
+    await place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref="topic"))
+    before = len(place.index.written)
+    drop = place.variants.drop
+
+    async def drop_late(*arguments) -> None:
+        # The variant is as good as gone and still in the store: a branch with it is pushed, and then it is dropped.
+        await place.push("topic")
+        await place.serves("topic", commit)
+        assert place.index.written[before:] == ["a.py"]
+        await drop(*arguments)
+
+    place.variants.drop = drop_late
+    # Some minutes ago: what the branch brings now is newer than what these rounds may drop.
+    await rounds(place, -2 * PAUSE_S / 60, 0)
+    assert await place.shown("topic") == place.tree("topic")
+
+
+async def test_a_plan_that_claims_before_the_lists_are_looked_at_keeps_what_it_counts_on(place: Town) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
+    await place.push("topic")
+    await place.serves("topic", commit)
+    await place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref="topic"))
+    await rounds(place, 10)
+    before = len(place.index.written)
+    condemn = place.variants.condemn
+
+    async def condemn_late(*arguments) -> None:
+        # Between the look that found the variant unneeded and its condemnation a branch with it is pushed.
+        await place.push("topic")
+        await place.serves("topic", commit)
+        await condemn(*arguments)
+
+    place.variants.condemn = condemn_late
+    await rounds(place, 20)
+    assert place.index.written[before:] == []
+    assert await place.shown("topic") == place.tree("topic")
+
+
+async def test_layers_go_when_their_time_is_over(place: Town) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
+    await place.push("topic")
+    await place.serves("topic", commit)
+    opened = await place.overlays.open(overlay(files=(edit("a.py", "a = 9\n"),), ttl_s=60))
+    await place.ended(opened.job)
+    await rounds(place, 2)
+    assert [layer.ref for layer in await place.ledger.layers.all()] == ["topic"]
+    await rounds(place, 31 * 24 * 60)
+    assert await place.ledger.layers.all() == []
+
+
+# ── files of commits ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_files_of_any_commit_that_was_fetched_are_read(place: Town) -> None:
+    old = place.origin.git("rev-parse", "main")
+    secret = "ghp_" + hashlib.sha256(b"nothing").hexdigest()[:36]
+    new = place.commit({"a.py": f"token = '{secret}'\n", "b.bin": "\0\0"})
+    await place.push("main")
+    await place.serves_base(new)
+
+    def reading(path: str, commit: str = old):
+        return place.commits.file(CommitFileRequest(tenant=TENANT, repo=NAME, commit=commit, path=path))
+
+    assert (await reading("a.py")).text == "a = 1\n"
+    shown = await reading("a.py", "main")
+    assert shown.commit == new
+    assert secret not in shown.text
+    listed = await place.commits.files(CommitFilesRequest(tenant=TENANT, repo=NAME, commit=old[:10]))
+    assert [file.path for file in listed.files] == [f"{name}.py" for name in "abcdef"]
+    assert listed.commit == old
+    assert await refused(reading("a.py", "f" * 40)) is ErrorCode.REF_NOT_FOUND
+    assert await refused(reading("a.py", "--help")) is ErrorCode.REF_NOT_FOUND
+    assert await refused(reading("z.py")) is ErrorCode.FILE_NOT_FOUND
+    assert await refused(reading("b.bin", new)) is ErrorCode.FILE_SKIPPED
+    for path in ("../a.py", "/a.py", "a\0.py", ""):
+        assert await refused(reading(path)) is ErrorCode.INVALID_PATH
