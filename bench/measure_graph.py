@@ -1,5 +1,6 @@
 """The graph of the corpus: how soon it follows the index, and how soon each tool answers from it over MCP."""
 
+import ast
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
@@ -12,11 +13,12 @@ from mcp import Client
 
 from bench.corpus import Corpus
 from bench.measure_index import REPO, index_folder, marker
-from bench.measure_search import call_tool, mcp_client
+from bench.measure_search import mcp_client
 from bench.questions import make_names
 from bench.spread import Spread, spread
 from bench.stack import Stack
 from prism_cli.client import Prism
+from prism_contracts.errors import ErrorCode
 
 BUILD_SECONDS_MAX = 600.0
 POLL_S = 0.05
@@ -26,12 +28,20 @@ FIRST_EDIT = 100_000  # markers of other edits are below
 
 
 @dataclass(frozen=True)
+class ToolFigures:
+    """Times of one tool. An ambiguous name is answered by the places of all that may be meant."""
+
+    times: Spread
+    ambiguous: int
+
+
+@dataclass(frozen=True)
 class GraphFigures:
     """Times over MCP by tool, one client; how long the graph takes to follow."""
 
     built_s: float  # from the end of the first index
     builder_peak_bytes: int  # PSS of atlas with the process that builds
-    tools: Mapping[str, Spread]
+    tools: Mapping[str, ToolFigures]
     edit: Spread  # from the end of the index of one changed file
 
 
@@ -53,23 +63,38 @@ async def graph(
 
 def _questions(corpus: Corpus, count: int, seed: int) -> dict[str, Sequence[dict[str, Any]]]:
     names = make_names(corpus, count + 1, seed)
-    symbols = [{"symbol": name} for name in names]
+    types = make_names(corpus, count, seed, (ast.ClassDef,))
+    symbols = [{"symbol": name} for name in names[:count]]
     whole = [{"limit": 10 + number} for number in range(WHOLE_QUESTIONS)]
     return {
-        "find_references": [{"symbols": [name]} for name in names],
+        "find_references": [{"symbols": [name]} for name in names[:count]],
         "get_call_hierarchy": symbols,
-        "get_type_hierarchy": symbols,
+        "get_type_hierarchy": [{"symbol": name} for name in types],
         "impact_of_change": symbols,
         "prepare_to_edit": symbols,
-        "get_dependencies": [{"file_path": path} for path in corpus.paths()[:count]],
-        "find_path": [{"from_symbol": one, "to_symbol": other} for one, other in pairwise(names)],
+        "get_dependencies": [{"path": path} for path in corpus.paths()[:count]],
+        "find_path": [{"source": one, "target": other} for one, other in pairwise(names)],
         "get_module_map": whole,
         "get_architecture": whole,
     }
 
 
-async def _asked(client: Client, tool: str, questions: Sequence[dict[str, Any]]) -> Spread:
-    return spread([(await call_tool(client, tool, **question))[0] for question in questions])
+async def _asked(client: Client, tool: str, questions: Sequence[dict[str, Any]]) -> ToolFigures:
+    told = [await _ask(client, tool, question) for question in questions]
+    return ToolFigures(
+        spread([seconds for seconds, _ in told]), sum(is_ambiguous for _, is_ambiguous in told)
+    )
+
+
+async def _ask(client: Client, tool: str, question: dict[str, Any]) -> tuple[float, bool]:
+    """Seconds, and whether the name is ambiguous. Raises RuntimeError for other errors."""
+    started = time.perf_counter()
+    answer = await client.call_tool(tool, question)
+    seconds = time.perf_counter() - started
+    code = (answer.structured_content or {}).get("error", {}).get("code")
+    if answer.is_error and code != ErrorCode.SYMBOL_AMBIGUOUS:
+        raise RuntimeError(f"{tool} {question} failed: {answer.content}")
+    return seconds, answer.is_error
 
 
 async def _edit(stack: Stack, client: Client, corpus: Corpus, path: str, number: int) -> float:

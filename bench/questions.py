@@ -11,6 +11,7 @@ WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 NAME_CHARS_MIN = 6
 LINE_CHARS = range(20, 120)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def make_questions(corpus: Corpus, count: int, seed: int) -> list[str]:
@@ -24,11 +25,14 @@ def make_questions(corpus: Corpus, count: int, seed: int) -> list[str]:
     return list(questions)
 
 
-def make_names(corpus: Corpus, count: int, seed: int) -> list[str]:
-    """So many distinct names of functions and classes."""
+def make_names(
+    corpus: Corpus, count: int, seed: int, kinds: tuple[type[Definition], ...] = DEFINITIONS
+) -> list[str]:
+    """So many distinct names of functions and classes, or of one of these."""
     names: dict[str, None] = {}
     for definition, _ in _documented(corpus, seed):
-        names[definition.name] = None
+        if isinstance(definition, kinds):
+            names[definition.name] = None
         if len(names) == count:
             break
     return list(names)
@@ -50,7 +54,7 @@ def _definitions(data: bytes) -> Iterator[tuple[Definition, str]]:
     except (SyntaxError, ValueError, RecursionError):
         return
     for node in ast.walk(tree):
-        if isinstance(node, Definition) and len(node.name) >= NAME_CHARS_MIN:
+        if isinstance(node, DEFINITIONS) and len(node.name) >= NAME_CHARS_MIN:
             line = (ast.get_docstring(node) or "").split("\n", 1)[0].strip()
             if len(line) in LINE_CHARS:
                 yield node, line
