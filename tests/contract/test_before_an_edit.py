@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from no_layers import NO_LAYERS
 
 from prism_chunker.core import chunk_file
 from prism_contracts import names
@@ -159,7 +160,7 @@ async def search(nats_server, qdrant_url, tenant) -> AsyncIterator[Handlers]:
     embedding = QueryEmbedding(OneVector(), bus, components, 0.2, deep=False)
     histories = await HistoryStore.open(bus.js, 1)
     await histories.put(tenant, repo_id(TRACKER), HISTORY)
-    repositories = Repositories(watched, reader)
+    repositories = Repositories(watched, NO_LAYERS, reader)
     indexes = await bus.follow(names.KV_SCIP, ScipIndex)
     occurrences = OccurrenceReader(indexes, await bus.objects(names.OBJECTS_SCIP))
     yield make_handlers(

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import nats
 import numpy as np
 import pytest
+from no_layers import NO_LAYERS
 from scip_files import At, define, document, own
 from scip_stack import keep_scip, scip_reader
 
@@ -116,7 +117,7 @@ async def ask(nats_server, qdrant_url, tenant, corpus) -> AsyncIterator:
     reader = Reader(client)
     texts = Texts(reader, TEXT_BYTES)
     handler = ReferencesHandler(
-        Repositories(watched, reader),
+        Repositories(watched, NO_LAYERS, reader),
         Definitions(reader),
         Listing(reader),
         sources=Sources(reader, texts),

@@ -2,11 +2,13 @@
 
 import uuid
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import nats
 import numpy as np
 import pytest
+from no_layers import NO_LAYERS
 from scip_files import document
 from scip_stack import keep_scip, scip_reader
 
@@ -119,7 +121,7 @@ async def repositories(nats_server, qdrant_url, tenant) -> AsyncIterator[tuple[R
     watched = WatchedRecords(bucket, Repository, lambda: 0)
     await watched.ready()
     reader = Reader(client)
-    yield reader, Repositories(watched, reader)
+    yield reader, Repositories(watched, NO_LAYERS, reader)
     await watched.close()
     await connection.close()
     await client.close()
@@ -231,7 +233,7 @@ async def test_coverage_counts_the_files_that_a_compiler_speaks_of_as_they_are(n
 async def test_an_unknown_language_is_refused_with_those_there_are(repositories, tenant, language, near):
     reader, known = repositories
     request = SearchRequest(tenant=tenant, query="x")
-    target = known.target(request)
+    target = await known.target(request)
     for accepted in ("Python", "Kotlin"):  # there is no file in Kotlin
         await refuse_unknown_language(reader, known, target, accepted)
     with pytest.raises(PrismError) as refused:
@@ -255,13 +257,13 @@ async def test_an_unknown_language_is_refused_with_those_there_are(repositories,
 )
 async def test_filters_that_leave_no_file_are_told(repositories, tenant, path_filter, language, expected):
     reader, known = repositories
-    scope = known.target(SearchRequest(tenant=tenant, query="x")).scope
+    scope = (await known.target(SearchRequest(tenant=tenant, query="x"))).scope
     assert await no_file_passes(reader, scope, path_filter, language) == expected
 
 
 async def test_how_rare_words_are_is_what_counting_them_tells(repositories, tenant):
     reader, known = repositories
-    target = known.target(SearchRequest(tenant=tenant, query="pass"))
+    target = await known.target(SearchRequest(tenant=tenant, query="pass"))
     counter = RarityCounter(reader, known)
     query = parse_query("lookup rates pass nowhere")
     counted = rarity_of(
@@ -274,8 +276,8 @@ async def test_how_rare_words_are_is_what_counting_them_tells(repositories, tena
 
 async def test_within_some_repositories_words_are_counted_there(repositories, tenant):
     reader, known = repositories
-    target = known.target(SearchRequest(tenant=tenant, query="pass"))
-    elsewhere = target._replace(scope=target.scope.model_copy(update={"repos": (repo_id("acme/other"),)}))
+    target = await known.target(SearchRequest(tenant=tenant, query="pass"))
+    elsewhere = target._replace(scope=replace(target.scope, repos=(repo_id("acme/other"),)))
     rarity, overall = await RarityCounter(reader, known).rarity(elsewhere, parse_query("pass"))
     assert rarity == rarity_of({"pass": 0}, documents=0)
     assert overall["pass"] > 0

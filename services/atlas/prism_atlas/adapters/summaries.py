@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from prism_contracts.base import chunk_id
-from prism_contracts.rpc import Scope
 from prism_graph.prose import first_sentence, leading_sentence
 from prism_runtime.packing import unpack_symbols
 from prism_store.reader import Reader
+from prism_store.scope import Scope
 
 
 class Summaries:

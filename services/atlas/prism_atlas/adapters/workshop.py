@@ -7,9 +7,9 @@ from prism_atlas.conversion import FILE_FIELDS, source_file
 from prism_atlas.core.assembly import Assembly, SourceFile
 from prism_atlas.core.graph import Graph
 from prism_contracts.code import FileStatus
-from prism_contracts.rpc import Scope
 from prism_runtime.kept import Kept
 from prism_store.reader import Reader, StoredPoint, newer_than, with_status
+from prism_store.scope import Scope
 
 # File points carry their packed symbols, references and bindings: some 5 KB each.
 PAGE_POINTS = 250

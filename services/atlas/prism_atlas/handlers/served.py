@@ -37,7 +37,7 @@ class ServedGraphs:
 
     async def of(self, request: ScopedRequest) -> Served:
         """Raises REPO_NOT_FOUND, REPO_AMBIGUOUS, and GRAPH_NOT_BUILT until the first graph of the repository is there."""
-        target = self._repositories.target(request, single=True)
+        target = await self._repositories.target(request, single=True)
         repository = target.repositories[0]
         state = repository.served
         record = self._graphs.record(request.tenant, repository.repo, BASE_LAYER)

@@ -12,7 +12,7 @@ from prism_runtime.kept import Kept
 from prism_search.core.outline import Outline
 from prism_store.reader import RANK_FIELDS, Reader, StoredPoint, newer_than, with_status
 from prism_store.repositories import Target
-from prism_store.schema import scope_key
+from prism_store.scope import Scope
 
 # Definitions of the files that are kept, in characters: some 20,000 files.
 OUTLINE_CHARS_MAX = 24_000_000
@@ -34,6 +34,11 @@ class FileFacts:
     chunk_symbols: str  # what each chunk is part of
     outline: Outline
 
+    @property
+    def repo(self) -> str:
+        """The id of the repository."""
+        return self.scope.partition("/")[0]
+
 
 class Facts:
     """Answers from memory, and asks the store for the rest."""
@@ -41,20 +46,20 @@ class Facts:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._files: Kept[str, FileFacts] = Kept(OUTLINE_CHARS_MAX)
-        # By field `scope`, the version of the next import when what has changed was last forgotten.
+        # By repository, the version of the next import when what has changed was last forgotten.
         self._forgotten: dict[str, int] = {}
 
     async def files(self, target: Target, ids: Iterable[str]) -> dict[str, FileFacts]:
         """Those of the files that exist now."""
         if target.is_quiet:
             await self._forget_changed(target)
-        versions = {scope_key(r.repo, target.scope.layer): r.next_version for r in target.repositories}
-        known = {id_: self._known(id_, versions) if target.is_quiet else None for id_ in ids}
+        versions = {r.repo: r.next_version for r in target.repositories}
+        known = {id_: self._known(id_, target.scope.keys) if target.is_quiet else None for id_ in ids}
         missing = [id_ for id_, facts in known.items() if facts is None]
         for id_, point in (await self._reader.points(target.scope, missing, RANK_FIELDS)).items():
             facts = known[id_] = _file_facts(point)
             # Not if an import has ended meanwhile: this may have been read before it wrote.
-            if target.is_quiet and self._forgotten.get(facts.scope) == versions[facts.scope]:
+            if target.is_quiet and self._forgotten.get(facts.repo) == versions[facts.repo]:
                 self._files.keep(id_, facts, len(facts.outline.packed) + 1)
         return {id_: facts for id_, facts in known.items() if facts is not None}
 
@@ -65,12 +70,11 @@ class Facts:
 
     async def _forget_changed(self, target: Target) -> None:
         """Forget the files that imports have written since the last time. What an import writes is of its version."""
-        layer = target.scope.layer
         for repository in target.repositories:
-            key, version = scope_key(repository.repo, layer), repository.next_version
+            key, version = repository.repo, repository.next_version
             seen = self._forgotten.get(key, version)
             if seen != version:
-                scope = target.scope.model_copy(update={"repos": (repository.repo,)})
+                scope = Scope(repository.tenant, (repository.repo,), target.scope.layer)
                 changed = self._reader.scan(scope, [with_status(*FileStatus), newer_than(seen - 1)], ())
                 self.forget([point.id async for point in changed])
             self._forgotten[key] = version

@@ -14,13 +14,13 @@ from prism_contracts.rpc import (
     ManifestRequest,
     PointCountsReply,
     PointCountsRequest,
-    Scope,
     UnparsedFile,
 )
 from prism_search.adapters.occurrences import OccurrenceReader
 from prism_store.reader import Reader, StoredPoint, has_any, with_status, with_vector
 from prism_store.repositories import Repositories, Target
 from prism_store.schema import deep_vector
+from prism_store.scope import Scope
 
 MANIFEST_PAGE = 4_000
 FILES_PER_READ = 1_000
@@ -46,7 +46,7 @@ class CoverageHandlers:
 
     async def coverage(self, request: CoverageRequest) -> CoverageReply:
         """Counts that add up, and the files that are not searchable."""
-        target = self._repositories.target(request, single=True)
+        target = await self._repositories.target(request, single=True)
         scope = target.scope
         by_status = await self._reader.counts_by(scope, "status", [KNOWN])
         indexed = [with_status(FileStatus.INDEXED)]

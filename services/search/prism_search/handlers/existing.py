@@ -39,7 +39,7 @@ class ExistingHandler:
         """Definitions, best first, with a verdict. Raises EMPTY_QUERY, QUERY_TOO_LONG."""
         intent = read_intent(request.intent)
         query = parse_query(intent.words)
-        target = self._repositories.target(request)
+        target = await self._repositories.target(request)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         vector = self._embedding.fast(query.text)
         rarity = await self._rarity.rarity(target, query)
@@ -113,7 +113,7 @@ def _file(point: StoredPoint, near: Sequence[ChunkHit]) -> CodeFile:
 def _told(target: Target, point: StoredPoint, one: Existing) -> ExistingDefinition:
     return ExistingDefinition(
         definition=Definition(
-            repo=target.name_of(point.text("scope")),
+            repo=target.name_of(point.repo),
             file_path=point.text("path"),
             language=point.text("language"),
             symbol=one.symbol,

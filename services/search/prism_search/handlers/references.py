@@ -72,7 +72,7 @@ class ReferencesHandler:
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT, "A cursor belongs to one symbol.", "Ask for that symbol alone."
             )
-        target = self._repositories.target(request)
+        target = await self._repositories.target(request)
         answers = [await self._answer(target, symbol, request) for symbol in request.symbols]
         return ReferencesReply(answers=tuple(answers), receipt=await self._repositories.receipt(target))
 
@@ -132,7 +132,7 @@ def _missing(target: Target, listed: Files, uses: report.Uses, read: Container[s
 
 
 def _file(target: Target, point: StoredPoint) -> File:
-    repo = target.name_of(point.text("scope")).rpartition("/")[2]
+    repo = target.name_of(point.repo).rpartition("/")[2]
     return File(point.text("path"), point.text("language"), repo)
 
 
@@ -195,9 +195,7 @@ def _around(
     """Files that may belong to a definition without holding its name: those that stand for a folder around it may give it on,
     some name the packages that folders are, and some are known to implement it.
     """
-    folders = (
-        point for one in found for point in listed.around(one.point.text("scope"), one.point.text("path"))
-    )
+    folders = (point for one in found for point in listed.around(one.point.repo, one.point.text("path")))
     is_packaged = any(one.point.text("language") in ECMASCRIPT for one in found)
     manifests = listed.with_key(MANIFEST)[:MANIFESTS_MAX] if is_packaged else ()
     implementing = occurrences.implementing({one.point.id for one in found})
@@ -233,7 +231,7 @@ def _start(question: ReferencesRequest, cursor: str) -> int:
 def _definition(target: Target, found: Found) -> Definition:
     point = found.point
     return Definition(
-        repo=target.name_of(point.text("scope")),
+        repo=target.name_of(point.repo),
         file_path=point.text("path"),
         language=point.text("language"),
         symbol=found.symbol,

@@ -21,7 +21,7 @@ class SymbolHandlers:
 
     async def definitions(self, request: DefinitionsRequest) -> DefinitionsReply:
         """One answer a symbol; near names where there is none."""
-        target = self._repositories.target(request)
+        target = await self._repositories.target(request)
         answers = [await self._answer(target, symbol, request) for symbol in request.symbols]
         return DefinitionsReply(answers=tuple(answers), receipt=await self._repositories.receipt(target))
 
@@ -49,7 +49,7 @@ class SymbolHandlers:
             last = min(symbol.end_line, symbol.start_line + BODY_LINES_MAX - 1)
             text = "\n".join(lines[symbol.start_line - 1 : last])
         return Definition(
-            repo=target.name_of(point.text("scope")),
+            repo=target.name_of(point.repo),
             file_path=point.text("path"),
             language=point.text("language"),
             symbol=symbol,

@@ -1,0 +1,50 @@
+"""What layers have in the place of their base, in the object store: one object a version of a layer, which never changes."""
+
+import zlib
+
+from nats.js import JetStreamContext
+from nats.js.api import ObjectStoreConfig
+from nats.js.errors import NotFoundError, ObjectNotFoundError
+from nats.js.object_store import ObjectStore
+
+from prism_contracts import names
+from prism_contracts.records import LayerFiles
+
+
+class LayerFilesStore:
+    """Lists of files by the name that a `Layer` gives them."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+
+    @classmethod
+    async def open(cls, js: JetStreamContext, replicas: int) -> "LayerFilesStore":
+        """The store, made if it is not there."""
+        config = ObjectStoreConfig(replicas=replicas)
+        return cls(await js.create_object_store(names.OBJECTS_LAYERS, config))
+
+    async def put(self, name: str, files: LayerFiles) -> None:
+        """Keep a list; what has the name must be the same."""
+        await self._store.put(name, zlib.compress(files.model_dump_json().encode(), 1))
+
+    async def get(self, name: str) -> LayerFiles | None:
+        """A list, or None if the layer has another one by now or is gone."""
+        try:
+            stored = await self._store.get(name)
+        except ObjectNotFoundError:
+            return None
+        return LayerFiles.model_validate_json(zlib.decompress(stored.data or b""))
+
+    async def drop(self, name: str) -> None:
+        """Forget a list."""
+        try:
+            await self._store.delete(name)
+        except ObjectNotFoundError:
+            return
+
+    async def names(self) -> list[str]:
+        """All names."""
+        try:
+            return [info.name for info in await self._store.list(ignore_deletes=True) if info.name]
+        except NotFoundError:  # the store is empty
+            return []
