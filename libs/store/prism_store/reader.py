@@ -240,6 +240,16 @@ class Reader:
                 added[value] = added.get(value, 0) + sign * number
         return added
 
+    async def counts_of_keys(
+        self, scope: Scope, keys: Sequence[str], conditions: Sequence[models.Condition] = ()
+    ) -> dict[str, int]:
+        """How many points have each of these values of the field `scope`, all of them of the scope's repositories."""
+        counts: dict[str, int] = {}
+        for start in range(0, len(keys), COUNTS_MAX):
+            some = [key for key in keys[start : start + COUNTS_MAX] if key.partition("/")[0] in scope.repos]
+            counts |= await self._counts_by(scope, "scope", [has_any("scope", some), *conditions])
+        return counts
+
     async def _scan(
         self,
         scope: Scope,

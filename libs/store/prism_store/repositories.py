@@ -15,7 +15,7 @@ from prism_contracts.rpc import SEVERAL_REPOSITORIES, WAIT_MAX_S, Receipt, Scope
 from prism_runtime.records import WatchedRecords
 from prism_store.layers import Layers, is_commit, short_names
 from prism_store.reader import Reader, with_status
-from prism_store.scope import Scope
+from prism_store.scope import Scope, View
 
 COUNTS_KEPT_S = 1.0
 NAMES_SHOWN_MAX = 20
@@ -113,6 +113,11 @@ class Repositories:
                 if time.monotonic() > deadline:
                     raise _too_late(request, indexed)
             await asyncio.sleep(WAIT_LOOK_S)
+
+    async def views(self, repository: Repository) -> list[tuple[Layer, View]]:
+        """The layers of a repository that serve something, with what they have in the place of the base."""
+        known = self._layers.of_repository(repository.tenant, repository.repo)
+        return [(layer, await self._layers.view(layer)) for layer in known if layer.files]
 
     async def is_newest(self, request: ScopedRequest, target: Target) -> bool:
         """Whether a request's target is still what it was found to be, by all that NATS knows. Raises if NATS is away."""

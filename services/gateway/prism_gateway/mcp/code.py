@@ -13,6 +13,7 @@ from prism_gateway.mcp.tool import (
     INTEGER,
     NUMBER,
     OBJECT,
+    SCOPE,
     STRING,
     Answer,
     AnyTool,
@@ -128,7 +129,7 @@ class FindReferences(ScopedArguments):
 
 
 async def search_code(call: Call, arguments: SearchCode) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "kind", "max_tokens"})
+    given = arguments.model_dump(exclude={*SCOPE, "kind", "max_tokens"})
     request = rpc.SearchRequest(
         **call.scope(arguments), **given, kind=SymbolKind(arguments.kind) if arguments.kind else None
     )
@@ -136,7 +137,7 @@ async def search_code(call: Call, arguments: SearchCode) -> Answer:
 
 
 async def grep_code(call: Call, arguments: GrepCode) -> Answer:
-    request = rpc.GrepRequest(**call.scope(arguments), **arguments.model_dump(exclude={"repo", "max_tokens"}))
+    request = rpc.GrepRequest(**call.scope(arguments), **arguments.model_dump(exclude={*SCOPE, "max_tokens"}))
     reply = await call.backend.grep(request)
     fits = present.fit_grep(reply, arguments.max_tokens)
     cut_off = fits.kept < len(reply.matches) + len(reply.files)
@@ -160,7 +161,7 @@ async def read_file(call: Call, arguments: ReadFile) -> Answer:
 
 async def list_files(call: Call, arguments: ListFiles) -> Answer:
     request = rpc.ListFilesRequest(
-        **call.scope(arguments), **arguments.model_dump(exclude={"repo", "max_tokens"})
+        **call.scope(arguments), **arguments.model_dump(exclude={*SCOPE, "max_tokens"})
     )
     reply = await call.backend.list_files(request)
     kept = present.fit_files(reply, arguments.max_tokens).kept
@@ -187,7 +188,7 @@ async def get_symbol_definition(call: Call, arguments: GetSymbolDefinition) -> A
 
 
 async def find_references(call: Call, arguments: FindReferences) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "file_path", "max_tokens", "reference_type"})
+    given = arguments.model_dump(exclude={*SCOPE, "file_path", "max_tokens", "reference_type"})
     request = rpc.ReferencesRequest(
         **call.scope(arguments),
         **given,

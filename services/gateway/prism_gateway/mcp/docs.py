@@ -7,7 +7,7 @@ from pydantic import Field
 from prism_contracts import rpc
 from prism_gateway.mcp import present
 from prism_gateway.mcp.code import ANSWER_TOKENS, SEARCH_OUTPUT, Glob, Limit
-from prism_gateway.mcp.tool import Answer, AnyTool, Call, MaxTokens, ScopedArguments, Tool, Toolset
+from prism_gateway.mcp.tool import SCOPE, Answer, AnyTool, Call, MaxTokens, ScopedArguments, Tool, Toolset
 from prism_gateway.search import search
 
 # Enough of a passage to see whether it answers; read_file has the rest.
@@ -23,7 +23,7 @@ class SearchDocs(ScopedArguments):
 
 
 async def search_docs(call: Call, arguments: SearchDocs) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "max_tokens"})
+    given = arguments.model_dump(exclude={*SCOPE, "max_tokens"})
     request = rpc.SearchRequest(**call.scope(arguments), **given, corpus=rpc.Corpus.DOCS)
     reply = await search(call.backend, request, arguments.max_tokens, PASSAGE_CHARS_MAX)
     return present.search(reply, arguments.max_tokens)

@@ -10,6 +10,7 @@ from prism_gateway.mcp import present
 from prism_gateway.mcp.code import ANSWER_TOKENS, PLACE, RECEIPT, STRINGS, SYMBOL, TRUNCATED, Language
 from prism_gateway.mcp.tool import (
     NUMBER,
+    SCOPE,
     STRING,
     Answer,
     AnyTool,
@@ -37,7 +38,7 @@ class CheckExists(ScopedArguments):
 
 async def check_exists(call: Call, arguments: CheckExists) -> Answer:
     request = rpc.ExistingRequest(
-        **call.scope(arguments), **arguments.model_dump(exclude={"repo", "max_tokens"})
+        **call.scope(arguments), **arguments.model_dump(exclude={*SCOPE, "max_tokens"})
     )
     return answer(await call.backend.existing(request), arguments.max_tokens)
 

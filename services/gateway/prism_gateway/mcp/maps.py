@@ -12,6 +12,7 @@ from prism_gateway.mcp.tool import (
     INTEGER,
     NUMBER,
     OBJECT,
+    SCOPE,
     STRING,
     Answer,
     AnyTool,
@@ -46,7 +47,7 @@ class GetArchitecture(ScopedArguments):
 
 async def get_module_map(call: Call, arguments: GetModuleMap) -> Answer:
     request = rpc.ModuleMapRequest(
-        **call.scope(arguments), **arguments.model_dump(exclude={"repo", "max_tokens"})
+        **call.scope(arguments), **arguments.model_dump(exclude={*SCOPE, "max_tokens"})
     )
     reply = await call.backend.module_map(request)
     kept = _fitting(reply, arguments.max_tokens)

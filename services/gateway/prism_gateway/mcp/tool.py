@@ -14,6 +14,7 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from prism_contracts.records import Token
+from prism_contracts.rpc import REF_CHARS_MAX
 from prism_gateway.backend import Backend
 from prism_gateway.budget import TOKENS_MAX, TOKENS_MIN
 
@@ -40,7 +41,12 @@ class Arguments(BaseModel):
 class ScopedArguments(Arguments):
     """Arguments of a tool that asks about a repository."""
 
-    repo: Annotated[str, Field(description="owner/name")] = ""
+    # What they are is told once, in the instructions of the server.
+    repo: str = ""
+    ref: Annotated[str, Field(max_length=REF_CHARS_MAX)] = ""
+
+
+SCOPE = frozenset({"repo", "ref"})
 
 
 @dataclass(frozen=True)
@@ -50,11 +56,18 @@ class Call:
     backend: Backend
     caller: Token
     repo: str  # of the header X-Prism-Repo
+    ref: str  # of X-Prism-Ref
+    wait_for_commit: str  # of X-Prism-Wait-For-Commit
     tool_count: int  # how many tools there are, listed or not
 
     def scope(self, arguments: ScopedArguments) -> dict[str, str]:
-        """Tenant and repository of a request; the argument wins over the header."""
-        return {"tenant": self.caller.tenant, "repo": arguments.repo or self.repo}
+        """What of a tenant a request is about; an argument wins over its header."""
+        return {
+            "tenant": self.caller.tenant,
+            "repo": arguments.repo or self.repo,
+            "ref": arguments.ref or self.ref,
+            "wait_for_commit": self.wait_for_commit,
+        }
 
 
 @dataclass(frozen=True)
@@ -127,7 +140,7 @@ def array(items: Schema) -> Schema:
 
 
 # Titles tell nothing; lower bounds, and how much an answer may cost at most, are what nobody runs into. The error names them.
-UNTOLD = frozenset({"title", "minimum", "minLength", "minItems"})
+UNTOLD = frozenset({"title", "minimum", "minLength", "minItems", "maxLength"})
 
 
 def input_schema(arguments: type[Arguments]) -> Schema:

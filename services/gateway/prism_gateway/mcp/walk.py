@@ -12,6 +12,7 @@ from prism_gateway.mcp.tool import (
     BOOLEAN,
     INTEGER,
     OBJECT,
+    SCOPE,
     STRING,
     Answer,
     AnyTool,
@@ -99,7 +100,7 @@ class ImpactOfChange(ScopedArguments):
 
 
 async def get_call_hierarchy(call: Call, arguments: GetCallHierarchy) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "file_path", "direction", "max_tokens"})
+    given = arguments.model_dump(exclude={*SCOPE, "file_path", "direction", "max_tokens"})
     request = rpc.CallHierarchyRequest(
         **call.scope(arguments),
         **given,
@@ -117,13 +118,13 @@ async def get_call_hierarchy(call: Call, arguments: GetCallHierarchy) -> Answer:
 
 
 async def get_type_hierarchy(call: Call, arguments: GetTypeHierarchy) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "file_path", "max_tokens"})
+    given = arguments.model_dump(exclude={*SCOPE, "file_path", "max_tokens"})
     request = rpc.TypeHierarchyRequest(**call.scope(arguments), **given, path=arguments.file_path)
     return walked.type_hierarchy(await call.backend.type_hierarchy(request), arguments.max_tokens)
 
 
 async def get_dependencies(call: Call, arguments: GetDependencies) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "direction", "max_tokens"})
+    given = arguments.model_dump(exclude={*SCOPE, "direction", "max_tokens"})
     request = rpc.DependenciesRequest(
         **call.scope(arguments), **given, direction=rpc.DependencyDirection(arguments.direction)
     )
@@ -136,13 +137,13 @@ async def get_dependencies(call: Call, arguments: GetDependencies) -> Answer:
 
 
 async def find_path(call: Call, arguments: FindPath) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "max_tokens"})
+    given = arguments.model_dump(exclude={*SCOPE, "max_tokens"})
     reply = await call.backend.find_path(rpc.FindPathRequest(**call.scope(arguments), **given))
     return walked.find_path(reply, arguments.max_tokens)
 
 
 async def impact_of_change(call: Call, arguments: ImpactOfChange) -> Answer:
-    given = arguments.model_dump(exclude={"repo", "file_path", "max_tokens"})
+    given = arguments.model_dump(exclude={*SCOPE, "file_path", "max_tokens"})
     request = rpc.ImpactRequest(**call.scope(arguments), **given, path=arguments.file_path)
     reply = await call.backend.impact(request)
     kept = walked.fit_impact(reply, arguments.max_tokens)

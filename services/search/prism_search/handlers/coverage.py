@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.code import UNPARSED, FileStatus
+from prism_contracts.records import Repository
 from prism_contracts.rpc import (
     CoverageProblem,
     CoverageReply,
@@ -88,8 +89,8 @@ class CoverageHandlers:
         return ManifestReply(entries=entries, next_cursor=cursor)
 
     async def point_counts(self, request: PointCountsRequest) -> PointCountsReply:
-        """Points and files of every layer of the tenant."""
-        layers = []
+        """Points and files of every layer of the tenant. What several layers share is counted in each, and once in all."""
+        layers, total = [], 0
         for repository in self._repositories.of_tenant(request.tenant):
             if repository.served is None:
                 continue
@@ -100,7 +101,29 @@ class CoverageHandlers:
             layers.append(
                 LayerPoints(repo=repository.repo, layer=BASE_LAYER, points=points - removed, files=files)
             )
-        return PointCountsReply(total=sum(layer.points for layer in layers), layers=tuple(layers))
+            added, shared = await self._points_of_layers(repository)
+            layers += added
+            total += points - removed + shared
+        return PointCountsReply(total=total, layers=tuple(layers))
+
+    async def _points_of_layers(self, repository: Repository) -> tuple[list[LayerPoints], int]:
+        """What each layer of a repository has in the place of the base, and how many points that is in all."""
+        views = await self._repositories.views(repository)
+        scope = Scope(repository.tenant, (repository.repo,))
+        keys = sorted({key for _, view in views for key in view.keys})
+        points = await self._reader.counts_of_keys(scope, keys)
+        files = await self._reader.counts_of_keys(scope, keys, [with_status(FileStatus.INDEXED)])
+        told = [
+            LayerPoints(
+                repo=repository.repo,
+                layer=layer.layer,
+                ref=layer.ref,
+                points=sum(points.get(key, 0) for key in view.keys),
+                files=sum(files.get(key, 0) for key in view.keys),
+            )
+            for layer, view in views
+        ]
+        return told, sum(points.values())
 
     async def _redacted_files(self, scope: Scope, rules: list[str]) -> int:
         if not rules:
