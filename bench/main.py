@@ -12,11 +12,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import measure_index, measure_peers, measure_push, measure_search
+from bench import measure_graph, measure_index, measure_peers, measure_push, measure_search
 from bench.corpus import Corpus, make_corpus
 from bench.machine import load, machine_facts, yardstick_ms
 from bench.report import Peers, Questions, Results, show, write_json
-from bench.stack import Stack, running_stack
+from bench.stack import Stack, Watch, running_stack
 
 LATEST = Path(__file__).with_name("results") / "latest.json"
 SEED = 20_260
@@ -55,7 +55,7 @@ def run(folder: Path, options: argparse.Namespace) -> Results:
     with running_stack(folder / "data") as stack:
         time.sleep(options.rest)
         yardsticks = [yardstick_before, yardstick_ms()]
-        index, no_op, edits, pushes = asyncio.run(_index(stack, corpus, options))
+        index, graph, no_op, edits, pushes = asyncio.run(_index(stack, corpus, options))
         restarts += stack.restarts()
     return Results(
         machine=machine_facts(),
@@ -65,6 +65,7 @@ def run(folder: Path, options: argparse.Namespace) -> Results:
         corpus={"files": corpus.files, "bytes": corpus.bytes, "kinds": corpus.kinds},
         restarts=restarts,
         index=index,
+        graph=graph,
         no_op=no_op,
         edits=edits,
         pushes=pushes,
@@ -87,16 +88,28 @@ async def _ask(stack: Stack, corpus: Corpus, options: argparse.Namespace) -> Que
 
 async def _index(
     stack: Stack, corpus: Corpus, options: argparse.Namespace
-) -> tuple[measure_index.FirstIndex, measure_index.NoOp, measure_index.Edits, measure_push.Pushes]:
+) -> tuple[
+    measure_index.FirstIndex,
+    measure_graph.GraphFigures,
+    measure_index.NoOp,
+    measure_index.Edits,
+    measure_push.Pushes,
+]:
     _say("  first index")
-    index = await measure_index.first_index(stack, corpus)
+    with Watch(stack) as watch:  # the graph is built behind it
+        index = await measure_index.first_index(stack, corpus)
+    _say("  graph")
+    peak = watch.highest["atlas"]
+    graph = await measure_graph.graph(
+        stack, corpus, options.graph_questions, edits=options.edits, seed=SEED + 4, peak=peak
+    )
     _say("  no-op reindex")
     no_op = await measure_index.no_op(stack, corpus)
     _say("  edits")
     edits = await measure_index.edits(stack, corpus, options.edits, SEED)
     _say("  pushes")
     pushes = await measure_push.pushes(stack, corpus, options.edits, SEED)
-    return index, no_op, edits, pushes
+    return index, graph, no_op, edits, pushes
 
 
 def _options() -> argparse.Namespace:
@@ -109,6 +122,9 @@ def _options() -> argparse.Namespace:
         help=f"size of the corpus that is asked (default {QUESTION_FILES:,})",
     )
     parser.add_argument("--questions", type=int, default=200, help="questions of one client (default 200)")
+    parser.add_argument(
+        "--graph-questions", type=int, default=100, help="questions of each tool of the graph (default 100)"
+    )
     parser.add_argument("--clients", type=int, default=16, help="clients at once (default 16)")
     parser.add_argument(
         "--edits", type=int, default=20, help="files that are changed, and pushes (default 20)"

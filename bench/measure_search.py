@@ -60,9 +60,13 @@ class Parts:
 
 
 @asynccontextmanager
-async def mcp_client(target: Target, repo: str = REPO) -> AsyncIterator[Client]:
+async def mcp_client(target: Target, repo: str = REPO, toolsets: str = "code") -> AsyncIterator[Client]:
     """A client as an agent has it: one session, one connection pool, one repository."""
-    headers = {"Authorization": f"Bearer {target.token}", "X-Prism-Repo": repo}
+    headers = {
+        "Authorization": f"Bearer {target.token}",
+        "X-Prism-Repo": repo,
+        "X-Prism-Toolsets": toolsets,
+    }
     async with (
         httpx2.AsyncClient(headers=headers, timeout=ANSWER_SECONDS_MAX) as http,
         Client(streamable_http_client(target.mcp_url, http_client=http)) as client,

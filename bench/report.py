@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bench.measure_graph import GraphFigures
 from bench.measure_index import Edits, FirstIndex, NoOp
 from bench.measure_peers import Ripgrep, Semble
 from bench.measure_push import Pushes
@@ -48,6 +49,7 @@ class Results:
     corpus: dict[str, Any]
     restarts: int
     index: FirstIndex
+    graph: GraphFigures
     no_op: NoOp
     edits: Edits
     pushes: Pushes
@@ -90,6 +92,7 @@ def rows(results: Results) -> list[Row]:
     """The measured figures beside their targets."""
     return [
         *_index_rows(results.index),
+        *_graph_rows(results.graph),
         *_again_rows(results.no_op, results.edits),
         *_push_rows(results.pushes),
         *_search_rows(results.asked),
@@ -108,6 +111,19 @@ def _index_rows(index: FirstIndex) -> list[Row]:
         Row("  peak memory of the stack, RSS", _mib(index.peak.rss)),
         Row("at rest before, PSS (RSS)", _both(index.rest_before), "700 MB", index.rest_before.pss <= 700e6),
         Row("at rest a minute after, PSS (RSS)", _both(index.rest_after), "700 MB", index.rest_after.pss <= 700e6),
+    ]  # fmt: skip
+
+
+def _graph_rows(graph: GraphFigures) -> list[Row]:
+    peak = graph.builder_peak_bytes
+    return [
+        Row("graph, from the end of the index", f"{graph.built_s:.1f} s", "60 s", graph.built_s <= 60),
+        Row("  peak memory of atlas, PSS", _mib(peak), "1 GB", peak <= 1e9),
+        Row("  one changed file, from the end of its index", _p95(graph.edit), "p95 2 s", graph.edit.p95 <= 2_000),
+        *(
+            Row(f"{tool} over MCP, 1 client", _p99(times), "p50 20, p95 60 ms", times.p50 <= 20 and times.p95 <= 60)
+            for tool, times in graph.tools.items()
+        ),
     ]  # fmt: skip
 
 

@@ -102,6 +102,7 @@ class Watch:
 
     def __init__(self, stack: Stack) -> None:
         self.peak = Peak()
+        self.highest: dict[str, int] = {}  # PSS by service, each at its own highest moment
         self._stack = stack
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -125,6 +126,8 @@ class Watch:
         by_service = (
             {name: one.pss for name, one in memory.items()} if pss > self.peak.pss else self.peak.by_service
         )
+        for name, one in memory.items():
+            self.highest[name] = max(one.pss, self.highest.get(name, 0))
         self.peak = Peak(max(rss, self.peak.rss), max(pss, self.peak.pss), by_service)
 
 

@@ -22,6 +22,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
 import prism_contracts
+from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.settings import AtlasSettings
 from prism_chunker.core.languages.table import LANGUAGES, Language
 from prism_chunker.core.parse import QUERIES
@@ -178,6 +179,7 @@ REQUESTS: dict[str, tuple[type[Message], type[Message]]] = {
     names.RPC_DEPENDENCIES: (rpc.DependenciesRequest, rpc.DependenciesReply),
     names.RPC_FIND_PATH: (rpc.FindPathRequest, rpc.FindPathReply),
     names.RPC_IMPACT: (rpc.ImpactRequest, rpc.ImpactReply),
+    names.RPC_USES: (rpc.UsesRequest, rpc.UsesReply),
     names.RPC_MODULE_MAP: (rpc.ModuleMapRequest, rpc.ModuleMapReply),
     names.RPC_ARCHITECTURE: (rpc.ArchitectureRequest, rpc.ArchitectureReply),
     names.RPC_EDIT_CONTEXT: (rpc.EditContextRequest, rpc.EditContextReply),
@@ -185,6 +187,7 @@ REQUESTS: dict[str, tuple[type[Message], type[Message]]] = {
     names.RPC_CONVENTIONS: (rpc.ConventionsRequest, rpc.ConventionsReply),
     names.RPC_REPO_CONTEXT: (rpc.RepoContextRequest, rpc.RepoContextReply),
     names.RPC_COVERAGE: (rpc.CoverageRequest, rpc.CoverageReply),
+    names.RPC_RECEIPT: (rpc.ReceiptRequest, rpc.Receipt),
     names.RPC_MANIFEST: (rpc.ManifestRequest, rpc.ManifestReply),
     names.RPC_POINT_COUNTS: (rpc.PointCountsRequest, rpc.PointCountsReply),
     names.RPC_OPEN_SNAPSHOT: (rpc.OpenSnapshotRequest, rpc.OpenSnapshotReply),
@@ -422,6 +425,7 @@ SERVICE_METRICS: dict[str, tuple[Callable[[CollectorRegistry], object], ...]] = 
     "Gateway": (WebhookMetrics,),
     "Ingest": (PushMetrics, PollMetrics, ScipMetrics),
     "Search": (AnswerMetrics,),
+    "Atlas": (BuildMetrics,),
 }
 
 

@@ -9,8 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 START_TIMEOUT_S = 10
+
+# How long an example takes is not what a test asserts: machines differ, and other work runs beside.
+settings.register_profile("prism", deadline=None)
+settings.load_profile("prism")
 
 
 def nats_binary() -> str:

@@ -4,11 +4,12 @@ import asyncio
 import gzip
 import hashlib
 from collections.abc import AsyncIterator
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from prism_cli.exits import CommandError, Exit
 from prism_cli.patience import Patience
@@ -17,8 +18,11 @@ from prism_contracts.errors import ErrorBody, ErrorCode
 from prism_contracts.records import Job
 from prism_contracts.rpc import (
     CoverageReply,
+    FileEntry,
+    ListFilesReply,
     OpenSnapshotReply,
     OpenSnapshotRequest,
+    Receipt,
     SearchReply,
     StoreScipReply,
 )
@@ -34,6 +38,14 @@ RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
 TASK_PATIENCE_S = 180.0
 GZIP_LEVEL = 3
 BODY_CHARS_SHOWN = 200
+
+
+class OpenedOverlay(BaseModel):
+    """An overlay, until when it lives, and the job that makes it searchable, if that takes one."""
+
+    handle: str
+    expires_at: datetime | None = None
+    job: Job | None = None
 
 
 class Prism:
@@ -54,9 +66,11 @@ class Prism:
     ) -> None:
         await self._http.aclose()
 
-    async def search(self, query: str, repo: str, limit: int, *, explain: bool = False) -> SearchReply:
+    async def search(
+        self, query: str, repo: str, limit: int, *, ref: str = "", explain: bool = False
+    ) -> SearchReply:
         """Ask a question; `explain` has each hit tell what every signal added to its score."""
-        body = {"query": query, "repo": repo, "limit": limit, "explain": explain}
+        body = {"query": query, "repo": repo, "ref": ref, "limit": limit, "explain": explain}
         answer = await self._ask("POST", f"{API}/search", json=body)
         return SearchReply.model_validate_json(answer.content)
 
@@ -64,6 +78,33 @@ class Prism:
         """What of a repository is searchable, and by what."""
         answer = await self._ask("GET", f"{API}/repos/{repo}/coverage")
         return CoverageReply.model_validate_json(answer.content)
+
+    async def receipt(self, repo: str, ref: str = "") -> Receipt:
+        """What is served of a repository: of a layer of it, or of its base."""
+        answer = await self._ask("GET", f"{API}/repos/{repo}/receipt", params={"ref": ref})
+        return Receipt.model_validate_json(answer.content)
+
+    async def files(self, repo: str, ref: str = "") -> list[FileEntry]:
+        """All files that are served, searchable or not."""
+        found: list[FileEntry] = []
+        cursor = ""
+        while True:
+            query = {"ref": ref, "cursor": cursor}
+            answer = await self._ask("GET", f"{API}/repos/{repo}/files", params=query)
+            page = ListFilesReply.model_validate_json(answer.content)
+            found += page.files
+            cursor = page.next_cursor
+            if not cursor:
+                return found
+
+    async def open_overlay(self, body: dict[str, Any]) -> OpenedOverlay:
+        """Lay edits over what is served; with a handle in the place of those that it had. Repeating it changes nothing."""
+        answer = await self._ask("POST", f"{API}/overlays", json=body)
+        return OpenedOverlay.model_validate_json(answer.content)
+
+    async def close_overlay(self, repo: str, handle: str) -> None:
+        """Have an overlay forgotten."""
+        await self._ask("DELETE", f"{API}/overlays/{handle}", params={"repo": repo})
 
     async def clone(self, url: str, name: str, ref: str) -> Job:
         """Have the server clone and index a git URL."""
@@ -101,9 +142,9 @@ class Prism:
         )
         return StoreScipReply.model_validate_json(answer.content)
 
-    async def job(self, job: str) -> Job:
+    async def job(self, job: str, patience_s: float = TASK_PATIENCE_S) -> Job:
         """How far a job is."""
-        return _job(await self._ask("GET", f"{API}/jobs/{job}", patience_s=TASK_PATIENCE_S))
+        return _job(await self._ask("GET", f"{API}/jobs/{job}", patience_s=patience_s))
 
     async def status(self) -> dict[str, Any]:
         """Streams, dead letters, points, repositories, jobs. A part that cannot be had is None."""

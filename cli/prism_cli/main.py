@@ -95,18 +95,24 @@ def index(
     name: Annotated[
         str, typer.Option(help="owner/repo. Without it: the name of the git origin, else local/FOLDER.")
     ] = "",
-    ref: Annotated[str, typer.Option(help="A branch, tag or commit instead of the files as they are.")] = "",
+    ref: Annotated[
+        str,
+        typer.Option(help="A branch, tag or commit: beside what is indexed already, as a layer of its own."),
+    ] = "",
     wait: Annotated[bool, typer.Option("--wait", help="Return when all of it is searchable.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Index a folder or a git repository. A second run indexes only what changed.
 
     A folder is sent from here, uncommitted changes included; what `.gitignore` names stays out. A URL is cloned by
-    the server. With `--wait`: 0 when all is searchable, 4 when some files failed, 1 when the whole failed.
+    the server. With `--ref`, the commit of a branch of the folder becomes what questions with that `ref` see (of the branch
+    that is checked out, the files as they are). With `--wait`: 0 when all is searchable, 4 when some files failed, 1 when the whole failed.
 
     Try:
 
     - `prism index . --wait`
+
+    - `prism index . --ref feature/parser --wait`
 
     - `prism index https://github.com/psf/requests --ref v2.32.0 --wait`
 
@@ -124,6 +130,71 @@ def index(
         else:
             command.show(outcome)
         raise typer.Exit(outcome.exit_code)
+
+
+PlaceArgument = Annotated[Path, typer.Argument(metavar="PATH", help="A folder of a git work tree.")]
+NameOption = Annotated[
+    str,
+    typer.Option(
+        help="owner/repo, as it was indexed. Without it: the name of the git origin, else local/FOLDER."
+    ),
+]
+
+
+@app.command()
+def sync(
+    path: PlaceArgument = Path(),
+    name: NameOption = "",
+    close: Annotated[bool, typer.Option("--close", help="Forget the overlay.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make what is not committed searchable, and print the handle to ask by.
+
+    What the work tree has otherwise than its branch on the server (or than what the server follows, if it does not know the
+    branch) is laid over it as an overlay: edited, new and removed files, and commits that were not pushed. Nobody else sees
+    it who does not ask by the handle. The next `prism sync` brings the same overlay up to date; it expires after 8 hours.
+
+    Try:
+
+    - `prism sync`
+
+    - `prism search "where are retries decided" --ref $(prism sync --json | jq -r .handle)`
+
+    - `prism sync --close`
+    """
+    with _told_errors():
+        from prism_cli import terminal
+        from prism_cli.sync import command
+        from prism_cli.target import find_target
+
+        place = command.Place(path, name)
+        if close:
+            is_closed = asyncio.run(command.close(find_target(), place))
+            if as_json:
+                terminal.print_json({"closed": is_closed})
+            return
+        synced = asyncio.run(command.sync(find_target(), place))
+        if as_json:
+            terminal.print_json(command.as_json(synced))
+        else:
+            command.show(synced)
+        raise typer.Exit(command.exit_code(synced))
+
+
+@app.command()
+def watch(path: PlaceArgument = Path(), name: NameOption = "") -> None:
+    """Do what `prism sync` does after each save, until Ctrl-C, which closes the overlay.
+
+    Follows another branch when one is checked out. Ignored folders cost nothing.
+
+    Try: `prism watch`
+    """
+    with _told_errors():
+        from prism_cli.sync.command import Place
+        from prism_cli.sync.watch import watch as follow
+        from prism_cli.target import find_target
+
+        asyncio.run(follow(find_target(), Place(path, name)))
 
 
 @app.command()
@@ -203,6 +274,9 @@ def secrets(
 def search(
     query: Annotated[str, typer.Argument(help="A question, a name, a few words.")],
     repo: Annotated[str, typer.Option(help="owner/repo; without it all repositories.")] = "",
+    ref: Annotated[
+        str, typer.Option(help="A branch, pull/N, or the handle of an overlay; without it what is followed.")
+    ] = "",
     limit: Annotated[int, typer.Option(min=1, max=LIMIT_MAX, help="Most hits.")] = 5,
     as_json: JsonOption = False,
 ) -> None:
@@ -222,7 +296,7 @@ def search(
         from prism_cli import terminal
         from prism_cli.target import find_target
 
-        reply = asyncio.run(command.search(find_target(), query, repo, limit))
+        reply = asyncio.run(command.search(find_target(), query, repo, ref, limit))
         if as_json:
             terminal.print_json(reply.model_dump(mode="json"))
         else:

@@ -13,10 +13,10 @@ COMMIT_CHARS = 10
 THEME = "ansi_dark"
 
 
-async def search(target: Target, query: str, repo: str, limit: int) -> SearchReply:
+async def search(target: Target, query: str, repo: str, ref: str, limit: int) -> SearchReply:
     """Ask."""
     async with Prism(target) as prism:
-        return await prism.search(query, repo, limit)
+        return await prism.search(query, repo, limit, ref=ref)
 
 
 def show(reply: SearchReply) -> None:

@@ -12,8 +12,10 @@ from prism_cli.exits import CommandError
 from prism_cli.stack import machine
 from prism_cli.stack.layout import DataDir, read_json
 from prism_cli.target import Target
+from prism_contracts.base import BASE_LAYER
 
 JOBS_SHOWN = 8
+LAYERS_SHOWN = 12
 DEAD_LETTERS_SHOWN = 5
 COMMIT_CHARS = 10
 SUPERVISOR = "supervisor"
@@ -89,23 +91,29 @@ def _repositories(report: dict[str, Any]) -> RenderableType | None:
         return Text("No repositories yet: prism index PATH_OR_GIT_URL", style="yellow")
     table = _table("Repositories", "repository", "layer", "commit", "behind", "files", "points")
     for repository in report["repositories"]:
+        name = terminal.printable(repository["name"])
         layers: list[dict[str, Any]] = repository["layers"] or [{}]
-        for layer in layers:
+        for layer in layers[:LAYERS_SHOWN]:
             figures = (_number(layer.get("files")), _number(layer.get("points")))
-            table.add_row(
-                terminal.printable(repository["name"]),
-                layer.get("layer", "-"),
-                _short(layer.get("commit", "-")),
-                _behind(repository, layer),
-                *figures,
-            )
+            commit = _short(layer.get("commit", "-"))
+            table.add_row(name, _layer_name(layer), commit, _behind(repository, layer), *figures)
+        if len(layers) > LAYERS_SHOWN:
+            table.add_row(name, f"… {len(layers):,} in all")
     return table
+
+
+def _layer_name(layer: dict[str, Any]) -> str:
+    """What the layer is asked by; the base is asked by nothing."""
+    name: str = layer.get("layer", "-")
+    return name if name == BASE_LAYER else terminal.printable(layer.get("ref") or name)
 
 
 def _behind(repository: dict[str, Any], layer: dict[str, Any]) -> str:
     """The commit that is known and not served, and for how long; empty if it is served."""
     lag_s = layer.get("lag_seconds")
-    return f"{_short(repository['head_commit'])} for {lag_s:.0f} s" if lag_s else ""
+    if not lag_s:
+        return ""
+    return f"{_short(layer.get('head_commit') or repository['head_commit'])} for {lag_s:.0f} s"
 
 
 def _short(commit: str) -> str:

@@ -13,6 +13,10 @@ from prism_cli.stack.layout import DataDir, read_json
 from prism_cli.stack.supervisor import Note, Report, Supervisor
 
 STYLES = {"died": "yellow", "up": "bold green", "stopping": "dim", "stopped": "dim", "restarted": "green"}
+ASKING_ELSEWHERE = (
+    "Every tool takes the argument `ref`: a branch, pull/N, or the handle that `prism watch` and `prism sync` print for "
+    "what is not committed."
+)
 SHOWN_KEYS = ("url", "mcp_url", "token", "data_dir")
 
 
@@ -68,6 +72,7 @@ def connect(mcp_url: str, token: str, client: str) -> None:
         if client in ("", key):
             terminal.out.print(Text(f"\n{known.title} ({known.where})", style="bold"))
             terminal.out.print(Text(known.snippet(mcp_url, token)), soft_wrap=True)
+    terminal.out.print(Text(f"\n{ASKING_ELSEWHERE}", style="dim"), soft_wrap=True)
 
 
 def down(data: DataDir) -> None:

@@ -212,7 +212,7 @@ class FakeServices:
         return rpc.ListFilesReply(
             repo="acme/app",
             files=tuple(
-                rpc.FileEntry(file_path=f"src/{index:03}.py", language="python", lines=10)
+                rpc.FileEntry(file_path=f"src/{index:03}.py", blob="b" * 40, language="python", lines=10)
                 for index in range(start, end)
             ),
             next_cursor=str(end) if end < 500 else "",
@@ -314,6 +314,10 @@ class FakeServices:
         )
         missing = (rpc.ContextSection.DECISIONS,)
         return rpc.RepoContextReply(repo="acme/app", documents=(readme,), missing=missing, receipt=RECEIPT)
+
+    async def receipt(self, request: rpc.ReceiptRequest) -> rpc.Receipt:
+        self.asked.append(request)
+        return RECEIPT
 
     async def coverage(self, request: rpc.CoverageRequest) -> rpc.CoverageReply:
         self.asked.append(request)
@@ -508,6 +512,7 @@ def serve_search(bus: Bus, fake: FakeServices) -> None:
         (names.RPC_EXISTING, rpc.ExistingRequest, fake.existing),
         (names.RPC_CONVENTIONS, rpc.ConventionsRequest, fake.conventions),
         (names.RPC_REPO_CONTEXT, rpc.RepoContextRequest, fake.repo_context),
+        (names.RPC_RECEIPT, rpc.ReceiptRequest, fake.receipt),
         (names.RPC_COVERAGE, rpc.CoverageRequest, fake.coverage),
         (names.RPC_POINT_COUNTS, rpc.PointCountsRequest, fake.point_counts),
     ):

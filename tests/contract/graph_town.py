@@ -6,18 +6,15 @@ import sys
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import UTC, datetime
 from typing import TypeVar
 
-import numpy as np
 import pytest
+from indexed_texts import CREATED_AT, DIMENSION, MODEL, file_point
 
-from prism_chunker.core import chunk_file
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane, Message, repo_id
-from prism_contracts.code import FileFlags
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import FileChunked, FileEmbedded, FileRemoved, RepoIndexed
+from prism_contracts.events import FileRemoved, RepoIndexed
 from prism_contracts.records import GraphRecord, LayerState, Repository, graph_key
 from prism_contracts.rpc import (
     ArchitectureReply,
@@ -26,23 +23,20 @@ from prism_contracts.rpc import (
     ModuleMapRequest,
     ScopedRequest,
 )
-from prism_indexer.core import indexed_point, removed_point
+from prism_indexer.core import removed_point
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
-from prism_runtime.packing import pack_bindings, pack_references
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.settings import ServiceSettings
-from prism_runtime.vectors import to_message
 from prism_store.gate import connect
+from prism_store.points import FilePoint
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 
 ReplyT = TypeVar("ReplyT", bound=Message)
 
-MODEL, DIMENSION = "m1", 4
 NAME = "acme/parcel-tracker"
 REPO = repo_id(NAME)
-NOW = datetime(2026, 1, 2, tzinfo=UTC)
 DEADLINE_S = 60
 ACK_WAIT_S = 1.0
 
@@ -71,9 +65,9 @@ class Town:
         """Write files, None for one that goes, and say so."""
         points = [self._point(version, path, text) for path, text in files.items()]
         await Writer(self.client).write(self.tenant, points)
-        state = LayerState(commit=f"c{version}", version=version, job=f"j{version}", indexed_at=NOW)
+        state = LayerState(commit=f"c{version}", version=version, job=f"j{version}", indexed_at=CREATED_AT)
         record = Repository(
-            tenant=self.tenant, repo=REPO, name=NAME, source="upload", created_at=NOW,
+            tenant=self.tenant, repo=REPO, name=NAME, source="upload", created_at=CREATED_AT,
             next_version=version + 1, served=state,
         )  # fmt: skip
         bucket = await open_bucket(self.bus.js, names.KV_REPOSITORIES)
@@ -88,29 +82,15 @@ class Town:
         )  # fmt: skip
         await self.bus.publish(names.REPO_INDEXED, Lane.LIVE, event, event.message_id)
 
-    def _point(self, version: int, path: str, text: str | None):
-        where = {
-            "tenant": self.tenant, "repo": REPO, "path": path, "version": version, "job": f"j{version}",
-            "ordinal": 0, "lane": Lane.LIVE,
-        }  # fmt: skip
-        if text is None:
-            return removed_point(FileRemoved(**where))
-        parsed = chunk_file(path, text)
-        file = FileChunked(
-            **where,
-            blob=uuid.uuid5(uuid.NAMESPACE_DNS, text).hex,
-            size_bytes=len(text),
-            line_count=parsed.line_count,
-            language=parsed.language,
-            flags=FileFlags(test=path.startswith("tests/")),
-            chunker="1",
-            chunks=parsed.chunks,
-            symbols=parsed.symbols,
-            references=pack_references(parsed.references),
-            bindings=pack_bindings(parsed.bindings),
-        )
-        rows = np.ones((len(parsed.chunks), DIMENSION), np.float32)
-        return indexed_point(FileEmbedded(**where, file=file, vectors=to_message(MODEL, rows)))
+    def _point(self, version: int, path: str, text: str | None) -> FilePoint:
+        if text is not None:
+            return file_point(self.tenant, NAME, path, text, version)
+        return removed_point(
+            FileRemoved(
+                tenant=self.tenant, repo=REPO, path=path, version=version, job=f"j{version}", ordinal=0,
+                lane=Lane.LIVE,
+            )
+        )  # fmt: skip
 
     def atlas(self) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
         """The real process; killed in the end."""

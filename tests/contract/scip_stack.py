@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from nats.aio.client import Client
+from nats.js import JetStreamContext
 from prometheus_client import CollectorRegistry
 
 from prism_contracts import names
@@ -103,17 +103,15 @@ class ScipStack(NamedTuple):
         return None if found is None else [spot.blob for spot in found]
 
 
-async def scip_reader(connection: Client) -> OccurrenceReader:
+async def scip_reader(js: JetStreamContext) -> OccurrenceReader:
     """Reads what is kept of indexes, as search does."""
-    js = connection.jetstream()
     watched = WatchedRecords(await open_bucket(js, names.KV_SCIP), ScipIndex, lambda: 0)
     await watched.ready()
     return OccurrenceReader(watched, await js.create_object_store(names.OBJECTS_SCIP))
 
 
-async def keep_scip(connection: Client, index: ScipIndex, columns: Columns) -> None:
+async def keep_scip(js: JetStreamContext, index: ScipIndex, columns: Columns) -> None:
     """Keep what was taken from an index, as ingest does."""
-    js = connection.jetstream()
     await js.create_object_store(names.OBJECTS_SCIP)
     await (await js.object_store(names.OBJECTS_SCIP)).put(index.object, columns.packed())
     await Records(await open_bucket(js, names.KV_SCIP), ScipIndex).put(index.key, index)

@@ -4,17 +4,14 @@ import uuid
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
-import numpy as np
 import pytest
-from no_layers import NO_LAYERS
+from indexed_texts import OneVector, file_point, open_index
 
-from prism_chunker.core import chunk_file
 from prism_contracts import names
-from prism_contracts.base import Lane, repo_id
-from prism_contracts.code import EdgeStatus, FileFlags
+from prism_contracts.base import repo_id
+from prism_contracts.code import EdgeStatus
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import FileChunked, FileEmbedded
-from prism_contracts.records import Component, History, HistoryCommit, HistoryFile, Repository, ScipIndex
+from prism_contracts.records import Component, History, HistoryCommit, HistoryFile, ScipIndex
 from prism_contracts.rpc import (
     ContextSection,
     ConventionsRequest,
@@ -26,25 +23,13 @@ from prism_contracts.rpc import (
     SiblingKind,
     Verdict,
 )
-from prism_indexer.core import indexed_point
-from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
-from prism_runtime.packing import pack_bindings, pack_references
-from prism_runtime.records import Records, open_bucket
-from prism_runtime.settings import ServiceSettings
-from prism_runtime.vectors import to_message
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.occurrences import OccurrenceReader
+from prism_search.adapters.uses import GraphUses
 from prism_search.main import Handlers, make_handlers
 from prism_search.settings import SearchSettings
-from prism_store.gate import connect
-from prism_store.points import FilePoint
-from prism_store.reader import Reader
-from prism_store.repositories import Repositories
-from prism_store.settings import StoreSettings
-from prism_store.writer import Writer
 
-MODEL, DIMENSION = "m1", 4
 TRACKER, BILLING, BARE = "acme/parcel-tracker", "acme/billing", "acme/bare"
 RULES_BYTES = 1_000_000
 FILES = {
@@ -96,44 +81,6 @@ HISTORY = History(
 )
 
 
-def file_point(tenant: str, repo: str, path: str, text: str) -> FilePoint:
-    parsed = chunk_file(path, text)
-    where = {
-        "tenant": tenant,
-        "repo": repo_id(repo),
-        "path": path,
-        "version": 1,
-        "job": "j",
-        "ordinal": 0,
-        "lane": Lane.LIVE,
-    }
-    file = FileChunked(
-        **where,
-        blob=path,
-        size_bytes=len(text),
-        line_count=parsed.line_count,
-        language=parsed.language,
-        flags=FileFlags(test=path.startswith("tests/")),
-        chunker="1",
-        parse="ok",
-        chunks=parsed.chunks,
-        symbols=parsed.symbols,
-        references=pack_references(parsed.references),
-        bindings=pack_bindings(parsed.bindings),
-    )  # fmt: skip
-    rows = np.ones((len(parsed.chunks), DIMENSION), np.float32)
-    return indexed_point(FileEmbedded(**where, file=file, vectors=to_message(MODEL, rows)))
-
-
-class OneVector:
-    """Embeds every question alike, as the chunks are."""
-
-    fingerprint = MODEL
-
-    def embed_queries(self, texts: list[str]) -> np.ndarray:
-        return np.ones((len(texts), DIMENSION), np.float32)
-
-
 @pytest.fixture(scope="module")
 def tenant() -> str:
     """One for all tests, which only read."""
@@ -143,40 +90,24 @@ def tenant() -> str:
 @pytest.fixture
 async def search(nats_server, qdrant_url, tenant) -> AsyncIterator[Handlers]:
     """All that answers."""
-    client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
-    await Writer(client).ensure_collection(tenant, MODEL, DIMENSION)
     points = [file_point(tenant, repo, *file) for repo, files in FILES.items() for file in files.items()]
-    await Writer(client).write(tenant, points)
-    bus = Bus("search", ServiceSettings(nats_url=nats_server.url))
-    await bus.start()
-    records = Records(await open_bucket(bus.js, names.KV_REPOSITORIES), Repository)
-    for repo in FILES:
-        created = datetime(2026, 1, 2, tzinfo=UTC)
-        record = Repository(tenant=tenant, repo=repo_id(repo), name=repo, source="upload", created_at=created)
-        await records.put(repo_id(repo), record)
-    watched = await bus.follow(names.KV_REPOSITORIES, Repository)
-    components = await bus.follow(names.KV_COMPONENTS, Component)
-    reader = Reader(client)
-    embedding = QueryEmbedding(OneVector(), bus, components, 0.2, deep=False)
-    histories = await HistoryStore.open(bus.js, 1)
-    await histories.put(tenant, repo_id(TRACKER), HISTORY)
-    repositories = Repositories(watched, NO_LAYERS, reader)
-    indexes = await bus.follow(names.KV_SCIP, ScipIndex)
-    occurrences = OccurrenceReader(indexes, await bus.objects(names.OBJECTS_SCIP))
-    yield make_handlers(
-        reader,
-        repositories,
-        embedding,
-        occurrences,
-        answers=None,
-        histories=histories,
-        settings=SearchSettings(),
-    )
-    await indexes.close()
-    await components.close()
-    await watched.close()
-    await bus.stop()
-    await client.close()
+    async with open_index(nats_server.url, qdrant_url, tenant, FILES, points) as index:
+        components = await index.bus.follow(names.KV_COMPONENTS, Component)
+        histories = await HistoryStore.open(index.bus.js, 1)
+        await histories.put(tenant, repo_id(TRACKER), HISTORY)
+        indexes = await index.bus.follow(names.KV_SCIP, ScipIndex)
+        yield make_handlers(
+            index.reader,
+            index.repositories,
+            QueryEmbedding(OneVector(), index.bus, components, 0.2, deep=False),
+            OccurrenceReader(indexes, await index.bus.objects(names.OBJECTS_SCIP)),
+            graph=GraphUses(index.bus),  # nobody answers: there is no atlas
+            answers=None,
+            histories=histories,
+            settings=SearchSettings(),
+        )
+        await indexes.close()
+        await components.close()
 
 
 @pytest.fixture

@@ -119,6 +119,22 @@ async def test_repositories_jobs_and_coverage(stack) -> None:
         assert stack.fake.last().repo == "acme/app"
 
 
+async def test_what_is_served_is_told_with_its_hashes(stack) -> None:
+    async with stack.rest() as http:
+        receipt = (await http.get("/api/v1/repos/acme/app/receipt?ref=topic&wait_for_commit=abc")).json()
+        assert receipt["indexed_commit"] == "a" * 40
+        asked = stack.fake.last()
+        assert (asked.repo, asked.ref, asked.wait_for_commit) == ("acme/app", "topic", "abc")
+        files = (await http.get("/api/v1/repos/acme/app/files?ref=topic&limit=2&cursor=3")).json()
+        assert [(file["file_path"], file["blob"]) for file in files["files"]] == [
+            ("src/003.py", "b" * 40),
+            ("src/004.py", "b" * 40),
+        ]
+        asked = stack.fake.last()
+        assert (asked.ref, asked.limit, asked.include_skipped) == ("topic", 2, True)
+        assert (await http.get("/api/v1/repos/acme/app/files?limit=0")).status_code == 400
+
+
 async def test_a_git_url_becomes_a_job(stack) -> None:
     async with stack.rest() as http:
         accepted = await http.post(

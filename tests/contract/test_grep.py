@@ -21,7 +21,7 @@ from prism_contracts.records import LayerState, Repository
 from prism_contracts.rpc import FileMatches, GrepReply, GrepRequest, OutputMode
 from prism_indexer.core import indexed_point, removed_point
 from prism_runtime.vectors import to_message
-from prism_search.adapters.elsewhere import match_elsewhere
+from prism_search.adapters.line_matcher import match_elsewhere
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.texts import Texts
 from prism_search.core.lines import LINE_WORK_MAX

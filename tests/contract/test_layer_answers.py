@@ -53,6 +53,7 @@ from prism_runtime.vectors import to_message
 from prism_search.adapters.answers import AnswerMetrics, Answers
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.occurrences import OccurrenceReader
+from prism_search.adapters.uses import GraphUses
 from prism_search.main import Handlers, make_handlers
 from prism_search.settings import SearchSettings
 from prism_store import repositories as repositories_module
@@ -220,6 +221,7 @@ async def opened(nats_url: str, qdrant_url: str) -> AsyncIterator[Yard]:
         repositories,
         QueryEmbedding(OneVector(), bus, components, 0.2, deep=False),
         OccurrenceReader(indexes, await bus.objects(names.OBJECTS_SCIP)),
+        graph=GraphUses(bus),  # nobody answers: there is no atlas
         answers=answers,
         histories=await HistoryStore.open(bus.js, 1),
         settings=SearchSettings(),

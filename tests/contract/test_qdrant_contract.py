@@ -664,7 +664,7 @@ def filtered(qdrant_url) -> Iterator[tuple[QdrantClient, str]]:
     client.close()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(documents=documents, questions=st.lists(trees, min_size=1, max_size=5))
 def test_filters_select_what_a_plain_evaluation_selects(filtered, documents, questions) -> None:
     client, name = filtered

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 import nats
 import pytest
 from nats.aio.client import Client
+from nats.js.kv import KeyValue
 
 from prism_contracts.base import Message
 from prism_runtime import records as records_module
@@ -152,6 +153,61 @@ async def test_a_copy_knows_whether_it_is_behind(connect, tallies):
     await copy.close()  # it hears no more
     await tallies.put("b", Tally(count=1))
     assert not await copy.is_current()
+
+
+class HastyWatch:
+    """A watch of a bucket that says first that all has been told, as the client's own may do under load."""
+
+    def __init__(self, watcher: KeyValue.KeyWatcher) -> None:
+        self._watcher = watcher
+        self._has_said = False
+        self.stop = watcher.stop
+
+    async def updates(self, timeout: float | None) -> KeyValue.Entry | None:  # noqa: ASYNC109 - the client's signature
+        if not self._has_said:
+            self._has_said = True
+            return None
+        return await self._watcher.updates(timeout=timeout)
+
+
+@pytest.fixture
+async def hasty_bucket(connect, monkeypatch) -> KeyValue:
+    bucket = await open_bucket((await connect()).jetstream(), BUCKET)
+    watchall = bucket.watchall
+
+    async def hasty(**options: bool) -> HastyWatch:
+        return HastyWatch(await watchall(**options))
+
+    monkeypatch.setattr(bucket, "watchall", hasty)
+    return bucket
+
+
+async def test_a_copy_is_not_ready_before_it_holds_what_was_there(tallies, hasty_bucket):
+    await tallies.put("early", Tally(count=1))
+    copy = WatchedRecords(hasty_bucket, Tally, lambda: 0)
+    await copy.ready()
+    assert copy.get("early") == Tally(count=1)
+    await copy.close()
+
+
+async def test_a_list_of_keys_is_whole(tallies, hasty_bucket):
+    await tallies.put("kept", Tally(count=1))
+    await tallies.put("forgotten", Tally(count=1))
+    await tallies.delete("forgotten")
+    keys = await Records(hasty_bucket, Tally).keys()
+    assert "kept" in keys
+    assert "forgotten" not in keys
+
+
+async def test_a_copy_of_a_bucket_whose_records_have_expired_is_ready(connect):
+    client = await connect()
+    bucket = await open_bucket(client.jetstream(), "prism_test_expired")
+    await Records(bucket, Tally).put("old", Tally(count=1))
+    await client.jetstream().purge_stream("KV_prism_test_expired")
+    copy = WatchedRecords(bucket, Tally, lambda: 0)
+    await copy.ready()
+    assert copy.values() == []
+    await copy.close()
 
 
 async def test_a_copy_of_an_empty_bucket_is_ready(watched):

@@ -1,43 +1,28 @@
 """Who uses a symbol, over a real store and real records: files of our own, as the chunker reads them."""
 
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 
-import nats
-import numpy as np
 import pytest
-from no_layers import NO_LAYERS
+from indexed_texts import Index, file_point, open_index
 from scip_files import At, define, document, own
 from scip_stack import keep_scip, scip_reader
 
-from prism_chunker.core import chunk_file
-from prism_contracts import names
-from prism_contracts.base import Lane, repo_id
-from prism_contracts.code import EdgeKind, FileFlags
+from prism_contracts.base import repo_id
+from prism_contracts.code import EdgeKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import FileChunked, FileEmbedded
-from prism_contracts.records import Repository, ScipIndex
+from prism_contracts.records import ScipIndex
 from prism_contracts.rpc import ManifestEntry, ReferencesRequest, SymbolReferences
-from prism_indexer.core import indexed_point
 from prism_ingest.core.occurrences import take
-from prism_runtime.packing import pack_bindings, pack_references
-from prism_runtime.records import Records, WatchedRecords, open_bucket
-from prism_runtime.vectors import to_message
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.manifests import Manifests
 from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
+from prism_search.adapters.uses import GraphUses
 from prism_search.handlers.references import ReferencesHandler
-from prism_store.gate import connect
-from prism_store.points import FilePoint
-from prism_store.reader import Reader
-from prism_store.repositories import Repositories
-from prism_store.settings import StoreSettings
-from prism_store.writer import Writer
 
-MODEL, DIMENSION = "m1", 4
 NAME = "acme/parcel-tracker"
 REPO = repo_id(NAME)
 TEXT_BYTES = 1_000_000
@@ -53,35 +38,6 @@ FILES = {
 }
 
 
-def file_point(tenant: str, path: str, text: str, name: str = NAME) -> FilePoint:
-    parsed = chunk_file(path, text)
-    where = {
-        "tenant": tenant,
-        "repo": repo_id(name),
-        "path": path,
-        "version": 1,
-        "job": "j",
-        "ordinal": 0,
-        "lane": Lane.LIVE,
-    }
-    file = FileChunked(
-        **where,
-        blob=path,
-        size_bytes=len(text),
-        line_count=parsed.line_count,
-        language=parsed.language,
-        flags=FileFlags(),
-        chunker="1",
-        parse="ok",
-        chunks=parsed.chunks,
-        symbols=parsed.symbols,
-        references=pack_references(parsed.references),
-        bindings=pack_bindings(parsed.bindings),
-    )  # fmt: skip
-    rows = np.ones((len(parsed.chunks), DIMENSION), np.float32)
-    return indexed_point(FileEmbedded(**where, file=file, vectors=to_message(MODEL, rows)))
-
-
 @pytest.fixture
 def tenant() -> str:
     return f"t{uuid.uuid4().hex}"
@@ -94,44 +50,34 @@ def corpus() -> dict[str, dict[str, str]]:
 
 
 @pytest.fixture
-async def ask(nats_server, qdrant_url, tenant, corpus) -> AsyncIterator:
-    client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
-    await Writer(client).ensure_collection(tenant, MODEL, DIMENSION)
+async def index(nats_server, qdrant_url, tenant, corpus) -> AsyncIterator[Index]:
     points = [
-        file_point(tenant, path, text, name) for name, files in corpus.items() for path, text in files.items()
+        file_point(tenant, name, path, text, blob=path)
+        for name, files in corpus.items()
+        for path, text in files.items()
     ]
-    await Writer(client).write(tenant, points)
-    connection = await nats.connect(nats_server.url)
-    bucket = await open_bucket(connection.jetstream(), names.KV_REPOSITORIES)
-    for name in corpus:
-        record = Repository(
-            tenant=tenant,
-            repo=repo_id(name),
-            name=name,
-            source="upload",
-            created_at=datetime(2026, 1, 2, tzinfo=UTC),
-        )
-        await Records(bucket, Repository).put(record.key, record)
-    watched = WatchedRecords(bucket, Repository, lambda: 0)
-    await watched.ready()
-    reader = Reader(client)
-    texts = Texts(reader, TEXT_BYTES)
+    async with open_index(nats_server.url, qdrant_url, tenant, corpus, points) as index:
+        yield index
+
+
+@pytest.fixture
+async def ask(index, tenant) -> Callable:
+    texts = Texts(index.reader, TEXT_BYTES)
     handler = ReferencesHandler(
-        Repositories(watched, NO_LAYERS, reader),
-        Definitions(reader),
-        Listing(reader),
-        sources=Sources(reader, texts),
-        occurrences=await scip_reader(connection),
+        index.repositories,
+        Definitions(index.reader),
+        Listing(index.reader),
+        texts=texts,
+        sources=Sources(index.reader, texts),
+        occurrences=await scip_reader(index.bus.js),
         manifests=Manifests(texts),
+        graph=GraphUses(index.bus),  # nobody answers: there is no atlas
     )
 
     async def ask(*symbols: str, **fields: object) -> tuple[SymbolReferences, ...]:
         return (await handler.references(ReferencesRequest(tenant=tenant, symbols=symbols, **fields))).answers
 
-    yield ask
-    await watched.close()
-    await connection.close()
-    await client.close()
+    return ask
 
 
 def places(answer: SymbolReferences) -> list[str]:
@@ -194,7 +140,7 @@ async def test_a_cursor_of_another_question_is_refused(ask) -> None:
 
 
 @pytest.fixture
-async def indexed(nats_server, tenant) -> None:
+async def indexed(index, tenant) -> None:
     """A compiler says what `book` is, and that the first of two calls is of something else; rates.py it knows as it was."""
     rate = own("`parcels.rates`/rate().")
     far = [At(rate, 1, 9, 13)]
@@ -205,7 +151,7 @@ async def indexed(nats_server, tenant) -> None:
         document("parcels/depot.py", depot),
     ]
     entries = [ManifestEntry(path=path, blob=path, generation="g", status="indexed") for path in FILES]
-    index = ScipIndex(
+    scip = ScipIndex(
         tenant=tenant,
         repo=REPO,
         indexer="scip-python",
@@ -215,9 +161,7 @@ async def indexed(nats_server, tenant) -> None:
         files=3,
         stored_at=datetime(2026, 1, 2, tzinfo=UTC),
     )
-    connection = await nats.connect(nats_server.url)
-    await keep_scip(connection, index, take(lambda: iter(documents), entries, 1, "").columns)
-    await connection.close()
+    await keep_scip(index.bus.js, scip, take(lambda: iter(documents), entries, 1, "").columns)
 
 
 async def test_what_a_compiler_says_goes_before_what_is_guessed(indexed, ask) -> None:

@@ -1,23 +1,19 @@
 """What search says of symbols and files, over a real store and real records: an index of a few files of our own."""
 
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import nats
-import numpy as np
 import pytest
-from no_layers import NO_LAYERS
+from indexed_texts import Index, file_point, open_index
 from scip_files import document
 from scip_stack import keep_scip, scip_reader
 
-from prism_contracts import names
-from prism_contracts.base import Lane, repo_id
-from prism_contracts.code import Chunk, FileFlags, Symbol, SymbolKind
+from prism_contracts.base import repo_id
+from prism_contracts.code import Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import FileChunked, FileEmbedded
-from prism_contracts.records import Repository, ScipIndex
+from prism_contracts.records import ScipIndex
 from prism_contracts.rpc import (
     CoverageReply,
     CoverageRequest,
@@ -27,10 +23,7 @@ from prism_contracts.rpc import (
     SymbolAnswer,
     UnparsedFile,
 )
-from prism_indexer.core import indexed_point
 from prism_ingest.core.occurrences import take
-from prism_runtime.records import Records, WatchedRecords, open_bucket
-from prism_runtime.vectors import to_message
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.rarity import RarityCounter
@@ -38,14 +31,7 @@ from prism_search.core.query import parse_query
 from prism_search.core.ranking import rarity_of
 from prism_search.handlers.coverage import CoverageHandlers
 from prism_search.handlers.symbols import SymbolHandlers
-from prism_store.gate import connect
-from prism_store.points import FilePoint
-from prism_store.reader import Reader
-from prism_store.repositories import Repositories
-from prism_store.settings import StoreSettings
-from prism_store.writer import Writer
 
-MODEL, DIMENSION = "m1", 4
 NAME = "acme/parcel-tracker"
 REPO = repo_id(NAME)
 
@@ -69,34 +55,7 @@ FILES = {
         symbol("Parcels.Labels.print_all", SymbolKind.FUNCTION),
     ),
 }
-LANGUAGES = {"go": "go", "ex": "elixir", "py": "python"}
 UNPARSED = {"src/tables.py": "def lookup_rate(zone): ...\n", "src/zones.py": "ZONES = ()\n"}
-
-
-def file_point(tenant: str, path: str, text: str, symbols: Sequence[Symbol], parse: str) -> FilePoint:
-    where = {
-        "tenant": tenant,
-        "repo": REPO,
-        "path": path,
-        "version": 1,
-        "job": "j",
-        "ordinal": 0,
-        "lane": Lane.LIVE,
-    }
-    file = FileChunked(
-        **where,
-        blob=path,
-        size_bytes=len(text),
-        line_count=1,
-        language=LANGUAGES[path.rpartition(".")[2]],
-        flags=FileFlags(),
-        chunker="1",
-        parse=parse,
-        chunks=(Chunk(ordinal=0, start_line=1, end_line=1, text=text),),
-        symbols=tuple(symbols),
-    )
-    rows = np.ones((1, DIMENSION), np.float32)
-    return indexed_point(FileEmbedded(**where, file=file, vectors=to_message(MODEL, rows)))
 
 
 @pytest.fixture(scope="module")
@@ -106,47 +65,35 @@ def tenant() -> str:
 
 
 @pytest.fixture
-async def repositories(nats_server, qdrant_url, tenant) -> AsyncIterator[tuple[Reader, Repositories]]:
-    client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
-    await Writer(client).ensure_collection(tenant, MODEL, DIMENSION)
-    points = [file_point(tenant, path, "pass\n", symbols, "ok") for path, symbols in FILES.items()]
-    points += [file_point(tenant, path, text, (), "timeout") for path, text in UNPARSED.items()]
-    await Writer(client).write(tenant, points)
-    connection = await nats.connect(nats_server.url)
-    bucket = await open_bucket(connection.jetstream(), names.KV_REPOSITORIES)
-    record = Repository(
-        tenant=tenant, repo=REPO, name=NAME, source="upload", created_at=datetime(2026, 1, 2, tzinfo=UTC)
-    )
-    await Records(bucket, Repository).put("r", record)
-    watched = WatchedRecords(bucket, Repository, lambda: 0)
-    await watched.ready()
-    reader = Reader(client)
-    yield reader, Repositories(watched, NO_LAYERS, reader)
-    await watched.close()
-    await connection.close()
-    await client.close()
+async def index(nats_server, qdrant_url, tenant) -> AsyncIterator[Index]:
+    points = [
+        file_point(tenant, NAME, path, "pass\n", blob=path, parse="ok", symbols=symbols, references="")
+        for path, symbols in FILES.items()
+    ]
+    points += [
+        file_point(tenant, NAME, path, text, blob=path, parse="timeout", symbols=())
+        for path, text in UNPARSED.items()
+    ]
+    async with open_index(nats_server.url, qdrant_url, tenant, [NAME], points) as index:
+        yield index
 
 
 @pytest.fixture
-async def coverage(nats_server, repositories, tenant) -> AsyncIterator:
-    reader, known = repositories
-    connection = await nats.connect(nats_server.url)
-
+def coverage(index, tenant) -> Callable:
     async def ask() -> CoverageReply:
-        handlers = CoverageHandlers(reader, known, await scip_reader(connection), str)
+        scip = await scip_reader(index.bus.js)
+        handlers = CoverageHandlers(index.reader, index.repositories, scip, str)
         return await handlers.coverage(CoverageRequest(tenant=tenant, repo=NAME))
 
-    yield ask
-    await connection.close()
+    return ask
 
 
 @pytest.fixture
-def define(repositories, tenant):
-    reader, known = repositories
-
+def define(index, tenant) -> Callable:
     async def ask(symbol: str) -> SymbolAnswer:
         request = DefinitionsRequest(tenant=tenant, symbols=(symbol,))
-        return (await SymbolHandlers(reader, known, Definitions(reader)).definitions(request)).answers[0]
+        handlers = SymbolHandlers(index.reader, index.repositories, Definitions(index.reader))
+        return (await handlers.definitions(request)).answers[0]
 
     return ask
 
@@ -195,7 +142,7 @@ async def test_a_miss_names_the_files_that_hold_the_name_and_were_not_parsed(def
     assert (await define("nothing_of_the_kind")).unparsed == ()
 
 
-async def test_coverage_names_the_files_that_were_not_parsed(repositories, coverage):
+async def test_coverage_names_the_files_that_were_not_parsed(coverage):
     reply = await coverage()
     assert reply.by_parse == {"ok": 3, "timeout": 2}
     assert reply.unparsed == tuple(
@@ -203,7 +150,7 @@ async def test_coverage_names_the_files_that_were_not_parsed(repositories, cover
     )
 
 
-async def test_coverage_counts_the_files_that_a_compiler_speaks_of_as_they_are(nats_server, coverage, tenant):
+async def test_coverage_counts_the_files_that_a_compiler_speaks_of_as_they_are(index, coverage, tenant):
     paths = [*FILES]
     assert (await coverage()).scip == 0
     entries = [
@@ -211,7 +158,7 @@ async def test_coverage_counts_the_files_that_a_compiler_speaks_of_as_they_are(n
         for path, blob in [(paths[0], paths[0]), (paths[1], "as it was"), ("gone.py", "gone.py")]
     ]
     documents = [document(entry.path, []) for entry in entries]
-    index = ScipIndex(
+    scip = ScipIndex(
         tenant=tenant,
         repo=REPO,
         indexer="scip-other",
@@ -221,23 +168,20 @@ async def test_coverage_counts_the_files_that_a_compiler_speaks_of_as_they_are(n
         files=3,
         stored_at=datetime(2026, 1, 2, tzinfo=UTC),
     )
-    connection = await nats.connect(nats_server.url)
-    await keep_scip(connection, index, take(lambda: iter(documents), entries, 1, "").columns)
-    await connection.close()
+    await keep_scip(index.bus.js, scip, take(lambda: iter(documents), entries, 1, "").columns)
     assert (await coverage()).scip == 1
 
 
 @pytest.mark.parametrize(
     ("language", "near"), [("golang", "go"), ("py", "python"), ("kotln", "kotlin"), ("qqq", "")]
 )
-async def test_an_unknown_language_is_refused_with_those_there_are(repositories, tenant, language, near):
-    reader, known = repositories
+async def test_an_unknown_language_is_refused_with_those_there_are(index, tenant, language, near):
     request = SearchRequest(tenant=tenant, query="x")
-    target = await known.target(request)
+    target = await index.repositories.target(request)
     for accepted in ("Python", "Kotlin"):  # there is no file in Kotlin
-        await refuse_unknown_language(reader, known, target, accepted)
+        await refuse_unknown_language(index.reader, index.repositories, target, accepted)
     with pytest.raises(PrismError) as refused:
-        await refuse_unknown_language(reader, known, target, language)
+        await refuse_unknown_language(index.reader, index.repositories, target, language)
     body = refused.value.body
     assert body.code is ErrorCode.INVALID_ARGUMENT
     assert body.details["languages"] == ["go", "python", "elixir"]
@@ -255,16 +199,14 @@ async def test_an_unknown_language_is_refused_with_those_there_are(repositories,
         ("go/**", "python", "no indexed file passes path_filter 'go/**' and language 'python'"),
     ],
 )
-async def test_filters_that_leave_no_file_are_told(repositories, tenant, path_filter, language, expected):
-    reader, known = repositories
-    scope = (await known.target(SearchRequest(tenant=tenant, query="x"))).scope
-    assert await no_file_passes(reader, scope, path_filter, language) == expected
+async def test_filters_that_leave_no_file_are_told(index, tenant, path_filter, language, expected):
+    scope = (await index.repositories.target(SearchRequest(tenant=tenant, query="x"))).scope
+    assert await no_file_passes(index.reader, scope, path_filter, language) == expected
 
 
-async def test_how_rare_words_are_is_what_counting_them_tells(repositories, tenant):
-    reader, known = repositories
-    target = await known.target(SearchRequest(tenant=tenant, query="pass"))
-    counter = RarityCounter(reader, known)
+async def test_how_rare_words_are_is_what_counting_them_tells(index, tenant):
+    target = await index.repositories.target(SearchRequest(tenant=tenant, query="pass"))
+    counter = RarityCounter(index.reader, index.repositories)
     query = parse_query("lookup rates pass nowhere")
     counted = rarity_of(
         {"lookup": 1, "rate": 1, "pass": len(FILES), "nowher": 0}, documents=len(FILES) + len(UNPARSED)
@@ -274,10 +216,11 @@ async def test_how_rare_words_are_is_what_counting_them_tells(repositories, tena
         assert rarity == overall == pytest.approx(counted, abs=1e-3)
 
 
-async def test_within_some_repositories_words_are_counted_there(repositories, tenant):
-    reader, known = repositories
-    target = await known.target(SearchRequest(tenant=tenant, query="pass"))
+async def test_within_some_repositories_words_are_counted_there(index, tenant):
+    target = await index.repositories.target(SearchRequest(tenant=tenant, query="pass"))
     elsewhere = target._replace(scope=replace(target.scope, repos=(repo_id("acme/other"),)))
-    rarity, overall = await RarityCounter(reader, known).rarity(elsewhere, parse_query("pass"))
+    rarity, overall = await RarityCounter(index.reader, index.repositories).rarity(
+        elsewhere, parse_query("pass")
+    )
     assert rarity == rarity_of({"pass": 0}, documents=0)
     assert overall["pass"] > 0

@@ -13,7 +13,7 @@ from running_stack import RunningStack, until
 from source_repos import GitRepo
 
 from prism_contracts import names
-from prism_contracts.base import DEFAULT_TENANT, Lane, file_id, repo_id
+from prism_contracts.base import DEFAULT_TENANT, Lane, file_id, ordinal_of, repo_id
 from prism_contracts.code import Chunk, FileFlags, SkipReason
 from prism_contracts.events import (
     FileChanged,
@@ -150,7 +150,7 @@ def told_apart_from_repo(stack: RunningStack, repo: str) -> dict[tuple[str, int]
     points: dict[tuple[str, int], Any] = {}
     for key, point in stack.points(repo).items():
         payload = dict(point["payload"])
-        if "ordinal" not in payload:
+        if "file" not in payload:
             assert key == file_id(DEFAULT_TENANT, repo, "base", payload["path"])
         else:
             # Of a chunk that two versions share either may have written last.
@@ -158,7 +158,7 @@ def told_apart_from_repo(stack: RunningStack, repo: str) -> dict[tuple[str, int]
         owner = payload.pop("file", key)
         assert owner == file_id(DEFAULT_TENANT, repo, "base", payload["path"])
         assert payload.pop("scope") == f"{repo}/base"
-        points[payload["path"], payload.get("ordinal", -1)] = (payload, point["vector"])
+        points[payload["path"], ordinal_of(key)] = (payload, point["vector"])
     return points
 
 

@@ -13,10 +13,18 @@ from rich.text import Text
 from prism_cli import terminal
 from prism_cli.client import Prism
 from prism_cli.exits import CommandError, Exit
-from prism_cli.index.naming import check_name, git_dir_of, is_git_url, name_of_folder, name_of_url
+from prism_cli.index.naming import (
+    branch_of,
+    check_name,
+    git_dir_of,
+    is_git_url,
+    name_of_folder,
+    name_of_url,
+)
 from prism_cli.index.progress import IndexProgress, waiting_by_service
-from prism_cli.index.upload import upload
+from prism_cli.index.upload import Layer, Upload, upload
 from prism_cli.target import Target
+from prism_contracts.errors import ErrorCode
 from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobState, SlowFile
 from prism_source.folder import snapshot_folder
 from prism_source.gittree import snapshot_git
@@ -102,15 +110,27 @@ async def _send_folder(
     snapshot, name = await asyncio.to_thread(_take_snapshot, wish)
     with snapshot:
         try:
-            sent = await upload(prism, snapshot, name, follower)
+            sent = await _upload(prism, snapshot, Layer(name, wish.ref), follower)
         finally:
             follower.rest()
     return sent.files, sent.bytes, sent.job
 
 
+async def _upload(prism: Prism, snapshot: Snapshot, layer: Layer, follower: "Follower") -> Upload:
+    try:
+        return await upload(prism, snapshot, layer, follower)
+    except CommandError as error:
+        if not layer.ref or error.code not in {ErrorCode.REPO_NOT_FOUND, ErrorCode.REF_NOT_FOUND}:
+            raise
+    # Nothing is served that a layer could lie on: the ref becomes the first thing that is.
+    return await upload(prism, snapshot, Layer(layer.repo), follower)
+
+
 def _take_snapshot(wish: Wish) -> tuple[Snapshot, str]:
+    """Of a branch that is checked out the files as they are, of another one those of its commit."""
     folder = Path(wish.source).expanduser()
-    snapshot = snapshot_git(git_dir_of(folder), wish.ref) if wish.ref else snapshot_folder(folder)
+    is_as_it_is = not wish.ref or wish.ref == branch_of(folder)
+    snapshot = snapshot_folder(folder) if is_as_it_is else snapshot_git(git_dir_of(folder), wish.ref)
     return snapshot, wish.name or name_of_folder(folder)
 
 

@@ -54,10 +54,10 @@ def name_of_folder(folder: Path) -> str:
     A folder inside a work tree is not called like the whole: indexing it would remove the rest from the index.
     """
     root = folder.expanduser().resolve()
-    local = f"{LOCAL_OWNER}/{slug(root.name)}"
     if not (root / ".git").exists():
-        return local
-    return name_of_url(_git(root, "config", "--get", "remote.origin.url")) or local
+        return f"{LOCAL_OWNER}/{slug(root.name)}"
+    origin = name_of_url(_git(root, "config", "--get", "remote.origin.url"))
+    return origin or f"{LOCAL_OWNER}/{slug(_main_tree(root).name)}"
 
 
 def git_dir_of(folder: Path) -> Path:
@@ -66,6 +66,17 @@ def git_dir_of(folder: Path) -> Path:
         return folder
     found = _git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")
     return Path(found) if found else folder
+
+
+def branch_of(folder: Path) -> str:
+    """The branch that is checked out in the work tree that a folder is; empty if it is none, or none is checked out."""
+    return _git(folder, "symbolic-ref", "--quiet", "--short", "HEAD") if (folder / ".git").exists() else ""
+
+
+def _main_tree(root: Path) -> Path:
+    """Of a linked work tree the one that it is linked to: both are of one repository."""
+    git_dir = git_dir_of(root)
+    return git_dir.parent if git_dir.name == ".git" else root
 
 
 def slug(text: str) -> str:

@@ -42,6 +42,13 @@ class Observer(Protocol):
         """So many of the wanted files are safe on the bus."""
 
 
+class Layer(NamedTuple):
+    """Of which repository the files are, and of which branch's layer of it; no branch: of its base."""
+
+    repo: str
+    ref: str = ""
+
+
 class Upload(NamedTuple):
     """What was sent, and the job that works on it."""
 
@@ -63,12 +70,12 @@ class Frozen:
         return [ordinal for ordinal, file in enumerate(self.files) if file is not None]
 
 
-async def upload(prism: Prism, snapshot: Snapshot, repo_name: str, observer: Observer) -> Upload:
+async def upload(prism: Prism, snapshot: Snapshot, layer: Layer, observer: Observer) -> Upload:
     """Open the snapshot and send what is wanted. Raises CommandError if the files change faster than they are read."""
     frozen = Frozen(list(snapshot.files))
     for _ in range(ROUNDS_MAX):
         round_ = _Round(prism, snapshot, frozen, observer)
-        sent = await round_.run(repo_name)
+        sent = await round_.run(layer)
         if not round_.changed:
             return sent
     raise CommandError(
@@ -91,8 +98,8 @@ class _Round:
         self._reading = asyncio.Lock()  # a reader is one process or one folder: not for two threads
         self._files = self._bytes = self._wanted = 0
 
-    async def run(self, repo_name: str) -> Upload:
-        opened = await self._prism.open_snapshot(self._request(repo_name))
+    async def run(self, layer: Layer) -> Upload:
+        opened = await self._prism.open_snapshot(self._request(layer))
         self._wanted = len(opened.needed)
         self._observer.opened(opened.job)
         self._observer.sent(0, self._wanted)
@@ -100,11 +107,12 @@ class _Round:
         await self._send_all(opened.job.job, plan_packs(sizes))
         return Upload(opened.job, self._files, self._bytes, len(self._frozen.contents))
 
-    def _request(self, repo_name: str) -> OpenSnapshotRequest:
+    def _request(self, layer: Layer) -> OpenSnapshotRequest:
         files = tuple(self._file(position) for position in range(len(self._ordinals)))
         return OpenSnapshotRequest(
             tenant="",
-            repo_name=repo_name,
+            repo_name=layer.repo,
+            layer_ref=layer.ref,
             # Of this round alone: the same files again later are a new wish, for others may come between.
             snapshot=uuid.uuid4().hex,
             commit=tree_commit(files) if self._snapshot.commit.startswith(TREE) else self._snapshot.commit,

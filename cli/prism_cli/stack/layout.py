@@ -5,6 +5,7 @@
 <data>/atlas/       graphs while they are made          <data>/up.lock    held while a supervisor runs
 <data>/cache/       fetched repositories: may go        <data>/secrets/   keys between the services
 <data>/run/         <service>.json, supervisor.json     <data>/logs/      <service>.log
+<data>/overlays/    which overlay a work tree has, also on a Prism elsewhere
 """
 
 import json
@@ -42,6 +43,10 @@ class DataDir:
     @property
     def cache(self) -> Path:
         return self.root / "cache"
+
+    @property
+    def overlays(self) -> Path:
+        return self.root / "overlays"
 
     @property
     def run(self) -> Path:

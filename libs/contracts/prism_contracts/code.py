@@ -162,6 +162,21 @@ class FileStatus(StrEnum):
     REMOVED = "removed"  # kept, so that an older event that arrives late loses
 
 
+class Flag(StrEnum):
+    """One of `FileFlags`, as a letter: the index has those of a file joined, such as `gt`."""
+
+    GENERATED = "g"
+    VENDORED = "v"
+    MINIFIED = "m"
+    DOCUMENTATION = "d"
+    TEST = "t"
+
+
+NOT_WRITTEN_HERE = frozenset({Flag.GENERATED, Flag.VENDORED, Flag.MINIFIED})
+# What is looked at after the code that a repository is about.
+ASIDE = NOT_WRITTEN_HERE | {Flag.TEST}
+
+
 class FileFlags(Message):
     """What a file is for, by linguist's rules and `.gitattributes`. Flagged files stay searchable and rank low."""
 
@@ -170,6 +185,16 @@ class FileFlags(Message):
     minified: bool = False
     documentation: bool = False
     test: bool = False
+
+    @property
+    def letters(self) -> str:
+        """Those that are set, in the order of `Flag`."""
+        return "".join(flag for flag in Flag if getattr(self, flag.name.lower()))
+
+    @classmethod
+    def of_letters(cls, letters: str) -> "FileFlags":
+        """Back from `letters`. Raises ValueError for a letter that is none of a `Flag`."""
+        return cls(**{Flag(letter).name.lower(): True for letter in letters})
 
 
 class Chunk(Message):
@@ -222,7 +247,7 @@ class SymbolFact(Fact, frozen=True):
     bodiless: bool = False
 
 
-class Reference(Fact, frozen=True):
+class Reference(Fact, frozen=True, array_like=True):
     """A use of a name. `symbol` is the position of the enclosing symbol in the file's list, -1 outside of all."""
 
     name: str
@@ -235,7 +260,7 @@ class Reference(Fact, frozen=True):
     alias: str = ""
 
 
-class Binding(Fact, frozen=True):
+class Binding(Fact, frozen=True, array_like=True):
     """What a variable is declared or made to be: what its members are looked for in.
 
     Without `type` and `made_by` it says only that the name is given a value here, and hides what it meant before.

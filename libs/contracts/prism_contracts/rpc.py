@@ -1,5 +1,6 @@
 """Requests and replies. A reply on the wire is a `Reply` with either `ok` or `error`; see prism_runtime.rpc."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
@@ -279,6 +280,7 @@ class FileEntry(Message):
     """A file as the index knows it."""
 
     file_path: str
+    blob: str = ""
     language: str = ""
     size_bytes: int = 0
     lines: int = 0
@@ -363,6 +365,16 @@ class ReferenceGroup(StrEnum):
     TESTS = "tests"  # whatever it is, in a file of tests
 
 
+REFERENCE_GROUPS: Mapping[EdgeKind, ReferenceGroup] = {
+    EdgeKind.CALLS: ReferenceGroup.CALLERS,
+    EdgeKind.IMPORTS: ReferenceGroup.IMPORTS,
+    EdgeKind.EXTENDS: ReferenceGroup.SUBTYPES,
+    EdgeKind.IMPLEMENTS: ReferenceGroup.SUBTYPES,
+    EdgeKind.ASSIGNS: ReferenceGroup.ASSIGNMENTS,
+    EdgeKind.REFERENCES: ReferenceGroup.TYPES,
+}
+
+
 class ReferencesRequest(ScopedRequest):
     """Who uses symbols. `path` is that of the definition, `path_filter` of the files that use it."""
 
@@ -433,6 +445,40 @@ class ReferencesReply(Message):
 
     answers: tuple[SymbolReferences, ...]
     receipt: Receipt
+
+
+class DefinitionPlace(Message):
+    """A definition, by where it stands."""
+
+    file_path: str
+    qualified_name: str
+    name_line: int
+
+
+class UsesRequest(ScopedRequest):
+    """Who uses a symbol, by the graph: as `ReferencesRequest`, of definitions of one name that are known. `start` edges are
+    left out.
+    """
+
+    name: str
+    definitions: Annotated[tuple[DefinitionPlace, ...], Field(min_length=1)]
+    path_filter: str = ""
+    reference_type: EdgeKind | None = None
+    source_only: bool = False
+    limit: Annotated[int, Field(ge=1, le=REFERENCES_LIMIT_MAX)] = 50
+    start: Annotated[int, Field(ge=0)] = 0
+
+
+class UsesReply(Message):
+    """Who uses a symbol, and what is known of its name elsewhere."""
+
+    graph_version: int = 0  # of the import that the graph was built after; what later ones wrote is not in it
+    entries: tuple[ReferenceEntry, ...] = ()  # without texts
+    counts: dict[ReferenceGroup, int] = {}  # of all that pass the filter
+    resolved: int  # with those that do not
+    candidates: int
+    elsewhere: int  # references of that name that mean something else
+    explained: str = ""  # packed: by path the lines that define or refer to something of that name
 
 
 class GraphNode(Message):
@@ -750,6 +796,10 @@ class CoverageReply(Message):
     deep: int = 0  # indexed files that have a vector of the deep model that runs
     scip: int = 0  # indexed files of which a SCIP index speaks as they are now
     receipt: Receipt
+
+
+class ReceiptRequest(ScopedRequest):
+    """How fresh and how complete answers are now."""
 
 
 class ManifestRequest(Message):

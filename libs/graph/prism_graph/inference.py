@@ -4,13 +4,13 @@ Names are followed from where they are used to where they are defined: through t
 on, what classes inherit, and what variables are declared or made to be. What cannot be followed is unknown; it is never guessed.
 """
 
-import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import TYPE_KINDS, Strategy, SymbolKind
 from prism_graph.expressions import CALL, OWN_OBJECT, Step, steps_of
-from prism_graph.modules import IMPLICIT_OBJECT, Sure
+from prism_graph.languages import BASE_OBJECTS, BUILTIN, IMPLICIT_OBJECT, MODULE_PATHS
+from prism_graph.modules import Sure
 from prism_graph.program import Located, Program, symbols
 from prism_graph.unit import Spelled, Unit
 from prism_graph.values import FOREIGN, UNKNOWN, Place, Value, What
@@ -18,13 +18,8 @@ from prism_graph.values import FOREIGN, UNKNOWN, Place, Value, What
 # Bases of bases, what a call of a call returns.
 STEPS_MAX = 12
 LINEAGE_MAX = 50
-# A path names modules by their names, without an import.
-PATHS = frozenset({"rust", "php", "csharp"})
-# What a language knows without an import. A name that a Python file neither binds nor imports can be nothing else.
-BUILTIN: Mapping[str, frozenset[str]] = {"python": frozenset(dir(builtins))}
 # What is in them is known by its bare name in all of them.
 SCOPES = frozenset({SymbolKind.NAMESPACE, SymbolKind.MODULE})
-BASE_OBJECTS: Mapping[str, str] = {"csharp": "base", "php": "parent"}
 
 
 class Members(NamedTuple):
@@ -136,7 +131,7 @@ class Inference:
             if dotted in unit.imports and (value := self._imported(dotted, where)) is not None:
                 return value, steps[count:]
         value = self.name_at(name, where)
-        if not value.is_told and len(steps) > 1 and unit.language in PATHS:
+        if not value.is_told and len(steps) > 1 and unit.language in MODULE_PATHS:
             return self._path(steps, where)
         return value, steps[1:]
 

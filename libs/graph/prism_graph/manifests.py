@@ -1,7 +1,8 @@
 """Packages: which folder of which repository provides one, who depends on it, and what an import of it means.
 
-Read from the manifests that package managers read. One that cannot be read says nothing. Of some languages the name of a package
-begins its modules' names (npm, Go, Cargo, Composer), of others it says only where to look for them (Python, Maven).
+Read from the manifests that package managers read, or where no text is at hand, from what a parser saw in them. One that cannot be
+read says nothing. Of some languages the name of a package begins its modules' names (npm, Go, Cargo, Composer), of others it says
+only where to look for them (Python, Maven).
 """
 
 import configparser
@@ -9,17 +10,21 @@ import json
 import posixpath
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
-from prism_graph.modules import ECMASCRIPT, FOLDER_PACKAGES, File, Sure, imports, key
+from prism_contracts.code import Symbol, SymbolFact
+from prism_graph.languages import ECMASCRIPT, FOLDER_PACKAGES, JVM
+from prism_graph.modules import File, Sure, imports, key
 
 TEXT_CHARS_MAX = 1_000_000
 NAMES_MAX = 5_000
 # The name of a requirement begins it: https://packaging.python.org/en/latest/specifications/name-normalization
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
+# As the signature of the key in a package.json has it.
+_NPM_NAME = re.compile(r'"name":\s*"([^"]+)",?')
 _GO_MODULE = re.compile(r"^module\s+(\S+)", re.MULTILINE)
 _GO_REQUIRE = re.compile(r"^(?:require\s+|\s+)([\w.~-]+\.[\w.~-]+/\S+)\s+v", re.MULTILINE)
 # Folders that are made of sources, and those where these lie.
@@ -45,7 +50,7 @@ _OF_LANGUAGE: Mapping[str, Ecosystem] = {
     "rust": Ecosystem.CARGO,
     "php": Ecosystem.COMPOSER,
     **dict.fromkeys(ECMASCRIPT, Ecosystem.NPM),
-    **dict.fromkeys(("java", "kotlin", "scala", "groovy"), Ecosystem.MAVEN),
+    **dict.fromkeys(JVM, Ecosystem.MAVEN),
 }
 
 
@@ -79,7 +84,12 @@ class Inside(NamedTuple):
         """One of the `modules.keys` of the files that it may be."""
         if self.language in FOLDER_PACKAGES:
             return posixpath.basename(self._folder) or self.provider.repo
-        return key(self._importer, self.module)
+        return key(self.importer, self.module)
+
+    @property
+    def importer(self) -> File:
+        """A file at the root of the package."""
+        return File(posixpath.join(self.provider.manifest.folder, "_"), self.language, self.provider.repo)
 
     def is_file(self, scope: str, file: File) -> bool:
         """Whether a file is the module, or one of its files."""
@@ -88,18 +98,15 @@ class Inside(NamedTuple):
             return False
         if self.language in FOLDER_PACKAGES:
             return posixpath.dirname(file.path) == self._folder
-        below = file.path[len(folder) :].lstrip("/")
-        return imports(self._importer, self.module, file._replace(path=below)) is Sure.YES
+        # Whatever the folder of the package is called.
+        importer, below = File("_", self.language), file.path[len(folder) :].lstrip("/")
+        return imports(importer, self.module, file._replace(path=below)) is Sure.YES
 
     @property
     def _folder(self) -> str:
         return posixpath.normpath(posixpath.join(self.provider.manifest.folder, self.module)).removeprefix(
             "."
         )
-
-    @property
-    def _importer(self) -> File:
-        return File("_", self.language)
 
 
 def is_manifest(path: str) -> bool:
@@ -128,6 +135,16 @@ def read_manifest(path: str, text: str) -> Manifest | None:
     return found._replace(folder=folder) if len(found.depends) <= NAMES_MAX else None
 
 
+def named_manifest(path: str, symbols: Sequence[Symbol | SymbolFact]) -> Manifest | None:
+    """What the symbols that a parser saw in a file say of a package: of a package.json, its name."""
+    folder, _, name = path.rpartition("/")
+    if name != "package.json":
+        return None
+    signatures = (symbol.signature for symbol in symbols if symbol.qualified_name == "name")
+    found = next(filter(None, map(_NPM_NAME.fullmatch, signatures)), None)
+    return Manifest(folder, Ecosystem.NPM, found[1], frozenset()) if found else None
+
+
 class Packages:
     """The packages of repositories, by scope: a repository and a layer of it."""
 
@@ -154,10 +171,11 @@ class Packages:
             return
         depends = self._depends.get((scope, ecosystem), set())
         for name, rest in _beginnings(ecosystem, module, depends):
-            for one in self._providers.get((ecosystem, name), ()):
-                if one.scope == scope or name in depends:
-                    for place in _places(one.manifest, module, rest):
-                        yield Inside(one, file.language, place)
+            known = self._providers.get((ecosystem, name), ())
+            for one in (one for one in known if one.scope == scope or name in depends):
+                yield from (
+                    Inside(one, file.language, place) for place in _places(one.manifest, module, rest)
+                )
 
 
 def _beginnings(ecosystem: Ecosystem, module: str, depends: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -191,7 +209,7 @@ def _places(manifest: Manifest, module: str, rest: str) -> Iterator[str]:
         case Ecosystem.NPM:
             for place in manifest.places.get(rest, ()):
                 yield from _sources_of(place)
-            yield from (f"./{folder}{rest or 'index'}" for folder in _SOURCES)
+            yield from (f"./{folder}{rest}" for folder in _SOURCES)
 
 
 def _composer_places(manifest: Manifest, module: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Which file an import means, as far as paths tell: of build files only the names of packages are read.
+"""Which file an import means, as far as paths tell.
 
 A module is written relative to the importing file (`./m`, `.x`, `super::w`) or from some root (`a.b.c`, `x/y.h`). A root
 is not known, so what is left of the file's path before the module's own parts decides how sure the answer is.
@@ -6,45 +6,15 @@ is not known, so what is left of the file's path before the module's own parts d
 
 import posixpath
 import re
-import sys
-from collections.abc import Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
-ECMASCRIPT = frozenset({"javascript", "typescript", "tsx", "vue", "svelte"})
-C_FAMILY = frozenset({"c", "cpp", "objc"})
-# An import names a folder, and whatever lies in it is seen.
-FOLDER_PACKAGES = frozenset({"go"})
-# Files of one folder see each other's names.
-SAME_FOLDER = frozenset({"go", "java", "kotlin", "scala", "groovy", "php"})
-# A method is called without naming its object.
-IMPLICIT_OBJECT = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "cpp", "ruby", "swift", "dart"})
+from prism_graph.languages import C_FAMILY, ECMASCRIPT, FOLDER_PACKAGES, SAME_FOLDER, is_standard
+
 # A file of such a name stands for its folder.
 FOLDER_FILES = frozenset({"__init__", "index", "mod", "init", "lib", "package", "main"})
 # Folders that a language's import path begins below.
 ROOTS = frozenset({"", "src", "lib", "python", "app", "include", "inc", "main", "java", "kotlin", "scala", "source", "packages"})  # fmt: skip
-# What names the package that a folder is, and the folders in it that its modules are below.
-MANIFEST = "package.json"
-SOURCE_FOLDERS = ("src", "")
-# How a language's standard library is named: nothing of it knows the code that uses it.
-STANDARD: Mapping[str, re.Pattern[str]] = (
-    {
-        "python": re.compile(rf"(?:{'|'.join(sorted(sys.stdlib_module_names))})(?:\.|$)"),
-        "go": re.compile(r"[^./]+(?:/|$)"),
-        "rust": re.compile(r"(?:std|core|alloc)(?:::|$)"),
-        "java": re.compile(r"javax?\."),
-        "kotlin": re.compile(r"(?:kotlin|javax?)\."),
-        "scala": re.compile(r"(?:scala|javax?)\."),
-    }
-    | dict.fromkeys(ECMASCRIPT, re.compile(r"node:"))
-    | dict.fromkeys(
-        C_FAMILY,
-        re.compile(
-            r"(?:assert|ctype|errno|float|inttypes|limits|locale|math|pthread|setjmp|signal|stdarg|stdbool|stddef|stdint|stdio|stdlib"
-            r"|string|time|unistd|wchar)\.h$|sys/"
-        ),
-    )
-)
 # Of a module, whose name may have dots of its own: `./user.model`.
 SOURCE_SUFFIX = re.compile(r"\.(?:[mc]?[jt]sx?|vue|svelte|json)$")
 SEPARATORS = re.compile(r"::|[./\\]")
@@ -84,25 +54,6 @@ def imports(importer: File, module: str, target: File) -> Sure:
     return min(sure, Sure.MAYBE) if importer.language in ECMASCRIPT and module[:1] not in "@~" else sure
 
 
-def package_of(importer: File, module: str) -> tuple[str, str]:
-    """The package that a module is named after, and what it is in there: `@acme/depot/rates` is `rates` in `@acme/depot`.
-
-    Empty for a module that is named by a path, and in languages where packages have no names of their own.
-    """
-    if importer.language not in ECMASCRIPT or module[:1] in {".", "/", "~", "#"}:
-        return "", ""
-    parts = module.split("/")
-    length = 2 if module.startswith("@") else 1
-    return "/".join(parts[:length]), "/".join(parts[length:])
-
-
-def in_package(importer: File, folder: str, inner: str) -> list[str]:
-    """How the importing file could name a module in the package that a folder is, by a path."""
-    start = posixpath.dirname(importer.path) or "."
-    places = (posixpath.join(folder, source, inner) or "." for source in SOURCE_FOLDERS)
-    return [f"./{posixpath.relpath(place, start)}" for place in places]
-
-
 def key(importer: File, module: str) -> str:
     """The last part of what a module names: it can only mean files that have it among their `keys`."""
     if importer.language in C_FAMILY:
@@ -116,9 +67,7 @@ def key(importer: File, module: str) -> str:
 
 
 def keys(file: File) -> frozenset[str]:
-    """The last parts of the modules that may mean a file. A manifest is found by its name."""
-    if posixpath.basename(file.path) == MANIFEST:
-        return frozenset({MANIFEST})
+    """The last parts of the modules that may mean a file."""
     if file.language in C_FAMILY:
         return frozenset({posixpath.basename(file.path)})
     if file.language in FOLDER_PACKAGES:
@@ -130,12 +79,6 @@ def keys(file: File) -> frozenset[str]:
 def stands_for_folder(path: str) -> bool:
     """Whether a file stands for the folder that it lies in, and so may give on what is defined anywhere below."""
     return path.rpartition("/")[2].partition(".")[0] in FOLDER_FILES
-
-
-def is_standard(language: str, module: str) -> bool:
-    """Whether the module is one of the language's own."""
-    known = STANDARD.get(language)
-    return known is not None and known.match(module) is not None
 
 
 def _relative(importer: File, module: str) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:

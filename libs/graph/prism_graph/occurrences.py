@@ -162,6 +162,10 @@ class Occurrences:
     def __init__(self, indexes: Sequence[OccurrenceIndex] = ()) -> None:
         self._indexes = indexes
 
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._indexes)
+
     def find(self, file: str, blob: str, line: int, name: str) -> Sequence[Spot] | None:
         """Where a name on a line of a file is defined: nowhere if it is outside of the repository; None if that is not known."""
         known = [index.find(file, blob, line, name) for index in self._indexes]

@@ -6,31 +6,23 @@ from typing import NamedTuple
 
 from prism_contracts.code import VALUE_KINDS, Strategy
 from prism_graph.facts import FileFacts
-from prism_graph.manifests import Packages
-from prism_graph.modules import (
-    C_FAMILY,
+from prism_graph.languages import (
     FOLDER_PACKAGES,
+    KEEPS_IMPORTS,
+    MEMBERS_ANYWHERE,
+    MEMBERS_IN_FOLDER,
     SAME_FOLDER,
-    File,
-    Sure,
-    imports,
-    in_package,
+    family_of,
     is_standard,
-    key,
-    keys,
-    package_of,
 )
+from prism_graph.manifests import Inside, Packages, Provider
+from prism_graph.modules import File, Sure, imports, key, keys
 from prism_graph.occurrences import Occurrences, Spot
-from prism_graph.unit import DEFAULT, Definition, Import, Unit, family_of, read_unit
+from prism_graph.unit import DEFAULT, Definition, Import, Unit, read_unit
 from prism_graph.values import FOREIGN, UNKNOWN, Place, Value, What
 
 # Re-exports of re-exports.
 STEPS_MAX = 40
-# What a file imports is its own, and not to be had from it.
-KEEPS_IMPORTS = SAME_FOLDER | {"csharp", "swift"}
-# Whose members may stand outside of the file of their class, and where they are looked for then.
-MEMBERS_IN_FOLDER = frozenset({"go"})
-MEMBERS_ANYWHERE = C_FAMILY | {"rust", "csharp", "ruby", "swift", "kotlin", "scala"}
 
 
 class Located(NamedTuple):
@@ -47,18 +39,18 @@ class Program:
     """Files that may use each other: a repository, or several."""
 
     def __init__(self, occurrences: Occurrences | None = None, packages: Packages | None = None) -> None:
-        """What else is known of the files, where it is: `occurrences` by compilers' indexes, `packages` by manifests."""
+        """What else is known of the files, where it is: `occurrences` by compilers' indexes, `packages` by the texts of manifests."""
         self.occurrences = occurrences or Occurrences()
         self._packages = packages or Packages()
+        # The same by the manifests among the files, of which less is known: by id of the file, and made of these when asked for.
+        self._providers: dict[str, Provider] = {}
+        self._provided: Packages | None = None
         self.units: dict[str, Unit] = {}
         # What a resolver found out about names that many definitions have, for as long as no file changes.
         self.candidates: dict[tuple[Hashable, ...], Sequence[Place]] = {}
         self._by_key: dict[str, dict[str, Unit]] = {}
-        self._givers: dict[
-            str, dict[str, Unit]
-        ] = {}  # name -> files that define it outside of all, or import it
-        # Name of a package -> manifests that give it to their folder.
-        self._package_folders: dict[str, dict[str, Unit]] = {}
+        # Name -> files that define it outside of all, or import it.
+        self._givers: dict[str, dict[str, Unit]] = {}
         self._by_name: dict[str, dict[Place, None]] = {}
         self._by_qualified_name: dict[str, dict[Place, None]] = {}
         self._located: dict[tuple[str, ...], Located] = {}
@@ -77,6 +69,11 @@ class Program:
 
     # Files.
 
+    def know(self, packages: Packages) -> None:
+        """Have other manifests say what packages there are."""
+        self._forget()
+        self._packages = packages
+
     def add(self, facts: FileFacts) -> None:
         """A file with what it defines, imports and inherits, in the place of what it said before."""
         self.add_unit(read_unit(facts))
@@ -89,6 +86,8 @@ class Program:
             files.setdefault(name, {})[unit.id] = unit
         for places, name, place in self._places(unit):
             places.setdefault(name, {})[place] = None
+        if unit.manifest:
+            self._providers[unit.id] = Provider(unit.scope, unit.file.repo, unit.manifest)
 
     def remove(self, file: str) -> None:
         """Forget a file."""
@@ -100,6 +99,7 @@ class Program:
             files[name].pop(unit.id, None)
         for places, name, place in self._places(unit):
             places[name].pop(place, None)
+        self._providers.pop(file, None)
 
     def definition(self, place: Place) -> Definition:
         """The symbol at a place."""
@@ -178,8 +178,6 @@ class Program:
                 yield self._givers, name
         for name in unit.imports:
             yield self._givers, name
-        if unit.package:
-            yield self._package_folders, unit.package
 
     def _places(self, unit: Unit) -> Iterator[tuple[dict[str, dict[Place, None]], str, Place]]:
         for position, definition in enumerate(unit.definitions):
@@ -190,6 +188,7 @@ class Program:
         kept = (self._located, self._given, self._brought, self._reach)
         for memory in (*kept, self.lineages, self.missing, self.candidates):
             memory.clear()
+        self._provided = None
 
     # Modules.
 
@@ -204,7 +203,7 @@ class Program:
     def _locate(self, unit: Unit, module: str) -> Located:
         """By its path or by the package that it is named after: the first that is sure, else the last that may be."""
         found = NOWHERE
-        for way in (self._find, self._in_package, self._in_package_folder):
+        for way in (self._find, self._in_package):
             located = way(unit, module)
             if located.sure is Sure.YES:
                 return located
@@ -229,26 +228,25 @@ class Program:
 
     def _in_package(self, unit: Unit, module: str) -> Located:
         """The files that a module is by what is known of packages; not sure if several provide one of its name."""
-        for inside in self._packages.meant(unit.scope, unit.file, module):
-            files = self._by_key.get(inside.key, {}).values()
-            found = [one for one in files if one.language in family_of(unit.language)]
-            found = [one for one in found if inside.is_file(one.scope, one.file)]
-            if found:
-                sure = Sure.YES if self._packages.is_one(inside) else Sure.MAYBE
-                return Located(tuple(sorted(found, key=lambda one: one.file.path)), sure)
+        for packages in (self._packages, self._packages_of_files()):
+            for inside in packages.meant(unit.scope, unit.file, module):
+                if found := self._inside(unit, inside):
+                    return Located(found, Sure.YES if packages.is_one(inside) else Sure.MAYBE)
         return NOWHERE
 
-    def _in_package_folder(self, unit: Unit, module: str) -> Located:
-        """The files that a module is by the name that a manifest among the files of the repository gives to its folder."""
-        package, inner = package_of(unit.file, module)
-        for manifest in self._package_folders.get(package, {}).values():
-            if manifest.scope == unit.scope:
-                for place in in_package(unit.file, manifest.folder, inner):
-                    located = self._find(unit, place)
-                    if located.units:
-                        return located
-                    self.missing[unit.file, place] = None
-        return NOWHERE
+    def _packages_of_files(self) -> Packages:
+        if self._provided is None:
+            self._provided = Packages(self._providers.values())
+        return self._provided
+
+    def _inside(self, unit: Unit, inside: Inside) -> tuple[Unit, ...]:
+        """The files that are a module of a package."""
+        files = self._by_key.get(inside.key, {}).values()
+        found = [one for one in files if one.language in family_of(unit.language)]
+        found = [one for one in found if inside.is_file(one.scope, one.file)]
+        if not found and inside.provider.scope == unit.scope:
+            self.missing[inside.importer, inside.module] = None
+        return tuple(sorted(found, key=lambda one: one.file.path))
 
     def brought(self, unit: Unit, one: Import) -> Value:
         """What an import brings: a definition, or a module."""
@@ -368,15 +366,18 @@ class Program:
             todo = [(unit, Sure.YES)]
             while todo:
                 one, sure = todo.pop()
-                for module in one.wildcards:
-                    located = self.locate(one, module)
-                    reached = min(sure, located.sure)
-                    for other in located.units:
-                        if found.get(other.id, Sure.NO) < reached:
-                            found[other.id] = reached
-                            todo += [] if one.language in KEEPS_IMPORTS else [(other, reached)]
+                for other, reached in self._brought_whole(one, sure):
+                    if found.get(other.id, Sure.NO) < reached:
+                        found[other.id] = reached
+                        todo += [] if one.language in KEEPS_IMPORTS else [(other, reached)]
             self._reach[unit.id] = found
         return self._reach[unit.id]
+
+    def _brought_whole(self, unit: Unit, sure: Sure) -> Iterator[tuple[Unit, Sure]]:
+        """The files of which a file brings everything in itself, and how sure that is if the file itself is as sure as given."""
+        for module in unit.wildcards:
+            located = self.locate(unit, module)
+            yield from ((other, min(sure, located.sure)) for other in located.units)
 
 
 def symbols(unit: Unit, positions: Sequence[int]) -> Value:

@@ -23,10 +23,11 @@ from prism_contracts.code import (
 from prism_graph.expressions import OWN_OBJECT, steps_of
 from prism_graph.facts import FileFacts
 from prism_graph.inference import STEPS_MAX, Inference, Where
-from prism_graph.modules import ECMASCRIPT, IMPLICIT_OBJECT, Sure
+from prism_graph.languages import ECMASCRIPT, IMPLICIT_OBJECT, family_of
+from prism_graph.modules import Sure
 from prism_graph.occurrences import Spot
 from prism_graph.program import Program
-from prism_graph.unit import Definition, Import, Spelled, Unit, callable_around, family_of
+from prism_graph.unit import Definition, Import, Spelled, Unit, callable_around
 from prism_graph.values import LOCAL, UNKNOWN, Place, Value, What
 
 # Of a name that more definitions have, no one is more likely than another.
@@ -61,6 +62,24 @@ class Sought(Enum):
     ALL = auto()
 
 
+class NamedUse(NamedTuple):
+    """A reference of which nothing is known but its name, by what decides which definitions it may mean."""
+
+    language: str
+    kind: ReferenceKind
+    sought: Sought
+    has_qualifier: bool
+
+
+class Candidate(NamedTuple):
+    """A definition of the name of a reference, by what decides whether it may be meant."""
+
+    language: str
+    kind: SymbolKind
+    is_member: bool
+    is_local: bool  # stands in a function
+
+
 class Meaning(NamedTuple):
     """What a reference means: places that were found, or a name that is all there is."""
 
@@ -74,14 +93,7 @@ def edges(program: Program, facts: FileFacts) -> Iterator[Edge]:
     """The edges of a file that was added to the program: at most CANDIDATES_MAX of a reference that only has a name."""
     resolver = Resolver(program, facts)
     for position, reference in enumerate(facts.references):
-        meaning = resolver.meaning(reference)
-        for place in program.bodies(meaning.places):
-            yield Edge(position, place, meaning.status, meaning.strategy)
-        if meaning.sought is not Sought.NOTHING:
-            yield from _candidates(resolver, position, reference, meaning.sought)
-        if reference.kind is ReferenceKind.IMPORT:
-            known = set(meaning.places)
-            yield from (edge for edge in resolver.modules(position, reference) if edge.target not in known)
+        yield from resolver.edges(position, reference, resolver.meaning(reference))
 
 
 def implementations(program: Program, facts: FileFacts) -> Iterator[tuple[Reference, tuple[Place, ...]]]:
@@ -98,11 +110,13 @@ def implementations(program: Program, facts: FileFacts) -> Iterator[tuple[Refere
             yield Reference(name=name, kind=kind, line=one.line, symbol=place.symbol), implemented
 
 
-def _candidates(resolver: "Resolver", position: int, reference: Reference, sought: Sought) -> Iterator[Edge]:
-    places = resolver.candidates(reference, sought)
-    strategy = Strategy.ONLY_DEFINITION if len(places) == 1 else Strategy.NAME
-    if len(places) <= CANDIDATES_MAX:
-        yield from (Edge(position, place, EdgeStatus.CANDIDATE, strategy) for place in places)
+def may_mean(use: NamedUse, candidate: Candidate) -> bool:
+    """Whether a definition may be what a reference to its name means."""
+    if candidate.language not in family_of(use.language) or candidate.kind not in KINDS[use.kind]:
+        return False
+    if use.sought is Sought.NOTHING or (candidate.is_local and not _is_returned(candidate, use)):
+        return False
+    return use.sought is Sought.ALL or candidate.is_member == (use.sought is Sought.MEMBERS)
 
 
 class Resolver:
@@ -160,7 +174,23 @@ class Resolver:
             return self._of_member(reference)
         return self._of_name(reference)
 
-    def candidates(self, reference: Reference, sought: Sought) -> Sequence[Place]:
+    def edges(self, position: int, reference: Reference, meaning: Meaning) -> Iterator[Edge]:
+        """The edges that follow from what a reference means, which has this position in its file."""
+        for place in self._program.bodies(meaning.places):
+            yield Edge(position, place, meaning.status, meaning.strategy)
+        if meaning.sought is not Sought.NOTHING:
+            yield from self._candidate_edges(position, reference, meaning.sought)
+        if reference.kind is ReferenceKind.IMPORT:
+            known = set(meaning.places)
+            yield from (edge for edge in self._modules(position, reference) if edge.target not in known)
+
+    def _candidate_edges(self, position: int, reference: Reference, sought: Sought) -> Iterator[Edge]:
+        places = self._candidates(reference, sought)
+        strategy = Strategy.ONLY_DEFINITION if len(places) == 1 else Strategy.NAME
+        if len(places) <= CANDIDATES_MAX:
+            yield from (Edge(position, place, EdgeStatus.CANDIDATE, strategy) for place in places)
+
+    def _candidates(self, reference: Reference, sought: Sought) -> Sequence[Place]:
         """The definitions that have the name of a reference and may be what it means; of many, one more than CANDIDATES_MAX."""
         named = self._program.named(reference.name)
         if len(named) <= CANDIDATES_MAX:
@@ -178,17 +208,12 @@ class Resolver:
     def may_mean(self, reference: Reference, sought: Sought, place: Place) -> bool:
         """Whether a definition of the name may be what a reference means of which nothing else is known."""
         unit, definition = self._program.units[place.file], self._program.definition(place)
-        if (
-            unit.language not in family_of(self._unit.language)
-            or definition.kind not in KINDS[reference.kind]
-        ):
-            return False
-        if sought is Sought.NOTHING or (_is_local(unit, definition) and not _is_returned(unit, reference)):
-            return False
+        use = NamedUse(self._unit.language, reference.kind, sought, bool(reference.qualifier))
         is_member = "." in definition.qualified_name
-        return sought is Sought.ALL or is_member == (sought is Sought.MEMBERS)
+        is_local = _is_local(unit, definition)
+        return may_mean(use, Candidate(unit.language, definition.kind, is_member, is_local))
 
-    def modules(self, position: int, reference: Reference) -> Iterator[Edge]:
+    def _modules(self, position: int, reference: Reference) -> Iterator[Edge]:
         """The file that an import names, be it for one of its names. A package of many files is shown by its first."""
         located = self._program.locate(self._unit, reference.qualifier)
         others = [unit for unit in located.units if unit.id != self._facts.id]
@@ -276,9 +301,9 @@ class Resolver:
         return self._inference.made(Spelled(binding.type, binding.made_by, binding.line, where.inside), where)
 
 
-def _is_returned(unit: Unit, reference: Reference) -> bool:
+def _is_returned(candidate: Candidate, use: NamedUse) -> bool:
     """Whether a function in a function may be what a reference means elsewhere: a member of the object that is returned."""
-    return unit.language in ECMASCRIPT and bool(reference.qualifier)
+    return candidate.language in ECMASCRIPT and use.has_qualifier
 
 
 def _is_local(unit: Unit, definition: Definition) -> bool:

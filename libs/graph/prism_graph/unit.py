@@ -1,32 +1,23 @@
 """What others can see of a file: what it defines, imports, inherits, and says of its variables."""
 
-import posixpath
 import re
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Binding, Reference, ReferenceKind, SymbolKind
 from prism_graph.facts import FileFacts
-from prism_graph.modules import C_FAMILY, MANIFEST, File
+from prism_graph.languages import C_FAMILY, WILDCARD_IMPORTS
+from prism_graph.manifests import Manifest, named_manifest
+from prism_graph.modules import File
 
 WHOLE_MODULE = "*"
 # The name under which a module gives what it exports by default.
 DEFAULT = "default"
-# Languages in which an import brings in all that the other file defines.
-WILDCARD_LANGUAGES = C_FAMILY | {"ruby"}
-# As the signature of the key in a manifest has it.
-PACKAGE_NAME = re.compile(r'"name":\s*"([^"]+)",?')
 INHERITS = frozenset({ReferenceKind.EXTENDS, ReferenceKind.IMPLEMENTS})
 # A variable of the object that a method belongs to.
 OWN_VARIABLE = re.compile(r"(?:(?:self|this|cls|\$this|Self)(?:\.|->|::)|@{1,2})(\w+)")
-_FAMILIES = (
-    C_FAMILY,
-    frozenset({"javascript", "typescript", "tsx", "vue", "svelte"}),
-    frozenset({"java", "kotlin", "scala", "groovy"}),
-)
 
 
 class Definition(NamedTuple):
@@ -79,7 +70,7 @@ class Unit:
     variables: Mapping[tuple[str, str], Sequence[Spelled]]  # (class or "", variable) -> what it is made to be
     returns: Mapping[str, Spelled]  # qualified name of a callable -> what it is declared to return
     folder: str = ""
-    package: str = ""  # the name that the file gives to its folder, if it is a manifest
+    manifest: Manifest | None = None  # what it says of a package, as far as its parser saw that
     name_lines: Sequence[int] = ()  # of the definitions, 1-based
     blob: str = ""  # of the content
 
@@ -108,14 +99,13 @@ def read_unit(facts: FileFacts) -> Unit:
         name_lines=array("i", (symbol.name_line for symbol in facts.symbols)),
         blob=facts.blob,
         folder=facts.path.rpartition("/")[0],
-        package=reader.package(),
+        manifest=named_manifest(facts.path, facts.symbols),
     )
 
 
-@lru_cache(maxsize=1_000)
-def family_of(language: str) -> frozenset[str]:
-    """The languages whose code calls that of a language directly."""
-    return next((family for family in _FAMILIES if language in family), frozenset({language}))
+def is_shared(language: str, signature: str) -> bool:
+    """Whether definitions of one qualified name in several files are one symbol: in C a declaration and its body elsewhere."""
+    return language in C_FAMILY and not signature.startswith("static")
 
 
 def callable_around(facts: FileFacts, symbol: int) -> int:
@@ -166,7 +156,7 @@ class _Reader:
         for reference in self._facts.references:
             if reference.kind is not ReferenceKind.IMPORT:
                 continue
-            if reference.name == WHOLE_MODULE or self._facts.language in WILDCARD_LANGUAGES:
+            if reference.name == WHOLE_MODULE or self._facts.language in WILDCARD_IMPORTS:
                 wildcards.append(reference.qualifier)
                 continue
             local = reference.alias or reference.name
@@ -176,12 +166,6 @@ class _Reader:
             if not reference.alias and _last_part(reference.qualifier) == reference.name:
                 named.setdefault(reference.qualifier, []).append(one)
         return wildcards, named
-
-    def package(self) -> str:
-        if posixpath.basename(self._facts.path) != MANIFEST:
-            return ""
-        signatures = (s.signature for s in self._facts.symbols if s.qualified_name == "name")
-        return next((found[1] for one in signatures if (found := PACKAGE_NAME.fullmatch(one))), "")
 
     def bases(self) -> dict[str, list[Spelled]]:
         found: dict[str, list[Spelled]] = {}

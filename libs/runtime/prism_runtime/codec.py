@@ -11,7 +11,6 @@ import io
 import uuid
 from typing import IO, Any, cast
 
-import zstandard
 from faststream.message import StreamMessage, encode_message
 from nats.js.errors import ObjectNotFoundError
 from nats.js.object_store import ObjectStore
@@ -20,13 +19,13 @@ from pydantic import BaseModel
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.names import MESSAGE_BYTES_MAX
+from prism_runtime.compression import compress, decompress
 
 JSON_TYPE = "application/json"
 ZSTD_TYPE = "application/zstd"  # of JSON; RFC 8878
 CLAIM_TYPE = "application/vnd.prism.claim+json"
 BODY_BYTES_MAX = 64 * 1024 * 1024
 COMPRESSED_BYTES_MIN = 2_048
-COMPRESSION_LEVEL = 1
 
 
 class Claim(Message):
@@ -38,12 +37,10 @@ class Claim(Message):
 
 
 class ClaimCodec:
-    """A FastStream codec. Until `store` is set, large bodies are refused. For one thread: the event loop's."""
+    """A FastStream codec. Until `store` is set, large bodies are refused."""
 
     def __init__(self) -> None:
         self.store: ObjectStore | None = None
-        self._compressor = zstandard.ZstdCompressor(COMPRESSION_LEVEL)
-        self._decompressor = zstandard.ZstdDecompressor()
 
     async def encode(self, msg: Any, serializer: Any = None) -> tuple[bytes, str | None]:
         """Bytes and content type of an outgoing message."""
@@ -59,7 +56,7 @@ class ClaimCodec:
                 "Send less at once.",
             )
         if content_type == JSON_TYPE and len(body) >= COMPRESSED_BYTES_MIN:
-            body, content_type = self._compressor.compress(body), ZSTD_TYPE
+            body, content_type = compress(body), ZSTD_TYPE
         if len(body) <= MESSAGE_BYTES_MAX:
             return body, content_type
         claim = await self._deposit(body, content_type)
@@ -71,7 +68,7 @@ class ClaimCodec:
         if content_type == CLAIM_TYPE:
             claim = Claim.model_validate_json(body)
             body, content_type = await self._redeem(claim), claim.content_type
-        return self._decompress(body) if content_type == ZSTD_TYPE else body
+        return _decompress(body) if content_type == ZSTD_TYPE else body
 
     async def store_file(self, file: IO[bytes]) -> str:
         """Leave what a file has from where it stands to its end in the store, for another service; returns its name there."""
@@ -116,16 +113,11 @@ class ClaimCodec:
             raise PrismError(ErrorCode.UNAVAILABLE, "The object store is not connected yet.", "Try again.")
         return self.store
 
-    def _decompress(self, body: bytes) -> bytes:
-        """Refuses what says that it is longer than any body may be, before room is made for it."""
-        try:
-            if zstandard.get_frame_parameters(body).content_size > BODY_BYTES_MAX:
-                raise PrismError(
-                    ErrorCode.MESSAGE_INVALID,
-                    f"A compressed message is over {BODY_BYTES_MAX} bytes, or does not say its length.",
-                )
-            return self._decompressor.decompress(body)
-        except zstandard.ZstdError as error:
-            raise PrismError(
-                ErrorCode.MESSAGE_INVALID, f"A compressed message is damaged: {error}."
-            ) from error
+
+def _decompress(body: bytes) -> bytes:
+    try:
+        return decompress(body, BODY_BYTES_MAX)
+    except ValueError as error:
+        raise PrismError(
+            ErrorCode.MESSAGE_INVALID, f"A compressed message cannot be read: {error}."
+        ) from error

@@ -15,6 +15,11 @@ class Kept(Generic[Key, Thing]):
         self._weight = 0
         self._weight_max = weight_max
 
+    @property
+    def room(self) -> int:
+        """The weight that can be added before something goes."""
+        return self._weight_max - self._weight
+
     def get(self, key: Key) -> Thing | None:
         """What is kept of the key."""
         found = self._things.get(key)

@@ -4,23 +4,24 @@ A file has hundreds of references; as models they would be read and written agai
 """
 
 import base64
-import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from pydantic import TypeAdapter
 
 from prism_contracts.code import Binding, Reference, Symbol, SymbolFact
+from prism_runtime.compression import compress, decompress
 
 _SYMBOLS = TypeAdapter(tuple[Symbol, ...])
 _SYMBOL_FACTS = msgspec.json.Decoder(tuple[SymbolFact, ...])
 _REFERENCES = msgspec.json.Decoder(tuple[Reference, ...])
+_LINES = msgspec.json.Decoder(dict[str, list[int]])
 _BINDINGS = msgspec.json.Decoder(tuple[Binding, ...])
 UNPACKED_BYTES_MAX = 64 * 1024 * 1024
 
 
 def pack_symbols(symbols: Sequence[Symbol]) -> str:
-    """JSON, deflated, base64."""
+    """JSON, compressed, base64."""
     return _pack(_SYMBOLS.dump_json(tuple(symbols), exclude_defaults=True))
 
 
@@ -40,7 +41,7 @@ def as_symbol(fact: Symbol | SymbolFact) -> Symbol:
 
 
 def pack_references(references: Sequence[Reference]) -> str:
-    """JSON, deflated, base64."""
+    """JSON, compressed, base64."""
     return _pack(msgspec.json.encode(references))
 
 
@@ -50,7 +51,7 @@ def unpack_references(packed: str) -> tuple[Reference, ...]:
 
 
 def pack_bindings(bindings: Sequence[Binding]) -> str:
-    """JSON, deflated, base64."""
+    """JSON, compressed, base64."""
     return _pack(msgspec.json.encode(bindings))
 
 
@@ -59,9 +60,19 @@ def unpack_bindings(packed: str) -> tuple[Binding, ...]:
     return _BINDINGS.decode(_unpack(packed)) if packed else ()
 
 
+def pack_lines(lines: Mapping[str, Sequence[int]]) -> str:
+    """Lines by path: JSON, compressed, base64."""
+    return _pack(msgspec.json.encode(lines))
+
+
+def unpack_lines(packed: str) -> dict[str, list[int]]:
+    """The inverse of `pack_lines`."""
+    return _LINES.decode(_unpack(packed))
+
+
 def _pack(data: bytes) -> str:
-    return base64.b64encode(zlib.compress(data, 1)).decode()
+    return base64.b64encode(compress(data)).decode()
 
 
 def _unpack(packed: str) -> bytes:
-    return zlib.decompressobj().decompress(base64.b64decode(packed), UNPACKED_BYTES_MAX)
+    return decompress(base64.b64decode(packed), UNPACKED_BYTES_MAX)

@@ -13,7 +13,6 @@ from nats.js.errors import (
     KeyDeletedError,
     KeyNotFoundError,
     KeyWrongLastSequenceError,
-    NoKeysError,
 )
 from nats.js.kv import KV_DEL, KV_PURGE, KeyValue
 from pydantic import ValidationError
@@ -75,10 +74,16 @@ class Records(Generic[Record]):
 
     async def keys(self) -> list[str]:
         """All keys."""
+        watcher = await self._kv.watchall(meta_only=True)
+        told, keys = _Told(await _last_written(self._kv)), {}
         try:
-            return list(await self._kv.keys())
-        except NoKeysError:
-            return []
+            while not told.is_complete:
+                entry = await _next_entry(watcher, told)
+                if entry:
+                    keys[entry.key] = entry.operation not in (KV_DEL, KV_PURGE)
+        finally:
+            await watcher.stop()  # type: ignore[no-untyped-call]
+        return [key for key, is_there in keys.items() if is_there]
 
     async def all(self) -> list[Record]:
         """All records."""
@@ -92,6 +97,53 @@ class Records(Generic[Record]):
         except (KeyNotFoundError, KeyDeletedError) as error:
             return None, (error.entry.revision or 0) if error.entry else 0
         return self._type.model_validate_json(entry.value or b""), entry.revision or 0
+
+
+class _Told:
+    """How much of a bucket a watch has told, in the order in which it was written.
+
+    The client says too when all that was there has been told, and may say so before it tells the first of it.
+    """
+
+    def __init__(self, written: int) -> None:
+        """`written` is the last revision when the watch began."""
+        self.revision = 0
+        self._written = written
+        self._is_said = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all has been told that was there when the watch began."""
+        return self.revision >= self._written
+
+    def hear(self, entry: KeyValue.Entry | None) -> None:
+        """An entry came, or that there are no more."""
+        if entry is None:
+            self._is_said = True
+        else:
+            self.revision = entry.revision or 0
+
+    def hear_nothing(self) -> None:
+        """Nothing came for a while: if it was said that there is no more, what was written last has expired."""
+        if self._is_said:
+            self.revision = max(self.revision, self._written)
+
+
+async def _last_written(kv: KeyValue) -> int:
+    state = (await kv.status()).stream_info.state
+    return state.last_seq if state.messages else 0
+
+
+async def _next_entry(watcher: KeyValue.KeyWatcher, told: _Told) -> KeyValue.Entry | None:
+    """What a watch tells next; None if nothing comes for a while, or if it only says that all has been told."""
+    try:
+        async with asyncio.timeout(WATCH_LOOK_S):  # the client's own may swallow a cancellation
+            entry: KeyValue.Entry | None = await watcher.updates(timeout=None)  # type: ignore[no-untyped-call]
+    except TimeoutError:
+        told.hear_nothing()
+        return None
+    told.hear(entry)
+    return entry
 
 
 class _Copy(Generic[Record]):
@@ -150,19 +202,17 @@ class WatchedRecords(Generic[Record]):
 
     async def _follow_while_connected(self, connection: int) -> None:
         watcher = await self._kv.watchall()
+        told = _Told(await _last_written(self._kv))
         fresh: _Copy[Record] = _Copy()
         try:
             while self._reconnections() == connection:
-                try:
-                    entry = await watcher.updates(timeout=WATCH_LOOK_S)  # type: ignore[no-untyped-call]
-                except TimeoutError:
-                    continue
-                if entry is None:  # all that was there has been said: only now is the old copy replaced
+                entry = await _next_entry(watcher, told)
+                if entry:
+                    self._take(entry, fresh.records)
+                fresh.revision = told.revision
+                if told.is_complete and self._copy is not fresh:  # only now is the old copy replaced
                     self._copy = fresh
                     self._filled.set()
-                else:
-                    self._take(entry, fresh.records)
-                    fresh.revision = entry.revision or 0
         finally:
             with contextlib.suppress(Exception):  # the connection may be gone, and with it the subscription
                 await watcher.stop()  # type: ignore[no-untyped-call]

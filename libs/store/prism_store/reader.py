@@ -4,8 +4,9 @@ At a view, base files that it hides are dropped from what the store gives: their
 excludes them would have the store look at the path of each point.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from qdrant_client import models
@@ -21,6 +22,7 @@ PAGE_POINTS = 2_000
 COUNTS_MAX = 10_000
 LEG_LIMIT_MAX = 10_000
 LIMIT_GROWTH = 4
+SEARCHES_MAX = 48  # in one request
 
 RANK_FIELDS = [
     "path", "generation", "status", "language", "prose", "flags", "definitions", "lines", "starts", "chunk_symbols",
@@ -81,11 +83,20 @@ class StoredPoint(NamedTuple):
         return value if isinstance(value, int) else 0
 
 
+@dataclass
+class _Turn:
+    """Searches of a tenant that were asked for in one turn of the event loop."""
+
+    searches: list[dict[str, Any]] = field(default_factory=list)
+    replies: asyncio.Task[list[dict[str, Any]]] | None = None
+
+
 class Reader:
     """Questions to the store."""
 
     def __init__(self, client: StoreClient) -> None:
         self._client = client
+        self._turns: dict[str, _Turn] = {}  # by tenant
         self._deep_models: dict[str, str] = {}  # tenant -> the model whose vectors were seen there last
 
     async def ask_legs(
@@ -99,9 +110,10 @@ class Reader:
         """
         if is_whole and fields:
             raise ValueError("payload is read within a scope only")
+        within = scope_condition(scope)  # refuses a scope without tenant or repository
         if scope.view is None:
-            within = None if is_whole else scope_condition(scope)
-            return await self._ask_requests(scope, [_leg_request(within, leg, fields) for leg in legs])
+            requests = [_leg_request(None if is_whole else within, leg, fields) for leg in legs]
+            return await self._ask_requests(scope, requests)
         return await self._ask_at_view(scope, scope.view, legs, fields)
 
     async def _ask_at_view(
@@ -134,13 +146,12 @@ class Reader:
     async def _ask_requests(
         self, scope: Scope, requests: Sequence[dict[str, Any]]
     ) -> list[list[StoredPoint]]:
-        nothing: list[dict[str, Any]] = [{"points": []} for _ in requests]
-        replies = await self._ask("ask_legs", scope, "points/query/batch", {"searches": requests}, nothing)
+        replies = await self._search(scope, requests)
         return [[_stored(point) for point in reply["points"]] for reply in replies]
 
     async def rarities(self, scope: Scope, words: Sequence[str]) -> list[float]:
         """The inverse document frequency of each word over the chunks of all that the tenant has, as BM25 counts it; 0 for a
-        word that no chunk holds. One request, where a count takes one a word.
+        word that no chunk holds.
         """
         if not words:
             return []
@@ -151,8 +162,7 @@ class Reader:
             {"query": {"text": {"query": word, "scoring": scoring}}, "using": "text", "limit": 1}
             for word in words
         ]
-        nothing: list[dict[str, Any]] = [{"points": []} for _ in words]
-        replies = await self._ask("rarities", scope, "points/query/batch", {"searches": searches}, nothing)
+        replies = await self._search(scope, searches)
         return [reply["points"][0]["score"] if reply["points"] else 0.0 for reply in replies]
 
     async def has_deep_vectors(self, tenant: str, model: str) -> bool:
@@ -299,6 +309,28 @@ class Reader:
         reply = await self._ask("counts_by", scope, "facet", body, {"hits": []})
         return {str(hit["value"]): hit["count"] for hit in reply["hits"]}
 
+    async def _search(self, scope: Scope, searches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """A reply a search. What is searched for within one turn of the event loop goes to the store in one request."""
+        turn = self._turns.get(scope.tenant)
+        if turn is None or len(turn.searches) + len(searches) > SEARCHES_MAX:
+            turn = self._turns[scope.tenant] = _Turn()
+            turn.replies = asyncio.create_task(self._send(scope, turn))
+        first = len(turn.searches)
+        turn.searches += searches
+        assert turn.replies
+        replies = await asyncio.shield(turn.replies)  # others wait for it too
+        return replies[first : first + len(searches)]
+
+    async def _send(self, scope: Scope, turn: "_Turn") -> list[dict[str, Any]]:
+        if self._turns.get(scope.tenant) is turn:
+            del self._turns[scope.tenant]
+        body = {"searches": turn.searches}
+        nothing: list[dict[str, Any]] = [{"points": []} for _ in turn.searches]
+        replies: list[dict[str, Any]] = await self._ask(
+            "ask_legs", scope, "points/query/batch", body, nothing
+        )
+        return replies
+
     async def _ask(
         self, operation: str, scope: Scope, what: str, body: Mapping[str, Any], nothing: Any
     ) -> Any:
@@ -361,12 +393,11 @@ def _leg_request(
     within: models.Condition | None, leg: Leg, fields: Sequence[str], *, more: int = 0
 ) -> dict[str, Any]:
     """A leg as the store is asked, for up to `more` points beyond its limit: few files are hidden in most views."""
+    limit = leg.limit + min(more, leg.limit // 4)
+    request: dict[str, Any] = {"limit": limit, "with_payload": list(fields) or False}
     must = [*([within] if within else []), *leg.conditions]
-    request: dict[str, Any] = {
-        "filter": models.Filter(must=must),
-        "limit": leg.limit + min(more, leg.limit // 4),
-        "with_payload": list(fields) or False,
-    }
+    if must:  # an empty filter is asked of each point, for a third of what its vector takes
+        request["filter"] = models.Filter(must=must)
     if isinstance(leg, VectorLeg):
         request |= {"query": leg.vector, "using": leg.using}
     elif isinstance(leg, TextLeg):

@@ -114,6 +114,10 @@ class Repositories:
                     raise _too_late(request, indexed)
             await asyncio.sleep(WAIT_LOOK_S)
 
+    def each(self) -> list[Target]:
+        """The base of every repository of every tenant, each a target of its own."""
+        return [_base(known.tenant, [known]) for known in self._records.values()]
+
     async def views(self, repository: Repository) -> list[tuple[Layer, View]]:
         """The layers of a repository that serve something, with what they have in the place of the base."""
         known = self._layers.of_repository(repository.tenant, repository.repo)

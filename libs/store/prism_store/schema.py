@@ -25,8 +25,7 @@ counts them yet), write the file point (one point: the switch), delete the old c
 | blob, size, lines, flags, detail, definitions, symbols, references, bindings, decode_errors | x | | | not indexed |
 | file           |      | x     | keyword              | id of the file point                                     |
 | text           |      | x     | text, BM25           | the lines                                                |
-| kind           |      | x     | keyword              | kind of the symbol                                       |
-| ordinal, start, end, symbol |  | x | | | |
+| kind           |      | x     | keyword              | kind of the symbol that it is part of, if of any         |
 
 Vectors, cosine: `fast` (256 dimensions, turbo8) on chunk points; `deep_<model>` (turbo8) on file points, where a deep model
 runs.
@@ -37,7 +36,7 @@ from qdrant_client import models
 FAST_VECTOR = "fast"
 # Part of a collection's name, so that one whose points cannot be read as they are now is refused. Raised when ids are
 # made, or fields written, in another way.
-LAYOUT = 2
+LAYOUT = 3
 _DEEP = "deep"
 
 

@@ -17,6 +17,7 @@ FILE_FIELDS = (
     "symbols",
     "references",
     "bindings",
+    "starts",
 )
 
 

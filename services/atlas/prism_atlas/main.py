@@ -5,14 +5,17 @@ from functools import partial
 from pathlib import Path
 
 from nats.js.api import ObjectStoreConfig
+from prometheus_client import REGISTRY
 
-from prism_atlas.adapters.builder import Builder
+from prism_atlas.adapters.builder import Builders
 from prism_atlas.adapters.graphs import Graphs
+from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.adapters.search import Search
 from prism_atlas.adapters.summaries import Summaries
 from prism_atlas.handlers.builds import BuildHandlers
 from prism_atlas.handlers.maps import MapHandlers
 from prism_atlas.handlers.served import ServedGraphs
+from prism_atlas.handlers.uses import UsesHandler
 from prism_atlas.handlers.walk import WalkHandlers
 from prism_atlas.settings import AtlasSettings
 from prism_contracts import names
@@ -26,6 +29,7 @@ from prism_contracts.rpc import (
     ImpactRequest,
     ModuleMapRequest,
     TypeHierarchyRequest,
+    UsesRequest,
 )
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
@@ -52,7 +56,9 @@ async def open_graphs(bus: Bus, settings: AtlasSettings, folder: Path) -> Graphs
     return Graphs(store, Records(bucket, GraphRecord), watched, folder, settings.atlas_kept_bytes_max)
 
 
-def register(bus: Bus, maps: MapHandlers, walks: WalkHandlers, deadline_s: float) -> None:
+def register(
+    bus: Bus, maps: MapHandlers, walks: WalkHandlers, uses: UsesHandler, *, deadline_s: float
+) -> None:
     """Subscribe to questions."""
     serve_rpc = partial(rpc.serve, bus, deadline_s=deadline_s)
     serve_rpc(names.RPC_MODULE_MAP, ModuleMapRequest, maps.module_map)
@@ -61,6 +67,7 @@ def register(bus: Bus, maps: MapHandlers, walks: WalkHandlers, deadline_s: float
     serve_rpc(names.RPC_TYPE_HIERARCHY, TypeHierarchyRequest, walks.type_hierarchy)
     serve_rpc(names.RPC_DEPENDENCIES, DependenciesRequest, walks.dependencies)
     serve_rpc(names.RPC_FIND_PATH, FindPathRequest, walks.find_path)
+    serve_rpc(names.RPC_USES, UsesRequest, uses.uses)
     serve_rpc(names.RPC_IMPACT, ImpactRequest, walks.impact)
 
 
@@ -71,10 +78,10 @@ async def serve() -> None:
     bus = service.bus
     qdrant = connect(StoreSettings())
     reader = Reader(qdrant)
-    builder = Builder(settings.atlas_warm_s, settings.atlas_build_s_max)
+    builders = Builders(settings.atlas_warm_s, settings.atlas_build_s_max)
 
     async def close() -> None:
-        await builder.close()
+        await builders.close()
         await qdrant.close()
 
     with tempfile.TemporaryDirectory(prefix="prism-atlas-", dir=settings.atlas_dir or None) as folder:
@@ -83,7 +90,9 @@ async def serve() -> None:
             await bus.connect()
             records = await bus.follow(names.KV_REPOSITORIES, Repository)
             graphs = await open_graphs(bus, settings, Path(folder))
-            builds = BuildHandlers(builder, graphs, records, Path(folder))
+            builds = BuildHandlers(
+                builders, graphs, records, folder=Path(folder), metrics=BuildMetrics(REGISTRY)
+            )
             layers = Layers(
                 await bus.follow(names.KV_LAYERS, Layer),
                 await LayerFilesStore.open(bus.js, settings.nats_replicas),
@@ -91,7 +100,7 @@ async def serve() -> None:
             served = ServedGraphs(Repositories(records, layers, reader), graphs, builds)
             bus.consume(names.REPO_INDEXED, RepoIndexed, builds.on_indexed, workers=1)
             maps, walks = MapHandlers(served, Summaries(reader)), WalkHandlers(served, Search(bus))
-            register(bus, maps, walks, settings.atlas_deadline_s)
+            register(bus, maps, walks, UsesHandler(served), deadline_s=settings.atlas_deadline_s)
             await bus.start()
 
         await service.run(start, close=close, checks={"qdrant": partial(check_store, qdrant)})

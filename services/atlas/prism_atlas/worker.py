@@ -15,7 +15,6 @@ from typing import BinaryIO
 import zstandard
 
 from prism_atlas.adapters.workshop import Workshop
-from prism_atlas.core.snapshot import Snapshot
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorBody, PrismError
 from prism_runtime.child import end_with_parent, step_back
@@ -72,9 +71,9 @@ def serve(runner: asyncio.Runner, source: BinaryIO, sink: BinaryIO) -> None:
 def build(runner: asyncio.Runner, workshop: Workshop, order: Order) -> Built:
     """Bring the graph of a repository up to date, and write it."""
     began = time.monotonic()
-    graph, looked_at = runner.run(workshop.graph(order.scope, order.repo_name, order.version))
-    path = Path(order.path)
-    Snapshot.of(graph).write(path)
+    snapshot, looked_at = runner.run(workshop.snapshot(order.scope, order.repo_name, order.version))
+    graph, path = snapshot.graph, Path(order.path)
+    snapshot.write(path)
     _compress(path)
     return Built(
         files=len(graph.files),

@@ -97,6 +97,10 @@ class Backend:
         """What of a repository is searchable."""
         return await self._ask(names.RPC_COVERAGE, request, rpc.CoverageReply)
 
+    async def receipt(self, request: rpc.ReceiptRequest) -> rpc.Receipt:
+        """How fresh and how complete answers are now."""
+        return await self._ask(names.RPC_RECEIPT, request, rpc.Receipt)
+
     async def point_counts(self, tenant: str) -> rpc.PointCountsReply:
         """Points of a tenant."""
         return await self._ask(

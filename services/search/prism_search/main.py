@@ -1,5 +1,6 @@
 """Search as a process."""
 
+import asyncio
 from functools import partial
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from prism_contracts.rpc import (
     OutlineRequest,
     PointCountsRequest,
     ReadFileRequest,
+    ReceiptRequest,
     ReferencesRequest,
     RepoContextRequest,
     SearchRequest,
@@ -33,6 +35,7 @@ from prism_runtime.records import WatchedRecords
 from prism_runtime.service import Service
 from prism_search.adapters.answers import AnswerMetrics, Answers
 from prism_search.adapters.definitions import Definitions
+from prism_search.adapters.documents import Documents
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.histories import Histories
 from prism_search.adapters.listing import Listing
@@ -40,7 +43,7 @@ from prism_search.adapters.manifests import Manifests
 from prism_search.adapters.occurrences import OccurrenceReader
 from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
-from prism_search.adapters.written import Documents
+from prism_search.adapters.uses import GraphUses
 from prism_search.handlers.conventions import ConventionsHandler
 from prism_search.handlers.coverage import CoverageHandlers
 from prism_search.handlers.edit_context import EditContextHandler
@@ -85,6 +88,7 @@ def make_handlers(
     embedding: QueryEmbedding,
     occurrences: OccurrenceReader,
     *,
+    graph: GraphUses,
     answers: Answers | None,
     histories: HistoryStore,
     settings: SearchSettings,
@@ -97,9 +101,11 @@ def make_handlers(
         repositories,
         definitions,
         listing,
+        texts=texts,
         sources=sources,
         occurrences=occurrences,
         manifests=Manifests(texts),
+        graph=graph,
     )
     return Handlers(
         SearchHandler(reader, repositories, embedding, answers),
@@ -141,6 +147,7 @@ def register(bus: Bus, handlers: Handlers, settings: SearchSettings) -> None:
     serve(names.RPC_CONVENTIONS, ConventionsRequest, handlers.conventions.conventions)
     serve(names.RPC_REPO_CONTEXT, RepoContextRequest, handlers.repo_context.repo_context)
     serve(names.RPC_COVERAGE, CoverageRequest, coverage.coverage)
+    serve(names.RPC_RECEIPT, ReceiptRequest, files.receipt)
     serve(names.RPC_MANIFEST, ManifestRequest, coverage.manifest)
     serve(names.RPC_POINT_COUNTS, PointCountsRequest, coverage.point_counts)
 
@@ -171,6 +178,7 @@ async def serve() -> None:
     model = StaticModel.load(settings.embedder_fast_folder, mapped=True)
     qdrant = connect(StoreSettings())
     reader = Reader(qdrant)
+    reading: list[asyncio.Task[None]] = []
 
     async def start() -> None:
         await bus.connect()
@@ -193,14 +201,21 @@ async def serve() -> None:
             repositories,
             embedding,
             occurrences,
+            graph=GraphUses(bus),
             answers=answers,
             histories=histories,
             settings=settings,
         )
         register(bus, handlers, settings)
         await bus.start()
+        reading.append(asyncio.create_task(handlers.search.read_ahead()))
 
-    await service.run(start, close=qdrant.close, checks={"qdrant": partial(check_store, qdrant)})
+    async def close() -> None:
+        for task in reading:
+            task.cancel()
+        await qdrant.close()
+
+    await service.run(start, close=close, checks={"qdrant": partial(check_store, qdrant)})
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from atlas_files import graph_of, source_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.assembly import Assembly
 from prism_atlas.core.columns import columns_of
 from prism_atlas.core.graph import Graph
@@ -76,7 +77,7 @@ def edges(graph: Graph) -> set[tuple[str, str, str]]:
     return {(name(source), name(target), STATUSES[status].value) for source, target, status in found}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from([None, 0, 1, 2])), min_size=2, max_size=12))
 def test_any_changes_end_in_the_graph_of_what_is_there(changes):
     repository = Repository()
@@ -87,6 +88,18 @@ def test_any_changes_end_in_the_graph_of_what_is_there(changes):
         grown = columns_of(graph)
         for name, column in columns_of(whole).items():
             assert grown[name].tolist() == column.tolist(), name
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from([0, 1, 2])), min_size=4, max_size=12))
+def test_what_is_taken_from_the_graph_before_is_what_would_be_found_out(changes):
+    repository, analysis = Repository(), None
+    for path, version in changes:
+        graph, _ = repository.change(path, VERSIONS[path][version])
+        analysis = Analysis.of(graph, analysis)
+    afresh = columns_of(Analysis.of(graph))
+    for name, column in columns_of(analysis).items():
+        assert column.tolist() == afresh[name].tolist(), name
 
 
 def test_a_change_inside_a_function_looks_at_no_other_file():
@@ -106,3 +119,13 @@ def test_a_name_that_is_gone_is_looked_for_where_it_was_used():
     graph, looked_at = repository.change("parcels/depot.py", "class Depot:\n    def shut(self): ...\n")
     assert "main.py" in looked_at
     assert not any(target == "parcels/depot.py Depot.close" for _, target, _ in edges(graph))
+
+
+def test_a_package_that_takes_a_name_is_looked_for_where_it_was_imported():
+    repository = Repository()
+    repository.change("depot/package.json", '{"name": "other"}')
+    repository.change("depot/src/index.ts", "export function rate() {}\n")
+    repository.change("shop/user.ts", "import { rate } from '@acme/depot';\nrate();\n")
+    graph, looked_at = repository.change("depot/package.json", '{"name": "@acme/depot"}')
+    assert "shop/user.ts" in looked_at
+    assert ("shop/user.ts", "depot/src/index.ts rate", "resolved") in edges(graph)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from atlas_files import graph_of, source_file
 
+from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.architecture import Architecture
 from prism_atlas.core.columns import columns_of
 from prism_atlas.core.entries import entries_of
@@ -12,7 +13,7 @@ from prism_atlas.core.module_map import modules, spelled, top_symbols
 from prism_atlas.core.partitions import partitions
 from prism_atlas.core.ranking import earned_ranks, tiers
 from prism_atlas.core.relevance import words_of
-from prism_atlas.core.snapshot import Snapshot
+from prism_atlas.core.report import Report
 from prism_atlas.core.ways_around import way_around
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import EntryKind, Tier
@@ -33,7 +34,7 @@ FILES = {
 
 
 def snapshot_of(files, flags=None):
-    return Snapshot.of(graph_of(files, flags))
+    return Analysis.of(graph_of(files, flags))
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +108,7 @@ def test_a_chain_gives_rank_on():
 def test_components_are_called_by_the_folders_that_fit_them(post):
     architecture = Architecture(post)
     assert sorted(architecture.names) == ["letters", "parcels"]
-    overview = architecture.overview(10)
+    overview = Report.of(post).overview(10)
     [thread] = [one for one in overview.dependencies if one.source == "letters"]
     assert (thread.target, thread.example) == ("parcels", ("letters/weight.py", "parcels/clock.py"))
     assert thread.references
@@ -158,9 +159,9 @@ def test_a_file_apart_from_its_folder_is_told():
         for n in range(4)
     }
     letters = {f"letters/l{n}.py": f"from .l{(n + 1) % 4} import g{(n + 1) % 4}\nfrom parcels.odd import odd\n\ndef g{n}():\n    g{(n + 1) % 4}()\n    odd()\n    odd()\n" for n in range(4)}  # fmt: skip
-    overview = Architecture(
-        snapshot_of({**parcels, **letters, "parcels/odd.py": "def odd(): ...\n"})
-    ).overview(10)
+    overview = Report.of(snapshot_of({**parcels, **letters, "parcels/odd.py": "def odd(): ...\n"})).overview(
+        10
+    )
     assert [(one.file_path, one.component, one.folder_component) for one in overview.divergence.outliers] == [
         ("parcels/odd.py", "letters", "parcels")
     ]
@@ -207,7 +208,7 @@ def test_entry_points(path, text, entries):
 def test_a_file_that_uses_many_and_that_none_uses_is_an_entry_point():
     files = {f"m{n}.py": f"def f{n}(): ...\n" for n in range(5)}
     files["run.py"] = "".join(f"from m{n} import f{n}\n" for n in range(5))
-    [root] = Architecture(snapshot_of(files)).overview(5).entry_points
+    [root] = Report.of(snapshot_of(files)).overview(5).entry_points
     assert (root.kind, root.file_path) == (EntryKind.ROOT, "run.py")
 
 
@@ -224,7 +225,7 @@ def test_the_same_files_give_the_same_answer_in_any_order(post):
 def test_what_has_no_code_has_an_empty_map(files):
     snapshot = snapshot_of(files)
     assert paths(snapshot) == paths(snapshot, "anything") == []
-    overview = Architecture(snapshot).overview(5)
+    overview = Report.of(snapshot).overview(5)
     assert not overview.components
     assert not overview.dependencies
 

@@ -4,6 +4,7 @@ import pytest
 from atlas_files import graph_of
 
 from prism_atlas.core.columns import columns_of, read_columns, write_columns
+from prism_atlas.core.report import Report
 from prism_atlas.core.snapshot import Snapshot
 
 FILES = {"depot.py": "def close(): ...\n", "größe.py": "from depot import close\n\nclose()\n"}
@@ -13,7 +14,9 @@ FILES = {"depot.py": "def close(): ...\n", "größe.py": "from depot import clos
 def test_a_file_gives_the_snapshot_back_mapped(files, tmp_path):
     snapshot = Snapshot.of(graph_of(files))
     snapshot.write(tmp_path / "snapshot")
-    again = columns_of(Snapshot.read(tmp_path / "snapshot"))
+    read = Snapshot.read(tmp_path / "snapshot")
+    assert read.told() == Report.of(snapshot.analysis)
+    again = columns_of(read)
     for name, column in columns_of(snapshot).items():
         assert again[name].tolist() == column.tolist(), name
         assert again[name].dtype == column.dtype

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_chunker.core import Parsed, chunk_file
@@ -78,7 +78,6 @@ def test_empty_file_has_no_chunks(path: str) -> None:
     assert (parsed.chunks, parsed.line_count) == ((), 0)
 
 
-@settings(deadline=None)
 @given(st.text(), st.sampled_from(PATHS))
 def test_any_text(text: str, path: str) -> None:
     assert_partitions(chunk_file(path, text), text)
@@ -96,7 +95,6 @@ def mutated_samples(draw: st.DrawFn) -> tuple[str, str]:
     return name, text
 
 
-@settings(deadline=None)
 @given(mutated_samples())
 def test_mutated_code(sample: tuple[str, str]) -> None:
     name, text = sample

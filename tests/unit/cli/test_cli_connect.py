@@ -28,3 +28,10 @@ def test_an_unknown_client_is_told_which_there_are():
     with pytest.raises(CommandError) as caught:
         up.connect(URL, TOKEN, "emacs")
     assert "claude" in caught.value.next_action
+
+
+def test_it_is_said_how_to_ask_for_what_is_not_committed(capsys: pytest.CaptureFixture[str]):
+    up.connect(URL, TOKEN, "claude")
+    told = capsys.readouterr().out
+    assert "`ref`" in told
+    assert "prism watch" in told

@@ -1,9 +1,19 @@
-import pytest
-from cli_server import make_job
+import gzip
+import json
 
-from prism_cli.exits import Exit
-from prism_cli.index.command import PROBLEMS_SHOWN, Outcome, problem_lines, summary
-from prism_cli.index.progress import settled, waiting_by_service
+import httpx
+import pytest
+from cli_server import Server, job_json, make_job
+from git_repos import Repo
+from overlay_server import refusal, refused
+
+from prism_cli.exits import CommandError, Exit
+from prism_cli.index import command
+from prism_cli.index.command import PROBLEMS_SHOWN, Follower, Outcome, Wish, problem_lines, summary
+from prism_cli.index.progress import IndexProgress, settled, waiting_by_service
+from prism_cli.index.upload import Layer
+from prism_cli.terminal import err
+from prism_contracts.errors import ErrorCode
 from prism_contracts.records import FileProblem, JobState
 
 
@@ -70,3 +80,59 @@ def test_waiting_is_summed_by_service():
     }
     assert waiting_by_service(status) == {"chunker": 7}
     assert waiting_by_service({"streams": None}) == {}
+
+
+def taken(repo: Repo, ref: str) -> tuple[dict[str, int], str, bool]:
+    snapshot, _ = command._take_snapshot(Wish(str(repo.folder), ref=ref))
+    with snapshot:
+        return {file.path: file.size_bytes for file in snapshot.files}, snapshot.commit, snapshot.dirty
+
+
+def test_a_branch_is_as_its_commit_has_it_unless_it_is_checked_out(repo: Repo):
+    old = repo.commit(**{"a.py": "1\n"})
+    repo.git("checkout", "--quiet", "-b", "topic")
+    new = repo.commit(**{"b.py": "22\n"})
+    repo.write("b.py", "333\n")
+    assert taken(repo, "main") == ({"a.py": 2}, old, False)
+    assert taken(repo, old) == ({"a.py": 2}, old, False)
+    assert taken(repo, "topic") == taken(repo, "") == ({"a.py": 2, "b.py": 4}, new, True)
+
+
+async def layers_asked(repo: Repo, server: Server, ref: str) -> list[str]:
+    """Of which layers snapshots were opened."""
+    snapshot, _ = command._take_snapshot(Wish(str(repo.folder), ref=ref))
+    with snapshot, IndexProgress(err, "repo") as progress:
+        async with server.prism() as prism:
+            follower = Follower(prism, progress)
+            progress.reading()
+            try:
+                await command._upload(prism, snapshot, Layer("acme/app", ref), follower)
+            finally:
+                follower.rest()
+    opened = [request for request in server.requests if request.url.path.endswith("/snapshots")]
+    return [json.loads(gzip.decompress(request.content))["layer_ref"] for request in opened]
+
+
+OPENED = httpx.Response(200, json={**job_json(make_job(JobState.COMPLETE)), "needed": []})
+
+
+async def test_a_ref_is_the_layer_of_that_name(repo: Repo, server: Server):
+    repo.commit(**{"a.py": "1\n"})
+    server.answers = [OPENED]
+    assert await layers_asked(repo, server, "main") == ["main"]
+
+
+@pytest.mark.parametrize("code", [ErrorCode.REPO_NOT_FOUND, ErrorCode.REF_NOT_FOUND])
+async def test_where_nothing_is_indexed_yet_a_ref_is_the_first_thing_that_is(
+    repo: Repo, server: Server, code: ErrorCode
+):
+    repo.commit(**{"a.py": "1\n"})
+    server.answers = [refusal(refused(code)), OPENED]
+    assert await layers_asked(repo, server, "main") == ["main", ""]
+
+
+async def test_other_errors_of_a_layer_are_told(repo: Repo, server: Server):
+    repo.commit(**{"a.py": "1\n"})
+    server.answers = [refusal(refused(ErrorCode.FORBIDDEN)), OPENED]
+    with pytest.raises(CommandError):
+        await layers_asked(repo, server, "main")

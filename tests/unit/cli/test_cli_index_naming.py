@@ -2,9 +2,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from git_repos import Repo
 
 from prism_cli.exits import CommandError, Exit
-from prism_cli.index.naming import check_name, git_dir_of, is_git_url, name_of_folder, name_of_url, slug
+from prism_cli.index.naming import (
+    branch_of,
+    check_name,
+    git_dir_of,
+    is_git_url,
+    name_of_folder,
+    name_of_url,
+    slug,
+)
 
 
 @pytest.mark.parametrize(
@@ -105,3 +114,20 @@ def test_the_branches_of_a_linked_work_tree_are_elsewhere(tmp_path: Path):
     git(main, "worktree", "add", "-q", str(linked))
     assert git_dir_of(main) == main
     assert git_dir_of(linked) == (main / ".git").resolve()
+
+
+def test_a_linked_work_tree_is_called_like_the_one_that_it_is_linked_to(repo: Repo, tmp_path: Path):
+    repo.commit()
+    repo.git("worktree", "add", "--quiet", str(tmp_path / "linked"))
+    assert name_of_folder(tmp_path / "linked") == "local/repo"
+    repo.git("remote", "add", "origin", "git@github.com:psf/requests.git")
+    assert name_of_folder(tmp_path / "linked") == "psf/requests"
+
+
+def test_the_branch_is_that_of_the_work_tree(repo: Repo, tmp_path: Path):
+    repo.commit(**{"src/a.py": "1\n"})
+    repo.git("worktree", "add", "--quiet", "-b", "topic", str(tmp_path / "linked"))
+    assert (branch_of(repo.folder), branch_of(tmp_path / "linked")) == ("main", "topic")
+    assert branch_of(repo.folder / "src") == ""
+    repo.git("checkout", "--quiet", "--detach")
+    assert branch_of(repo.folder) == ""

@@ -129,3 +129,21 @@ async def test_a_part_that_is_not_known_leaves_the_others(
     answer_with(monkeypatch, SERVER | {part: None, "errors": {part: "deadline_exceeded"}})
     status.show(await status.status(Target("http://x", "t")))
     assert f"{part}: not known (deadline_exceeded)" in capsys.readouterr().out
+
+
+async def test_layers_are_shown_by_what_they_are_asked_by(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    base = SERVER["repositories"][0]["layers"][0]
+    layers = [
+        base | {"layer": f"{number:016x}", "ref": f"topic/{number}", "head_commit": "fed7654"}
+        for number in range(status.LAYERS_SHOWN)
+    ]
+    repository = SERVER["repositories"][0] | {"layers": [base, *layers]}
+    answer_with(monkeypatch, SERVER | {"repositories": [repository]})
+    status.show(await status.status(Target("http://x", "t")))
+    shown = capsys.readouterr().out
+    assert "topic/0 " in shown
+    assert "fed7654 for 12 s" in shown
+    assert f"topic/{status.LAYERS_SHOWN - 1}" not in shown
+    assert f"… {status.LAYERS_SHOWN + 1} in all" in shown

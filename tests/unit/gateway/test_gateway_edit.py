@@ -8,8 +8,8 @@ import pytest
 from prism_contracts import rpc
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolKind
 from prism_contracts.records import HistoryCommit
-from prism_gateway.mcp.edit import answer, shorten
-from prism_gateway.mcp.quotes import block, fit_documents
+from prism_gateway.mcp.answers.edit_context import answer, shorten
+from prism_gateway.mcp.answers.quotes import block, fit_documents
 
 RECEIPT = rpc.Receipt(
     repo="acme/app", indexed_commit="a" * 40, head_commit="a" * 40, lag_seconds=0, indexed_at=None, corpus_version=1,

@@ -5,8 +5,8 @@ import logging
 from pydantic import ValidationError
 
 from prism_contracts.errors import ErrorBody, ErrorCode
-from prism_gateway.mcp.code import TOOLS
 from prism_gateway.mcp.errors import error_text, to_body
+from prism_gateway.mcp.tools.code import TOOLS
 
 SEARCH = TOOLS[0]
 

@@ -4,7 +4,9 @@ import pytest
 from starlette.requests import HTTPConnection
 
 from prism_contracts.errors import PrismError
-from prism_gateway.mcp.tool import Arguments, ScopedArguments, Toolset, input_schema
+from prism_gateway.mcp.arguments import Arguments, BudgetedArguments, ScopedArguments
+from prism_gateway.mcp.schema import input_schema
+from prism_gateway.mcp.tool import Toolset
 from prism_gateway.mcp.toolsets import DEFAULT, TOOLS, tools_of, toolsets_of
 
 
@@ -45,7 +47,7 @@ def test_every_scoped_tool_takes_a_repository_and_a_budget() -> None:
     for tool in TOOLS:
         assert issubclass(tool.arguments, Arguments)
         if issubclass(tool.arguments, ScopedArguments) and tool.name != "index_status":
-            assert {"repo", "max_tokens"} <= set(tool.arguments.model_fields), tool.name
+            assert issubclass(tool.arguments, BudgetedArguments), tool.name
 
 
 def test_schemas_carry_nothing_that_tells_nothing() -> None:

@@ -7,6 +7,7 @@ from graph_files import facts_of
 
 from prism_graph import manifests
 from prism_graph.manifests import Packages, Provider, is_manifest, read_manifest
+from prism_graph.modules import File, Sure, imports
 from prism_graph.program import Program
 from prism_graph.resolution import edges
 
@@ -137,7 +138,7 @@ def test_without_the_dependency_the_other_repository_is_a_candidate(manifest) ->
 def test_a_name_alone_makes_no_dependency() -> None:
     provider = {"package.json": package("rates"), "src/index.ts": "export function rate() {}\n"}
     user = {"package.json": package("app"), "user.ts": "import { rate } from 'rates';\nrate();\n"}
-    assert not any(edge.endswith("package") for edge in told(provider, user))
+    assert told(provider, user) == {"1:user.ts -> 0:src/index.ts only_definition?"}
 
 
 def test_without_the_provider_the_other_repository_is_a_candidate() -> None:
@@ -164,6 +165,7 @@ def test_a_file_outside_of_the_folder_of_the_package_is_not_of_it() -> None:
         "other/acme_rates/zones.py": "def rate(): ...\n",
     }
     found = told(provider, USER_PY | {"pyproject.toml": project("app", "acme-rates")})
+    assert found
     assert all(edge.endswith("?") for edge in found)
 
 
@@ -236,3 +238,31 @@ def test_packages_of_one_repository_know_each_other_by_their_names() -> None:
         "0:packages/app/user.ts -> 0:packages/rates/src/zones.ts import",
         "0:packages/app/user.ts -> 0:packages/rates/src/main.ts import",
     } <= told(files)
+
+
+def test_a_folder_s_file_of_a_package_is_found_without_an_entry_in_the_manifest() -> None:
+    files = {
+        "packages/rates/package.json": package("@acme/rates"),
+        "packages/rates/src/main.ts": "export function rate() {}\n",
+        "packages/app/user.ts": "import { rate } from '@acme/rates';\nrate();\n",
+    }
+    assert "0:packages/app/user.ts -> 0:packages/rates/src/main.ts import" in told(files)
+
+
+def test_a_module_that_is_looked_for_in_a_package_is_told_as_the_package_s_own() -> None:
+    manifest = read_manifest("packages/rates/package.json", package("@acme/rates"))
+    assert manifest
+    program = Program(packages=Packages([Provider("r/base", "parcels", manifest)]))
+    user = facts_of("packages/app/user.ts", "import { rate } from '@acme/rates/zones';\nrate();\n")
+    program.add(user)
+    list(edges(program, user))
+    target = File("packages/rates/src/zones.ts", "typescript")
+    assert any(imports(importer, module, target) is Sure.YES for importer, module in program.missing)
+
+
+def test_of_a_package_json_the_symbols_say_the_name() -> None:
+    facts = facts_of("packages/rates/package.json", '{\n  "name": "@acme/rates",\n  "version": "1"\n}\n')
+    found = manifests.named_manifest(facts.path, facts.symbols)
+    assert found
+    assert (found.folder, found.name) == ("packages/rates", "@acme/rates")
+    assert manifests.named_manifest("packages/rates/other.json", facts.symbols) is None

@@ -17,7 +17,6 @@ from prism_contracts.events import FileChunked, FileEmbedded, FileEvent, FileFai
 from prism_indexer.core import points as points_module
 from prism_indexer.core.points import (
     failed_point,
-    flag_letters,
     indexed_point,
     removed_point,
     skipped_point,
@@ -113,10 +112,9 @@ def test_its_chunks_are_exactly_these_points():
     point = indexed_point(embedded())
     common = COMMON | {"generation": ADDRESS, "language": "python", "prose": False, "file": ID}
     assert [chunk.payload for chunk in point.chunks] == [
-        common | {"ordinal": 0, "start": 1, "end": 3, "symbol": "Route", "kind": "class",
-                  "text": "class Route:\n  def stop():\n    find()\n"},
-        common | {"ordinal": 1, "start": 4, "end": 4, "symbol": "", "kind": "", "text": "MAX = 1\n"},
-    ]  # fmt: skip
+        common | {"kind": "class", "text": "class Route:\n  def stop():\n    find()\n"},
+        common | {"text": "MAX = 1\n"},
+    ]
     assert [chunk.id for chunk in point.chunks] == [chunk_id(ID, ADDRESS, 0), chunk_id(ID, ADDRESS, 1)]
     np.testing.assert_array_equal(point.vectors, [[0.5, 1.0]] * 2)
 
@@ -219,13 +217,6 @@ def test_a_skipped_and_a_failed_file_say_why():
         "generation": "", "status": "failed", "reason": "parse_failed", "detail": "chunker: it died",
     }  # fmt: skip
     assert skipped.id == failed.id == ID
-
-
-def test_flags_are_their_first_letters_and_none_is_ambiguous():
-    assert flag_letters(FileFlags()) == ""
-    everything = FileFlags(**dict.fromkeys(FileFlags.model_fields, True))
-    assert flag_letters(everything) == "gvmdt"
-    assert len({name[0] for name in FileFlags.model_fields}) == len(FileFlags.model_fields)
 
 
 # Rounds of a batch

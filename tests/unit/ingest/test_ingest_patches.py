@@ -44,7 +44,7 @@ def refused(diff: str, old: str | None = None) -> PrismError:
     return caught.value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(before=LINES, after=LINES, ends=st.tuples(ENDS, ENDS))
 def test_what_git_tells_apart_is_put_together_again(tmp_path_factory, before, after, ends) -> None:
     old, new = "".join(before) + ends[0], "".join(after) + ends[1]

@@ -53,7 +53,7 @@ def reference(fast_folder):
 
 
 @given(path=paths, text=texts)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_agrees_with_the_plain_reference(model, reference, path, text):
     expected = reference.chunk(path, text)
     if expected.any():
@@ -68,7 +68,7 @@ def test_agrees_with_the_reference_on_code(model, reference):
 
 
 @given(files=st.lists(st.tuples(paths, st.lists(texts, max_size=5)), max_size=8), data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_vector_is_the_same_bit_by_bit_in_any_batch(model, files, data):
     order = data.draw(st.permutations(range(len(files))))
     together = model.embed_files([FileChunks(*files[position]) for position in order])

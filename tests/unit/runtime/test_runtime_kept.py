@@ -32,3 +32,4 @@ def test_the_weight_is_that_of_what_is_there(steps):
         kept.keep(key, weight, weight)
         there = [found for name in "abcd" if (found := kept.get(name)) is not None]
         assert sum(there) <= MAX
+        assert kept.room == MAX - sum(there)

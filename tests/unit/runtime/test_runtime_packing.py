@@ -1,16 +1,18 @@
 import base64
-import zlib
 
 import msgspec
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_contracts.code import Reference, ReferenceKind, Symbol, SymbolKind
 from prism_runtime import packing
 from prism_runtime.packing import (
+    pack_lines,
     pack_references,
     pack_symbols,
+    unpack_lines,
     unpack_references,
     unpack_symbol_facts,
     unpack_symbols,
@@ -62,9 +64,14 @@ def test_an_empty_string_is_an_empty_list():
 
 def test_a_bomb_is_cut_at_the_limit_and_refused(monkeypatch):
     packed = pack_references([Reference(name="n" * 500, kind=ReferenceKind.CALL, line=1)])
-    size = len(zlib.decompress(base64.b64decode(packed)))
+    size = zstandard.get_frame_parameters(base64.b64decode(packed)).content_size
     monkeypatch.setattr(packing, "UNPACKED_BYTES_MAX", size)
     assert len(unpack_references(packed)) == 1
     monkeypatch.setattr(packing, "UNPACKED_BYTES_MAX", size - 1)
-    with pytest.raises(msgspec.DecodeError):
+    with pytest.raises(ValueError, match="over"):
         unpack_references(packed)
+
+
+@given(st.dictionaries(st.text(max_size=10), st.lists(st.integers(1, 10**6), max_size=5), max_size=5))
+def test_lines_come_back_as_they_were(given_lines):
+    assert unpack_lines(pack_lines(given_lines)) == given_lines

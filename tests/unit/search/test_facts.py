@@ -1,7 +1,8 @@
 from datetime import UTC, datetime
 
 from prism_contracts.records import LayerState, Repository
-from prism_search.adapters.facts import Facts
+from prism_search.adapters import facts as facts_module
+from prism_search.adapters.facts import AHEAD_FILES, AHEAD_ROOM_CHARS_MIN, Facts
 from prism_store.reader import StoredPoint
 from prism_store.repositories import Target
 from prism_store.scope import Scope
@@ -27,6 +28,7 @@ class FakeReader:
         self.asked: list[list[str]] = []
         self.newer_than: list[float] = []
         self.meanwhile = None
+        self.scans = 0
 
     async def points(self, scope, ids, fields):
         if not ids:
@@ -40,6 +42,7 @@ class FakeReader:
 
     async def scan(self, scope, conditions, fields):
         assert (scope.repos, scope.layer) == (("r",), "base")
+        self.scans += 1
         self.newer_than += [c.range.gt for c in conditions if c.key == "version"]
         for id_ in self.changed:
             yield StoredPoint(id_, 0.0, {})
@@ -98,3 +101,49 @@ async def test_what_is_forgotten_is_read_again():
     facts.forget(["f", "unknown"])
     await facts.files(target(2, 1), ["f"])
     assert len(reader.asked) == 2
+
+
+async def test_of_what_is_read_ahead_nothing_is_read_again():
+    reader = FakeReader()
+    facts = Facts(reader)
+    reader.changed = [f"f{number}" for number in range(AHEAD_FILES + 1)]
+    await facts.files(target(2, 1), ["f0"])
+    for _ in range(2):
+        await facts.read_ahead(target(2, 1))
+    assert (reader.scans, reader.asked) == (1, [["f0"], reader.changed[1:]])
+    await facts.files(target(2, 1), reader.changed)
+    assert len(reader.asked) == 2
+
+
+async def test_nothing_is_read_ahead_during_an_import():
+    reader = FakeReader()
+    reader.changed = ["f"]
+    await Facts(reader).read_ahead(target(3, 1, active_job="j2"))
+    assert not reader.asked
+
+
+async def test_reading_ahead_ends_where_it_would_drive_out_what_is_kept(monkeypatch):
+    monkeypatch.setattr(facts_module, "OUTLINE_CHARS_MAX", AHEAD_ROOM_CHARS_MIN + AHEAD_FILES - 1)
+    reader = FakeReader()
+    reader.changed = [f"f{number}" for number in range(2 * AHEAD_FILES)]
+    facts = Facts(reader)
+    for _ in range(2):
+        await facts.read_ahead(target(2, 1))
+    assert (reader.scans, reader.asked) == (1, [reader.changed[:AHEAD_FILES]])
+
+
+async def test_what_an_import_overtook_is_read_ahead_once_more():
+    reader = FakeReader()
+    facts = Facts(reader)
+    reader.changed = [f"f{number}" for number in range(2 * AHEAD_FILES)]
+
+    async def import_and_ask() -> None:
+        reader.generation = "g2"
+        await facts.files(target(3, 2), ["other"])
+
+    reader.meanwhile = import_and_ask
+    await facts.read_ahead(target(2, 1))
+    assert reader.asked == [reader.changed[:AHEAD_FILES], ["other"]]
+    await facts.read_ahead(target(3, 2))
+    found = await facts.files(target(3, 2), reader.changed)
+    assert {file.generation for file in found.values()} == {"g2"}

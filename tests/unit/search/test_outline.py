@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from prism_search.core.matching import Question
 from prism_search.core.outline import Outline
 from prism_search.core.query import parse_query
-from prism_search.core.words import head_code, likeness, stems_of
+from prism_search.core.words import HEAD_CHARS, head_code, likeness, stem, stem_head, stems_of
 
 WORDS = st.sampled_from(
     [
@@ -44,6 +44,14 @@ def test_every_name_that_is_like_a_word_of_the_question_starts_with_one_of_its_h
     heads = set(question.stem_heads.values())
     assert alike <= set(outline.touched(heads, lambda _: True))
     assert alike == set(outline.touched(heads, question.taken_up_by_name))
+
+
+@given(
+    st.text(string.ascii_letters, min_size=1, max_size=6),
+    st.sampled_from(["", "s", "ies", "es", "sses", "ing", "ed", "y", "e", "zing", "sing"]),
+)
+def test_the_head_of_a_word_is_that_of_its_stem(word, ending):
+    assert stem_head(word + ending) == head_code(stem((word + ending).lower())[:HEAD_CHARS])
 
 
 def test_the_found_definitions_are_in_the_order_of_the_file_and_each_comes_once():

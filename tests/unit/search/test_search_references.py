@@ -1,6 +1,10 @@
 """Edges of small repositories in several languages, as the chunker's parser reads them."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from source_files import source
 
 from prism_contracts.rpc import ReferenceGroup
@@ -241,10 +245,19 @@ def test_every_line_with_the_name_is_a_definition_a_reference_or_told():
         source("README.md", "rate\n", "p"),
     ]
     found = edges(files, "rate")
-    text = report.read_text("rate", files, found)
+    text = report.read_text("rate", [report.as_text("rate", file) for file in files])
+    elsewhere = report.count_elsewhere("rate", files, found)
     assert [line.number for line in text.unexplained] == [2, 3]
     assert text.lines == 6
-    assert len(found) + text.elsewhere + len(text.unexplained) + 1 == text.lines
+    assert text.files == 3
+    assert len(found) + elsewhere + len(text.unexplained) + 1 == text.lines
+
+
+@given(st.text("ab_. \n", max_size=30), st.sampled_from(["a", "ab", "a.b", "_a"]))
+def test_lines_with_a_name_are_those_that_hold_it_as_a_word(text, name):
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if word.search(line)]
+    assert report.lines_with(name, text) == lines
 
 
 def test_callers_come_first_and_tests_last():

@@ -5,7 +5,7 @@ import re
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_source.secrets import redact
@@ -178,7 +178,6 @@ FRAGMENTS = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(FRAGMENTS, st.text(max_size=20)), max_size=12).map("".join))
 def test_twice_is_once_and_no_line_is_lost(text):
     redacted, _ = redact(text)
@@ -187,7 +186,6 @@ def test_twice_is_once_and_no_line_is_lost(text):
         assert redacted.count(end) == text.count(end)
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=200))
 def test_any_text_is_taken(text):
     redact(text).text.encode()

@@ -1,40 +1,72 @@
-"""The child process that builds graphs: started for the first order, ended some time after the last."""
+"""The child processes that build graphs: each started for its first order, ended some time after its last."""
 
 import asyncio
 import contextlib
 import sys
+from collections.abc import AsyncIterator
 
 from prism_atlas.worker import Built, Order, Outcome
+from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 
 ANSWER_BYTES_MAX = 1024 * 1024
 
 
+# One for imports, so that an edit of a repository that is known does not wait for them.
+PROCESSES = 2
+
+
+class Builders:
+    """Several child processes, one order at a time each."""
+
+    def __init__(self, warm_s: float, seconds_max: float) -> None:
+        self._builders = [Builder(warm_s, seconds_max) for _ in range(PROCESSES)]
+        self._bulk = asyncio.Lock()
+
+    @contextlib.asynccontextmanager
+    async def turn(self, repository: str, lane: Lane) -> AsyncIterator["Builder"]:
+        """The process that knows a repository, or else the one that knows the fewest; of two for the same repository the second
+        waits. Bulk builds take turns, so that they never keep all processes.
+        """
+        async with self._bulk if lane is Lane.BULK else contextlib.nullcontext():
+            known = [one for one in self._builders if repository in one.known]
+            free = [one for one in self._builders if not one.turn.locked()]
+            builder = min(known or free or self._builders, key=lambda one: len(one.known))
+            builder.known.add(repository)
+            async with builder.turn:
+                yield builder
+
+    async def close(self) -> None:
+        """End the children."""
+        for builder in self._builders:
+            await builder.close()
+
+
 class Builder:
-    """One child process, one order at a time."""
+    """One child process."""
 
     def __init__(self, warm_s: float, seconds_max: float) -> None:
         self._warm_s = warm_s
         self._seconds_max = seconds_max
         self._process: asyncio.subprocess.Process | None = None
-        self._turn = asyncio.Lock()
+        self.turn = asyncio.Lock()  # held by who has something built
+        self.known: set[str] = set()  # repositories that the child was asked to build
         self._cooling: asyncio.TimerHandle | None = None
         self._ending: asyncio.Task[None] | None = None
 
     async def build(self, order: Order) -> Built:
-        """Have a graph built. Raises what the child raised; INTERNAL if it died, or took too long and was killed."""
-        async with self._turn:
-            if self._cooling:
-                self._cooling.cancel()
-            try:
-                async with asyncio.timeout(self._seconds_max):
-                    outcome = await self._ask(order)
-            except BaseException as error:  # whatever it is, the child's next line would answer this order
-                await self._end()
-                if isinstance(error, (TimeoutError, asyncio.IncompleteReadError, ConnectionError)):
-                    raise _gave_up(order, error) from error
-                raise
-            self._cooling = asyncio.get_running_loop().call_later(self._warm_s, self._cool)
+        """Have a graph built, in one's turn. Raises what the child raised; INTERNAL if it died, or took too long and was killed."""
+        if self._cooling:
+            self._cooling.cancel()
+        try:
+            async with asyncio.timeout(self._seconds_max):
+                outcome = await self._ask(order)
+        except BaseException as error:  # whatever it is, the child's next line would answer this order
+            await self._end()
+            if isinstance(error, (TimeoutError, asyncio.IncompleteReadError, ConnectionError)):
+                raise _gave_up(order, error) from error
+            raise
+        self._cooling = asyncio.get_running_loop().call_later(self._warm_s, self._cool)
         if outcome.error:
             body = outcome.error
             raise PrismError(body.code, body.message, body.next_action, **body.details)
@@ -68,12 +100,13 @@ class Builder:
         self._ending = asyncio.create_task(self._end_unless_busy())
 
     async def _end_unless_busy(self) -> None:
-        if not self._turn.locked():
-            async with self._turn:
+        if not self.turn.locked():
+            async with self.turn:
                 await self._end()
 
     async def _end(self) -> None:
         process, self._process = self._process, None
+        self.known.clear()
         if process is not None:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()

@@ -1,36 +1,61 @@
 """What files say of themselves in one line, read when it is shown."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from prism_contracts.base import chunk_id
 from prism_graph.prose import first_sentence, leading_sentence
-from prism_runtime.packing import unpack_symbols
+from prism_runtime.kept import Kept
+from prism_runtime.packing import unpack_symbol_facts
 from prism_store.reader import Reader
 from prism_store.scope import Scope
 
+# Sentences of some 10,000 files, in characters.
+KEPT_CHARS_MAX = 1_000_000
+
+
+class SummarizedFile(NamedTuple):
+    """A file by its id, what its content was when the graph was built, and the qualified name of its main symbol."""
+
+    id: str
+    generation: str
+    main_symbol: str
+
 
 class Summaries:
-    """Reads them from the store."""
+    """Reads them from the store, and keeps them."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
+        self._kept: Kept[SummarizedFile, str] = Kept(KEPT_CHARS_MAX)
 
-    async def of(self, scope: Scope, files: Sequence[str], main_symbols: dict[str, str]) -> dict[str, str]:
+    async def of(self, scope: Scope, files: Sequence[SummarizedFile]) -> dict[str, str]:
         """By id of the file: the first sentence of the comment it begins with, else that of its main symbol's docstring, else of the first
-        docstring. `main_symbols` are qualified names by id. Empty for a file that says nothing.
+        docstring. Empty for a file that says nothing.
         """
-        points = await self._reader.points(scope, files, ("generation", "symbols"))
-        first = {file: chunk_id(file, point.text("generation"), 0) for file, point in points.items()}
+        known = {file: self._kept.get(file) for file in files}
+        missing = [file for file, summary in known.items() if summary is None]
+        if missing:
+            for file, summary in (await self._read(scope, missing)).items():
+                known[file] = summary
+                self._kept.keep(file, summary, len(summary) + 1)
+        return {file.id: summary or "" for file, summary in known.items()}
+
+    async def _read(self, scope: Scope, files: Sequence[SummarizedFile]) -> dict[SummarizedFile, str]:
+        points = await self._reader.points(scope, [file.id for file in files], ("generation", "symbols"))
+        first = {id_: chunk_id(id_, point.text("generation"), 0) for id_, point in points.items()}
         chunks = await self._reader.points(scope, list(first.values()), ("text",))
         told = {}
-        for file, point in points.items():
-            chunk = chunks.get(first[file])
-            opening = leading_sentence(chunk.text("text")) if chunk else ""
-            told[file] = opening or _docstring(point.text("symbols"), main_symbols.get(file, ""))
+        for file in files:
+            point = points.get(file.id)
+            if point is not None:
+                chunk = chunks.get(first[file.id])
+                opening = leading_sentence(chunk.text("text")) if chunk else ""
+                told[file] = opening or _docstring(point.text("symbols"), file.main_symbol)
         return told
 
 
 def _docstring(packed: str, main: str) -> str:
-    documented = [symbol for symbol in unpack_symbols(packed) if symbol.docstring]
+    documented = [symbol for symbol in unpack_symbol_facts(packed) if symbol.docstring]
     documented.sort(key=lambda symbol: symbol.qualified_name != main)
     return first_sentence(documented[0].docstring) if documented else ""

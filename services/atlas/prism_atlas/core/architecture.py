@@ -7,12 +7,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.folders import component_files, component_names, divergence
 from prism_atlas.core.graph import ENTRY_KINDS, NONE, Numbers
 from prism_atlas.core.links import quiet_files
 from prism_atlas.core.module_map import spelled, top_symbols
 from prism_atlas.core.partitions import partitions
-from prism_atlas.core.snapshot import Snapshot
 from prism_atlas.core.ways_around import way_around
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import (
@@ -27,6 +27,8 @@ from prism_contracts.rpc import (
 
 MAIN_FILES = 5
 MAIN_SYMBOLS = 8
+# What most hangs on in a component is in the files that most hangs on.
+FILES_SEARCHED_MAX = 100
 # A file that none uses is an entry point if it uses so many.
 ROOT_USES_MIN = 5
 NAMES_SHOWN_MAX = 50
@@ -35,14 +37,15 @@ _ORDER = list(EntryKind)
 
 
 class Architecture:
-    """A snapshot by its components. Making one takes as long as any question about it."""
+    """A repository by its components."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-        self._graph = snapshot.graph
-        self._links = snapshot.links
-        self.names = component_names(snapshot)
-        self.files = component_files(snapshot)
+    def __init__(self, analysis: Analysis, names: Sequence[str] | None = None) -> None:
+        """`names` are those of the components, if they are known: finding them takes as long as any question."""
+        self._analysis = analysis
+        self._graph = analysis.graph
+        self._links = analysis.links
+        self.names = component_names(analysis) if names is None else names
+        self.files = component_files(analysis)
 
     def find(self, component: str) -> int:
         """The component of a name or an id. Raises COMPONENT_NOT_FOUND, saying which there are."""
@@ -55,22 +58,22 @@ class Architecture:
             ErrorCode.COMPONENT_NOT_FOUND,
             f"There is no component {component!r}.",
             "Name one of details.components, or its id.",
-            components=self.names[:NAMES_SHOWN_MAX],
+            components=list(self.names[:NAMES_SHOWN_MAX]),
         )
 
     def overview(self, limit: int) -> Overview:
-        """All of it, each list cut at `limit`."""
+        """All of it, each list cut at `limit`; of entry points there are so many of each kind, for `fairly` to choose from."""
         entries = self.entry_points(range(len(self._graph.files)))
         dependencies = self.dependencies()
         file_cycles, component_cycles = self.file_cycles(), self.component_cycles()
         parts = partitions([self._graph.path(file) for file in range(len(self._graph.files))])
         return Overview(
-            entry_points=_fairly(entries, limit),
+            entry_points=tuple(entry for group in _by_kind(entries) for entry in group[:limit]),
             components=tuple(map(self.summary, range(min(limit, len(self.files))))),
             dependencies=tuple(dependencies[:limit]),
             file_cycles=tuple(file_cycles[:limit]),
             component_cycles=tuple(component_cycles[:limit]),
-            divergence=divergence(self._snapshot, self.names, limit),
+            divergence=divergence(self._analysis, self.names, limit),
             partitions=tuple(parts[:limit]),
             totals={
                 "files": len(self._graph.files),
@@ -87,13 +90,13 @@ class Architecture:
     def summary(self, component: int) -> ComponentSummary:
         """A component in short."""
         files = self.files[component]
-        symbols = top_symbols(self._snapshot, files, MAIN_SYMBOLS)
+        symbols = top_symbols(self._analysis, files[:FILES_SEARCHED_MAX], MAIN_SYMBOLS)
         return ComponentSummary(
             id=component,
             name=self.names[component],
             files=len(files),
             lines=int(self._graph.files.lines[files].sum()),
-            rank=round(float(self._snapshot.ranks.file[files].sum()), 4),
+            rank=round(float(self._analysis.ranks.file[files].sum()), 4),
             main_files=tuple(map(self._graph.path, files[:MAIN_FILES])),
             main_symbols=tuple(spelled(self._graph, symbol) for symbol in symbols),
         )
@@ -111,7 +114,7 @@ class Architecture:
         known = {file for _, file, _, _ in found}
         root = ENTRY_KINDS.index(EntryKind.ROOT)
         found += [(root, file, 1, graph.file_node(file)) for file in self._roots() if file in wanted - known]
-        rank = self._snapshot.ranks.file
+        rank = self._analysis.ranks.file
         found.sort(key=lambda entry: (entry[0], -rank[entry[1]], *entry[1:]))
         return [
             EntryPoint(
@@ -122,7 +125,7 @@ class Architecture:
 
     def dependencies(self, component: int = NONE) -> list[ComponentDependency]:
         """What components need of each other, most first; those of one component alone if it is given."""
-        of_file = self._snapshot.communities.component
+        of_file = self._analysis.communities.component
         source, target = of_file[self._links.source], of_file[self._links.target]
         is_between = (source != target) & (source != NONE) & (target != NONE)
         if component != NONE:
@@ -146,7 +149,7 @@ class Architecture:
 
     def file_cycles(self, component: int = NONE) -> list[Cycle]:
         """Files each of which needs all others, the largest group first; those that a component has part in if it is given."""
-        group = self._snapshot.communities.cycle
+        group = self._analysis.communities.cycle
         is_inside = (group[self._links.source] == group[self._links.target]) & (
             group[self._links.source] != NONE
         )
@@ -185,7 +188,7 @@ class Architecture:
     def interface(self, component: int) -> list[Interface]:
         """What others use of a component, by resolved references from outside, most first."""
         graph = self._graph
-        nodes = self._snapshot.communities.component[graph.node_files()]
+        nodes = self._analysis.communities.component[graph.node_files()]
         edges = graph.edges
         is_inward = (
             (nodes[edges.target] == component) & (nodes[edges.source] != component) & (edges.status == 0)
@@ -232,7 +235,7 @@ class Architecture:
         return self._graph.path(self._links.source[best]), self._graph.path(self._links.target[best])
 
     def _cycle(self, files: Sequence[int], targets: dict[int, list[int]]) -> Cycle:
-        start = max(files, key=lambda file: (self._snapshot.ranks.file[file], -file))
+        start = max(files, key=lambda file: (self._analysis.ranks.file[file], -file))
         return Cycle(members=len(files), path=tuple(map(self._graph.path, way_around(start, targets))))
 
 
@@ -243,8 +246,12 @@ def _targets(source: Numbers, target: Numbers) -> dict[int, list[int]]:
     return targets
 
 
-def _fairly(entries: Sequence[EntryPoint], limit: int) -> tuple[EntryPoint, ...]:
+def fairly(entries: Sequence[EntryPoint], limit: int) -> tuple[EntryPoint, ...]:
     """As many of each kind, as far as there are: routes by the hundred must not hide where the program begins."""
-    by_kind = [[entry for entry in entries if entry.kind is kind] for kind in _ORDER]
+    by_kind = _by_kind(entries)
     turns = [entry for row in range(limit) for group in by_kind for entry in group[row : row + 1]]
     return tuple(sorted(turns[:limit], key=lambda entry: _ORDER.index(entry.kind)))
+
+
+def _by_kind(entries: Sequence[EntryPoint]) -> list[list[EntryPoint]]:
+    return [[entry for entry in entries if entry.kind is kind] for kind in _ORDER]

@@ -14,10 +14,12 @@ from prism_atlas.core.builder import EdgeRow, ExternalRow, FileRow, GraphBuilder
 from prism_atlas.core.entries import entries_of
 from prism_atlas.core.graph import Graph
 from prism_atlas.core.outside import names_held, names_passed_on, touched_names
+from prism_atlas.core.references import ReferenceRow
 from prism_contracts.code import EDGE_KINDS, ReferenceKind
-from prism_graph.facts import FileFacts
+from prism_graph.facts import FileFacts, with_uses_before_dots
+from prism_graph.manifests import Packages
 from prism_graph.program import Program
-from prism_graph.resolution import Edge, edges
+from prism_graph.resolution import Edge, Resolver
 from prism_graph.unit import Unit
 
 _NUMBERS = np.int32
@@ -42,6 +44,11 @@ class Assembly:
         self._passed_on: dict[str, NDArray[np.int32]] = {}  # by id of the file, two a row
         self._touched: set[str] = set()
         self._unconnected: set[str] = set()
+
+    def know(self, packages: Packages) -> None:
+        """Have other manifests say what packages there are: every import may mean something else now."""
+        self._program.know(packages)
+        self._unconnected |= set(self._held)
 
     def add(self, file: SourceFile) -> None:
         """A file with what it defines, in the place of what it was before."""
@@ -80,8 +87,21 @@ class Assembly:
 
     def connect(self, facts: FileFacts) -> None:
         """Look up the references of a file that is stale."""
-        found = list(edges(self._program, facts))
-        self._builder.connect(facts.id, _edge_rows(facts, found), _external_rows(facts, found))
+        resolver = Resolver(self._program, facts)
+        # Those of the parser come first: they alone make edges.
+        references = with_uses_before_dots(facts).references
+        told = [ReferenceRow(reference, resolver.meaning(reference)) for reference in references]
+        found = [
+            edge
+            for position, (reference, meaning) in enumerate(told[: len(facts.references)])
+            for edge in resolver.edges(position, reference, meaning)
+        ]
+        self._builder.connect(
+            facts.id,
+            _edge_rows(facts, found),
+            _external_rows(facts, found),
+            (row for row in told if row.meaning.places or self._program.named(row.reference.name)),
+        )
         self._unconnected.discard(facts.id)
 
     def graph(self) -> Graph:

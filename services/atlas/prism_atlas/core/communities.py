@@ -12,7 +12,6 @@ from prism_atlas.core.links import Links, Weights
 
 # The same graph always falls into the same components.
 SEED = 1
-TRIALS = 4
 ITERATIONS = 2
 # A component of fewer files is no part of an architecture.
 COMPONENT_FILES_MIN = 2
@@ -39,7 +38,7 @@ def components(links: Links, files: int) -> Numbers:
     source, target = np.split(ends, 2)
     indptr, indices, weights = _symmetric(source, target, links.weight, len(linked))
     _, found = graspologic_native.leiden_csr(
-        indptr, indices, weights, len(linked), seed=SEED, trials=TRIALS, iterations=ITERATIONS
+        indptr, indices, weights, len(linked), seed=SEED, iterations=ITERATIONS
     )
     community = np.full(files, NONE, np.int32)
     community[linked] = [found[node] for node in range(len(linked))]

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 
 from prism_atlas.core.builder import EntryRow
 from prism_atlas.core.graph import NONE
-from prism_atlas.core.links import QUIET_FLAGS
 from prism_contracts.code import CALLABLE_KINDS, Reference, ReferenceKind, Symbol, SymbolFact
 from prism_contracts.rpc import EntryKind
 from prism_graph.facts import FileFacts
@@ -38,7 +37,7 @@ ROUTERS = frozenset({"app", "router", "routes", "mux", "blueprint", "bp", "r", "
 
 def entries_of(facts: FileFacts) -> list[EntryRow]:
     """The entry points of a file, each symbol once a kind; none of a file of tests and the like."""
-    if QUIET_FLAGS & set(facts.flags):
+    if facts.flags:
         return []
     found: dict[tuple[int, EntryKind], EntryRow] = {}
     for entry in (*_scripts(facts), *_mains(facts), *_decorated(facts), *_registered(facts)):

@@ -7,8 +7,8 @@ from math import log
 
 import numpy as np
 
+from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.graph import NONE
-from prism_atlas.core.snapshot import Snapshot
 from prism_contracts.rpc import Divergence, Outlier, Spread
 
 # A folder that agrees less with a component is no name of it.
@@ -25,17 +25,17 @@ def folder_of(path: str) -> str:
     return path.rpartition("/")[0] or "."
 
 
-def component_names(snapshot: Snapshot) -> list[str]:
+def component_names(analysis: Analysis) -> list[str]:
     """The name of each component: the folder that has most of it and little else, or the file that most hangs on.
 
     Fit is the harmonic mean of two shares: of the component's files that are in the folder, and of the folder's that are
     in the component. The better it is, the earlier a component chooses.
     """
-    members = component_files(snapshot)
-    paths = [[snapshot.graph.path(file) for file in files] for files in members]
+    members = component_files(analysis)
+    paths = [[analysis.graph.path(file) for file in files] for files in members]
     sizes = Counter(folder for group in paths for path in group for folder in _folders(path))
     choices = [_fits(group, sizes) for group in paths]
-    names = [snapshot.graph.path(_central(snapshot, files)) for files in members]
+    names = [analysis.graph.path(_central(analysis, files)) for files in members]
     taken: set[str] = set()
     for number in sorted(
         range(len(names)), key=lambda number: -choices[number][0][0] if choices[number] else 0.0
@@ -46,26 +46,26 @@ def component_names(snapshot: Snapshot) -> list[str]:
     return names
 
 
-def component_files(snapshot: Snapshot) -> list[list[int]]:
+def component_files(analysis: Analysis) -> list[list[int]]:
     """The files of each component, those first that most hangs on."""
-    component = snapshot.communities.component
+    component = analysis.communities.component
     groups: list[list[int]] = [[] for _ in range(int(component.max(initial=NONE)) + 1)]
-    for file in np.argsort(-snapshot.ranks.file, kind="stable").tolist():
+    for file in np.argsort(-analysis.ranks.file, kind="stable").tolist():
         if component[file] != NONE:
             groups[component[file]].append(file)
     return groups
 
 
-def divergence(snapshot: Snapshot, names: Sequence[str], limit: int) -> Divergence:
+def divergence(analysis: Analysis, names: Sequence[str], limit: int) -> Divergence:
     """Where folders and components disagree, of files that are in a component."""
-    graph = snapshot.graph
+    graph = analysis.graph
     # Those first that most hangs on.
     placed = [
         file
-        for file in np.argsort(-snapshot.ranks.file, kind="stable").tolist()
-        if snapshot.communities.component[file] != NONE
+        for file in np.argsort(-analysis.ranks.file, kind="stable").tolist()
+        if analysis.communities.component[file] != NONE
     ]
-    components = [names[snapshot.communities.component[file]] for file in placed]
+    components = [names[analysis.communities.component[file]] for file in placed]
     paths = [graph.path(file) for file in placed]
     folders = [folder_of(path) for path in paths]
     by_folder, by_component = _counts(folders, components), _counts(components, folders)
@@ -105,8 +105,8 @@ def _fits(paths: Sequence[str], sizes: Counter[str]) -> list[tuple[float, str]]:
     )
 
 
-def _central(snapshot: Snapshot, files: Sequence[int]) -> int:
-    return max(files, key=lambda file: (snapshot.ranks.file[file], -file))
+def _central(analysis: Analysis, files: Sequence[int]) -> int:
+    return max(files, key=lambda file: (analysis.ranks.file[file], -file))
 
 
 def _counts(first: Sequence[str], second: Sequence[str]) -> dict[str, Counter[str]]:

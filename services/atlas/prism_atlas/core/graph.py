@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, SymbolKind
+from prism_contracts.code import EdgeKind, EdgeStatus, ReferenceKind, Strategy, SymbolKind
 from prism_contracts.rpc import EntryKind
+from prism_graph.resolution import Sought
 
 Numbers = NDArray[np.int32]
 Codes = NDArray[np.uint8]
@@ -23,6 +24,8 @@ Codes = NDArray[np.uint8]
 SYMBOL_KINDS = tuple(SymbolKind)
 EDGE_KINDS = tuple(EdgeKind)
 EDGE_STATUSES = tuple(EdgeStatus)
+REFERENCE_KINDS = tuple(ReferenceKind)
+SOUGHT = tuple(Sought)
 STRATEGIES = tuple(Strategy)
 ENTRY_KINDS = tuple(EntryKind)
 
@@ -90,6 +93,10 @@ class Symbols:
     end_line: Numbers
     name_line: Numbers
     exported: NDArray[np.bool_]
+    bodiless: NDArray[np.bool_]
+    shared: NDArray[
+        np.bool_
+    ]  # whether definitions of its qualified name in other files are of the same symbol
     parent: Numbers  # node of the enclosing symbol, or NONE
     by_name: Numbers  # nodes in order of name
     by_qualified_name: Numbers  # nodes in order of qualified name
@@ -114,6 +121,46 @@ class Edges:
 
     def __len__(self) -> int:
         return len(self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """What files say of names that the repository defines, in order of file and of position in the file's references."""
+
+    source: Numbers  # node: what encloses it
+    name: Numbers  # string
+    line: Numbers
+    kind: Codes  # of REFERENCE_KINDS
+    status: Codes  # of EDGE_STATUSES
+    strategy: Codes  # of STRATEGIES
+    sought: Codes  # of SOUGHT: among what its name is looked for if it has no meaning
+    has_qualifier: NDArray[np.bool_]
+    by_name: Numbers  # references in order of name
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Meanings:
+    """Pairs of a reference and a definition that it means, in order of definition, then of reference."""
+
+    target: Numbers  # node
+    reference: Numbers
+
+    def __len__(self) -> int:
+        return len(self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class Aliases:
+    """Pairs of names: a file imports the first and calls it the second. In order of the second."""
+
+    name: Numbers  # string
+    alias: Numbers  # string
+
+    def __len__(self) -> int:
+        return len(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +196,9 @@ class Graph:
     files: Files
     symbols: Symbols
     edges: Edges
+    references: References
+    meanings: Meanings
+    aliases: Aliases
     externals: Externals
     entries: Entries
 
@@ -214,6 +264,21 @@ class Graph:
         """The symbols whose qualified name says that one of this name encloses them, in order of qualified name."""
         inside = self.strings.beginning(f"{qualified_name}.")
         return _those(self.symbols.qualified_name, self.symbols.by_qualified_name, inside)
+
+    def references_to(self, name: str) -> Numbers:
+        """The references of a name, in order of file and position."""
+        return _those(self.references.name, self.references.by_name, self._numbers(name))
+
+    def meaning(self, node: int) -> Numbers:
+        """The references that mean a node, in order of file and position."""
+        first, end = np.searchsorted(self.meanings.target, [node, node + 1])
+        return self.meanings.reference[first:end]
+
+    def names_of(self, alias: str) -> list[str]:
+        """What files import that they call by this name."""
+        string = self.strings.find(alias)
+        first, end = np.searchsorted(self.aliases.alias, [string, string + 1])
+        return [self.strings[name] for name in self.aliases.name[first:end].tolist()]
 
     def edges_out(self, node: int) -> slice:
         """The edges that leave a node: a slice of every column of `edges`."""

@@ -12,9 +12,8 @@ import numpy as np
 from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
 from prism_atlas.core.overriding import MAKERS
 from prism_atlas.core.traversal import BY_NAME, Step, follow, step, within
-from prism_contracts.code import TYPE_KINDS, EdgeKind, SymbolKind
+from prism_contracts.code import TYPE_KINDS, EdgeKind, Flag, SymbolKind
 
-TEST = "t"
 # Of a whole tree, whatever its depth.
 BRANCHES_MAX = 400
 
@@ -165,7 +164,7 @@ class _Children:
         self._edges = edges[order]
         self._nodes, self._starts = np.unique(others[order], return_index=True)
         best = self._edges[self._starts]
-        in_test = graph.flagged(TEST)[graph.files_of(self._nodes)]
+        in_test = graph.flagged(Flag.TEST)[graph.files_of(self._nodes)]
         self._order = np.lexsort((best, in_test, graph.edges.status[best]))
 
     def __len__(self) -> int:

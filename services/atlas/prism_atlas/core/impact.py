@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from prism_atlas.core.diffs import Side
 from prism_atlas.core.graph import EDGE_STATUSES, NONE, Graph, Numbers
 from prism_atlas.core.traversal import Step, follow, nodes_of, reach, step
-from prism_contracts.code import EdgeKind, EdgeStatus
+from prism_contracts.code import EdgeKind, EdgeStatus, Flag
 
-TEST = "t"
 RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
 # A test is told if it comes to a changed symbol over so many others, however near the rest is asked for.
 TEST_DEPTH_MIN = 6
@@ -72,7 +71,7 @@ def affected(graph: Graph, rank: Ranks, changed: Numbers, depth_max: int, *, can
     edge = np.where(resolved, sure.edge, every.edge)
     _add_leaves(graph, changed, distance, edge, resolved, candidates=candidates)
     nodes = np.flatnonzero(distance > 0).astype(np.int32)
-    in_test = graph.flagged(TEST)[graph.files_of(nodes)]
+    in_test = graph.flagged(Flag.TEST)[graph.files_of(nodes)]
     found = Affected(nodes, distance[nodes], edge[nodes], resolved[nodes], in_test)
     found = found.at((found.distance <= depth_max) | in_test)
     return found.at(np.lexsort((found.nodes, -rank[found.nodes], ~found.resolved, found.distance)))

@@ -12,9 +12,8 @@ from prism_contracts.code import EdgeKind, EdgeStatus
 IMPORT_WEIGHT = 0.5
 # Of all candidates of one reference together: at most one of them is meant.
 CANDIDATE_WEIGHT = 0.3
-# Of what tests, generated, vendored and minified code and documentation use: they use everything.
+# Of what flagged files use, tests, generated code and the like: they use everything.
 QUIET_WEIGHT = 0.1
-QUIET_FLAGS = frozenset("gvmdt")
 
 _IMPORTS = EDGE_KINDS.index(EdgeKind.IMPORTS)
 _OVERRIDES = EDGE_KINDS.index(EdgeKind.OVERRIDES)
@@ -68,7 +67,7 @@ def edge_weights(graph: Graph) -> Weights:
 def quiet_files(graph: Graph) -> NDArray[np.bool_]:
     """By file, whether it says little about what matters."""
     distinct, flags = np.unique(graph.files.flags, return_inverse=True)
-    quiet = [bool(QUIET_FLAGS & set(graph.strings[string])) for string in distinct]
+    quiet = [bool(graph.strings[string]) for string in distinct]
     return np.array(quiet, np.bool_)[flags]
 
 

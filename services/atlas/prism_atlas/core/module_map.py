@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph
 from prism_atlas.core.links import QUIET_WEIGHT, Weights, quiet_files
 from prism_atlas.core.ranking import file_ranks, tiers
 from prism_atlas.core.relevance import file_relevance, words_of
-from prism_atlas.core.snapshot import Snapshot
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, SymbolKind
 from prism_contracts.rpc import Tier
 
@@ -35,17 +35,17 @@ class Module(NamedTuple):
     relative_score: float
 
 
-def modules(snapshot: Snapshot, query: str, keeps: Callable[[str], bool]) -> list[Module]:
+def modules(analysis: Analysis, query: str, keeps: Callable[[str], bool]) -> list[Module]:
     """Files of code that a filter of paths keeps, best first; with a query those alone that have to do with it.
 
     The tier is that within the whole repository, the score is relative to the best file of the answer.
     """
-    graph = snapshot.graph
-    tier = tiers(snapshot.ranks.file)
-    rank = snapshot.ranks.file.astype(np.float64)
-    is_module = _has_code(snapshot)
+    graph = analysis.graph
+    tier = tiers(analysis.ranks.file)
+    rank = analysis.ranks.file.astype(np.float64)
+    is_module = _has_code(analysis)
     if words := words_of(query):
-        rank = _personal_ranks(snapshot, words)
+        rank = _personal_ranks(analysis, words)
         is_module &= rank > RELEVANT_SHARE_MIN * rank.max(initial=0)
     order = np.lexsort((quiet_files(graph), -rank))
     files = [file for file in order.tolist() if is_module[file] and keeps(graph.path(file))]
@@ -53,10 +53,10 @@ def modules(snapshot: Snapshot, query: str, keeps: Callable[[str], bool]) -> lis
     return [Module(file, tier[file], round(float(rank[file] / best), 4)) for file in files]
 
 
-def top_symbols(snapshot: Snapshot, files: Sequence[int], count: int = TOP_SYMBOLS) -> list[int]:
+def top_symbols(analysis: Analysis, files: Sequence[int], count: int = TOP_SYMBOLS) -> list[int]:
     """The definitions outside of others that most hangs on; that of a class counts what hangs on its members."""
-    graph = snapshot.graph
-    rank = {symbol: float(snapshot.ranks.node[symbol]) for file in files for symbol in graph.symbols_of(file)}
+    graph = analysis.graph
+    rank = {symbol: float(analysis.ranks.node[symbol]) for file in files for symbol in graph.symbols_of(file)}
     for symbol in reversed(rank):
         parent = int(graph.symbols.parent[symbol])
         if parent in rank:
@@ -75,20 +75,20 @@ def spelled(graph: Graph, symbol: int) -> str:
     return f"{kind.value} {graph.strings[graph.symbols.qualified_name[symbol]]}"
 
 
-def _personal_ranks(snapshot: Snapshot, words: list[str]) -> Weights:
+def _personal_ranks(analysis: Analysis, words: list[str]) -> Weights:
     """What the words name, and what hangs together with it."""
-    named = file_relevance(snapshot.graph, words)
-    named *= np.where(quiet_files(snapshot.graph), QUIET_WEIGHT, 1.0)
+    named = file_relevance(analysis.graph, words)
+    named *= np.where(quiet_files(analysis.graph), QUIET_WEIGHT, 1.0)
     if not named.any():
         return named
-    reached = file_ranks(snapshot.links, named, QUERY_DAMPING)
+    reached = file_ranks(analysis.links, named, QUERY_DAMPING)
     ranks: Weights = NAMED_SHARE * named / named.sum() + (1 - NAMED_SHARE) * reached
     return ranks
 
 
-def _has_code(snapshot: Snapshot) -> NDArray[np.bool_]:
+def _has_code(analysis: Analysis) -> NDArray[np.bool_]:
     """By file, whether it defines something, or something hangs on it or it on something."""
-    graph, links = snapshot.graph, snapshot.links
+    graph, links = analysis.graph, analysis.links
     codes = [code for code, kind in enumerate(SYMBOL_KINDS) if kind in DEFINITION_KINDS]
     has_code = np.zeros(len(graph.files), np.bool_)
     has_code[graph.symbols.file[np.isin(graph.symbols.kind, codes)]] = True

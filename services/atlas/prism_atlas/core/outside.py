@@ -84,6 +84,8 @@ def _of_file(unit: Unit) -> Iterator[Statement]:
     yield Statement(
         frozenset({*(_MODULE + one for one in keys(unit.file)), *_parts(stem)}), (unit.file, unit.scope)
     )
+    if unit.manifest:
+        yield Statement(_parts(unit.manifest.name), ("package", unit.manifest.name))
     for definition in unit.definitions:
         yield Statement(
             frozenset({definition.name}), ("definition", definition._replace(parent=-1), unit.language)

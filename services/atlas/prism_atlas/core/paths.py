@@ -15,9 +15,8 @@ import numpy as np
 
 from prism_atlas.core.graph import Graph, Numbers
 from prism_atlas.core.traversal import Step, follow, step
-from prism_contracts.code import EdgeKind
+from prism_contracts.code import EdgeKind, Flag
 
-TEST = "t"
 DEPTH_MAX = 12
 PATHS_MAX = 3
 # A further path may cost so much more than the cheapest.
@@ -71,7 +70,7 @@ def find_paths(
     A path leads through tests only if it begins in one: nothing else calls them.
     """
     costs = np.full(graph.nodes, FAR, np.int32)
-    in_test = graph.flagged(TEST)
+    in_test = graph.flagged(Flag.TEST)
     if not in_test[graph.files_of(starts)].any():
         costs[in_test[graph.node_files()]] = CLOSED
     _price(graph, costs, goals, starts, steps)

@@ -31,13 +31,18 @@ class Ranks:
     node: NDArray[np.float32]  # of symbols and of files' top levels: what they get from other files
 
 
-def ranks(graph: Graph, links: Links) -> Ranks:
-    """The ranks of files by what files use them, and those of nodes by what nodes use them."""
-    starts = np.where(quiet_files(graph), QUIET_WEIGHT, 1.0)
-    return Ranks(
-        file=file_ranks(links, starts).astype(np.float32),
-        node=_node_ranks(graph, starts).astype(np.float32),
-    )
+def ranks_of_files(graph: Graph, links: Links) -> NDArray[np.float32]:
+    """The ranks of files by what files use them."""
+    return file_ranks(links, _starts(graph)).astype(np.float32)
+
+
+def ranks_of_nodes(graph: Graph) -> NDArray[np.float32]:
+    """The ranks of nodes by what nodes of other files use them."""
+    return _node_ranks(graph, _starts(graph)).astype(np.float32)
+
+
+def _starts(graph: Graph) -> Weights:
+    return np.where(quiet_files(graph), QUIET_WEIGHT, 1.0)
 
 
 def _node_ranks(graph: Graph, starts: Weights) -> Weights:

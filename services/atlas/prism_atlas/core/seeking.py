@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from prism_atlas.core.graph import NONE, Graph, Numbers
+from prism_contracts.code import ASIDE
 from prism_graph.symbol_names import Fit, SymbolName, place_of
 
 AT_LINE = re.compile(r"(.+):(\d+)")
-LOW_FLAGS = "tgvm"  # tests, generated, vendored, minified
 # A type or namespace of one name in these is one, in however many files it stands.
 OPEN_TYPES = frozenset({"c", "cpp", "objc", "csharp", "ruby"})
 # Definitions of one name that are looked at.
@@ -149,7 +149,7 @@ def _choose(graph: Graph, name: SymbolName, fitting: Sequence[tuple[Definition, 
 def _rank(graph: Graph, definition: Definition, fit: Fit) -> tuple[bool, bool]:
     """Whole names first, code before tests and what was not written by hand."""
     flags = graph.strings[graph.files.flags[graph.file_of(definition.node)]]
-    return not fit.is_whole, any(flag in flags for flag in LOW_FLAGS)
+    return not fit.is_whole, not ASIDE.isdisjoint(flags)
 
 
 def _is_same(graph: Graph, one: Definition, other: Definition) -> bool:

@@ -4,43 +4,49 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.columns import columns_of, paths_of, read_columns, table_of, write_columns
-from prism_atlas.core.communities import Communities, communities
 from prism_atlas.core.file_graph import file_edges, graph_of_files
 from prism_atlas.core.graph import (
     EDGE_KINDS,
     EDGE_STATUSES,
     ENTRY_KINDS,
+    REFERENCE_KINDS,
+    SOUGHT,
     STRATEGIES,
     SYMBOL_KINDS,
     Edges,
     Graph,
 )
-from prism_atlas.core.links import Links, file_links, quiet_files
-from prism_atlas.core.ranking import Ranks, ranks
+from prism_atlas.core.report import Report
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """A state of a repository. Immutable; arrays of numbers throughout."""
 
-    graph: Graph
-    links: Links
-    ranks: Ranks
-    communities: Communities
+    analysis: Analysis
     between_files: Edges
+    report: NDArray[np.uint8]  # JSON of a Report
 
     @classmethod
-    def of(cls, graph: Graph) -> "Snapshot":
-        """Find out about a graph."""
-        links = file_links(graph)
-        return cls(
-            graph,
-            links,
-            ranks(graph, links),
-            communities(links, len(graph.files), quiet_files(graph)),
-            file_edges(graph),
-        )
+    def of(cls, graph: Graph, before: Analysis | None = None) -> "Snapshot":
+        """Find out about a graph all that questions need of the whole. `before` is known of an earlier one."""
+        analysis = Analysis.of(graph, before)
+        report = Report.of(analysis).model_dump_json().encode()
+        return cls(analysis, file_edges(graph), np.frombuffer(report, np.uint8))
+
+    @property
+    def graph(self) -> Graph:
+        """Which symbols refer to which."""
+        return self.analysis.graph
+
+    def told(self) -> Report:
+        """What the repository consists of."""
+        return Report.model_validate_json(self.report.tobytes())
 
     def files(self) -> Graph:
         """The graph seen from further off: its nodes are the files."""
@@ -58,7 +64,8 @@ class Snapshot:
 
 def _format() -> str:
     """What the columns are and what their codes stand for, by hash."""
-    codes = [str(code) for code in (*SYMBOL_KINDS, *EDGE_KINDS, *EDGE_STATUSES, *STRATEGIES, *ENTRY_KINDS)]
+    kinds = (*SYMBOL_KINDS, *EDGE_KINDS, *EDGE_STATUSES, *STRATEGIES, *ENTRY_KINDS, *REFERENCE_KINDS, *SOUGHT)
+    codes = [str(code) for code in kinds]
     return hashlib.sha256("\n".join([*paths_of(Snapshot), *codes]).encode()).hexdigest()[:16]
 
 

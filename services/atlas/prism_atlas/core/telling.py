@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, STRATEGIES, SYMBOL_KINDS, Graph, Numbers
+from prism_contracts.code import Flag
 from prism_contracts.rpc import GraphEdge, GraphNode
 
-TEST = "t"
 LINES_SHOWN_MAX = 5
 
 
@@ -15,7 +15,7 @@ def tell_node(graph: Graph, node: int) -> GraphNode:
     """A symbol, or the top level of a file."""
     file = graph.file_of(node)
     path = graph.path(file)
-    test = TEST in graph.strings[graph.files.flags[file]]
+    test = Flag.TEST in graph.strings[graph.files.flags[file]]
     if graph.is_file(node):
         return GraphNode(file_path=path, line=1, test=test)
     symbols = graph.symbols

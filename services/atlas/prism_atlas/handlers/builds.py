@@ -2,15 +2,18 @@
 
 import asyncio
 import logging
+import time
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
-from prism_atlas.adapters.builder import Builder
+from prism_atlas.adapters.builder import Builder, Builders
 from prism_atlas.adapters.graphs import Graphs
+from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.core.snapshot import FORMAT
 from prism_atlas.worker import Order
-from prism_contracts.base import BASE_LAYER
+from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import PrismError
 from prism_contracts.events import RepoIndexed
 from prism_contracts.records import GraphRecord, LayerState, Repository, repository_key
@@ -21,23 +24,30 @@ log = logging.getLogger(__name__)
 
 
 class BuildHandlers:
-    """One build at a time; of several imports of a repository that wait for it, the newest is built."""
+    """One build of a repository at a time; of several imports that wait for it, the newest is built."""
 
     def __init__(
-        self, builder: Builder, graphs: Graphs, repositories: WatchedRecords[Repository], folder: Path
+        self,
+        builders: Builders,
+        graphs: Graphs,
+        repositories: WatchedRecords[Repository],
+        *,
+        folder: Path,
+        metrics: BuildMetrics,
     ) -> None:
-        self._builder = builder
+        self._builders = builders
         self._graphs = graphs
         self._repositories = repositories
         self._folder = folder
-        self._turn = asyncio.Lock()
+        self._metrics = metrics
         self._wanted: dict[str, asyncio.Task[None]] = {}
 
     async def on_indexed(self, event: RepoIndexed) -> None:
         """Build what an import brought, unless a later import has ended since: that one is heard of as well."""
         repository = self._repositories.get(repository_key(event.tenant, event.repo))
         if repository is not None:
-            await self._build(repository, event.layer, event.version, event.commit)
+            state = _State(event.layer, event.version, event.commit)
+            await self._build(repository, state, event.lane)
 
     def want(self, repository: Repository, state: LayerState) -> None:
         """Have the graph built of what was indexed before there were graphs, or by another version of Prism."""
@@ -49,37 +59,46 @@ class BuildHandlers:
 
     async def _try_to_build(self, repository: Repository, state: LayerState) -> None:
         try:
-            await self._build(repository, BASE_LAYER, state.version, state.commit)
+            await self._build(repository, _State(BASE_LAYER, state.version, state.commit), Lane.BULK)
         except PrismError as error:  # the next question has it tried again
             log.warning("no graph of %s: %s", repository.name, error)
 
-    async def _build(self, repository: Repository, layer: str, version: int, commit: str) -> None:
-        async with self._turn:
-            if self._is_needless(repository, layer, version):
-                return
-            scope = Scope(tenant=repository.tenant, repos=(repository.repo,), layer=layer)
-            path = self._folder / uuid.uuid4().hex
-            order = Order(scope=scope, repo_name=repository.name, version=version, path=str(path))
-            built = await self._builder.build(order)
-            record = GraphRecord(
-                tenant=repository.tenant,
-                repo=repository.repo,
-                layer=layer,
-                version=version,
-                commit=commit,
-                format=FORMAT,
-                object=f"{repository.key}.{layer}.{version}.{FORMAT}",
-                size_bytes=built.size_bytes,
-                files=built.files,
-                symbols=built.symbols,
-                edges=built.edges,
-                built_at=datetime.now(UTC),
-            )
-            await self._graphs.put(record, path)
-            log.info(
-                "built the graph of %s, version %d: %d edges of %d files, %d of them looked at, in %.1f s",
-                *(repository.name, version, built.edges, built.files, built.looked_at, built.seconds),
-            )
+    async def _build(self, repository: Repository, state: "_State", lane: Lane) -> None:
+        began = time.monotonic()
+        key = f"{repository.key}.{state.layer}"
+        with self._metrics.build(lane):
+            async with self._builders.turn(key, lane) as builder:
+                if self._is_needless(repository, state.layer, state.version):
+                    self._metrics.needless(lane)
+                    return
+                await self._build_with(builder, repository, state)
+        self._metrics.served(lane, time.monotonic() - began)
+
+    async def _build_with(self, builder: Builder, repository: Repository, state: "_State") -> None:
+        layer, version, commit = state
+        scope = Scope(tenant=repository.tenant, repos=(repository.repo,), layer=layer)
+        path = self._folder / uuid.uuid4().hex
+        order = Order(scope=scope, repo_name=repository.name, version=version, path=str(path))
+        built = await builder.build(order)
+        record = GraphRecord(
+            tenant=repository.tenant,
+            repo=repository.repo,
+            layer=layer,
+            version=version,
+            commit=commit,
+            format=FORMAT,
+            object=f"{repository.key}.{layer}.{version}.{FORMAT}",
+            size_bytes=built.size_bytes,
+            files=built.files,
+            symbols=built.symbols,
+            edges=built.edges,
+            built_at=datetime.now(UTC),
+        )
+        await self._graphs.put(record, path)
+        log.info(
+            "built the graph of %s, version %d: %d edges of %d files, %d of them looked at, in %.1f s",
+            *(repository.name, version, built.edges, built.files, built.looked_at, built.seconds),
+        )
 
     def _is_needless(self, repository: Repository, layer: str, version: int) -> bool:
         known = self._repositories.get(repository.key)
@@ -87,3 +106,11 @@ class BuildHandlers:
         built = self._graphs.record(repository.tenant, repository.repo, layer)
         is_overtaken = served is not None and served.version > version
         return is_overtaken or (built is not None and built.version >= version)
+
+
+class _State(NamedTuple):
+    """What an import left of a repository."""
+
+    layer: str
+    version: int
+    commit: str

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Sequence
 
-from prism_atlas.adapters.summaries import Summaries
+from prism_atlas.adapters.summaries import Summaries, SummarizedFile
 from prism_atlas.core.architecture import Architecture
+from prism_atlas.core.graph import Graph
 from prism_atlas.core.module_map import Module, modules, spelled, top_symbols
 from prism_atlas.core.ranking import tiers
 from prism_atlas.handlers.served import Served, ServedGraphs
@@ -35,7 +36,7 @@ class MapHandlers:
         start = int(read_cursor(question, request.cursor, (int,))[0]) if request.cursor else 0
         glob = compile_glob(request.path_filter)
         found = await asyncio.to_thread(
-            modules, served.snapshot, request.query, lambda path: glob.fullmatch(path) is not None
+            modules, served.snapshot.analysis, request.query, lambda path: glob.fullmatch(path) is not None
         )
         page = found[start : start + request.limit]
         end = start + len(page)
@@ -51,10 +52,11 @@ class MapHandlers:
     async def architecture(self, request: ArchitectureRequest) -> ArchitectureReply:
         """All components, or one of them."""
         served = await self._graphs.of(request)
-        architecture = await asyncio.to_thread(Architecture, served.snapshot)
+        report = await asyncio.to_thread(served.snapshot.told)
         if not request.component:
-            overview = await asyncio.to_thread(architecture.overview, request.limit)
+            overview = report.overview(request.limit)
             return ArchitectureReply(repo=served.repo, overview=overview, receipt=served.receipt)
+        architecture = await asyncio.to_thread(Architecture, served.snapshot.analysis, report.names)
         number = architecture.find(request.component)
         return ArchitectureReply(
             repo=served.repo,
@@ -95,14 +97,9 @@ class MapHandlers:
 
     async def _entries(self, served: Served, page: Sequence[Module]) -> tuple[ModuleEntry, ...]:
         graph = served.snapshot.graph
-        symbols = {module.file: top_symbols(served.snapshot, [module.file]) for module in page}
-        ids = {file: graph.strings[graph.files.id[file]] for file in symbols}
-        main = {
-            ids[file]: graph.strings[graph.symbols.qualified_name[top[0]]]
-            for file, top in symbols.items()
-            if top
-        }
-        told = await self._summaries.of(served.target.scope, list(ids.values()), main)
+        symbols = {module.file: top_symbols(served.snapshot.analysis, [module.file]) for module in page}
+        summarized = {file: _summarized(graph, file, top) for file, top in symbols.items()}
+        told = await self._summaries.of(served.target.scope, list(summarized.values()))
         return tuple(
             ModuleEntry(
                 file_path=graph.path(file),
@@ -110,15 +107,21 @@ class MapHandlers:
                 lines=int(graph.files.lines[file]),
                 tier=tier,
                 relative_score=score,
-                summary=told.get(ids[file], ""),
+                summary=told[summarized[file].id],
                 top_symbols=tuple(spelled(graph, symbol) for symbol in symbols[file]),
             )
             for file, tier, score in page
         )
 
 
+def _summarized(graph: Graph, file: int, top: Sequence[int]) -> SummarizedFile:
+    main = graph.strings[graph.symbols.qualified_name[top[0]]] if top else ""
+    strings, files = graph.strings, graph.files
+    return SummarizedFile(strings[files.id[file]], strings[files.generation[file]], main)
+
+
 def _modules(served: Served, files: Sequence[int]) -> list[Module]:
-    rank = served.snapshot.ranks.file
+    rank = served.snapshot.analysis.ranks.file
     tier = tiers(rank)
     best = float(rank.max(initial=0)) or 1.0
     return [Module(file, tier[file], round(float(rank[file]) / best, 4)) for file in files]

@@ -4,11 +4,12 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from prism_atlas.adapters.graphs import Graphs
+from prism_atlas.core.graph import Graph
 from prism_atlas.core.snapshot import Snapshot
 from prism_atlas.handlers.builds import BuildHandlers
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import GraphRecord, LayerState
+from prism_contracts.records import GraphRecord, LayerState, Repository
 from prism_contracts.rpc import GraphReceipt, ScopedRequest
 from prism_store.repositories import Repositories, Target
 
@@ -27,6 +28,14 @@ class Served(NamedTuple):
         return self.target.repositories[0].name
 
 
+class BareGraph(NamedTuple):
+    """A graph, the name of its repository, and the import that it was built after."""
+
+    repo: str
+    graph: Graph
+    version: int
+
+
 class ServedGraphs:
     """Finds graphs by the names of repositories."""
 
@@ -37,14 +46,10 @@ class ServedGraphs:
 
     async def of(self, request: ScopedRequest) -> Served:
         """Raises REPO_NOT_FOUND, REPO_AMBIGUOUS, and GRAPH_NOT_BUILT until the first graph of the repository is there."""
-        target = await self._repositories.target(request, single=True)
+        target = await self._target(request)
         repository = target.repositories[0]
         state = repository.served
-        record = self._graphs.record(request.tenant, repository.repo, BASE_LAYER)
-        if record is None:
-            if state is not None:
-                self._builds.want(repository, state)
-            raise _not_built(repository.name, state)
+        record = self._record(repository)
         snapshot = await self._graphs.snapshot(record)
         receipt = await self._repositories.receipt(target)
         told = GraphReceipt(
@@ -56,11 +61,42 @@ class ServedGraphs:
         )
         return Served(target, snapshot, record.version, told)
 
+    async def bare(self, request: ScopedRequest) -> BareGraph:
+        """The same without a receipt, for services that write their own."""
+        repository = (await self._target(request)).repositories[0]
+        record = self._record(repository)
+        snapshot = await self._graphs.snapshot(record)
+        return BareGraph(repository.name, snapshot.graph, record.version)
+
+    async def _target(self, request: ScopedRequest) -> Target:
+        target = await self._repositories.target(request, single=True)
+        if target.layer:
+            raise _of_base_only(target)
+        return target
+
+    def _record(self, repository: Repository) -> GraphRecord:
+        """Has a graph built where there is none."""
+        record = self._graphs.record(repository.tenant, repository.repo, BASE_LAYER)
+        if record is None:
+            state = repository.served
+            if state is not None:
+                self._builds.want(repository, state)
+            raise _not_built(repository.name, state)
+        return record
+
 
 def _lag_s(record: GraphRecord, state: LayerState | None) -> float:
     if state is None or state.version <= record.version:
         return 0.0
     return round((datetime.now(UTC) - state.indexed_at).total_seconds(), 3)
+
+
+def _of_base_only(target: Target) -> PrismError:
+    return PrismError(
+        ErrorCode.GRAPH_NOT_BUILT,
+        f"There is a graph of the default branch of {target.repositories[0].name}, and none of {target.ref}.",
+        "Ask without ref; find_references and prepare_to_edit answer at a ref.",
+    )
 
 
 def _not_built(name: str, state: LayerState | None) -> PrismError:

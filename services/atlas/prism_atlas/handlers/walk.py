@@ -86,7 +86,7 @@ class WalkHandlers:
         served = await self._served.of(request)
         if request.diff:
             return await self._impact_of_diff(request, served)
-        graph, rank = served.snapshot.graph, served.snapshot.ranks.node
+        graph, rank = served.snapshot.graph, served.snapshot.analysis.ranks.node
 
         def answer() -> ImpactReply:
             sought = one_symbol(graph, served.repo, request.symbol, request.path)
@@ -154,6 +154,8 @@ class WalkHandlers:
         def answer() -> ImpactReply:
             read = [impacts.read_change(graph, diff, lines) for diff, lines in zip(diffs, texts, strict=True)]
             changes = impacts.Changes([file for file, _ in read], [one for _, found in read for one in found])
-            return impacts.impact_of(graph, served.snapshot.ranks.node, changes, request, served.receipt)
+            return impacts.impact_of(
+                graph, served.snapshot.analysis.ranks.node, changes, request, served.receipt
+            )
 
         return await asyncio.to_thread(answer)

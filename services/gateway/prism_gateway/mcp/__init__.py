@@ -1,1 +1,1 @@
-"""MCP: the tools. `tool.py` says what a tool is, `code.py`, `docs.py`, `graph.py`, `admin.py` are the toolsets."""
+"""MCP: `server.py` is the endpoint, `toolsets.py` what it lists, `tools` what can be asked, `answers` what is told."""

@@ -1,26 +1,25 @@
-"""What a tool is: a name, arguments, the shape of its result, and one async function.
-
-Agents pay for every definition by the token, so schemas are made compact once, when the module is loaded: titles
-and empty defaults go, and the shape of a result is written by hand instead of spelled out from models.
-"""
+"""What a tool is: a name, arguments, the shape of its result, and one async function."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from mcp.types import Tool as Definition
 from mcp.types import ToolAnnotations
-from pydantic import BaseModel, ConfigDict, Field
 
+from prism_contracts.base import Message
 from prism_contracts.records import Token
-from prism_contracts.rpc import REF_CHARS_MAX
+from prism_contracts.rpc import ScopedRequest
 from prism_gateway.backend import Backend
-from prism_gateway.budget import TOKENS_MAX, TOKENS_MIN
+from prism_gateway.mcp.arguments import Arguments, ScopedArguments
+from prism_gateway.mcp.schema import Schema, input_schema
 
-Schema = dict[str, Any]
+Json = dict[str, Any]
 
-MaxTokens = Annotated[int, Field(ge=TOKENS_MIN, le=TOKENS_MAX)]
+ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
+RequestT = TypeVar("RequestT", bound=ScopedRequest)
+ReplyT = TypeVar("ReplyT", bound=Message)
 
 
 class Toolset(StrEnum):
@@ -30,23 +29,6 @@ class Toolset(StrEnum):
     GRAPH = "graph"
     DOCS = "docs"
     ADMIN = "admin"
-
-
-class Arguments(BaseModel):
-    """Arguments of a tool: an unknown name or a wrong type is an error, nothing is guessed."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class ScopedArguments(Arguments):
-    """Arguments of a tool that asks about a repository."""
-
-    # What they are is told once, in the instructions of the server.
-    repo: str = ""
-    ref: Annotated[str, Field(max_length=REF_CHARS_MAX)] = ""
-
-
-SCOPE = frozenset({"repo", "ref"})
 
 
 @dataclass(frozen=True)
@@ -60,23 +42,24 @@ class Call:
     wait_for_commit: str  # of X-Prism-Wait-For-Commit
     tool_count: int  # how many tools there are, listed or not
 
-    def scope(self, arguments: ScopedArguments) -> dict[str, str]:
-        """What of a tenant a request is about; an argument wins over its header."""
-        return {
+    def request(self, request: type[RequestT], arguments: ScopedArguments, /, **others: object) -> RequestT:
+        """What arguments ask for: their values by name, but for `others`. An argument wins over its header."""
+        scope = {
             "tenant": self.caller.tenant,
             "repo": arguments.repo or self.repo,
             "ref": arguments.ref or self.ref,
             "wait_for_commit": self.wait_for_commit,
         }
+        return request.model_validate(arguments.model_dump(by_alias=True) | scope | others)
 
 
 @dataclass(frozen=True)
 class Answer:
     """A result: data for programs, a short text for readers, and facts that no agent should pay for."""
 
-    structured: dict[str, Any]
+    structured: Json
     text: str
-    meta: dict[str, Any] | None = None
+    meta: Json | None = None
 
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
@@ -84,8 +67,6 @@ READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_
 FETCHES = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True
 )
-
-ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 
 
 @dataclass(frozen=True)
@@ -114,50 +95,19 @@ class Tool(Generic[ArgumentsT]):
 AnyTool = Tool[Any]
 
 
-def one_of(names: type[StrEnum], value: str) -> str:
-    """A value that is empty or one of these. Raises ValueError that names them."""
-    if value and value not in set(names):
-        raise ValueError(f"is one of {', '.join(names)}")
-    return value
+async def ask_for_what_fits(
+    ask: Callable[[RequestT], Awaitable[ReplyT]],
+    request: RequestT,
+    length: Callable[[ReplyT], int],
+    fitting: Callable[[ReplyT], int],
+) -> tuple[ReplyT, bool]:
+    """A page of at most as many items as fit, and whether there were more.
 
-
-# Pieces of output schemas. What has no type is a string: to say so at each would cost an agent a tenth of all definitions.
-STRING: Schema = {}
-INTEGER: Schema = {"type": "integer"}
-NUMBER: Schema = {"type": "number"}
-BOOLEAN: Schema = {"type": "boolean"}
-OBJECT: Schema = {"type": "object"}
-
-
-def record(**fields: Schema) -> Schema:
-    """An object with these fields, any of which may be absent."""
-    return {"type": "object", "properties": fields}
-
-
-def array(items: Schema) -> Schema:
-    """A list."""
-    return {"type": "array", "items": items}
-
-
-# Titles tell nothing; lower bounds, and how much an answer may cost at most, are what nobody runs into. The error names them.
-UNTOLD = frozenset({"title", "minimum", "minLength", "minItems", "maxLength"})
-
-
-def input_schema(arguments: type[Arguments]) -> Schema:
-    """The JSON schema of arguments without what costs tokens and tells nothing."""
-    schema = arguments.model_json_schema()
-    schema.pop("title", None)
-    schema.pop("description", None)
-    schema["properties"] = {
-        name: _compact(name, field) for name, field in schema.get("properties", {}).items()
-    }
-    return schema
-
-
-def _compact(name: str, field: Schema) -> Schema:
-    untold = UNTOLD | {"maximum"} if name == "max_tokens" else UNTOLD
-    return {
-        key: value
-        for key, value in field.items()
-        if key not in untold and not (key == "default" and not value)
-    }
+    `length` says how many a reply has, `fitting` how many of them fit. If not all do, the request is made again with that as its
+    `limit`: only then does the reply's cursor go on right behind what is shown.
+    """
+    reply = await ask(request)
+    kept = fitting(reply)
+    if kept >= length(reply):
+        return reply, False
+    return await ask(request.model_copy(update={"limit": kept})), True

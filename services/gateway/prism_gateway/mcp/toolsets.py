@@ -9,20 +9,20 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_gateway.mcp import (
+from prism_gateway.mcp.errors import refusal
+from prism_gateway.mcp.tool import AnyTool, Toolset
+from prism_gateway.mcp.tools import (
     admin,
     code,
     conventions,
     docs,
     edit,
     existing,
-    graph,
+    function_body,
     maps,
     repo_context,
     walk,
 )
-from prism_gateway.mcp.errors import refusal
-from prism_gateway.mcp.tool import AnyTool, Toolset
 
 DEFAULT = frozenset({Toolset.CODE})
 ALL = "all"
@@ -32,7 +32,7 @@ HEADER = "x-prism-toolsets"
 TOOLS: tuple[AnyTool, ...] = (
     *code.TOOLS,
     *edit.TOOLS,
-    *graph.TOOLS,
+    *function_body.TOOLS,
     *walk.TOOLS,
     *maps.TOOLS,
     *existing.TOOLS,

@@ -6,13 +6,32 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from prism_contracts.base import repo_id
-from prism_contracts.rpc import LIST_LIMIT_MAX, CloneRequest, CoverageReply, CoverageRequest, JobReply
+from prism_contracts.rpc import (
+    LIST_LIMIT_MAX,
+    REF_CHARS_MAX,
+    CloneRequest,
+    CoverageReply,
+    CoverageRequest,
+    JobReply,
+    ListFilesReply,
+    ListFilesRequest,
+    Receipt,
+    ReceiptRequest,
+)
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import RepositoryBody, SecretsBody
 from prism_gateway.rest.dependencies import Caller, RepositorySecrets, Services, Writer
 from prism_gateway.rest.replies import reply
 
 PROBLEMS_DEFAULT = 200
+
+Ref = Annotated[
+    str,
+    Query(
+        max_length=REF_CHARS_MAX,
+        description="Branch, tag, pull request or overlay; empty for what the repository follows.",
+    ),
+]
 
 router = APIRouter(tags=["repositories"])
 
@@ -56,3 +75,45 @@ async def coverage(
     """What of a repository is searchable, and what is not, with reasons."""
     request = CoverageRequest(tenant=caller.tenant, repo=f"{owner}/{name}", limit=limit)
     return reply(await backend.coverage(request))
+
+
+@router.get("/repos/{owner}/{name}/receipt", response_model=Receipt)
+async def receipt(
+    owner: str,
+    name: str,
+    *,
+    caller: Caller,
+    backend: Services,
+    ref: Ref = "",
+    wait_for_commit: Annotated[
+        str, Query(max_length=REF_CHARS_MAX, description="Answer when it is served, or after a while.")
+    ] = "",
+) -> Response:
+    """How fresh and how complete answers about a repository are now."""
+    request = ReceiptRequest(
+        tenant=caller.tenant, repo=f"{owner}/{name}", ref=ref, wait_for_commit=wait_for_commit
+    )
+    return reply(await backend.receipt(request))
+
+
+@router.get("/repos/{owner}/{name}/files", response_model=ListFilesReply)
+async def files(
+    owner: str,
+    name: str,
+    *,
+    caller: Caller,
+    backend: Services,
+    ref: Ref = "",
+    cursor: str = "",
+    limit: Annotated[int, Query(ge=1, le=LIST_LIMIT_MAX)] = LIST_LIMIT_MAX,
+) -> Response:
+    """The files of a repository with their git blob hashes, those that are not searchable too, in order of path."""
+    request = ListFilesRequest(
+        tenant=caller.tenant,
+        repo=f"{owner}/{name}",
+        ref=ref,
+        include_skipped=True,
+        limit=limit,
+        cursor=cursor,
+    )
+    return reply(await backend.list_files(request))

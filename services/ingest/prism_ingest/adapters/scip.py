@@ -95,7 +95,7 @@ class ScipStore:
 
         await self._objects.put(name, data)
         kept = await self._records.modify(index.key, newest)
-        useless = before.object if before and kept is index else name if kept is not index else ""
+        useless = name if kept is not index else (before.object if before else "")
         if useless and useless != kept.object:
             await self._drop(useless)
         return kept is index

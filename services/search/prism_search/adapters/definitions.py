@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 from qdrant_client import models
 
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, UNPARSED, FileStatus, Symbol, SymbolKind
+from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, UNPARSED, FileStatus, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import Definition
 from prism_graph.symbol_names import Fit, SymbolName, place_of
-from prism_runtime.packing import unpack_symbols
+from prism_runtime.packing import as_symbol, unpack_symbol_facts
 from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.texts import FILE_FIELDS
 from prism_store.grams import Signatures, read_signature
@@ -44,6 +45,17 @@ class Sought(NamedTuple):
     suggestions: tuple[str, ...] = ()
     # Files that hold the name and have no symbols, as their parser gave them up.
     unparsed: tuple[str, ...] = ()
+
+
+def told_definition(target: Target, point: StoredPoint, symbol: Symbol, body: str = "") -> Definition:
+    """A definition with its place, as replies have it. `point` has scope, path and language."""
+    return Definition(
+        repo=target.name_of(point.repo),
+        file_path=point.text("path"),
+        language=point.text("language"),
+        symbol=symbol,
+        body=body,
+    )
 
 
 class Definitions:
@@ -91,7 +103,7 @@ class Definitions:
         return [
             Located(point, symbol, symbols[symbol.parent] if symbol.parent >= 0 else None)
             for point in sorted(files.values(), key=lambda point: point.text("path"))
-            for symbols in [unpack_symbols(point.text("symbols"))]
+            for symbols in [[*map(as_symbol, unpack_symbol_facts(point.text("symbols")))]]
             for symbol in symbols
         ]
 
@@ -109,9 +121,9 @@ class Definitions:
             conditions = [has_any("names", group), *([has("path", path)] if path else [])]
             files |= await self._files(target, conditions, "symbols")
         return [
-            Found(point, symbol, fit)
+            Found(point, as_symbol(symbol), fit)
             for point in files.values()
-            for symbol in unpack_symbols(point.text("symbols"))
+            for symbol in unpack_symbol_facts(point.text("symbols"))
             if (fit := name.fit(symbol, place_of(target.name_of(point.repo), point.text("path"))))
         ]
 
@@ -150,6 +162,6 @@ def _order(found: Found) -> tuple[object, ...]:
     """
     point, symbol, fit = found
     group = 0 if symbol.kind in TYPE_KINDS else 1 if symbol.kind in CALLABLE_KINDS else 2
-    low = sum(flag in point.text("flags") for flag in "tgvm")
+    low = sum(flag in point.text("flags") for flag in ASIDE)
     place = (point.text("path"), symbol.start_line)
     return (not fit.is_whole, low, symbol.bodiless, group, symbol.kind is SymbolKind.TYPE, *place)

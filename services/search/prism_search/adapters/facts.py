@@ -4,7 +4,7 @@ A file point changes with every version of the file. What was read of it is used
 when the newest import that began has ended well, and until an import has written the file. Never holds texts.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from prism_contracts.code import FileStatus
@@ -16,10 +16,12 @@ from prism_store.scope import Scope
 
 # Definitions of the files that are kept, in characters: some 20,000 files.
 OUTLINE_CHARS_MAX = 24_000_000
+AHEAD_FILES = 25  # at once: a question that comes meanwhile waits for so many
+AHEAD_ROOM_CHARS_MIN = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class FileFacts:
+class RankFacts:
     """What ranking knows of a file."""
 
     file: str
@@ -41,32 +43,46 @@ class FileFacts:
 
 
 class Facts:
-    """Answers from memory, and asks the store for the rest."""
+    """Answers from memory, and asks the store for the rest.
+
+    A file point is some 100 us of work here and in the store, and a question looks at forty, so what is served is read
+    ahead of questions, while there is room.
+    """
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._files: Kept[str, FileFacts] = Kept(OUTLINE_CHARS_MAX)
+        self._files: Kept[str, RankFacts] = Kept(OUTLINE_CHARS_MAX)
         # By repository, the version of the next import when what has changed was last forgotten.
         self._forgotten: dict[str, int] = {}
+        self._whole: set[str] = set()  # whose files have all been read
 
-    async def files(self, target: Target, ids: Iterable[str]) -> dict[str, FileFacts]:
+    async def files(self, target: Target, ids: Iterable[str]) -> dict[str, RankFacts]:
         """Those of the files that exist now."""
-        if target.is_quiet:
-            await self._forget_changed(target)
-        versions = {r.repo: r.next_version for r in target.repositories}
-        known = {id_: self._known(id_, target.scope.keys) if target.is_quiet else None for id_ in ids}
+        if not target.is_quiet:
+            return await self._read(target, list(ids))
+        await self._forget_changed(target)
+        known = {id_: self._known(id_, target.scope.keys) for id_ in ids}
         missing = [id_ for id_, facts in known.items() if facts is None]
-        for id_, point in (await self._reader.points(target.scope, missing, RANK_FIELDS)).items():
-            facts = known[id_] = _file_facts(point)
-            # Not if an import has ended meanwhile: this may have been read before it wrote.
-            if target.is_quiet and self._forgotten.get(facts.repo) == versions[facts.repo]:
-                self._files.keep(id_, facts, len(facts.outline.packed) + 1)
-        return {id_: facts for id_, facts in known.items() if facts is not None}
+        return {id_: facts for id_, facts in known.items() if facts} | await self._read(target, missing)
 
     def forget(self, ids: Iterable[str]) -> None:
         """Have these files read again."""
         for id_ in ids:
             self._files.drop(id_)
+
+    async def read_ahead(self, target: Target) -> None:
+        """Read what is not known of the files, once: what changes later is read when it is asked for. Nothing is driven out."""
+        repos = _versions(target).keys()
+        if not target.is_quiet or not self._has_room() or repos <= self._whole:
+            return
+        await self._forget_changed(target)
+        listed = self._reader.scan(target.scope, [with_status(FileStatus.INDEXED)], ())
+        unknown = [point.id async for point in listed if self._files.get(point.id) is None]
+        for start in range(0, len(unknown), AHEAD_FILES):
+            if not self._has_room() or not self._is_latest(target):
+                return
+            await self._read(target, unknown[start : start + AHEAD_FILES])
+        self._whole |= repos
 
     async def _forget_changed(self, target: Target) -> None:
         """Forget the files that imports have written since the last time. What an import writes is of its version."""
@@ -79,13 +95,35 @@ class Facts:
                 self.forget([point.id async for point in changed])
             self._forgotten[key] = version
 
-    def _known(self, id_: str, scopes: Container[str]) -> FileFacts | None:
+    async def _read(self, target: Target, ids: Sequence[str]) -> dict[str, RankFacts]:
+        """Those of the files that exist, from the store, and kept if they may be believed."""
+        points = await self._reader.points(target.scope, ids, RANK_FIELDS)
+        found = {id_: _rank_facts(point) for id_, point in points.items()}
+        # Not if an import has ended meanwhile: this may have been read before it wrote.
+        if target.is_quiet and self._is_latest(target):
+            for id_, facts in found.items():
+                self._files.keep(id_, facts, len(facts.outline.packed) + 1)
+        return found
+
+    def _is_latest(self, target: Target) -> bool:
+        """Whether no question has been asked of a later state of the repositories."""
+        return all(self._forgotten.get(repo) == version for repo, version in _versions(target).items())
+
+    def _has_room(self) -> bool:
+        return self._files.room >= AHEAD_ROOM_CHARS_MIN
+
+    def _known(self, id_: str, scopes: Container[str]) -> RankFacts | None:
         facts = self._files.get(id_)
         return facts if facts and facts.scope in scopes else None
 
 
-def _file_facts(point: StoredPoint) -> FileFacts:
-    return FileFacts(
+def _versions(target: Target) -> dict[str, int]:
+    """The version of the next import, by repository."""
+    return {r.repo: r.next_version for r in target.repositories}
+
+
+def _rank_facts(point: StoredPoint) -> RankFacts:
+    return RankFacts(
         file=point.id,
         scope=point.text("scope"),
         path=point.text("path"),

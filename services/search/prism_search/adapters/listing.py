@@ -24,7 +24,7 @@ from prism_store.repositories import Target
 from prism_store.schema import scope_key
 from prism_store.scope import Scope, View
 
-FIELDS = ("scope", "path", "generation", "starts", "language", "size", "status")
+FIELDS = ("scope", "path", "version", "generation", "starts", "language", "prose", "size", "status")
 SIGNATURE = "grams"
 BYTES_KEPT_MAX = 128 * 1024 * 1024
 POINT_BYTES = 1_000  # of a file point with FIELDS, about
@@ -40,8 +40,10 @@ class _File(NamedTuple):
 class Files(ABC):
     """Files in order of path."""
 
-    def __init__(self, points: Sequence[StoredPoint]) -> None:
+    def __init__(self, points: Sequence[StoredPoint], removed_in: int = 0) -> None:
+        """`removed_in` is the newest version in which a file was removed, as far as that is known."""
         self.points = points
+        self.removed_in = removed_in
 
     @cached_property
     def _by_key(self) -> Mapping[str, Sequence[StoredPoint]]:
@@ -88,9 +90,9 @@ class Files(ABC):
 class SignedFiles(Files):
     """Files as they were read."""
 
-    def __init__(self, files: Iterable[_File]) -> None:
+    def __init__(self, files: Iterable[_File], removed_in: int = 0) -> None:
         ordered = sorted(files, key=lambda file: place(file.point))
-        super().__init__([file.point for file in ordered])
+        super().__init__([file.point for file in ordered], removed_in)
         self._signatures = Signatures([file.signature for file in ordered])
 
     @property
@@ -168,12 +170,12 @@ class Listing:
         return files
 
     async def _of_view(self, scope: Scope, view: View) -> SignedFiles:
-        ids, found = list(view.files.values()), dict[str, _File]()
+        ids, files = list(view.files.values()), SignedFiles(())
         for start in range(0, len(ids), FILES_PER_READ):
             some = ids[start : start + FILES_PER_READ]
             points = await self._reader.points(scope, some, [*FIELDS, SIGNATURE])
-            found |= _changed_by({}, points.values())
-        return SignedFiles(found.values())
+            files = _with(files, points.values())
+        return files
 
     async def _of_base(self, target: Target) -> SignedFiles:
         known = self._kept.get(target.scope)
@@ -183,7 +185,7 @@ class Listing:
         files = known.files if known else SignedFiles(())
         changed = [point async for point in self._changed(target.scope, known)]
         if changed:
-            files = SignedFiles(_changed_by(files.by_id(), changed).values())
+            files = _with(files, changed)
         self._kept.keep(target.scope, _Known(served, files), files.size_bytes)
         return files
 
@@ -200,12 +202,15 @@ def _served(target: Target) -> dict[str, int]:
     return {known.repo: known.served.version if known.served else 0 for known in target.repositories}
 
 
-def _changed_by(by_id: dict[str, _File], changed: Iterable[StoredPoint]) -> dict[str, _File]:
+def _with(files: SignedFiles, changed: Iterable[StoredPoint]) -> SignedFiles:
+    by_id, removed_in = files.by_id(), files.removed_in
     for point in changed:
         by_id.pop(point.id, None)
         if point.text("status") == FileStatus.INDEXED:
             by_id[point.id] = _file(point)
-    return by_id
+        else:
+            removed_in = max(removed_in, point.number("version"))
+    return SignedFiles(by_id.values(), removed_in)
 
 
 def place(file: StoredPoint) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """The texts of files, put together from their chunks. A file is read in one version or not at all."""
 
 import sys
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,13 +10,13 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_runtime.kept import Kept
 from prism_store.reader import Reader, StoredPoint
 from prism_store.scope import Scope
+from prism_store.texts import read_texts
 
 TRIES_MAX = 4
 FILE_FIELDS = (
     "path", "version", "generation", "status", "reason", "detail", "language", "lines", "starts", "blob", "parse", "size",
     "flags",
 )  # fmt: skip
-CHUNKS_PER_READ = 400
 
 
 class FileText(NamedTuple):
@@ -79,34 +79,13 @@ async def read_excerpts(reader: Reader, scope: Scope, excerpts: Sequence[Excerpt
 
 
 def _ordinals(starts: Sequence[int], first: int, last: int) -> range:
-    """The chunks that hold lines. The one before the first line's begin is among them: a long line may begin there."""
-    return range(max(0, bisect_left(starts, first) - 1), bisect_right(starts, last))
+    """The chunks that hold lines: chunks are whole lines."""
+    return range(max(0, bisect_right(starts, first) - 1), bisect_right(starts, last))
 
 
 def _cut(texts: Sequence[str], excerpt: Excerpt, first_line: int) -> str:
     lines = "".join(texts).split("\n")
     return "\n".join(lines[excerpt.first - first_line : excerpt.last - first_line + 1])
-
-
-async def read_texts(reader: Reader, scope: Scope, points: Sequence[StoredPoint]) -> list[str | None]:
-    """The texts of indexed files; None for one of which a chunk is gone because it was replaced."""
-    wanted = {
-        point.id: [
-            chunk_id(point.id, point.text("generation"), ordinal)
-            for ordinal in range(len(point.text("starts").split()))
-        ]
-        for point in points
-    }
-    ids = [chunk for chunks in wanted.values() for chunk in chunks]
-    found: dict[str, StoredPoint] = {}
-    for start in range(0, len(ids), CHUNKS_PER_READ):
-        found |= await reader.points(scope, ids[start : start + CHUNKS_PER_READ], ["text"])
-    return [
-        "".join(found[chunk].text("text") for chunk in chunks)
-        if all(chunk in found for chunk in chunks)
-        else None
-        for chunks in wanted.values()
-    ]
 
 
 class Texts:

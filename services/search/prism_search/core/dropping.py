@@ -4,8 +4,6 @@ from prism_contracts.rpc import SearchRequest
 from prism_search.core.candidates import Candidate
 from prism_store.globs import compile_glob
 
-SKIPPED_FLAGS = frozenset("gvmdt")  # generated, vendored, minified, docs, tests
-
 
 def filters_of(request: SearchRequest) -> dict[str, object]:
     """Those that are given, with their values."""
@@ -24,6 +22,6 @@ def dropped_by(file: Candidate, request: SearchRequest) -> str:
         return "path_filter"
     if request.kind and not file.outline.has_kind(request.kind):
         return "kind"
-    if request.source_only and (file.prose or SKIPPED_FLAGS.intersection(file.flags)):
+    if request.source_only and (file.prose or file.flags):
         return "source_only"
     return ""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol
+from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, Symbol
 from prism_contracts.rpc import Verdict
 from prism_search.core.matching import Question
 from prism_search.core.words import IDENTIFIER, stems_of
@@ -106,7 +106,7 @@ def _score(question: Question, intent: Intent, file: CodeFile, symbol: Symbol) -
         return None
     near = min(max((cosine - NEAR_MIN) / (NEAR_MAX - NEAR_MIN), 0.0), 1.0)
     score = NAME_WEIGHT * name + TOLD_WEIGHT * told + NEAR_WEIGHT * near
-    score *= ASIDE_FACTOR if set(file.flags) & set("tgvm") else 1.0
+    score *= ASIDE_FACTOR if ASIDE.intersection(file.flags) else 1.0
     score *= 1.0 if symbol.exported else PRIVATE_FACTOR
     shared = intent.parameters & frozenset(IDENTIFIER.findall(symbol.signature.partition("(")[2]))
     reasons = (

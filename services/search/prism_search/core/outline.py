@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from prism_search.core.words import HEAD_CHARS, head_code, stems_of
+from prism_search.core.words import PART, stem_head
 
 _LINE_BITS = 16
 FIELDS = 5
@@ -91,9 +91,9 @@ def parse_definitions(lines: Iterable[str]) -> tuple[Definition, ...]:
 def _index(packed: str) -> "array[int]":
     """Sorted numbers: the code of a word's head above the number of its line."""
     found = {
-        head_code(word[:HEAD_CHARS]) << _LINE_BITS | number
+        stem_head(part) << _LINE_BITS | number
         for number, line in enumerate(packed.split("\n")[: 1 << _LINE_BITS])
-        for word in stems_of(_name(line))
+        for part in PART.findall(_name(line))
     }
     return array("I", sorted(found))
 

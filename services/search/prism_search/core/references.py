@@ -1,40 +1,30 @@
 """Who uses a symbol: the edges to it among files, and what these leave of the lines that hold its name."""
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from prism_contracts.code import (
     EDGE_KINDS,
-    EdgeKind,
     EdgeStatus,
+    Flag,
     Reference,
     ReferenceKind,
     Strategy,
     Symbol,
     SymbolFact,
 )
-from prism_contracts.rpc import ReferenceGroup
+from prism_contracts.rpc import REFERENCE_GROUPS, ReferenceGroup
 from prism_graph.facts import FileFacts
-from prism_graph.modules import C_FAMILY, File
+from prism_graph.modules import File
 from prism_graph.program import Program
 from prism_graph.resolution import Resolver, implementations
-from prism_graph.unit import DEFAULT, INHERITS, Unit
+from prism_graph.unit import DEFAULT, INHERITS, Unit, is_shared
 from prism_graph.values import Place
 
-TEST = "t"
 PROSE = "p"
 
-GROUPS: Mapping[EdgeKind, ReferenceGroup] = {
-    EdgeKind.CALLS: ReferenceGroup.CALLERS,
-    EdgeKind.IMPORTS: ReferenceGroup.IMPORTS,
-    EdgeKind.EXTENDS: ReferenceGroup.SUBTYPES,
-    EdgeKind.IMPLEMENTS: ReferenceGroup.SUBTYPES,
-    EdgeKind.ASSIGNS: ReferenceGroup.ASSIGNMENTS,
-    EdgeKind.REFERENCES: ReferenceGroup.TYPES,
-}
 ORDER = list(ReferenceGroup)
 
 
@@ -100,18 +90,33 @@ class Module(NamedTuple):
     name: str
 
 
+class TextFile(NamedTuple):
+    """A file by its text, and the lines that define or refer to something of a name, as far as the parser knows."""
+
+    scope: str
+    path: str
+    is_prose: bool
+    text: str
+    told: Collection[int]
+
+
 class Line(NamedTuple):
     """A line of a file."""
 
-    file: SourceFile
+    file: TextFile
     number: int
+
+    @property
+    def text(self) -> str:
+        """Without its end; empty if the file has no such line."""
+        return "".join(self.file.text.split("\n")[self.number - 1 : self.number])
 
 
 class Text(NamedTuple):
-    """The lines that hold a name, and those of them that no definition and no reference explains."""
+    """The lines that hold a name, outside of prose, and those of them that no definition and no reference explains."""
 
+    files: int  # with those of prose
     lines: int
-    elsewhere: int
     unexplained: Sequence[Line]
 
 
@@ -194,7 +199,11 @@ def _names_of(name: str, files: Sequence[SourceFile]) -> Sequence[str]:
 
 def group_of(edge: Edge) -> ReferenceGroup:
     """Where it is listed."""
-    return ReferenceGroup.TESTS if TEST in edge.file.flags else GROUPS[EDGE_KINDS[edge.reference.kind]]
+    return (
+        ReferenceGroup.TESTS
+        if Flag.TEST in edge.file.flags
+        else REFERENCE_GROUPS[EDGE_KINDS[edge.reference.kind]]
+    )
 
 
 def count_groups(edges: Iterable[Edge]) -> dict[ReferenceGroup, int]:
@@ -203,34 +212,60 @@ def count_groups(edges: Iterable[Edge]) -> dict[ReferenceGroup, int]:
     return {group: counts[group] for group in ORDER if counts[group]}
 
 
-def read_text(name: str, files: Sequence[SourceFile], edges: Sequence[Edge]) -> Text:
-    """What the text outside of prose says of a name, beside what the parser knows of it."""
-    word = word_pattern(name)
-    lines = elsewhere = 0
+def read_text(name: str, files: Iterable[TextFile]) -> Text:
+    """What the text says of a name, beside what the parser knows of it."""
+    holding = lines = 0
     unexplained: list[Line] = []
-    edge_ids = {id(edge.reference) for edge in edges}
     for file in files:
-        if PROSE in file.flags:
-            continue
-        own = [reference for reference in file.references if reference.name == name]
-        elsewhere += sum(id(reference) not in edge_ids for reference in own)
-        told = {reference.line for reference in own} | {s.name_line for s in file.symbols if s.name == name}
-        found = [number for number, line in enumerate(file.lines, 1) if name in line and word.search(line)]
-        lines += len(found)
-        unexplained += [Line(file, number) for number in found if number not in told]
-    return Text(lines, elsewhere, unexplained)
+        found = lines_with(name, file.text)
+        holding += bool(found)
+        if not file.is_prose:
+            lines += len(found)
+            unexplained += [Line(file, number) for number in found if number not in file.told]
+    return Text(holding, lines, unexplained)
 
 
-def word_pattern(name: str) -> re.Pattern[str]:
-    """The name as a whole word."""
-    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+def lines_with(name: str, text: str) -> list[int]:
+    """The lines that hold a name as a whole word, 1-based."""
+    lines: list[int] = []
+    line, counted = 1, 0
+    at = text.find(name)
+    while at >= 0:
+        after = at + len(name)
+        if not (_is_word(text[at - 1 : at]) or _is_word(text[after : after + 1])):
+            line += text.count("\n", counted, at)
+            counted = text.find("\n", at)  # one line is told once
+            lines.append(line)
+            if counted < 0:
+                break
+            after = counted
+        at = text.find(name, max(after, at + 1))
+    return lines
+
+
+def as_text(name: str, file: SourceFile) -> TextFile:
+    """The text of a file that was read, and what its parser knows of a name."""
+    references = {reference.line for reference in file.references if reference.name == name}
+    symbols = {symbol.name_line for symbol in file.symbols if symbol.name == name}
+    is_prose = PROSE in file.flags
+    return TextFile(file.facts.scope, file.path, is_prose, "\n".join(file.lines), references | symbols)
+
+
+def count_elsewhere(name: str, files: Iterable[SourceFile], edges: Iterable[Edge]) -> int:
+    """The references of a name that mean something else, outside of prose."""
+    ids = {id(edge.reference) for edge in edges}
+    own = (one for file in files if PROSE not in file.flags for one in file.references if one.name == name)
+    return sum(id(reference) not in ids for reference in own)
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def _symbol_key(definition: Definition) -> tuple[str, str]:
-    """Equal for definitions of one symbol: those of a file, and in C a declaration and its body elsewhere."""
-    symbol = definition.symbol
-    is_shared = definition.file.language in C_FAMILY and not symbol.signature.startswith("static")
-    return "" if is_shared else definition.file.id, symbol.qualified_name
+    """Equal for definitions of one symbol."""
+    file, symbol = definition
+    return "" if is_shared(file.language, symbol.signature) else file.id, symbol.qualified_name
 
 
 def _order(edge: Edge) -> tuple[object, ...]:

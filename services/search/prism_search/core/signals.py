@@ -10,6 +10,7 @@ from math import sqrt
 from operator import mul
 from typing import NamedTuple
 
+from prism_contracts.code import NOT_WRITTEN_HERE, Flag
 from prism_graph.symbol_names import flat
 from prism_search.core.candidates import Candidate
 from prism_search.core.matching import Question
@@ -118,7 +119,7 @@ def depth(question: Question, file: Candidate) -> float:
 
 def in_tests(question: Question, file: Candidate) -> float:
     """A test, unless the question is about tests."""
-    return float("t" in file.flags and not question.query.about_tests)
+    return float(Flag.TEST in file.flags and not question.query.about_tests)
 
 
 def not_code(_: Question, file: Candidate) -> float:
@@ -128,7 +129,7 @@ def not_code(_: Question, file: Candidate) -> float:
 
 def not_written_here(_: Question, file: Candidate) -> float:
     """Generated, vendored or minified."""
-    return float(any(flag in file.flags for flag in "gvm"))
+    return float(bool(NOT_WRITTEN_HERE.intersection(file.flags)))
 
 
 DATA_LANGUAGES = frozenset({"json", "yaml", "toml", "xml", "csv", "ini", "html", "css", "svg", "properties"})

@@ -18,6 +18,7 @@ KIN_CHARS_MIN = 5
 KIN_SHARE_MIN = 0.6
 # Stems that are alike begin with the same characters, as many as the shorter thresholds above ask for.
 HEAD_CHARS = PREFIX_CHARS_MIN
+HEAD_ALTERED_CHARS_MAX = 5  # flies -> fly
 _DIGITS = {char: number for number, char in enumerate("0123456789abcdefghijklmnopqrstuvwxyz", start=1)}
 
 STOP_WORDS = frozenset(
@@ -156,6 +157,14 @@ def head_code(head: str) -> int:
     for char in head:
         code = code * (len(_DIGITS) + 1) + _DIGITS[char]
     return code
+
+
+@lru_cache(maxsize=20_000)
+def stem_head(part: str) -> int:
+    """`head_code` of how the stem of a part of an identifier begins."""
+    word = part.lower()
+    # A longer one begins as its stem does, and there are too many to make the stem of each.
+    return head_code((stem(word) if len(word) <= HEAD_ALTERED_CHARS_MAX else word)[:HEAD_CHARS])
 
 
 def likeness(a: str, b: str) -> float:

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 
-from prism_contracts.code import Symbol
+from prism_contracts.code import NOT_WRITTEN_HERE, Symbol
 from prism_contracts.rpc import Convention, ConventionsReply, ConventionsRequest
 from prism_runtime.kept import Kept
+from prism_search.adapters.documents import Documents
 from prism_search.adapters.filters import refuse_unknown_language
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.sources import Sources
-from prism_search.adapters.written import Documents
 from prism_search.core.conventions import infer
 from prism_search.core.conventions.layout import is_configured
 from prism_search.core.references import SourceFile
@@ -20,7 +20,6 @@ from prism_store.scope import Scope
 
 # Enough for a share with an error of some percent, and read in a second or two.
 FILES_READ_MAX = 240
-ASIDE = frozenset("gvm")  # generated, vendored, minified
 DATA = PROSE | {
     "json",
     "yaml",
@@ -83,7 +82,9 @@ class ConventionsHandler:
         points = (await self._listing.files(target)).points
         code = [point for point in points if _is_code(point, language)]
         files = [
-            file for file in await self._sources.read(target, _spread(code)) if not ASIDE & set(file.flags)
+            file
+            for file in await self._sources.read(target, _spread(code))
+            if not NOT_WRITTEN_HERE & set(file.flags)
         ]
         configured = [point for point in points if is_configured(point.text("path"))]
         documents = await self._documents.read(target, configured)

@@ -9,7 +9,7 @@ What is asked about others than the symbol itself ends when its time is up; the 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from prism_contracts.code import TYPE_KINDS, EdgeStatus, Strategy
+from prism_contracts.code import TYPE_KINDS, EdgeStatus, Flag, Strategy
 from prism_contracts.rpc import (
     Definition,
     EditContextReply,
@@ -23,16 +23,15 @@ from prism_contracts.rpc import (
     SiblingKind,
     SymbolReferences,
 )
-from prism_search.adapters.definitions import Definitions, Located
+from prism_search.adapters.definitions import Definitions, Located, told_definition
+from prism_search.adapters.documents import Documents
 from prism_search.adapters.histories import Histories
 from prism_search.adapters.listing import Listing
-from prism_search.adapters.written import Documents
 from prism_search.core.edits import files_named_after, is_constructor, is_counterpart, is_public
-from prism_search.core.references import TEST
 from prism_search.handlers.family import Family, find_family, subtypes
-from prism_search.handlers.focus import Focus, FocusFinder, SymbolFocus, located_definition
-from prism_search.handlers.inquiry import Inquiry
+from prism_search.handlers.focus import Focus, FocusFinder, SymbolFocus
 from prism_search.handlers.references import ReferencesHandler
+from prism_search.handlers.timed_references import TimedReferences
 from prism_store.repositories import Repositories, Target
 
 SOURCE_LINES_MAX = 400
@@ -100,12 +99,12 @@ class EditContextHandler:
 
     async def _about_symbol(self, focus: SymbolFocus) -> dict[str, object]:
         """The fields of a reply that a symbol fills."""
-        inquiry = Inquiry(self._references, focus.target)
+        references = TimedReferences(self._references, focus.target)
         counterparts = await self._counterparts(focus)
-        uses = await self._uses(focus, inquiry, counterparts)
-        tests = await _tests(uses, inquiry)
-        family = await self._family(focus, inquiry)
-        warnings = [*_warnings(focus, uses, family), *await self._elsewhere(focus, inquiry)]
+        uses = await self._uses(focus, references, counterparts)
+        tests = await _tests(uses, references)
+        family = await self._family(focus, references)
+        warnings = [*_warnings(focus, uses, family), *await self._elsewhere(focus, references)]
         others = _others(focus, counterparts)
         return {
             "symbol": focus.symbol,
@@ -117,7 +116,7 @@ class EditContextHandler:
             "tests": tuple(tests[:TESTS_MAX]),
             "test_counts": Counter(test.status for test in tests),
             "siblings": tuple(_siblings(focus.target, counterparts, family)),
-            "notes": tuple(inquiry.left_out),
+            "notes": tuple(references.left_out),
         }
 
     async def _counterparts(self, focus: SymbolFocus) -> list[Located]:
@@ -126,33 +125,33 @@ class EditContextHandler:
             one
             for one in located
             if (one.point.id, one.symbol) != (focus.file.id, focus.symbol)
-            and is_counterpart(focus.definition, located_definition(focus.target, one))
+            and is_counterpart(focus.definition, told_definition(focus.target, one.point, one.symbol))
         ]
 
     async def _uses(
-        self, focus: SymbolFocus, inquiry: Inquiry, counterparts: Sequence[Located]
+        self, focus: SymbolFocus, references: TimedReferences, counterparts: Sequence[Located]
     ) -> SymbolReferences:
         """Who uses the symbol; of a constructor, who uses its class."""
         # Callers of a body may know its declaration elsewhere only: both are asked about together.
         is_elsewhere = any(one.point.id != focus.file.id for one in counterparts)
         path = "" if is_elsewhere else focus.file.path
         if is_constructor(focus.symbol) and focus.owner:
-            return await inquiry.uses(focus.owner, path)
-        return await inquiry.uses(focus.symbol.qualified_name, path)
+            return await references.uses(focus.owner, path)
+        return await references.uses(focus.symbol.qualified_name, path)
 
-    async def _family(self, focus: SymbolFocus, inquiry: Inquiry) -> Family:
-        if not focus.owner or is_constructor(focus.symbol) or inquiry.is_over("Classes around"):
+    async def _family(self, focus: SymbolFocus, references: TimedReferences) -> Family:
+        if not focus.owner or is_constructor(focus.symbol) or references.is_over("Classes around"):
             return NO_FAMILY
-        return await find_family(self._definitions, focus, inquiry)
+        return await find_family(self._definitions, focus, references)
 
-    async def _elsewhere(self, focus: SymbolFocus, inquiry: Inquiry) -> list[EditWarning]:
+    async def _elsewhere(self, focus: SymbolFocus, references: TimedReferences) -> list[EditWarning]:
         """Uses in other repositories of the tenant; of a member, those of its class."""
         is_alone = len(self._repositories.everything(focus.target).repositories) == 1
-        if is_alone or not is_public(focus.file, focus.index) or inquiry.is_over("Other repositories"):
+        if is_alone or not is_public(focus.file, focus.index) or references.is_over("Other repositories"):
             return []
         name = focus.owner.partition(".")[0] or focus.symbol.qualified_name
         path = focus.file.path if name in focus.file.unit.named else ""
-        uses = await inquiry.uses_everywhere(name, path)
+        uses = await references.uses_everywhere(name, path)
         # Who defines the same at the same path uses its own.
         own = {definition.repo for definition in uses.definitions} | {focus.target.repositories[0].name}
         far = [entry for entry in uses.entries if entry.repo not in own and _is_telling(entry)]
@@ -176,19 +175,20 @@ def _siblings(target: Target, counterparts: Sequence[Located], family: Family) -
         *((SiblingKind.SAME_METHOD, one) for one in family.beside),
     ]
     return [
-        Sibling(kind=kind, definition=located_definition(target, one)) for kind, one in every[:SIBLINGS_MAX]
+        Sibling(kind=kind, definition=told_definition(target, one.point, one.symbol))
+        for kind, one in every[:SIBLINGS_MAX]
     ]
 
 
-async def _tests(uses: SymbolReferences, inquiry: Inquiry) -> list[ReachingTest]:
+async def _tests(uses: SymbolReferences, references: TimedReferences) -> list[ReachingTest]:
     """Tests that use the symbol, then those that use its first callers; each test once, what is known before what may be."""
     tests = {(entry.file_path, entry.symbol): _test(entry) for entry in _of_tests(uses)}
     if uses.next_cursor:
-        inquiry.left_out.append(f"Of all uses the first {len(uses.entries)} were looked at.")
+        references.left_out.append(f"Of all uses the first {len(uses.entries)} were looked at.")
     for caller in _callers(uses)[:CALLERS_FOLLOWED_MAX]:
-        if inquiry.is_over("Tests of further callers"):
+        if references.is_over("Tests of further callers"):
             break
-        further = await inquiry.uses(caller.symbol, caller.file_path)
+        further = await references.uses(caller.symbol, caller.file_path)
         for entry in _of_tests(further):
             # Two guesses in a row tell nothing.
             if entry.status is EdgeStatus.RESOLVED:
@@ -241,17 +241,17 @@ def _warnings(focus: SymbolFocus, uses: SymbolReferences, family: Family) -> lis
     warnings = []
     if family.above:
         text = f"{name} keeps to a declaration above it: its signature has to fit."
-        warnings.append(_warning(EditRisk.IMPLEMENTS, text, _places(focus.target, family.above)))
+        warnings.append(_warning(EditRisk.IMPLEMENTS, text, _places(family.above)))
     if family.below:
         text = f"{name} is defined again in {len(family.below)} places below."
-        warnings.append(_warning(EditRisk.OVERRIDDEN, text, _places(focus.target, family.below)))
+        warnings.append(_warning(EditRisk.OVERRIDDEN, text, _places(family.below)))
     derived = subtypes(uses) if focus.symbol.kind in TYPE_KINDS else []
     if derived:
         places = (f"{entry.file_path}:{entry.line} {entry.symbol}" for entry in derived)
         warnings.append(
             _warning(EditRisk.OVERRIDDEN, f"{len(derived)} types are derived from {name}.", places)
         )
-    if is_public(focus.file, focus.index) and TEST not in focus.file.flags:
+    if is_public(focus.file, focus.index) and Flag.TEST not in focus.file.flags:
         text = f"{name} is exported: code outside of this repository may use it."
         warnings.append(_warning(EditRisk.EXPORTED, text))
     return warnings
@@ -261,6 +261,5 @@ def _warning(risk: EditRisk, text: str, places: Iterable[str] = ()) -> EditWarni
     return EditWarning(risk=risk, text=text, places=tuple(places)[:PLACES_MAX])
 
 
-def _places(target: Target, found: Sequence[Located]) -> Iterable[str]:
-    told = (located_definition(target, one) for one in found)
-    return (f"{one.file_path}:{one.symbol.name_line} {one.symbol.qualified_name}" for one in told)
+def _places(found: Sequence[Located]) -> Iterable[str]:
+    return (f"{one.point.text('path')}:{one.symbol.name_line} {one.symbol.qualified_name}" for one in found)

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from prism_contracts.base import file_of, is_of_generation, ordinal_of
 from prism_contracts.code import FileStatus
-from prism_contracts.rpc import Definition, ExistingDefinition, ExistingReply, ExistingRequest, Verdict
+from prism_contracts.rpc import ExistingDefinition, ExistingReply, ExistingRequest, Verdict
 from prism_runtime.packing import unpack_symbols
+from prism_search.adapters.definitions import told_definition
 from prism_search.adapters.embedding import FAST_LEG, QueryEmbedding
 from prism_search.adapters.filters import refuse_unknown_language
 from prism_search.adapters.rarity import RarityCounter
@@ -112,12 +113,7 @@ def _file(point: StoredPoint, near: Sequence[ChunkHit]) -> CodeFile:
 
 def _told(target: Target, point: StoredPoint, one: Existing) -> ExistingDefinition:
     return ExistingDefinition(
-        definition=Definition(
-            repo=target.name_of(point.repo),
-            file_path=point.text("path"),
-            language=point.text("language"),
-            symbol=one.symbol,
-        ),
+        definition=told_definition(target, point, one.symbol),
         verdict=one.verdict,
         score=one.score,
         reasons=one.reasons,

@@ -9,7 +9,7 @@ from prism_graph.expressions import steps_of
 from prism_search.adapters.definitions import Definitions, Located
 from prism_search.core.edits import IMPLICIT_INTERFACES, INTERFACES, same_shape
 from prism_search.handlers.focus import SymbolFocus
-from prism_search.handlers.inquiry import Inquiry
+from prism_search.handlers.timed_references import TimedReferences
 
 BASES_MAX = 3
 INHERITS = frozenset({EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS})
@@ -23,10 +23,10 @@ class Family(NamedTuple):
     beside: Sequence[Located]
 
 
-async def find_family(definitions: Definitions, focus: SymbolFocus, inquiry: Inquiry) -> Family:
+async def find_family(definitions: Definitions, focus: SymbolFocus, references: TimedReferences) -> Family:
     """The family of a method, without itself."""
     name = focus.symbol.name
-    below = await _in_subtypes(definitions, focus, await inquiry.uses(focus.owner, focus.file.path))
+    below = await _in_subtypes(definitions, focus, await references.uses(focus.owner, focus.file.path))
     if focus.file.language in IMPLICIT_INTERFACES:
         alike = [
             one
@@ -41,10 +41,10 @@ async def find_family(definitions: Definitions, focus: SymbolFocus, inquiry: Inq
     )
     beside: list[Located] = []
     for base in above[:BASES_MAX]:
-        if inquiry.is_over(f"Classes beside {focus.owner}"):
+        if references.is_over(f"Classes beside {focus.owner}"):
             break
         owner = base.symbol.qualified_name.rpartition(".")[0]
-        uses = await inquiry.uses(owner, base.point.text("path"))
+        uses = await references.uses(owner, base.point.text("path"))
         beside += await _in_subtypes(definitions, focus, uses)
     return Family(above, below, _without(beside, (*above, *below)))
 

@@ -13,6 +13,8 @@ from prism_contracts.rpc import (
     OutlineRequest,
     ReadFileReply,
     ReadFileRequest,
+    Receipt,
+    ReceiptRequest,
 )
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_runtime.packing import unpack_symbols
@@ -23,12 +25,11 @@ from prism_store.globs import compile_glob, literal_prefix
 from prism_store.reader import Reader, StoredPoint, has, starts_with, with_status
 from prism_store.repositories import Repositories
 
-FLAG_NAMES = {name[0]: name for name in FileFlags.model_fields}
-ENTRY_FIELDS = ("path", "language", "size", "lines", "flags", "status", "reason")
+ENTRY_FIELDS = ("path", "blob", "language", "size", "lines", "flags", "status", "reason")
 
 
 class FileHandlers:
-    """Answers `read_file`, `list_files` and `outline`."""
+    """Answers `read_file`, `list_files`, `outline` and `receipt`."""
 
     def __init__(self, reader: Reader, repositories: Repositories) -> None:
         self._reader = reader
@@ -101,6 +102,10 @@ class FileHandlers:
             receipt=await self._repositories.receipt(target),
         )
 
+    async def receipt(self, request: ReceiptRequest) -> Receipt:
+        """How fresh and how complete the others are."""
+        return await self._repositories.receipt(await self._repositories.target(request, single=True))
+
 
 def _line_range(request: ReadFileRequest, lines: int) -> tuple[int, int, bool]:
     """First and last line to give, and whether a limit cut them. Raises INVALID_ARGUMENT."""
@@ -122,9 +127,10 @@ def _entry(point: StoredPoint) -> FileEntry:
     skipped = point.text("status") == FileStatus.SKIPPED
     return FileEntry(
         file_path=point.text("path"),
+        blob=point.text("blob"),
         language=point.text("language"),
         size_bytes=point.number("size"),
         lines=point.number("lines"),
-        flags=FileFlags(**{FLAG_NAMES[letter]: True for letter in point.text("flags")}),
+        flags=FileFlags.of_letters(point.text("flags")),
         skipped=SkipReason(point.text("reason")) if skipped else None,
     )

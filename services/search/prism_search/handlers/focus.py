@@ -7,7 +7,7 @@ from prism_contracts.code import Symbol
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Definition, EditContextRequest
 from prism_runtime.packing import as_symbol
-from prism_search.adapters.definitions import Definitions, Found, Located
+from prism_search.adapters.definitions import Definitions, told_definition
 from prism_search.adapters.indexed_file import indexed_file
 from prism_search.adapters.sources import Sources
 from prism_search.core.documents import Lines
@@ -100,7 +100,7 @@ class FocusFinder:
             Lines(best.symbol.start_line, best.symbol.end_line),
             index,
             sought.name.understood_by(best.fit),
-            [located_definition(target, one) for one in sought.found[1:]],
+            [told_definition(target, one.point, one.symbol) for one in sought.found[1:]],
         )
 
     async def _by_lines(self, request: EditContextRequest) -> Focus:
@@ -125,16 +125,6 @@ class FocusFinder:
         if not files:
             raise _changing()
         return files[0]
-
-
-def located_definition(target: Target, found: Located | Found) -> Definition:
-    """A definition with its place, as it is told."""
-    return Definition(
-        repo=target.name_of(found.point.repo),
-        file_path=found.point.text("path"),
-        language=found.point.text("language"),
-        symbol=found.symbol,
-    )
 
 
 def _changing() -> PrismError:

@@ -14,8 +14,8 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import GrepReply, GrepRequest
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_runtime.rpc import SERVE_WORKERS
-from prism_search.adapters.elsewhere import match_elsewhere
 from prism_search.adapters.filters import nothing_passes, refuse_unknown_language
+from prism_search.adapters.line_matcher import match_elsewhere
 from prism_search.adapters.listing import Listing, place
 from prism_search.adapters.texts import Texts, read_text
 from prism_search.core.grep_pages import Page, Totals, empty_page

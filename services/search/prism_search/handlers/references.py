@@ -1,44 +1,50 @@
 """Who uses a symbol: every edge with how it was found, beside every line that holds the name.
 
-definitions of the name ▶ files that hold it ▶ edges of each ▶ what of the text they explain
+definitions of the name ▶ files that hold it ▶ edges to them, by the graph if it knows these files as they are, else by what their
+parser saw ▶ what of the text they explain
 """
 
 import asyncio
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import NamedTuple
 
-from prism_contracts.code import EDGE_KINDS, EdgeStatus
+from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import (
-    Definition,
+    DefinitionPlace,
     Reconciliation,
     ReferenceEntry,
     ReferencesReply,
     ReferencesRequest,
     SymbolReferences,
     TextLine,
+    UsesReply,
+    UsesRequest,
 )
-from prism_graph.modules import ECMASCRIPT, MANIFEST, File, imports, key
+from prism_graph.modules import File, imports, key
 from prism_graph.occurrences import Occurrences
 from prism_graph.program import Program
 from prism_runtime.cursors import read_cursor, write_cursor
-from prism_search.adapters.definitions import Definitions, Found, Sought
+from prism_runtime.packing import unpack_lines
+from prism_search.adapters.definitions import Definitions, Found, Sought, told_definition
 from prism_search.adapters.listing import Files, Listing
 from prism_search.adapters.manifests import Manifests
 from prism_search.adapters.occurrences import OccurrenceReader
 from prism_search.adapters.sources import Sources
+from prism_search.adapters.texts import Texts
+from prism_search.adapters.uses import GraphUses
 from prism_search.core import references as report
 from prism_search.core.lines import shown
 from prism_search.core.patterns import compile_pattern
 from prism_search.core.references import Definition as Home
-from prism_search.core.references import Edge, SourceFile
+from prism_search.core.references import Edge, Line, SourceFile, TextFile
 from prism_store.globs import compile_glob
 from prism_store.reader import StoredPoint
 from prism_store.repositories import Repositories, Target
 
 FILES_MAX = 1_000
 AROUND_MAX = 100
-MANIFESTS_MAX = 500
 # Files that are read for what they say of the classes of variables, and how often for what those say in turn.
 LEARNED_MAX = 100
 ROUNDS_MAX = 2
@@ -55,16 +61,20 @@ class ReferencesHandler:
         definitions: Definitions,
         listing: Listing,
         *,
+        texts: Texts,
         sources: Sources,
         occurrences: OccurrenceReader,
         manifests: Manifests,
+        graph: GraphUses,
     ) -> None:
         self._repositories = repositories
         self._definitions = definitions
         self._listing = listing
+        self._texts = texts
         self._sources = sources
         self._occurrences = occurrences
         self._manifests = manifests
+        self._graph = graph
 
     async def references(self, request: ReferencesRequest) -> ReferencesReply:
         """One answer a symbol. A cursor goes on with one symbol alone."""
@@ -79,19 +89,55 @@ class ReferencesHandler:
     async def _answer(self, target: Target, asked: str, request: ReferencesRequest) -> SymbolReferences:
         sought = await self._definitions.seek(target, asked, request.path)
         name = sought.found[0].symbol.name if sought.found else sought.name.last
+        question = _Question(target, request, sought, name)
         listed = await self._listing.files(target)
         pattern = compile_pattern(name, regex=False, case_sensitive=True, word=False)
         holding = listed.that_may_hold(pattern.clauses)
         wanted = sorted(holding, key=_order(sought.found, request))[:FILES_MAX]
         occurrences = await self._occurrences.of(target)
         around = _around(sought.found, occurrences, listed, {point.id for point in wanted})
-        files = await self._sources.read(target, [*wanted, *around])
-        program = Program(occurrences, await self._manifests.packages(target, listed))
-        edges = await self._edges(target, listed, sought, files, program)
-        left_out = len(holding) + len(around) - len(files)
-        return await asyncio.to_thread(
-            _told, target, sought, files, edges, request, name=name, left_out=left_out
-        )
+        uses = None if occurrences else await self._by_graph(question, listed, (*wanted, *around))
+        if uses is not None:
+            points = [*wanted, *_others(uses.entries, listed, wanted)]
+            texts = await self._texts_of(question, points, unpack_lines(uses.explained))
+        else:
+            points = [*wanted, *around]
+            files = await self._sources.read(target, points)
+            program = Program(occurrences, await self._manifests.packages(target, listed))
+            edges = await self._edges(target, listed, sought, files, program)
+            uses = await asyncio.to_thread(_by_files, question, files, edges)
+            texts = [report.as_text(name, file) for file in files]
+        left_out = len(holding) - len(wanted) + len(points) - len(texts)
+        return await asyncio.to_thread(_told, question, uses, texts, left_out)
+
+    async def _by_graph(
+        self, question: "_Question", listed: Files, points: Iterable[StoredPoint]
+    ) -> UsesReply | None:
+        """What the graph of a repository tells; None if there is none, or one of these files was written since it was built."""
+        target = question.target
+        if not question.sought.found or len(target.repositories) > 1 or target.ref:  # layers have no graph
+            return None
+        uses = await self._graph.of(question.of_graph())
+        if uses is None or listed.removed_in > uses.graph_version:
+            return None
+        is_current = all(point.number("version") <= uses.graph_version for point in points)
+        return uses if is_current else None
+
+    async def _texts_of(
+        self, question: "_Question", points: Sequence[StoredPoint], explained: Mapping[str, Sequence[int]]
+    ) -> list[TextFile]:
+        texts = await self._texts.read(question.target.scope, points)
+        return [
+            TextFile(
+                point.repo,
+                point.text("path"),
+                bool(point.payload.get("prose")),
+                text,
+                frozenset(explained.get(point.text("path"), ())),
+            )
+            for point, text in zip(points, texts, strict=True)
+            if text is not None
+        ]
 
     async def _edges(
         self,
@@ -120,6 +166,52 @@ class ReferencesHandler:
         return edges
 
 
+class _Question(NamedTuple):
+    """What is asked about a name, and where it is defined."""
+
+    target: Target
+    request: ReferencesRequest
+    sought: Sought
+    name: str
+
+    @property
+    def of_cursor(self) -> str:
+        """What a cursor belongs to."""
+        symbols = (self.sought.name.spelled,)
+        return self.request.model_copy(
+            update={"symbols": symbols, "limit": 1, "cursor": ""}
+        ).model_dump_json()
+
+    @property
+    def start(self) -> int:
+        """How many uses earlier pages had."""
+        cursor = self.request.cursor
+        return int(read_cursor(self.of_cursor, cursor, (int,))[0]) if cursor else 0
+
+    def of_graph(self) -> UsesRequest:
+        """The same for atlas."""
+        request = self.request
+        return UsesRequest(
+            tenant=request.tenant,
+            repo=self.target.repositories[0].repo,
+            ref=request.ref,
+            name=self.name,
+            definitions=tuple(
+                DefinitionPlace(
+                    file_path=one.point.text("path"),
+                    qualified_name=one.symbol.qualified_name,
+                    name_line=one.symbol.name_line,
+                )
+                for one in self.sought.found
+            ),
+            path_filter=request.path_filter,
+            reference_type=request.reference_type,
+            source_only=request.source_only,
+            limit=request.limit,
+            start=self.start,
+        )
+
+
 def _missing(target: Target, listed: Files, uses: report.Uses, read: Container[str]) -> list[StoredPoint]:
     """Files that were not read and are modules that were looked for."""
     found = (
@@ -136,47 +228,69 @@ def _file(target: Target, point: StoredPoint) -> File:
     return File(point.text("path"), point.text("language"), repo)
 
 
-def _told(
-    target: Target,
-    sought: Sought,
-    files: Sequence[SourceFile],
-    every: Sequence[Edge],
-    request: ReferencesRequest,
-    *,
-    name: str,
-    left_out: int,
-) -> SymbolReferences:
-    word = report.word_pattern(name)
-    holding = [file for file in files if any(name in line and word.search(line) for line in file.lines)]
-    text = report.read_text(name, holding, every)
+def _by_files(question: _Question, files: Sequence[SourceFile], every: Sequence[Edge]) -> UsesReply:
+    """What edges among files tell, in the words of the graph."""
+    request = question.request
     edges = list(filter(_filter(request), every))
-    question = request.model_copy(update={"symbols": (sought.name.spelled,), "limit": 1, "cursor": ""})
-    start = _start(question, request.cursor)
-    page = edges[start : start + request.limit]
-    ends = start + len(page)
+    page = edges[question.start : question.start + request.limit]
+    resolved = sum(edge.status is EdgeStatus.RESOLVED for edge in every)
+    return UsesReply(
+        entries=tuple(_entry(question.target, edge) for edge in page),
+        counts=report.count_groups(edges),
+        resolved=resolved,
+        candidates=len(every) - resolved,
+        elsewhere=report.count_elsewhere(question.name, files, every),
+    )
+
+
+def _others(
+    entries: Iterable[ReferenceEntry], listed: Files, points: Iterable[StoredPoint]
+) -> Sequence[StoredPoint]:
+    """The files of uses that are none of these: what is imported under another name may not be spelled there."""
+    missing = {entry.file_path for entry in entries} - {point.text("path") for point in points}
+    return [point for point in listed.points if point.text("path") in missing] if missing else ()
+
+
+def _told(question: _Question, uses: UsesReply, files: Sequence[TextFile], left_out: int) -> SymbolReferences:
+    target, _, sought, name = question
+    text = report.read_text(name, files)
+    total = sum(uses.counts.values())
+    ends = question.start + len(uses.entries)
     return SymbolReferences(
         symbol=sought.name.spelled,
-        definitions=tuple(_definition(target, found) for found in sought.found[:DEFINITIONS_SHOWN_MAX]),
+        definitions=tuple(
+            told_definition(target, one.point, one.symbol) for one in sought.found[:DEFINITIONS_SHOWN_MAX]
+        ),
         total_definitions=len(sought.found),
-        entries=tuple(_entry(target, edge) for edge in page),
-        counts=report.count_groups(edges),
+        entries=tuple(_with_texts(target, uses.entries, files)),
+        counts=uses.counts,
         reconciliation=Reconciliation(
-            resolved=sum(edge.status is EdgeStatus.RESOLVED for edge in every),
-            candidates=sum(edge.status is EdgeStatus.CANDIDATE for edge in every),
-            elsewhere=text.elsewhere,
+            resolved=uses.resolved,
+            candidates=uses.candidates,
+            elsewhere=uses.elsewhere,
             text_lines=text.lines,
             unexplained=len(text.unexplained),
             unexplained_lines=tuple(
-                _text_line(target, *place) for place in islice(text.unexplained, UNEXPLAINED_SHOWN_MAX)
+                _text_line(target, line) for line in text.unexplained[:UNEXPLAINED_SHOWN_MAX]
             ),
-            files=len(holding),
+            files=text.files,
             files_left_out=left_out,
         ),
-        next_cursor=write_cursor(question.model_dump_json(), ends) if ends < len(edges) else "",
+        next_cursor=write_cursor(question.of_cursor, ends) if ends < total else "",
         suggestions=sought.suggestions,
         matched=sought.name.understood_by(sought.found[0].fit) if sought.found else "",
         unparsed=sought.unparsed,
     )
+
+
+def _with_texts(
+    target: Target, entries: Iterable[ReferenceEntry], files: Iterable[TextFile]
+) -> Iterator[ReferenceEntry]:
+    by_place = {(target.name_of(file.scope), file.path): file for file in files}
+    for entry in entries:
+        file = by_place.get((entry.repo, entry.file_path))
+        text = shown(Line(file, entry.line).text).strip() if file else ""
+        yield entry.model_copy(update={"text": text})
 
 
 def _order(found: Sequence[Found], request: ReferencesRequest) -> Callable[[StoredPoint], tuple[bool, bool]]:
@@ -193,15 +307,13 @@ def _around(
     found: Sequence[Found], occurrences: Occurrences, listed: Files, read: Container[str]
 ) -> Sequence[StoredPoint]:
     """Files that may belong to a definition without holding its name: those that stand for a folder around it may give it on,
-    some name the packages that folders are, and some are known to implement it.
+    and some are known to implement it.
     """
     folders = (point for one in found for point in listed.around(one.point.repo, one.point.text("path")))
-    is_packaged = any(one.point.text("language") in ECMASCRIPT for one in found)
-    manifests = listed.with_key(MANIFEST)[:MANIFESTS_MAX] if is_packaged else ()
     implementing = occurrences.implementing({one.point.id for one in found})
     implementers = (point for point in listed.points if point.id in implementing)
-    around = {point.id: point for point in (*manifests, *folders, *implementers) if point.id not in read}
-    return list(around.values())[: MANIFESTS_MAX + AROUND_MAX]
+    around = {point.id: point for point in (*folders, *implementers) if point.id not in read}
+    return list(around.values())[:AROUND_MAX]
 
 
 def _homes(found: Sequence[Found], files: Sequence[SourceFile]) -> list[Home]:
@@ -217,25 +329,11 @@ def _filter(request: ReferencesRequest) -> Callable[[Edge], bool]:
         kind = EDGE_KINDS[edge.reference.kind]
         return (
             (request.reference_type is None or kind is request.reference_type)
-            and not (request.source_only and report.TEST in edge.file.flags)
+            and not (request.source_only and Flag.TEST in edge.file.flags)
             and (glob is None or glob.fullmatch(edge.file.path) is not None)
         )
 
     return passes
-
-
-def _start(question: ReferencesRequest, cursor: str) -> int:
-    return int(read_cursor(question.model_dump_json(), cursor, (int,))[0]) if cursor else 0
-
-
-def _definition(target: Target, found: Found) -> Definition:
-    point = found.point
-    return Definition(
-        repo=target.name_of(point.repo),
-        file_path=point.text("path"),
-        language=point.text("language"),
-        symbol=found.symbol,
-    )
 
 
 def _entry(target: Target, edge: Edge) -> ReferenceEntry:
@@ -249,15 +347,15 @@ def _entry(target: Target, edge: Edge) -> ReferenceEntry:
         edge=EDGE_KINDS[reference.kind],
         status=edge.status,
         strategy=edge.strategy,
-        text=_line(edge.file, reference.line),
+        text="",
     )
 
 
-def _text_line(target: Target, file: SourceFile, line: int) -> TextLine:
+def _text_line(target: Target, line: Line) -> TextLine:
+    file = line.file
     return TextLine(
-        repo=target.name_of(file.facts.scope), file_path=file.path, line=line, text=_line(file, line)
+        repo=target.name_of(file.scope),
+        file_path=file.path,
+        line=line.number,
+        text=shown(line.text).strip(),
     )
-
-
-def _line(file: SourceFile, number: int) -> str:
-    return shown(file.lines[number - 1]).strip() if number <= len(file.lines) else ""

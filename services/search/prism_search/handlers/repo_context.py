@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from prism_contracts.rpc import ContextDocument, ContextSection, RepoContextReply, RepoContextRequest
+from prism_search.adapters.documents import Document, Documents
 from prism_search.adapters.listing import Listing
-from prism_search.adapters.written import Documents, Written
 from prism_search.core.documents import Lines, head, headings, opening, sections_about
 from prism_search.core.repo_documents import ABOUT_PURPOSE, CHARS_MAX, choose, documents_max
 from prism_store.repositories import Repositories
@@ -52,7 +52,7 @@ def _is_told(section: ContextSection, chosen: Mapping[ContextSection, Sequence[s
     return bool(chosen[section] or (section is ContextSection.VISION and chosen[ContextSection.README]))
 
 
-def _quoted(section: ContextSection, file: Written) -> ContextDocument:
+def _quoted(section: ContextSection, file: Document) -> ContextDocument:
     lines = head(file.lines, CHARS_MAX[section], _telling(section, file))
     return ContextDocument(
         section=section,
@@ -65,7 +65,7 @@ def _quoted(section: ContextSection, file: Written) -> ContextDocument:
     )
 
 
-def _telling(section: ContextSection, file: Written) -> Lines:
+def _telling(section: ContextSection, file: Document) -> Lines:
     """The lines of a document that are about a section."""
     if section is ContextSection.VISION:
         about: Sequence[Lines] = sections_about(file.symbols, ABOUT_PURPOSE)

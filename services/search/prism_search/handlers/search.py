@@ -6,6 +6,7 @@ its deep vector, where that tier runs ──────▶ leg ──┴▶ fus
 """
 
 import asyncio
+import logging
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Corpus, Detail, Hit, SearchAnswer, SearchReply, SearchRequest
 from prism_search.adapters.answers import Answers
 from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, Vector
-from prism_search.adapters.facts import Facts, FileFacts
+from prism_search.adapters.facts import Facts, RankFacts
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.rarity import RarityCounter
@@ -58,11 +59,13 @@ CHUNK_LIMIT = 150
 VECTOR_LIMIT = 100
 FILE_LIMIT = 60
 EXACT_LIMIT = 40
+READ_AHEAD_PAUSE_S = 2.0
 FILTERED_FACTOR = 3  # more is asked for and considered where a filter will drop some afterwards
 
 CHUNK_LEGS = ("keyword", FAST_LEG)
 FILE_LEGS = frozenset({"path", "symbol", "exact", DEEP_LEG})
 
+log = logging.getLogger(__name__)
 
 Shown = tuple[Candidate, Range]
 
@@ -110,6 +113,16 @@ class SearchHandler:
         receipt = await self._repositories.receipt(target, missing_legs, cached=known is not None)
         clock.lap("receipt")
         return SearchReply(**dict(answer), receipt=receipt, timings_ms=clock.laps)
+
+    async def read_ahead(self) -> None:
+        """Learn what ranking needs to know of files, for ever."""
+        while True:
+            for target in self._repositories.each():
+                try:
+                    await self._facts.read_ahead(target)
+                except Exception as error:  # noqa: BLE001 - whatever it was, questions read what they need
+                    log.warning("reading ahead is given up for now: %s", error or type(error).__name__)
+            await asyncio.sleep(READ_AHEAD_PAUSE_S)
 
     async def _answer(
         self, request: SearchRequest, query: Query, target: Target, clock: "_Clock"
@@ -309,7 +322,7 @@ def _files_of(found: Found, leg: str) -> list[str]:
     return ids if leg in FILE_LEGS else [file_of(id_) for id_ in ids]
 
 
-def _stale_files(found: Found, files: dict[str, FileFacts]) -> set[str]:
+def _stale_files(found: Found, files: dict[str, RankFacts]) -> set[str]:
     """Files that were replaced between the legs and their file points: a chunk of another version came, none of this."""
     old: set[str] = set()
     current: set[str] = set()
@@ -325,7 +338,7 @@ def _chunks(found: Found) -> Iterator[StoredPoint]:
 
 
 def _candidates_of(
-    found: Found, files: dict[str, FileFacts], ranks: dict[str, dict[str, int]], stale: set[str]
+    found: Found, files: dict[str, RankFacts], ranks: dict[str, dict[str, int]], stale: set[str]
 ) -> list[Candidate]:
     """Candidates with their chunks, those of another version left out."""
     keyword, vector = (_chunks_by_file(found, leg) for leg in CHUNK_LEGS)
@@ -362,7 +375,7 @@ def _nearness(scores: Sequence[float], spread: tuple[float, float]) -> float:
     return (max(scores) - mean) / deviation if scores and deviation else 0.0
 
 
-def _candidate(facts: FileFacts, legs: dict[str, int]) -> Candidate:
+def _candidate(facts: RankFacts, legs: dict[str, int]) -> Candidate:
     return Candidate(
         file=facts.file,
         repo=facts.repo,

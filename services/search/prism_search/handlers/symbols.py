@@ -2,7 +2,7 @@
 
 from prism_contracts.code import Symbol
 from prism_contracts.rpc import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
-from prism_search.adapters.definitions import Definitions
+from prism_search.adapters.definitions import Definitions, told_definition
 from prism_search.adapters.texts import read_text
 from prism_store.reader import Reader, StoredPoint
 from prism_store.repositories import Repositories, Target
@@ -48,10 +48,4 @@ class SymbolHandlers:
             lines = (await read_text(self._reader, target.scope, point)).text.split("\n")
             last = min(symbol.end_line, symbol.start_line + BODY_LINES_MAX - 1)
             text = "\n".join(lines[symbol.start_line - 1 : last])
-        return Definition(
-            repo=target.name_of(point.repo),
-            file_path=point.text("path"),
-            language=point.text("language"),
-            symbol=symbol,
-            body=text,
-        )
+        return told_definition(target, point, symbol, text)

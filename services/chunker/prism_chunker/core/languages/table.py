@@ -28,9 +28,12 @@ class Exports:
     inside_types: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """A language. Extensions go without the leading dot; extensions and file names are lower-case."""
+    """A language. Extensions go without the leading dot; extensions and file names are lower-case.
+
+    There is one object of each, told from others by its identity: comparing all fields would be a part of what a file costs.
+    """
 
     id: str
     extensions: tuple[str, ...] = ()

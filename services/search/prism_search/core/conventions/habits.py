@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, ReferenceKind, Symbol, SymbolFact
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Flag, ReferenceKind, Symbol, SymbolFact
 from prism_contracts.rpc import Convention
-from prism_graph.modules import ECMASCRIPT
+from prism_graph.languages import ECMASCRIPT
 from prism_search.core.conventions.naming import error_types
 from prism_search.core.conventions.tally import Tally
-from prism_search.core.references import TEST, SourceFile
+from prism_search.core.references import SourceFile
 
 DOC_STYLES = (
     (":param", re.compile(r"^\s*(:(?:param|returns?|raises)\b.*)", re.MULTILINE)),
@@ -32,7 +32,7 @@ LINES_MIN = 200
 
 def habits(language: str, files: Sequence[SourceFile]) -> Iterator[Convention]:
     """Conventions of the code in files of one language."""
-    code = [file for file in files if TEST not in file.flags]
+    code = [file for file in files if Flag.TEST not in file.flags]
     found = [
         _documented(language, code),
         _doc_style(language, code),

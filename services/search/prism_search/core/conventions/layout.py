@@ -4,10 +4,10 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from prism_contracts.code import Symbol, SymbolKind
+from prism_contracts.code import Flag, Symbol, SymbolKind
 from prism_contracts.rpc import Convention, ConventionExample
 from prism_search.core.conventions.tally import EXAMPLES_MAX, Tally
-from prism_search.core.references import TEST, SourceFile
+from prism_search.core.references import SourceFile
 
 TEST_FOLDERS = frozenset({"test", "tests", "spec", "specs", "__tests__", "testing", "t", "Tests", "Test"})
 TEST_FILE = re.compile(
@@ -28,7 +28,9 @@ TOOLS = (
 )  # fmt: skip
 TOOL_FILES = [(tool, re.compile(pattern)) for tool, pattern in TOOLS]
 # What is configured in a file for many things.
-TOOL_KEY = re.compile(r"tool\.(black|ruff|mypy|isort|pyright|pytest|coverage|pylint|towncrier|commitizen)$")
+TOOL_KEY = re.compile(
+    r"tool\.(black|ruff|mypy|isort|pyright|pytest|coverage|pylint|towncrier|commitizen)(?:\.|$)"
+)
 RUNNERS = {
     "Makefile": "make",
     "makefile": "make",
@@ -61,7 +63,7 @@ def layout(files: Sequence[SourceFile]) -> Iterator[Convention]:
     roots, folders, names = Tally(), Tally(), Tally()
     for file in files:
         parts = file.path.split("/")
-        if TEST not in file.flags:
+        if Flag.TEST not in file.flags:
             roots.add(f"{parts[0]}/" if len(parts) > 1 else "the top folder", file.path, 1, file.path)
             continue
         at = next((at for at, part in enumerate(parts[:-1]) if part in TEST_FOLDERS), None)
@@ -79,22 +81,11 @@ def layout(files: Sequence[SourceFile]) -> Iterator[Convention]:
     yield from filter(None, found)
 
 
-def tools(paths: Sequence[str], configured: Iterable[tuple[str, Sequence[Symbol]]]) -> Iterator[Convention]:
+def tools(paths: Iterable[str], configured: Iterable[tuple[str, Sequence[Symbol]]]) -> Iterator[Convention]:
     """The formatters, linters and checkers that are configured, with their files."""
     found: dict[str, ConventionExample] = {}
-    for path in paths:
-        if path.count("/") <= DEPTH_MAX:
-            for tool, pattern in TOOL_FILES:
-                if pattern.fullmatch(posixpath.basename(path)):
-                    found.setdefault(tool, ConventionExample(file_path=path, line=1, text=tool))
-    for path, symbols in configured:
-        for symbol in symbols:
-            key = TOOL_KEY.match(symbol.qualified_name) or TOOL_KEY.match(
-                ".".join(symbol.qualified_name.split(".")[:2])
-            )
-            if key:
-                example = ConventionExample(file_path=path, line=symbol.name_line, text=symbol.qualified_name)
-                found.setdefault(key[1], example)
+    for tool, example in (*_tool_files(paths), *_tool_keys(configured)):
+        found.setdefault(tool, example)
     if found:
         yield Convention(
             topic="tools",
@@ -103,6 +94,28 @@ def tools(paths: Sequence[str], configured: Iterable[tuple[str, Sequence[Symbol]
             total=len(found),
             examples=tuple(found.values()),
         )
+
+
+def _tool_files(paths: Iterable[str]) -> Iterator[tuple[str, ConventionExample]]:
+    """Tools that have a file of their own."""
+    for path in paths:
+        name = posixpath.basename(path) if path.count("/") <= DEPTH_MAX else ""
+        for tool, pattern in TOOL_FILES:
+            if pattern.fullmatch(name):
+                yield tool, ConventionExample(file_path=path, line=1, text=tool)
+
+
+def _tool_keys(
+    configured: Iterable[tuple[str, Sequence[Symbol]]],
+) -> Iterator[tuple[str, ConventionExample]]:
+    """Tools that share a file."""
+    for path, symbols in configured:
+        for symbol in symbols:
+            if key := TOOL_KEY.match(symbol.qualified_name):
+                yield (
+                    key[1],
+                    ConventionExample(file_path=path, line=symbol.name_line, text=symbol.qualified_name),
+                )
 
 
 def commands(configured: Iterable[tuple[str, Sequence[Symbol]]]) -> Iterator[Convention]:

@@ -5,10 +5,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from prism_contracts.code import TYPE_KINDS, ReferenceKind, Symbol, SymbolFact, SymbolKind
+from prism_contracts.code import TYPE_KINDS, Flag, ReferenceKind, Symbol, SymbolFact, SymbolKind
 from prism_contracts.rpc import Convention
 from prism_search.core.conventions.tally import Tally
-from prism_search.core.references import TEST, SourceFile
+from prism_search.core.references import SourceFile
 
 TOPIC = "naming"
 # A single word in small or in capital letters is every style at once and tells none.
@@ -39,7 +39,7 @@ def naming(language: str, files: Sequence[SourceFile]) -> Iterator[Convention]:
     for file in files:
         stem = posixpath.basename(file.path).partition(".")[0]
         names.add(style_of(stem), file.path, 1, stem) if style_of(stem) else None
-        if TEST in file.flags:
+        if Flag.TEST in file.flags:
             continue
         for symbol in file.symbols:
             label = _label(file, symbol)

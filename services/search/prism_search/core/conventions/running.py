@@ -4,11 +4,11 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from prism_contracts.code import ReferenceKind
+from prism_contracts.code import Flag, ReferenceKind
 from prism_contracts.rpc import Convention
 from prism_search.core.conventions.layout import test_pattern
 from prism_search.core.conventions.tally import Tally
-from prism_search.core.references import TEST, SourceFile
+from prism_search.core.references import SourceFile
 
 # Modules by the beginnings of their names, longer ones first where one begins as another.
 TEST_LIBRARIES = (
@@ -30,8 +30,10 @@ LOGGER = re.compile(
 
 def running(language: str, files: Sequence[SourceFile]) -> Iterator[Convention]:
     """Conventions of testing and logging in files of one language."""
-    tests = [file for file in files if TEST in file.flags and test_pattern(posixpath.basename(file.path))]
-    code = [file for file in files if TEST not in file.flags]
+    tests = [
+        file for file in files if Flag.TEST in file.flags and test_pattern(posixpath.basename(file.path))
+    ]
+    code = [file for file in files if Flag.TEST not in file.flags]
     loggers = Tally()
     for file in code:
         for number, line in enumerate(file.lines, 1):

@@ -1,0 +1,98 @@
+"""The graph of the corpus: how soon it follows the index, and how soon each tool answers from it over MCP."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from mcp import Client
+
+from bench.corpus import Corpus
+from bench.measure_index import REPO, index_folder, marker
+from bench.measure_search import call_tool, mcp_client
+from bench.questions import make_names
+from bench.spread import Spread, spread
+from bench.stack import Stack
+from prism_cli.client import Prism
+
+BUILD_SECONDS_MAX = 600.0
+POLL_S = 0.05
+# Questions about the whole: answers differ by their length alone.
+WHOLE_QUESTIONS = 20
+FIRST_EDIT = 100_000  # markers of other edits are below
+
+
+@dataclass(frozen=True)
+class GraphFigures:
+    """Times over MCP by tool, one client; how long the graph takes to follow."""
+
+    built_s: float  # from the end of the first index
+    builder_peak_bytes: int  # PSS of atlas with the process that builds
+    tools: Mapping[str, Spread]
+    edit: Spread  # from the end of the index of one changed file
+
+
+async def graph(
+    stack: Stack, corpus: Corpus, count: int, *, edits: int, seed: int, peak: int
+) -> GraphFigures:
+    """Wait for the graph, ask each tool, change one file after the other. `peak` is that of the build, in bytes."""
+    async with mcp_client(stack.target, toolsets="all") as client:
+        receipt = await _built(client, 1)
+        built_s = _at(receipt["graph_built_at"]) - _at(receipt["indexed_at"])
+        questions = _questions(corpus, count, seed)
+        tools = {tool: await _asked(client, tool, asked) for tool, asked in questions.items()}
+        paths = corpus.paths()[:edits]
+        times = [
+            await _edit(stack, client, corpus, path, FIRST_EDIT + number) for number, path in enumerate(paths)
+        ]
+    return GraphFigures(built_s, peak, tools, spread(times))
+
+
+def _questions(corpus: Corpus, count: int, seed: int) -> dict[str, Sequence[dict[str, Any]]]:
+    names = make_names(corpus, count + 1, seed)
+    symbols = [{"symbol": name} for name in names]
+    whole = [{"limit": 10 + number} for number in range(WHOLE_QUESTIONS)]
+    return {
+        "find_references": [{"symbols": [name]} for name in names],
+        "get_call_hierarchy": symbols,
+        "get_type_hierarchy": symbols,
+        "impact_of_change": symbols,
+        "prepare_to_edit": symbols,
+        "get_dependencies": [{"file_path": path} for path in corpus.paths()[:count]],
+        "find_path": [{"from_symbol": one, "to_symbol": other} for one, other in pairwise(names)],
+        "get_module_map": whole,
+        "get_architecture": whole,
+    }
+
+
+async def _asked(client: Client, tool: str, questions: Sequence[dict[str, Any]]) -> Spread:
+    return spread([(await call_tool(client, tool, **question))[0] for question in questions])
+
+
+async def _edit(stack: Stack, client: Client, corpus: Corpus, path: str, number: int) -> float:
+    """Seconds from the end of the job until the graph is that of its version."""
+    with (corpus.folder / path).open("a") as file:
+        file.write(f"\n\ndef {marker(number)}():\n    return {number}\n")
+    async with Prism(stack.target) as prism:
+        job = await index_folder(prism, corpus.folder, REPO)
+    started = time.perf_counter()
+    await _built(client, job.version)
+    return time.perf_counter() - started
+
+
+async def _built(client: Client, version: int) -> dict[str, Any]:
+    """The receipt of an answer, once the graph is that of a version. Raises TimeoutError."""
+    async with asyncio.timeout(BUILD_SECONDS_MAX):
+        while True:
+            answer = await client.call_tool("get_module_map", {"limit": 1})
+            receipt = (answer.structured_content or {}).get("receipt", {})
+            if not answer.is_error and receipt["graph_version"] >= version:
+                return dict(receipt)
+            await asyncio.sleep(POLL_S)
+
+
+def _at(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()

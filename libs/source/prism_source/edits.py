@@ -1,0 +1,156 @@
+"""What a work tree has otherwise than a set of files that are known by hash: the edits that make the one of the other.
+
+A file that git sees unchanged counts as its commit has it, whatever the line ends on the disk; one that git sees changed
+is read from the disk, byte for byte. Links, submodules, and files that are no text are not there at all.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from prism_contracts.code import SkipReason
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_source.checkout import Checkout, Status
+from prism_source.files import read_regular
+from prism_source.limits import HEAD_BYTES, Limits
+from prism_source.paths import decode_path
+from prism_source.snapshot import blob_hash
+from prism_source.text import skip_reason
+
+
+class Edits(NamedTuple):
+    """By path the new content of a file, None of one that is gone; and files that are left out, with the reason."""
+
+    contents: dict[str, bytes | None]
+    left_out: dict[str, SkipReason]
+
+
+class EditLimits(NamedTuple):
+    """How much a work tree may differ."""
+
+    files_max: int
+    bytes_max: int
+
+
+class Comparison:
+    """A checkout beside the files that somebody else has (`served`: blob by path)."""
+
+    def __init__(self, checkout: Checkout, served: Mapping[str, str], limits: EditLimits) -> None:
+        self._checkout = checkout
+        self._served = served
+        self._limits = limits
+        self._commit: str | None = None
+        self._committed: dict[str, _Content] = {}
+
+    def edits(self, status: Status) -> Edits:
+        """The edits, as of a look at the checkout. Raises PrismError PAYLOAD_TOO_LARGE, and as `Checkout`."""
+        if status.commit != self._commit:
+            self._committed = self._differing(status.commit)
+            self._commit = status.commit
+        found = _Found(self._limits)
+        changed = {decode_path(path)[0] for path in status.changed}
+        for path, content in self._committed.items():
+            if path not in changed:
+                found.take(path, content)
+        for raw, is_there in status.changed.items():
+            path, problem = decode_path(raw)
+            if problem:
+                found.left_out[path] = SkipReason.PATH_INVALID
+            else:
+                found.take(path, self._on_disk(raw, path, is_there=is_there))
+        return Edits(found.contents, found.left_out)
+
+    def _differing(self, commit: str) -> dict[str, "_Content"]:
+        """What the commit has otherwise. Its contents are kept: they are asked for at each look."""
+        committed = self._checkout.tree(commit) if commit else {}
+        gone = dict.fromkeys(sorted(self._served.keys() - committed.keys()), _GONE)
+        new = {path: blob for path, blob in committed.items() if self._served.get(path) != blob}
+        if len(gone) + len(new) > self._limits.files_max:
+            raise _too_many(self._limits.files_max)
+        return gone | {path: self._in_commit(path, blob) for path, blob in new.items()}
+
+    def _in_commit(self, path: str, blob: str) -> "_Content":
+        try:
+            data = self._checkout.blob(blob)
+        except PrismError as error:
+            if error.code is not ErrorCode.PAYLOAD_TOO_LARGE:
+                raise
+            return self._without(path, SkipReason.TOO_LARGE)
+        reason = skip_reason(len(data), data, self._checkout.limits)
+        return self._without(path, reason) if reason else _Content(data)
+
+    def _on_disk(self, raw: bytes, path: str, *, is_there: bool) -> "_Content":
+        data, reason = _read(self._checkout.root, raw, self._checkout.limits) if is_there else (None, None)
+        if data is None:
+            return self._without(path, reason)
+        return _SAME if self._served.get(path) == blob_hash(data) else _Content(data)
+
+    def _without(self, path: str, reason: SkipReason | None) -> "_Content":
+        return _Content(None, reason, is_edit=path in self._served)
+
+
+class _Content(NamedTuple):
+    data: bytes | None  # None: there is no such text
+    reason: SkipReason | None = None  # why there is none, if there is a file
+    is_edit: bool = True
+
+
+_GONE = _Content(None)
+_SAME = _Content(None, is_edit=False)
+
+
+class _Found:
+    def __init__(self, limits: EditLimits) -> None:
+        self.contents: dict[str, bytes | None] = {}
+        self.left_out: dict[str, SkipReason] = {}
+        self._limits = limits
+        self._bytes = 0
+
+    def take(self, path: str, content: _Content) -> None:
+        if content.reason:
+            self.left_out[path] = content.reason
+        if not content.is_edit:
+            return
+        self.contents[path] = content.data
+        self._bytes += len(content.data or b"")
+        if len(self.contents) > self._limits.files_max:
+            raise _too_many(self._limits.files_max)
+        if self._bytes > self._limits.bytes_max:
+            raise _too_large(self._limits.bytes_max)
+
+
+def _read(root: Path, path: bytes, limits: Limits) -> tuple[bytes | None, SkipReason | None]:
+    """The bytes of a text, or why it is none; neither if the file is gone, or no regular file any more."""
+    full = os.path.join(os.fsencode(root), path)  # noqa: PTH118 - bytes
+    try:
+        size_bytes = os.lstat(full).st_size
+        head = read_regular(full, HEAD_BYTES)
+        reason = skip_reason(size_bytes, head, limits)
+        if reason:
+            return None, reason
+        data = head if len(head) < HEAD_BYTES else read_regular(full, limits.file_bytes_max + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None, None
+    except OSError:
+        return None, SkipReason.UNREADABLE
+    reason = skip_reason(len(data), data, limits)
+    return (None, reason) if reason else (data, None)
+
+
+def _too_many(files_max: int) -> PrismError:
+    return PrismError(
+        ErrorCode.PAYLOAD_TOO_LARGE,
+        f"The work tree has more than {files_max:,} files otherwise than what is indexed.",
+        "Leave generated files out with .gitignore, or have the branch indexed first: prism index PATH --ref BRANCH --wait",
+        files_max=files_max,
+    )
+
+
+def _too_large(bytes_max: int) -> PrismError:
+    return PrismError(
+        ErrorCode.PAYLOAD_TOO_LARGE,
+        f"The files that differ from what is indexed have more than {bytes_max:,} bytes.",
+        "Leave generated files out with .gitignore, or have the branch indexed first: prism index PATH --ref BRANCH --wait",
+        bytes_max=bytes_max,
+    )

@@ -1,0 +1,54 @@
+"""What atlas tells Prometheus."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from prism_contracts.base import Lane
+
+BUILD_BUCKETS_S = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
+
+
+class BuildMetrics:
+    """How many graphs are built, how long that takes, and how many wait for it."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._builds = Counter(
+            "prism_graph_builds",
+            "Builds of graphs by lane and outcome: built, needless (a newer one is there), failed.",
+            ["lane", "outcome"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "prism_graph_build_seconds",
+            "Seconds from the moment a build is wanted until its graph is served, by lane.",
+            ["lane"],
+            registry=registry,
+            buckets=BUILD_BUCKETS_S,
+        )
+        self._waiting = Gauge(
+            "prism_graph_builds_waiting",
+            "Builds that are wanted or under way, by lane.",
+            ["lane"],
+            registry=registry,
+        )
+
+    @contextmanager
+    def build(self, lane: Lane) -> Iterator[None]:
+        """A build that is wanted; counted as failed if it raises."""
+        with self._waiting.labels(lane.value).track_inprogress():
+            try:
+                yield
+            except BaseException:
+                self._builds.labels(lane.value, "failed").inc()
+                raise
+
+    def served(self, lane: Lane, seconds: float) -> None:
+        """Its graph is there."""
+        self._builds.labels(lane.value, "built").inc()
+        self._seconds.labels(lane.value).observe(seconds)
+
+    def needless(self, lane: Lane) -> None:
+        """A newer one is there already."""
+        self._builds.labels(lane.value, "needless").inc()

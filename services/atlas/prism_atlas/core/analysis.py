@@ -1,0 +1,57 @@
+"""What was found out about a graph as a whole."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from prism_atlas.core.communities import Communities, communities
+from prism_atlas.core.graph import Graph
+from prism_atlas.core.links import Links, edge_weights, file_links, quiet_files
+from prism_atlas.core.ranking import Ranks, ranks_of_files, ranks_of_nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A graph, and what its files and symbols are to each other. Immutable; arrays of numbers throughout."""
+
+    graph: Graph
+    links: Links
+    ranks: Ranks
+    communities: Communities
+
+    @classmethod
+    def of(cls, graph: Graph, before: "Analysis | None" = None) -> "Analysis":
+        """Find out about a graph. What follows from the same as `before` is taken from there: most edits change no link."""
+        links = file_links(graph)
+        if (
+            before
+            and _is_same(links, before.links)
+            and _is_same(quiet_files(graph), quiet_files(before.graph))
+        ):
+            by_file, groups = before.ranks.file, before.communities
+        else:
+            by_file = ranks_of_files(graph, links)
+            groups = communities(links, len(graph.files), quiet_files(graph))
+        if before and _has_same_edges(graph, before.graph):
+            by_node = before.ranks.node
+        else:
+            by_node = ranks_of_nodes(graph)
+        return cls(graph, links, Ranks(by_file, by_node), groups)
+
+
+def _has_same_edges(graph: Graph, other: Graph) -> bool:
+    """Whether all is the same that ranks of nodes depend on."""
+    tables = [
+        (one.edges.source, one.edges.target, one.edges.kind, one.files.first_symbol, quiet_files(one))
+        for one in (graph, other)
+    ]
+    is_alike = all(map(np.array_equal, *tables))
+    return is_alike and np.array_equal(edge_weights(graph), edge_weights(other))  # which take longer to tell
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two arrays or two tables are equal."""
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other)
+    return all(_is_same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one))

@@ -1,0 +1,75 @@
+"""Replies about who uses a symbol."""
+
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prism_atlas.core.graph import EDGE_STATUSES, REFERENCE_KINDS, STRATEGIES, Graph
+from prism_atlas.core.uses import Uses, explained, targets_of, uses_of
+from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import ReferenceEntry, ReferenceGroup, UsesReply, UsesRequest
+from prism_runtime.packing import pack_lines
+from prism_store.globs import compile_glob
+
+_GROUPS = tuple(ReferenceGroup)
+_RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
+
+
+def uses(graph: Graph, repo: str, version: int, request: UsesRequest) -> UsesReply:
+    """Who uses a symbol. Raises SYMBOL_NOT_FOUND if the graph does not have one of its definitions."""
+    targets = targets_of(graph, request.name, request.definitions)
+    if not targets:
+        raise PrismError(
+            ErrorCode.SYMBOL_NOT_FOUND,
+            f"The graph has no definition of {request.name!r} there.",
+            "Ask again when the graph has caught up.",
+        )
+    every = uses_of(graph, request.name, targets)
+    kept = every.at(_passing(graph, every, request))
+    page = kept.at(slice(request.start, request.start + request.limit))
+    counts = Counter(kept.group.tolist())
+    resolved = int(np.count_nonzero(every.status == _RESOLVED))
+    named = graph.references_to(request.name)
+    return UsesReply(
+        graph_version=version,
+        entries=tuple(_entry(graph, repo, page, position) for position in range(len(page.reference))),
+        counts={group: counts[code] for code, group in enumerate(_GROUPS) if counts[code]},
+        resolved=resolved,
+        candidates=len(every.reference) - resolved,
+        elsewhere=len(named) - int(np.count_nonzero(np.isin(every.reference, named))),
+        explained=pack_lines(explained(graph, request.name)),
+    )
+
+
+def _passing(graph: Graph, uses: Uses, request: UsesRequest) -> NDArray[np.bool_]:
+    """By row, whether the filter of a request lets it through."""
+    passing = np.ones(len(uses.reference), np.bool_)
+    if request.reference_type is not None:
+        kinds = [EDGE_KINDS[kind] is request.reference_type for kind in REFERENCE_KINDS]
+        passing &= np.array(kinds)[graph.references.kind[uses.reference]]
+    if request.source_only:
+        passing &= ~graph.flagged(Flag.TEST)[uses.file]
+    if request.path_filter:
+        glob = compile_glob(request.path_filter)
+        files, file = np.unique(uses.file, return_inverse=True)
+        matching = [glob.fullmatch(graph.path(one)) is not None for one in files.tolist()]
+        passing &= np.array(matching, np.bool_)[file]
+    return passing
+
+
+def _entry(graph: Graph, repo: str, uses: Uses, position: int) -> ReferenceEntry:
+    reference = int(uses.reference[position])
+    source = int(graph.references.source[reference])
+    return ReferenceEntry(
+        repo=repo,
+        file_path=graph.path(int(uses.file[position])),
+        line=int(graph.references.line[reference]),
+        symbol="" if graph.is_file(source) else graph.strings[graph.symbols.qualified_name[source]],
+        group=_GROUPS[uses.group[position]],
+        edge=EDGE_KINDS[REFERENCE_KINDS[graph.references.kind[reference]]],
+        status=EDGE_STATUSES[uses.status[position]],
+        strategy=STRATEGIES[uses.strategy[position]],
+        text="",
+    )

@@ -1,0 +1,138 @@
+"""Tables of what files say of names: rows of each file, and the tables that grow from them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from prism_atlas.core.graph import (
+    EDGE_STATUSES,
+    NONE,
+    REFERENCE_KINDS,
+    SOUGHT,
+    STRATEGIES,
+    Aliases,
+    Meanings,
+    Numbers,
+    References,
+)
+from prism_atlas.core.rows import Rows, nodes, repeated, rows_of, stack, starts
+from prism_contracts.code import Reference, ReferenceKind
+from prism_graph.resolution import Meaning
+
+REFERENCE_COLUMNS = 4
+MEANING_COLUMNS = 3
+ALIAS_COLUMNS = 2
+
+_KIND_CODES = {kind: code for code, kind in enumerate(REFERENCE_KINDS)}
+_STATUS_CODES = {status: code for code, status in enumerate(EDGE_STATUSES)}
+_STRATEGY_CODES = {strategy: code for code, strategy in enumerate(STRATEGIES)}
+_SOUGHT_CODES = {sought: code for code, sought in enumerate(SOUGHT)}
+
+
+class ReferenceRow(NamedTuple):
+    """A reference of a file, and what it means."""
+
+    reference: Reference
+    meaning: Meaning
+
+
+class FileReferences(NamedTuple):
+    """The references of one file as numbers. A symbol is its position in its file, NONE stands for the file."""
+
+    references: (
+        Rows  # symbol, string of the name, line, kind, status, strategy, sought, whether it has a qualifier
+    )
+    meanings: Rows  # row of the reference, serial of a file, symbol
+    aliases: Rows  # strings of a name and of its alias
+
+
+NO_REFERENCES = FileReferences(
+    rows_of([], REFERENCE_COLUMNS), rows_of([], MEANING_COLUMNS), rows_of([], ALIAS_COLUMNS)
+)
+
+
+def file_references(
+    rows: Iterable[ReferenceRow], string: Callable[[str], int], serial: Callable[[str], int]
+) -> FileReferences:
+    """The rows of a file. `string` and `serial` give numbers to texts and to ids of files."""
+    rows = list(rows)
+    return FileReferences(
+        rows_of((_row(row, string) for row in rows), REFERENCE_COLUMNS),
+        rows_of(
+            (
+                (position, serial(place.file), place.symbol)
+                for position, row in enumerate(rows)
+                for place in row.meaning.places
+                if place.symbol >= 0
+            ),
+            MEANING_COLUMNS,
+        ),
+        rows_of({_alias(row.reference, string) for row in rows if _renames(row.reference)}, ALIAS_COLUMNS),
+    )
+
+
+def reference_table(parts: Sequence[FileReferences], numbers: Numbers, first_symbol: Numbers) -> References:
+    """The references of all files, which come in their order. `numbers` are those of strings in the graph."""
+    rows = stack([part.references for part in parts], REFERENCE_COLUMNS)
+    file = repeated([part.references for part in parts])
+    name = numbers[rows[:, 1]]
+    codes = np.ascontiguousarray(rows[:, 3]).view(np.uint8).reshape(-1, 4)
+    return References(
+        source=nodes(file, rows[:, 0], first_symbol),
+        name=name,
+        line=rows[:, 2].copy(),
+        kind=codes[:, 0].copy(),
+        status=codes[:, 1].copy(),
+        strategy=codes[:, 2].copy(),
+        sought=(codes[:, 3] >> 1).astype(np.uint8),
+        has_qualifier=(codes[:, 3] & 1).astype(np.bool_),
+        by_name=np.argsort(name, kind="stable").astype(np.int32),
+    )
+
+
+def meaning_table(parts: Sequence[FileReferences], by_serial: Numbers, first_symbol: Numbers) -> Meanings:
+    """What they mean, as far as it is there. `by_serial` has the positions of files."""
+    rows = stack([part.meanings for part in parts], MEANING_COLUMNS)
+    first = starts([len(part.references) for part in parts])[:-1]
+    reference = rows[:, 0] + np.repeat(first, [len(part.meanings) for part in parts])
+    target = nodes(by_serial[rows[:, 1]], rows[:, 2], first_symbol)
+    there = np.flatnonzero(target != NONE)
+    order = there[np.argsort(target[there], kind="stable")]  # references are in order already
+    return Meanings(target=target[order], reference=reference[order].astype(np.int32))
+
+
+def alias_table(parts: Sequence[FileReferences], numbers: Numbers) -> Aliases:
+    """The names that files give to what they import, each pair once."""
+    rows = np.unique(numbers[stack([part.aliases for part in parts], ALIAS_COLUMNS)], axis=0)
+    order = np.lexsort((rows[:, 0], rows[:, 1]))
+    return Aliases(name=rows[order, 0], alias=rows[order, 1])
+
+
+def _row(row: ReferenceRow, string: Callable[[str], int]) -> tuple[int, ...]:
+    reference, meaning = row
+    return (
+        reference.symbol,
+        string(reference.name),
+        reference.line,
+        _codes(reference, meaning),
+    )
+
+
+def _codes(reference: Reference, meaning: Meaning) -> int:
+    """Kind, status, strategy, and what is sought with whether there is a qualifier: a byte each, from the lowest on."""
+    sought = _SOUGHT_CODES[meaning.sought] << 1 | bool(reference.qualifier)
+    return (
+        _KIND_CODES[reference.kind]
+        | _STATUS_CODES[meaning.status] << 8
+        | _STRATEGY_CODES[meaning.strategy] << 16
+        | sought << 24
+    )
+
+
+def _renames(reference: Reference) -> bool:
+    return reference.kind is ReferenceKind.IMPORT and bool(reference.alias)
+
+
+def _alias(reference: Reference, string: Callable[[str], int]) -> tuple[int, int]:
+    return string(reference.name), string(reference.alias)

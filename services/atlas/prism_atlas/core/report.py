@@ -1,0 +1,41 @@
+"""What a repository consists of, told once a build: a question picks from it."""
+
+from prism_atlas.core.analysis import Analysis
+from prism_atlas.core.architecture import Architecture, fairly
+from prism_contracts.base import Message
+from prism_contracts.rpc import ARCHITECTURE_LIMIT_MAX, Overview
+
+
+class Report(Message):
+    """The names of all components, and an overview with lists as long as a question may ask for."""
+
+    names: tuple[str, ...]
+    whole: Overview
+
+    @classmethod
+    def of(cls, analysis: Analysis) -> "Report":
+        """Find it out."""
+        architecture = Architecture(analysis)
+        return cls(names=tuple(architecture.names), whole=architecture.overview(ARCHITECTURE_LIMIT_MAX))
+
+    def overview(self, limit: int) -> Overview:
+        """The overview, each list cut at `limit`."""
+        whole = self.whole
+        differ = whole.divergence
+        return whole.model_copy(
+            update={
+                "entry_points": fairly(whole.entry_points, limit),
+                "components": whole.components[:limit],
+                "dependencies": whole.dependencies[:limit],
+                "file_cycles": whole.file_cycles[:limit],
+                "component_cycles": whole.component_cycles[:limit],
+                "divergence": differ.model_copy(
+                    update={
+                        "folders": differ.folders[:limit],
+                        "components": differ.components[:limit],
+                        "outliers": differ.outliers[:limit],
+                    }
+                ),
+                "partitions": whole.partitions[:limit],
+            }
+        )

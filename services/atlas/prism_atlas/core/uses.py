@@ -1,0 +1,212 @@
+"""Who uses a symbol: the references that mean one of its definitions, and those of which only the name speaks for it.
+
+What `prism_search.core.references` finds when it reads the files that hold a name, a graph has found in all files at once.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prism_atlas.core.graph import (
+    EDGE_STATUSES,
+    NONE,
+    REFERENCE_KINDS,
+    SOUGHT,
+    STRATEGIES,
+    SYMBOL_KINDS,
+    Graph,
+    Numbers,
+)
+from prism_contracts.code import CALLABLE_KINDS, EDGE_KINDS, EdgeStatus, Flag, Strategy
+from prism_contracts.rpc import REFERENCE_GROUPS, DefinitionPlace, ReferenceGroup
+from prism_graph.modules import File
+from prism_graph.program import Program
+from prism_graph.resolution import Candidate, NamedUse, may_mean
+from prism_graph.unit import DEFAULT, Definition, Unit
+
+_CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
+_GROUPS = tuple(ReferenceGroup)
+_TESTS = _GROUPS.index(ReferenceGroup.TESTS)
+# By code of a kind of reference.
+_GROUP_OF = np.array([_GROUPS.index(REFERENCE_GROUPS[EDGE_KINDS[kind]]) for kind in REFERENCE_KINDS])
+
+
+class Uses(NamedTuple):
+    """Columns, one row a reference that means the symbol or may, in the order to show them."""
+
+    reference: Numbers
+    file: Numbers
+    status: NDArray[np.uint8]  # of EDGE_STATUSES
+    strategy: NDArray[np.uint8]  # of STRATEGIES
+    group: NDArray[np.int64]  # of ReferenceGroup
+
+    def at(self, positions: NDArray[Any] | slice) -> "Uses":
+        """Some of them."""
+        return Uses(
+            self.reference[positions],
+            self.file[positions],
+            self.status[positions],
+            self.strategy[positions],
+            self.group[positions],
+        )
+
+
+def uses_of(graph: Graph, name: str, targets: Sequence[int]) -> Uses:
+    """Who uses a symbol of this name, which has these definitions."""
+    by_name = STRATEGIES.index(Strategy.ONLY_DEFINITION if _is_only_symbol(graph, name) else Strategy.NAME)
+    meant = _meant(graph, name, targets)
+    named = np.setdiff1d(graph.references_to(name), meant, assume_unique=True)
+    possible = named[_may_mean(graph, named, targets)]
+    references = np.concatenate([meant, possible])
+    status = graph.references.status[references]
+    status[len(meant) :] = _CANDIDATE
+    strategy = np.where(status == _CANDIDATE, by_name, graph.references.strategy[references]).astype(np.uint8)
+    file = graph.files_of(graph.references.source[references])
+    group = np.where(graph.flagged(Flag.TEST)[file], _TESTS, _GROUP_OF[graph.references.kind[references]])
+    order = np.lexsort((references, graph.references.line[references], file, status == _CANDIDATE, group))
+    return Uses(references, file, status, strategy, group).at(order)
+
+
+def targets_of(graph: Graph, name: str, definitions: Iterable[DefinitionPlace]) -> list[int]:
+    """The definitions of the symbols that are defined at these places: those of one qualified name in a file, and those
+    that are shared with other files.
+    """
+    symbols = graph.symbols
+    keys = {key for place in definitions for node in _at(graph, place) for key in [_symbol_key(graph, node)]}
+    return [
+        node
+        for qualified_name in {qualified_name for _, qualified_name in keys}
+        for node in graph.qualified(graph.strings[qualified_name]).tolist()
+        if _symbol_key(graph, node) in keys and graph.strings[symbols.name[node]] == name
+    ]
+
+
+def explained(graph: Graph, name: str) -> dict[str, list[int]]:
+    """By path, the lines that define something of a name, or refer to it."""
+    symbols, references = graph.named(name), graph.references_to(name)
+    files = np.concatenate([graph.symbols.file[symbols], graph.files_of(graph.references.source[references])])
+    lines = np.concatenate([graph.symbols.name_line[symbols], graph.references.line[references]])
+    places = np.unique(files.astype(np.int64) << 32 | lines)
+    file, first = np.unique(places >> 32, return_index=True)
+    by_file = np.split(places & 0xFFFFFFFF, first[1:])
+    return {graph.path(one): found.tolist() for one, found in zip(file.tolist(), by_file, strict=True)}
+
+
+def _at(graph: Graph, place: DefinitionPlace) -> Iterator[int]:
+    file = graph.find_file(place.file_path)
+    for node in graph.symbols_of(file) if file != NONE else ():
+        is_there = graph.symbols.name_line[node] == place.name_line
+        if is_there and graph.strings[graph.symbols.qualified_name[node]] == place.qualified_name:
+            yield node
+
+
+def _symbol_key(graph: Graph, node: int) -> tuple[int, int]:
+    """Equal for definitions of one symbol: file, NONE if it is shared, and string of the qualified name."""
+    symbols = graph.symbols
+    return NONE if symbols.shared[node] else int(symbols.file[node]), int(symbols.qualified_name[node])
+
+
+def _meant(graph: Graph, name: str, targets: Sequence[int]) -> Numbers:
+    """The references that mean a definition, by its name or by another that it was imported under."""
+    found = np.unique(np.concatenate([graph.meaning(target) for target in targets]))
+    names = graph.references.name[found]
+    known = [
+        string for string in np.unique(names).tolist() if _stands_for(graph, graph.strings[string], name)
+    ]
+    return found[np.isin(names, known)]
+
+
+def _stands_for(graph: Graph, alias: str, name: str) -> bool:
+    """Whether a name is one, or was given to it or to a default export by an import or by several in a row."""
+    names = [alias]
+    for known in names:
+        if known in {name, DEFAULT}:
+            return True
+        names += [one for one in graph.names_of(known) if one not in names]
+    return False
+
+
+def _may_mean(graph: Graph, references: Numbers, targets: Sequence[int]) -> NDArray[np.bool_]:
+    """By reference, whether it may mean a definition of its name."""
+    table = graph.references
+    language = graph.files.language[graph.files_of(table.source[references])]
+    # Language, kind, sought and qualifier in one number: thousands of references are of few kinds.
+    alike = (
+        language.astype(np.int64) << 24
+        | table.kind[references].astype(np.int64) << 16
+        | table.sought[references].astype(np.int64) << 8
+        | table.has_qualifier[references]
+    )
+    distinct, kind = np.unique(alike, return_inverse=True)
+    candidates = {_candidate(graph, target) for target in targets}
+    uses = [
+        NamedUse(
+            graph.strings[one >> 24],
+            REFERENCE_KINDS[one >> 16 & 0xFF],
+            SOUGHT[one >> 8 & 0xFF],
+            bool(one & 1),
+        )
+        for one in distinct.tolist()
+    ]
+    may = [any(may_mean(use, candidate) for candidate in candidates) for use in uses]
+    found: NDArray[np.bool_] = np.array(may, np.bool_)[kind]
+    return found
+
+
+def _candidate(graph: Graph, node: int) -> Candidate:
+    symbols = graph.symbols
+    parent = int(symbols.parent[node])
+    return Candidate(
+        graph.strings[graph.files.language[symbols.file[node]]],
+        SYMBOL_KINDS[symbols.kind[node]],
+        is_member="." in graph.strings[symbols.qualified_name[node]],
+        is_local=parent != NONE and SYMBOL_KINDS[symbols.kind[parent]] in CALLABLE_KINDS,
+    )
+
+
+def _is_only_symbol(graph: Graph, name: str) -> bool:
+    """Whether all definitions of a name are of one symbol."""
+    named = graph.named(name)
+    symbols = graph.symbols
+    with_body = named[~symbols.bodiless[named]]
+    if (
+        len(np.unique(np.column_stack([symbols.file[with_body], symbols.qualified_name[with_body]]), axis=0))
+        > 1
+    ):
+        return False
+    program = Program()
+    for file in np.unique(symbols.file[named]).tolist():
+        program.add_unit(_unit(graph, file, named[symbols.file[named] == file].tolist()))
+    return len(program.bodies(tuple(program.named(name)))) == 1
+
+
+def _unit(graph: Graph, file: int, nodes: Sequence[int]) -> Unit:
+    """A file that defines these symbols and nothing else."""
+    path = graph.path(file)
+    return Unit(
+        id=path,
+        scope="",
+        file=File(path, graph.strings[graph.files.language[file]]),
+        definitions=[_definition(graph, node) for node in nodes],
+        named={},
+        imports={},
+        wildcards=(),
+        bases={},
+        variables={},
+        returns={},
+        folder=path.rpartition("/")[0],
+    )
+
+
+def _definition(graph: Graph, node: int) -> Definition:
+    symbols = graph.symbols
+    return Definition(
+        graph.strings[symbols.name[node]],
+        graph.strings[symbols.qualified_name[node]],
+        SYMBOL_KINDS[symbols.kind[node]],
+        parent=NONE,
+        bodiless=bool(symbols.bodiless[node]),
+        exported=bool(symbols.exported[node]),
+    )

@@ -1,0 +1,55 @@
+"""Conventions by language, and the written rules of a repository."""
+
+from itertools import groupby
+
+from prism_contracts import rpc
+from prism_gateway.budget import chars
+from prism_gateway.mcp.answers import quotes
+from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.tool import Answer, Json
+
+EXAMPLE_CHARS = 60
+# Of a convention beside its statement and its examples.
+CONVENTION_CHARS = 100
+
+
+def answer(reply: rpc.ConventionsReply, max_tokens: int) -> Answer:
+    """Conventions first; rules get the room that is left. Examples go before a convention does."""
+    room = chars(max_tokens)
+    conventions = reply.conventions
+    if sum(map(_size, conventions)) > room:
+        conventions = tuple(one.model_copy(update={"examples": ()}) for one in conventions)
+    while conventions and sum(map(_size, conventions)) > room:
+        conventions = conventions[:-1]
+    rules = quotes.fit_documents(reply.rules, room - sum(map(_size, conventions)))
+    structured: Json = {
+        "repo": reply.repo,
+        "conventions": [one.model_dump(mode="json") for one in conventions],
+        "rules": [document.model_dump(mode="json") for document in rules],
+        "files_read": reply.files_read,
+        "files": reply.files,
+        "receipt": receipt_json(reply.receipt),
+    }
+    head = f"{reply.repo}: inferred from {reply.files_read} of {reply.files} files of code. What has no majority is not told."
+    foot = [receipt_line(reply.receipt)]
+    if conventions != reply.conventions or rules != reply.rules:
+        structured["truncated"] = True
+        foot.append(f"note: cut to max_tokens={max_tokens}: raise it, or ask for one language.")
+    blocks = [
+        "\n".join([f"## {language or 'repository'}", *map(_line, some)])
+        for language, some in groupby(conventions, key=lambda one: one.language)
+    ]
+    return Answer(
+        structured, "\n\n".join(filter(None, [head, *blocks, quotes.rules_block(rules), "\n".join(foot)]))
+    )
+
+
+def _size(convention: rpc.Convention) -> int:
+    examples = sum(len(one.file_path) + len(one.text) + EXAMPLE_CHARS for one in convention.examples)
+    return len(convention.statement) + examples + CONVENTION_CHARS
+
+
+def _line(convention: rpc.Convention) -> str:
+    share = f" ({convention.count} of {convention.total})"
+    examples = [f"    {one.file_path}:{one.line} {one.text}" for one in convention.examples]
+    return "\n".join([f"- {convention.topic}: {convention.statement}{share}", *examples])

@@ -1,0 +1,181 @@
+"""What is told before an edit, in one answer.
+
+Its parts share the budget: short ones leave their room to long ones, and of a part that is cut its first items stay.
+"""
+
+from collections.abc import Sequence
+
+from prism_contracts import rpc
+from prism_contracts.code import EdgeStatus
+from prism_gateway.budget import chars, fit
+from prism_gateway.mcp.answers import quotes, references
+from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.tool import Answer, Json
+from prism_gateway.search import shorten_lines
+
+# What an item costs beside its text, in characters: braces, names of fields, numbers.
+ITEM_CHARS = 80
+PART_FLOOR_CHARS = 200
+
+
+def answer(reply: rpc.EditContextReply, max_tokens: int) -> Answer:
+    """The reply within the budget, for programs and for readers."""
+    shown = shorten(reply, max_tokens)
+    structured = _structured(shown)
+    foot = [*(f"note: {note}" for note in shown.notes), receipt_line(shown.receipt)]
+    if shown != reply:
+        structured["truncated"] = True
+        foot.append(f"note: cut to max_tokens={max_tokens}: raise it, or ask find_references and read_file.")
+    blocks = [_head(shown), _warnings(shown), shown.content, _uses(shown), _tests(shown), _siblings(shown)]
+    blocks.append(_changes(shown))
+    text = "\n\n".join(filter(None, [*blocks, quotes.rules_block(shown.rules), "\n".join(foot)]))
+    return Answer(structured, text)
+
+
+def shorten(reply: rpc.EditContextReply, max_tokens: int) -> rpc.EditContextReply:
+    """The reply without what does not fit. What is small stays whole; long parts are cut to the same length."""
+    uses = reply.references
+    unexplained = uses.reconciliation.unexplained_lines if uses and uses.reconciliation else ()
+    parts = {
+        "content": [len(reply.content)],
+        "entries": [len(entry.text) + len(entry.symbol) + 2 * ITEM_CHARS for entry in (uses.entries if uses else ())],
+        "unexplained": [len(line.text) + ITEM_CHARS for line in unexplained],
+        "tests": [len(test.file_path) + len(test.symbol) + ITEM_CHARS for test in reply.tests],
+        "siblings": [len(one.definition.symbol.signature) + 2 * ITEM_CHARS for one in reply.siblings],
+        "rules": [quotes.size(document) for document in reply.rules],
+    }  # fmt: skip
+    fixed = len(_head(reply)) + len(_warnings(reply)) + 4 * ITEM_CHARS
+    sizes = [sum(part) for part in parts.values()]
+    fits = fit(sizes, [0] * len(sizes), max(chars(max_tokens) - fixed, 0), PART_FLOOR_CHARS)
+    room = dict(zip(parts, [fits.text_chars_max] * fits.kept + [0] * len(parts), strict=False))
+    kept = {name: _count(sizes_of, room[name]) for name, sizes_of in parts.items()}
+    return reply.model_copy(
+        update={
+            "content": shorten_lines(reply.content, room["content"], reply.start_line),
+            "references": _cut_uses(uses, kept["entries"], kept["unexplained"]) if uses else None,
+            "tests": reply.tests[: kept["tests"]],
+            "siblings": reply.siblings[: kept["siblings"]],
+            "rules": quotes.fit_documents(reply.rules, room["rules"]),
+        }
+    )
+
+
+def _count(sizes: Sequence[int], room: int) -> int:
+    used = 0
+    for index, size in enumerate(sizes):
+        used += size
+        if used > room:
+            return index
+    return len(sizes)
+
+
+def _cut_uses(uses: rpc.SymbolReferences, entries: int, unexplained: int) -> rpc.SymbolReferences:
+    told = uses.reconciliation
+    if told:
+        told = told.model_copy(update={"unexplained_lines": told.unexplained_lines[:unexplained]})
+    return uses.model_copy(update={"entries": uses.entries[:entries], "reconciliation": told})
+
+
+def _structured(reply: rpc.EditContextReply) -> Json:
+    told: Json = {
+        "repo": reply.repo,
+        "file_path": reply.file_path,
+        "start_line": reply.start_line,
+        "end_line": reply.end_line,
+        "language": reply.language,
+        "content": reply.content,
+        "warnings": [warning.model_dump(mode="json") for warning in reply.warnings],
+        "tests": [test.model_dump(mode="json") for test in reply.tests],
+        "test_counts": {status.value: count for status, count in reply.test_counts.items()},
+        "test_files": list(reply.test_files),
+        "siblings": [
+            {"relation": one.kind.value, **references.definition_json(one.definition)}
+            for one in reply.siblings
+        ],
+        "rules": [document.model_dump(mode="json") for document in reply.rules],
+        "notes": list(reply.notes),
+        "receipt": receipt_json(reply.receipt),
+    }
+    if reply.symbol:
+        told["symbol"] = {
+            "name": reply.symbol.qualified_name,
+            "kind": reply.symbol.kind.value,
+            "signature": reply.symbol.signature,
+            "docstring": reply.symbol.docstring,
+        }
+        told["others"] = [references.definition_json(other) for other in reply.others]
+    if reply.changes:
+        told["changes"] = reply.changes.model_dump(mode="json")
+    if reply.matched:
+        told["matched"] = reply.matched
+    if reply.references:
+        told["uses"] = references.symbol_json(reply.references)
+    return told
+
+
+def _head(reply: rpc.EditContextReply) -> str:
+    place = f"{reply.repo} {reply.file_path}:{reply.start_line}-{reply.end_line}"
+    if not reply.symbol:
+        return f"{place}: these lines are of no function or class, so nothing is known of who uses them."
+    lines = [f"{place} {reply.symbol.kind.value} {reply.symbol.qualified_name}"]
+    if reply.matched:
+        lines.append(f"Found as {reply.matched}; whether it is the one that is meant is not known.")
+    if reply.total_others:
+        places = (
+            f"{other.file_path}:{other.symbol.name_line} {other.symbol.qualified_name}"
+            for other in reply.others
+        )
+        lines.append(
+            f"{reply.total_others} more definitions of the name, not looked at (name one in full, or give file_path): {', '.join(places)}"
+        )
+    return "\n".join(lines)
+
+
+def _warnings(reply: rpc.EditContextReply) -> str:
+    return "\n".join(
+        f"! {warning.text}{' ' if warning.places else ''}{'; '.join(warning.places)}"
+        for warning in reply.warnings
+    )
+
+
+def _uses(reply: rpc.EditContextReply) -> str:
+    told = reply.references
+    if not told:
+        return ""
+    counts = ", ".join(f"{count} {group.value}" for group, count in told.counts.items())
+    return "\n".join([f"uses of {told.symbol}: {counts or 'none found'}", *references.group_lines(told)])
+
+
+def _tests(reply: rpc.EditContextReply) -> str:
+    named = [f"named after the file: {', '.join(reply.test_files)}"] if reply.test_files else []
+    if not reply.tests:
+        none = ["tests: none is known to use it or its callers"] if reply.symbol else []
+        return "; ".join([*none, *named])
+    known, perhaps = (reply.test_counts.get(status, 0) for status in EdgeStatus)
+    head = f"tests ({known} known to reach it, {perhaps} by name alone (?)):"
+    return "\n".join([head, *map(_test_line, reply.tests), *named])
+
+
+def _test_line(test: rpc.ReachingTest) -> str:
+    mark = "?" if test.status is EdgeStatus.CANDIDATE else " "
+    via = f" through {test.via}" if test.via else ""
+    return f"{mark} {test.file_path}:{test.line} {test.symbol}{via}"
+
+
+def _siblings(reply: rpc.EditContextReply) -> str:
+    lines = [
+        f"  {one.definition.file_path}:{one.definition.symbol.name_line} {one.definition.symbol.qualified_name} ({one.kind.value})"
+        for one in reply.siblings
+    ]
+    return "\n".join(["probably change too:", *lines]) if lines else ""
+
+
+def _changes(reply: rpc.EditContextReply) -> str:
+    told = reply.changes
+    if not told:
+        return ""
+    counts = f"{told.commits_12_months} commits in 12 months, {told.commits_90_days} of them in 90 days"
+    note = f" ({told.note})" if told.note else ""
+    return (
+        f"file changed: {counts}{note}; last {told.last.commit} {told.last.at.date()} > {told.last.message}"
+    )

@@ -1,0 +1,87 @@
+"""Files: their lines, and lists of them."""
+
+from prism_contracts import rpc
+from prism_gateway.budget import chars, cut, fit
+from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.tool import Answer, Json
+
+# What a file costs beside its path, in characters: braces, names of fields, numbers.
+FILE_CHARS = 60
+
+
+def read_file(reply: rpc.ReadFileReply, max_tokens: int) -> Answer:
+    """The text of the lines, cut at a line end; for readers with their numbers."""
+    content, missing = cut(reply.content, chars(max_tokens))
+    end_line = reply.end_line - missing
+    cut_off = reply.truncated or content != reply.content
+    structured: Json = {
+        "repo": reply.repo,
+        "file_path": reply.file_path,
+        "start_line": reply.start_line,
+        "end_line": end_line,
+        "line_count": reply.line_count,
+        "language": reply.language,
+        "blob": reply.blob,
+        "content": content,
+        "receipt": receipt_json(reply.receipt),
+    }
+    foot = receipt_line(reply.receipt)
+    if cut_off:
+        next_line = min(end_line + 1, reply.line_count)
+        action = f"Go on with read_file(file_path={reply.file_path!r}, start_line={next_line})."
+        structured |= {"truncated": True, "next_actions": [action]}
+        foot += f"\nnext: {action}"
+    head = f"{reply.file_path}:{reply.start_line}-{end_line} of {reply.line_count} lines"
+    return Answer(structured, f"{head}\n{_numbered(content, reply.start_line)}\n\n{foot}")
+
+
+def _numbered(content: str, start_line: int) -> str:
+    """Each line with its number before it, so that a reader can name lines."""
+    lines = content.removesuffix("\n").split("\n")
+    width = len(str(start_line + len(lines) - 1))
+    return "\n".join(f"{number:>{width}}\t{line}" for number, line in enumerate(lines, start_line))
+
+
+def fit_files(reply: rpc.ListFilesReply, max_tokens: int) -> int:
+    """How many files fit."""
+    overheads = [len(file.file_path) + FILE_CHARS for file in reply.files]
+    return fit([0] * len(overheads), overheads, chars(max_tokens), 0).kept
+
+
+def list_files(reply: rpc.ListFilesReply, max_tokens: int, *, cut_off: bool) -> Answer:
+    """Files, one a line. `cut_off` says that there were more and that `next_cursor` goes on behind these."""
+    files = [_file(file) for file in reply.files]
+    structured: Json = {
+        "repo": reply.repo,
+        "files": files,
+        "total": reply.total,
+        "next_cursor": reply.next_cursor,
+        "receipt": receipt_json(reply.receipt),
+    }
+    foot = [f"{len(files)} of {reply.total} files; {receipt_line(reply.receipt)}"]
+    if cut_off:
+        structured["truncated"] = True
+        foot.append(f"note: cut to max_tokens={max_tokens}: raise it, or go on with next_cursor.")
+    if reply.next_cursor:
+        foot.append(f"next_cursor: {reply.next_cursor}")
+    return Answer(structured, "\n".join([*(_file_line(file) for file in files), *foot]))
+
+
+def _file(file: rpc.FileEntry) -> Json:
+    shown: Json = {
+        "file_path": file.file_path,
+        "language": file.language,
+        "lines": file.lines,
+        "size_bytes": file.size_bytes,
+    }
+    flags = [name for name, value in file.flags if value]
+    if flags:
+        shown["flags"] = flags
+    if file.skipped:
+        shown["skipped"] = file.skipped.value
+    return shown
+
+
+def _file_line(file: Json) -> str:
+    marks = [*file.get("flags", ()), *([f"skipped: {file['skipped']}"] if "skipped" in file else [])]
+    return f"{file['file_path']} ({', '.join([str(file['lines']) + ' lines', *marks])})"

@@ -1,0 +1,63 @@
+"""Hits of a search, with their code."""
+
+from typing import Any
+
+from prism_contracts import rpc
+from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.tool import Answer, Json
+
+TIMINGS_META = "prism/timings_ms"
+
+
+def search(reply: rpc.SearchReply, max_tokens: int) -> Answer:
+    """Hits with their code."""
+    structured: Json = {
+        "results": [_hit(hit) for hit in reply.results],
+        "confidence": reply.confidence,
+        "query_intent": reply.query_intent.value,
+        "next_actions": list(reply.next_actions),
+        "next_cursor": reply.next_cursor,
+        "receipt": receipt_json(reply.receipt),
+    }
+    if reply.truncated:
+        structured["truncated"] = True
+        action = f"Cut to max_tokens={max_tokens}: raise it, go on with next_cursor, narrow the question, or read_file."
+        structured["next_actions"].insert(0, action)
+    if not reply.results:
+        structured["diagnostics"] = reply.diagnostics
+    blocks = [_hit_block(hit) for hit in reply.results] or [_nothing_found(reply.diagnostics)]
+    foot = [
+        f"confidence {reply.confidence}, intent {reply.query_intent.value}; {receipt_line(reply.receipt)}",
+        *(f"next: {action}" for action in structured["next_actions"]),
+    ]
+    if reply.next_cursor:
+        foot.append(f"next_cursor: {reply.next_cursor}")
+    return Answer(structured, "\n\n".join([*blocks, "\n".join(foot)]), {TIMINGS_META: reply.timings_ms})
+
+
+def _hit(hit: rpc.Hit) -> Json:
+    shown = hit.model_dump(mode="json")
+    if hit.file_context is None:
+        del shown["file_context"]
+    return shown
+
+
+def _nothing_found(diagnostics: dict[str, Any]) -> str:
+    reason, words = diagnostics.get("reason"), diagnostics.get("words")
+    head = f"Nothing found: {reason}." if reason else "Nothing found."
+    return f"{head} Words looked for: {', '.join(words)}." if words else head
+
+
+def _hit_block(hit: rpc.Hit) -> str:
+    """The place, the lines, and the definitions of the file if they were asked for."""
+    lines = [f"{hit.repo} {hit.file_path}:{hit.start_line}-{hit.end_line} {hit.symbol}".rstrip()]
+    if hit.content.strip():
+        lines.append(hit.content.rstrip())
+    if hit.file_context:
+        lines.append(_file_context_line(hit.file_context))
+    return "\n".join(lines)
+
+
+def _file_context_line(context: rpc.FileContext) -> str:
+    rest = f" and {context.definitions_left_out} more" if context.definitions_left_out else ""
+    return f"file of {context.lines} lines: {'; '.join(context.definitions) or 'no definitions'}{rest}"

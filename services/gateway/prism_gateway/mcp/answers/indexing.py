@@ -1,0 +1,110 @@
+"""What is indexed: repositories, jobs, and what of a repository is searchable."""
+
+from collections.abc import Mapping, Sequence
+
+from prism_contracts import rpc
+from prism_contracts.base import BASE_LAYER
+from prism_contracts.records import Job, JobState, Repository
+from prism_gateway.budget import chars, fit
+from prism_gateway.mcp.answers.receipts import receipt_line, short_commit
+from prism_gateway.mcp.tool import Answer, Json
+
+# What a problem costs beside its path and detail, in characters: braces, names of fields.
+PROBLEM_CHARS = 60
+JOB_PROBLEMS_MAX = 20
+
+
+def coverage(reply: rpc.CoverageReply, max_tokens: int) -> Answer:
+    """What is searchable and what is not."""
+    overheads = [len(problem.file_path) + len(problem.detail) + PROBLEM_CHARS for problem in reply.problems]
+    kept = fit([0] * len(overheads), overheads, chars(max_tokens), 0).kept
+    problems = reply.problems[:kept]
+    structured = reply.model_dump(mode="json") | {"problems": [p.model_dump(mode="json") for p in problems]}
+    lines = [
+        f"{reply.repo}: {reply.files} files, {reply.indexed} indexed, {reply.skipped} skipped, {reply.failed} failed",
+        f"reasons: {_counts(reply.by_reason) or 'none'}",
+        f"languages: {_counts(reply.by_language) or 'none'}",
+        f"parse: {_counts(reply.by_parse) or 'none'}",
+        *([f"deep vectors: {reply.deep} of {reply.indexed} files"] if reply.deep else []),
+        *([f"SCIP: {reply.scip} of {reply.indexed} files"] if reply.scip else []),
+        *(f"{file.file_path}: indexed without symbols, parse {file.parse}" for file in reply.unparsed[:kept]),
+        *(
+            f"{problem.file_path}: {problem.status}, {problem.reason} {problem.detail}".rstrip()
+            for problem in problems
+        ),
+        receipt_line(reply.receipt),
+    ]
+    if kept < len(reply.problems):
+        structured["truncated"] = True
+        lines.append(f"note: {len(reply.problems) - kept} problems left out: raise max_tokens.")
+    return Answer(structured, "\n".join(lines))
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{key or 'other'} {value}" for key, value in counts.items())
+
+
+def jobs(found: Sequence[Job]) -> Answer:
+    """Jobs, newest first."""
+    shown = [_job(job) for job in found]
+    return Answer({"jobs": shown}, "\n".join(_job_line(job) for job in found) or "No jobs yet.")
+
+
+def job(found: Job) -> Answer:
+    """One job."""
+    return Answer({"job": _job(found)}, _job_line(found))
+
+
+def _job(job: Job) -> Json:
+    hidden = {"tenant", "repo", "settled", "problems", "lane"}
+    shown = job.model_dump(mode="json", exclude=hidden, exclude_none=True)
+    shown["repo"] = shown.pop("repo_name")
+    shown["settled"] = _settled(job)
+    shown["problems"] = [problem.model_dump(mode="json") for problem in job.problems[:JOB_PROBLEMS_MAX]]
+    return shown
+
+
+def _job_line(job: Job) -> str:
+    counts = job.counts
+    line = (
+        f"{job.job} {job.repo_name} {job.state.value}: {_settled(job)} of {job.expected} files settled "
+        f"({counts.indexed} indexed, {counts.unchanged} unchanged, {counts.skipped} skipped, {counts.failed} failed)"
+    )
+    return f"{line}; {job.error.code.value}: {job.error.message}" if job.error else line
+
+
+def _settled(job: Job) -> int:
+    # The bits go when the job ends: then every file is settled, or it failed as a whole.
+    if job.state in (JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS):
+        return job.expected
+    return int.from_bytes(job.settled, "little").bit_count()
+
+
+def repositories(found: Sequence[Repository]) -> Answer:
+    """The tenant's repositories and what of them is served."""
+    shown = [_repository(repository) for repository in found]
+    lines = [_repository_line(repository) for repository in shown]
+    return Answer(
+        {"repositories": shown}, "\n".join(lines) or "No repositories yet; index_repository adds one."
+    )
+
+
+def _repository(repository: Repository) -> Json:
+    return {
+        "name": repository.name,
+        "source": repository.source,
+        "head_commit": repository.head_commit,
+        "layers": [
+            {
+                "layer": layer,
+                **state.model_dump(mode="json", include={"ref", "commit", "dirty", "indexed_at"}),
+            }
+            for layer, state in ((BASE_LAYER, repository.served),)
+            if state is not None
+        ],
+    }
+
+
+def _repository_line(shown: Json) -> str:
+    served = ", ".join(f"{layer['layer']} {short_commit(layer['commit'])}" for layer in shown["layers"])
+    return f"{shown['name']}: {served or 'not indexed yet'}"

@@ -1,0 +1,146 @@
+"""Maps and architectures as an agent reads them: a line a file, a component, a dependency."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from prism_contracts import rpc
+from prism_gateway.budget import chars, fit
+from prism_gateway.mcp.answers.receipts import receipt_line
+from prism_gateway.mcp.tool import Answer, Json
+
+# What an entry of the map costs beside its path, summary and symbols, in text and data, in characters.
+ENTRY_CHARS = 160
+# Of a component, a dependency or an entry point of an architecture, all of it.
+ITEM_CHARS = 500
+# Of an overview, and of a component, that are long.
+LISTS = 4
+
+
+def fit_modules(reply: rpc.ModuleMapReply, max_tokens: int) -> int:
+    """How many files of a map fit."""
+    overheads = [
+        ENTRY_CHARS + 2 * (len(entry.file_path) + len(entry.summary) + sum(map(len, entry.top_symbols)))
+        for entry in reply.entries
+    ]
+    return fit([0] * len(overheads), overheads, chars(max_tokens), 0).kept if overheads else 0
+
+
+def fit_architecture(max_tokens: int) -> int:
+    """How long each list of an architecture may be: the budget is spread over them, though most are shorter."""
+    return max(1, chars(max_tokens) // (ITEM_CHARS * LISTS))
+
+
+def module_map(reply: rpc.ModuleMapReply, max_tokens: int, *, cut_off: bool) -> Answer:
+    """Files, the ones first that most hangs on."""
+    structured: Json = reply.model_dump(mode="json")
+    tiers = ", ".join(f"{count} {tier.value}" for tier, count in reply.tiers.items())
+    foot = [f"{reply.total} files: {tiers}; {receipt_line(reply.receipt)}"]
+    if cut_off:
+        action = f"Cut to max_tokens={max_tokens}: raise it, or go on with next_cursor."
+        structured |= {"truncated": True, "next_actions": [action]}
+        foot.append(f"next: {action}")
+    if reply.next_cursor:
+        foot.append(f"next_cursor: {reply.next_cursor}")
+    lines = [line for entry in reply.entries for line in _module_lines(entry)]
+    return Answer(structured, "\n".join([*(lines or ["No file of code is meant."]), "", *foot]))
+
+
+def architecture(reply: rpc.ArchitectureReply, *, cut_off: bool) -> Answer:
+    """All components, or one of them."""
+    structured: Json = reply.model_dump(mode="json", exclude_none=True)
+    lines = [*_overview_lines(reply.overview)] if reply.overview else []
+    lines += [*_component_lines(reply.component)] if reply.component else []
+    foot = [receipt_line(reply.receipt)]
+    if cut_off:
+        action = "Lists are cut to max_tokens: raise it, or ask for one component."
+        structured |= {"truncated": True, "next_actions": [action]}
+        foot.append(f"next: {action}")
+    return Answer(structured, "\n".join([*lines, "", *foot]))
+
+
+def _module_lines(entry: rpc.ModuleEntry) -> Iterator[str]:
+    summary = f" {entry.summary}" if entry.summary else ""
+    yield f"{entry.relative_score:.3f} {entry.tier.value} {entry.file_path} ({entry.lines} lines){summary}"
+    if entry.top_symbols:
+        yield f"      {', '.join(entry.top_symbols)}"
+
+
+def _overview_lines(told: rpc.Overview) -> Iterator[str]:
+    totals = told.totals
+    yield f"{totals['files_in_components']} of {totals['files']} files are in {totals['components']} components:"
+    for component in told.components:
+        yield from _summary_lines(component)
+    yield from _section("dependencies", totals["dependencies"], map(_dependency_line, told.dependencies))
+    yield from _section("entry points", totals["entry_points"], map(_entry_line, told.entry_points))
+    yield from _section(
+        "cycles of components", totals["component_cycles"], map(_cycle_line, told.component_cycles)
+    )
+    yield from _section("cycles of files", totals["file_cycles"], map(_cycle_line, told.file_cycles))
+    yield from _divergence_lines(told.divergence)
+    parts = (f"{part.folder} ({part.manifest}): {part.files} files" for part in told.partitions)
+    yield from _section("parts that are built by themselves", totals["partitions"], parts)
+
+
+def _component_lines(told: rpc.ComponentDetail) -> Iterator[str]:
+    totals = told.totals
+    yield from _summary_lines(told.summary)
+    files = (line for entry in told.files for line in _module_lines(entry))
+    yield from _section("files", totals["files"], files)
+    used = (
+        f"{use.references} references to {use.symbol or 'the file'} {use.file_path}:{use.line}"
+        for use in told.interface
+    )
+    yield from _section("used from outside", totals["interface"], used)
+    yield from _section("uses", totals["uses"], map(_dependency_line, told.uses))
+    yield from _section("used by", totals["used_by"], map(_dependency_line, told.used_by))
+    modules = (f"{module}: {files} files" for module, files in told.external_modules.items())
+    yield from _section("imports from outside the repository", totals["external_modules"], modules)
+    yield from _section("entry points", totals["entry_points"], map(_entry_line, told.entry_points))
+    yield from _section("cycles it has part in", totals["cycles"], map(_cycle_line, told.cycles))
+
+
+def _section(title: str, total: int, lines: Iterable[str]) -> Iterator[str]:
+    if total:
+        yield f"{title} ({total}):"
+        yield from (f"  {line}" for line in lines)
+
+
+def _summary_lines(component: rpc.ComponentSummary) -> Iterator[str]:
+    yield (
+        f"#{component.id} {component.name}: {component.files} files, {component.lines} lines, "
+        f"{component.rank:.0%} of all rank"
+    )
+    yield f"      {', '.join(component.main_files)}"
+    if component.main_symbols:
+        yield f"      {', '.join(component.main_symbols)}"
+
+
+def _dependency_line(one: rpc.ComponentDependency) -> str:
+    source, target = one.example
+    return f"{one.source} -> {one.target}: {one.references} references, {one.candidates} candidates (?), as {source} -> {target}"
+
+
+def _entry_line(entry: rpc.EntryPoint) -> str:
+    return f"{entry.kind.value} {entry.file_path}:{entry.line} {entry.symbol}".rstrip()
+
+
+def _cycle_line(cycle: rpc.Cycle) -> str:
+    return f"{cycle.members} in it: {' -> '.join(cycle.path)}"
+
+
+def _divergence_lines(told: rpc.Divergence) -> Iterator[str]:
+    yield f"folders and components agree to {told.agreement:.2f} (normalized mutual information)"
+    yield from _section("folders spread over components", len(told.folders), _spread_lines(told.folders))
+    yield from _section(
+        "components spread over folders", len(told.components), _spread_lines(told.components)
+    )
+    outliers = (
+        f"{one.file_path} belongs to {one.component}, its folder to {one.folder_component}"
+        for one in told.outliers
+    )
+    yield from _section("files apart from their folder", len(told.outliers), outliers)
+
+
+def _spread_lines(spreads: Sequence[rpc.Spread]) -> Iterator[str]:
+    for spread in spreads:
+        over = ", ".join(f"{name} {count}" for name, count in spread.over.items())
+        yield f"{spread.name}, {spread.files} files: {over}"

@@ -1,0 +1,127 @@
+"""Matches of an exact search, by file, or the files that have some."""
+
+from collections.abc import Sequence
+
+from prism_contracts import rpc
+from prism_gateway.budget import Fit, chars, fit
+from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.tool import Answer, Json
+
+LINE_FLOOR_CHARS = 200
+# What a match or a file costs beside its text, in characters: braces, names of fields, numbers.
+ITEM_CHARS = 60
+
+
+def fit_matches(reply: rpc.GrepReply, max_tokens: int) -> Fit:
+    """How many matches or files fit, and how long the lines of matches may be."""
+    texts = [
+        len(match.text) + sum(map(len, match.before)) + sum(map(len, match.after)) for match in reply.matches
+    ]
+    overheads = [len(item.file_path) + ITEM_CHARS for item in _items(reply)]
+    return fit([*texts, *[0] * len(reply.files)], overheads, chars(max_tokens), LINE_FLOOR_CHARS)
+
+
+def grep(reply: rpc.GrepReply, max_tokens: int, *, cut_off: bool) -> Answer:
+    """Matches by file, or files. `cut_off` says that there were more and that `next_cursor` goes on behind these."""
+    several = len({item.repo for item in _items(reply)}) > 1
+    text_chars_max = fit_matches(reply, max_tokens).text_chars_max
+    matches = [_match(match, text_chars_max, several) for match in reply.matches]
+    files = [_file(file, several) for file in reply.files]
+    structured: Json = {
+        **_totals(reply, files),
+        "matches": matches,
+        "next_cursor": reply.next_cursor,
+        "complete": reply.complete,
+        "note": reply.note,
+        "files_scanned": reply.files_scanned,
+        "receipt": receipt_json(reply.receipt),
+    }
+    if cut_off:
+        structured["truncated"] = True
+        note = f"Cut to max_tokens={max_tokens}: raise it, or go on with next_cursor."
+        structured["note"] = f"{reply.note} {note}".lstrip()
+    lines = [_file_line(file) for file in files]
+    place = ""
+    for match in matches:
+        here = _place(match)
+        if here != place:
+            lines += ["", here] if lines else [here]
+            place = here
+        lines += _match_lines(match)
+    foot = [f"{_count_line(reply)}; {receipt_line(reply.receipt)}"]
+    if structured["note"]:
+        foot.append(f"note: {structured['note']}")
+    if reply.next_cursor:
+        foot.append(f"next_cursor: {reply.next_cursor}")
+    return Answer(structured, "\n".join([*lines, "", *foot] if lines else foot))
+
+
+def _items(reply: rpc.GrepReply) -> list[rpc.GrepMatch | rpc.FileMatches]:
+    return [*reply.matches, *reply.files]
+
+
+def _match(match: rpc.GrepMatch, chars_max: int, with_repo: bool) -> Json:
+    shown: Json = {"file_path": match.file_path, "line": match.line, "text": _clip(match.text, chars_max)}
+    if with_repo:
+        shown["repo"] = match.repo
+    if match.before:
+        shown["before"] = [_clip(line, chars_max) for line in match.before]
+    if match.after:
+        shown["after"] = [_clip(line, chars_max) for line in match.after]
+    return shown
+
+
+def _clip(line: str, chars_max: int) -> str:
+    return line if len(line) <= chars_max else f"{line[:chars_max]}… {len(line) - chars_max} more characters"
+
+
+def _file(file: rpc.FileMatches, with_repo: bool) -> Json:
+    shown: Json = {"file_path": file.file_path}
+    if file.lines is not None:
+        shown["lines"] = file.lines
+    return {"repo": file.repo, **shown} if with_repo else shown
+
+
+def _totals(reply: rpc.GrepReply, files: Sequence[Json]) -> Json:
+    """What there is to say of files where they are the answer."""
+    totals = {"total_files": reply.total_files, "total_lines": reply.total_lines}
+    told = {name: total for name, total in totals.items() if total is not None}
+    return {"files": files, **told} if files or told else {}
+
+
+def _file_line(file: Json) -> str:
+    return f"{_place(file)}:{file['lines']}" if "lines" in file else _place(file)
+
+
+def _place(match: Json) -> str:
+    return f"{match['repo']} {match['file_path']}" if "repo" in match else str(match["file_path"])
+
+
+def _match_lines(match: Json) -> list[str]:
+    line, before, after = match["line"], match.get("before", ()), match.get("after", ())
+    return [
+        *(f"{line - len(before) + index}- {text}" for index, text in enumerate(before)),
+        f"{line}: {match['text']}",
+        *(f"{line + 1 + index}- {text}" for index, text in enumerate(after)),
+    ]
+
+
+def _count_line(reply: rpc.GrepReply) -> str:
+    found = len(reply.matches) or len(reply.files)
+    scanned = _several(reply.files_scanned, "file")
+    if not found and not reply.files_scanned and not reply.note:
+        return "No match: by the index no file has it"
+    if not found:
+        return f"No match in {scanned} scanned"
+    if reply.matches:
+        return f"{_several(found, 'match')} in {scanned} scanned"
+    if reply.total_files is None:
+        return f"{_several(found, 'file')} with matches, of {scanned} scanned"
+    counted = "" if reply.total_lines is None else f"{_several(reply.total_lines, 'line')} in "
+    return f"{counted}{_several(reply.total_files, 'file')} with matches; {found} shown"
+
+
+def _several(count: int, what: str) -> str:
+    """`1 match`, `2 matches`."""
+    ending = "es" if what.endswith("ch") else "s"
+    return f"{count:,} {what}{'' if count == 1 else ending}"

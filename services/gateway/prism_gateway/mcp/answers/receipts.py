@@ -1,0 +1,40 @@
+"""Receipts: how fresh and how complete an answer is."""
+
+from prism_contracts import rpc
+from prism_gateway.mcp.tool import Json
+
+COMMIT_CHARS = 10
+
+
+def receipt_json(receipt: rpc.Receipt) -> Json:
+    """For programs."""
+    return receipt.model_dump(mode="json")
+
+
+def receipt_line(receipt: rpc.Receipt) -> str:
+    """For readers."""
+    line = _indexed(receipt)
+    if receipt.head_commit and receipt.head_commit != receipt.indexed_commit:
+        line += f" ({receipt.lag_seconds:.0f} s behind {short_commit(receipt.head_commit)})"
+    if receipt.files_skipped or receipt.files_failed:
+        line += f", {receipt.files_skipped} files skipped, {receipt.files_failed} failed"
+    if receipt.missing_legs:
+        line += f", without {', '.join(receipt.missing_legs)}"
+    if isinstance(receipt, rpc.GraphReceipt):
+        line += f", graph of {short_commit(receipt.graph_commit)}"
+        if receipt.graph_lag_seconds:
+            line += f" (the index is ahead of it since {receipt.graph_lag_seconds:.0f} s)"
+    return f"{line}, cached" if receipt.cached else line
+
+
+def _indexed(receipt: rpc.Receipt) -> str:
+    if receipt.repo == rpc.SEVERAL_REPOSITORIES:
+        return "index of all repositories"
+    commit = short_commit(receipt.indexed_commit)
+    return f"index {receipt.repo}@{commit}" if commit else f"index {receipt.repo}, no commit complete yet"
+
+
+def short_commit(commit: str) -> str:
+    """The head of a commit; a folder without git has `tree:` before its digest."""
+    kind, mark, digest = commit.rpartition(":")
+    return f"{kind}{mark}{digest[:COMMIT_CHARS]}"

@@ -1,0 +1,137 @@
+"""References as an agent reads them: groups of places, then how much of the text they explain."""
+
+from collections.abc import Iterable, Iterator
+
+from prism_contracts import rpc
+from prism_contracts.code import EdgeStatus
+from prism_gateway.budget import chars, fit
+from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.answers.symbols import no_definition_line
+from prism_gateway.mcp.tool import Answer, Json
+
+# Of a definition or an unexplained line in text and data, beside its own text.
+PLACE_CHARS = 80
+# The same of an entry, with its status and strategy.
+ENTRY_CHARS = 160
+
+
+def fit_entries(reply: rpc.ReferencesReply, max_tokens: int) -> int:
+    """How many entries of each symbol fit."""
+    rest = sum(
+        len(line.text) + PLACE_CHARS
+        for answer in reply.answers
+        for line in (answer.reconciliation.unexplained_lines if answer.reconciliation else ())
+    )
+    rest += sum(
+        len(definition.symbol.signature) + 2 * PLACE_CHARS
+        for answer in reply.answers
+        for definition in answer.definitions
+    )
+    # Entry by entry over all symbols, so that each gets as many.
+    longest = max(len(answer.entries) for answer in reply.answers)
+    rows = [
+        sum(
+            len(entry.text) + ENTRY_CHARS
+            for answer in reply.answers
+            for entry in answer.entries[row : row + 1]
+        )
+        for row in range(longest)
+    ]
+    return fit([0] * longest, rows, chars(max_tokens) - rest, 0).kept if rows else 0
+
+
+def answer(reply: rpc.ReferencesReply) -> Answer:
+    """All symbols, each with its groups and its reconciliation."""
+    told = [symbol_json(found) for found in reply.answers]
+    blocks = ["\n".join(_lines(found)) for found in reply.answers]
+    structured: Json = {"answers": told, "receipt": receipt_json(reply.receipt)}
+    return Answer(structured, "\n\n".join([*blocks, receipt_line(reply.receipt)]))
+
+
+def symbol_json(found: rpc.SymbolReferences) -> Json:
+    """Who uses one symbol, for programs."""
+    told: Json = {
+        "symbol": found.symbol,
+        "definitions": [definition_json(definition) for definition in found.definitions],
+        "total_definitions": found.total_definitions,
+        "groups": {
+            group: [_entry(entry) for entry in entries] for group, entries in _by_group(found.entries).items()
+        },
+        "counts": {group.value: count for group, count in found.counts.items()},
+        "next_cursor": found.next_cursor,
+        "suggestions": list(found.suggestions),
+    }
+    if found.reconciliation:
+        told["reconciliation"] = found.reconciliation.model_dump(mode="json")
+    if found.matched:
+        told["matched"] = found.matched
+    if found.unparsed:
+        told["unparsed"] = list(found.unparsed)
+    return told
+
+
+def definition_json(definition: rpc.Definition) -> Json:
+    """A definition and its place, for programs."""
+    symbol = definition.symbol
+    return {
+        "repo": definition.repo,
+        "file_path": definition.file_path,
+        "start_line": symbol.start_line,
+        "end_line": symbol.end_line,
+        "name": symbol.qualified_name,
+        "kind": symbol.kind.value,
+        "signature": symbol.signature,
+    }
+
+
+def _entry(entry: rpc.ReferenceEntry) -> Json:
+    return entry.model_dump(mode="json", exclude={"group"})
+
+
+def _by_group(entries: Iterable[rpc.ReferenceEntry]) -> dict[str, list[rpc.ReferenceEntry]]:
+    groups: dict[str, list[rpc.ReferenceEntry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.group.value, []).append(entry)
+    return groups
+
+
+def _lines(found: rpc.SymbolReferences) -> Iterator[str]:
+    if not found.definitions:
+        yield no_definition_line(found.symbol, found.suggestions, found.unparsed)
+    for definition in found.definitions:
+        symbol = definition.symbol
+        yield f"{symbol.qualified_name} ({symbol.kind.value}) defined at {definition.file_path}:{symbol.name_line}"
+    if found.total_definitions > len(found.definitions):
+        yield f"… and {found.total_definitions - len(found.definitions)} more definitions: name one in full, or give file_path."
+    yield from group_lines(found)
+
+
+def group_lines(found: rpc.SymbolReferences) -> Iterator[str]:
+    """The places by group, and how much of the text they explain, for readers."""
+    for group, entries in _by_group(found.entries).items():
+        yield f"{group} ({found.counts.get(rpc.ReferenceGroup(group), len(entries))}):"
+        yield from map(_entry_line, entries)
+    if found.next_cursor:
+        yield f"next_cursor: {found.next_cursor}"
+    if found.reconciliation:
+        yield from _reconciliation_lines(found.reconciliation)
+
+
+def _entry_line(entry: rpc.ReferenceEntry) -> str:
+    mark = "?" if entry.status is EdgeStatus.CANDIDATE else " "
+    within = f" in {entry.symbol}" if entry.symbol else ""
+    return f"{mark} {entry.file_path}:{entry.line}{within} [{entry.edge.value}, {entry.strategy.value}] {entry.text}"
+
+
+def _reconciliation_lines(told: rpc.Reconciliation) -> Iterator[str]:
+    yield (
+        f"{told.resolved} resolved, {told.candidates} candidates (?), {told.elsewhere} of the name that mean something else; "
+        f"{told.text_lines} lines in {told.files} files hold the name, {told.unexplained} of them are neither definition nor reference"
+        + (":" if told.unexplained else ".")
+    )
+    for line in told.unexplained_lines:
+        yield f"  {line.file_path}:{line.line} {line.text}"
+    if told.unexplained > len(told.unexplained_lines):
+        yield f"  … and {told.unexplained - len(told.unexplained_lines)} more: grep_code with word=true lists them."
+    if told.files_left_out:
+        yield f"{told.files_left_out} further files may hold the name and were not looked at: narrow with repo or path_filter."

@@ -1,0 +1,192 @@
+"""Symbols: outlines of files, definitions, bodies."""
+
+from collections.abc import Sequence
+
+from prism_contracts import rpc
+from prism_contracts.code import Symbol
+from prism_gateway.budget import chars, cut, fit
+from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.tool import Answer, Json
+from prism_gateway.search import CONTENT_FLOOR_CHARS, shorten_lines
+
+# What a symbol costs beside its text, in characters: braces, names of fields, numbers.
+SYMBOL_CHARS = 60
+
+
+def outline(reply: rpc.OutlineReply, max_tokens: int) -> Answer:
+    """Symbols in order; the doc comments go before a symbol does."""
+    fits = fit(
+        [len(symbol.docstring) for symbol in reply.symbols],
+        [len(symbol.signature) + len(symbol.qualified_name) + SYMBOL_CHARS for symbol in reply.symbols],
+        chars(max_tokens),
+        0,
+    )
+    symbols = [
+        _symbol(symbol, fits.text_chars_max) | {"parent": symbol.parent}
+        for symbol in reply.symbols[: fits.kept]
+    ]
+    structured: Json = {
+        "repo": reply.repo,
+        "file_path": reply.file_path,
+        "language": reply.language,
+        "line_count": reply.line_count,
+        "parse": reply.parse,
+        "symbols": symbols,
+        "receipt": receipt_json(reply.receipt),
+    }
+    foot = receipt_line(reply.receipt)
+    left_out = len(reply.symbols) - fits.kept
+    if left_out:
+        structured |= {"truncated": True, "next_actions": [f"{left_out} symbols left out: raise max_tokens."]}
+        foot += f"\nnext: {structured['next_actions'][0]}"
+    head = f"{reply.file_path}: {reply.line_count} lines, {len(reply.symbols)} symbols, parse {reply.parse}"
+    lines = [_outline_line(symbol, reply.symbols) for symbol in reply.symbols[: fits.kept]]
+    return Answer(structured, "\n".join([head, *lines, foot]))
+
+
+def _outline_line(symbol: Symbol, symbols: Sequence[Symbol]) -> str:
+    title = symbol.signature or f"{symbol.kind.value} {symbol.name}"
+    indent = "  " * _depth(symbol, symbols)
+    return f"{indent}{symbol.start_line}-{symbol.end_line} {symbol.kind.value} {symbol.name}: {title}"
+
+
+def _depth(symbol: Symbol, symbols: Sequence[Symbol]) -> int:
+    depth = 0
+    while 0 <= symbol.parent < len(symbols) and depth < len(symbols):
+        symbol = symbols[symbol.parent]
+        depth += 1
+    return depth
+
+
+def definitions(reply: rpc.DefinitionsReply, max_tokens: int) -> Answer:
+    """Definitions of each asked symbol, or the near names; bodies are shortened before a definition is left out."""
+    every = [definition for answer in reply.answers for definition in answer.definitions]
+    fits = fit(
+        [len(definition.body) + len(definition.symbol.docstring) for definition in every],
+        [
+            len(definition.file_path) + len(definition.symbol.signature) + 2 * SYMBOL_CHARS
+            for definition in every
+        ],
+        chars(max_tokens),
+        CONTENT_FLOOR_CHARS,
+    )
+    room = fits.kept
+    answers: list[Json] = []
+    blocks: list[str] = []
+    for answer in reply.answers:
+        shown = [_definition(definition, fits.text_chars_max) for definition in answer.definitions[:room]]
+        room -= len(shown)
+        answers.append(_symbol_answer(answer, shown))
+        blocks += [_definition_block(definition) for definition in shown] or [_miss_line(answer)]
+        if answer.matched and shown:
+            blocks[-len(shown)] = f"{_matched_line(answer)}\n{blocks[-len(shown)]}"
+        if 0 < len(shown) < answer.total:
+            blocks.append(f"{answer.symbol}: {answer.total - len(shown)} more definitions.")
+    structured: Json = {"answers": answers, "receipt": receipt_json(reply.receipt)}
+    foot = receipt_line(reply.receipt)
+    shortened = any(
+        len(definition.body) + len(definition.symbol.docstring) > fits.text_chars_max for definition in every
+    )
+    if fits.kept < len(every) or shortened:
+        structured |= {
+            "truncated": True,
+            "next_actions": [f"Cut to max_tokens={max_tokens}: raise it, or ask for fewer."],
+        }
+        foot += f"\nnext: {structured['next_actions'][0]}"
+    return Answer(structured, "\n\n".join([*blocks, foot]))
+
+
+def _symbol_answer(answer: rpc.SymbolAnswer, shown: list[Json]) -> Json:
+    told: Json = {
+        "symbol": answer.symbol,
+        "definitions": shown,
+        "total": answer.total,
+        "suggestions": list(answer.suggestions),
+    }
+    if answer.matched:
+        told["matched"] = answer.matched
+    if answer.unparsed:
+        told["unparsed"] = list(answer.unparsed)
+    return told
+
+
+def _matched_line(answer: rpc.SymbolAnswer) -> str:
+    return f"{answer.symbol}: found as {answer.matched}; whether it is this one is not known."
+
+
+def _miss_line(answer: rpc.SymbolAnswer) -> str:
+    if answer.total:
+        return f"{answer.symbol}: {answer.total} definitions left out."
+    return no_definition_line(answer.symbol, answer.suggestions, answer.unparsed)
+
+
+def no_definition_line(symbol: str, suggestions: Sequence[str], unparsed: Sequence[str]) -> str:
+    """That a name is not defined, and what may be meant."""
+    near = f"Near names: {', '.join(suggestions)}." if suggestions else ""
+    return " ".join(filter(None, (f"{symbol}: no definition.", near, unparsed_sentence(unparsed))))
+
+
+def unparsed_sentence(paths: Sequence[str]) -> str:
+    """Where an undefined name may be defined all the same; empty without such files."""
+    if not paths:
+        return ""
+    return f"It may be defined in {', '.join(paths)}: the parser gave up there, so no symbols are known; use grep_code."
+
+
+def function_body(
+    best: rpc.Definition, others: Sequence[rpc.Definition], receipt: rpc.Receipt, max_tokens: int
+) -> Answer:
+    """The whole source of one symbol, and where else the name is defined."""
+    body, missing = cut(best.body, chars(max_tokens))
+    structured = _definition(best, len(best.body) + len(best.symbol.docstring)) | {"body": body}
+    structured["others"] = [
+        {"repo": other.repo, "file_path": other.file_path, "start_line": other.symbol.start_line}
+        for other in others
+    ]
+    structured["receipt"] = receipt_json(receipt)
+    lines = [_definition_head(structured), body.rstrip("\n"), "", receipt_line(receipt)]
+    if body != best.body:
+        action = (
+            f"{missing} lines left out: raise max_tokens, or "
+            f"read_file(file_path={best.file_path!r}, start_line={best.symbol.end_line - missing + 1})."
+        )
+        structured |= {"truncated": True, "next_actions": [action]}
+        lines.append(f"next: {action}")
+    if others:
+        lines.append("also defined at " + ", ".join(f"{o.file_path}:{o.symbol.start_line}" for o in others))
+    return Answer(structured, "\n".join(lines))
+
+
+def _definition(definition: rpc.Definition, text_chars_max: int) -> Json:
+    shown = {
+        "repo": definition.repo,
+        "file_path": definition.file_path,
+        "language": definition.language,
+        **_symbol(definition.symbol, text_chars_max),
+    }
+    if definition.body:
+        room = max(text_chars_max - len(shown["docstring"]), CONTENT_FLOOR_CHARS)
+        shown["body"] = shorten_lines(definition.body, room, definition.symbol.start_line)
+    return shown
+
+
+def _symbol(symbol: Symbol, docstring_chars_max: int) -> Json:
+    return {
+        "name": symbol.qualified_name,
+        "kind": symbol.kind.value,
+        "start_line": symbol.start_line,
+        "end_line": symbol.end_line,
+        "signature": symbol.signature,
+        "docstring": cut(symbol.docstring, docstring_chars_max)[0],
+    }
+
+
+def _definition_block(shown: Json) -> str:
+    lines = [_definition_head(shown)]
+    if "body" in shown:
+        return "\n".join([*lines, shown["body"]])
+    return "\n".join([*lines, *(text for text in (shown["signature"], shown["docstring"]) if text)])
+
+
+def _definition_head(shown: Json) -> str:
+    return f"{shown['repo']} {shown['file_path']}:{shown['start_line']}-{shown['end_line']} {shown['kind']} {shown['name']}"

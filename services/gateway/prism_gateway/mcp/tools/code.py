@@ -1,0 +1,299 @@
+"""The toolset `code`: find, read and navigate code. It is listed by default, so every word here is paid for."""
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from prism_contracts import rpc
+from prism_contracts.code import EdgeKind, SymbolKind
+from prism_gateway.mcp.answers import files, hits, matches, references, symbols
+from prism_gateway.mcp.arguments import (
+    READ_TOKENS,
+    BudgetedArguments,
+    FilePath,
+    Glob,
+    Language,
+    MaxTokens,
+    one_of,
+)
+from prism_gateway.mcp.schema import (
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    OBJECT,
+    PLACE,
+    RECEIPT,
+    STRING,
+    STRINGS,
+    SYMBOL,
+    TRUNCATED,
+    array,
+    record,
+)
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for_what_fits
+from prism_gateway.search import search
+
+FILES_DEFAULT = 200
+
+Kind = Annotated[str, one_of(SymbolKind), Field(description="function, class, method, …")]
+EdgeName = Annotated[str, one_of(EdgeKind), Field(description="calls, imports, extends, …")]
+OutputMode = Annotated[
+    str, one_of(rpc.OutputMode), Field(min_length=1, description="content, files_with_matches, count")
+]
+Detail = Annotated[str, one_of(rpc.Detail), Field(min_length=1, description="full or compact (no code)")]
+
+
+class SearchCode(BudgetedArguments):
+    query: Annotated[str, Field(description="question, name or words")]
+    limit: rpc.SearchLimit = 10
+    path_filter: Glob = ""
+    language: Language = ""
+    kind: Kind = ""
+    source_only: Annotated[bool, Field(description="no tests, docs, generated")] = False
+    detail: Detail = rpc.Detail.FULL.value
+    include_file_context: Annotated[bool, Field(description="the file's definitions")] = False
+    cursor: str = ""
+
+
+class GrepCode(BudgetedArguments):
+    pattern: str
+    regex: bool = False
+    case_sensitive: bool = True
+    word: Annotated[bool, Field(description="whole words")] = False
+    output_mode: OutputMode = rpc.OutputMode.CONTENT.value
+    path_filter: Glob = ""
+    language: Language = ""
+    context_lines: Annotated[int, Field(ge=0, le=rpc.CONTEXT_LINES_MAX)] = 0
+    limit: Annotated[int, Field(ge=1, le=rpc.GREP_LIMIT_MAX)] = 100
+    cursor: str = ""
+    max_tokens: MaxTokens = READ_TOKENS
+
+
+class ReadFile(BudgetedArguments):
+    file_path: FilePath
+    start_line: Annotated[int, Field(ge=1)] = 1
+    end_line: Annotated[int, Field(ge=0, description="0: to the end")] = 0
+    max_tokens: MaxTokens = READ_TOKENS
+
+
+class ListFiles(BudgetedArguments):
+    glob: Glob = ""
+    language: Language = ""
+    include_skipped: bool = False
+    limit: Annotated[int, Field(ge=1, le=rpc.LIST_LIMIT_MAX)] = FILES_DEFAULT
+    cursor: str = ""
+    max_tokens: MaxTokens = READ_TOKENS
+
+
+class GetFileOutline(BudgetedArguments):
+    file_path: FilePath
+    max_tokens: MaxTokens = READ_TOKENS
+
+
+class GetSymbolDefinition(BudgetedArguments):
+    symbol: Annotated[str, Field(description="get or Session.get")] = ""
+    symbols: Annotated[list[str], Field(max_length=rpc.SYMBOLS_BATCH_MAX)] = []
+    file_path: FilePath = ""
+    include_body: bool = False
+
+    @model_validator(mode="after")
+    def _one_way_of_asking(self) -> "GetSymbolDefinition":
+        if bool(self.symbol) == bool(self.symbols):
+            raise ValueError("give either symbol or symbols")
+        return self
+
+
+class FindReferences(BudgetedArguments):
+    symbols: Annotated[list[str], Field(min_length=1, max_length=rpc.REFERENCES_BATCH_MAX)]
+    file_path: Annotated[FilePath, Field(description="of the definition")] = ""
+    path_filter: Glob = ""
+    reference_type: EdgeName = ""
+    source_only: Annotated[bool, Field(description="no tests")] = False
+    limit: Annotated[int, Field(ge=1, le=rpc.REFERENCES_LIMIT_MAX)] = 50
+    cursor: str = ""
+
+
+async def search_code(call: Call, arguments: SearchCode) -> Answer:
+    request = call.request(rpc.SearchRequest, arguments, kind=arguments.kind or None)
+    return hits.search(await search(call.backend, request, arguments.max_tokens), arguments.max_tokens)
+
+
+async def grep_code(call: Call, arguments: GrepCode) -> Answer:
+    reply, cut_off = await ask_for_what_fits(
+        call.backend.grep,
+        call.request(rpc.GrepRequest, arguments),
+        lambda reply: len(reply.matches) + len(reply.files),
+        lambda reply: matches.fit_matches(reply, arguments.max_tokens).kept,
+    )
+    return matches.grep(reply, arguments.max_tokens, cut_off=cut_off)
+
+
+async def read_file(call: Call, arguments: ReadFile) -> Answer:
+    reply = await call.backend.read_file(call.request(rpc.ReadFileRequest, arguments))
+    return files.read_file(reply, arguments.max_tokens)
+
+
+async def list_files(call: Call, arguments: ListFiles) -> Answer:
+    reply, cut_off = await ask_for_what_fits(
+        call.backend.list_files,
+        call.request(rpc.ListFilesRequest, arguments),
+        lambda reply: len(reply.files),
+        lambda reply: files.fit_files(reply, arguments.max_tokens),
+    )
+    return files.list_files(reply, arguments.max_tokens, cut_off=cut_off)
+
+
+async def get_file_outline(call: Call, arguments: GetFileOutline) -> Answer:
+    reply = await call.backend.outline(call.request(rpc.OutlineRequest, arguments))
+    return symbols.outline(reply, arguments.max_tokens)
+
+
+async def get_symbol_definition(call: Call, arguments: GetSymbolDefinition) -> Answer:
+    asked = arguments.symbols or [arguments.symbol]
+    reply = await call.backend.definitions(call.request(rpc.DefinitionsRequest, arguments, symbols=asked))
+    return symbols.definitions(reply, arguments.max_tokens)
+
+
+async def find_references(call: Call, arguments: FindReferences) -> Answer:
+    kind = arguments.reference_type or None
+    reply, _ = await ask_for_what_fits(
+        call.backend.references,
+        call.request(rpc.ReferencesRequest, arguments, reference_type=kind),
+        lambda reply: max(len(answer.entries) for answer in reply.answers),
+        lambda reply: references.fit_entries(reply, arguments.max_tokens),
+    )
+    return references.answer(reply)
+
+
+SEARCH_OUTPUT = record(
+    results=array(
+        record(
+            **PLACE,
+            content=STRING,
+            symbol=STRING,
+            kind=STRING,
+            language=STRING,
+            score=NUMBER,
+            legs=OBJECT,
+            file_context=OBJECT,
+        )
+    ),
+    confidence=STRING,
+    query_intent=STRING,
+    next_actions=STRINGS,
+    next_cursor=STRING,
+    diagnostics=OBJECT,
+    **TRUNCATED,
+    **RECEIPT,
+)
+
+TOOLS: tuple[AnyTool, ...] = (
+    Tool(
+        "search_code",
+        Toolset.CODE,
+        "Find code by meaning, name or words: where and how something is done. Best first, with the code. Start here.",
+        SearchCode,
+        SEARCH_OUTPUT,
+        search_code,
+    ),
+    Tool(
+        "grep_code",
+        Toolset.CODE,
+        "Every line that matches a literal or a regex, as ripgrep finds them, by path and line. Go on with next_cursor.",
+        GrepCode,
+        record(
+            matches=array(
+                record(
+                    repo=STRING, file_path=STRING, line=INTEGER, text=STRING, before=STRINGS, after=STRINGS
+                )
+            ),
+            files=array(record(repo=STRING, file_path=STRING, lines=INTEGER)),
+            total_files=INTEGER,
+            total_lines=INTEGER,
+            next_cursor=STRING,
+            complete=BOOLEAN,
+            note=STRING,
+            **TRUNCATED,
+            **RECEIPT,
+        ),
+        grep_code,
+    ),
+    Tool(
+        "read_file",
+        Toolset.CODE,
+        "Lines of an indexed file, secrets redacted.",
+        ReadFile,
+        record(**PLACE, line_count=INTEGER, content=STRING, language=STRING, **TRUNCATED, **RECEIPT),
+        read_file,
+    ),
+    Tool(
+        "list_files",
+        Toolset.CODE,
+        "Indexed files by glob, in order of path.",
+        ListFiles,
+        record(
+            files=array(
+                record(file_path=STRING, language=STRING, lines=INTEGER, flags=STRINGS, skipped=STRING)
+            ),
+            total=INTEGER,
+            next_cursor=STRING,
+            **TRUNCATED,
+            **RECEIPT,
+        ),
+        list_files,
+    ),
+    Tool(
+        "get_file_outline",
+        Toolset.CODE,
+        "Symbols of a file with signatures and lines, cheaper than reading it. parent is a position in the list.",
+        GetFileOutline,
+        record(
+            symbols=array(record(**SYMBOL, start_line=INTEGER, end_line=INTEGER, parent=INTEGER)),
+            language=STRING,
+            line_count=INTEGER,
+            **TRUNCATED,
+            **RECEIPT,
+        ),
+        get_file_outline,
+    ),
+    Tool(
+        "get_symbol_definition",
+        Toolset.CODE,
+        "Where symbols are defined, with signature and, if asked, body; near names on a miss. Give symbol, or symbols for several.",
+        GetSymbolDefinition,
+        record(
+            answers=array(
+                record(
+                    symbol=STRING,
+                    definitions=array(record(**PLACE, **SYMBOL, body=STRING)),
+                    total=INTEGER,
+                    suggestions=STRINGS,
+                )
+            ),
+            **TRUNCATED,
+            **RECEIPT,
+        ),
+        get_symbol_definition,
+    ),
+    Tool(
+        "find_references",
+        Toolset.CODE,
+        "Who uses a symbol, by group: resolved edges and how each was found, candidates, and lines with the name that are neither.",
+        FindReferences,
+        record(
+            answers=array(
+                record(
+                    symbol=STRING,
+                    definitions=array(record(**PLACE, name=STRING, kind=STRING, signature=STRING)),
+                    groups=OBJECT,
+                    counts=OBJECT,
+                    reconciliation=OBJECT,
+                    suggestions=STRINGS,
+                    next_cursor=STRING,
+                )
+            ),
+            **RECEIPT,
+        ),
+        find_references,
+    ),
+)

@@ -1,0 +1,45 @@
+"""The tool get_codebase_conventions: how code is written in a repository, and the rules that it has written down."""
+
+from prism_contracts import rpc
+from prism_gateway.mcp.answers import conventions
+from prism_gateway.mcp.arguments import BudgetedArguments, Language
+from prism_gateway.mcp.schema import INTEGER, OBJECT, RECEIPT, STRING, STRINGS, TRUNCATED, array, record
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
+
+
+class GetCodebaseConventions(BudgetedArguments):
+    language: Language = ""
+
+
+async def get_codebase_conventions(call: Call, arguments: GetCodebaseConventions) -> Answer:
+    reply = await call.backend.conventions(call.request(rpc.ConventionsRequest, arguments))
+    return conventions.answer(reply, arguments.max_tokens)
+
+
+TOOLS: tuple[AnyTool, ...] = (
+    Tool(
+        "get_codebase_conventions",
+        Toolset.DOCS,
+        "How code is written here, with counts and examples: names, layout, tests, errors, logging, docs, tools, commands; and written rules.",
+        GetCodebaseConventions,
+        record(
+            repo=STRING,
+            conventions=array(
+                record(
+                    topic=STRING,
+                    language=STRING,
+                    statement=STRING,
+                    count=INTEGER,
+                    total=INTEGER,
+                    examples=array(OBJECT),
+                )
+            ),
+            rules=array(record(file_path=STRING, applies=STRING, content=STRING, headings=STRINGS)),
+            files_read=INTEGER,
+            files=INTEGER,
+            **TRUNCATED,
+            **RECEIPT,
+        ),
+        get_codebase_conventions,
+    ),
+)

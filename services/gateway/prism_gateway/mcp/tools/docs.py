@@ -1,0 +1,40 @@
+"""The tool search_docs: passages of prose."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from prism_contracts import rpc
+from prism_gateway.mcp.answers import hits
+from prism_gateway.mcp.arguments import BudgetedArguments, Glob
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
+from prism_gateway.mcp.tools.code import SEARCH_OUTPUT
+from prism_gateway.search import search
+
+# Enough of a passage to see whether it answers; read_file has the rest.
+PASSAGE_CHARS_MAX = 800
+
+
+class SearchDocs(BudgetedArguments):
+    query: Annotated[str, Field(description="question or words")]
+    limit: rpc.SearchLimit = 10
+    path_filter: Glob = ""
+    cursor: str = ""
+
+
+async def search_docs(call: Call, arguments: SearchDocs) -> Answer:
+    request = call.request(rpc.SearchRequest, arguments, corpus=rpc.Corpus.DOCS)
+    reply = await search(call.backend, request, arguments.max_tokens, PASSAGE_CHARS_MAX)
+    return hits.search(reply, arguments.max_tokens)
+
+
+TOOLS: tuple[AnyTool, ...] = (
+    Tool(
+        "search_docs",
+        Toolset.DOCS,
+        "Find passages of Markdown and other prose; best first, with the text.",
+        SearchDocs,
+        SEARCH_OUTPUT,
+        search_docs,
+    ),
+)

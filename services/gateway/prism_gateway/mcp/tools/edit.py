@@ -1,0 +1,52 @@
+"""The tool prepare_to_edit: what to know before a symbol is changed, in one answer."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from prism_contracts import rpc
+from prism_gateway.mcp.answers import edit_context
+from prism_gateway.mcp.arguments import BudgetedArguments, FilePath
+from prism_gateway.mcp.schema import ARRAY, OBJECT, PLACE, RECEIPT, STRING, SYMBOL, TRUNCATED, record
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
+
+
+class PrepareToEdit(BudgetedArguments):
+    symbol: str = ""
+    file_path: FilePath = ""
+    start_line: Annotated[int, Field(ge=0)] = 0
+    end_line: Annotated[int, Field(ge=0)] = 0
+
+
+async def prepare_to_edit(call: Call, arguments: PrepareToEdit) -> Answer:
+    reply = await call.backend.edit_context(call.request(rpc.EditContextRequest, arguments))
+    return edit_context.answer(reply, arguments.max_tokens)
+
+
+TOOLS: tuple[AnyTool, ...] = (
+    Tool(
+        "prepare_to_edit",
+        Toolset.CODE,
+        "Before you change a symbol (or lines of a file): source, callers, tests, risks, siblings and the rules that hold there.",
+        PrepareToEdit,
+        # By name only: the items are as find_references and read_file give them.
+        record(
+            **PLACE,
+            content=STRING,
+            symbol=record(**SYMBOL),
+            others=ARRAY,
+            warnings=ARRAY,
+            uses=OBJECT,
+            tests=ARRAY,
+            test_counts=OBJECT,
+            test_files=ARRAY,
+            siblings=ARRAY,
+            rules=ARRAY,
+            changes=OBJECT,
+            notes=ARRAY,
+            **TRUNCATED,
+            **RECEIPT,
+        ),
+        prepare_to_edit,
+    ),
+)

@@ -1,0 +1,39 @@
+"""The tool check_exists: what there is already for something that is about to be written."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from prism_contracts import rpc
+from prism_gateway.mcp.answers import existing
+from prism_gateway.mcp.arguments import BudgetedArguments, Language
+from prism_gateway.mcp.schema import NUMBER, PLACE, RECEIPT, STRING, STRINGS, SYMBOL, TRUNCATED, array, record
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
+
+
+class CheckExists(BudgetedArguments):
+    intent: Annotated[str, Field(description="what it shall do, or its signature")]
+    language: Language = ""
+    limit: Annotated[int, Field(ge=1, le=rpc.EXISTING_MAX)] = rpc.EXISTING_MAX
+
+
+async def check_exists(call: Call, arguments: CheckExists) -> Answer:
+    reply = await call.backend.existing(call.request(rpc.ExistingRequest, arguments))
+    return existing.answer(reply, arguments.max_tokens)
+
+
+TOOLS: tuple[AnyTool, ...] = (
+    Tool(
+        "check_exists",
+        Toolset.GRAPH,
+        "Before you write a helper: is there one already? Up to five, with why and a verdict: likely, maybe, none.",
+        CheckExists,
+        record(
+            verdict=STRING,
+            existing=array(record(verdict=STRING, score=NUMBER, **PLACE, **SYMBOL, reasons=STRINGS)),
+            **TRUNCATED,
+            **RECEIPT,
+        ),
+        check_exists,
+    ),
+)

@@ -1,0 +1,73 @@
+"""The tool get_function_body: from a symbol to its source."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from prism_contracts import rpc
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_gateway.mcp.answers import symbols
+from prism_gateway.mcp.arguments import READ_TOKENS, BudgetedArguments, FilePath, MaxTokens
+from prism_gateway.mcp.schema import (
+    INTEGER,
+    PLACE,
+    RECEIPT,
+    STRING,
+    STRINGS,
+    SYMBOL,
+    TRUNCATED,
+    array,
+    record,
+)
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
+
+BODY_KINDS = CALLABLE_KINDS | TYPE_KINDS
+
+
+class GetFunctionBody(BudgetedArguments):
+    symbol: Annotated[str, Field(min_length=1, description="get or Session.get")]
+    file_path: FilePath = ""
+    max_tokens: MaxTokens = READ_TOKENS
+
+
+async def get_function_body(call: Call, arguments: GetFunctionBody) -> Answer:
+    request = call.request(rpc.DefinitionsRequest, arguments, symbols=[arguments.symbol], include_body=True)
+    reply = await call.backend.definitions(request)
+    answer = reply.answers[0]
+    # A function or class of the name comes before a variable of the name; the order is else the service's.
+    found = sorted(answer.definitions, key=lambda definition: definition.symbol.kind not in BODY_KINDS)
+    if not found:
+        raise _not_found(answer)
+    return symbols.function_body(found[0], found[1:], reply.receipt, arguments.max_tokens)
+
+
+def _not_found(answer: rpc.SymbolAnswer) -> PrismError:
+    told = (f"There is no definition of {answer.symbol!r}.", symbols.unparsed_sentence(answer.unparsed))
+    return PrismError(
+        ErrorCode.SYMBOL_NOT_FOUND,
+        " ".join(filter(None, told)),
+        "Try one of details.suggestions, or search_code." if answer.suggestions else "Try search_code.",
+        suggestions=list(answer.suggestions),
+    )
+
+
+TOOLS: tuple[AnyTool, ...] = (
+    Tool(
+        "get_function_body",
+        Toolset.GRAPH,
+        "The whole source of one function, method or class.",
+        GetFunctionBody,
+        record(
+            **PLACE,
+            **SYMBOL,
+            language=STRING,
+            body=STRING,
+            others=array(record(repo=STRING, file_path=STRING, start_line=INTEGER)),
+            next_actions=STRINGS,
+            **TRUNCATED,
+            **RECEIPT,
+        ),
+        get_function_body,
+    ),
+)

@@ -1,0 +1,134 @@
+"""The toolset `graph`, of a repository as a whole: what hangs on what, and what it consists of."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from prism_contracts import rpc
+from prism_gateway.mcp.answers import maps
+from prism_gateway.mcp.arguments import READ_TOKENS, BudgetedArguments, Glob, MaxTokens
+from prism_gateway.mcp.schema import (
+    INTEGER,
+    NUMBER,
+    OBJECT,
+    RECEIPT,
+    STRING,
+    STRINGS,
+    TRUNCATED,
+    array,
+    record,
+)
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for_what_fits
+
+
+class GetModuleMap(BudgetedArguments):
+    query: Annotated[str, Field(description="words: rank what hangs together with them")] = ""
+    path_filter: Glob = ""
+    limit: Annotated[int, Field(ge=1, le=rpc.MODULES_LIMIT_MAX)] = 30
+    cursor: str = ""
+
+
+class GetArchitecture(BudgetedArguments):
+    component: Annotated[str, Field(description="name or id of the overview: look inside")] = ""
+    limit: Annotated[int, Field(ge=1, le=rpc.ARCHITECTURE_LIMIT_MAX, description="of each list")] = 20
+    max_tokens: MaxTokens = READ_TOKENS
+
+
+async def get_module_map(call: Call, arguments: GetModuleMap) -> Answer:
+    reply, cut_off = await ask_for_what_fits(
+        call.backend.module_map,
+        call.request(rpc.ModuleMapRequest, arguments),
+        lambda reply: len(reply.entries),
+        lambda reply: maps.fit_modules(reply, arguments.max_tokens),
+    )
+    return maps.module_map(reply, arguments.max_tokens, cut_off=cut_off)
+
+
+async def get_architecture(call: Call, arguments: GetArchitecture) -> Answer:
+    limit = min(arguments.limit, maps.fit_architecture(arguments.max_tokens))
+    reply = await call.backend.architecture(call.request(rpc.ArchitectureRequest, arguments, limit=limit))
+    return maps.architecture(reply, cut_off=limit < arguments.limit)
+
+
+MODULE = record(
+    file_path=STRING,
+    language=STRING,
+    lines=INTEGER,
+    tier=STRING,
+    relative_score=NUMBER,
+    summary=STRING,
+    top_symbols=STRINGS,
+)
+COMPONENT = record(
+    id=INTEGER,
+    name=STRING,
+    files=INTEGER,
+    lines=INTEGER,
+    rank=NUMBER,
+    main_files=STRINGS,
+    main_symbols=STRINGS,
+)
+DEPENDENCIES = array(
+    record(source=STRING, target=STRING, references=INTEGER, candidates=INTEGER, example=STRINGS)
+)
+ENTRY_POINTS = array(record(kind=STRING, file_path=STRING, line=INTEGER, symbol=STRING))
+CYCLES = array(record(members=INTEGER, path=STRINGS))
+SPREADS = array(record(name=STRING, files=INTEGER, over=OBJECT))
+
+TOOLS: tuple[AnyTool, ...] = (
+    Tool(
+        "get_module_map",
+        Toolset.GRAPH,
+        "The files that most of a repository hangs on (PageRank over references), with what they are about; "
+        "tier is core, significant or peripheral.",
+        GetModuleMap,
+        record(
+            repo=STRING,
+            entries=array(MODULE),
+            total=INTEGER,
+            tiers=OBJECT,
+            next_cursor=STRING,
+            next_actions=STRINGS,
+            **TRUNCATED,
+            **RECEIPT,
+        ),
+        get_module_map,
+    ),
+    Tool(
+        "get_architecture",
+        Toolset.GRAPH,
+        "What a repository consists of: entry points, components and their dependencies, cycles, where folders and "
+        "components disagree. With component: its files, interface, what it uses and what uses it.",
+        GetArchitecture,
+        record(
+            repo=STRING,
+            overview=record(
+                entry_points=ENTRY_POINTS,
+                components=array(COMPONENT),
+                dependencies=DEPENDENCIES,
+                file_cycles=CYCLES,
+                component_cycles=CYCLES,
+                divergence=record(
+                    agreement=NUMBER, folders=SPREADS, components=SPREADS, outliers=array(OBJECT)
+                ),
+                partitions=array(record(folder=STRING, manifest=STRING, files=INTEGER)),
+                totals=OBJECT,
+            ),
+            component=record(
+                summary=COMPONENT,
+                files=array(MODULE),
+                interface=array(record(file_path=STRING, line=INTEGER, symbol=STRING, references=INTEGER)),
+                uses=DEPENDENCIES,
+                used_by=DEPENDENCIES,
+                external_modules=OBJECT,
+                entry_points=ENTRY_POINTS,
+                cycles=CYCLES,
+                totals=OBJECT,
+            ),
+            next_actions=STRINGS,
+            **TRUNCATED,
+            **RECEIPT,
+        ),
+        get_architecture,
+    ),
+)

@@ -1,0 +1,229 @@
+"""The toolset `graph`, what walks along it: calls, types, dependencies, paths, impact."""
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from prism_contracts import rpc
+from prism_gateway.mcp.answers import walks
+from prism_gateway.mcp.arguments import BudgetedArguments, FilePath, one_of
+from prism_gateway.mcp.schema import (
+    BOOLEAN,
+    INTEGER,
+    OBJECT,
+    RECEIPT,
+    STRING,
+    STRINGS,
+    TRUNCATED,
+    array,
+    record,
+)
+from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for_what_fits
+
+SymbolName = Annotated[str, Field(min_length=1, description="Session.get or src/session.py:42")]
+Depth = Annotated[int, Field(ge=1, le=rpc.WALK_DEPTH_MAX)]
+Limit = Annotated[int, Field(ge=1, le=rpc.WALK_LIMIT_MAX)]
+Candidates = Annotated[bool, Field(description="edges that only a name speaks for")]
+CallDirection = Annotated[
+    str, one_of(rpc.CallDirection), Field(min_length=1, description="callers or callees")
+]
+Direction = Annotated[
+    str, one_of(rpc.DependencyDirection), Field(min_length=1, description="out, in or both")
+]
+
+
+class GetCallHierarchy(BudgetedArguments):
+    symbol: SymbolName
+    file_path: FilePath = ""
+    direction: CallDirection = rpc.CallDirection.CALLERS.value
+    depth: Depth = 2
+    include_candidates: Candidates = True
+    limit: Limit = 20
+    cursor: str = ""
+
+
+class GetTypeHierarchy(BudgetedArguments):
+    symbol: SymbolName
+    file_path: FilePath = ""
+    include_members: Annotated[bool, Field(description="members that override")] = False
+    include_candidates: Candidates = True
+    limit: Limit = 50
+
+
+class GetDependencies(BudgetedArguments):
+    path: Annotated[str, Field(min_length=1, description="file, folder or package")]
+    direction: Direction = rpc.DependencyDirection.BOTH.value
+    depth: Depth = 1
+    include_candidates: Candidates = False
+    limit: Limit = 50
+    cursor: str = ""
+
+
+class FindPath(BudgetedArguments):
+    source: SymbolName
+    target: SymbolName
+    source_path: str = ""
+    target_path: str = ""
+    depth: Annotated[int, Field(ge=1, le=rpc.PATH_DEPTH_MAX)] = rpc.PATH_DEPTH_MAX
+    include_candidates: Candidates = True
+
+
+class ImpactOfChange(BudgetedArguments):
+    symbol: str = ""
+    file_path: FilePath = ""
+    diff: Annotated[str, Field(description="unified diff")] = ""
+    depth: Depth = 3
+    include_candidates: Candidates = True
+    limit: Limit = 50
+    cursor: str = ""
+
+    @model_validator(mode="after")
+    def _one_way_of_asking(self) -> "ImpactOfChange":
+        if bool(self.symbol) == bool(self.diff):
+            raise ValueError("give either symbol or diff")
+        return self
+
+
+async def get_call_hierarchy(call: Call, arguments: GetCallHierarchy) -> Answer:
+    reply, _ = await ask_for_what_fits(
+        call.backend.call_hierarchy,
+        call.request(rpc.CallHierarchyRequest, arguments),
+        lambda reply: sum(branch.depth == 1 for branch in reply.branches),
+        lambda reply: walks.fit_branches(reply.branches, arguments.max_tokens),
+    )
+    return walks.call_hierarchy(reply, arguments.max_tokens)
+
+
+async def get_type_hierarchy(call: Call, arguments: GetTypeHierarchy) -> Answer:
+    reply = await call.backend.type_hierarchy(call.request(rpc.TypeHierarchyRequest, arguments))
+    return walks.type_hierarchy(reply, arguments.max_tokens)
+
+
+async def get_dependencies(call: Call, arguments: GetDependencies) -> Answer:
+    reply, _ = await ask_for_what_fits(
+        call.backend.dependencies,
+        call.request(rpc.DependenciesRequest, arguments),
+        lambda reply: max(len(reply.uses), len(reply.used_by)),
+        lambda reply: walks.fit_dependencies(reply, arguments.max_tokens),
+    )
+    return walks.dependencies(reply)
+
+
+async def find_path(call: Call, arguments: FindPath) -> Answer:
+    reply = await call.backend.find_path(call.request(rpc.FindPathRequest, arguments))
+    return walks.find_path(reply, arguments.max_tokens)
+
+
+async def impact_of_change(call: Call, arguments: ImpactOfChange) -> Answer:
+    reply, _ = await ask_for_what_fits(
+        call.backend.impact,
+        call.request(rpc.ImpactRequest, arguments),
+        lambda reply: max(len(reply.affected), len(reply.tests)),
+        lambda reply: walks.fit_impact(reply, arguments.max_tokens),
+    )
+    return walks.impact(reply, arguments.max_tokens)
+
+
+NODE = record(file_path=STRING, line=INTEGER, symbol=STRING, kind=STRING)
+EDGE = record(edge=STRING, status=STRING, strategy=STRING, lines=array(INTEGER), total_lines=INTEGER)
+BRANCHES = array(
+    record(node=NODE, via=EDGE, parent=INTEGER, depth=INTEGER, same_as=INTEGER, left_out=INTEGER)
+)
+DEPENDENCIES = array(
+    record(file_path=STRING, depth=INTEGER, edges=array(EDGE), symbols=STRINGS, through=STRING)
+)
+AFFECTED = array(record(node=NODE, distance=INTEGER, status=STRING, via=EDGE, uses=NODE))
+PATHS = array(record(nodes=array(NODE), edges=array(EDGE)))
+
+TOOLS: tuple[AnyTool, ...] = (
+    Tool(
+        "get_call_hierarchy",
+        Toolset.GRAPH,
+        "Who calls a symbol, or what it calls, as a tree. No callers is only said if the text agrees.",
+        GetCallHierarchy,
+        record(
+            roots=array(NODE),
+            branches=BRANCHES,
+            total=INTEGER,
+            other_uses=OBJECT,
+            in_text=OBJECT,
+            others=array(NODE),
+            next_cursor=STRING,
+            **TRUNCATED,
+            **RECEIPT,
+        ),
+        get_call_hierarchy,
+    ),
+    Tool(
+        "get_type_hierarchy",
+        Toolset.GRAPH,
+        "Supertypes and subtypes of a type, all the way.",
+        GetTypeHierarchy,
+        record(
+            roots=array(NODE),
+            supertypes=BRANCHES,
+            subtypes=BRANCHES,
+            note=STRING,
+            structural=array(NODE),
+            others=array(NODE),
+            **TRUNCATED,
+            **RECEIPT,
+        ),
+        get_type_hierarchy,
+    ),
+    Tool(
+        "get_dependencies",
+        Toolset.GRAPH,
+        "Files that a file, folder or package uses and that use it, external modules, and cycles through it.",
+        GetDependencies,
+        record(
+            files=STRINGS,
+            total_files=INTEGER,
+            uses=DEPENDENCIES,
+            used_by=DEPENDENCIES,
+            total_uses=INTEGER,
+            total_used_by=INTEGER,
+            externals=array(record(module=STRING, files=INTEGER)),
+            cycles=array(STRINGS),
+            next_cursor=STRING,
+            **RECEIPT,
+        ),
+        get_dependencies,
+    ),
+    Tool(
+        "find_path",
+        Toolset.GRAPH,
+        "How one symbol or file reaches another: up to 3 shortest paths over calls, else over other uses.",
+        FindPath,
+        record(
+            source=array(NODE),
+            target=array(NODE),
+            paths=PATHS,
+            backward=PATHS,
+            searches=array(OBJECT),
+            **TRUNCATED,
+            **RECEIPT,
+        ),
+        find_path,
+    ),
+    Tool(
+        "impact_of_change",
+        Toolset.GRAPH,
+        "What a change of a symbol, or a unified diff, affects: callers of callers, tests, public interface. Give symbol or diff.",
+        ImpactOfChange,
+        record(
+            files=array(record(file_path=STRING, state=STRING, applied=BOOLEAN, detail=STRING)),
+            changed=array(record(node=NODE, exported=BOOLEAN, signature=BOOLEAN, used_by=INTEGER)),
+            affected=AFFECTED,
+            tests=AFFECTED,
+            total_affected=INTEGER,
+            resolved_affected=INTEGER,
+            total_tests=INTEGER,
+            by_file=OBJECT,
+            next_cursor=STRING,
+            **TRUNCATED,
+            **RECEIPT,
+        ),
+        impact_of_change,
+    ),
+)

@@ -1,0 +1,83 @@
+"""What people wrote down: documents of a repository, and the rules among them, quoted within bounds."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from prism_contracts.code import Symbol
+from prism_contracts.rpc import RulesDocument
+from prism_runtime.packing import unpack_symbols
+from prism_search.adapters.listing import Listing
+from prism_search.adapters.texts import Texts
+from prism_search.core.documents import ABOUT_WORK, Lines, head, headings, sections_about
+from prism_search.core.rules import applies, is_contributing, rules_for
+from prism_store.reader import Reader, StoredPoint
+from prism_store.repositories import Target
+
+RULES_READ_MAX = 60
+RULES_QUOTED_MAX = 8
+RULES_CHARS_MAX = 6_000  # of one file
+
+
+class Document(NamedTuple):
+    """A document: its lines without ends, and its sections."""
+
+    path: str
+    lines: Sequence[str]
+    symbols: Sequence[Symbol]
+
+    def quote(self, lines: Lines, chars_max: int) -> str:
+        """Some of its lines; what is longer than it may be is cut."""
+        return "\n".join(self.lines[lines.start - 1 : lines.end])[:chars_max]
+
+
+class Documents:
+    """Reads documents."""
+
+    def __init__(self, reader: Reader, texts: Texts, listing: Listing) -> None:
+        self._reader = reader
+        self._texts = texts
+        self._listing = listing
+
+    async def read(self, target: Target, points: Sequence[StoredPoint]) -> list[Document]:
+        """Those of the files that are still what the points of the listing say."""
+        texts = await self._texts.read(target.scope, points)
+        facts = await self._reader.points(target.scope, [point.id for point in points], ["symbols"])
+        return [
+            Document(point.text("path"), text.split("\n"), unpack_symbols(facts[point.id].text("symbols")))
+            for point, text in zip(points, texts, strict=True)
+            if text is not None and point.id in facts
+        ]
+
+    async def rules(self, target: Target, path: str) -> tuple[RulesDocument, ...]:
+        """The rules that hold for a path, the nearest folder's first; for an empty path all of the repository's."""
+        points = {point.text("path"): point for point in (await self._listing.files(target)).points}
+        wanted = rules_for(path, points)[:RULES_READ_MAX]
+        files = await self.read(target, [points[rules] for rules in wanted])
+        held = ((file, applies(file.path, "\n".join(file.lines), path)) for file in files)
+        quoted = [(file, why) for file, why in held if why][:RULES_QUOTED_MAX]
+        return tuple(rules for file, why in quoted for rules in _quoted(file, why))
+
+
+def _quoted(file: Document, why: str) -> list[RulesDocument]:
+    """The head of a file of rules; of one for contributors the sections about work on the code."""
+    sections = sections_about(file.symbols, ABOUT_WORK) if is_contributing(file.path) else []
+    quoted: list[RulesDocument] = []
+    room = RULES_CHARS_MAX
+    for section in sections or [Lines(1, len(file.lines))]:
+        lines = head(file.lines, room, section)
+        content = file.quote(lines, room)
+        room -= len(content)
+        quoted.append(
+            RulesDocument(
+                file_path=file.path,
+                line_count=len(file.lines),
+                start_line=lines.start,
+                end_line=lines.end,
+                content=content,
+                headings=() if quoted else headings(file.symbols),
+                applies=why,
+            )
+        )
+        if room <= 0:
+            break
+    return quoted

@@ -1,0 +1,45 @@
+"""Questions about who uses symbols, asked one after the other in one repository, as long as there is time."""
+
+import time
+
+from prism_contracts.rpc import REFERENCES_LIMIT_MAX, ReferencesRequest, SymbolReferences
+from prism_search.handlers.references import ReferencesHandler
+from prism_store.repositories import Target
+
+SECONDS_MAX = 6.0
+
+
+class TimedReferences:
+    """Asks; `left_out` says in sentences what was not asked any more."""
+
+    def __init__(self, references: ReferencesHandler, target: Target) -> None:
+        self._references = references
+        self._target = target
+        self._ends = time.monotonic() + SECONDS_MAX
+        self.left_out: list[str] = []
+
+    def is_over(self, what: str) -> bool:
+        """Whether the time is up; then what was to be asked is left out."""
+        if time.monotonic() < self._ends:
+            return False
+        self.left_out.append(f"{what}: not looked at, as it would take too long.")
+        return True
+
+    async def uses(self, symbol: str, path: str = "") -> SymbolReferences:
+        """Who uses a symbol that is defined in a file, or in any."""
+        return await self._ask(symbol, path, self._target.repositories[0].repo)
+
+    async def uses_everywhere(self, symbol: str, path: str) -> SymbolReferences:
+        """The same in all repositories of the tenant."""
+        return await self._ask(symbol, path, "")
+
+    async def _ask(self, symbol: str, path: str, repo: str) -> SymbolReferences:
+        request = ReferencesRequest(
+            tenant=self._target.scope.tenant,
+            repo=repo,
+            ref=self._target.ref if repo else "",  # other repositories have no such layer
+            symbols=(symbol,),
+            path=path,
+            limit=REFERENCES_LIMIT_MAX,
+        )
+        return (await self._references.references(request)).answers[0]

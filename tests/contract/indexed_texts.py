@@ -1,0 +1,91 @@
+"""Texts in a real store, as chunker, embedder and indexer leave them there, and real records of their repositories."""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import numpy as np
+from no_layers import NO_LAYERS
+
+from prism_chunker.conversion import chunk_event
+from prism_contracts import names
+from prism_contracts.base import Lane, repo_id
+from prism_contracts.code import FileFlags
+from prism_contracts.events import FileChanged, FileEmbedded
+from prism_contracts.records import Repository
+from prism_indexer.core import indexed_point
+from prism_runtime.bus import Bus
+from prism_runtime.records import Records, open_bucket
+from prism_runtime.settings import ServiceSettings
+from prism_runtime.vectors import to_message
+from prism_store.gate import connect
+from prism_store.points import FilePoint
+from prism_store.reader import Reader
+from prism_store.repositories import Repositories
+from prism_store.settings import StoreSettings
+from prism_store.writer import Writer
+
+MODEL, DIMENSION = "m1", 4
+CREATED_AT = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+class OneVector:
+    """A model for which all texts are alike, questions as well."""
+
+    fingerprint = MODEL
+
+    def embed_queries(self, texts: list[str]) -> np.ndarray:
+        return np.ones((len(texts), DIMENSION), np.float32)
+
+
+def file_point(tenant: str, name: str, path: str, text: str, version: int = 1, **fields: object) -> FilePoint:
+    """What is written of a file of the repository `name`; `fields` are in the place of what the chunker says of it."""
+    changed = FileChanged(
+        tenant=tenant,
+        repo=repo_id(name),
+        path=path,
+        version=version,
+        job=f"j{version}",
+        ordinal=0,
+        lane=Lane.LIVE,
+        blob=f"{path} of {version}",
+        size_bytes=len(text),
+        text=text,
+        flags=FileFlags(test=path.startswith("tests/")),
+    )
+    file = chunk_event(changed).model_copy(update=fields)
+    rows = np.ones((len(file.chunks), DIMENSION), np.float32)
+    return indexed_point(FileEmbedded(**changed.address, file=file, vectors=to_message(MODEL, rows)))
+
+
+class Index(NamedTuple):
+    """What search reads."""
+
+    bus: Bus
+    reader: Reader
+    repositories: Repositories
+
+
+@asynccontextmanager
+async def open_index(
+    nats_url: str, qdrant_url: str, tenant: str, repositories: Iterable[str], points: Sequence[FilePoint]
+) -> AsyncIterator[Index]:
+    """An index of these points, which are files of repositories of these names."""
+    client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
+    writer, reader = Writer(client), Reader(client)
+    await writer.ensure_collection(tenant, MODEL, DIMENSION)
+    await writer.write(tenant, points)
+    bus = Bus("search", ServiceSettings(nats_url=nats_url))
+    await bus.start()
+    records = Records(await open_bucket(bus.js, names.KV_REPOSITORIES), Repository)
+    for name in repositories:
+        record = Repository(
+            tenant=tenant, repo=repo_id(name), name=name, source="upload", created_at=CREATED_AT
+        )
+        await records.put(record.key, record)
+    watched = await bus.follow(names.KV_REPOSITORIES, Repository)
+    yield Index(bus, reader, Repositories(watched, NO_LAYERS, reader))
+    await watched.close()
+    await bus.stop()
+    await client.close()

@@ -1,0 +1,54 @@
+"""Search asks the graph who uses a symbol, as long as the graph knows the files as they are: both processes, real NATS, real store."""
+
+from prism_contracts import names
+from prism_contracts.rpc import ReferencesReply, ReferencesRequest, SymbolReferences
+
+pytest_plugins = ["graph_town"]
+
+# Whose the call is, is said in a file that is too far away for a look at the files that hold the name.
+FILES = {
+    "depot.py": "class Depot:\n    def shut(self): ...\n",
+    "rack.py": "from depot import Depot\n\nclass Rack:\n    def __init__(self):\n        self.depot = Depot()\n",
+    "shelf.py": "from rack import Rack\n\nclass Shelf(Rack): ...\n",
+    "book.py": "from shelf import Shelf\n\nclass Book(Shelf): ...\n",
+    "run.py": "from book import Book\n\ndef run(book: Book):\n    book.depot.shut()  # shut it\n",
+}
+CALL = "book.depot.shut()  # shut it"
+
+
+async def uses(town) -> SymbolReferences:
+    async def ask() -> ReferencesReply:
+        request = ReferencesRequest(tenant=town.tenant, repo="", symbols=("Depot.shut",))
+        return await town.ask(names.RPC_REFERENCES, request, ReferencesReply)
+
+    return (await town.answer(ask)).answers[0]
+
+
+def told(answer: SymbolReferences) -> list[tuple[str, int, str, str]]:
+    return [(entry.file_path, entry.line, entry.text, entry.strategy) for entry in answer.entries]
+
+
+async def test_the_graph_answers_for_files_that_it_knows_as_they_are(town):
+    async with town.search():
+        await town.import_(1, FILES, told=False)
+        by_files = await uses(town)
+        assert told(by_files) == [("run.py", 4, CALL, "only_definition")]
+        async with town.atlas():
+            await town.tell(1)
+            await town.built(1)
+            by_graph = await uses(town)
+            assert told(by_graph) == [("run.py", 4, CALL, "receiver_type")]
+            assert by_graph.reconciliation == by_files.reconciliation.model_copy(
+                update={"resolved": 1, "candidates": 0}
+            )
+
+            await town.import_(2, {"run.py": "\n" + FILES["run.py"]}, told=False)
+            assert told(await uses(town)) == [("run.py", 5, CALL, "only_definition")]
+            await town.tell(2)
+            await town.built(2)
+            assert told(await uses(town)) == [("run.py", 5, CALL, "receiver_type")]
+
+            await town.import_(3, {"run.py": None}, told=False)
+            assert told(await uses(town)) == []
+        await town.import_(4, FILES, told=False)
+        assert told(await uses(town)) == [("run.py", 4, CALL, "only_definition")]

@@ -1,0 +1,49 @@
+"""Which process builds a graph, and who waits for whom. No process is started: nobody gives an order."""
+
+import asyncio
+
+from prism_atlas.adapters.builder import Builder, Builders
+from prism_contracts.base import Lane
+
+
+async def take_turn(builders: Builders, repository: str, lane: Lane, leave: asyncio.Event) -> Builder:
+    async with builders.turn(repository, lane) as builder:
+        await leave.wait()
+        return builder
+
+
+async def waits(task: asyncio.Task[Builder], leave: asyncio.Event) -> bool:
+    """Whether a turn is not over though nobody keeps it."""
+    leave.set()
+    done, _ = await asyncio.wait([task], timeout=0.05)
+    return not done
+
+
+async def test_an_edit_of_a_known_repository_does_not_wait_for_an_import_of_another():
+    builders = Builders(warm_s=1, seconds_max=1)
+    async with builders.turn("depot", Lane.BULK) as first:
+        pass
+    async with builders.turn("letters", Lane.BULK) as second:
+        assert second is not first
+        async with builders.turn("depot", Lane.LIVE) as again:
+            assert again is first
+
+
+async def test_imports_take_turns_and_leave_a_process_to_edits():
+    builders = Builders(warm_s=1, seconds_max=1)
+    leave = asyncio.Event()
+    async with builders.turn("depot", Lane.BULK):
+        task = asyncio.create_task(take_turn(builders, "letters", Lane.BULK, leave))
+        assert await waits(task, leave)
+        async with builders.turn("stamps", Lane.LIVE):
+            pass
+    await task
+
+
+async def test_builds_of_one_repository_take_turns_whatever_their_lane():
+    builders = Builders(warm_s=1, seconds_max=1)
+    leave = asyncio.Event()
+    async with builders.turn("depot", Lane.BULK) as first:
+        task = asyncio.create_task(take_turn(builders, "depot", Lane.LIVE, leave))
+        assert await waits(task, leave)
+    assert await task is first

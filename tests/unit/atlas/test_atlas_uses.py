@@ -1,0 +1,111 @@
+"""Who uses a symbol by the graph is who uses it by the files, if all of them are read."""
+
+import pytest
+from atlas_files import graph_of, source_file
+
+from prism_atlas.core.answering.uses import uses
+from prism_atlas.core.graph import Graph
+from prism_contracts.code import EDGE_KINDS, EdgeKind
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc import DefinitionPlace, ReferenceGroup, UsesRequest
+from prism_graph.facts import with_uses_before_dots
+from prism_graph.unit import read_unit
+from prism_runtime.packing import unpack_lines
+from prism_search.core import references as report
+
+PYTHON = {
+    "depot/__init__.py": "from .base import Depot as Store\n",
+    "depot/base.py": "class Depot:\n    def close(self): ...\n    def open(self):\n        self.close()\n",
+    "door.py": "class Door:\n    def close(self): ...\n",
+    "tests/test_depot.py": "from depot import Store\n\ndef test_it():\n    Store().close()\n",
+    "make.py": "from depot import Store\n\ndef make() -> Store:\n    return Store()\n",
+    "run.py": "from make import make\n\ndef run(x):\n    make().close()\n    x.close()\n    close()\n    Store.close(x)\n",
+}
+ECMASCRIPT = {
+    "depot.ts": "export default class Depot {\n  open() { return this.weigh(); }\n  weigh() { return 1; }\n}\n",
+    "shop.ts": "import Store from './depot';\nexport function shop(s: Store) { return s.weigh() + Store.name; }\n",
+    "far.js": "import { shop as buy } from './shop';\nbuy(book.weigh());\n",
+}
+C = {
+    "depot.h": "int weigh(int parcel);\nstatic int own(int parcel);\n",
+    "depot.c": '#include "depot.h"\nint weigh(int parcel) { return own(parcel); }\nstatic int own(int parcel) { return 1; }\n',
+    "main.c": '#include "depot.h"\nstatic int own(int x) { return 2; }\nint main() { return weigh(own(1)); }\n',
+}
+GO = {
+    "depot.go": "package depot\n\ntype Depot struct{}\n\nfunc (d *Depot) Weigh() int { return 1 }\n",
+    "shop.go": "package depot\n\nfunc shop(d *Depot, x any) int { return d.Weigh() + x.Weigh() }\n",
+}
+
+
+def flags_of(path: str) -> str:
+    return "t" if path.startswith("tests/") else ""
+
+
+def source(path: str, text: str) -> report.SourceFile:
+    facts = with_uses_before_dots(source_file(path, text, flags_of(path)).facts)
+    return report.SourceFile(facts, read_unit(facts), text.split("\n"))
+
+
+def by_graph(graph: Graph, path: str, qualified_name: str, name_line: int, **fields: object):
+    place = DefinitionPlace(file_path=path, qualified_name=qualified_name, name_line=name_line)
+    request = UsesRequest(
+        tenant="t",
+        name=qualified_name.rpartition(".")[2],
+        definitions=(place,),
+        **{"limit": 500, **fields},
+    )
+    return uses(graph, "acme/depot", 7, request)
+
+
+@pytest.mark.parametrize("texts", [PYTHON, ECMASCRIPT, C, GO], ids=["python", "ecmascript", "c", "go"])
+def test_the_graph_tells_of_each_symbol_what_its_files_tell(texts):
+    graph = graph_of(texts, {path: flags_of(path) for path in texts})
+    files = [source(path, texts[path]) for path in sorted(texts)]
+    for file in files:
+        for symbol in file.symbols:
+            every = report.Uses([report.Definition(file, symbol)], files).edges()
+            found = by_graph(graph, file.path, symbol.qualified_name, symbol.name_line)
+            assert [(one.file_path, one.line, one.group, one.edge, one.status, one.strategy) for one in found.entries] == [
+                (
+                    edge.file.path, edge.reference.line, report.group_of(edge), EDGE_KINDS[edge.reference.kind],
+                    edge.status, edge.strategy,
+                )
+                for edge in every
+            ]  # fmt: skip
+            assert found.counts == report.count_groups(every)
+            assert found.elsewhere == report.count_elsewhere(symbol.name, files, every)
+            told = {one.path: sorted(report.as_text(symbol.name, one).told) for one in files}
+            assert unpack_lines(found.explained) == {path: lines for path, lines in told.items() if lines}
+
+
+def test_a_filter_leaves_out_uses_and_changes_no_figure_of_the_whole():
+    graph = graph_of(PYTHON, {path: flags_of(path) for path in PYTHON})
+    every = by_graph(graph, "depot/base.py", "Depot.close", 2)
+    assert ReferenceGroup.TESTS in every.counts
+    for fields in ({"source_only": True}, {"path_filter": "run.py"}, {"reference_type": EdgeKind.CALLS}):
+        kept = by_graph(graph, "depot/base.py", "Depot.close", 2, **fields)
+        assert (kept.resolved, kept.candidates, kept.elsewhere) == (
+            every.resolved, every.candidates, every.elsewhere,
+        )  # fmt: skip
+    assert {one.file_path for one in by_graph(graph, "depot/base.py", "Depot.close", 2, path_filter="run.py").entries} == {"run.py"}  # fmt: skip
+    assert by_graph(graph, "depot/base.py", "Depot.close", 2, source_only=True).counts == {
+        group: count for group, count in every.counts.items() if group is not ReferenceGroup.TESTS
+    }
+
+
+def test_pages_put_together_are_the_whole():
+    texts = {"rates.py": "def rate(): ...\n"} | {
+        f"user{number}.py": "from rates import rate\n" + "rate()\n" * 40 for number in range(5)
+    }
+    graph = graph_of(texts)
+    every = by_graph(graph, "rates.py", "rate", 1).entries
+    pages = [by_graph(graph, "rates.py", "rate", 1, limit=50, start=start) for start in range(0, 250, 50)]
+    assert [len(page.entries) for page in pages] == [50, 50, 50, 50, 5]
+    assert tuple(entry for page in pages for entry in page.entries) == every
+    assert all(page.counts == {ReferenceGroup.CALLERS: 200, ReferenceGroup.IMPORTS: 5} for page in pages)
+
+
+def test_a_definition_that_the_graph_does_not_have_is_an_error():
+    with pytest.raises(PrismError) as caught:
+        by_graph(graph_of(PYTHON), "door.py", "Door.close", 3)
+    assert caught.value.code is ErrorCode.SYMBOL_NOT_FOUND

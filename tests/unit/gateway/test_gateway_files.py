@@ -1,0 +1,40 @@
+"""Lines of files and lists of files."""
+
+from gateway_receipts import RECEIPT
+
+from prism_contracts import rpc
+from prism_contracts.code import FileFlags, SkipReason
+from prism_gateway.mcp.answers import files
+
+
+def test_lines_of_a_file_are_numbered_for_readers_only() -> None:
+    reply = rpc.ReadFileReply(
+        repo="acme/app",
+        file_path="a.py",
+        start_line=9,
+        end_line=11,
+        line_count=11,
+        content="x = 1\n\n    y\n",
+        language="python",
+        blob="b",
+        receipt=RECEIPT,
+    )
+    answer = files.read_file(reply, 1_000)
+    assert answer.structured["content"] == reply.content
+    assert answer.text.startswith("a.py:9-11 of 11 lines\n 9\tx = 1\n10\t\n11\t    y\n\nindex")
+
+
+def test_files_show_marks_and_reasons() -> None:
+    reply = rpc.ListFilesReply(
+        repo="acme/app",
+        files=(
+            rpc.FileEntry(file_path="a.py", lines=3, flags=FileFlags(test=True)),
+            rpc.FileEntry(file_path="b.png", skipped=SkipReason.BINARY),
+        ),
+        total=2,
+        receipt=RECEIPT,
+    )
+    answer = files.list_files(reply, 1_000, cut_off=False)
+    assert answer.structured["files"][0]["flags"] == ["test"]
+    assert answer.structured["files"][1]["skipped"] == "binary"
+    assert "a.py (3 lines, test)\nb.png (0 lines, skipped: binary)" in answer.text

@@ -1,0 +1,99 @@
+"""Hits within a budget, for programs and for readers."""
+
+from gateway_receipts import RECEIPT
+
+from prism_contracts import rpc
+from prism_gateway.mcp.answers import hits
+from prism_gateway.mcp.tool import Answer
+from prism_gateway.search import shorten
+
+
+def hit(number: int, lines: int = 3) -> rpc.Hit:
+    return rpc.Hit(
+        repo="acme/app",
+        file_path=f"src/{number}.py",
+        start_line=11,
+        end_line=10 + lines,
+        content="".join(f"line {line} of some code\n" for line in range(lines)),
+        score=1 / (number + 1),
+        legs={"bm25": number + 1},
+    )
+
+
+def search_reply(*results: rpc.Hit) -> rpc.SearchReply:
+    return rpc.SearchReply(
+        results=results,
+        confidence="high",
+        query_intent=rpc.Intent.GENERAL,
+        next_actions=("Read it.",),
+        receipt=RECEIPT,
+    )
+
+
+def show_search(reply: rpc.SearchReply, max_tokens: int, **limits: int) -> Answer:
+    return hits.search(shorten(reply, max_tokens, **limits), max_tokens)
+
+
+def test_a_search_within_its_budget_is_complete() -> None:
+    answer = show_search(search_reply(hit(0), hit(1)), 4_000)
+    assert [result["content"] for result in answer.structured["results"]] == [hit(0).content, hit(1).content]
+    assert "truncated" not in answer.structured
+    assert answer.text.startswith("acme/app src/0.py:11-13\nline 0 of some code\n")
+    assert answer.text.endswith("next: Read it.")
+
+
+def test_a_search_over_its_budget_shortens_code_and_says_so() -> None:
+    answer = show_search(search_reply(hit(0, 3), hit(1, 200)), 500)
+    first, second = answer.structured["results"]
+    assert first["content"] == hit(0, 3).content
+    assert answer.structured["truncated"] is True
+    assert "Cut to max_tokens=500" in answer.structured["next_actions"][0]
+    head, _, marker = second["content"].rpartition("\n")
+    kept = head.count("\n") + 1
+    assert marker == f"… {200 - kept} more lines: read_file from line {11 + kept}"
+    assert hit(1, 200).content.startswith(head)
+    assert len(answer.text) < 500 * 4 * 1.2
+
+
+def test_a_search_far_over_its_budget_leaves_the_last_results_out() -> None:
+    answer = show_search(search_reply(*(hit(number, 200) for number in range(20))), 1_000)
+    shown = answer.structured["results"]
+    assert [result["file_path"] for result in shown] == [f"src/{number}.py" for number in range(len(shown))]
+    assert 0 < len(shown) < 20
+    assert "Cut to max_tokens=1000" in answer.structured["next_actions"][0]
+
+
+def test_nothing_found_says_why_in_words() -> None:
+    empty = search_reply().model_copy(
+        update={
+            "diagnostics": {
+                "reason": "no leg found anything",
+                "words": ["retry"],
+                "found_by_leg": {"path": 0},
+            }
+        }
+    )
+    assert show_search(empty, 1_000).text.startswith(
+        "Nothing found: no leg found anything. Words looked for: retry.\n"
+    )
+
+
+def test_a_passage_has_a_limit_of_its_own() -> None:
+    answer = show_search(search_reply(hit(0, 3), hit(1, 200)), 4_000, passage_chars_max=100)
+    first, second = answer.structured["results"]
+    assert first["content"] == hit(0, 3).content
+    assert "more lines: read_file from line" in second["content"]
+    assert "truncated" not in answer.structured
+
+
+def test_what_the_file_defines_is_said_under_its_hit() -> None:
+    context = rpc.FileContext(lines=40, definitions=("1-9 class A", "3-5 method A.b"), definitions_left_out=2)
+    answer = show_search(search_reply(hit(0).model_copy(update={"file_context": context}), hit(1)), 4_000)
+    assert answer.structured["results"][0]["file_context"]["definitions"] == ["1-9 class A", "3-5 method A.b"]
+    assert "file_context" not in answer.structured["results"][1]
+    assert "\nfile of 40 lines: 1-9 class A; 3-5 method A.b and 2 more\n" in answer.text
+
+
+def test_a_compact_hit_is_one_line() -> None:
+    answer = show_search(search_reply(hit(0).model_copy(update={"content": ""})), 4_000)
+    assert answer.text.startswith("acme/app src/0.py:11-13\n\nconfidence")

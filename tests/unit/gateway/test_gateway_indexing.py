@@ -1,0 +1,68 @@
+"""Jobs, repositories and what of them is searchable."""
+
+import pytest
+from gateway_receipts import RECEIPT
+
+from prism_contracts import rpc
+from prism_contracts.base import Lane
+from prism_contracts.errors import ErrorBody, ErrorCode
+from prism_contracts.records import FileProblem, Job, JobState, Repository
+from prism_gateway.mcp.answers import indexing
+
+
+@pytest.mark.parametrize(
+    ("state", "settled", "count"),
+    [
+        (JobState.INDEXING, b"", 0),
+        (JobState.INDEXING, b"\x03", 2),
+        (JobState.FAILED, b"\xff\x01", 9),
+        (JobState.COMPLETE, b"", 9),
+    ],
+)
+def test_a_job_counts_what_is_settled_and_hides_how(state, settled, count) -> None:
+    job = Job(
+        job="j",
+        tenant="t",
+        repo="r",
+        repo_name="acme/app",
+        lane=Lane.BULK,
+        state=state,
+        expected=9,
+        settled=settled,
+        problems=tuple(FileProblem(path=str(number), code="internal") for number in range(50)),
+        error=ErrorBody(code=ErrorCode.CLONE_FAILED, message="no route"),
+        created_at=RECEIPT.indexed_at,
+        updated_at=RECEIPT.indexed_at,
+    )
+    answer = indexing.job(job)
+    shown = answer.structured["job"]
+    assert (shown["settled"], shown["expected"], shown["repo"]) == (count, 9, "acme/app")
+    assert len(shown["problems"]) == indexing.JOB_PROBLEMS_MAX
+    assert "tenant" not in shown
+    assert answer.text.endswith("clone_failed: no route")
+
+
+def test_no_repositories_says_how_to_get_one() -> None:
+    assert "index_repository" in indexing.repositories([]).text
+    fresh = Repository(tenant="t", repo="r", name="acme/app", source="upload", created_at=RECEIPT.indexed_at)
+    assert indexing.repositories([fresh]).text == "acme/app: not indexed yet"
+
+
+@pytest.mark.parametrize(("scip", "is_said"), [(0, False), (2, True)])
+def test_coverage_says_of_how_many_files_a_compiler_speaks(scip, is_said) -> None:
+    reply = rpc.CoverageReply(
+        repo="acme/app",
+        files=3,
+        indexed=3,
+        skipped=0,
+        failed=0,
+        by_reason={},
+        by_language={},
+        by_parse={},
+        redacted_files=0,
+        redactions={},
+        problems=(),
+        scip=scip,
+        receipt=RECEIPT,
+    )
+    assert ("SCIP: 2 of 3 files" in indexing.coverage(reply, 1_000).text) is is_said

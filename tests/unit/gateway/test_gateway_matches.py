@@ -1,0 +1,101 @@
+"""Matches and files that have some, within a budget."""
+
+import pytest
+from gateway_receipts import RECEIPT
+
+from prism_contracts import rpc
+from prism_gateway.mcp.answers import matches
+from prism_gateway.mcp.tool import Answer
+
+
+def grep_reply(*found: rpc.GrepMatch) -> rpc.GrepReply:
+    return rpc.GrepReply(matches=found, complete=True, files_scanned=2, receipt=RECEIPT)
+
+
+def grep_match(line: int, text: str = "x = 1", path: str = "a.py", repo: str = "acme/app") -> rpc.GrepMatch:
+    return rpc.GrepMatch(repo=repo, file_path=path, line=line, text=text, before=("b",), after=("c",))
+
+
+def show_grep(reply: rpc.GrepReply, max_tokens: int = 1_000) -> Answer:
+    return matches.grep(reply, max_tokens, cut_off=False)
+
+
+def test_matches_are_grouped_by_file_with_their_context() -> None:
+    answer = show_grep(grep_reply(grep_match(2), grep_match(9), grep_match(5, path="b.py")))
+    assert answer.text.startswith("a.py\n1- b\n2: x = 1\n3- c\n8- b\n9: x = 1\n10- c\n\nb.py\n4- b\n")
+    assert answer.structured["matches"][0] == {
+        "file_path": "a.py",
+        "line": 2,
+        "text": "x = 1",
+        "before": ["b"],
+        "after": ["c"],
+    }
+
+
+def test_matches_name_the_repository_where_there_are_several() -> None:
+    answer = show_grep(grep_reply(grep_match(1), grep_match(1, repo="acme/other")))
+    assert [match["repo"] for match in answer.structured["matches"]] == ["acme/app", "acme/other"]
+    assert "acme/other a.py" in answer.text
+
+
+def test_a_very_long_line_is_clipped_before_a_match_is_left_out() -> None:
+    reply = grep_reply(grep_match(1, text="y" * 5_000), grep_match(2))
+    assert matches.fit_matches(reply, 200).kept == 2
+    answer = show_grep(reply, 200)
+    assert "more characters" in answer.structured["matches"][0]["text"]
+    assert answer.structured["matches"][1]["text"] == "x = 1"
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"files_scanned": 0}, "No match: by the index no file has it;"),
+        (
+            {"files_scanned": 0, "note": "no indexed file passes language 'go'"},
+            "No match in 0 files scanned;",
+        ),
+        ({"files_scanned": 4}, "No match in 4 files scanned;"),
+    ],
+)
+def test_no_match_says_where_it_was_looked_for(fields, expected) -> None:
+    answer = show_grep(grep_reply().model_copy(update=fields))
+    assert answer.text.startswith(expected)
+    assert fields.get("note", "") in answer.text
+
+
+def file_matches(count: int, lines: int | None = None, repos: int = 1) -> tuple[rpc.FileMatches, ...]:
+    return tuple(
+        rpc.FileMatches(repo=f"acme/app{n % repos}", file_path=f"src/{n:03}.py", lines=lines)
+        for n in range(count)
+    )
+
+
+def test_files_with_matches_are_a_line_each_with_their_counts_and_the_totals() -> None:
+    reply = grep_reply().model_copy(
+        update={
+            "files": file_matches(2, lines=3),
+            "total_files": 12,
+            "total_lines": 1_036,
+            "files_scanned": 40,
+        }
+    )
+    answer = show_grep(reply)
+    assert answer.structured["files"][1] == {"file_path": "src/001.py", "lines": 3}
+    assert (answer.structured["total_files"], answer.structured["total_lines"]) == (12, 1_036)
+    assert answer.text.startswith(
+        "src/000.py:3\nsrc/001.py:3\n\n1,036 lines in 12 files with matches; 2 shown;"
+    )
+
+
+def test_files_without_counts_or_totals_claim_none() -> None:
+    reply = grep_reply().model_copy(update={"files": file_matches(2, repos=2), "files_scanned": 40})
+    answer = show_grep(reply)
+    assert answer.structured["files"][1] == {"repo": "acme/app1", "file_path": "src/001.py"}
+    assert "total_files" not in answer.structured
+    assert answer.text.startswith(
+        "acme/app0 src/000.py\nacme/app1 src/001.py\n\n2 files with matches, of 40 files scanned;"
+    )
+
+
+def test_files_that_do_not_fit_are_left_out() -> None:
+    assert 1 < matches.fit_matches(grep_reply().model_copy(update={"files": file_matches(99)}), 300).kept < 99

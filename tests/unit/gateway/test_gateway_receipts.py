@@ -1,0 +1,34 @@
+"""What readers are told of how fresh and how complete an answer is."""
+
+from gateway_receipts import RECEIPT
+
+from prism_contracts import rpc
+from prism_gateway.mcp.answers.receipts import receipt_line
+
+
+def test_the_receipt_line_tells_what_is_missing() -> None:
+    stale = RECEIPT.model_copy(
+        update={
+            "head_commit": "2" * 40,
+            "lag_seconds": 12.3,
+            "files_skipped": 2,
+            "files_failed": 1,
+            "missing_legs": ("dense",),
+            "cached": True,
+        }
+    )
+    assert receipt_line(stale) == (
+        "index acme/app@1111111111 (12 s behind 2222222222), 2 files skipped, 1 failed, without dense, cached"
+    )
+
+
+def test_an_answer_about_several_repositories_names_no_commit() -> None:
+    receipt = RECEIPT.model_copy(
+        update={"repo": rpc.SEVERAL_REPOSITORIES, "indexed_commit": "", "head_commit": ""}
+    )
+    assert receipt_line(receipt) == "index of all repositories"
+
+
+def test_a_folder_without_git_shows_the_head_of_its_digest() -> None:
+    receipt = RECEIPT.model_copy(update={"indexed_commit": "tree:" + "d" * 64, "head_commit": ""})
+    assert receipt_line(receipt) == "index acme/app@tree:dddddddddd"

@@ -1,0 +1,195 @@
+"""Walks along the graph as text: what a reader has to know of each line, and what fits."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from prism_contracts import rpc
+from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
+from prism_gateway.mcp.answers import walks
+
+RECEIPT = rpc.GraphReceipt(
+    repo="acme/parcels",
+    indexed_commit="a" * 40,
+    head_commit="a" * 40,
+    lag_seconds=0,
+    indexed_at=datetime(2026, 1, 2, tzinfo=UTC),
+    corpus_version=1,
+    files_indexed=2,
+    files_skipped=0,
+    files_failed=0,
+    graph_commit="b" * 40,
+    graph_version=1,
+    graph_built_at=datetime(2026, 1, 2, tzinfo=UTC),
+    graph_lag_seconds=12,
+)
+SHIP = rpc.GraphNode(file_path="depot.py", line=12, symbol="Depot.ship")
+LOAD = rpc.GraphNode(file_path="van.py", line=30, symbol="load")
+TOP = rpc.GraphNode(file_path="main.py", line=1)
+
+
+def edge(*lines: int, sure: bool = True, kind: EdgeKind = EdgeKind.CALLS, total: int = 0) -> rpc.GraphEdge:
+    status = EdgeStatus.RESOLVED if sure else EdgeStatus.CANDIDATE
+    strategy = Strategy.IMPORT if sure else Strategy.NAME
+    return rpc.GraphEdge(
+        edge=kind, status=status, strategy=strategy, lines=lines, total_lines=total or len(lines)
+    )
+
+
+def calls(*branches: rpc.TreeBranch, **more: object) -> rpc.CallHierarchyReply:
+    told: dict[str, object] = {
+        "roots": (SHIP,),
+        "direction": rpc.CallDirection.CALLERS,
+        "branches": branches,
+        "total": len(branches),
+        "receipt": RECEIPT,
+    }
+    return rpc.CallHierarchyReply(**(told | more))  # type: ignore[arg-type]
+
+
+TREE = (
+    rpc.TreeBranch(node=LOAD, via=edge(33, 41, total=7), depth=1, left_out=2),
+    rpc.TreeBranch(node=TOP, via=edge(5, sure=False), depth=1),
+    rpc.TreeBranch(node=SHIP, via=edge(13), parent=0, depth=2, recursive=True),
+)
+
+
+def test_a_tree_is_drawn_branch_below_branch() -> None:
+    answer = walks.call_hierarchy(calls(*TREE, total=2, next_cursor="c"), 4_000)
+    assert answer.text.split("\n")[:-2] == [
+        "callers of depot.py:12 Depot.ship",
+        "  van.py:30 load [calls, import, lines 33, 41 and 5 more]",
+        "    depot.py:12 Depot.ship [calls, import, line 13] (recursion)",
+        "    … and 2 more: ask for load",
+        "? main.py:1 (top level) [calls, name, line 5]",
+        "direct callers: 2, shown 2.",
+    ]
+    assert "graph of bbbbbbbbbb" in answer.text
+    assert answer.text.endswith("next_cursor: c")
+    assert "truncated" not in answer.structured
+
+
+def test_what_is_cut_off_a_tree_is_counted_where_it_hung() -> None:
+    answer = walks.call_hierarchy(calls(*TREE, total=2), 100)
+    assert [branch.get("left_out", 0) for branch in answer.structured["branches"]] == [3, 0]
+    assert answer.structured["truncated"]
+
+
+def test_branches_fit_into_the_budget_from_the_top() -> None:
+    branches = [rpc.TreeBranch(node=LOAD, via=edge(1), depth=1)] * 100
+    few, many = (walks.fit_branches(branches, tokens) for tokens in (200, 2_000))
+    assert 1 <= few < many < 100
+
+
+def told(**counts: int) -> rpc.Reconciliation:
+    none = dict.fromkeys(("resolved", "candidates", "elsewhere", "text_lines", "unexplained", "files"), 0)
+    return rpc.Reconciliation(**(none | counts))
+
+
+@pytest.mark.parametrize(
+    ("in_text", "expected"),
+    [
+        (told(text_lines=1), "The text agrees"),
+        (told(text_lines=3, unexplained=2), "The text does not confirm it"),
+        (told(candidates=1), "The text does not confirm it"),
+        (told(files_left_out=1), "The text does not confirm it"),
+        (None, "The text was not asked"),
+    ],
+)
+def test_no_callers_is_only_said_if_the_text_agrees(in_text, expected) -> None:
+    answer = walks.call_hierarchy(calls(in_text=in_text, other_uses={EdgeKind.IMPORTS: 3}), 4_000)
+    assert f"\n{expected}" in answer.text
+    assert "Other uses: imports 3" in answer.text
+
+
+def test_a_path_is_told_edge_by_edge_and_a_search_without_one_by_what_it_saw() -> None:
+    path = rpc.GraphPath(nodes=(LOAD, SHIP), edges=(edge(33, sure=False),))
+    search = rpc.PathSearch(forward=True, edges="calls", candidates=True, visited=7, found=0)
+    reply = rpc.FindPathReply(
+        source=(LOAD,), target=(SHIP,), paths=(path,), searches=(search,), receipt=RECEIPT
+    )
+    assert "? → depot.py:12 Depot.ship [calls, name, line 33]" in walks.find_path(reply, 4_000).text
+    backward = reply.model_copy(update={"paths": (), "backward": (path,)})
+    text = walks.find_path(backward, 4_000).text
+    assert "source to target over calls, with candidates: the end is reached from 7 nodes only" in text
+    assert "but the other way round:" in text
+
+
+def test_types_say_what_the_graph_cannot_know() -> None:
+    reply = rpc.TypeHierarchyReply(
+        roots=(SHIP,),
+        supertypes=(),
+        subtypes=(rpc.TreeBranch(node=LOAD, via=edge(1, kind=EdgeKind.EXTENDS), depth=1, overrides=(SHIP,)),),
+        total_supertypes=0,
+        total_subtypes=1,
+        note="Types here need no names.",
+        structural=(TOP,),
+        total_structural=9,
+        receipt=RECEIPT,
+    )
+    text = walks.type_hierarchy(reply, 4_000).text
+    assert "supertypes: none in the graph; find_references asks the text." in text
+    assert "    overriding: Depot.ship:12" in text
+    assert "Types here need no names. 9:\n? main.py:1 (top level)" in text
+
+
+def test_dependencies_tell_candidates_apart_and_count_those_that_are_not_told() -> None:
+    sure = rpc.FileDependency(
+        file_path="depot.py", depth=1, edges=(edge(1, kind=EdgeKind.IMPORTS),), symbols=("Depot",)
+    )
+    unsure = rpc.FileDependency(file_path="van.py", depth=1, edges=(edge(2, sure=False),))
+    far = rpc.FileDependency(file_path="hub.py", depth=2, edges=(), through="depot.py")
+    module = rpc.ExternalModule(module="decimal", files=2, file_path="main.py", line=1)
+    reply = rpc.DependenciesReply(
+        files=("main.py",),
+        total_files=1,
+        uses=(sure, unsure, far),
+        total_uses=3,
+        unsure_used_by=4,
+        externals=(module,),
+        total_externals=3,
+        cycles=(("main.py", "depot.py", "main.py"),),
+        receipt=RECEIPT,
+    )
+    assert walks.dependencies(reply).text.split("\n")[:-1] == [
+        "dependencies of main.py",
+        "uses (3 files):",
+        "  depot.py [imports, import, line 1]: Depot",
+        "? van.py [calls, name, line 2]",
+        "  hub.py (depth 2, through depot.py)",
+        "used by (0 files, 4 more by candidates only (include_candidates)):",
+        "external modules (3): decimal (2 files) … and 2 more",
+        "cycle: main.py → depot.py → main.py",
+    ]
+    assert walks.fit_dependencies(reply, 100) == 1
+
+
+def test_impact_tells_files_symbols_and_tests() -> None:
+    one = rpc.AffectedNode(
+        node=LOAD, distance=1, status=EdgeStatus.CANDIDATE, via=edge(33, sure=False), uses=SHIP
+    )
+    reply = rpc.ImpactReply(
+        files=(
+            rpc.DiffFile(file_path="depot.py", state=rpc.DiffState.DOES_NOT_APPLY, detail="line 3 differs"),
+        ),
+        changed=(rpc.ChangedSymbol(node=SHIP, exported=True, signature=True, used_by=1),),
+        total_changed=1,
+        affected=(one,),
+        total_affected=5,
+        resolved_affected=2,
+        tests=(),
+        total_tests=0,
+        by_file={"van.py": 5},
+        receipt=RECEIPT,
+    )
+    assert walks.impact(reply, 4_000).text.split("\n")[:-1] == [
+        "depot.py: does_not_apply (line 3 differs)",
+        "changed (1):",
+        "  depot.py:12 Depot.ship public signature, used by 1",
+        "affected (5):",
+        "? 1 van.py:30 load [calls, name, line 33] Depot.ship",
+        "tests: none in the graph; find_references asks the text.",
+        "2 affected for sure, 3 over candidates (?).",
+        "most affected: van.py 5",
+    ]
+    assert walks.fit_impact(reply, 4_000) == 1
