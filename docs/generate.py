@@ -336,6 +336,8 @@ TOOLS_HEAD = """# MCP tools
 The endpoint is `/mcp`, stateless Streamable HTTP, with `Authorization: Bearer prism_…`. It lists the toolset `code`; `?toolsets=code,docs` or
 the header `X-Prism-Toolsets` lists others, `all` every one. A tool that is not listed can be called all the same. The header
 `X-Prism-Repo: owner/name` stands in for an empty `repo`; without both, every repository of the tenant is asked where the tool can.
+`ref` asks at a branch, a tag, a pull request (`pull/12`), an indexed commit or an overlay; `X-Prism-Ref` stands in for an empty one. With
+`X-Prism-Wait-For-Commit: HASH` a call is answered once that commit is served, and after 20 s with `deadline_exceeded`.
 
 An unknown argument is an error that names the known ones; null means left out. A failure is a result with `isError` and
 `{"error": {"code", "message", "next_action", "details"}}`. `max_tokens` counts four characters a token: long texts are shortened first,

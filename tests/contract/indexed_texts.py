@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
+from no_layers import NO_LAYERS
 
 from prism_chunker.conversion import chunk_event
 from prism_contracts import names
@@ -84,7 +85,7 @@ async def open_index(
         )
         await records.put(record.key, record)
     watched = await bus.follow(names.KV_REPOSITORIES, Repository)
-    yield Index(bus, reader, Repositories(watched, reader))
+    yield Index(bus, reader, Repositories(watched, NO_LAYERS, reader))
     await watched.close()
     await bus.stop()
     await client.close()

@@ -17,7 +17,6 @@ from prism_contracts.rpc import (
     ManifestEntry,
     ManifestReply,
     ManifestRequest,
-    Scope,
     StoreScipReply,
     StoreScipRequest,
 )
@@ -31,6 +30,7 @@ from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_search.adapters.occurrences import OccurrenceReader
 from prism_store.repositories import Target
+from prism_store.scope import Scope
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 TENANT, NAME = "acme", "acme/parcels"

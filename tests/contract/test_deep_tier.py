@@ -20,7 +20,6 @@ from prism_contracts.base import Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags, FileStatus, Symbol, SymbolKind
 from prism_contracts.events import DeepModelStarted, FileChunked, FileEmbedded, RepoIndexed
 from prism_contracts.records import COMPONENT_DEEP_MODEL, Component, LayerState, Repository
-from prism_contracts.rpc import Scope
 from prism_embedder.adapters.deep import DeepModel, DeepOptions
 from prism_embedder.core.cache import MemoryVectorCache
 from prism_embedder.core.rows import unit_rows
@@ -37,6 +36,7 @@ from prism_store.gate import connect
 from prism_store.points import FilePoint
 from prism_store.reader import Reader, with_status, with_vector
 from prism_store.schema import alias, deep_vector, is_deep_vector
+from prism_store.scope import Scope
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 

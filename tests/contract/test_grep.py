@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from no_layers import NO_LAYERS
 
 from prism_contracts.base import Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags
@@ -88,7 +89,9 @@ class Kiln:
         """A search that knows nothing yet."""
         known = SearchSettings(**settings)
         listing, texts = Listing(self.reader), Texts(self.reader, known.texts_kept_bytes_max)
-        return GrepHandler(self.reader, Repositories(self.records, self.reader), listing, texts, known)
+        return GrepHandler(
+            self.reader, Repositories(self.records, NO_LAYERS, self.reader), listing, texts, known
+        )
 
     async def write(self, *files: FilePoint) -> None:
         assert await self._writer.write(self.records.tenant, files) == [True] * len(files)

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -176,7 +177,7 @@ async def test_coverage_counts_the_files_that_a_compiler_speaks_of_as_they_are(i
 )
 async def test_an_unknown_language_is_refused_with_those_there_are(index, tenant, language, near):
     request = SearchRequest(tenant=tenant, query="x")
-    target = index.repositories.target(request)
+    target = await index.repositories.target(request)
     for accepted in ("Python", "Kotlin"):  # there is no file in Kotlin
         await refuse_unknown_language(index.reader, index.repositories, target, accepted)
     with pytest.raises(PrismError) as refused:
@@ -199,12 +200,12 @@ async def test_an_unknown_language_is_refused_with_those_there_are(index, tenant
     ],
 )
 async def test_filters_that_leave_no_file_are_told(index, tenant, path_filter, language, expected):
-    scope = index.repositories.target(SearchRequest(tenant=tenant, query="x")).scope
+    scope = (await index.repositories.target(SearchRequest(tenant=tenant, query="x"))).scope
     assert await no_file_passes(index.reader, scope, path_filter, language) == expected
 
 
 async def test_how_rare_words_are_is_what_counting_them_tells(index, tenant):
-    target = index.repositories.target(SearchRequest(tenant=tenant, query="pass"))
+    target = await index.repositories.target(SearchRequest(tenant=tenant, query="pass"))
     counter = RarityCounter(index.reader, index.repositories)
     query = parse_query("lookup rates pass nowhere")
     counted = rarity_of(
@@ -216,8 +217,8 @@ async def test_how_rare_words_are_is_what_counting_them_tells(index, tenant):
 
 
 async def test_within_some_repositories_words_are_counted_there(index, tenant):
-    target = index.repositories.target(SearchRequest(tenant=tenant, query="pass"))
-    elsewhere = target._replace(scope=target.scope.model_copy(update={"repos": (repo_id("acme/other"),)}))
+    target = await index.repositories.target(SearchRequest(tenant=tenant, query="pass"))
+    elsewhere = target._replace(scope=replace(target.scope, repos=(repo_id("acme/other"),)))
     rarity, overall = await RarityCounter(index.reader, index.repositories).rarity(
         elsewhere, parse_query("pass")
     )

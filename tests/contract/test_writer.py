@@ -23,7 +23,6 @@ from prism_contracts.events import (
     FileSkipped,
     FileVersion,
 )
-from prism_contracts.rpc import Scope
 from prism_indexer.core import failed_point, indexed_point, removed_point, skipped_point
 from prism_runtime.vectors import to_message
 from prism_store.client import StoreClient
@@ -38,6 +37,7 @@ from prism_store.schema import (
     is_deep_vector,
     payload_indexes,
 )
+from prism_store.scope import Scope
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 

@@ -46,14 +46,6 @@ SEVERAL_REPOSITORIES = "*"
 SearchLimit = Annotated[int, Field(ge=1, le=SEARCH_LIMIT_MAX)]
 
 
-class Scope(Message):
-    """What a question may see. Every read of the store goes through one."""
-
-    tenant: str
-    repos: tuple[str, ...]  # ids; never empty
-    layer: str = BASE_LAYER
-
-
 class ScopedRequest(Message):
     """A question of a tenant about a repository (or all of the tenant's, if `repo` is empty)."""
 

@@ -12,7 +12,7 @@ class FileFacts:
     """A file of a repository, by what it defines, uses and says of its variables."""
 
     id: str  # of the file point
-    scope: str  # scope key: repository and layer
+    scope: str  # id of the repository
     repo: str  # the repository's own name, without its owner
     path: str
     language: str

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
+from prism_contracts.rpc import WAIT_MAX_S, ScopedRequest
 from prism_runtime.bus import Bus
 
 SERVE_WORKERS = 64
@@ -39,8 +40,9 @@ def serve(
 
     async def on_request(body: bytes) -> bytes:
         try:
-            async with asyncio.timeout(deadline_s):
-                answer = await handle(request_type.model_validate_json(body))
+            request = request_type.model_validate_json(body)
+            async with asyncio.timeout(deadline_s + _waits_s(request)):
+                answer = await handle(request)
         except Exception as error:  # noqa: BLE001 - every error is an answer
             return json.dumps(
                 {"error": _error_body(subject, error, deadline_s).model_dump(mode="json")}
@@ -56,7 +58,7 @@ async def call(
     """Ask and wait for the typed answer, or raise the PrismError that came instead."""
     service = subject.split(".")[2]
     try:
-        reply = await bus.broker.request(request, subject, timeout=timeout_s)
+        reply = await bus.broker.request(request, subject, timeout=timeout_s + _waits_s(request))
         body = await bus.codec.decode(reply)
     except NoRespondersError as error:
         raise PrismError(
@@ -78,6 +80,11 @@ async def call(
         return answer_type.model_validate_json(body[len(OK_PREFIX) : -1])
     error_body = ErrorBody.model_validate(json.loads(body)["error"])
     raise PrismError(error_body.code, error_body.message, error_body.next_action, **error_body.details)
+
+
+def _waits_s(request: Message) -> float:
+    """How long a request may wait for the commit that it is about, beside the time for the answer."""
+    return WAIT_MAX_S if isinstance(request, ScopedRequest) and request.wait_for_commit else 0.0
 
 
 def _error_body(subject: str, error: Exception, deadline_s: float) -> ErrorBody:

@@ -14,9 +14,9 @@ from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import Scope
 from prism_store.client import StoreClient
 from prism_store.schema import scope_key
+from prism_store.scope import Scope, View
 from prism_store.settings import StoreSettings
 
 _tracer = trace.get_tracer("prism.store")
@@ -38,12 +38,17 @@ async def check_store(client: StoreClient) -> None:
 
 
 def scope_condition(scope: Scope) -> models.FieldCondition:
-    """The condition that keeps a read inside its repositories and layer."""
+    """The condition that keeps a read inside its repositories and their layer: what a view lies over, if there is one."""
     if not scope.tenant or not scope.repos:
         raise PrismError(ErrorCode.FORBIDDEN, "A read of the store needs a tenant and a repository.")
     keys = [scope_key(repo, scope.layer) for repo in scope.repos]
     match = models.MatchValue(value=keys[0]) if len(keys) == 1 else models.MatchAny(any=keys)
     return models.FieldCondition(key="scope", match=match)
+
+
+def view_condition(view: View) -> models.FieldCondition:
+    """The condition that keeps a read inside what a view has in the place of the base."""
+    return models.FieldCondition(key="scope", match=models.MatchAny(any=list(view.keys)))
 
 
 def scoped(scope: Scope, conditions: Sequence[models.Condition] = ()) -> models.Filter:

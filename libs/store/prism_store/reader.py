@@ -1,4 +1,8 @@
-"""Reads of the store. Every one takes a `Scope` and stays inside it; outages are errors, never empty results."""
+"""Reads of the store. Every one takes a `Scope` and stays inside it; outages are errors, never empty results.
+
+At a view, base files that it hides are dropped from what the store gives: their ids tell them, while a condition that
+excludes them would have the store look at the path of each point.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -9,13 +13,15 @@ from qdrant_client import models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
 from prism_contracts.code import FileStatus
-from prism_contracts.rpc import Scope
 from prism_store.client import StoreClient
-from prism_store.gate import is_missing, scope_condition, scoped, store_call
+from prism_store.gate import is_missing, scope_condition, store_call, view_condition
 from prism_store.schema import FAST_VECTOR, alias, deep_vector, repo_of
+from prism_store.scope import Scope, View
 
 PAGE_POINTS = 2_000
 COUNTS_MAX = 10_000
+LEG_LIMIT_MAX = 10_000
+LIMIT_GROWTH = 4
 SEARCHES_MAX = 48  # in one request
 
 RANK_FIELDS = [
@@ -61,6 +67,11 @@ class StoredPoint(NamedTuple):
     score: float
     payload: dict[str, object]
 
+    @property
+    def repo(self) -> str:
+        """The id of the repository, by the field `scope`."""
+        return self.text("scope").partition("/")[0]
+
     def text(self, key: str) -> str:
         """A string field, empty if it is not there."""
         value = self.payload.get(key)
@@ -99,8 +110,43 @@ class Reader:
         """
         if is_whole and fields:
             raise ValueError("payload is read within a scope only")
-        searches = [_leg_request(scope, leg, list(fields), is_whole=is_whole) for leg in legs]
-        replies = await self._search(scope, searches)
+        within = scope_condition(scope)  # refuses a scope without tenant or repository
+        if scope.view is None:
+            requests = [_leg_request(None if is_whole else within, leg, fields) for leg in legs]
+            return await self._ask_requests(scope, requests)
+        return await self._ask_at_view(scope, scope.view, legs, fields)
+
+    async def _ask_at_view(
+        self, scope: Scope, view: View, legs: Sequence[Leg], fields: Sequence[str]
+    ) -> list[list[StoredPoint]]:
+        """Base and view are asked each by itself, in one round trip: a filter of both takes the store several times as long."""
+        within = scope_condition(scope)
+        requests = [_leg_request(within, leg, fields, more=len(view.hidden)) for leg in legs]
+        own = [_leg_request(view_condition(view), leg, fields) for leg in legs] if view.keys else []
+        answers = await self._ask_requests(scope, [*requests, *own])
+        found: list[list[StoredPoint]] = []
+        for number, (leg, request) in enumerate(zip(legs, requests, strict=True)):
+            seen = await self._past_hidden(scope, view, leg, request, answers[number])
+            added = answers[len(legs) + number] if own else []
+            found.append(sorted([*seen, *added], key=_best_first)[: leg.limit])
+        return found
+
+    async def _past_hidden(
+        self, scope: Scope, view: View, leg: Leg, request: dict[str, Any], points: list[StoredPoint]
+    ) -> list[StoredPoint]:
+        """As many points of the base as a leg asks for, or all there are, although some of those that came are hidden."""
+        while True:
+            seen = [point for point in points if not view.hides(point.id)]
+            asked = request["limit"]
+            if len(seen) >= leg.limit or len(points) < asked or asked == LEG_LIMIT_MAX:
+                return seen
+            request = {**request, "limit": min(LIMIT_GROWTH * asked, LEG_LIMIT_MAX)}
+            (points,) = await self._ask_requests(scope, [request])
+
+    async def _ask_requests(
+        self, scope: Scope, requests: Sequence[dict[str, Any]]
+    ) -> list[list[StoredPoint]]:
+        replies = await self._search(scope, requests)
         return [[_stored(point) for point in reply["points"]] for reply in replies]
 
     async def rarities(self, scope: Scope, words: Sequence[str]) -> list[float]:
@@ -139,12 +185,11 @@ class Reader:
         """Those of the points that exist within the scope, by id."""
         if not ids:
             return {}
-        wanted = {f"{repo}/{scope.layer}" for repo in scope.repos}
         scope_condition(scope)  # refuses a scope without tenant or repository
         body = {"ids": list(ids), "with_payload": ["scope", *fields], "with_vector": False}
         found = await self._ask("points", scope, "points", body, [])
         stored = [_stored(point) for point in found]
-        return {point.id: point for point in stored if point.text("scope") in wanted}
+        return {point.id: point for point in stored if scope.sees(point.id, point.text("scope"))}
 
     async def points_of_any_layer(
         self, scope: Scope, ids: Sequence[str], fields: Sequence[str]
@@ -165,13 +210,12 @@ class Reader:
         page: int = PAGE_POINTS,
     ) -> AsyncIterator[StoredPoint]:
         """Every point of the scope that meets the conditions, in no particular order, page by page."""
-        cursor = ""
-        while True:
-            found, cursor = await self.page(scope, conditions, fields, cursor, page)
-            for point in found:
+        async for point in self._scan(scope, scope_condition(scope), conditions, fields, page):
+            if scope.view is None or not scope.view.hides(point.id):
                 yield point
-            if not cursor:
-                return
+        if scope.view and scope.view.keys:
+            async for point in self._scan(scope, view_condition(scope.view), conditions, fields, page):
+                yield point
 
     async def page(
         self,
@@ -181,9 +225,78 @@ class Reader:
         cursor: str,
         limit: int,
     ) -> tuple[list[StoredPoint], str]:
-        """One page of points in order of id, and the cursor of the next, empty at the end."""
+        """One page of points in order of id, and the cursor of the next, empty at the end. Not at a view."""
+        if scope.view:
+            raise ValueError("pages are those of one layer")
+        return await self._page(scope, [scope_condition(scope), *conditions], fields, cursor, limit)
+
+    async def count(
+        self, scope: Scope, conditions: Sequence[models.Condition] = (), *, exact: bool = True
+    ) -> int:
+        """How many points of the scope meet the conditions; if not `exact`, as the indexes reckon without a look at points."""
+        total = 0
+        for sign, within in ((1, scope_condition(scope)), *_differences(scope)):
+            total += sign * await self._count(scope, [within, *conditions], exact=exact)
+        return total
+
+    async def counts_by(
+        self, scope: Scope, field: str, conditions: Sequence[models.Condition] = ()
+    ) -> dict[str, int]:
+        """How many points have each value of a keyword field, exactly."""
+        counts = await self._counts_by(scope, field, [scope_condition(scope), *conditions])
+        added = await self.added_by(scope, field, conditions)
+        return {
+            value: number
+            for value in counts | added
+            if (number := counts.get(value, 0) + added.get(value, 0))
+        }
+
+    async def added_by(
+        self, scope: Scope, field: str, conditions: Sequence[models.Condition] = ()
+    ) -> dict[str, int]:
+        """How many points more than in the base of the scope have each value of a keyword field, exactly; less than 0 of fewer."""
+        added: dict[str, int] = {}
+        for sign, within in _differences(scope):
+            for value, number in (await self._counts_by(scope, field, [within, *conditions])).items():
+                added[value] = added.get(value, 0) + sign * number
+        return added
+
+    async def counts_of_keys(
+        self, scope: Scope, keys: Sequence[str], conditions: Sequence[models.Condition] = ()
+    ) -> dict[str, int]:
+        """How many points have each of these values of the field `scope`, all of them of the scope's repositories."""
+        counts: dict[str, int] = {}
+        for start in range(0, len(keys), COUNTS_MAX):
+            some = [key for key in keys[start : start + COUNTS_MAX] if key.partition("/")[0] in scope.repos]
+            counts |= await self._counts_by(scope, "scope", [has_any("scope", some), *conditions])
+        return counts
+
+    async def _scan(
+        self,
+        scope: Scope,
+        within: models.Condition,
+        conditions: Sequence[models.Condition],
+        fields: Sequence[str],
+        page: int,
+    ) -> AsyncIterator[StoredPoint]:
+        cursor = ""
+        while True:
+            found, cursor = await self._page(scope, [within, *conditions], fields, cursor, page)
+            for point in found:
+                yield point
+            if not cursor:
+                return
+
+    async def _page(
+        self,
+        scope: Scope,
+        conditions: Sequence[models.Condition],
+        fields: Sequence[str],
+        cursor: str,
+        limit: int,
+    ) -> tuple[list[StoredPoint], str]:
         body = {
-            "filter": scoped(scope, conditions),
+            "filter": models.Filter(must=list(conditions)),
             "limit": limit,
             "offset": cursor or None,
             "with_payload": list(fields),
@@ -194,19 +307,16 @@ class Reader:
         )
         return [_stored(point) for point in reply["points"]], reply["next_page_offset"] or ""
 
-    async def count(
-        self, scope: Scope, conditions: Sequence[models.Condition] = (), *, exact: bool = True
-    ) -> int:
-        """How many points of the scope meet the conditions; if not `exact`, as the indexes reckon without a look at points."""
-        body = {"filter": scoped(scope, conditions), "exact": exact}
+    async def _count(self, scope: Scope, conditions: Sequence[models.Condition], *, exact: bool) -> int:
+        body = {"filter": models.Filter(must=list(conditions)), "exact": exact}
         reply = await self._ask("count", scope, "points/count", body, {"count": 0})
         return int(reply["count"])
 
-    async def counts_by(
-        self, scope: Scope, field: str, conditions: Sequence[models.Condition] = ()
+    async def _counts_by(
+        self, scope: Scope, field: str, conditions: Sequence[models.Condition]
     ) -> dict[str, int]:
-        """How many points have each value of a keyword field, exactly."""
-        body = {"key": field, "filter": scoped(scope, conditions), "limit": COUNTS_MAX, "exact": True}
+        matching = models.Filter(must=list(conditions))
+        body = {"key": field, "filter": matching, "limit": COUNTS_MAX, "exact": True}
         reply = await self._ask("counts_by", scope, "facet", body, {"hits": []})
         return {str(hit["value"]): hit["count"] for hit in reply["hits"]}
 
@@ -290,18 +400,36 @@ def without_status() -> models.IsEmptyCondition:
     return models.IsEmptyCondition(is_empty=models.PayloadField(key="status"))
 
 
-def _leg_request(scope: Scope, leg: Leg, fields: list[str], *, is_whole: bool) -> dict[str, Any]:
-    within = scoped(scope, leg.conditions)  # refuses a scope without tenant or repository
-    request: dict[str, Any] = {"limit": leg.limit, "with_payload": fields or False}
-    if not is_whole:
-        request["filter"] = within
-    elif leg.conditions:  # an empty filter is asked of each point, for a third of what its vector takes
-        request["filter"] = models.Filter(must=list(leg.conditions))
+def _leg_request(
+    within: models.Condition | None, leg: Leg, fields: Sequence[str], *, more: int = 0
+) -> dict[str, Any]:
+    """A leg as the store is asked, for up to `more` points beyond its limit: few files are hidden in most views."""
+    limit = leg.limit + min(more, leg.limit // 4)
+    request: dict[str, Any] = {"limit": limit, "with_payload": list(fields) or False}
+    must = [*([within] if within else []), *leg.conditions]
+    if must:  # an empty filter is asked of each point, for a third of what its vector takes
+        request["filter"] = models.Filter(must=must)
     if isinstance(leg, VectorLeg):
         request |= {"query": leg.vector, "using": leg.using}
     elif isinstance(leg, TextLeg):
         request |= {"query": {"text": leg.query}, "using": leg.field}
     return request
+
+
+def _best_first(point: StoredPoint) -> tuple[float, str]:
+    return -point.score, point.id
+
+
+def _differences(scope: Scope) -> list[tuple[int, models.Condition]]:
+    """Conditions of the points that a view adds to the base and, with the sign -1, of those that it hides."""
+    if scope.view is None:
+        return []
+    hidden = scope.view.hidden_files()
+    of_hidden = models.Filter(
+        must=[scope_condition(scope)], should=[models.HasIdCondition(has_id=hidden), has_any("file", hidden)]
+    )
+    added = [(1, view_condition(scope.view))] if scope.view.keys else []
+    return [*added, (-1, of_hidden)]
 
 
 def _stored(point: dict[str, Any]) -> StoredPoint:

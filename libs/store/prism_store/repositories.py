@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -10,13 +10,16 @@ from rapidfuzz import process
 
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import Repository
-from prism_contracts.rpc import SEVERAL_REPOSITORIES, Receipt, Scope, ScopedRequest
+from prism_contracts.records import Indexed, Layer, LayerKind, Repository
+from prism_contracts.rpc import SEVERAL_REPOSITORIES, WAIT_MAX_S, Receipt, ScopedRequest
 from prism_runtime.records import WatchedRecords
+from prism_store.layers import Layers, is_commit, short_names
 from prism_store.reader import Reader, with_status
+from prism_store.scope import Scope, View
 
 COUNTS_KEPT_S = 1.0
 NAMES_SHOWN_MAX = 20
+WAIT_LOOK_S = 0.02
 CACHED_SCOPES_MAX = 1_000
 
 
@@ -25,16 +28,28 @@ class Target(NamedTuple):
 
     scope: Scope
     repositories: tuple[Repository, ...]
-    ref: str = ""  # the layer, as the caller says it
+    layer: Layer | None = None  # of the one repository; None for the base
 
-    def name_of(self, scope_value: str) -> str:
-        """The name of the repository that a point's field `scope` names."""
-        repo = scope_value.partition("/")[0]
+    def name_of(self, repo: str) -> str:
+        """The name of a repository, by its id."""
         return next((known.name for known in self.repositories if known.repo == repo), repo)
 
     @property
+    def ref(self) -> str:
+        """What the layer is called; empty for the base."""
+        return self.layer.ref if self.layer else ""
+
+    @property
+    def base(self) -> "Target":
+        """The same repositories without the layer."""
+        return Target(self.scope.base, self.repositories)
+
+    @property
     def is_quiet(self) -> bool:
-        """Whether the newest import of every repository has ended well: nothing is being written."""
+        """Whether the newest import of every repository has ended well: nothing is being written to what is seen.
+
+        What a layer adds is written before it is seen, and never changes.
+        """
         return all(known.is_quiet for known in self.repositories)
 
     @property
@@ -44,9 +59,12 @@ class Target(NamedTuple):
 
     @property
     def corpus_version(self) -> int:
-        """Grows with the beginning and with the end of every import that any of the repositories has seen."""
-        served = sum(known.served.version for known in self.repositories if known.served)
-        return served + sum(known.next_version for known in self.repositories)
+        """Grows with the beginning and with the end of every import that any of the repositories has seen, and with those of
+        the layer.
+        """
+        indexed: list[Indexed] = [*self.repositories, *([self.layer] if self.layer else [])]
+        served = sum(known.served.version for known in indexed if known.served)
+        return served + sum(known.next_version for known in indexed)
 
 
 class Counts(NamedTuple):
@@ -58,10 +76,11 @@ class Counts(NamedTuple):
 
 
 class Repositories:
-    """Resolves names, writes receipts."""
+    """Resolves names and refs, writes receipts."""
 
-    def __init__(self, records: WatchedRecords[Repository], reader: Reader) -> None:
+    def __init__(self, records: WatchedRecords[Repository], layers: Layers, reader: Reader) -> None:
         self._records = records
+        self._layers = layers
         self._reader = reader
         self._counts: dict[tuple[Scope, int], Counts] = {}
         self._counting: dict[tuple[Scope, int], asyncio.Task[Counts]] = {}
@@ -70,8 +89,62 @@ class Repositories:
         """All repositories of a tenant, by name."""
         return sorted((r for r in self._records.values() if r.tenant == tenant), key=lambda r: r.name)
 
-    def target(self, request: ScopedRequest, *, single: bool = False) -> Target:
-        """Raises REPO_NOT_FOUND (saying which exist), REPO_AMBIGUOUS if `single` and several could be meant."""
+    async def target(self, request: ScopedRequest, *, single: bool = False) -> Target:
+        """What a request is about, once it serves the commit that the request waits for.
+
+        Raises REPO_NOT_FOUND (saying which exist), REPO_AMBIGUOUS if `single` or a ref is given and several could be
+        meant, REF_NOT_FOUND (saying what is near), DEADLINE_EXCEEDED if WAIT_MAX_S did not bring the commit.
+        """
+        deadline = time.monotonic() + WAIT_MAX_S
+        is_single = single or bool(request.ref or request.wait_for_commit)
+        while True:
+            chosen = self._chosen(request, single=is_single)
+            if not request.ref and not request.wait_for_commit:
+                return _base(request.tenant, chosen)
+            try:
+                layer = self._layer(chosen[0], request.ref)
+            except PrismError:
+                if not request.wait_for_commit or time.monotonic() > deadline:
+                    raise
+            else:
+                indexed: Indexed = layer or chosen[0]
+                if _serves(indexed, request.wait_for_commit):
+                    return await self._with_view(request.tenant, chosen, layer)
+                if time.monotonic() > deadline:
+                    raise _too_late(request, indexed)
+            await asyncio.sleep(WAIT_LOOK_S)
+
+    def each(self) -> list[Target]:
+        """The base of every repository of every tenant, each a target of its own."""
+        return [_base(known.tenant, [known]) for known in self._records.values()]
+
+    async def views(self, repository: Repository) -> list[tuple[Layer, View]]:
+        """The layers of a repository that serve something, with what they have in the place of the base."""
+        known = self._layers.of_repository(repository.tenant, repository.repo)
+        return [(layer, await self._layers.view(layer)) for layer in known if layer.files]
+
+    async def is_newest(self, request: ScopedRequest, target: Target) -> bool:
+        """Whether a request's target is still what it was found to be, by all that NATS knows. Raises if NATS is away."""
+        if not await self._records.is_current() or (target.layer and not await self._layers.is_current()):
+            return False
+        return await self.target(request) == target
+
+    def everything(self, target: Target) -> Target:
+        """The base of all of the target's tenant."""
+        tenant = target.scope.tenant
+        return _base(tenant, self.of_tenant(tenant))
+
+    def is_whole(self, target: Target) -> bool:
+        """Whether a target is all that its tenant has in the store, by what has been heard: every repository, no layer, and
+        no import is under way.
+        """
+        return (
+            self.everything(target).scope == target.scope
+            and target.is_quiet
+            and not self._layers.has_any(target.scope.tenant)
+        )
+
+    def _chosen(self, request: ScopedRequest, *, single: bool) -> Sequence[Repository]:
         mine = self.of_tenant(request.tenant)
         if not mine:
             raise PrismError(
@@ -89,30 +162,38 @@ class Repositories:
                 "Name it with the argument repo or the header X-Prism-Repo.",
                 repositories=[r.name for r in chosen[:NAMES_SHOWN_MAX]],
             )
-        scope = Scope(tenant=request.tenant, repos=tuple(r.repo for r in chosen))
-        return Target(scope, tuple(chosen), request.ref)
+        return chosen
 
-    def each(self) -> list[Target]:
-        """Every repository of every tenant, each a target of its own."""
-        return [
-            Target(Scope(tenant=known.tenant, repos=(known.repo,)), (known,))
-            for known in self._records.values()
-        ]
+    def _layer(self, repository: Repository, ref: str) -> Layer | None:
+        """The layer that a ref means; None for the base. Raises REF_NOT_FOUND."""
+        served = repository.served
+        followed = {"", "HEAD", repository.ref, served.ref if served else ""}
+        if not followed.isdisjoint({ref, *short_names(ref)}):
+            return None
+        found = self._layers.find(repository.tenant, repository.repo, ref)
+        if found is None and is_commit(ref):
+            if served and served.commit.startswith(ref):
+                return None
+            serving = self._layers.with_commit(repository.tenant, repository.repo, ref)
+            if len({one.served.commit for one in serving if one.served}) == 1:
+                found = serving[0]
+        if found is None:
+            known = self._layers.of_repository(repository.tenant, repository.repo)
+            raise _unknown_ref(repository, ref, [one.ref for one in known])
+        if not found.files:
+            raise PrismError(
+                ErrorCode.REF_NOT_FOUND,
+                f"{found.ref} of {repository.name} is being indexed for the first time.",
+                "Ask again in a few seconds, or with wait_for_commit.",
+            )
+        return found
 
-    async def is_newest(self, request: ScopedRequest, target: Target) -> bool:
-        """Whether a request's target is still what it was found to be, by all that NATS knows. Raises if NATS is away."""
-        return await self._records.is_current() and self.target(request) == target
-
-    def everything(self, target: Target) -> Target:
-        """All of the target's tenant, in the same layer."""
-        mine = self.of_tenant(target.scope.tenant)
-        return Target(target.scope.model_copy(update={"repos": tuple(r.repo for r in mine)}), tuple(mine))
-
-    def is_whole(self, target: Target) -> bool:
-        """Whether a target is all that its tenant has in the store, by what has been heard: every repository, and no import
-        is under way.
-        """
-        return self.everything(target).scope == target.scope and target.is_quiet
+    async def _with_view(self, tenant: str, chosen: Sequence[Repository], layer: Layer | None) -> Target:
+        base = _base(tenant, chosen)
+        if layer is None:
+            return base
+        scope = Scope(tenant, base.scope.repos, view=await self._layers.view(layer))
+        return Target(scope, base.repositories, layer)
 
     async def receipt(
         self, target: Target, missing_legs: Sequence[str] = (), *, cached: bool = False
@@ -120,14 +201,16 @@ class Repositories:
         """How fresh and how complete an answer of this target is."""
         _, by_status, by_reason = await self._counts_of(target)
         repositories = target.repositories
-        served = [known.served for known in repositories if known.served]
-        one = repositories[0] if len(repositories) == 1 else None
+        indexed: Sequence[Indexed] = [target.layer] if target.layer else repositories
+        served = [known.served for known in indexed if known.served]
+        one = indexed[0] if len(indexed) == 1 else None
         now = datetime.now(UTC)
         return Receipt(
-            repo=one.name if one else SEVERAL_REPOSITORIES,
+            repo=repositories[0].name if one else SEVERAL_REPOSITORIES,
+            ref=target.ref,
             indexed_commit=served[0].commit if one and served else "",
             head_commit=one.head_commit if one else "",
-            lag_seconds=max((r.lag_s(now) for r in repositories), default=0.0),
+            lag_seconds=max([_behind_base_s(target, now), *(known.lag_s(now) for known in indexed)]),
             indexed_at=min((state.indexed_at for state in served), default=None),
             corpus_version=target.corpus_version,
             files_indexed=by_status.get(FileStatus.INDEXED, 0),
@@ -136,6 +219,7 @@ class Repositories:
             skipped_reasons=by_reason,
             missing_legs=tuple(missing_legs),
             dirty=any(state.dirty for state in served),
+            files_missing=target.layer.files_missing if target.layer else 0,
             cached=cached,
         )
 
@@ -153,15 +237,74 @@ class Repositories:
 
     async def _count(self, target: Target) -> Counts:
         skipped = [with_status(FileStatus.SKIPPED, FileStatus.FAILED)]
-        by_status, by_reason = await asyncio.gather(
-            self._reader.counts_by(target.scope, "status"),
-            self._reader.counts_by(target.scope, "reason", skipped),
-        )
+        if target.layer is None:
+            by_status, by_reason = await asyncio.gather(
+                self._reader.counts_by(target.scope, "status"),
+                self._reader.counts_by(target.scope, "reason", skipped),
+            )
+        else:
+            base, statuses, reasons = await asyncio.gather(
+                self._counts_of(target.base),
+                self._reader.added_by(target.scope, "status", [with_status(*FileStatus)]),
+                self._reader.added_by(target.scope, "reason", skipped),
+            )
+            by_status, by_reason = _added(base.by_status, statuses), _added(base.by_reason, reasons)
         if len(self._counts) >= CACHED_SCOPES_MAX:
             self._counts.clear()
         counts = Counts(time.monotonic(), by_status, by_reason)
         self._counts[target.scope, target.corpus_version] = counts
         return counts
+
+
+def _base(tenant: str, repositories: Sequence[Repository]) -> Target:
+    return Target(Scope(tenant, tuple(known.repo for known in repositories)), tuple(repositories))
+
+
+def _serves(indexed: Indexed, commit: str) -> bool:
+    """Whether a commit, or one whose hash begins so, is served; true of none."""
+    return not commit or (indexed.served is not None and indexed.served.commit.startswith(commit))
+
+
+def _behind_base_s(target: Target, now: datetime) -> float:
+    """For how long the base has served what a layer was not told apart from yet, in seconds."""
+    layer, served = target.layer, target.repositories[0].served if target.repositories else None
+    if (
+        layer is None
+        or served is None
+        or layer.kind is LayerKind.OVERLAY
+        or layer.base_version >= served.version
+    ):
+        return 0.0
+    return round((now - served.indexed_at).total_seconds(), 3)
+
+
+def _too_late(request: ScopedRequest, indexed: Indexed) -> PrismError:
+    served = indexed.served.commit if indexed.served else ""
+    return PrismError(
+        ErrorCode.DEADLINE_EXCEEDED,
+        f"{request.wait_for_commit} is not served after {WAIT_MAX_S:g} s.",
+        "See index_status; without wait_for_commit what is served now answers.",
+        indexed_commit=served,
+        head_commit=indexed.head_commit,
+        lag_seconds=indexed.lag_s(datetime.now(UTC)),
+    )
+
+
+def _added(base: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
+    sums = {value: base.get(value, 0) + added.get(value, 0) for value in {**base, **added}}
+    return {value: number for value, number in sums.items() if number}
+
+
+def _unknown_ref(repository: Repository, ref: str, known: Sequence[str]) -> PrismError:
+    near = [match for match, _, _ in process.extract(ref, known, limit=3, score_cutoff=60)]
+    create = "create_branch_index indexes it" if repository.is_fetched else "`prism sync` brings it"
+    return PrismError(
+        ErrorCode.REF_NOT_FOUND,
+        f"{repository.name} has no index of {ref}.",
+        f"{f'Did you mean {near[0]}? ' if near else ''}If it is a branch, {create}.",
+        refs=list(known[:NAMES_SHOWN_MAX]),
+        near=near,
+    )
 
 
 def _unknown(name: str, names: list[str]) -> PrismError:

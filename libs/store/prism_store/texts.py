@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from prism_contracts.base import chunk_id
-from prism_contracts.rpc import Scope
 from prism_store.reader import Reader, StoredPoint
+from prism_store.scope import Scope
 
 CHUNKS_PER_READ = 400
 

@@ -25,7 +25,7 @@ def source_file(point: StoredPoint, repo_name: str) -> SourceFile:
     """The file that a file point stands for. `repo_name` is owner/name."""
     facts = FileFacts(
         id=point.id,
-        scope=point.text("scope"),
+        scope=point.repo,
         repo=repo_name.rpartition("/")[2],
         path=point.text("path"),
         language=point.text("language"),

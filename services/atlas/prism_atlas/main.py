@@ -20,7 +20,7 @@ from prism_atlas.handlers.walk import WalkHandlers
 from prism_atlas.settings import AtlasSettings
 from prism_contracts import names
 from prism_contracts.events import RepoIndexed
-from prism_contracts.records import GraphRecord, Repository
+from prism_contracts.records import GraphRecord, Layer, Repository
 from prism_contracts.rpc import (
     ArchitectureRequest,
     CallHierarchyRequest,
@@ -33,10 +33,12 @@ from prism_contracts.rpc import (
 )
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
+from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.process import run
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.service import Service
 from prism_store.gate import check_store, connect
+from prism_store.layers import Layers
 from prism_store.reader import Reader
 from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
@@ -91,7 +93,11 @@ async def serve() -> None:
             builds = BuildHandlers(
                 builders, graphs, records, folder=Path(folder), metrics=BuildMetrics(REGISTRY)
             )
-            served = ServedGraphs(Repositories(records, reader), graphs, builds)
+            layers = Layers(
+                await bus.follow(names.KV_LAYERS, Layer),
+                await LayerFilesStore.open(bus.js, settings.nats_replicas),
+            )
+            served = ServedGraphs(Repositories(records, layers, reader), graphs, builds)
             bus.consume(names.REPO_INDEXED, RepoIndexed, builds.on_indexed, workers=1)
             maps, walks = MapHandlers(served, Summaries(reader)), WalkHandlers(served, Search(bus))
             register(bus, maps, walks, UsesHandler(served), deadline_s=settings.atlas_deadline_s)

@@ -17,11 +17,11 @@ import zstandard
 from prism_atlas.adapters.workshop import Workshop
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorBody, PrismError
-from prism_contracts.rpc import Scope
 from prism_runtime.child import end_with_parent, step_back
 from prism_runtime.garbage import collect_rarely, release_heap
 from prism_store.gate import connect
 from prism_store.reader import Reader
+from prism_store.scope import Scope
 from prism_store.settings import StoreSettings
 
 ZSTD_LEVEL = 3

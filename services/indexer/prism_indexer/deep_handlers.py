@@ -13,7 +13,6 @@ from prism_contracts.base import Lane, chunk_id
 from prism_contracts.code import FileStatus
 from prism_contracts.events import Card, DeepEmbedded, DeepEmbeddingRequested, DeepModelStarted, RepoIndexed
 from prism_contracts.records import COMPONENT_DEEP_MODEL, Component, Repository
-from prism_contracts.rpc import Scope
 from prism_indexer.core import card_text
 from prism_runtime.bus import Bus
 from prism_runtime.packing import unpack_symbols
@@ -21,6 +20,7 @@ from prism_runtime.records import WatchedRecords
 from prism_runtime.vectors import unpack
 from prism_store.reader import Reader, StoredPoint, newer_than, with_status, without_vector
 from prism_store.schema import deep_vector
+from prism_store.scope import Scope
 from prism_store.writer import Writer
 
 # Cards in a request: some seconds of work, which is what a kill loses.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from prometheus_client import REGISTRY
 
 from prism_contracts import names
-from prism_contracts.records import Component, Repository, ScipIndex
+from prism_contracts.records import Component, Layer, Repository, ScipIndex
 from prism_contracts.rpc import (
     ConventionsRequest,
     CoverageRequest,
@@ -29,6 +29,7 @@ from prism_model.static_model import StaticModel
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
+from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.process import run
 from prism_runtime.records import WatchedRecords
 from prism_runtime.service import Service
@@ -56,6 +57,7 @@ from prism_search.handlers.search import SearchHandler
 from prism_search.handlers.symbols import SymbolHandlers
 from prism_search.settings import SearchSettings
 from prism_store.gate import check_store, connect
+from prism_store.layers import Layers
 from prism_store.reader import Reader
 from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
@@ -185,7 +187,11 @@ async def serve() -> None:
         embedding = QueryEmbedding(
             model, bus, components, settings.embed_timeout_s, deep=settings.deep_enabled
         )
-        repositories = Repositories(records, reader)
+        layers = Layers(
+            await bus.follow(names.KV_LAYERS, Layer),
+            await LayerFilesStore.open(bus.js, settings.nats_replicas),
+        )
+        repositories = Repositories(records, layers, reader)
         answers = await open_answers(bus, repositories, components, settings)
         indexes = await bus.follow(names.KV_SCIP, ScipIndex)
         occurrences = OccurrenceReader(indexes, await bus.objects(names.OBJECTS_SCIP))

@@ -13,13 +13,21 @@ from prism_gateway.mcp.tool import Call, ask_for_what_fits
 from prism_gateway.mcp.tools.code import FindReferences, GetFileOutline
 
 CALLER = Token(tenant="acme", label="", created_at=datetime(2026, 1, 2, tzinfo=UTC))
-CALL = Call(cast("Backend", None), CALLER, "acme/header", 1)
+CALL = Call(cast("Backend", None), CALLER, "acme/header", "topic", "c0ffee1", 1)
 
 
 @pytest.mark.parametrize(("given", "asked"), [("", "acme/header"), ("acme/app", "acme/app")])
 def test_the_repository_of_the_arguments_goes_before_the_header_s(given, asked) -> None:
     request = CALL.request(rpc.OutlineRequest, GetFileOutline(repo=given, file_path="a.py"))
-    assert request == rpc.OutlineRequest(tenant="acme", repo=asked, path="a.py")
+    assert request == rpc.OutlineRequest(
+        tenant="acme", repo=asked, ref="topic", wait_for_commit="c0ffee1", path="a.py"
+    )
+
+
+@pytest.mark.parametrize(("given", "asked"), [("", "topic"), ("pull/7", "pull/7")])
+def test_the_ref_of_the_arguments_goes_before_the_header_s(given, asked) -> None:
+    request = CALL.request(rpc.OutlineRequest, GetFileOutline(ref=given, file_path="a.py"))
+    assert (request.ref, request.wait_for_commit) == (asked, "c0ffee1")
 
 
 def test_what_a_request_calls_otherwise_is_given_by_its_own_name() -> None:

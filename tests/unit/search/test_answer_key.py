@@ -3,17 +3,17 @@
 import pytest
 
 from prism_contracts.code import SymbolKind
-from prism_contracts.rpc import Corpus, Scope, SearchRequest
+from prism_contracts.rpc import Corpus, SearchRequest
 from prism_search.core.answer_key import answer_key
 from prism_search.core.query import parse_query
 
 ASKED = {"tenant": "acme", "repo": "acme/parcel-tracker", "query": "next stop", "language": "python"}
-SCOPE = Scope(tenant="acme", repos=("a", "b"))
+SEEN = ("a", "b")
 
 
-def key(*, scope: Scope = SCOPE, versions=(3, 7), made_by=("code", "model"), **asked: object) -> str:
+def key(*, seen=SEEN, versions=(3, 7), made_by=("code", "model"), **asked: object) -> str:
     request = SearchRequest(**(ASKED | asked))
-    return answer_key(request, parse_query(request.query), scope, versions, made_by)
+    return answer_key(request, parse_query(request.query), seen, versions, made_by)
 
 
 def test_a_key_begins_with_the_tenant_and_is_one_of_a_bucket():
@@ -22,7 +22,8 @@ def test_a_key_begins_with_the_tenant_and_is_one_of_a_bucket():
 
 
 @pytest.mark.parametrize(
-    "asked", [{"query": " next\n stop "}, {"repo": "ACME/Parcel-Tracker"}, {"language": "Python"}]
+    "asked",
+    [{"query": " next\n stop "}, {"repo": "ACME/Parcel-Tracker"}, {"language": "Python"}, {"ref": "main"}],
 )
 def test_what_changes_no_answer_changes_no_key(asked):
     assert key(**asked) == key()
@@ -39,9 +40,9 @@ def test_what_changes_no_answer_changes_no_key(asked):
         {"kind": SymbolKind.CLASS},
         {"source_only": True},
         {"explain": True},
-        {"scope": Scope(tenant="acme2", repos=("a", "b"))},
-        {"scope": Scope(tenant="acme", repos=("a",))},
-        {"scope": Scope(tenant="acme", repos=("a", "b"), layer="feature")},
+        {"tenant": "acme2"},
+        {"seen": ("a",)},
+        {"seen": ("a", "b", "acme.a.topic.7")},
         {"versions": (7, 3)},
         {"versions": (37,)},
         {"made_by": ("code", "other")},

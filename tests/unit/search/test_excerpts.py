@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_contracts.base import chunk_id, file_id, repo_id
-from prism_contracts.rpc import Scope
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_store.reader import StoredPoint
+from prism_store.scope import Scope
 
 REPO = repo_id("owner/name")
 FILE = file_id("t", REPO, "base", "a.py")

@@ -1,12 +1,13 @@
 """What is asked of the store for a leg, and in how many requests."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import Scope
 from prism_store.reader import SEARCHES_MAX, Reader, TextLeg, has
+from prism_store.scope import Scope
 
 SCOPE = Scope(tenant="t", repos=("r",))
 
@@ -67,7 +68,7 @@ async def test_what_is_asked_at_once_is_one_request_and_everybody_gets_his_own()
 async def test_tenants_share_no_request():
     client = Client()
     reader = Reader(client)  # type: ignore[arg-type]
-    other = SCOPE.model_copy(update={"tenant": "u"})
+    other = replace(SCOPE, tenant="u")
     await asyncio.gather(reader.ask_legs(SCOPE, legs(1)), reader.ask_legs(other, legs(2)))
     assert [[search["limit"] for search in searches] for searches in client.asked] == [[1], [2]]
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from prism_contracts.base import chunk_id
-from prism_contracts.rpc import Scope
 from prism_graph.prose import first_sentence, leading_sentence
 from prism_runtime.kept import Kept
 from prism_runtime.packing import unpack_symbol_facts
 from prism_store.reader import Reader
+from prism_store.scope import Scope
 
 # Sentences of some 10,000 files, in characters.
 KEPT_CHARS_MAX = 1_000_000

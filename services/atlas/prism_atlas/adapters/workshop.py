@@ -8,11 +8,10 @@ from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.assembly import Assembly, SourceFile
 from prism_atlas.core.snapshot import Snapshot
 from prism_contracts.code import FileStatus
-from prism_contracts.rpc import Scope
 from prism_graph.manifests import Manifest, Packages, Provider, is_manifest, read_manifest
 from prism_runtime.kept import Kept
 from prism_store.reader import Reader, StoredPoint, newer_than, with_status
-from prism_store.schema import scope_key
+from prism_store.scope import Scope
 from prism_store.texts import read_texts
 
 # File points carry their packed symbols, references and bindings: some 5 KB each.
@@ -58,9 +57,7 @@ class Bench:
         repo = self.repo_name.rpartition("/")[2]
         # What others provide means nothing in a repository by itself: a new dependency changes no edge.
         own = [manifest._replace(depends=manifest.depends & names) for manifest in known]
-        providers = tuple(
-            Provider(scope_key(self.scope.repos[0], self.scope.layer), repo, one) for one in own
-        )
+        providers = tuple(Provider(self.scope.repos[0], repo, one) for one in own)
         if providers != self.providers:
             self.providers = providers
             self.assembly.know(Packages(providers))

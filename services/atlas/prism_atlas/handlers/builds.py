@@ -17,8 +17,8 @@ from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import PrismError
 from prism_contracts.events import RepoIndexed
 from prism_contracts.records import GraphRecord, LayerState, Repository, repository_key
-from prism_contracts.rpc import Scope
 from prism_runtime.records import WatchedRecords
+from prism_store.scope import Scope
 
 log = logging.getLogger(__name__)
 

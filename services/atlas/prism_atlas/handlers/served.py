@@ -46,7 +46,7 @@ class ServedGraphs:
 
     async def of(self, request: ScopedRequest) -> Served:
         """Raises REPO_NOT_FOUND, REPO_AMBIGUOUS, and GRAPH_NOT_BUILT until the first graph of the repository is there."""
-        target = self._repositories.target(request, single=True)
+        target = await self._target(request)
         repository = target.repositories[0]
         state = repository.served
         record = self._record(repository)
@@ -63,10 +63,16 @@ class ServedGraphs:
 
     async def bare(self, request: ScopedRequest) -> BareGraph:
         """The same without a receipt, for services that write their own."""
-        repository = self._repositories.target(request, single=True).repositories[0]
+        repository = (await self._target(request)).repositories[0]
         record = self._record(repository)
         snapshot = await self._graphs.snapshot(record)
         return BareGraph(repository.name, snapshot.graph, record.version)
+
+    async def _target(self, request: ScopedRequest) -> Target:
+        target = await self._repositories.target(request, single=True)
+        if target.layer:
+            raise _of_base_only(target)
+        return target
 
     def _record(self, repository: Repository) -> GraphRecord:
         """Has a graph built where there is none."""
@@ -83,6 +89,14 @@ def _lag_s(record: GraphRecord, state: LayerState | None) -> float:
     if state is None or state.version <= record.version:
         return 0.0
     return round((datetime.now(UTC) - state.indexed_at).total_seconds(), 3)
+
+
+def _of_base_only(target: Target) -> PrismError:
+    return PrismError(
+        ErrorCode.GRAPH_NOT_BUILT,
+        f"There is a graph of the default branch of {target.repositories[0].name}, and none of {target.ref}.",
+        "Ask without ref; find_references and prepare_to_edit answer at a ref.",
+    )
 
 
 def _not_built(name: str, state: LayerState | None) -> PrismError:

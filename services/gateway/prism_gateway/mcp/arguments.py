@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from prism_contracts.rpc import REF_CHARS_MAX
 from prism_gateway.budget import TOKENS_MAX, TOKENS_MIN
 from prism_gateway.mcp.schema import Schema
 
@@ -28,7 +29,9 @@ class Arguments(BaseModel):
 class ScopedArguments(Arguments):
     """Arguments of a tool that asks about a repository."""
 
-    repo: Annotated[str, Field(description="owner/name")] = ""
+    # What they are is told once, in the instructions of the server.
+    repo: str = ""
+    ref: Annotated[str, Field(max_length=REF_CHARS_MAX)] = ""
 
 
 def _budget_last(schema: Schema) -> None:

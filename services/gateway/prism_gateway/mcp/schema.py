@@ -37,7 +37,7 @@ RECEIPT = {"receipt": OBJECT}
 TRUNCATED = {"truncated": BOOLEAN}
 
 # Titles tell nothing; lower bounds, and how much an answer may cost at most, are what nobody runs into. The error names them.
-UNTOLD = frozenset({"title", "minimum", "minLength", "minItems"})
+UNTOLD = frozenset({"title", "minimum", "minLength", "minItems", "maxLength"})
 
 
 def input_schema(arguments: type[BaseModel]) -> Schema:

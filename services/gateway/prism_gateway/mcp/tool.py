@@ -37,12 +37,19 @@ class Call:
     backend: Backend
     caller: Token
     repo: str  # of the header X-Prism-Repo
+    ref: str  # of X-Prism-Ref
+    wait_for_commit: str  # of X-Prism-Wait-For-Commit
     tool_count: int  # how many tools there are, listed or not
 
     def request(self, request: type[RequestT], arguments: ScopedArguments, /, **others: object) -> RequestT:
-        """What arguments ask for: their values by name, but for `others`. The argument `repo` wins over the header."""
-        given = arguments.model_dump(by_alias=True) | {"repo": arguments.repo or self.repo} | others
-        return request.model_validate({"tenant": self.caller.tenant} | given)
+        """What arguments ask for: their values by name, but for `others`. An argument wins over its header."""
+        scope = {
+            "tenant": self.caller.tenant,
+            "repo": arguments.repo or self.repo,
+            "ref": arguments.ref or self.ref,
+            "wait_for_commit": self.wait_for_commit,
+        }
+        return request.model_validate(arguments.model_dump(by_alias=True) | scope | others)
 
 
 @dataclass(frozen=True)

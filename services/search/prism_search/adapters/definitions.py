@@ -13,7 +13,7 @@ from prism_runtime.packing import as_symbol, unpack_symbol_facts
 from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.texts import FILE_FIELDS
 from prism_store.grams import Signatures, read_signature
-from prism_store.reader import Reader, StoredPoint, has, has_any, with_status
+from prism_store.reader import MatchLeg, Reader, StoredPoint, has, has_any, with_status
 from prism_store.repositories import Target
 
 FILES_MAX = 60
@@ -50,7 +50,7 @@ class Sought(NamedTuple):
 def told_definition(target: Target, point: StoredPoint, symbol: Symbol, body: str = "") -> Definition:
     """A definition with its place, as replies have it. `point` has scope, path and language."""
     return Definition(
-        repo=target.name_of(point.text("scope")),
+        repo=target.name_of(point.repo),
         file_path=point.text("path"),
         language=point.text("language"),
         symbol=symbol,
@@ -124,7 +124,7 @@ class Definitions:
             Found(point, as_symbol(symbol), fit)
             for point in files.values()
             for symbol in unpack_symbol_facts(point.text("symbols"))
-            if (fit := name.fit(symbol, place_of(target.name_of(point.text("scope")), point.text("path"))))
+            if (fit := name.fit(symbol, place_of(target.name_of(point.repo), point.text("path"))))
         ]
 
     async def _files(
@@ -133,7 +133,8 @@ class Definitions:
         """At most FILES_MAX indexed files that meet the conditions, by id."""
         conditions = [with_status(FileStatus.INDEXED), *conditions]
         fields = ("scope", *FILE_FIELDS, *fields)
-        points, _ = await self._reader.page(target.scope, conditions, fields, "", FILES_MAX)
+        leg = MatchLeg(FILES_MAX, tuple(conditions))
+        (points,) = await self._reader.ask_legs(target.scope, [leg], fields)
         return {point.id: point for point in points}
 
     async def _unparsed(self, target: Target, name: SymbolName) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from prism_runtime.kept import Kept
 from prism_search.core.outline import Outline
 from prism_store.reader import RANK_FIELDS, Reader, StoredPoint, newer_than, with_status
 from prism_store.repositories import Target
-from prism_store.schema import scope_key
+from prism_store.scope import Scope
 
 # Definitions of the files that are kept, in characters: some 20,000 files.
 OUTLINE_CHARS_MAX = 24_000_000
@@ -36,6 +36,11 @@ class RankFacts:
     chunk_symbols: str  # what each chunk is part of
     outline: Outline
 
+    @property
+    def repo(self) -> str:
+        """The id of the repository."""
+        return self.scope.partition("/")[0]
+
 
 class Facts:
     """Answers from memory, and asks the store for the rest.
@@ -47,17 +52,16 @@ class Facts:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._files: Kept[str, RankFacts] = Kept(OUTLINE_CHARS_MAX)
-        # By field `scope`, the version of the next import when what has changed was last forgotten.
+        # By repository, the version of the next import when what has changed was last forgotten.
         self._forgotten: dict[str, int] = {}
-        self._whole_scopes: set[str] = set()  # whose files have all been read
+        self._whole: set[str] = set()  # whose files have all been read
 
     async def files(self, target: Target, ids: Iterable[str]) -> dict[str, RankFacts]:
         """Those of the files that exist now."""
         if not target.is_quiet:
             return await self._read(target, list(ids))
         await self._forget_changed(target)
-        scopes = _versions(target)
-        known = {id_: self._known(id_, scopes) for id_ in ids}
+        known = {id_: self._known(id_, target.scope.keys) for id_ in ids}
         missing = [id_ for id_, facts in known.items() if facts is None]
         return {id_: facts for id_, facts in known.items() if facts} | await self._read(target, missing)
 
@@ -68,8 +72,8 @@ class Facts:
 
     async def read_ahead(self, target: Target) -> None:
         """Read what is not known of the files, once: what changes later is read when it is asked for. Nothing is driven out."""
-        scopes = _versions(target).keys()
-        if not target.is_quiet or not self._has_room() or scopes <= self._whole_scopes:
+        repos = _versions(target).keys()
+        if not target.is_quiet or not self._has_room() or repos <= self._whole:
             return
         await self._forget_changed(target)
         listed = self._reader.scan(target.scope, [with_status(FileStatus.INDEXED)], ())
@@ -78,16 +82,15 @@ class Facts:
             if not self._has_room() or not self._is_latest(target):
                 return
             await self._read(target, unknown[start : start + AHEAD_FILES])
-        self._whole_scopes |= scopes
+        self._whole |= repos
 
     async def _forget_changed(self, target: Target) -> None:
         """Forget the files that imports have written since the last time. What an import writes is of its version."""
-        layer = target.scope.layer
         for repository in target.repositories:
-            key, version = scope_key(repository.repo, layer), repository.next_version
+            key, version = repository.repo, repository.next_version
             seen = self._forgotten.get(key, version)
             if seen != version:
-                scope = target.scope.model_copy(update={"repos": (repository.repo,)})
+                scope = Scope(repository.tenant, (repository.repo,), target.scope.layer)
                 changed = self._reader.scan(scope, [with_status(*FileStatus), newer_than(seen - 1)], ())
                 self.forget([point.id async for point in changed])
             self._forgotten[key] = version
@@ -104,7 +107,7 @@ class Facts:
 
     def _is_latest(self, target: Target) -> bool:
         """Whether no question has been asked of a later state of the repositories."""
-        return all(self._forgotten.get(scope) == version for scope, version in _versions(target).items())
+        return all(self._forgotten.get(repo) == version for repo, version in _versions(target).items())
 
     def _has_room(self) -> bool:
         return self._files.room >= AHEAD_ROOM_CHARS_MIN
@@ -115,8 +118,8 @@ class Facts:
 
 
 def _versions(target: Target) -> dict[str, int]:
-    """The version of the next import, by field `scope`."""
-    return {scope_key(r.repo, target.scope.layer): r.next_version for r in target.repositories}
+    """The version of the next import, by repository."""
+    return {r.repo: r.next_version for r in target.repositories}
 
 
 def _rank_facts(point: StoredPoint) -> RankFacts:

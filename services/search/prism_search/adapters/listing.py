@@ -4,15 +4,16 @@ Kept in memory: reading thousands of file points costs more than searching them.
 repository serves are final; those of later imports are read again for each question until they are served too.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from heapq import merge
 from itertools import compress
 from typing import NamedTuple
 
 from qdrant_client import models
 
 from prism_contracts.code import FileStatus
-from prism_contracts.rpc import Scope
 from prism_graph.manifests import is_manifest
 from prism_graph.modules import File, keys, stands_for_folder
 from prism_runtime.kept import Kept
@@ -21,11 +22,13 @@ from prism_store.grams import Signatures, Table, read_signature
 from prism_store.reader import Reader, StoredPoint, has, with_status
 from prism_store.repositories import Target
 from prism_store.schema import scope_key
+from prism_store.scope import Scope, View
 
 FIELDS = ("scope", "path", "version", "generation", "starts", "language", "prose", "size", "status")
 SIGNATURE = "grams"
 BYTES_KEPT_MAX = 128 * 1024 * 1024
 POINT_BYTES = 1_000  # of a file point with FIELDS, about
+VIEWED_BYTES = 200  # of one that is kept elsewhere, in what finds it
 FILES_PER_READ = 5_000
 
 
@@ -34,27 +37,13 @@ class _File(NamedTuple):
     signature: Table
 
 
-class Files:
+class Files(ABC):
     """Files in order of path."""
 
-    def __init__(self, files: Iterable[_File], removed_in: int = 0) -> None:
+    def __init__(self, points: Sequence[StoredPoint], removed_in: int = 0) -> None:
         """`removed_in` is the newest version in which a file was removed, as far as that is known."""
+        self.points = points
         self.removed_in = removed_in
-        ordered = sorted(files, key=lambda file: place(file.point))
-        self.points: Sequence[StoredPoint] = [file.point for file in ordered]
-        self._signatures = Signatures([file.signature for file in ordered])
-
-    @property
-    def size_bytes(self) -> int:
-        """What they take in memory, about."""
-        return self._signatures.size_bytes + POINT_BYTES * len(self.points)
-
-    def by_id(self) -> dict[str, _File]:
-        """Each file, its signature a view of what is kept here."""
-        return {
-            point.id: _File(point, table)
-            for point, table in zip(self.points, self._signatures.tables(), strict=True)
-        }
 
     @cached_property
     def _by_key(self) -> Mapping[str, Sequence[StoredPoint]]:
@@ -75,18 +64,48 @@ class Files:
         for point in self.points:
             path = point.text("path")
             if stands_for_folder(path):
-                found.setdefault((point.text("scope"), path.rpartition("/")[0]), []).append(point)
+                found.setdefault((point.repo, path.rpartition("/")[0]), []).append(point)
         return found
 
-    def around(self, scope: str, path: str) -> Iterator[StoredPoint]:
-        """Those that stand for a folder in which a path of a scope lies, from the outermost on."""
+    def around(self, repo: str, path: str) -> Iterator[StoredPoint]:
+        """Those that stand for a folder in which a path of a repository lies, from the outermost on."""
         folders = path.split("/")[:-1]
         for depth in range(len(folders) + 1):
-            yield from self._of_folders.get((scope, "/".join(folders[:depth])), ())
+            yield from self._of_folders.get((repo, "/".join(folders[:depth])), ())
 
     def with_key(self, key: str) -> Sequence[StoredPoint]:
         """Those that a module may be whose name ends so, see `prism_graph.modules.key`."""
         return self._by_key.get(key, ())
+
+    @property
+    @abstractmethod
+    def size_bytes(self) -> int:
+        """What they take in memory, about."""
+
+    @abstractmethod
+    def that_may_hold(self, clauses: Sequence[Clause]) -> Sequence[StoredPoint]:
+        """Those that may hold a piece of each clause; none that does is left out."""
+
+
+class SignedFiles(Files):
+    """Files as they were read."""
+
+    def __init__(self, files: Iterable[_File], removed_in: int = 0) -> None:
+        ordered = sorted(files, key=lambda file: place(file.point))
+        super().__init__([file.point for file in ordered], removed_in)
+        self._signatures = Signatures([file.signature for file in ordered])
+
+    @property
+    def size_bytes(self) -> int:
+        """What they take in memory, about."""
+        return self._signatures.size_bytes + POINT_BYTES * len(self.points)
+
+    def by_id(self) -> dict[str, _File]:
+        """Each file, its signature a view of what is kept here."""
+        return {
+            point.id: _File(point, table)
+            for point, table in zip(self.points, self._signatures.tables(), strict=True)
+        }
 
     def that_may_hold(self, clauses: Sequence[Clause]) -> Sequence[StoredPoint]:
         """Those that may hold a piece of each clause; none that does is left out."""
@@ -98,9 +117,34 @@ class Files:
         return list(compress(self.points, found))
 
 
+class ViewedFiles(Files):
+    """Files of the base that a view does not hide, and its own. The base's are held once for all views."""
+
+    def __init__(self, view: View, base: Files, own: SignedFiles) -> None:
+        self._view = view
+        self.base = base
+        self.own = own
+        super().__init__(self._together(base.points, own.points))
+
+    @property
+    def size_bytes(self) -> int:
+        """What they take in memory, about, beside the base."""
+        return self.own.size_bytes + VIEWED_BYTES * len(self.points)
+
+    def that_may_hold(self, clauses: Sequence[Clause]) -> Sequence[StoredPoint]:
+        """Those that may hold a piece of each clause; none that does is left out."""
+        if not clauses:
+            return self.points
+        return self._together(self.base.that_may_hold(clauses), self.own.that_may_hold(clauses))
+
+    def _together(self, base: Sequence[StoredPoint], own: Sequence[StoredPoint]) -> Sequence[StoredPoint]:
+        seen = (point for point in base if not self._view.hides(point.id))
+        return list(merge(seen, own, key=place))
+
+
 class _Known(NamedTuple):
     served: Mapping[str, int]  # by repository, the version up to which its points are final
-    files: Files
+    files: SignedFiles
 
 
 class Listing:
@@ -109,14 +153,36 @@ class Listing:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._kept: Kept[Scope, _Known] = Kept(BYTES_KEPT_MAX)
+        self._viewed: Kept[Scope, ViewedFiles] = Kept(BYTES_KEPT_MAX)
 
     async def files(self, target: Target) -> Files:
         """All indexed files of the target."""
+        base = await self._of_base(target.base)
+        scope, view = target.scope, target.scope.view
+        if view is None:
+            return base
+        known = self._viewed.get(scope)
+        if known and known.base is base:
+            return known
+        # What a view adds never changes; the base under it does.
+        files = ViewedFiles(view, base, known.own if known else await self._of_view(scope, view))
+        self._viewed.keep(scope, files, files.size_bytes)
+        return files
+
+    async def _of_view(self, scope: Scope, view: View) -> SignedFiles:
+        ids, files = list(view.files.values()), SignedFiles(())
+        for start in range(0, len(ids), FILES_PER_READ):
+            some = ids[start : start + FILES_PER_READ]
+            points = await self._reader.points(scope, some, [*FIELDS, SIGNATURE])
+            files = _with(files, points.values())
+        return files
+
+    async def _of_base(self, target: Target) -> SignedFiles:
         known = self._kept.get(target.scope)
         served = _served(target)
         if known and target.is_quiet and known.served == served:
             return known.files
-        files = known.files if known else Files(())
+        files = known.files if known else SignedFiles(())
         changed = [point async for point in self._changed(target.scope, known)]
         if changed:
             files = _with(files, changed)
@@ -136,7 +202,7 @@ def _served(target: Target) -> dict[str, int]:
     return {known.repo: known.served.version if known.served else 0 for known in target.repositories}
 
 
-def _with(files: Files, changed: Iterable[StoredPoint]) -> Files:
+def _with(files: SignedFiles, changed: Iterable[StoredPoint]) -> SignedFiles:
     by_id, removed_in = files.by_id(), files.removed_in
     for point in changed:
         by_id.pop(point.id, None)
@@ -144,12 +210,12 @@ def _with(files: Files, changed: Iterable[StoredPoint]) -> Files:
             by_id[point.id] = _file(point)
         else:
             removed_in = max(removed_in, point.number("version"))
-    return Files(by_id.values(), removed_in)
+    return SignedFiles(by_id.values(), removed_in)
 
 
 def place(file: StoredPoint) -> tuple[str, str]:
-    """Path, and scope where a path is in several repositories: the order of files."""
-    return file.text("path"), file.text("scope")
+    """Path, and repository where several have it: the order of files."""
+    return file.text("path"), file.repo
 
 
 def _after(scope: Scope, repo: str, version: int) -> models.Filter:

@@ -35,9 +35,8 @@ class Manifests:
         for point, text in zip(points, await self._texts.read(target.scope, points), strict=True):
             manifest = read_manifest(point.text("path"), text) if text is not None else None
             if manifest is not None:
-                scope = point.text("scope")
-                repo = target.name_of(scope).rpartition("/")[2]
-                providers.append(Provider(scope, repo, manifest))
+                repo = target.name_of(point.repo).rpartition("/")[2]
+                providers.append(Provider(point.repo, repo, manifest))
         return providers
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from rapidfuzz import process, utils
 
-from prism_contracts.rpc import Scope
 from prism_store.reader import Reader, StoredPoint, TextLeg
+from prism_store.scope import Scope
 
 FILES_MAX = 60
 NAMES_MAX = 5

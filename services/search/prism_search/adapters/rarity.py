@@ -29,15 +29,15 @@ class RarityCounter:
         self._rarities: OrderedDict[Key, float] = OrderedDict()
 
     async def rarity(self, target: Target, query: Query) -> tuple[Rarity, Rarity]:
-        """Inverse document frequency of each stem of the question, over the chunks of the target and over those of the
+        """Inverse document frequency of each stem of the question, over the chunks of the target's base and over those of the
         whole tenant, which is what the store's BM25 counts over.
         """
-        everything = self._repositories.everything(target)
+        everything, base = self._repositories.everything(target), target.base
         words = _words(query)
-        if everything.scope == target.scope:
+        if everything.scope == base.scope:
             rarity = await self._overall(everything, words)
             return rarity, rarity
-        return await asyncio.gather(self._within(target, words), self._overall(everything, words))
+        return await asyncio.gather(self._within(base, words), self._overall(everything, words))
 
     async def _overall(self, everything: Target, words: dict[str, str]) -> Rarity:
         scope, version = everything.scope, everything.corpus_version

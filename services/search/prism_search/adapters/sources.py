@@ -56,11 +56,10 @@ class Sources:
 
 
 def _source_file(target: Target, point: StoredPoint, fact: StoredPoint, text: str) -> SourceFile:
-    scope = point.text("scope")
     facts = FileFacts(
         id=point.id,
-        scope=scope,
-        repo=target.name_of(scope).rpartition("/")[2],
+        scope=point.repo,
+        repo=target.name_of(point.repo).rpartition("/")[2],
         path=fact.text("path"),
         language=fact.text("language"),
         flags=fact.text("flags") + (PROSE if fact.payload.get("prose") else ""),

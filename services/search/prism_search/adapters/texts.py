@@ -5,11 +5,11 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from prism_contracts.base import chunk_id, file_id
+from prism_contracts.base import chunk_id
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import Scope
 from prism_runtime.kept import Kept
 from prism_store.reader import Reader, StoredPoint
+from prism_store.scope import Scope
 from prism_store.texts import read_texts
 
 TRIES_MAX = 4
@@ -28,7 +28,7 @@ class FileText(NamedTuple):
 
 async def find_file(reader: Reader, scope: Scope, path: str, *fields: str) -> StoredPoint | None:
     """The file point of a path in a scope of one repository."""
-    file = file_id(scope.tenant, scope.repos[0], scope.layer, path)
+    file = scope.file(path)
     return (await reader.points(scope, [file], [*FILE_FIELDS, *fields])).get(file)
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from prism_contracts.code import NOT_WRITTEN_HERE, Symbol
-from prism_contracts.rpc import Convention, ConventionsReply, ConventionsRequest, Scope
+from prism_contracts.rpc import Convention, ConventionsReply, ConventionsRequest
 from prism_runtime.kept import Kept
 from prism_search.adapters.documents import Documents
 from prism_search.adapters.filters import refuse_unknown_language
@@ -16,6 +16,7 @@ from prism_search.core.references import SourceFile
 from prism_search.core.repo_documents import PROSE
 from prism_store.reader import Reader, StoredPoint
 from prism_store.repositories import Repositories, Target
+from prism_store.scope import Scope
 
 # Enough for a share with an error of some percent, and read in a second or two.
 FILES_READ_MAX = 240
@@ -59,7 +60,7 @@ class ConventionsHandler:
 
     async def conventions(self, request: ConventionsRequest) -> ConventionsReply:
         """Conventions by topic. Raises INVALID_ARGUMENT for a language that is not known."""
-        target = self._repositories.target(request, single=True)
+        target = await self._repositories.target(request, single=True)
         language = request.language.lower()
         await refuse_unknown_language(self._reader, self._repositories, target, language)
         key = (target.scope, target.corpus_version, language)

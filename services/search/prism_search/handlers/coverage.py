@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.code import UNPARSED, FileStatus
+from prism_contracts.records import Repository
 from prism_contracts.rpc import (
     CoverageProblem,
     CoverageReply,
@@ -14,13 +15,13 @@ from prism_contracts.rpc import (
     ManifestRequest,
     PointCountsReply,
     PointCountsRequest,
-    Scope,
     UnparsedFile,
 )
 from prism_search.adapters.occurrences import OccurrenceReader
 from prism_store.reader import Reader, StoredPoint, has_any, with_status, with_vector
 from prism_store.repositories import Repositories, Target
 from prism_store.schema import deep_vector
+from prism_store.scope import Scope
 
 MANIFEST_PAGE = 4_000
 MANIFEST_FIELDS = ("path", "blob", "generation", "status", "version")
@@ -47,7 +48,7 @@ class CoverageHandlers:
 
     async def coverage(self, request: CoverageRequest) -> CoverageReply:
         """Counts that add up, and the files that are not searchable."""
-        target = self._repositories.target(request, single=True)
+        target = await self._repositories.target(request, single=True)
         scope = target.scope
         by_status = await self._reader.counts_by(scope, "status", [KNOWN])
         indexed = [with_status(FileStatus.INDEXED)]
@@ -88,8 +89,8 @@ class CoverageHandlers:
         return ManifestReply(entries=tuple(map(_entry, points)), next_cursor=cursor)
 
     async def point_counts(self, request: PointCountsRequest) -> PointCountsReply:
-        """Points and files of every layer of the tenant."""
-        layers = []
+        """Points and files of every layer of the tenant. What several layers share is counted in each, and once in all."""
+        layers, total = [], 0
         for repository in self._repositories.of_tenant(request.tenant):
             if repository.served is None:
                 continue
@@ -100,7 +101,29 @@ class CoverageHandlers:
             layers.append(
                 LayerPoints(repo=repository.repo, layer=BASE_LAYER, points=points - removed, files=files)
             )
-        return PointCountsReply(total=sum(layer.points for layer in layers), layers=tuple(layers))
+            added, shared = await self._points_of_layers(repository)
+            layers += added
+            total += points - removed + shared
+        return PointCountsReply(total=total, layers=tuple(layers))
+
+    async def _points_of_layers(self, repository: Repository) -> tuple[list[LayerPoints], int]:
+        """What each layer of a repository has in the place of the base, and how many points that is in all."""
+        views = await self._repositories.views(repository)
+        scope = Scope(repository.tenant, (repository.repo,))
+        keys = sorted({key for _, view in views for key in view.keys})
+        points = await self._reader.counts_of_keys(scope, keys)
+        files = await self._reader.counts_of_keys(scope, keys, [with_status(FileStatus.INDEXED)])
+        told = [
+            LayerPoints(
+                repo=repository.repo,
+                layer=layer.layer,
+                ref=layer.ref,
+                points=sum(points.get(key, 0) for key in view.keys),
+                files=sum(files.get(key, 0) for key in view.keys),
+            )
+            for layer, view in views
+        ]
+        return told, sum(points.values())
 
     async def _redacted_files(self, scope: Scope, rules: list[str]) -> int:
         if not rules:

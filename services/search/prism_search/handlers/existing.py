@@ -40,7 +40,7 @@ class ExistingHandler:
         """Definitions, best first, with a verdict. Raises EMPTY_QUERY, QUERY_TOO_LONG."""
         intent = read_intent(request.intent)
         query = parse_query(intent.words)
-        target = self._repositories.target(request)
+        target = await self._repositories.target(request)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         vector = self._embedding.fast(query.text)
         rarity = await self._rarity.rarity(target, query)

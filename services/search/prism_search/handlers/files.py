@@ -37,7 +37,7 @@ class FileHandlers:
 
     async def read_file(self, request: ReadFileRequest) -> ReadFileReply:
         """Lines of a file, exactly as indexed."""
-        target = self._repositories.target(request, single=True)
+        target = await self._repositories.target(request, single=True)
         point, text = await read_text(
             self._reader, target.scope, await indexed_file(self._reader, target, request.path)
         )
@@ -61,7 +61,7 @@ class FileHandlers:
 
     async def list_files(self, request: ListFilesRequest) -> ListFilesReply:
         """Files by glob, in order of path."""
-        target = self._repositories.target(request, single=True)
+        target = await self._repositories.target(request, single=True)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         question = request.model_dump_json(exclude={"cursor", "limit"})
         after = str(read_cursor(question, request.cursor, (str,))[0]) if request.cursor else ""
@@ -90,7 +90,7 @@ class FileHandlers:
 
     async def outline(self, request: OutlineRequest) -> OutlineReply:
         """The symbols of a file, in order."""
-        target = self._repositories.target(request, single=True)
+        target = await self._repositories.target(request, single=True)
         point = await indexed_file(self._reader, target, request.path, "symbols")
         return OutlineReply(
             repo=target.repositories[0].name,
@@ -104,7 +104,7 @@ class FileHandlers:
 
     async def receipt(self, request: ReceiptRequest) -> Receipt:
         """How fresh and how complete the others are."""
-        return await self._repositories.receipt(self._repositories.target(request, single=True))
+        return await self._repositories.receipt(await self._repositories.target(request, single=True))
 
 
 def _line_range(request: ReadFileRequest, lines: int) -> tuple[int, int, bool]:

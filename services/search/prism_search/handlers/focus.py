@@ -79,7 +79,7 @@ class FocusFinder:
         )
 
     async def _by_name(self, request: EditContextRequest) -> SymbolFocus:
-        target = self._repositories.target(request)
+        target = await self._repositories.target(request)
         sought = await self._definitions.seek(target, request.symbol, request.path)
         if not sought.found:
             raise PrismError(
@@ -89,8 +89,7 @@ class FocusFinder:
                 suggestions=list(sought.suggestions),
             )
         best = sought.found[0]
-        repo = best.point.text("scope").partition("/")[0]
-        narrow = self._repositories.target(request.model_copy(update={"repo": repo}))
+        narrow = await self._repositories.target(request.model_copy(update={"repo": best.point.repo}))
         file = await self._read(narrow, best.point)
         index = _position(file, best.symbol)
         if index is None:
@@ -105,7 +104,7 @@ class FocusFinder:
         )
 
     async def _by_lines(self, request: EditContextRequest) -> Focus:
-        target = self._repositories.target(request, single=True)
+        target = await self._repositories.target(request, single=True)
         file = await self._read(target, await indexed_file(self._reader, target, request.path))
         start, end = request.start_line, request.end_line or request.start_line
         if not start <= end or start > len(file.lines):

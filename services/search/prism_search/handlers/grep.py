@@ -73,7 +73,7 @@ class GrepHandler:
         )
         question = request.model_dump_json(exclude={"cursor", "limit", "context_lines"})
         start, totals = _start(question, request.cursor)
-        target = self._repositories.target(request)
+        target = await self._repositories.target(request)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         scan = _Scan(empty_page(request, totals), pattern, target, start, deadline)
         listed = await self._listing.files(target)
@@ -185,7 +185,7 @@ class _Scan:
         for part in matching_lines(
             text, self._pattern, self._match_elsewhere, after_line=after, lines_max=page.lines_max
         ):
-            page.take(self.target.name_of(file.text("scope")), file.text("path"), text, part.found)
+            page.take(self.target.name_of(file.repo), file.text("path"), text, part.found)
             if goes_on_page:
                 is_done = page.first_line_is_enough and part.found
                 self.position = Position(*key, FILE_END if is_done else part.last_line)

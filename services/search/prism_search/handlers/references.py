@@ -82,7 +82,7 @@ class ReferencesHandler:
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT, "A cursor belongs to one symbol.", "Ask for that symbol alone."
             )
-        target = self._repositories.target(request)
+        target = await self._repositories.target(request)
         answers = [await self._answer(target, symbol, request) for symbol in request.symbols]
         return ReferencesReply(answers=tuple(answers), receipt=await self._repositories.receipt(target))
 
@@ -129,7 +129,7 @@ class ReferencesHandler:
         texts = await self._texts.read(question.target.scope, points)
         return [
             TextFile(
-                point.text("scope"),
+                point.repo,
                 point.text("path"),
                 bool(point.payload.get("prose")),
                 text,
@@ -224,7 +224,7 @@ def _missing(target: Target, listed: Files, uses: report.Uses, read: Container[s
 
 
 def _file(target: Target, point: StoredPoint) -> File:
-    repo = target.name_of(point.text("scope")).rpartition("/")[2]
+    repo = target.name_of(point.repo).rpartition("/")[2]
     return File(point.text("path"), point.text("language"), repo)
 
 
@@ -309,9 +309,7 @@ def _around(
     """Files that may belong to a definition without holding its name: those that stand for a folder around it may give it on,
     and some are known to implement it.
     """
-    folders = (
-        point for one in found for point in listed.around(one.point.text("scope"), one.point.text("path"))
-    )
+    folders = (point for one in found for point in listed.around(one.point.repo, one.point.text("path")))
     implementing = occurrences.implementing({one.point.id for one in found})
     implementers = (point for point in listed.points if point.id in implementing)
     around = {point.id: point for point in (*folders, *implementers) if point.id not in read}

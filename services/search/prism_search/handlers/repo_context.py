@@ -20,7 +20,7 @@ class RepoContextHandler:
 
     async def repo_context(self, request: RepoContextRequest) -> RepoContextReply:
         """Documents of the section, or of all; a repository without any is told which are missing."""
-        target = self._repositories.target(request, single=True)
+        target = await self._repositories.target(request, single=True)
         points = {point.text("path"): point for point in (await self._listing.files(target)).points}
         chosen = choose((path, point.text("language")) for path, point in points.items())
         wanted = [request.section] if request.section else list(ContextSection)

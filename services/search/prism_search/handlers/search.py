@@ -106,7 +106,7 @@ class SearchHandler:
         """Hits, best first, with their legs and the receipt."""
         clock = _Clock()
         query = parse_query(request.query)
-        target = self._repositories.target(request)
+        target = await self._repositories.target(request)
         known = await self._answers.find(request, query, target) if self._answers else None
         clock.lap("cache")
         answer, missing_legs = (known, ()) if known else await self._answer(request, query, target, clock)
@@ -378,7 +378,7 @@ def _nearness(scores: Sequence[float], spread: tuple[float, float]) -> float:
 def _candidate(facts: RankFacts, legs: dict[str, int]) -> Candidate:
     return Candidate(
         file=facts.file,
-        repo=facts.scope,
+        repo=facts.repo,
         path=facts.path,
         generation=facts.generation,
         language=facts.language,

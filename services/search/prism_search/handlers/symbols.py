@@ -21,7 +21,7 @@ class SymbolHandlers:
 
     async def definitions(self, request: DefinitionsRequest) -> DefinitionsReply:
         """One answer a symbol; near names where there is none."""
-        target = self._repositories.target(request)
+        target = await self._repositories.target(request)
         answers = [await self._answer(target, symbol, request) for symbol in request.symbols]
         return DefinitionsReply(answers=tuple(answers), receipt=await self._repositories.receipt(target))
 

@@ -37,7 +37,7 @@ class TimedReferences:
         request = ReferencesRequest(
             tenant=self._target.scope.tenant,
             repo=repo,
-            ref=self._target.ref,
+            ref=self._target.ref if repo else "",  # other repositories have no such layer
             symbols=(symbol,),
             path=path,
             limit=REFERENCES_LIMIT_MAX,

@@ -1,0 +1,390 @@
+"""Questions at a branch, and at edits over it: every answer is that of an index of the same files, over a real store and real records."""
+
+import asyncio
+import hashlib
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from prometheus_client import CollectorRegistry
+
+from prism_chunker.core import chunk_file
+from prism_contracts import names
+from prism_contracts.base import BASE_LAYER, Lane, Message, layer_id, repo_id, variant_layer
+from prism_contracts.code import FileFlags
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import FileChunked, FileEmbedded
+from prism_contracts.records import (
+    Component,
+    Layer,
+    LayerFiles,
+    LayerKind,
+    LayerState,
+    Repository,
+    ScipIndex,
+)
+from prism_contracts.rpc import (
+    ConventionsRequest,
+    CoverageRequest,
+    DefinitionsRequest,
+    EditContextRequest,
+    ExistingRequest,
+    GrepRequest,
+    ListFilesRequest,
+    OutlineRequest,
+    PointCountsRequest,
+    ReadFileRequest,
+    ReferencesRequest,
+    RepoContextRequest,
+    SearchRequest,
+)
+from prism_indexer.core import indexed_point
+from prism_runtime.bus import Bus
+from prism_runtime.histories import HistoryStore
+from prism_runtime.layer_files import LayerFilesStore
+from prism_runtime.packing import pack_bindings, pack_references
+from prism_runtime.records import Records, open_bucket
+from prism_runtime.settings import ServiceSettings
+from prism_runtime.vectors import to_message
+from prism_search.adapters.answers import AnswerMetrics, Answers
+from prism_search.adapters.embedding import QueryEmbedding
+from prism_search.adapters.occurrences import OccurrenceReader
+from prism_search.adapters.uses import GraphUses
+from prism_search.main import Handlers, make_handlers
+from prism_search.settings import SearchSettings
+from prism_store import repositories as repositories_module
+from prism_store.gate import connect
+from prism_store.layers import Layers
+from prism_store.points import FilePoint
+from prism_store.reader import Reader
+from prism_store.repositories import Repositories
+from prism_store.settings import StoreSettings
+from prism_store.writer import Writer
+
+MODEL, DIMENSION, BASIS = "m1", 4, "1/m1"
+NAME = "acme/yard"
+REPO = repo_id(NAME)
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+MAIN, TOPIC = "a" * 40, "b" * 40
+BASE = {
+    "yard/crane.py": "class Crane:\n    def lift(self, load):\n        return load\n",
+    "yard/gate.py": "from yard.crane import Crane\n\n\ndef open_gate():\n    return Crane().lift(1)\n",
+    "yard/old.py": "from yard.crane import Crane\n\n\ndef forgotten():\n    return Crane().lift(2)\n",
+    "yard/same.py": "from yard.gate import open_gate\n\n\ndef morning():\n    return open_gate()\n",
+    "tests/test_gate.py": "from yard.gate import open_gate\n\n\ndef test_gate():\n    assert open_gate() == 1\n",
+    "AGENTS.md": "# Rules\n\nLift with care.\n",
+    "README.md": "# Yard\n\nMoves loads.\n\n## Install\n\nDo.\n",
+    "web/package.json": '{"name": "@acme/web"}\n',
+}
+CHANGED = {
+    "yard/crane.py": "class Crane:\n    def lift(self, load, height=0):\n        return load + height\n\n    def lower(self, load):\n        return load\n",
+    "yard/hoist.py": "from yard.crane import Crane\n\n\ndef hoist():\n    return Crane().lift(3, height=2)\n",
+    "AGENTS.md": "# Rules\n\nLift with two hands.\n",
+}
+HIDDEN = ("yard/old.py", "web/package.json")
+EDITED = {"yard/gate.py": "from yard.crane import Crane\n\n\ndef open_gate():\n    return Crane().lower(1)\n"}
+EDIT_HIDES = ("yard/hoist.py",)
+HANDLE = "overlay-7"
+DEADLINE_S = 20
+
+
+def at_topic() -> dict[str, str]:
+    return {path: text for path, text in (BASE | CHANGED).items() if path not in HIDDEN}
+
+
+def at_edits() -> dict[str, str]:
+    return {path: text for path, text in (at_topic() | EDITED).items() if path not in EDIT_HIDES}
+
+
+def blob_of(text: str) -> str:
+    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def file_point(tenant: str, layer: str, path: str, text: str) -> FilePoint:
+    parsed = chunk_file(path, text)
+    where = {
+        "tenant": tenant, "repo": REPO, "layer": layer, "path": path, "version": 1, "job": "j", "ordinal": 0,
+        "lane": Lane.LIVE,
+    }  # fmt: skip
+    file = FileChunked(
+        **where,
+        blob=blob_of(text),
+        size_bytes=len(text),
+        line_count=parsed.line_count,
+        language=parsed.language,
+        flags=FileFlags(test=path.startswith("tests/")),
+        chunker="1",
+        parse="ok",
+        chunks=parsed.chunks,
+        symbols=parsed.symbols,
+        references=pack_references(parsed.references),
+        bindings=pack_bindings(parsed.bindings),
+    )
+    rows = np.ones((len(parsed.chunks), DIMENSION), np.float32)
+    return indexed_point(FileEmbedded(**where, file=file, vectors=to_message(MODEL, rows)))
+
+
+class OneVector:
+    """Embeds every question alike, as the chunks are."""
+
+    fingerprint = MODEL
+
+    def embed_queries(self, texts: list[str]) -> np.ndarray:
+        return np.ones((len(texts), DIMENSION), np.float32)
+
+
+class Yard(NamedTuple):
+    """Search as it is, and what ingest and the indexer do for it, step by step."""
+
+    search: Handlers
+    repositories: Repositories
+    bus: Bus
+    writer: Writer
+
+    async def has_base(self, tenant: str, files: Mapping[str, str]) -> None:
+        await self.writer.ensure_collection(tenant, MODEL, DIMENSION)
+        await self.writer.write(tenant, [file_point(tenant, BASE_LAYER, *file) for file in files.items()])
+        state = LayerState(commit=MAIN, ref="main", version=1, job="j", indexed_at=NOW)
+        record = Repository(
+            tenant=tenant, repo=REPO, name=NAME, source="upload", created_at=NOW, head_commit=MAIN,
+            next_version=2, served=state,
+        )  # fmt: skip
+        await self._records(names.KV_REPOSITORIES, Repository).put(record.key, record)
+        async with asyncio.timeout(DEADLINE_S):
+            while not self.repositories.of_tenant(tenant):
+                await asyncio.sleep(0.005)
+
+    async def has_layer(
+        self, tenant: str, ref: str, files: Mapping[str, str], hidden: tuple[str, ...] = (), **fields: object
+    ) -> Layer:
+        variants = {path: variant_layer(path, blob_of(text), BASIS) for path, text in files.items()}
+        points = [file_point(tenant, variants[path], path, text) for path, text in files.items()]
+        await self.writer.write(tenant, points)
+        version = fields.pop("version", 7)
+        name = f"{tenant}.{REPO}.{layer_id(ref)}.{version}"
+        state = LayerState(commit=TOPIC, ref=ref, version=version, job="j", indexed_at=NOW)
+        layer = Layer(
+            tenant=tenant, repo=REPO, layer=layer_id(ref), ref=ref, created_at=NOW, files=name, head_commit=TOPIC,
+            next_version=version + 1, served=state,
+            **{"kind": LayerKind.BRANCH, "source": f"refs/heads/{ref}", "base_version": 1} | fields,
+        )  # fmt: skip
+        store = await LayerFilesStore.open(self.bus.js, 1)
+        await store.put(name, LayerFiles(variants=variants, hidden=hidden))
+        await self.keep(layer)
+        return layer
+
+    async def keep(self, layer: Layer) -> None:
+        await self._records(names.KV_LAYERS, Layer).put(layer.key, layer)
+
+    def _records(self, bucket: str, record: type) -> "Late":
+        return Late(self.bus, bucket, record)
+
+
+class Late(NamedTuple):
+    """Records of a bucket that is opened when it is used."""
+
+    bus: Bus
+    bucket: str
+    record: type
+
+    async def put(self, key: str, record: Message) -> None:
+        await Records(await open_bucket(self.bus.js, self.bucket), self.record).put(key, record)
+
+
+@asynccontextmanager
+async def opened(nats_url: str, qdrant_url: str) -> AsyncIterator[Yard]:
+    client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
+    bus = Bus("search", ServiceSettings(nats_url=nats_url))
+    await bus.start()
+    followed = [
+        await bus.follow(bucket, record)
+        for bucket, record in (
+            (names.KV_REPOSITORIES, Repository),
+            (names.KV_LAYERS, Layer),
+            (names.KV_COMPONENTS, Component),
+            (names.KV_SCIP, ScipIndex),
+        )
+    ]
+    records, layers, components, indexes = followed
+    reader = Reader(client)
+    repositories = Repositories(records, Layers(layers, await LayerFilesStore.open(bus.js, 1)), reader)
+    answers = Answers(
+        repositories, components, await bus.cache(names.KV_ANSWERS, ttl_s=60, bytes_max=1_000_000),
+        AnswerMetrics(CollectorRegistry()), bytes_max=1_000_000,
+    )  # fmt: skip
+    handlers = make_handlers(
+        reader,
+        repositories,
+        QueryEmbedding(OneVector(), bus, components, 0.2, deep=False),
+        OccurrenceReader(indexes, await bus.objects(names.OBJECTS_SCIP)),
+        graph=GraphUses(bus),  # nobody answers: there is no atlas
+        answers=answers,
+        histories=await HistoryStore.open(bus.js, 1),
+        settings=SearchSettings(),
+    )
+    yield Yard(handlers, repositories, bus, Writer(client))
+    for watched in followed:
+        await watched.close()
+    await bus.stop()
+    await client.close()
+
+
+@pytest.fixture
+async def yard(nats_server, qdrant_url) -> AsyncIterator[Yard]:
+    async with opened(nats_server.url, qdrant_url) as yard:
+        yield yard
+
+
+@pytest.fixture
+def tenant() -> str:
+    return f"t{uuid.uuid4().hex}"
+
+
+def asked_of(search: Handlers) -> list[tuple]:
+    """Every kind of question, with who answers it."""
+    return [
+        (search.search.search, SearchRequest, {"query": "lift a load", "limit": 50}),
+        (search.search.search, SearchRequest, {"query": "Crane", "path_filter": "yard/**"}),
+        (search.grep.grep, GrepRequest, {"pattern": "lift"}),
+        (search.grep.grep, GrepRequest, {"pattern": "l[io]", "regex": True, "output_mode": "count"}),
+        (search.files.list_files, ListFilesRequest, {}),
+        (search.files.read_file, ReadFileRequest, {"path": "yard/crane.py"}),
+        (search.files.read_file, ReadFileRequest, {"path": "yard/same.py"}),
+        (search.files.outline, OutlineRequest, {"path": "yard/crane.py"}),
+        (search.symbols.definitions, DefinitionsRequest, {"symbols": ("lift", "lower", "hoist", "forgotten")}),
+        (search.references.references, ReferencesRequest, {"symbols": ("Crane.lift", "open_gate", "lower")}),
+        (search.edit_context.edit_context, EditContextRequest, {"symbol": "Crane.lift"}),
+        (search.existing.existing, ExistingRequest, {"intent": "open gate"}),
+        (search.conventions.conventions, ConventionsRequest, {}),
+        (search.repo_context.repo_context, RepoContextRequest, {}),
+        (search.coverage.coverage, CoverageRequest, {}),
+    ]  # fmt: skip
+
+
+def told(reply: object) -> object:
+    """What a reply says of files: without scores, times, receipts, and in one order where scores decide it."""
+    found = reply.model_dump(mode="json", exclude={"receipt", "timings_ms", "next_actions", "diagnostics"})
+    if "results" in found:
+        plain = [{k: v for k, v in hit.items() if k not in ("score", "legs")} for hit in found["results"]]
+        found["results"] = sorted(plain, key=lambda hit: (hit["file_path"], hit["start_line"]))
+    return found
+
+
+async def until_heard(yard: Yard, tenant: str, ref: str) -> None:
+    request = ListFilesRequest(tenant=tenant, repo=NAME, ref=ref, wait_for_commit=TOPIC[:9])
+    await yard.search.files.list_files(request)
+
+
+@pytest.mark.parametrize(("ref", "files"), [("topic", at_topic()), (HANDLE, at_edits()), ("", BASE)])
+async def test_every_answer_at_a_layer_is_that_of_an_index_of_its_files(yard, tenant, ref, files):
+    await yard.has_base(tenant, BASE)
+    await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
+    parent = {"parent": layer_id("topic"), "kind": LayerKind.OVERLAY, "source": "upload"}
+    await yard.has_layer(tenant, HANDLE, EDITED, EDIT_HIDES, **parent)
+    await until_heard(yard, tenant, HANDLE)
+    alone = f"{tenant}x"
+    await yard.has_base(alone, files)
+    request = ListFilesRequest(tenant=alone, repo=NAME, wait_for_commit=MAIN)
+    assert {file.file_path for file in (await yard.search.files.list_files(request)).files} == set(files)
+    for answer, asked, fields in asked_of(yard.search):
+        here = told(await answer(asked(tenant=tenant, repo=NAME, ref=ref, **fields)))
+        there = told(await answer(asked(tenant=alone, repo=NAME, **fields)))
+        assert here == there, (asked, fields)
+
+
+async def test_an_answer_of_one_layer_is_never_given_at_another(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
+    await until_heard(yard, tenant, "topic")
+    for _ in range(2):  # the second time from what is kept
+        for ref, is_there in (("", False), ("topic", True), ("main", False)):
+            request = SearchRequest(tenant=tenant, repo=NAME, ref=ref, query="hoist")
+            reply = await yard.search.search.search(request)
+            assert any(hit.file_path == "yard/hoist.py" for hit in reply.results) is is_there
+            assert reply.receipt.ref == ("topic" if is_there else "")
+            assert reply.receipt.indexed_commit == (TOPIC if is_there else MAIN)
+
+
+async def test_a_layer_that_moves_is_read_anew(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
+    await until_heard(yard, tenant, "topic")
+    request = ReadFileRequest(tenant=tenant, repo=NAME, ref="topic", path="yard/crane.py")
+    assert "height" in (await yard.search.files.read_file(request)).content
+    later = LayerState(commit="c" * 40, ref="topic", version=8, job="j", indexed_at=NOW)
+    moved = await yard.has_layer(tenant, "topic", {"yard/crane.py": "x = 1\n"}, version=8)
+    await yard.keep(moved.model_copy(update={"served": later, "head_commit": "c" * 40}))
+    moved_request = request.model_copy(update={"wait_for_commit": "c" * 40})
+    assert (await yard.search.files.read_file(moved_request)).content == "x = 1\n"
+    grep = GrepRequest(tenant=tenant, repo=NAME, ref="topic", pattern="forgotten")
+    assert len((await yard.search.grep.grep(grep)).matches) == 1
+
+
+@pytest.mark.parametrize("ref", ["topic", "refs/heads/topic", TOPIC, TOPIC[:7]])
+async def test_a_layer_has_several_names(yard, tenant, ref):
+    await yard.has_base(tenant, BASE)
+    await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
+    await until_heard(yard, tenant, "topic")
+    request = ListFilesRequest(tenant=tenant, repo=NAME, ref=ref)
+    assert (await yard.search.files.list_files(request)).receipt.ref == "topic"
+
+
+@pytest.mark.parametrize("ref", ["", "main", "HEAD", "refs/heads/main", MAIN, MAIN[:7]])
+async def test_the_base_has_several_names(yard, tenant, ref):
+    await yard.has_base(tenant, BASE)
+    request = ListFilesRequest(tenant=tenant, repo=NAME, ref=ref, wait_for_commit=MAIN)
+    assert (await yard.search.files.list_files(request)).receipt.ref == ""
+
+
+async def test_an_unknown_ref_is_refused_with_what_is_near(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
+    await yard.has_layer(tenant, "gone", CHANGED, expires_at=NOW - timedelta(days=1))
+    await until_heard(yard, tenant, "topic")
+    for ref in ("topik", "gone", TOPIC[:6]):
+        with pytest.raises(PrismError) as refused:
+            await yard.search.grep.grep(GrepRequest(tenant=tenant, repo=NAME, ref=ref, pattern="lift"))
+        assert refused.value.code is ErrorCode.REF_NOT_FOUND
+        assert refused.value.body.details["refs"] == ["topic"]
+    assert "prism sync" in refused.value.body.next_action
+
+
+async def test_a_commit_that_does_not_come_is_waited_for_no_longer_than_is_told(yard, tenant, monkeypatch):
+    monkeypatch.setattr(repositories_module, "WAIT_MAX_S", 0.05)
+    await yard.has_base(tenant, BASE)
+    request = ListFilesRequest(tenant=tenant, repo=NAME, wait_for_commit=MAIN)
+    await yard.search.files.list_files(request)
+    with pytest.raises(PrismError) as refused:
+        await yard.search.files.list_files(request.model_copy(update={"wait_for_commit": TOPIC}))
+    assert refused.value.code is ErrorCode.DEADLINE_EXCEEDED
+    assert refused.value.body.details["indexed_commit"] == MAIN
+
+
+async def test_a_receipt_says_what_a_layer_lacks(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    await yard.has_layer(tenant, "topic", CHANGED, HIDDEN, files_missing=3, base_version=0)
+    await until_heard(yard, tenant, "topic")
+    receipt = (
+        await yard.search.files.list_files(ListFilesRequest(tenant=tenant, repo=NAME, ref="topic"))
+    ).receipt
+    assert receipt.files_missing == 3
+    assert receipt.lag_seconds > 0  # the base has moved since
+    assert receipt.files_indexed == len(at_topic())
+
+
+async def test_points_of_layers_are_counted_in_each_and_once_in_all(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
+    await yard.has_layer(tenant, "other", CHANGED)
+    await until_heard(yard, tenant, "topic")
+    await until_heard(yard, tenant, "other")
+    reply = await yard.search.coverage.point_counts(PointCountsRequest(tenant=tenant))
+    by_ref = {layer.ref: layer for layer in reply.layers}
+    assert set(by_ref) == {"", "topic", "other"}
+    assert by_ref["topic"].points == by_ref["other"].points == 2 * len(CHANGED)
+    assert by_ref["topic"].files == len(CHANGED)
+    assert reply.total == 2 * len(BASE) + 2 * len(CHANGED)
