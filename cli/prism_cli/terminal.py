@@ -54,7 +54,8 @@ def show_error(error: CommandError, *, as_json: bool) -> None:
         err.print(Text(f"  → {printable(error.next_action)}", style="cyan"), soft_wrap=True)
     for name, value in error.details.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-        err.print(Text(f"  {name}: {printable(shown)}", style="dim"), soft_wrap=True)
+        if shown:
+            err.print(Text(f"  {name}: {printable(shown)}", style="dim"), soft_wrap=True)
 
 
 def ago(moment: datetime | None) -> str:

@@ -297,11 +297,11 @@ def _added(base: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
 
 def _unknown_ref(repository: Repository, ref: str, known: Sequence[str]) -> PrismError:
     near = [match for match, _, _ in process.extract(ref, known, limit=3, score_cutoff=60)]
-    create = "create_branch_index indexes it" if repository.is_fetched else "`prism sync` brings it"
+    create = "create_branch_index" if repository.is_fetched else f"`prism index PATH --ref {ref}`"
     return PrismError(
         ErrorCode.REF_NOT_FOUND,
         f"{repository.name} has no index of {ref}.",
-        f"{f'Did you mean {near[0]}? ' if near else ''}If it is a branch, {create}.",
+        f"{f'Did you mean {near[0]}? ' if near else ''}If it is a branch, {create} indexes it.",
         refs=list(known[:NAMES_SHOWN_MAX]),
         near=near,
     )
