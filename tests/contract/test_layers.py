@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from layers_stack import NAME, TENANT, Town, town
+from layers_stack import NAME, REPO, TENANT, Town, town
 
 from prism_contracts import names
-from prism_contracts.base import layer_id
+from prism_contracts.base import file_id, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FilesUploaded
 from prism_contracts.records import JobState, LayerKind
@@ -23,6 +23,7 @@ from prism_contracts.rpc import (
     OpenSnapshotRequest,
     SnapshotFile,
 )
+from prism_ingest.core.layers import layer_version
 from prism_ingest.handlers.sweep import PAUSE_S
 from prism_source.pack import encode_pack
 from prism_source.snapshot import blob_hash
@@ -148,6 +149,24 @@ async def test_a_forced_push_and_a_push_during_a_job(place: Town) -> None:
     place.index.may_index.set()
     await place.serves("topic", commit)
     assert await place.shown("topic") == place.tree("topic")
+
+
+async def test_what_a_job_writes_is_newer_than_all_that_came_while_it_was_fetched(place: Town) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
+    open_, fetched_at = place.planner.open, []
+
+    async def open_late(*arguments, **more):
+        fetched_at.append(layer_version(0, datetime.now(UTC)))
+        return await open_(*arguments, **more)
+
+    place.planner.open = open_late
+    await place.push("topic")
+    await place.serves("topic", commit)
+    layer = await place.layer("topic")
+    written = place.index.held[
+        file_id(TENANT, REPO, await place.variant("a.py", place.tree("topic")["a.py"]), "a.py")
+    ]
+    assert layer.served.version == written.version >= fetched_at[0]
 
 
 async def test_a_branch_that_is_deleted_takes_its_layer_along(place: Town) -> None:

@@ -119,6 +119,16 @@ class Ledger:
         await self.jobs.put(job.job, started)
         return started
 
+    async def renew_version(self, job: Job) -> Job:
+        """The job of a layer with the version of this moment, which is that of all that it will write.
+
+        It may have waited long since it began. The same job if its layer is gone.
+        """
+        layer = await self._change(
+            _of(job), lambda found: {"next_version": layer_version(found.next_version, datetime.now(UTC)) + 1}
+        )
+        return job if layer is None else job.model_copy(update={"version": layer.next_version - 1})
+
     async def indexed(self, tenant: str, repo: str, layer: str) -> Indexed | None:
         """The record of the base of a repository, or of another layer of it."""
         if layer == BASE_LAYER:

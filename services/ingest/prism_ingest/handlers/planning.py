@@ -116,7 +116,10 @@ class Planner:
         if is_planned(begun):
             planned = Opened(begun, await self._snapshots.get(begun.job))
         else:
-            planned = await self._plan(begun.model_copy(update=_described(job)), listing)
+            fresh = begun.model_copy(update=_described(job))
+            if job.layer != BASE_LAYER:
+                fresh = await self._ledger.renew_version(fresh)
+            planned = await self._plan(fresh, listing)
         if is_final(planned.job):
             await self._jobs.end(planned.job)
         else:

@@ -2,7 +2,7 @@
 
 How a variant is dropped without taking it from a job that counts on it: see adapters/variants.py. It has to be unneeded in two
 rounds, at least `PAUSE_S` apart, so that a branch that is deleted and pushed again finds its variants. What is dropped is older
-than that, so what is made anew meanwhile stays: its version is the time at which its job began.
+than that, so what is made anew meanwhile stays: its version is the time at which its job was planned.
 
 One copy of ingest at a time sweeps.
 """
