@@ -8,7 +8,7 @@ import pytest
 from layers_stack import NAME, REPO, TENANT, Town, town
 
 from prism_contracts import names
-from prism_contracts.base import file_id, layer_id
+from prism_contracts.base import BASE_LAYER, file_id, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FilesUploaded
 from prism_contracts.records import JobState, LayerKind
@@ -23,7 +23,7 @@ from prism_contracts.rpc import (
     OpenSnapshotRequest,
     SnapshotFile,
 )
-from prism_ingest.core.layers import layer_version
+from prism_ingest.core.layers import ListName, layer_version
 from prism_ingest.handlers.sweep import PAUSE_S
 from prism_source.pack import encode_pack
 from prism_source.snapshot import blob_hash
@@ -426,6 +426,19 @@ async def rounds(place: Town, *minutes: float) -> None:
         await place.sweeper.round(datetime.now(UTC) + timedelta(minutes=after))
 
 
+async def age(place: Town, minutes: float) -> None:
+    """As if all lists of files that there are, and all files of layers, had come so many minutes earlier."""
+    earlier_ms = int(minutes * 60_000)
+    for name in await place.variants.lists.names():
+        read = ListName.read(name)
+        files = await place.variants.lists.get(name)
+        await place.variants.lists.put(str(read._replace(version=read.version - earlier_ms)), files)
+        await place.variants.lists.drop(name)
+    for file, held in place.index.held.items():
+        if held.layer != BASE_LAYER:
+            place.index.held[file] = held._replace(version=held.version - earlier_ms)
+
+
 async def test_what_no_layer_has_is_dropped_in_the_second_round(place: Town) -> None:
     for name in ("one", "two"):
         commit = place.branch(name, {"a.py": "a = 2\n", "b.py": f"b = '{name}'\n"})
@@ -467,6 +480,7 @@ async def test_a_plan_that_comes_after_the_lists_were_looked_at_makes_anew_what_
     await place.push("topic")
     await place.serves("topic", commit)
     await place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref="topic"))
+    await age(place, 30)
     before = len(place.index.written)
     drop = place.variants.drop
 
