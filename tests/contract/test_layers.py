@@ -104,6 +104,22 @@ async def test_when_the_base_moves_its_layers_stay_what_they_are_and_share_what_
     assert late.size_bytes == len("c = 1\n")
 
 
+async def test_what_a_move_of_the_base_brought_and_a_sweep_took_is_brought_again(place: Town) -> None:
+    for name in ("one", "two"):
+        commit = place.branch(name, {f"{name}.py": "x = 1\n"})
+        await place.push(name)
+        await place.serves(name, commit)
+        await place.push("main", commit=(new := place.commit({"a.py": "a = 2\n"})))
+        await place.serves_base(new)
+        await place.serves(name, commit)
+        assert await place.shown(name) == place.tree(name)
+        await place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref=name))
+        for variant in [file for file, held in place.index.held.items() if held.layer != BASE_LAYER]:
+            del place.index.held[variant]
+        await place.push("main", commit=(back := place.commit({"a.py": "a = 1\n"})))
+        await place.serves_base(back)
+
+
 async def test_a_layer_is_worked_on_while_an_import_of_the_base_is_under_way(place: Town) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     new = place.commit({"b.py": "b = 2\n"})

@@ -197,7 +197,8 @@ class RebaseHandlers:
             repo_name=repository.name,
             layer=REBASE,
             lane=Lane.BULK,
-            snapshot=_digest(own[files[number].path] for number in lacking),
+            # Of each move of the base: what an older one brought may have been swept since.
+            snapshot=f"{check_served(repository).version}\0{_digest(own[files[number].path] for number in lacking)}",
             state=JobState.INDEXING,
             now=datetime.now(UTC),
         )
