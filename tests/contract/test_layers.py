@@ -11,7 +11,7 @@ from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, file_id, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FilesUploaded
-from prism_contracts.records import JobState, LayerKind
+from prism_contracts.records import UPLOAD, JobState, LayerKind
 from prism_contracts.rpc import (
     CloseOverlayRequest,
     CommitFileRequest,
@@ -333,6 +333,21 @@ async def test_a_branch_is_sent_and_files_that_the_base_replaces_later_are_count
     await place.serves("local", commit)
     assert (await place.layer("local")).files_missing == 0
     assert await place.shown("local") == place.tree("local")
+
+
+async def test_a_branch_that_is_being_fetched_stays_one_that_is_fetched_when_it_is_sent_meanwhile(
+    place: Town,
+) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
+    place.index.may_index.clear()
+    made = await place.layers.create(CreateLayerRequest(tenant=TENANT, repo=NAME, ref="topic"))
+    assert await refused(send(place, "topic", commit)) is ErrorCode.SNAPSHOT_CONFLICT
+    assert (await place.layer("topic")).source == "refs/heads/topic"
+    place.index.may_index.set()
+    await place.ended(made.job)
+    assert await place.shown("topic") == place.tree("topic")
+    await send(place, "topic", commit)
+    assert (await place.layer("topic")).source == UPLOAD
 
 
 async def test_a_branch_of_what_is_not_indexed_cannot_be_sent(place: Town) -> None:

@@ -113,7 +113,7 @@ class Ledger:
         else:
             key = layer_key(job.tenant, job.repo, job.layer)
             version = (
-                await self.layers.modify(key, lambda found: _begun_layer(found, job, retired))
+                await self.layers.modify(key, lambda found: _begun_layer(found, job, origin, retired))
             ).next_version - 1
         started = job.model_copy(update={"version": version})
         await self.jobs.put(job.job, started)
@@ -244,13 +244,15 @@ def _begun_base(found: Repository | None, job: Job, origin: Origin, retired: str
     )
 
 
-def _begun_layer(found: Layer | None, job: Job, retired: str) -> Layer:
+def _begun_layer(found: Layer | None, job: Job, origin: Origin, retired: str) -> Layer:
     if found is None:
         raise PrismError(
             ErrorCode.REF_NOT_FOUND, f"{job.repo_name} has no layer of {job.ref}.", "Make it again."
         )
     version = layer_version(found.next_version, datetime.now(UTC))
-    return found.model_copy(update=_begun(found, job, retired, version))
+    # What a client sends is not fetched any more. The URL is that of the repository: what of it is fetched the layer says.
+    sent = {"source": UPLOAD} if origin.source == UPLOAD else {}
+    return found.model_copy(update=_begun(found, job, retired, version) | sent)
 
 
 def _begun(indexed: Indexed, job: Job, retired: str, version: int) -> dict[str, object]:

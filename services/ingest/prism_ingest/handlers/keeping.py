@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from prism_contracts.base import layer_id
 from prism_contracts.errors import ErrorBody, ErrorCode
-from prism_contracts.records import JobState, Layer, LayerKind, Repository, layer_key
+from prism_contracts.records import UPLOAD, JobState, Layer, LayerKind, Repository, layer_key
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.core.layers import new_layer
 from prism_ingest.handlers.jobs import JobHandlers
@@ -37,10 +37,15 @@ class Layers:
         return await self._ledger.layers.get(layer_key(repository.tenant, repository.repo, layer))
 
     async def keep(self, repository: Repository, kind: LayerKind, ref: str, source: str) -> Layer:
-        """The layer of a ref, made if it is not there; from now on it is kept for as long as if it had just been made."""
+        """The layer of a ref, made if it is not there; from now on it is kept for as long as if it had just been made.
+
+        What is fetched stays what is fetched until an upload begins, see `Ledger.begin`.
+        """
         now = datetime.now(UTC)
         fresh = new_layer(repository, kind, ref, source=source, now=now, expires_at=now + self._kept)
-        renewed = {"kind": kind, "source": source, "expires_at": fresh.expires_at}
+        renewed: dict[str, object] = {"kind": kind, "expires_at": fresh.expires_at}
+        if source != UPLOAD:
+            renewed["source"] = source
         return await self._ledger.layers.modify(
             layer_key(repository.tenant, repository.repo, layer_id(ref)),
             lambda found: found.model_copy(update=renewed) if found else fresh,
