@@ -181,6 +181,7 @@ class Town(NamedTuple):
     poller: Poller
     sweeper: Sweeper
     planner: Planner
+    rebases: RebaseHandlers
 
     async def repository(self) -> Repository:
         found = await self.ledger.repositories.get(repository_key(TENANT, REPO))
@@ -335,8 +336,11 @@ async def town(nats_server, folder: Path, **settings) -> AsyncIterator[Town]:
             bus, ledger, mirrors, layers=layers, lease=await Lease.open(bus.js, "poll", replicas=1),
             metrics=PollMetrics(registry),
         ),
-        Sweeper(ledger, layers, variants, await Lease.open(bus.js, "sweep", replicas=1), LayerMetrics(registry)),
-        planner,
+        Sweeper(
+            ledger, layers, rebases, variants, lease=await Lease.open(bus.js, "sweep", replicas=1),
+            metrics=LayerMetrics(registry),
+        ),
+        planner, rebases,
     )  # fmt: skip
     made.commit({f"{name}.py": f"{name} = 1\n" for name in "abcdef"})
     await made.index_base()

@@ -120,6 +120,30 @@ async def test_what_a_move_of_the_base_brought_and_a_sweep_took_is_brought_again
         await place.serves_base(back)
 
 
+async def test_a_layer_that_was_left_behind_is_brought_along_though_its_fetch_has_failed(place: Town) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
+    await place.push("topic")
+    await place.serves("topic", commit)
+    key = (await place.layer("topic")).key
+    left = {"base_version": 0, "base_commit": ""}
+    await place.ledger.layers.modify(key, lambda found: found.model_copy(update=left))
+    away = place.origin.folder.rename(place.origin.folder.with_name("away"))
+    await place.rebases.catch_up()
+
+    async def has_failed() -> bool:
+        return (
+            any(job.state is JobState.FAILED for job in await place.ledger.jobs.all())
+            and not (await place.layer("topic")).active_job
+        )
+
+    await place.until(has_failed)
+    away.rename(place.origin.folder)
+    for _ in range(2):  # one is left out
+        await place.rebases.catch_up()
+    await place.serves("topic", commit)
+    assert await place.shown("topic") == place.tree("topic")
+
+
 async def test_a_layer_is_worked_on_while_an_import_of_the_base_is_under_way(place: Town) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     new = place.commit({"b.py": "b = 2\n"})
@@ -348,6 +372,33 @@ async def test_a_branch_that_is_being_fetched_stays_one_that_is_fetched_when_it_
     assert await place.shown("topic") == place.tree("topic")
     await send(place, "topic", commit)
     assert (await place.layer("topic")).source == UPLOAD
+
+
+async def test_an_upload_that_was_interrupted_keeps_its_layer_from_the_new_base_only_for_a_while(
+    place: Town,
+) -> None:
+    commit = place.branch("local", {"a.py": "a = 2\n"})
+    await send(place, "local", commit)
+    await place.serves("local", commit)
+    more = SnapshotFile(path="more.py", blob=blob_hash(b"more"), size_bytes=4)
+    opened = await place.snapshots.open_snapshot(
+        OpenSnapshotRequest(
+            tenant=TENANT, repo_name=NAME, layer_ref="local", snapshot="s", commit="c", files=(more,)
+        )
+    )
+    await place.push("main", commit=(new := place.commit({"z.py": "z = 1\n"})))
+    await place.serves_base(new)
+    await place.rebases.catch_up()
+    assert (await place.layer("local")).active_job == opened.job.job
+    hour = timedelta(hours=1)
+    await place.ledger.jobs.modify(
+        opened.job.job, lambda found: found.model_copy(update={"updated_at": found.updated_at - hour})
+    )
+    for _ in range(2):  # one is left out
+        await place.rebases.catch_up()
+    await place.serves("local", commit)
+    assert await place.shown("local") == place.tree("local")
+    assert (await place.ended(opened.job)).state is JobState.ABANDONED
 
 
 async def test_a_branch_of_what_is_not_indexed_cannot_be_sent(place: Town) -> None:

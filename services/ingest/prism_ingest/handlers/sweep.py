@@ -1,4 +1,5 @@
-"""Rounds that let go of what nobody needs: layers whose time is over, and content that no layer has any more.
+"""Rounds that let go of what nobody needs: layers whose time is over, and content that no layer has any more. Layers that
+were left behind their base are brought along.
 
 How a variant is dropped without taking it from a job that counts on it: see adapters/variants.py. It has to be unneeded in two
 rounds, at least `PAUSE_S` apart, so that a branch that is deleted and pushed again finds its variants. What is dropped is older
@@ -19,6 +20,7 @@ from prism_ingest.adapters.metrics import LayerMetrics
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.core.layers import ListName, is_in_use
 from prism_ingest.handlers.keeping import Layers
+from prism_ingest.handlers.rebase import RebaseHandlers
 from prism_runtime.lease import Lease
 
 PAUSE_S = 300.0
@@ -40,10 +42,18 @@ class Sweeper:
     """Rounds over all layers."""
 
     def __init__(
-        self, ledger: Ledger, layers: Layers, variants: Variants, lease: Lease, metrics: LayerMetrics
+        self,
+        ledger: Ledger,
+        layers: Layers,
+        rebases: RebaseHandlers,
+        variants: Variants,
+        *,
+        lease: Lease,
+        metrics: LayerMetrics,
     ) -> None:
         self._ledger = ledger
         self._layers = layers
+        self._rebases = rebases
         self._variants = variants
         self._lease = lease
         self._metrics = metrics
@@ -66,6 +76,7 @@ class Sweeper:
         for layer in await self._ledger.layers.all():
             if layer.expires_at is not None and layer.expires_at <= now:
                 await self._layers.forget(layer)
+        await self._rebases.catch_up()
         look = await self._look(now)
         self._metrics.show(await self._ledger.layers.all(), look.needed.values())
         for place in look.needed.keys() | look.unneeded.keys():
