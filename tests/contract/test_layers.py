@@ -11,7 +11,7 @@ from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, file_id, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FilesUploaded
-from prism_contracts.records import UPLOAD, JobState, LayerKind
+from prism_contracts.records import UPLOAD, JobState, Layer, LayerKind
 from prism_contracts.rpc import (
     CloseOverlayRequest,
     CommitFileRequest,
@@ -610,6 +610,23 @@ async def test_layers_go_when_their_time_is_over(place: Town) -> None:
     assert [layer.ref for layer in await place.ledger.layers.all()] == ["topic"]
     await rounds(place, 31 * 24 * 60)
     assert await place.ledger.layers.all() == []
+
+
+async def test_a_layer_that_is_renewed_while_a_sweep_looks_stays(place: Town) -> None:
+    opened = await place.overlays.open(overlay(ttl_s=60))
+    await place.ended(opened.job)
+    later = datetime.now(UTC) + timedelta(minutes=2)
+    key, all_ = opened.layer.key, place.ledger.layers.all
+
+    async def all_before_it_is_renewed() -> list[Layer]:
+        found = await all_()
+        renewed = {"expires_at": later + timedelta(minutes=1)}
+        await place.ledger.layers.modify(key, lambda layer: layer.model_copy(update=renewed))
+        return found
+
+    place.ledger.layers.all = all_before_it_is_renewed
+    await place.sweeper.round(later)
+    assert await place.layer(opened.layer.ref) is not None
 
 
 # ── files of commits ────────────────────────────────────────────────────────────────────────────────────────────

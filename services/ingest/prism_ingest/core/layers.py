@@ -77,6 +77,11 @@ def is_followed(layer: Layer) -> bool:
     return layer.source.startswith("refs/")
 
 
+def is_expired(layer: Layer, now: datetime) -> bool:
+    """Whether the time of a layer is over."""
+    return layer.expires_at is not None and layer.expires_at <= now
+
+
 def layer_version(next_version: int, now: datetime) -> int:
     """The version of a layer's next job: milliseconds of the clock, so that it is higher than those of any layer
     that has written the same variant before.

@@ -18,7 +18,7 @@ from prism_contracts.records import Layer, LayerFiles, layer_key
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import LayerMetrics
 from prism_ingest.adapters.variants import Variants
-from prism_ingest.core.layers import ListName, is_in_use
+from prism_ingest.core.layers import ListName, is_expired, is_in_use
 from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.rebase import RebaseHandlers
 from prism_runtime.lease import Lease
@@ -74,8 +74,8 @@ class Sweeper:
         if not await self._lease.hold():
             return
         for layer in await self._ledger.layers.all():
-            if layer.expires_at is not None and layer.expires_at <= now:
-                await self._layers.forget(layer)
+            if is_expired(layer, now):
+                await self._layers.forget_expired(layer, now)
         await self._rebases.catch_up()
         look = await self._look(now)
         self._metrics.show(await self._ledger.layers.all(), look.needed.values())
