@@ -11,7 +11,7 @@ from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, file_id, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FilesUploaded
-from prism_contracts.records import UPLOAD, JobState, Layer, LayerKind
+from prism_contracts.records import UPLOAD, JobState, Layer, LayerKind, Repository
 from prism_contracts.rpc import (
     CloseOverlayRequest,
     CommitFileRequest,
@@ -451,6 +451,35 @@ async def test_an_overlay_is_told_by_a_diff_and_lies_on_a_branch(place: Town) ->
     layer = await place.layer(opened.layer.ref)
     assert (layer.parent, layer.served.dirty) == (layer_id("topic"), True)
     assert (await place.shown(layer.ref))["a.py"] == blob_hash(b"a = 1\na = 9\n")
+
+
+async def test_what_an_overlay_lies_on_changes_with_its_edits(place: Town) -> None:
+    commit = place.branch("topic", {"b.py": "b = 2\n"})
+    await place.push("topic")
+    await place.serves("topic", commit)
+    opened = await place.overlays.open(overlay(base_ref="topic", files=(edit("a.py", "a = 8\n"),)))
+    await place.ended(opened.job)
+    place.index.may_index.clear()
+    newer = await place.overlays.open(overlay(handle=opened.layer.ref, files=(edit("a.py", "a = 9\n"),)))
+    assert (await place.layer(opened.layer.ref)).parent == layer_id("topic")
+    place.index.may_index.set()
+    await place.ended(newer.job)
+    assert (await place.layer(opened.layer.ref)).parent == BASE_LAYER
+
+
+async def test_an_overlay_that_is_closed_while_new_edits_come_stays_closed(place: Town) -> None:
+    opened = await place.overlays.open(overlay())
+    await place.ended(opened.job)
+    find = place.overlays._layers.find
+
+    async def find_before_it_is_closed(repository: Repository, layer: str) -> Layer | None:
+        found = await find(repository, layer)
+        await place.ledger.layers.delete(opened.layer.key)
+        return found
+
+    place.overlays._layers.find = find_before_it_is_closed
+    assert await refused(place.overlays.open(overlay(handle=opened.layer.ref))) is ErrorCode.REF_NOT_FOUND
+    assert await place.layer(opened.layer.ref) is None
 
 
 async def test_overlays_that_are_refused_leave_nothing(place: Town) -> None:
