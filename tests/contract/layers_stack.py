@@ -102,6 +102,7 @@ class Index:
         self.bus = bus
         self.held: dict[str, Held] = {}
         self.written: list[str] = []  # paths, in the order of the events
+        self.fails: set[str] = set()  # paths
         self.may_index = asyncio.Event()
         self.may_index.set()
 
@@ -115,7 +116,8 @@ class Index:
 
     async def on_changed(self, event: FileChanged) -> None:
         await self.may_index.wait()
-        await self._hold(event, Outcome.INDEXED, blob=event.blob, text=event.text)
+        outcome = Outcome.FAILED if event.path in self.fails else Outcome.INDEXED
+        await self._hold(event, outcome, blob=event.blob, text=event.text)
 
     async def on_skipped(self, event: FileSkipped) -> None:
         await self._hold(event, Outcome.SKIPPED, blob=event.blob)

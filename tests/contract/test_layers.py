@@ -10,7 +10,7 @@ from layers_stack import NAME, REPO, TENANT, Town, town
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, file_id, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import FilesUploaded
+from prism_contracts.events import FilesUploaded, Outcome
 from prism_contracts.records import UPLOAD, JobState, Layer, LayerKind, Repository
 from prism_contracts.rpc import (
     CloseOverlayRequest,
@@ -118,6 +118,26 @@ async def test_what_a_move_of_the_base_brought_and_a_sweep_took_is_brought_again
             del place.index.held[variant]
         await place.push("main", commit=(back := place.commit({"a.py": "a = 1\n"})))
         await place.serves_base(back)
+
+
+async def test_of_the_layers_over_a_base_that_moves_only_one_with_a_failed_file_is_fetched_again(
+    place: Town,
+) -> None:
+    commits = {name: place.branch(name, {f"{name}.py": "x = 1\n"}) for name in ("sound", "failed")}
+    place.index.fails.add("failed.py")
+    for name, commit in commits.items():
+        await place.push(name)
+        await place.serves(name, commit)
+    place.index.fails.clear()
+    new = place.commit({"a.py": "a = 2\n"})
+    await place.push("main")
+    await place.serves_base(new)
+    for name, commit in commits.items():
+        await place.serves(name, commit)
+        assert await place.shown(name) == place.tree(name)
+    assert {held.status for held in place.index.held.values()} == {Outcome.INDEXED}
+    layers = [job.layer for job in await place.ledger.jobs.all()]
+    assert (layers.count(layer_id("sound")), layers.count(layer_id("failed"))) == (1, 2)
 
 
 async def test_a_layer_that_was_left_behind_is_brought_along_though_its_fetch_has_failed(place: Town) -> None:

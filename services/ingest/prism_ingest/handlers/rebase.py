@@ -146,7 +146,9 @@ class RebaseHandlers:
         sent = [layer for layer in behind if layer.source == UPLOAD]
         if sent:
             await self._relist(repository, sent)
-        for commit, layers in _by_base(behind).items():
+        if not behind:
+            return
+        for commit, layers in _by_base(behind, await self._planner.basis()).items():
             if not commit or not await self._rebase(repository, commit, layers):
                 await self._look_again(repository, layers)
 
@@ -171,7 +173,7 @@ class RebaseHandlers:
         """Bring fetched layers from one commit of the base to that which is served; False if that cannot be done."""
         basis = await self._planner.basis()
         served = exact_commit(repository, basis)
-        if not served or any(layer.served is None or layer.served.basis != basis for layer in layers):
+        if not served:
             return False
         remote = Remote(repository.tenant, repository.repo, repository.source)
         try:
@@ -215,7 +217,9 @@ class RebaseHandlers:
         wanted = {path: variant for path, variant in own.items() if variant in needed}
         stored = await self._claim(repository, wanted)
         lacking = [
-            number for number, file in enumerate(files) if wanted.get(file.path, "") not in {"", *stored}
+            number
+            for number, file in enumerate(files)
+            if file.path in wanted and wanted[file.path] not in stored
         ]
         if not lacking:
             return False
@@ -297,12 +301,13 @@ def _idle(layers: Iterable[Layer]) -> list[Layer]:
     return [layer for layer in layers if not layer.active_job]
 
 
-def _by_base(layers: Iterable[Layer]) -> dict[str, list[Layer]]:
-    """Fetched layers by the commit that they were told apart from, empty if it was none."""
+def _by_base(layers: Iterable[Layer], basis: str) -> dict[str, list[Layer]]:
+    """Fetched layers by the commit that they were told apart from; empty if it was none, or if they lack files."""
     groups: dict[str, list[Layer]] = defaultdict(list)
     for layer in layers:
         if layer.source != UPLOAD:
-            groups[layer.base_commit].append(layer)
+            is_sound = layer.served is not None and layer.served.basis == basis
+            groups[layer.base_commit if is_sound else ""].append(layer)
     return groups
 
 
