@@ -394,6 +394,14 @@ async def test_a_branch_that_is_being_fetched_stays_one_that_is_fetched_when_it_
     assert (await place.layer("topic")).source == UPLOAD
 
 
+async def test_a_sweep_keeps_nothing_of_what_clients_list(place: Town) -> None:
+    commit = place.branch("local", {"a.py": "a = 2\n"})
+    await send(place, "local", commit)
+    await rounds(place, 10)
+    (kept,) = place.sweeper._lists.values()
+    assert (len(kept.variants), kept.listing) == (1, {})
+
+
 async def test_an_upload_that_was_interrupted_keeps_its_layer_from_the_new_base_only_for_a_while(
     place: Town,
 ) -> None:

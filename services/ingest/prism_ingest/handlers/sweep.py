@@ -124,7 +124,8 @@ class Sweeper:
         files = self._lists.get(name) or await self._variants.lists.get(name)
         if files is None:
             return
-        self._lists[name] = files
+        # What a client has listed is as long as the repository, and nothing here asks for it.
+        self._lists[name] = files = files.model_copy(update={"listing": {}})
         place = read.tenant, read.repo
         paths = {variant: path for path, variant in files.variants.items()}
         if is_in_use(read, layers.get(layer_key(read.tenant, read.repo, read.layer)), now):
