@@ -10,7 +10,7 @@ from layers_stack import NAME, REPO, TENANT, Town, town
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, file_id, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import FilesUploaded, Outcome
+from prism_contracts.events import FilesUploaded, Outcome, PushReceived
 from prism_contracts.records import UPLOAD, JobState, Layer, LayerKind, Repository
 from prism_contracts.rpc import (
     CloseOverlayRequest,
@@ -296,6 +296,36 @@ async def test_who_asks_gets_a_layer_of_any_ref(place: Town, ref: str) -> None:
     assert (await place.ended(made.job)).state is JobState.COMPLETE
     await place.serves(asked, commit)
     assert await place.shown(asked) == place.tree(commit)
+
+
+async def test_there_is_a_limit_of_layers(nats_server, tmp_path) -> None:
+    async with town(nats_server, tmp_path, layers_max=1) as place:
+        for name in ("one", "two"):
+            place.branch(name, {"a.py": "a = 2\n"})
+        commit = place.origin.git("rev-parse", "one")
+        await place.push("one")
+        await place.serves("one", commit)
+
+        async def is_known() -> bool:
+            return bool(place.overlays._layers.all())
+
+        await place.until(is_known)
+        making = place.layers.create(CreateLayerRequest(tenant=TENANT, repo=NAME, ref="two"))
+        assert await refused(making) is ErrorCode.RATE_LIMITED
+        await place.clones.on_push(
+            PushReceived(
+                tenant=TENANT,
+                repo=REPO,
+                branch="two",
+                default_branch="main",
+                delivery="2",
+                received_at=datetime.now(UTC),
+            )
+        )
+        assert [layer.ref for layer in await place.ledger.layers.all()] == ["one"]
+        # The one that is there can be renewed, and overlays have a limit of their own.
+        await place.layers.create(CreateLayerRequest(tenant=TENANT, repo=NAME, ref="one"))
+        await place.overlays.open(overlay())
 
 
 async def test_what_cannot_be_made_is_told_and_leaves_nothing(place: Town) -> None:

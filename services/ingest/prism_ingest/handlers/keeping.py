@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from prism_contracts.base import layer_id
-from prism_contracts.errors import ErrorBody, ErrorCode
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.records import UPLOAD, JobState, Layer, LayerKind, Repository, layer_key
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.core.layers import is_expired, new_layer
@@ -22,6 +22,7 @@ class Layers:
         self._watched = watched
         self._jobs = jobs
         self._kept = timedelta(days=settings.layer_days)
+        self._max = settings.layers_max
 
     def all(self) -> list[Layer]:
         """All layers of all repositories, as last heard of."""
@@ -39,8 +40,11 @@ class Layers:
     async def keep(self, repository: Repository, kind: LayerKind, ref: str, source: str) -> Layer:
         """The layer of a ref, made if it is not there; from now on it is kept for as long as if it had just been made.
 
-        What is fetched stays what is fetched until an upload begins, see `Ledger.begin`.
+        What is fetched stays what is fetched until an upload begins, see `Ledger.begin`. Raises RATE_LIMITED if the repository
+        has as many layers as it may have.
         """
+        if await self.find(repository, layer_id(ref)) is None:
+            self._check_count(repository)
         now = datetime.now(UTC)
         fresh = new_layer(repository, kind, ref, source=source, now=now, expires_at=now + self._kept)
         renewed: dict[str, object] = {"kind": kind, "expires_at": fresh.expires_at}
@@ -50,6 +54,15 @@ class Layers:
             layer_key(repository.tenant, repository.repo, layer_id(ref)),
             lambda found: found.model_copy(update=renewed) if found else fresh,
         )
+
+    def _check_count(self, repository: Repository) -> None:
+        if sum(layer.kind is not LayerKind.OVERLAY for layer in self.of(repository)) >= self._max:
+            raise PrismError(
+                ErrorCode.RATE_LIMITED,
+                f"{repository.name} has {self._max} layers.",
+                "Delete some with delete_branch_index, or raise PRISM_LAYERS_MAX.",
+                limit=self._max,
+            )
 
     async def forget(self, layer: Layer) -> None:
         """Let a layer go, and give up what works on it. Its variants are swept later, unless others have them."""
