@@ -25,6 +25,10 @@ class Kept(Generic[Key, Thing]):
         found = self._things.get(key)
         return found[0] if found else None
 
+    def things(self) -> list[Thing]:
+        """All that is kept, what came first first."""
+        return [thing for thing, _ in self._things.values()]
+
     def keep(self, key: Key, thing: Thing, weight: int) -> None:
         """Keep it, in the place of what was kept of the key."""
         self.drop(key)

@@ -78,13 +78,13 @@ async def serve() -> None:
     bus = service.bus
     qdrant = connect(StoreSettings())
     reader = Reader(qdrant)
-    builders = Builders(settings.atlas_warm_s, settings.atlas_build_s_max)
-
-    async def close() -> None:
-        await builders.close()
-        await qdrant.close()
-
     with tempfile.TemporaryDirectory(prefix="prism-atlas-", dir=settings.atlas_dir or None) as folder:
+        shelf = Path(folder) / "shelf"
+        builders = Builders(shelf, settings.atlas_warm_s, settings.atlas_build_s_max)
+
+        async def close() -> None:
+            await builders.close()
+            await qdrant.close()
 
         async def start() -> None:
             await bus.connect()

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from prism_atlas.adapters.shelf import Shelf
 from prism_atlas.conversion import FILE_FIELDS, source_file
 from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.assembly import Assembly, SourceFile
@@ -71,8 +72,9 @@ class Bench:
 class Workshop:
     """Builds graphs, one at a time."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, shelf: Shelf[Bench]) -> None:
         self._reader = reader
+        self._shelf = shelf
         self._kept: Kept[Scope, Bench] = Kept(FILES_KEPT_MAX)
 
     async def snapshot(self, scope: Scope, repo_name: str, version: int) -> tuple[Snapshot, int]:
@@ -80,14 +82,22 @@ class Workshop:
 
         If it fails, what was begun is forgotten.
         """
-        bench = self._kept.get(scope) or Bench(scope, repo_name)
+        bench = self._kept.get(scope) or self._shelf.take(scope)
         self._kept.drop(scope)
+        # Versions of a repository that was made anew begin again.
+        if bench is None or bench.version > version:
+            bench = Bench(scope, repo_name)
         looked_at = await self._bring_up_to_date(bench)
         bench.version = version
         snapshot = Snapshot.of(bench.assembly.graph(), bench.analysis)
         bench.analysis = snapshot.analysis
         self._kept.keep(scope, bench, max(1, len(bench.generations)))
         return snapshot, looked_at
+
+    def put_down(self) -> None:
+        """Leave what is kept to a later process."""
+        for bench in self._kept.things():
+            self._shelf.put(bench.scope, bench)
 
     async def _bring_up_to_date(self, bench: Bench) -> int:
         """Take what changed and look up what that touches; how many files were looked at."""
