@@ -18,6 +18,8 @@ from prism_graph.manifests import is_manifest
 from prism_graph.modules import File, keys, stands_for_folder
 from prism_runtime.kept import Kept
 from prism_search.core.clauses import Clause
+from prism_search.core.edits import stem_tested
+from prism_search.core.rules import kind_of
 from prism_store.grams import Signatures, Table, read_signature
 from prism_store.reader import Reader, StoredPoint, has, with_status
 from prism_store.repositories import Target
@@ -57,6 +59,16 @@ class Files(ABC):
     def manifests(self) -> Sequence[StoredPoint]:
         """Those that say what package their folder is."""
         return [point for point in self.points if is_manifest(point.text("path"))]
+
+    @cached_property
+    def rules(self) -> Mapping[str, StoredPoint]:
+        """By path, those of rules for agents and contributors."""
+        return {path: point for point in self.points if kind_of(path := point.text("path")) is not None}
+
+    @cached_property
+    def test_paths(self) -> Sequence[str]:
+        """Of those that are called after the file that they test."""
+        return [path for point in self.points if stem_tested(path := point.text("path"))]
 
     @cached_property
     def _of_folders(self) -> Mapping[tuple[str, str], Sequence[StoredPoint]]:
