@@ -78,6 +78,7 @@ from prism_runtime.vault import Vault, VaultSettings
 TENANT, NAME = "t", "acme/app"
 REPO = repo_id(NAME)
 DEADLINE_S = 30.0
+SWEEP_PAUSE_S = 300.0
 NOWHERE = Receipt(
     repo=NAME, indexed_commit="", head_commit="", lag_seconds=0, indexed_at=None, corpus_version=0, files_indexed=0,
     files_skipped=0, files_failed=0,
@@ -335,7 +336,10 @@ async def town(nats_server, folder: Path, **settings) -> AsyncIterator[Town]:
             bus, ledger, mirrors, layers=layers, lease=await Lease.open(bus.js, "poll", replicas=1),
             metrics=PollMetrics(registry),
         ),
-        Sweeper(ledger, layers, variants, await Lease.open(bus.js, "sweep", replicas=1), LayerMetrics(registry)),
+        Sweeper(
+            ledger, layers, variants, lease=await Lease.open(bus.js, "sweep", replicas=1),
+            metrics=LayerMetrics(registry), pause_s=SWEEP_PAUSE_S,
+        ),
         planner,
     )  # fmt: skip
     made.commit({f"{name}.py": f"{name} = 1\n" for name in "abcdef"})

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from layers_stack import NAME, TENANT, Town, town
+from layers_stack import NAME, SWEEP_PAUSE_S, TENANT, Town, town
 
 from prism_contracts import names
 from prism_contracts.base import layer_id
@@ -23,7 +23,6 @@ from prism_contracts.rpc import (
     OpenSnapshotRequest,
     SnapshotFile,
 )
-from prism_ingest.handlers.sweep import PAUSE_S
 from prism_source.pack import encode_pack
 from prism_source.snapshot import blob_hash
 
@@ -417,9 +416,9 @@ async def test_what_no_layer_has_is_dropped_in_the_second_round(place: Town) -> 
     await rounds(place, 10, 20)
     assert await place.variants_held() == kept | {gone}
     await place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref="one"))
-    await rounds(place, 30, 30 + PAUSE_S / 60 - 1)
+    await rounds(place, 30, 30 + SWEEP_PAUSE_S / 60 - 1)
     assert await place.variants_held() == kept | {gone}
-    await rounds(place, 30 + PAUSE_S / 60)
+    await rounds(place, 30 + SWEEP_PAUSE_S / 60)
 
     async def is_dropped() -> bool:
         return await place.variants_held() == kept
@@ -460,7 +459,7 @@ async def test_a_plan_that_comes_after_the_lists_were_looked_at_makes_anew_what_
 
     place.variants.drop = drop_late
     # Some minutes ago: what the branch brings now is newer than what these rounds may drop.
-    await rounds(place, -2 * PAUSE_S / 60, 0)
+    await rounds(place, -2 * SWEEP_PAUSE_S / 60, 0)
     assert await place.shown("topic") == place.tree("topic")
 
 
