@@ -153,6 +153,7 @@ async def test_a_branch_that_is_deleted_takes_its_layer_along(place: Town) -> No
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     await place.push("topic")
     await place.serves("topic", commit)
+    place.origin.git("update-ref", "-d", "refs/heads/topic")
     await place.push("topic", is_deleted=True)
 
     async def is_gone() -> bool:
@@ -161,10 +162,22 @@ async def test_a_branch_that_is_deleted_takes_its_layer_along(place: Town) -> No
     await place.until(is_gone)
     assert place.base() == place.tree("main")
     # It comes back with what it had.
+    place.origin.git("update-ref", "refs/heads/topic", commit)
     before = len(place.index.written)
     await place.push("topic")
     await place.serves("topic", commit)
     assert place.index.written[before:] == []
+
+
+async def test_a_deletion_that_is_heard_of_after_the_branch_was_pushed_again_takes_nothing_along(
+    place: Town,
+) -> None:
+    old = place.branch("topic", {"a.py": "a = 2\n"})
+    await place.push("topic")
+    await place.serves("topic", old)
+    new = place.branch("topic", {"a.py": "a = 3\n"})
+    await place.push("topic", is_deleted=True)
+    await place.serves("topic", new)
 
 
 async def test_a_layer_that_is_deleted_while_it_is_worked_on_does_not_come_back(place: Town) -> None:
