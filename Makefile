@@ -99,6 +99,10 @@ check: setup-dev ## Lint, format, types, imports
 test: setup-dev ## Unit, contract and system tests
 	$(BIN)/pytest -m "not models"
 
+.PHONY: truth
+truth: setup-dev ## Play N random histories against a stack and compare every ref with a fresh index (SEED= for one of them)
+	PRISM_TRUTH_HISTORIES=$(N) PRISM_TRUTH_SEED=$(SEED) $(BIN)/pytest -s tests/system/test_truth.py
+
 .PHONY: test-models
 test-models: setup-dev setup-models setup-torch ## Test the deep tier with the packaged models
 	HF_HUB_OFFLINE=1 $(BIN)/pytest -m models tests/models tests/system/test_deep_stack.py
