@@ -387,4 +387,5 @@ async def test_points_of_layers_are_counted_in_each_and_once_in_all(yard, tenant
     assert set(by_ref) == {"", "topic", "other"}
     assert by_ref["topic"].points == by_ref["other"].points == 2 * len(CHANGED)
     assert by_ref["topic"].files == len(CHANGED)
+    assert reply.repositories == {REPO: reply.total}
     assert reply.total == 2 * len(BASE) + 2 * len(CHANGED)

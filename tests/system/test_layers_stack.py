@@ -189,3 +189,31 @@ async def test_the_doors(branches: Forge) -> None:
         assert (await agent.ask("delete_branch_index", ref="asked"))["deleted"] == "asked"
         refused = await agent.fails("open_overlay", files=[{"path": "../x", "content": ""}])
         assert refused["code"] == "invalid_path"
+
+
+async def test_the_status_tells_of_layers(branches: Forge) -> None:
+    name, stack = "branch/status", branches.stack
+    repo = branches.repository(name)
+    commit = push(branches, repo, name, "told", {"bank/told.py": "TOLD = 1\n", "bank/more.py": "MORE = 1\n"})
+    await serves(stack, name, "told", commit)
+    body = {"repo": name, "base_ref": "told", "files": [{"path": "bank/told.py", "content": "TOLD = 2\n"}]}
+    with stack.http() as http:
+        opened = http.post("/api/v1/overlays", json=body).json()
+    stack.ended_job(opened["job"]["job"])
+    status = stack.prism_json("status")
+    known = next(one for one in status["repositories"] if one["name"] == name)
+    base, branch, overlay = sorted(
+        known["layers"], key=lambda layer: ("base", "branch", "overlay").index(layer["kind"])
+    )
+    assert (base["layer"], base["ref"], base["lag_seconds"]) == ("base", "main", 0)
+    assert (branch["ref"], branch["commit"], branch["files"], branch["points"]) == ("told", commit, 2, 4)
+    assert branch["expires_at"]
+    # What an overlay adds to the branch below it counts as its own, and what it has from there too.
+    assert (overlay["ref"], overlay["lag_seconds"], overlay["files"]) == (opened["handle"], 0, 2)
+    assert known["points"] == base["points"] + 6
+    with stack.http() as http:
+        http.delete(f"/api/v1/overlays/{opened['handle']}", params={"repo": name})
+    status = stack.prism_json("status")
+    assert "overlay" not in {
+        layer["kind"] for one in status["repositories"] if one["name"] == name for layer in one["layers"]
+    }
