@@ -114,6 +114,21 @@ class Repositories:
                     raise _too_late(request, indexed)
             await asyncio.sleep(WAIT_LOOK_S)
 
+    def beyond(self, request: ScopedRequest) -> Repository | None:
+        """The repository of a request, if that is about a commit which no layer of it serves, and Prism fetches it: then its mirror
+        may hold the commit. Raises REPO_NOT_FOUND, REPO_AMBIGUOUS.
+        """
+        if not is_commit(request.ref) or request.wait_for_commit:
+            return None
+        (repository,) = self._chosen(request, single=True)
+        if not repository.is_fetched:
+            return None
+        try:
+            self._layer(repository, request.ref)
+        except PrismError:
+            return repository
+        return None
+
     def each(self) -> list[Target]:
         """The base of every repository of every tenant, each a target of its own."""
         return [_base(known.tenant, [known]) for known in self._records.values()]

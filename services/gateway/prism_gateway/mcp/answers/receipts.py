@@ -33,6 +33,8 @@ def _indexed(receipt: rpc.Receipt) -> str:
     if receipt.repo == rpc.SEVERAL_REPOSITORIES:
         return "index of all repositories"
     commit = short_commit(receipt.indexed_commit)
+    if commit and receipt.indexed_at is None:
+        return f"{receipt.repo}@{commit} as it was fetched, not indexed"
     return f"index {receipt.repo}@{commit}" if commit else f"index {receipt.repo}, no commit complete yet"
 
 
