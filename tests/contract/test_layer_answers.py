@@ -51,6 +51,7 @@ from prism_runtime.records import Records, open_bucket
 from prism_runtime.settings import ServiceSettings
 from prism_runtime.vectors import to_message
 from prism_search.adapters.answers import AnswerMetrics, Answers
+from prism_search.adapters.commits import Commits
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.occurrences import OccurrenceReader
 from prism_search.adapters.uses import GraphUses
@@ -222,6 +223,7 @@ async def opened(nats_url: str, qdrant_url: str) -> AsyncIterator[Yard]:
         QueryEmbedding(OneVector(), bus, components, 0.2, deep=False),
         OccurrenceReader(indexes, await bus.objects(names.OBJECTS_SCIP)),
         graph=GraphUses(bus),  # nobody answers: there is no atlas
+        commits=Commits(bus),
         answers=answers,
         histories=await HistoryStore.open(bus.js, 1),
         settings=SearchSettings(),
@@ -387,4 +389,5 @@ async def test_points_of_layers_are_counted_in_each_and_once_in_all(yard, tenant
     assert set(by_ref) == {"", "topic", "other"}
     assert by_ref["topic"].points == by_ref["other"].points == 2 * len(CHANGED)
     assert by_ref["topic"].files == len(CHANGED)
+    assert reply.repositories == {REPO: reply.total}
     assert reply.total == 2 * len(BASE) + 2 * len(CHANGED)

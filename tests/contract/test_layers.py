@@ -19,6 +19,7 @@ from prism_contracts.rpc import (
     CreateLayerRequest,
     DeleteLayerRequest,
     FileEdit,
+    JobRequest,
     OpenOverlayRequest,
     OpenSnapshotRequest,
     SnapshotFile,
@@ -350,6 +351,28 @@ async def test_edits_that_come_while_older_ones_wait_take_their_place(place: Tow
     assert (await place.ended(newer.job)).state is JobState.COMPLETE
     assert (await place.ended(opened.job)).state is JobState.ABANDONED
     assert (await place.shown(opened.layer.ref))["a.py"] == blob_hash(b"a = 9\n")
+
+
+async def test_an_edit_on_its_way_is_told_until_it_is_seen(place: Town) -> None:
+    opened = await place.overlays.open(overlay(files=(edit("a.py", "a = 8\n"),)))
+    await place.ended(opened.job)
+    place.index.may_index.clear()
+    newer = await place.overlays.open(overlay(handle=opened.layer.ref, files=(edit("a.py", "a = 9\n"),)))
+    assert newer.layer.lag_s(datetime.now(UTC) + timedelta(seconds=1)) >= 1
+    asked = JobRequest(tenant=TENANT, job=newer.job.job)
+    # Its last file has settled, and nobody can see it yet.
+    counted = {"state": JobState.COMPLETE, "finished_at": datetime.now(UTC)}
+    await place.ledger.jobs.modify(newer.job.job, lambda job: job.model_copy(update=counted))
+    assert (await place.jobs.job(asked)).job.state is JobState.INDEXING
+    place.index.may_index.set()
+
+    async def has_ended() -> bool:
+        return (await place.jobs.job(asked)).job.state is JobState.COMPLETE
+
+    await place.until(has_ended)
+    assert (await place.shown(opened.layer.ref))["a.py"] == blob_hash(b"a = 9\n")
+    layer = await place.layer(opened.layer.ref)
+    assert layer.lag_s(datetime.now(UTC) + timedelta(seconds=1)) == 0
 
 
 async def test_an_overlay_is_told_by_a_diff_and_lies_on_a_branch(place: Town) -> None:

@@ -851,9 +851,10 @@ class LayerPoints(Message):
 
 
 class PointCountsReply(Message):
-    """Points of the tenant."""
+    """Points of the tenant. What several layers share is counted in each of them, and once elsewhere."""
 
     total: int
+    repositories: dict[str, int] = {}  # by id
     layers: tuple[LayerPoints, ...]
 
 
@@ -1254,10 +1255,11 @@ class JobsRequest(Message):
 
 
 class JobsReply(Message):
-    """Jobs, newest first, and the tenant's repositories."""
+    """Jobs, newest first, and the tenant's repositories with their layers."""
 
     jobs: tuple[Job, ...]
     repositories: tuple[Repository, ...]
+    layers: tuple[Layer, ...] = ()  # by their refs; those that have expired are left out
 
 
 # Before an edit, and about a repository as a whole.

@@ -38,9 +38,7 @@ class Layers:
         """Those that have not expired, by their refs."""
         now = datetime.now(UTC)
         mine = (one for one in self._records.values() if (one.tenant, one.repo) == (tenant, repo))
-        return sorted(
-            (one for one in mine if one.expires_at is None or one.expires_at > now), key=lambda one: one.ref
-        )
+        return sorted((one for one in mine if not one.is_expired(now)), key=lambda one: one.ref)
 
     def has_any(self, tenant: str) -> bool:
         """Whether the tenant has a layer, be it expired: its points are in the store."""

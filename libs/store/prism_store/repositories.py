@@ -10,7 +10,7 @@ from rapidfuzz import process
 
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import Indexed, Layer, LayerKind, Repository
+from prism_contracts.records import Indexed, Layer, Repository
 from prism_contracts.rpc import SEVERAL_REPOSITORIES, WAIT_MAX_S, Receipt, ScopedRequest
 from prism_runtime.records import WatchedRecords
 from prism_store.layers import Layers, is_commit, short_names
@@ -114,6 +114,21 @@ class Repositories:
                     raise _too_late(request, indexed)
             await asyncio.sleep(WAIT_LOOK_S)
 
+    def beyond(self, request: ScopedRequest) -> Repository | None:
+        """The repository of a request, if that is about a commit which no layer of it serves, and Prism fetches it: then its mirror
+        may hold the commit. Raises REPO_NOT_FOUND, REPO_AMBIGUOUS.
+        """
+        if not is_commit(request.ref) or request.wait_for_commit:
+            return None
+        (repository,) = self._chosen(request, single=True)
+        if not repository.is_fetched:
+            return None
+        try:
+            self._layer(repository, request.ref)
+        except PrismError:
+            return repository
+        return None
+
     def each(self) -> list[Target]:
         """The base of every repository of every tenant, each a target of its own."""
         return [_base(known.tenant, [known]) for known in self._records.values()]
@@ -210,7 +225,9 @@ class Repositories:
             ref=target.ref,
             indexed_commit=served[0].commit if one and served else "",
             head_commit=one.head_commit if one else "",
-            lag_seconds=max([_behind_base_s(target, now), *(known.lag_s(now) for known in indexed)]),
+            lag_seconds=target.layer.behind_s(repositories[0], now)
+            if target.layer
+            else max((known.lag_s(now) for known in repositories), default=0.0),
             indexed_at=min((state.indexed_at for state in served), default=None),
             corpus_version=target.corpus_version,
             files_indexed=by_status.get(FileStatus.INDEXED, 0),
@@ -263,19 +280,6 @@ def _base(tenant: str, repositories: Sequence[Repository]) -> Target:
 def _serves(indexed: Indexed, commit: str) -> bool:
     """Whether a commit, or one whose hash begins so, is served; true of none."""
     return not commit or (indexed.served is not None and indexed.served.commit.startswith(commit))
-
-
-def _behind_base_s(target: Target, now: datetime) -> float:
-    """For how long the base has served what a layer was not told apart from yet, in seconds."""
-    layer, served = target.layer, target.repositories[0].served if target.repositories else None
-    if (
-        layer is None
-        or served is None
-        or layer.kind is LayerKind.OVERLAY
-        or layer.base_version >= served.version
-    ):
-        return 0.0
-    return round((now - served.indexed_at).total_seconds(), 3)
 
 
 def _too_late(request: ScopedRequest, indexed: Indexed) -> PrismError:

@@ -239,8 +239,11 @@ def _begun_layer(found: Layer | None, job: Job, retired: str) -> Layer:
         raise PrismError(
             ErrorCode.REF_NOT_FOUND, f"{job.repo_name} has no layer of {job.ref}.", "Make it again."
         )
-    version = layer_version(found.next_version, datetime.now(UTC))
-    return found.model_copy(update=_begun(found, job, retired, version))
+    now = datetime.now(UTC)
+    version = layer_version(found.next_version, now)
+    # Of a layer that is fetched the remote says where it is.
+    heard = {"head_commit": job.commit, "head_seen_at": now} if found.source == UPLOAD else {}
+    return found.model_copy(update=_begun(found, job, retired, version) | heard)
 
 
 def _begun(indexed: Indexed, job: Job, retired: str, version: int) -> dict[str, object]:

@@ -70,7 +70,7 @@ class Sweeper:
         if not await self._lease.hold():
             return
         for layer in await self._ledger.layers.all():
-            if layer.expires_at is not None and layer.expires_at <= now:
+            if layer.is_expired(now):
                 await self._layers.forget(layer)
         look = await self._look(now)
         self._metrics.show(await self._ledger.layers.all(), look.needed.values())
