@@ -84,7 +84,7 @@ class GraphReceipt(Receipt):
     """The same of an answer from the graph, which is built behind the index."""
 
     graph_commit: str
-    graph_version: int  # of the import that it was built after
+    graph_version: int  # of the import that it was built after, or at a ref of the layer
     graph_built_at: datetime
     # Since when the index serves a newer state than the graph knows, in seconds; 0 if it serves no newer one.
     graph_lag_seconds: float = 0.0

@@ -33,12 +33,13 @@ PACKED_SUFFIX = ".zst"
 
 
 class Order(Message):
-    """A graph to be built and written to `path`, and compressed beside it with PACKED_SUFFIX."""
+    """A graph to be built and written to `path`, and if it is to be stored, compressed beside it with PACKED_SUFFIX."""
 
     scope: Scope  # of one repository
     repo_name: str
-    version: int  # of the import that is served
+    version: int  # of the import of the base that is served
     path: str
+    is_stored: bool
 
 
 class Built(Message):
@@ -79,7 +80,8 @@ def build(runner: asyncio.Runner, workshop: Workshop, order: Order) -> Built:
     snapshot, looked_at = runner.run(workshop.snapshot(order.scope, order.repo_name, order.version))
     graph, path = snapshot.graph, Path(order.path)
     snapshot.write(path)
-    _compress(path)
+    if order.is_stored:
+        _compress(path)
     return Built(
         files=len(graph.files),
         symbols=len(graph.symbols),

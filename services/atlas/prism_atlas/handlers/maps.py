@@ -30,7 +30,7 @@ class MapHandlers:
     async def module_map(self, request: ModuleMapRequest) -> ModuleMapReply:
         """Files, the ones first that most hangs on. A cursor holds for one state of the graph."""
         served = await self._graphs.of(request)
-        question = f"{served.version} {request.model_dump_json(exclude={'cursor', 'limit'})}"
+        question = f"{served.state} {request.model_dump_json(exclude={'cursor', 'limit'})}"
         start = int(read_cursor(question, request.cursor, (int,))[0]) if request.cursor else 0
         found = await asyncio.to_thread(modules, served.snapshot.analysis, request.query, request.path_filter)
         total = len(found.files)
