@@ -19,6 +19,7 @@ from prism_contracts.code import FileFlags
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChunked, FileEmbedded
 from prism_contracts.records import (
+    UPLOAD,
     Component,
     Layer,
     LayerFiles,
@@ -353,6 +354,21 @@ async def test_an_unknown_ref_is_refused_with_what_is_near(yard, tenant):
         assert refused.value.code is ErrorCode.REF_NOT_FOUND
         assert refused.value.body.details["refs"] == ["topic"]
     assert "prism sync" in refused.value.body.next_action
+
+
+async def test_an_overlay_is_told_and_opened_by_its_handle_alone(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    await yard.has_layer(tenant, HANDLE, EDITED, kind=LayerKind.OVERLAY, source=UPLOAD)
+    await until_heard(yard, tenant, HANDLE)
+    for ref in (TOPIC, UPLOAD, f"{HANDLE}x"):
+        with pytest.raises(PrismError) as refused:
+            await yard.search.grep.grep(GrepRequest(tenant=tenant, repo=NAME, ref=ref, pattern="lift"))
+        assert refused.value.code is ErrorCode.REF_NOT_FOUND
+        assert refused.value.body.details == {"refs": [], "near": []}
+    await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
+    await until_heard(yard, tenant, "topic")
+    request = ListFilesRequest(tenant=tenant, repo=NAME, ref=TOPIC)
+    assert (await yard.search.files.list_files(request)).receipt.ref == "topic"
 
 
 async def test_a_commit_that_does_not_come_is_waited_for_no_longer_than_is_told(yard, tenant, monkeypatch):

@@ -193,7 +193,7 @@ class Repositories:
             if len({one.served.commit for one in serving if one.served}) == 1:
                 found = serving[0]
         if found is None:
-            known = self._layers.of_repository(repository.tenant, repository.repo)
+            known = self._layers.shared(repository.tenant, repository.repo)
             raise _unknown_ref(repository, ref, [one.ref for one in known])
         if not found.files:
             raise PrismError(
