@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import merge
-from itertools import compress
+from itertools import compress, takewhile
 from typing import NamedTuple
 
 from qdrant_client import models
@@ -84,6 +84,14 @@ class Files(ABC):
         folders = path.split("/")[:-1]
         for depth in range(len(folders) + 1):
             yield from self._of_folders.get((repo, "/".join(folders[:depth])), ())
+
+    @cached_property
+    def _newest_first(self) -> Sequence[StoredPoint]:
+        return sorted(self.points, key=lambda point: -point.number("version"))
+
+    def written_after(self, version: int) -> Iterator[StoredPoint]:
+        """Those that were written after a version, the newest first."""
+        return takewhile(lambda point: point.number("version") > version, self._newest_first)
 
     def with_key(self, key: str) -> Sequence[StoredPoint]:
         """Those that a module may be whose name ends so, see `prism_graph.modules.key`."""
