@@ -1,5 +1,7 @@
 """Files that are listed at a layer, and what of them is kept."""
 
+import gc
+import weakref
 from datetime import UTC, datetime
 
 import pytest
@@ -74,3 +76,13 @@ async def test_what_a_layer_adds_is_read_once_though_the_base_moves(status, list
         assert await paths(listing, at_layer(version)) == listed
         assert await listing.files(at_layer(version)) is await listing.files(at_layer(version))
     assert reader.asked == 1
+
+
+async def test_layers_nobody_asks_for_hold_no_older_base():
+    reader = FakeReader()
+    listing = Listing(reader)
+    older = weakref.ref((await listing.files(at_layer())).base)
+    reader.version = 2
+    await listing.files(at_layer(2, "other"))
+    gc.collect()
+    assert older() is None

@@ -195,7 +195,8 @@ class Listing:
         if known and known.base is base and known.own is own:
             return known
         files = ViewedFiles(view, base, own)
-        self._viewed.keep(scope, files, files.size_bytes)
+        if self._is_kept(scope.base, base):  # else it would hold a base in memory that is not counted
+            self._viewed.keep(scope, files, files.size_bytes)
         return files
 
     async def _of_view(self, scope: Scope, view: View) -> SignedFiles:
@@ -225,7 +226,12 @@ class Listing:
         if changed:
             files = _with(files, changed)
         self._kept.keep(target.scope, _Known(served, files), files.size_bytes)
+        self._viewed.drop_if(lambda scope, viewed: not self._is_kept(scope.base, viewed.base))
         return files
+
+    def _is_kept(self, scope: Scope, files: Files) -> bool:
+        known = self._kept.get(scope)
+        return known is not None and known.files is files
 
     def _changed(self, scope: Scope, known: _Known | None) -> AsyncIterator[StoredPoint]:
         conditions: list[models.Condition] = [with_status(*FileStatus)]
