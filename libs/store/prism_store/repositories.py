@@ -53,9 +53,16 @@ class Target(NamedTuple):
         return all(known.is_quiet for known in self.repositories)
 
     @property
-    def versions(self) -> tuple[int, ...]:
-        """Of each repository the version that the next import will get."""
-        return tuple(known.next_version for known in self.repositories)
+    def state(self) -> tuple[str, ...]:
+        """What is seen: of each repository its id and the versions served and begun, and what a layer has in the place of the
+        base. Of one state that `is_quiet`, the same question is answered the same again.
+        """
+        view = self.scope.view
+        versions = (
+            f"{known.repo}.{known.served.version if known.served else 0}.{known.next_version}"
+            for known in self.repositories
+        )
+        return (*versions, *(view.state if view else ()))
 
     @property
     def corpus_version(self) -> int:

@@ -128,7 +128,7 @@ class SearchHandler:
         self, request: SearchRequest, query: Query, target: Target, clock: "_Clock"
     ) -> tuple[SearchAnswer, tuple[str, ...]]:
         """The answer, and the legs that it lacks."""
-        page = read_page(request, target.corpus_version)
+        page = read_page(request, query, target.state)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
         vectors = self._vectors(request, query)
@@ -160,7 +160,7 @@ class SearchHandler:
             else await self._diagnose(
                 request, query, target, found, (dropped_by(file, request) for file in candidates)
             ),
-            next_cursor=next_cursor(request, page, target.corpus_version) if len(shown) > page.end else "",
+            next_cursor=next_cursor(request, query, page, target.state) if len(shown) > page.end else "",
         )
         # Deep vectors come after an import is done, so an answer with them holds for a moment only.
         if self._answers and not found.missing and DEEP_LEG not in found.points:
