@@ -407,3 +407,14 @@ async def test_points_of_layers_are_counted_in_each_and_once_in_all(yard, tenant
     assert by_ref["topic"].files == len(CHANGED)
     assert reply.repositories == {REPO: reply.total}
     assert reply.total == 2 * len(BASE) + 2 * len(CHANGED)
+
+
+async def test_an_overlay_whose_branch_is_gone_is_not_counted_and_takes_nothing_away(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    orphan = {"kind": LayerKind.OVERLAY, "source": UPLOAD, "parent": layer_id("gone")}
+    await yard.has_layer(tenant, HANDLE, EDITED, **orphan)
+    await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
+    await until_heard(yard, tenant, "topic")
+    reply = await yard.search.coverage.point_counts(PointCountsRequest(tenant=tenant))
+    assert {layer.ref for layer in reply.layers} == {"", "topic"}
+    assert reply.total == 2 * len(BASE) + 2 * len(CHANGED)
