@@ -91,6 +91,7 @@ HIDDEN = ("yard/old.py", "web/package.json")
 EDITED = {"yard/gate.py": "from yard.crane import Crane\n\n\ndef open_gate():\n    return Crane().lower(1)\n"}
 EDIT_HIDES = ("yard/hoist.py",)
 HANDLE = "overlay-7"
+LEFT_BEHIND = 200  # more than a leg asks for
 DEADLINE_S = 20
 
 
@@ -418,3 +419,16 @@ async def test_an_overlay_whose_branch_is_gone_is_not_counted_and_takes_nothing_
     reply = await yard.search.coverage.point_counts(PointCountsRequest(tenant=tenant))
     assert {layer.ref for layer in reply.layers} == {"", "topic"}
     assert reply.total == 2 * len(BASE) + 2 * len(CHANGED)
+
+
+async def test_what_a_layer_has_left_behind_takes_the_place_of_nothing(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    texts = [f"def lift(load):\n    return load.lift({number})\n" for number in range(LEFT_BEHIND)]
+    points = [
+        file_point(tenant, variant_layer("yard/crane.py", blob_of(text), BASIS), "yard/crane.py", text)
+        for text in texts
+    ]
+    await yard.writer.write(tenant, points)
+    reply = await yard.search.search.search(SearchRequest(tenant=tenant, repo=NAME, query="lift"))
+    assert reply.results[0].file_path == "yard/crane.py"
+    assert {hit.file_path for hit in reply.results} >= {"yard/gate.py", "yard/old.py"}
