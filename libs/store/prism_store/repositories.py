@@ -53,9 +53,16 @@ class Target(NamedTuple):
         return all(known.is_quiet for known in self.repositories)
 
     @property
-    def versions(self) -> tuple[int, ...]:
-        """Of each repository the version that the next import will get."""
-        return tuple(known.next_version for known in self.repositories)
+    def state(self) -> tuple[str, ...]:
+        """What is seen: of each repository its id and the versions served and begun, and what a layer has in the place of the
+        base. Of one state that `is_quiet`, the same question is answered the same again.
+        """
+        view = self.scope.view
+        versions = (
+            f"{known.repo}.{known.served.version if known.served else 0}.{known.next_version}"
+            for known in self.repositories
+        )
+        return (*versions, *(view.state if view else ()))
 
     @property
     def corpus_version(self) -> int:
@@ -134,9 +141,10 @@ class Repositories:
         return [_base(known.tenant, [known]) for known in self._records.values()]
 
     async def views(self, repository: Repository) -> list[tuple[Layer, View]]:
-        """The layers of a repository that serve something, with what they have in the place of the base."""
+        """The layers of a repository that can be asked, with what they have in the place of the base."""
         known = self._layers.of_repository(repository.tenant, repository.repo)
-        return [(layer, await self._layers.view(layer)) for layer in known if layer.files]
+        views = [(layer, await self._view_if_any(layer)) for layer in known if layer.files]
+        return [(layer, view) for layer, view in views if view]
 
     async def is_newest(self, request: ScopedRequest, target: Target) -> bool:
         """Whether a request's target is still what it was found to be, by all that NATS knows. Raises if NATS is away."""
@@ -158,6 +166,15 @@ class Repositories:
             and target.is_quiet
             and not self._layers.has_any(target.scope.tenant)
         )
+
+    async def _view_if_any(self, layer: Layer) -> View | None:
+        """None for an overlay whose branch is gone."""
+        try:
+            return await self._layers.view(layer)
+        except PrismError as error:
+            if error.code is not ErrorCode.REF_NOT_FOUND:
+                raise
+            return None
 
     def _chosen(self, request: ScopedRequest, *, single: bool) -> Sequence[Repository]:
         mine = self.of_tenant(request.tenant)
@@ -193,7 +210,7 @@ class Repositories:
             if len({one.served.commit for one in serving if one.served}) == 1:
                 found = serving[0]
         if found is None:
-            known = self._layers.of_repository(repository.tenant, repository.repo)
+            known = self._layers.shared(repository.tenant, repository.repo)
             raise _unknown_ref(repository, ref, [one.ref for one in known])
         if not found.files:
             raise PrismError(

@@ -81,9 +81,9 @@ class Graphs:
         with _taken(path.with_suffix(PACKED_SUFFIX)) as packed, _outages_named():
             await self._store.put(record.object, packed)
             self._kept.keep(record.object, snapshot, record.size_bytes)
-            await self._records.modify(record.key, lambda found: _newest(found, record))
-            if before and before.object != record.object:
-                await self._drop(before.object)
+            served = await self._records.modify(record.key, lambda found: _newest(found, record))
+            for name in {record.object, *([before.object] if before else [])} - {served.object}:
+                await self._drop(name)
 
     async def _load(self, record: GraphRecord) -> Snapshot:
         path = self._folder / uuid.uuid4().hex
