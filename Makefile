@@ -99,6 +99,10 @@ check: setup-dev ## Lint, format, types, imports
 test: setup-dev ## Unit, contract and system tests
 	$(BIN)/pytest -m "not models"
 
+.PHONY: truth
+truth: setup-dev ## Play N random histories against a stack and compare every ref with a fresh index (SEED= for one of them)
+	PRISM_TRUTH_HISTORIES=$(N) PRISM_TRUTH_SEED=$(SEED) $(BIN)/pytest -s tests/system/test_truth.py
+
 .PHONY: test-models
 test-models: setup-dev setup-models setup-torch ## Test the deep tier with the packaged models
 	HF_HUB_OFFLINE=1 $(BIN)/pytest -m models tests/models tests/system/test_deep_stack.py
@@ -119,7 +123,11 @@ bench: $(VENV)/.run $(VENV)/.peers ## Index 10,000 installed files, ask, and pri
 
 .PHONY: bench-quick
 bench-quick: $(VENV)/.run ## The same on 1,000 files, in about a minute
-	$(BIN)/python -m bench.main --files 1000 --question-files 1000 --questions 60 --edits 5 --out bench/results/quick.json
+	$(BIN)/python -m bench.main --files 1000 --question-files 1000 --questions 60 --edits 5 --layer-files 300 --layers 20 --import-files 1000 --out bench/results/quick.json
+
+.PHONY: bench-layers
+bench-layers: $(VENV)/.run ## Measure branches and overlays, and edits beside an import (PART=layers or lanes for one of them)
+	$(BIN)/python -m bench.layers $(if $(PART),--part $(PART))
 
 .PHONY: bench-growth
 bench-growth: $(VENV)/.run ## Index 1,000 to 300,000 chunks, ask, and write docs/growth.md (half an hour)

@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import measure_graph, measure_index, measure_peers, measure_push, measure_search
+from bench import layers, measure_graph, measure_index, measure_peers, measure_push, measure_search
 from bench.corpus import Corpus, make_corpus
 from bench.machine import load, machine_facts, yardstick_ms
 from bench.report import Peers, Questions, Results, show, write_json
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def run(folder: Path, options: argparse.Namespace) -> Results:
-    """Two stacks, one after the other: a corpus for questions, then one for indexing."""
+    """Stacks, one after the other: a corpus for questions, one for indexing, one with branches, one with two tenants."""
     os.environ.update(measure_push.SETTINGS)
     load_before, yardstick_before = load(), yardstick_ms()
     _say(f"corpus of {options.question_files:,} files, and its stack")
@@ -57,6 +57,10 @@ def run(folder: Path, options: argparse.Namespace) -> Results:
         yardsticks = [yardstick_before, yardstick_ms()]
         index, graph, no_op, edits, pushes = asyncio.run(_index(stack, corpus, options))
         restarts += stack.restarts()
+    _say("layers, and their stack")
+    layered = layers.measure_layers(folder, options)
+    _say("lanes, and their stack")
+    lanes = layers.measure_lanes(folder, options)
     return Results(
         machine=machine_facts(),
         load_before=load_before,
@@ -69,6 +73,8 @@ def run(folder: Path, options: argparse.Namespace) -> Results:
         no_op=no_op,
         edits=edits,
         pushes=pushes,
+        layers=layered,
+        lanes=lanes,
         asked=asked,
         peers=peers,
     )
@@ -129,6 +135,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--edits", type=int, default=20, help="files that are changed, and pushes (default 20)"
     )
+    layers.add_options(parser)
     parser.add_argument("--rest", type=float, default=5.0, help="seconds of rest before the first look")
     parser.add_argument("--out", type=Path, default=LATEST, help="where the JSON goes")
     return parser.parse_args()

@@ -136,11 +136,11 @@ def marker(number: int) -> str:
     return "".join(random.Random(number).choices(string.ascii_lowercase, k=MARKER_CHARS))
 
 
-async def until_hit(prism: Prism, name: str, path: str) -> None:
+async def until_hit(prism: Prism, name: str, path: str, ref: str = "") -> None:
     """Ask for a word until the file that has it is found."""
     deadline = time.monotonic() + HIT_SECONDS_MAX
     while time.monotonic() < deadline:
-        found = (await prism.search(name, REPO, HITS)).results
+        found = (await prism.search(name, REPO, HITS, ref=ref)).results
         if any(hit.file_path == path and name in hit.content for hit in found):
             return
         await asyncio.sleep(HIT_POLL_S)

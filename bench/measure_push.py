@@ -13,6 +13,7 @@ import random
 import subprocess
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import httpx
@@ -51,7 +52,7 @@ class Pushes:
     no_op_stack_cpu_s: float
 
 
-class _Remote:
+class Remote:
     """A bare repository, and the work tree that is pushed from."""
 
     def __init__(self, corpus: Corpus) -> None:
@@ -66,6 +67,22 @@ class _Remote:
         self._commit()
         self._git("push", "--quiet", str(self.bare), "main")
         return self._git("rev-parse", "HEAD")
+
+    def reset(self) -> None:
+        """Have the work tree as it was committed last."""
+        self._git("checkout", "--quiet", "--force", "HEAD")
+
+    def branch(self, name: str, files: Mapping[str, bytes]) -> str:
+        """Push a branch of what was committed last with some files otherwise, without a work tree; the commit."""
+        changes = (
+            f"M 100644 inline {path}\ndata {len(data)}\n".encode() + data + b"\n"
+            for path, data in files.items()
+        )
+        head = f"commit refs/heads/{name}\ncommitter Bench <bench@example.org> 0 +0000\ndata 0\nfrom refs/heads/main^0\n"
+        stream = b"".join([head.encode(), *changes])
+        fast_import = ["git", "-C", str(self.bare), "fast-import", "--quiet", "--force"]
+        subprocess.run(fast_import, input=stream, check=True, capture_output=True)
+        return self._git("--git-dir", str(self.bare), "rev-parse", f"refs/heads/{name}")
 
     def _commit(self) -> None:
         self._git("add", "--all", "--force")
@@ -85,7 +102,7 @@ class _Remote:
 
 async def pushes(stack: Stack, corpus: Corpus, count: int, seed: int) -> Pushes:
     """Import the corpus from git, then push again and again: some files, then none."""
-    remote = await asyncio.to_thread(_Remote, corpus)
+    remote = await asyncio.to_thread(Remote, corpus)
     async with Prism(stack.target) as prism:
         await until_final(prism, await prism.clone(f"file://{remote.bare}", REPO, ""))
         changed = [await _changed_push(stack, prism, remote, seed + number) for number in range(count)]
@@ -101,7 +118,7 @@ async def pushes(stack: Stack, corpus: Corpus, count: int, seed: int) -> Pushes:
     )
 
 
-async def _changed_push(stack: Stack, prism: Prism, remote: _Remote, seed: int) -> tuple[float, float]:
+async def _changed_push(stack: Stack, prism: Prism, remote: Remote, seed: int) -> tuple[float, float]:
     """A push of changed files. Raises TimeoutError if one of those that are asked for is not found then."""
     chosen = random.Random(seed).sample(remote.corpus.paths(), FILES_PUSHED)
     words = [marker(seed * FILES_PUSHED + position) for position in range(FILES_PUSHED)]
@@ -115,21 +132,22 @@ async def _changed_push(stack: Stack, prism: Prism, remote: _Remote, seed: int) 
     return measured
 
 
-async def _push(stack: Stack, remote: _Remote) -> tuple[float, float]:
+async def _push(stack: Stack, remote: Remote) -> tuple[float, float]:
     """Push what there is. Seconds from the webhook until the commit is served, and CPU seconds of the stack."""
     commit = remote.push()
     with Stopwatch(stack) as watched:
         posted = time.perf_counter()
-        await _post(stack, commit)
+        await tell(stack, commit)
         await _until_served(stack, commit)
         wall_s = time.perf_counter() - posted
     return wall_s, watched.stack_cpu_s()
 
 
-async def _post(stack: Stack, commit: str) -> None:
+async def tell(stack: Stack, commit: str, branch: str = "main") -> None:
+    """Say as a forge does that a branch is at a commit."""
     body = json.dumps(
         {
-            "ref": "refs/heads/main",
+            "ref": f"refs/heads/{branch}",
             "after": commit,
             "repository": {"full_name": REPO, "default_branch": "main"},
         }

@@ -78,7 +78,7 @@ def receipt_line(reply: SearchReply) -> str:
 def _freshness(receipt: Receipt) -> str:
     commit = receipt.indexed_commit.removeprefix("tree:")[:COMMIT_CHARS]
     dirty = " with uncommitted changes" if receipt.dirty else ""
-    behind = f", {receipt.lag_seconds:.0f} s behind" if receipt.head_commit != receipt.indexed_commit else ""
+    behind = f", {receipt.lag_seconds:.0f} s behind" if receipt.lag_seconds else ""
     where = receipt.repo or "all repositories"
     at = f" @ {commit}" if commit else ""
     return f"{where}{at}{dirty}, indexed {terminal.ago(receipt.indexed_at)}{behind}"

@@ -354,7 +354,12 @@ class FakeServices:
     async def point_counts(self, request: rpc.PointCountsRequest) -> rpc.PointCountsReply:
         self.asked.append(request)
         return rpc.PointCountsReply(
-            total=9, layers=(rpc.LayerPoints(repo="r1", layer="base", points=9, files=3),)
+            total=9,
+            repositories={"r1": 9},
+            layers=(
+                rpc.LayerPoints(repo="r1", layer="base", points=9, files=3),
+                rpc.LayerPoints(repo="r1", layer="l1", ref="topic", points=4, files=2),
+            ),
         )
 
     async def clone(self, request: rpc.CloneRequest) -> rpc.JobReply:
@@ -371,7 +376,7 @@ class FakeServices:
 
     async def jobs(self, request: rpc.JobsRequest) -> rpc.JobsReply:
         self.asked.append(request)
-        return rpc.JobsReply(jobs=(JOB,), repositories=(REPOSITORY,))
+        return rpc.JobsReply(jobs=(JOB,), repositories=(REPOSITORY,), layers=(LAYER,))
 
     async def open_snapshot(self, request: rpc.OpenSnapshotRequest) -> rpc.OpenSnapshotReply:
         self.asked.append(request)

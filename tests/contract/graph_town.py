@@ -1,6 +1,7 @@
 """A town with parcels: a repository in the real store, and the processes that answer questions about its graph."""
 
 import asyncio
+import hashlib
 import os
 import sys
 import uuid
@@ -12,10 +13,18 @@ import pytest
 from indexed_texts import CREATED_AT, DIMENSION, MODEL, file_point
 
 from prism_contracts import names
-from prism_contracts.base import BASE_LAYER, Lane, Message, repo_id
+from prism_contracts.base import BASE_LAYER, Lane, Message, layer_id, repo_id, variant_layer
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileRemoved, RepoIndexed
-from prism_contracts.records import GraphRecord, LayerState, Repository, graph_key
+from prism_contracts.records import (
+    GraphRecord,
+    Layer,
+    LayerFiles,
+    LayerKind,
+    LayerState,
+    Repository,
+    graph_key,
+)
 from prism_contracts.rpc import (
     ArchitectureReply,
     ArchitectureRequest,
@@ -26,6 +35,7 @@ from prism_contracts.rpc import (
 from prism_indexer.core import removed_point
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
+from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.settings import ServiceSettings
 from prism_store.gate import connect
@@ -77,10 +87,32 @@ class Town:
 
     async def tell(self, version: int) -> None:
         event = RepoIndexed(
-            tenant=self.tenant, repo=REPO, version=version, job=f"j{version}", commit=f"c{version}",
+            tenant=self.tenant, repo=REPO, version=version, job=f"{self.tenant}.{version}", commit=f"c{version}",
             complete=True, lane=Lane.LIVE,
         )  # fmt: skip
         await self.bus.publish(names.REPO_INDEXED, Lane.LIVE, event, event.message_id)
+
+    async def lay(self, ref: str, version: int, files: Mapping[str, str | None], **fields: object) -> Layer:
+        """Have a branch serve files in the place of the base's, None for one that it hides."""
+        variants = {path: variant_of(path, text) for path, text in files.items() if text is not None}
+        points = [
+            file_point(self.tenant, NAME, path, files[path], version, layer=layer, blob=layer)
+            for path, layer in variants.items()
+        ]
+        await Writer(self.client).write(self.tenant, points)
+        hidden = tuple(path for path, text in files.items() if text is None)
+        name = f"{self.tenant}.{REPO}.{layer_id(ref)}.{version}"
+        await (await LayerFilesStore.open(self.bus.js, 1)).put(
+            name, LayerFiles(variants=variants, hidden=hidden)
+        )
+        commit = hashlib.sha256(name.encode()).hexdigest()
+        state = LayerState(commit=commit, ref=ref, version=version, job="j", indexed_at=CREATED_AT)
+        record = Layer(
+            tenant=self.tenant, repo=REPO, layer=layer_id(ref), ref=ref, created_at=CREATED_AT, files=name,
+            next_version=version + 1, served=state, **{"kind": LayerKind.BRANCH} | fields,
+        )  # fmt: skip
+        await Records(await open_bucket(self.bus.js, names.KV_LAYERS), Layer).put(record.key, record)
+        return record
 
     def _point(self, version: int, path: str, text: str | None) -> FilePoint:
         if text is not None:
@@ -92,19 +124,19 @@ class Town:
             )
         )  # fmt: skip
 
-    def atlas(self) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
-        """The real process; killed in the end."""
-        return self._process("prism_atlas.main")
+    def atlas(self, **settings: str) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
+        """The real process, with these variables of the environment; killed in the end."""
+        return self._process("prism_atlas.main", **settings)
 
     def search(self) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
         """The same of search."""
         return self._process("prism_search.main")
 
     @asynccontextmanager
-    async def _process(self, module: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    async def _process(self, module: str, **settings: str) -> AsyncIterator[asyncio.subprocess.Process]:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", module),
-            env=self._environment,
+            env=self._environment | settings,
             stderr=asyncio.subprocess.DEVNULL,
         )
         try:
@@ -148,6 +180,11 @@ class Town:
                     if error.code not in (ErrorCode.UNAVAILABLE, ErrorCode.GRAPH_NOT_BUILT):
                         return error
                 await asyncio.sleep(0.02)
+
+
+def variant_of(path: str, text: str) -> str:
+    """The layer of this content of a path."""
+    return variant_layer(path, hashlib.sha256(text.encode()).hexdigest(), MODEL)
 
 
 @pytest.fixture

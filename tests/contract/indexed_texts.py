@@ -10,7 +10,7 @@ from no_layers import NO_LAYERS
 
 from prism_chunker.conversion import chunk_event
 from prism_contracts import names
-from prism_contracts.base import Lane, repo_id
+from prism_contracts.base import BASE_LAYER, Lane, repo_id
 from prism_contracts.code import FileFlags
 from prism_contracts.events import FileChanged, FileEmbedded
 from prism_contracts.records import Repository
@@ -39,11 +39,21 @@ class OneVector:
         return np.ones((len(texts), DIMENSION), np.float32)
 
 
-def file_point(tenant: str, name: str, path: str, text: str, version: int = 1, **fields: object) -> FilePoint:
+def file_point(
+    tenant: str,
+    name: str,
+    path: str,
+    text: str,
+    version: int = 1,
+    *,
+    layer: str = BASE_LAYER,
+    **fields: object,
+) -> FilePoint:
     """What is written of a file of the repository `name`; `fields` are in the place of what the chunker says of it."""
     changed = FileChanged(
         tenant=tenant,
         repo=repo_id(name),
+        layer=layer,
         path=path,
         version=version,
         job=f"j{version}",

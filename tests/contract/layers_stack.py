@@ -43,6 +43,7 @@ from prism_contracts.records import (
 )
 from prism_contracts.rpc import (
     CloneRequest,
+    JobRequest,
     ManifestEntry,
     ManifestReply,
     ManifestRequest,
@@ -78,6 +79,7 @@ from prism_runtime.vault import Vault, VaultSettings
 TENANT, NAME = "t", "acme/app"
 REPO = repo_id(NAME)
 DEADLINE_S = 30.0
+SWEEP_PAUSE_S = 300.0
 NOWHERE = Receipt(
     repo=NAME, indexed_commit="", head_commit="", lag_seconds=0, indexed_at=None, corpus_version=0, files_indexed=0,
     files_skipped=0, files_failed=0,
@@ -176,6 +178,7 @@ class Town(NamedTuple):
     ledger: Ledger
     variants: Variants
     clones: CloneHandlers
+    jobs: JobHandlers
     snapshots: SnapshotHandlers
     layers: LayerHandlers
     overlays: OverlayHandlers
@@ -230,13 +233,15 @@ class Town(NamedTuple):
         await self.until(is_there)
 
     async def ended(self, job: Job) -> Job:
+        """The job when those who wait for it may ask."""
+        found = job
+
         async def is_over() -> bool:
-            found = await self.ledger.jobs.get(job.job)
-            return found is not None and is_final(found)
+            nonlocal found
+            found = (await self.jobs.job(JobRequest(tenant=TENANT, job=job.job))).job
+            return is_final(found)
 
         await self.until(is_over)
-        found = await self.ledger.jobs.get(job.job)
-        assert found is not None
         return found
 
     async def shown(self, ref: str) -> dict[str, str]:
@@ -330,7 +335,7 @@ async def town(nats_server, folder: Path, **settings) -> AsyncIterator[Town]:
     await bus.start()
     origin = Origin(folder / "origin" / "app")
     made = Town(
-        bus, origin, index, ledger, variants, clones, snapshots,
+        bus, origin, index, ledger, variants, clones, jobs, snapshots,
         LayerHandlers(ledger, mirrors, clones, layers),
         OverlayHandlers(bus, ledger, layers, planner, config),
         CommitHandlers(ledger, mirrors, config),
@@ -340,7 +345,7 @@ async def town(nats_server, folder: Path, **settings) -> AsyncIterator[Town]:
         ),
         Sweeper(
             ledger, layers, rebases, variants, lease=await Lease.open(bus.js, "sweep", replicas=1),
-            metrics=LayerMetrics(registry),
+            metrics=LayerMetrics(registry), pause_s=SWEEP_PAUSE_S,
         ),
         planner, rebases,
     )  # fmt: skip

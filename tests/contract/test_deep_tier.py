@@ -16,10 +16,18 @@ import numpy as np
 import pytest
 
 from prism_contracts import names
-from prism_contracts.base import Lane, repo_id
+from prism_contracts.base import BASE_LAYER, Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags, FileStatus, Symbol, SymbolKind
 from prism_contracts.events import DeepModelStarted, FileChunked, FileEmbedded, RepoIndexed
-from prism_contracts.records import COMPONENT_DEEP_MODEL, Component, LayerState, Repository
+from prism_contracts.records import (
+    COMPONENT_DEEP_MODEL,
+    Component,
+    Layer,
+    LayerFiles,
+    LayerKind,
+    LayerState,
+    Repository,
+)
 from prism_embedder.adapters.deep import DeepModel, DeepOptions
 from prism_embedder.core.cache import MemoryVectorCache
 from prism_embedder.core.rows import unit_rows
@@ -28,6 +36,7 @@ from prism_indexer.core import indexed_point
 from prism_indexer.deep_handlers import CARDS_PER_REQUEST
 from prism_model.static_model import SHIPPED_WEIGHTS, StaticModel
 from prism_runtime.bus import Bus
+from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.settings import ServiceSettings
 from prism_runtime.vectors import to_message
@@ -71,9 +80,9 @@ class LetterEncoder:
         return unit_rows(np.array([[text.count(chr(97 + i)) for i in range(26)] for text in texts], float))
 
 
-def file_point(tenant: str, number: int, version: int = 1) -> FilePoint:
+def file_point(tenant: str, number: int, version: int = 1, layer: str = BASE_LAYER) -> FilePoint:
     where = {
-        "tenant": tenant, "repo": REPO, "path": f"tracker/route{number}.py", "version": version, "job": "j",
+        "tenant": tenant, "repo": REPO, "layer": layer, "path": f"tracker/route{number}.py", "version": version, "job": "j",
         "ordinal": number, "lane": Lane.BULK,
     }  # fmt: skip
     symbol = Symbol(name=f"stop{number}", qualified_name=f"stop{number}", kind=SymbolKind.FUNCTION,
@@ -156,6 +165,12 @@ class Tier:
         conditions = [with_status(FileStatus.INDEXED), with_vector(deep_vector(model.fingerprint))]
         return await self.reader.count(self.scope, conditions)
 
+    async def filled_variants(self, model: DeepModel) -> int:
+        """Variants that have a vector of the model."""
+        scopes = [Scope(self.tenant, (REPO,), layer=f"~{number}") for number in range(3)]
+        has_vector = [with_vector(deep_vector(model.fingerprint))]
+        return sum([await self.reader.count(scope, has_vector) for scope in scopes])
+
     async def until_filled(self, model: DeepModel, files: int = FILES) -> None:
         async with asyncio.timeout(DEADLINE_S):
             while await self.filled(model) < files:
@@ -175,11 +190,27 @@ class Tier:
                     return
                 await asyncio.sleep(0.02)
 
-    async def say_indexed(self, version: int, files: Sequence[FilePoint]) -> None:
+    async def has_layer(self, files: dict[str, str]) -> None:
+        """A layer that serves variants, by path."""
+        state = LayerState(commit="d", version=7, job="j7", indexed_at=NOW)
+        layer = Layer(
+            tenant=self.tenant, repo=REPO, layer="l1", kind=LayerKind.BRANCH, ref="topic", created_at=NOW,
+            files=f"{self.tenant}.list", served=state,
+        )  # fmt: skip
+        await (await LayerFilesStore.open(self.test_bus.js, 1)).put(layer.files, LayerFiles(variants=files))
+        await (await self.records(names.KV_LAYERS, Layer)).put(layer.key, layer)
+
+    async def say_indexed(self, version: int, files: Sequence[FilePoint], layer: str = BASE_LAYER) -> None:
         """The files are written, and then their import is told."""
         await self.writer.write(self.tenant, files)
         event = RepoIndexed(
-            tenant=self.tenant, repo=REPO, version=version, job=f"j{version}", commit="c", complete=True
+            tenant=self.tenant,
+            repo=REPO,
+            layer=layer,
+            version=version,
+            job=f"j{version}",
+            commit="c",
+            complete=True,
         )
         await self.test_bus.publish(names.REPO_INDEXED, Lane.LIVE, event, event.message_id)
 
@@ -234,6 +265,26 @@ async def test_after_an_import_only_its_files_are_asked_for_and_a_new_version_ha
         assert sorted(encoder.documents) == [
             f"route {number} in tracker. Version 2 of a route. stop {number}" for number in (0, 1)
         ]
+
+
+@pytest.mark.parametrize("is_there_first", [False, True], ids=["indexed later", "there before the model"])
+async def test_what_a_layer_has_in_the_place_of_the_base_gets_its_vectors(tier, is_there_first):
+    variants = {f"tracker/route{number}.py": f"~{number}" for number in (0, 1)}
+    files = [file_point(tier.tenant, number, version=7, layer=f"~{number}") for number in (0, 1)]
+    shared = file_point(tier.tenant, 2, version=7, layer="~2")  # that no layer has any more
+    encoder = LetterEncoder()
+    if is_there_first:
+        await tier.writer.write(tier.tenant, [*files, shared])
+        await tier.has_layer(variants)
+    async with tier.embedder(encoder) as model, tier.indexer():
+        await tier.until_filled(model)
+        if not is_there_first:
+            await tier.has_layer(variants)
+            await tier.say_indexed(7, [*files, shared], layer="l1")
+        async with asyncio.timeout(DEADLINE_S):
+            while await tier.filled_variants(model) < len(files):
+                await asyncio.sleep(0.02)
+        assert sum("Version 7" in text for text in encoder.documents) == len(files)
 
 
 async def test_another_model_takes_the_place_of_the_first(tier):

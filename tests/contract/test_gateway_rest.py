@@ -310,15 +310,33 @@ async def test_status_tells_of_every_part(stack) -> None:
     assert status["errors"] == {}
     assert {stream["name"] for stream in status["streams"]} == {stream.name for stream in names.STREAMS}
     assert status["points"] == {"total": 9}
-    assert status["repositories"][0]["layers"][0] == {
+    base, layer = status["repositories"][0]["layers"]
+    assert base == {
         "layer": "base",
+        "kind": "base",
         "ref": "main",
         "commit": "a" * 40,
+        "head_commit": "",
         "points": 9,
         "files": 3,
         "indexed_at": "2026-01-02T03:04:05+00:00",
         "lag_seconds": 0.0,
+        "expires_at": None,
     }
+    assert layer == {
+        "layer": "l1",
+        "kind": "branch",
+        "ref": "topic",
+        "commit": "b" * 40,
+        "head_commit": "",
+        "points": 4,
+        "files": 2,
+        "indexed_at": "2026-01-02T03:04:05+00:00",
+        "lag_seconds": layer["lag_seconds"],
+        "expires_at": "2026-01-02T03:04:05+00:00",
+    }
+    assert layer["lag_seconds"] > 0  # the base has moved since
+    assert status["repositories"][0]["points"] == 9
     assert status["jobs"][0]["job"] == "job-1"
     letters = status["dead_letters"]
     assert letters["messages"] == 3

@@ -3,9 +3,12 @@
 import asyncio
 
 import pytest
-from graph_town import DEADLINE_S
+from graph_town import DEADLINE_S, NAME, REPO
 from nats.js.errors import NotFoundError
 
+from prism_atlas.adapters.shelf import Shelf
+from prism_atlas.adapters.workshop import Bench, Workshop
+from prism_atlas.core.columns import columns_of
 from prism_contracts import names
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
@@ -15,6 +18,8 @@ from prism_contracts.rpc import (
     Tier,
 )
 from prism_runtime import rpc
+from prism_store.reader import Reader
+from prism_store.scope import Scope
 
 pytest_plugins = ["graph_town"]
 
@@ -163,3 +168,20 @@ async def test_nothing_that_can_be_indexed_is_refused(town):
         with pytest.raises(PrismError) as error:
             await rpc.call(town.bus, names.RPC_MODULE_MAP, unknown, ModuleMapReply, timeout_s=10)
         assert error.value.code is ErrorCode.REPO_NOT_FOUND
+
+
+async def test_a_process_goes_on_where_the_one_before_put_its_work_down(town, tmp_path):
+    scope = Scope(tenant=town.tenant, repos=(REPO,))
+    shelf: Shelf[Bench] = Shelf(tmp_path, 1_000_000)
+    first = Workshop(Reader(town.client), shelf)
+    await town.import_(1, FILES, told=False)
+    _, looked_at = await first.snapshot(scope, NAME, 1)
+    assert looked_at == len(FILES)
+    first.put_down()
+
+    await town.import_(2, {"parcels/more.py": "from .depot import Depot\n\nDepot()\n"}, told=False)
+    snapshot, looked_at = await Workshop(Reader(town.client), shelf).snapshot(scope, NAME, 2)
+    assert looked_at < len(FILES)  # what is new, and who uses what it imports
+    afresh, _ = await Workshop(Reader(town.client), shelf).snapshot(scope, NAME, 2)
+    for name, column in columns_of(afresh.graph).items():
+        assert columns_of(snapshot.graph)[name].tolist() == column.tolist(), name

@@ -19,6 +19,7 @@ from prism_contracts.code import FileFlags
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChunked, FileEmbedded
 from prism_contracts.records import (
+    UPLOAD,
     Component,
     Layer,
     LayerFiles,
@@ -51,6 +52,7 @@ from prism_runtime.records import Records, open_bucket
 from prism_runtime.settings import ServiceSettings
 from prism_runtime.vectors import to_message
 from prism_search.adapters.answers import AnswerMetrics, Answers
+from prism_search.adapters.commits import Commits
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.occurrences import OccurrenceReader
 from prism_search.adapters.uses import GraphUses
@@ -89,6 +91,7 @@ HIDDEN = ("yard/old.py", "web/package.json")
 EDITED = {"yard/gate.py": "from yard.crane import Crane\n\n\ndef open_gate():\n    return Crane().lower(1)\n"}
 EDIT_HIDES = ("yard/hoist.py",)
 HANDLE = "overlay-7"
+LEFT_BEHIND = 200  # more than a leg asks for
 DEADLINE_S = 20
 
 
@@ -222,6 +225,7 @@ async def opened(nats_url: str, qdrant_url: str) -> AsyncIterator[Yard]:
         QueryEmbedding(OneVector(), bus, components, 0.2, deep=False),
         OccurrenceReader(indexes, await bus.objects(names.OBJECTS_SCIP)),
         graph=GraphUses(bus),  # nobody answers: there is no atlas
+        commits=Commits(bus),
         answers=answers,
         histories=await HistoryStore.open(bus.js, 1),
         settings=SearchSettings(),
@@ -353,6 +357,21 @@ async def test_an_unknown_ref_is_refused_with_what_is_near(yard, tenant):
     assert "prism sync" in refused.value.body.next_action
 
 
+async def test_an_overlay_is_told_and_opened_by_its_handle_alone(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    await yard.has_layer(tenant, HANDLE, EDITED, kind=LayerKind.OVERLAY, source=UPLOAD)
+    await until_heard(yard, tenant, HANDLE)
+    for ref in (TOPIC, UPLOAD, f"{HANDLE}x"):
+        with pytest.raises(PrismError) as refused:
+            await yard.search.grep.grep(GrepRequest(tenant=tenant, repo=NAME, ref=ref, pattern="lift"))
+        assert refused.value.code is ErrorCode.REF_NOT_FOUND
+        assert refused.value.body.details == {"refs": [], "near": []}
+    await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
+    await until_heard(yard, tenant, "topic")
+    request = ListFilesRequest(tenant=tenant, repo=NAME, ref=TOPIC)
+    assert (await yard.search.files.list_files(request)).receipt.ref == "topic"
+
+
 async def test_a_commit_that_does_not_come_is_waited_for_no_longer_than_is_told(yard, tenant, monkeypatch):
     monkeypatch.setattr(repositories_module, "WAIT_MAX_S", 0.05)
     await yard.has_base(tenant, BASE)
@@ -387,4 +406,29 @@ async def test_points_of_layers_are_counted_in_each_and_once_in_all(yard, tenant
     assert set(by_ref) == {"", "topic", "other"}
     assert by_ref["topic"].points == by_ref["other"].points == 2 * len(CHANGED)
     assert by_ref["topic"].files == len(CHANGED)
+    assert reply.repositories == {REPO: reply.total}
     assert reply.total == 2 * len(BASE) + 2 * len(CHANGED)
+
+
+async def test_an_overlay_whose_branch_is_gone_is_not_counted_and_takes_nothing_away(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    orphan = {"kind": LayerKind.OVERLAY, "source": UPLOAD, "parent": layer_id("gone")}
+    await yard.has_layer(tenant, HANDLE, EDITED, **orphan)
+    await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
+    await until_heard(yard, tenant, "topic")
+    reply = await yard.search.coverage.point_counts(PointCountsRequest(tenant=tenant))
+    assert {layer.ref for layer in reply.layers} == {"", "topic"}
+    assert reply.total == 2 * len(BASE) + 2 * len(CHANGED)
+
+
+async def test_what_a_layer_has_left_behind_takes_the_place_of_nothing(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    texts = [f"def lift(load):\n    return load.lift({number})\n" for number in range(LEFT_BEHIND)]
+    points = [
+        file_point(tenant, variant_layer("yard/crane.py", blob_of(text), BASIS), "yard/crane.py", text)
+        for text in texts
+    ]
+    await yard.writer.write(tenant, points)
+    reply = await yard.search.search.search(SearchRequest(tenant=tenant, repo=NAME, query="lift"))
+    assert reply.results[0].file_path == "yard/crane.py"
+    assert {hit.file_path for hit in reply.results} >= {"yard/gate.py", "yard/old.py"}

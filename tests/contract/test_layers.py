@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from layers_stack import NAME, REPO, TENANT, Town, town
+from layers_stack import NAME, REPO, SWEEP_PAUSE_S, TENANT, Town, town
 
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, file_id, layer_id
@@ -19,12 +19,12 @@ from prism_contracts.rpc import (
     CreateLayerRequest,
     DeleteLayerRequest,
     FileEdit,
+    JobRequest,
     OpenOverlayRequest,
     OpenSnapshotRequest,
     SnapshotFile,
 )
 from prism_ingest.core.layers import ListName, layer_version
-from prism_ingest.handlers.sweep import PAUSE_S
 from prism_source.pack import encode_pack
 from prism_source.snapshot import blob_hash
 
@@ -233,6 +233,7 @@ async def test_a_branch_that_is_deleted_takes_its_layer_along(place: Town) -> No
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     await place.push("topic")
     await place.serves("topic", commit)
+    place.origin.git("update-ref", "-d", "refs/heads/topic")
     await place.push("topic", is_deleted=True)
 
     async def is_gone() -> bool:
@@ -241,10 +242,22 @@ async def test_a_branch_that_is_deleted_takes_its_layer_along(place: Town) -> No
     await place.until(is_gone)
     assert place.base() == place.tree("main")
     # It comes back with what it had.
+    place.origin.git("update-ref", "refs/heads/topic", commit)
     before = len(place.index.written)
     await place.push("topic")
     await place.serves("topic", commit)
     assert place.index.written[before:] == []
+
+
+async def test_a_deletion_that_is_heard_of_after_the_branch_was_pushed_again_takes_nothing_along(
+    place: Town,
+) -> None:
+    old = place.branch("topic", {"a.py": "a = 2\n"})
+    await place.push("topic")
+    await place.serves("topic", old)
+    new = place.branch("topic", {"a.py": "a = 3\n"})
+    await place.push("topic", is_deleted=True)
+    await place.serves("topic", new)
 
 
 async def test_a_layer_that_is_deleted_while_it_is_worked_on_does_not_come_back(place: Town) -> None:
@@ -499,6 +512,28 @@ async def test_edits_that_come_while_older_ones_wait_take_their_place(place: Tow
     assert (await place.shown(opened.layer.ref))["a.py"] == blob_hash(b"a = 9\n")
 
 
+async def test_an_edit_on_its_way_is_told_until_it_is_seen(place: Town) -> None:
+    opened = await place.overlays.open(overlay(files=(edit("a.py", "a = 8\n"),)))
+    await place.ended(opened.job)
+    place.index.may_index.clear()
+    newer = await place.overlays.open(overlay(handle=opened.layer.ref, files=(edit("a.py", "a = 9\n"),)))
+    assert newer.layer.lag_s(datetime.now(UTC) + timedelta(seconds=1)) >= 1
+    asked = JobRequest(tenant=TENANT, job=newer.job.job)
+    # Its last file has settled, and nobody can see it yet.
+    counted = {"state": JobState.COMPLETE, "finished_at": datetime.now(UTC)}
+    await place.ledger.jobs.modify(newer.job.job, lambda job: job.model_copy(update=counted))
+    assert (await place.jobs.job(asked)).job.state is JobState.INDEXING
+    place.index.may_index.set()
+
+    async def has_ended() -> bool:
+        return (await place.jobs.job(asked)).job.state is JobState.COMPLETE
+
+    await place.until(has_ended)
+    assert (await place.shown(opened.layer.ref))["a.py"] == blob_hash(b"a = 9\n")
+    layer = await place.layer(opened.layer.ref)
+    assert layer.lag_s(datetime.now(UTC) + timedelta(seconds=1)) == 0
+
+
 async def test_an_overlay_is_told_by_a_diff_and_lies_on_a_branch(place: Town) -> None:
     commit = place.branch("topic", {"b.py": "b = 2\n"})
     await place.push("topic")
@@ -618,9 +653,9 @@ async def test_what_no_layer_has_is_dropped_in_the_second_round(place: Town) -> 
     await rounds(place, 10, 20)
     assert await place.variants_held() == kept | {gone}
     await place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref="one"))
-    await rounds(place, 30, 30 + PAUSE_S / 60 - 1)
+    await rounds(place, 30, 30 + SWEEP_PAUSE_S / 60 - 1)
     assert await place.variants_held() == kept | {gone}
-    await rounds(place, 30 + PAUSE_S / 60)
+    await rounds(place, 30 + SWEEP_PAUSE_S / 60)
 
     async def is_dropped() -> bool:
         return await place.variants_held() == kept
@@ -662,7 +697,7 @@ async def test_a_plan_that_comes_after_the_lists_were_looked_at_makes_anew_what_
 
     place.variants.drop = drop_late
     # Some minutes ago: what the branch brings now is newer than what these rounds may drop.
-    await rounds(place, -2 * PAUSE_S / 60, 0)
+    await rounds(place, -2 * SWEEP_PAUSE_S / 60, 0)
     assert await place.shown("topic") == place.tree("topic")
 
 

@@ -287,6 +287,12 @@ async def test_of_two_copies_one_polls(polled, bus) -> None:
     assert not await other.hold()
 
 
+async def test_who_polls_goes_on_though_it_asks_for_several_repositories_at_once(polled, bus) -> None:
+    lease = await Lease.open(bus.js, "poll", replicas=1)
+    for _ in range(3):
+        assert all(await asyncio.gather(*(lease.hold() for _ in range(8))))
+
+
 async def test_what_fails_again_and_again_is_looked_at_less_and_less(polled) -> None:
     polled.origin.commit()
     await polled.serves("a" * 40)

@@ -189,3 +189,63 @@ async def test_the_doors(branches: Forge) -> None:
         assert (await agent.ask("delete_branch_index", ref="asked"))["deleted"] == "asked"
         refused = await agent.fails("open_overlay", files=[{"path": "../x", "content": ""}])
         assert refused["code"] == "invalid_path"
+
+
+async def test_the_status_tells_of_layers(branches: Forge) -> None:
+    name, stack = "branch/status", branches.stack
+    repo = branches.repository(name)
+    commit = push(branches, repo, name, "told", {"bank/told.py": "TOLD = 1\n", "bank/more.py": "MORE = 1\n"})
+    await serves(stack, name, "told", commit)
+    body = {"repo": name, "base_ref": "told", "files": [{"path": "bank/told.py", "content": "TOLD = 2\n"}]}
+    with stack.http() as http:
+        opened = http.post("/api/v1/overlays", json=body).json()
+    stack.ended_job(opened["job"]["job"])
+    status = stack.prism_json("status")
+    known = next(one for one in status["repositories"] if one["name"] == name)
+    base, branch, overlay = sorted(
+        known["layers"], key=lambda layer: ("base", "branch", "overlay").index(layer["kind"])
+    )
+    assert (base["layer"], base["ref"], base["lag_seconds"]) == ("base", "main", 0)
+    assert (branch["ref"], branch["commit"], branch["files"], branch["points"]) == ("told", commit, 2, 4)
+    assert branch["expires_at"]
+    # What an overlay adds to the branch below it counts as its own, and what it has from there too.
+    assert (overlay["ref"], overlay["lag_seconds"], overlay["files"]) == (opened["handle"], 0, 2)
+    assert known["points"] == base["points"] + 6
+    with stack.http() as http:
+        http.delete(f"/api/v1/overlays/{opened['handle']}", params={"repo": name})
+    status = stack.prism_json("status")
+    assert "overlay" not in {
+        layer["kind"] for one in status["repositories"] if one["name"] == name for layer in one["layers"]
+    }
+
+
+async def test_any_commit_that_was_fetched_can_be_read(branches: Forge) -> None:
+    name, stack = "branch/commits", branches.stack
+    repo = branches.repository(name)
+    old = repo.git("rev-parse", "main")
+    text = (repo.folder / "bank/account.py").read_text()
+    new = push(
+        branches, repo, name, "main", {"bank/account.py": "BALANCE = 0\n", "bank/later.py": "LATER = 1\n"}
+    )
+    await branches.indexed(name, new)
+    async with stack.agent(name) as agent:
+        read = await agent.ask("read_file", file_path="bank/account.py", ref=old[:10])
+        assert read["content"] == text
+        assert (read["receipt"]["ref"], read["receipt"]["indexed_commit"]) == (old, old)
+        assert read["receipt"]["indexed_at"] is None
+        assert (await agent.ask("read_file", file_path="bank/account.py", ref=new))[
+            "content"
+        ] == "BALANCE = 0\n"
+        listed = await agent.ask("list_files", ref=old, glob="bank/**")
+        paths = {file["file_path"] for file in listed["files"]}
+        assert paths == {path for path in tree(repo, old) if path.startswith("bank/")}
+        first = await agent.ask("list_files", ref=old, limit=1)
+        second = await agent.ask("list_files", ref=old, limit=1, cursor=first["next_cursor"])
+        assert first["files"][0]["file_path"] < second["files"][0]["file_path"]
+        assert (await agent.fails("read_file", file_path="bank/later.py", ref=old))[
+            "code"
+        ] == "file_not_found"
+        assert (await agent.fails("list_files", ref=old, language="python"))["code"] == "invalid_argument"
+        unknown = await agent.fails("read_file", file_path="bank/account.py", ref="f" * 40)
+        assert unknown["code"] == "ref_not_found"
+        assert "create_branch_index" in unknown["next_action"]

@@ -41,8 +41,11 @@ class Indexed(Message):
         )
 
     def lag_s(self, now: datetime) -> float:
-        """For how long a commit has been known that is not served, in seconds."""
-        if self.head_seen_at is None or (self.served and self.served.commit == self.head_commit):
+        """For how long something has been known that is not served, in seconds: a commit, or edits of one that are on their way."""
+        if self.head_seen_at is None:
+            return 0.0
+        is_moving = self.active_job and self.served and self.served.dirty
+        if self.served and self.served.commit == self.head_commit and not is_moving:
             return 0.0
         return round((now - self.head_seen_at).total_seconds(), 3)
 
@@ -117,6 +120,19 @@ class Layer(Indexed):
     def key(self) -> str:
         """Key in the bucket."""
         return layer_key(self.tenant, self.repo, self.layer)
+
+    def is_expired(self, now: datetime) -> bool:
+        """Whether nobody sees it any more."""
+        return self.expires_at is not None and self.expires_at <= now
+
+    def behind_s(self, base: Repository, now: datetime) -> float:
+        """As `lag_s`, or for how long the base has served what the layer was not told apart from yet. What is below an overlay
+        is looked up when a question comes.
+        """
+        served = base.served
+        if self.kind is LayerKind.OVERLAY or served is None or self.base_version >= served.version:
+            return self.lag_s(now)
+        return max(self.lag_s(now), round((now - served.indexed_at).total_seconds(), 3))
 
 
 class LayerFiles(Message):

@@ -84,7 +84,7 @@ class GraphReceipt(Receipt):
     """The same of an answer from the graph, which is built behind the index."""
 
     graph_commit: str
-    graph_version: int  # of the import that it was built after
+    graph_version: int  # of the import that it was built after, or at a ref of the layer
     graph_built_at: datetime
     # Since when the index serves a newer state than the graph knows, in seconds; 0 if it serves no newer one.
     graph_lag_seconds: float = 0.0
@@ -851,9 +851,10 @@ class LayerPoints(Message):
 
 
 class PointCountsReply(Message):
-    """Points of the tenant."""
+    """Points of the tenant. What several layers share is counted in each of them, and once elsewhere."""
 
     total: int
+    repositories: dict[str, int] = {}  # by id
     layers: tuple[LayerPoints, ...]
 
 
@@ -1254,10 +1255,11 @@ class JobsRequest(Message):
 
 
 class JobsReply(Message):
-    """Jobs, newest first, and the tenant's repositories."""
+    """Jobs, newest first, and the tenant's repositories with their layers."""
 
     jobs: tuple[Job, ...]
     repositories: tuple[Repository, ...]
+    layers: tuple[Layer, ...] = ()  # by their refs; those that have expired are left out
 
 
 # Before an edit, and about a repository as a whole.

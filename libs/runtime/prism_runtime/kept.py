@@ -1,6 +1,6 @@
 """Things kept in memory, up to a weight."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -25,6 +25,10 @@ class Kept(Generic[Key, Thing]):
         found = self._things.get(key)
         return found[0] if found else None
 
+    def things(self) -> list[Thing]:
+        """All that is kept, what came first first."""
+        return [thing for thing, _ in self._things.values()]
+
     def keep(self, key: Key, thing: Thing, weight: int) -> None:
         """Keep it, in the place of what was kept of the key."""
         self.drop(key)
@@ -36,3 +40,8 @@ class Kept(Generic[Key, Thing]):
     def drop(self, key: Key) -> None:
         """Keep nothing of the key."""
         self._weight -= self._things.pop(key, (None, 0))[1]
+
+    def drop_if(self, condition: Callable[[Key, Thing], bool]) -> None:
+        """Keep nothing of which the condition is true."""
+        for key in [key for key, (thing, _) in self._things.items() if condition(key, thing)]:
+            self.drop(key)

@@ -1,5 +1,6 @@
 """A lease: of several copies of a service one at a time does a thing. Held by renewing it; lost by dying."""
 
+import asyncio
 import uuid
 
 from nats.js import JetStreamContext
@@ -22,6 +23,7 @@ class Lease:
         self._thing = thing
         self._holder = uuid.uuid4().hex.encode()
         self._revision = 0
+        self._lock = asyncio.Lock()
 
     @classmethod
     async def open(cls, js: JetStreamContext, thing: str, *, replicas: int) -> "Lease":
@@ -32,12 +34,13 @@ class Lease:
 
     async def hold(self) -> bool:
         """Take the lease, or keep it; False if somebody else has it."""
-        try:
-            if self._revision:
-                self._revision = await self._bucket.update(self._thing, self._holder, last=self._revision)
-            else:
-                self._revision = await self._bucket.create(self._thing, self._holder)
-        except KeyWrongLastSequenceError:
-            self._revision = 0  # if it was ours, it has run out
-            return False
-        return True
+        async with self._lock:  # or of two tasks of the holder one takes the other for somebody else
+            try:
+                if self._revision:
+                    self._revision = await self._bucket.update(self._thing, self._holder, last=self._revision)
+                else:
+                    self._revision = await self._bucket.create(self._thing, self._holder)
+            except KeyWrongLastSequenceError:
+                self._revision = 0  # if it was ours, it has run out
+                return False
+            return True

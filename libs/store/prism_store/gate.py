@@ -5,7 +5,7 @@ Every other module of this package reaches Qdrant through here.
 
 import contextlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import httpx
 from opentelemetry import trace
@@ -49,11 +49,6 @@ def scope_condition(scope: Scope) -> models.FieldCondition:
 def view_condition(view: View) -> models.FieldCondition:
     """The condition that keeps a read inside what a view has in the place of the base."""
     return models.FieldCondition(key="scope", match=models.MatchAny(any=list(view.keys)))
-
-
-def scoped(scope: Scope, conditions: Sequence[models.Condition] = ()) -> models.Filter:
-    """A filter of the scope and of further conditions that must hold."""
-    return models.Filter(must=[scope_condition(scope), *conditions])
 
 
 @contextlib.contextmanager

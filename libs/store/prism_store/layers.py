@@ -10,7 +10,7 @@ from nats.js.errors import Error as JetStreamError
 
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import Layer, LayerFiles, layer_key
+from prism_contracts.records import UPLOAD, Layer, LayerFiles, LayerKind, layer_key
 from prism_runtime.kept import Kept
 from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.records import WatchedRecords
@@ -38,9 +38,7 @@ class Layers:
         """Those that have not expired, by their refs."""
         now = datetime.now(UTC)
         mine = (one for one in self._records.values() if (one.tenant, one.repo) == (tenant, repo))
-        return sorted(
-            (one for one in mine if one.expires_at is None or one.expires_at > now), key=lambda one: one.ref
-        )
+        return sorted((one for one in mine if not one.is_expired(now)), key=lambda one: one.ref)
 
     def has_any(self, tenant: str) -> bool:
         """Whether the tenant has a layer, be it expired: its points are in the store."""
@@ -50,11 +48,15 @@ class Layers:
         """The layer of a ref, as people call it or in full."""
         known = self.of_repository(tenant, repo)
         names = {ref, *short_names(ref)}
-        return next((one for one in known if one.ref in names or ref == one.source), None)
+        return next((one for one in known if one.ref in names or (ref == one.source != UPLOAD)), None)
+
+    def shared(self, tenant: str, repo: str) -> list[Layer]:
+        """Those that everybody of the tenant may hear of: an overlay is for whoever has its handle."""
+        return [one for one in self.of_repository(tenant, repo) if one.kind is not LayerKind.OVERLAY]
 
     def with_commit(self, tenant: str, repo: str, commit: str) -> list[Layer]:
-        """Layers that serve a commit whose hash begins so."""
-        known = self.of_repository(tenant, repo)
+        """Layers, overlays left out, that serve a commit whose hash begins so."""
+        known = self.shared(tenant, repo)
         return [one for one in known if one.served and one.served.commit.startswith(commit)]
 
     async def is_current(self) -> bool:

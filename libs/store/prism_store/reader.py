@@ -213,6 +213,17 @@ class Reader:
         async for point in self._scan(scope, scope_condition(scope), conditions, fields, page):
             if scope.view is None or not scope.view.hides(point.id):
                 yield point
+        async for point in self.scan_added(scope, conditions, fields, page):
+            yield point
+
+    async def scan_added(
+        self,
+        scope: Scope,
+        conditions: Sequence[models.Condition],
+        fields: Sequence[str],
+        page: int = PAGE_POINTS,
+    ) -> AsyncIterator[StoredPoint]:
+        """Those of the points that a view has in the place of the base."""
         if scope.view and scope.view.keys:
             async for point in self._scan(scope, view_condition(scope.view), conditions, fields, page):
                 yield point

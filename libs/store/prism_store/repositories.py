@@ -10,7 +10,7 @@ from rapidfuzz import process
 
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import Indexed, Layer, LayerKind, Repository
+from prism_contracts.records import Indexed, Layer, Repository
 from prism_contracts.rpc import SEVERAL_REPOSITORIES, WAIT_MAX_S, Receipt, ScopedRequest
 from prism_runtime.records import WatchedRecords
 from prism_store.layers import Layers, is_commit, short_names
@@ -53,9 +53,16 @@ class Target(NamedTuple):
         return all(known.is_quiet for known in self.repositories)
 
     @property
-    def versions(self) -> tuple[int, ...]:
-        """Of each repository the version that the next import will get."""
-        return tuple(known.next_version for known in self.repositories)
+    def state(self) -> tuple[str, ...]:
+        """What is seen: of each repository its id and the versions served and begun, and what a layer has in the place of the
+        base. Of one state that `is_quiet`, the same question is answered the same again.
+        """
+        view = self.scope.view
+        versions = (
+            f"{known.repo}.{known.served.version if known.served else 0}.{known.next_version}"
+            for known in self.repositories
+        )
+        return (*versions, *(view.state if view else ()))
 
     @property
     def corpus_version(self) -> int:
@@ -114,14 +121,30 @@ class Repositories:
                     raise _too_late(request, indexed)
             await asyncio.sleep(WAIT_LOOK_S)
 
+    def beyond(self, request: ScopedRequest) -> Repository | None:
+        """The repository of a request, if that is about a commit which no layer of it serves, and Prism fetches it: then its mirror
+        may hold the commit. Raises REPO_NOT_FOUND, REPO_AMBIGUOUS.
+        """
+        if not is_commit(request.ref) or request.wait_for_commit:
+            return None
+        (repository,) = self._chosen(request, single=True)
+        if not repository.is_fetched:
+            return None
+        try:
+            self._layer(repository, request.ref)
+        except PrismError:
+            return repository
+        return None
+
     def each(self) -> list[Target]:
         """The base of every repository of every tenant, each a target of its own."""
         return [_base(known.tenant, [known]) for known in self._records.values()]
 
     async def views(self, repository: Repository) -> list[tuple[Layer, View]]:
-        """The layers of a repository that serve something, with what they have in the place of the base."""
+        """The layers of a repository that can be asked, with what they have in the place of the base."""
         known = self._layers.of_repository(repository.tenant, repository.repo)
-        return [(layer, await self._layers.view(layer)) for layer in known if layer.files]
+        views = [(layer, await self._view_if_any(layer)) for layer in known if layer.files]
+        return [(layer, view) for layer, view in views if view]
 
     async def is_newest(self, request: ScopedRequest, target: Target) -> bool:
         """Whether a request's target is still what it was found to be, by all that NATS knows. Raises if NATS is away."""
@@ -143,6 +166,15 @@ class Repositories:
             and target.is_quiet
             and not self._layers.has_any(target.scope.tenant)
         )
+
+    async def _view_if_any(self, layer: Layer) -> View | None:
+        """None for an overlay whose branch is gone."""
+        try:
+            return await self._layers.view(layer)
+        except PrismError as error:
+            if error.code is not ErrorCode.REF_NOT_FOUND:
+                raise
+            return None
 
     def _chosen(self, request: ScopedRequest, *, single: bool) -> Sequence[Repository]:
         mine = self.of_tenant(request.tenant)
@@ -178,7 +210,7 @@ class Repositories:
             if len({one.served.commit for one in serving if one.served}) == 1:
                 found = serving[0]
         if found is None:
-            known = self._layers.of_repository(repository.tenant, repository.repo)
+            known = self._layers.shared(repository.tenant, repository.repo)
             raise _unknown_ref(repository, ref, [one.ref for one in known])
         if not found.files:
             raise PrismError(
@@ -210,7 +242,9 @@ class Repositories:
             ref=target.ref,
             indexed_commit=served[0].commit if one and served else "",
             head_commit=one.head_commit if one else "",
-            lag_seconds=max([_behind_base_s(target, now), *(known.lag_s(now) for known in indexed)]),
+            lag_seconds=target.layer.behind_s(repositories[0], now)
+            if target.layer
+            else max((known.lag_s(now) for known in repositories), default=0.0),
             indexed_at=min((state.indexed_at for state in served), default=None),
             corpus_version=target.corpus_version,
             files_indexed=by_status.get(FileStatus.INDEXED, 0),
@@ -263,19 +297,6 @@ def _base(tenant: str, repositories: Sequence[Repository]) -> Target:
 def _serves(indexed: Indexed, commit: str) -> bool:
     """Whether a commit, or one whose hash begins so, is served; true of none."""
     return not commit or (indexed.served is not None and indexed.served.commit.startswith(commit))
-
-
-def _behind_base_s(target: Target, now: datetime) -> float:
-    """For how long the base has served what a layer was not told apart from yet, in seconds."""
-    layer, served = target.layer, target.repositories[0].served if target.repositories else None
-    if (
-        layer is None
-        or served is None
-        or layer.kind is LayerKind.OVERLAY
-        or layer.base_version >= served.version
-    ):
-        return 0.0
-    return round((now - served.indexed_at).total_seconds(), 3)
 
 
 def _too_late(request: ScopedRequest, indexed: Indexed) -> PrismError:

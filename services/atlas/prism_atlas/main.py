@@ -13,6 +13,7 @@ from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.adapters.search import Search
 from prism_atlas.adapters.summaries import Summaries
 from prism_atlas.handlers.builds import BuildHandlers
+from prism_atlas.handlers.layers import LayerGraphs
 from prism_atlas.handlers.maps import MapHandlers
 from prism_atlas.handlers.served import ServedGraphs
 from prism_atlas.handlers.uses import UsesHandler
@@ -78,26 +79,33 @@ async def serve() -> None:
     bus = service.bus
     qdrant = connect(StoreSettings())
     reader = Reader(qdrant)
-    builders = Builders(settings.atlas_warm_s, settings.atlas_build_s_max)
-
-    async def close() -> None:
-        await builders.close()
-        await qdrant.close()
-
     with tempfile.TemporaryDirectory(prefix="prism-atlas-", dir=settings.atlas_dir or None) as folder:
+        shelf = Path(folder) / "shelf"
+        builders = Builders(shelf, settings.atlas_warm_s, settings.atlas_build_s_max)
+
+        async def close() -> None:
+            await builders.close()
+            await qdrant.close()
 
         async def start() -> None:
             await bus.connect()
             records = await bus.follow(names.KV_REPOSITORIES, Repository)
             graphs = await open_graphs(bus, settings, Path(folder))
-            builds = BuildHandlers(
-                builders, graphs, records, folder=Path(folder), metrics=BuildMetrics(REGISTRY)
+            metrics = BuildMetrics(REGISTRY)
+            builds = BuildHandlers(builders, graphs, records, folder=Path(folder), metrics=metrics)
+            layer_graphs = LayerGraphs(
+                builders,
+                records,
+                folder=Path(folder),
+                metrics=metrics,
+                kept_bytes_max=settings.atlas_layers_bytes_max,
+                wait_s=settings.atlas_layer_wait_s,
             )
             layers = Layers(
                 await bus.follow(names.KV_LAYERS, Layer),
                 await LayerFilesStore.open(bus.js, settings.nats_replicas),
             )
-            served = ServedGraphs(Repositories(records, layers, reader), graphs, builds)
+            served = ServedGraphs(Repositories(records, layers, reader), graphs, builds, layer_graphs)
             bus.consume(names.REPO_INDEXED, RepoIndexed, builds.on_indexed, workers=1)
             maps, walks = MapHandlers(served, Summaries(reader)), WalkHandlers(served, Search(bus))
             register(bus, maps, walks, UsesHandler(served), deadline_s=settings.atlas_deadline_s)

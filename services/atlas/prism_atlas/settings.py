@@ -12,6 +12,14 @@ class AtlasSettings(ServiceSettings):
     atlas_kept_bytes_max: int = Field(
         512 * 1024 * 1024, ge=0, description="Graphs that a process keeps mapped, in bytes."
     )
+    atlas_layers_bytes_max: int = Field(
+        1024 * 1024 * 1024,
+        ge=0,
+        description="Graphs of branches, pull requests and overlays that a process keeps on its disk, in bytes.",
+    )
+    atlas_layer_wait_s: float = Field(
+        5.0, ge=0, description="Longest time that a question waits for the graph of a layer, in seconds."
+    )
     atlas_warm_s: float = Field(
         120.0,
         ge=0,

@@ -1,8 +1,8 @@
 """The child process that builds graphs: an `Order` a line in on stdin, a `Built` or an error a line out on stdout, as JSON.
 
 Building holds the interpreter and takes hundreds of megabytes, so it happens in a process of low priority, which ends
-some time after its last order. Until then it keeps what it knows of the repositories that it built last: the next order of
-one of them reads what changed since, and looks again only at what that touches.
+some time after its last order. It keeps what it knows of the repositories that it built last, and leaves it to the next
+process in files: the next order of one of them reads what changed since, and looks again only at what that touches.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 import zstandard
 
+from prism_atlas.adapters.shelf import Shelf
 from prism_atlas.adapters.workshop import Workshop
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorBody, PrismError
@@ -24,17 +25,21 @@ from prism_store.reader import Reader
 from prism_store.scope import Scope
 from prism_store.settings import StoreSettings
 
-ZSTD_LEVEL = 3
+# Of numbers that are mapped, the next levels make a tenth less in twice the time.
+ZSTD_LEVEL = 1
+# Some 15 KB a file.
+SHELF_BYTES_MAX = 1024 * 1024 * 1024
 PACKED_SUFFIX = ".zst"
 
 
 class Order(Message):
-    """A graph to be built and written to `path`, and compressed beside it with PACKED_SUFFIX."""
+    """A graph to be built and written to `path`, and if it is to be stored, compressed beside it with PACKED_SUFFIX."""
 
     scope: Scope  # of one repository
     repo_name: str
-    version: int  # of the import that is served
+    version: int  # of the import of the base that is served
     path: str
+    is_stored: bool
 
 
 class Built(Message):
@@ -55,9 +60,9 @@ class Outcome(Message):
     error: ErrorBody | None = None
 
 
-def serve(runner: asyncio.Runner, source: BinaryIO, sink: BinaryIO) -> None:
-    """Carry out orders until the source ends."""
-    workshop = Workshop(Reader(connect(StoreSettings())))
+def serve(runner: asyncio.Runner, shelf: Path, source: BinaryIO, sink: BinaryIO) -> None:
+    """Carry out orders until the source ends, then put down what is known in the folder `shelf`."""
+    workshop = Workshop(Reader(connect(StoreSettings())), Shelf(shelf, SHELF_BYTES_MAX))
     while line := source.readline():
         try:
             outcome = Outcome(built=build(runner, workshop, Order.model_validate_json(line)))
@@ -66,6 +71,7 @@ def serve(runner: asyncio.Runner, source: BinaryIO, sink: BinaryIO) -> None:
         sink.write(outcome.model_dump_json().encode() + b"\n")
         sink.flush()
         release_heap()  # it may wait long for the next order
+    workshop.put_down()
 
 
 def build(runner: asyncio.Runner, workshop: Workshop, order: Order) -> Built:
@@ -74,7 +80,8 @@ def build(runner: asyncio.Runner, workshop: Workshop, order: Order) -> Built:
     snapshot, looked_at = runner.run(workshop.snapshot(order.scope, order.repo_name, order.version))
     graph, path = snapshot.graph, Path(order.path)
     snapshot.write(path)
-    _compress(path)
+    if order.is_stored:
+        _compress(path)
     return Built(
         files=len(graph.files),
         symbols=len(graph.symbols),
@@ -92,14 +99,14 @@ def _compress(path: Path) -> None:
 
 
 def main() -> None:
-    """Take the real stdout for outcomes and give prints to stderr."""
+    """Take the real stdout for outcomes and give prints to stderr. The argument is the folder of the shelf."""
     end_with_parent()
     step_back()
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     collect_rarely()
     with asyncio.Runner() as runner:
-        serve(runner, sys.stdin.buffer, sink)
+        serve(runner, Path(sys.argv[1]), sys.stdin.buffer, sink)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ Each part is asked for on its own. A part that cannot be had is None, and `error
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,8 +17,8 @@ from nats.js.errors import NotFoundError
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import Repository
-from prism_contracts.rpc import JobsReply, PointCountsReply
+from prism_contracts.records import Indexed, Layer, Repository
+from prism_contracts.rpc import JobsReply, LayerPoints, PointCountsReply
 from prism_gateway.backend import Backend
 
 JOBS_SHOWN_MAX = 20
@@ -26,6 +26,7 @@ DEAD_LETTERS_SHOWN_MAX = 20
 REASON_CHARS_MAX = 300
 
 Part = Callable[[], Awaitable[Any]]
+Counts = Mapping[tuple[str, str], LayerPoints]  # by repository and layer
 
 
 async def status_of(tenant: str, backend: Backend, js: JetStreamContext, timeout_s: float) -> dict[str, Any]:
@@ -128,32 +129,60 @@ def _event(letter: RawStreamMsg) -> dict[str, Any]:
 def _repositories(known: JobsReply | None, points: PointCountsReply | None) -> list[dict[str, Any]] | None:
     if known is None:
         return None
-    return [_repository(repository, points) for repository in known.repositories]
+    counts = {(one.repo, one.layer): one for one in points.layers} if points else {}
+    return [
+        {
+            "name": repository.name,
+            "repo": repository.repo,
+            "source": repository.source,
+            "head_commit": repository.head_commit,
+            "head_seen_at": repository.head_seen_at.isoformat() if repository.head_seen_at else None,
+            "points": points.repositories.get(repository.repo, 0) if points else None,
+            "layers": _layers(repository, known.layers, counts),
+        }
+        for repository in known.repositories
+    ]
 
 
-def _repository(repository: Repository, points: PointCountsReply | None) -> dict[str, Any]:
-    counts = {
-        layer.layer: layer for layer in (points.layers if points else ()) if layer.repo == repository.repo
-    }
+def _layers(repository: Repository, layers: Iterable[Layer], counts: Counts) -> list[dict[str, Any]]:
+    """The base, if anything is served, and the other layers. One that serves nothing yet has no commit and no points."""
     now = datetime.now(UTC)
+    base = [_base(repository, counts, now)] if repository.served else []
+    return [
+        *base,
+        *(_layer(layer, repository, counts, now) for layer in layers if layer.repo == repository.repo),
+    ]
+
+
+def _base(repository: Repository, counts: Counts, now: datetime) -> dict[str, Any]:
     return {
-        "name": repository.name,
-        "repo": repository.repo,
-        "source": repository.source,
-        "head_commit": repository.head_commit,
-        "head_seen_at": repository.head_seen_at.isoformat() if repository.head_seen_at else None,
-        "points": sum(count.points for count in counts.values()) if points else None,
-        "layers": [
-            {
-                "layer": layer,
-                "ref": state.ref,
-                "commit": state.commit,
-                "points": counts[layer].points if layer in counts else None,
-                "files": counts[layer].files if layer in counts else None,
-                "indexed_at": state.indexed_at.isoformat(),
-                "lag_seconds": repository.lag_s(now),
-            }
-            for layer, state in ((BASE_LAYER, repository.served),)
-            if state is not None
-        ],
+        **_state(repository, counts.get((repository.repo, BASE_LAYER))),
+        "layer": BASE_LAYER,
+        "kind": BASE_LAYER,
+        "ref": repository.served.ref if repository.served else "",
+        "lag_seconds": repository.lag_s(now),
+        "expires_at": None,
+    }
+
+
+def _layer(layer: Layer, repository: Repository, counts: Counts, now: datetime) -> dict[str, Any]:
+    return {
+        **_state(layer, counts.get((layer.repo, layer.layer))),
+        "layer": layer.layer,
+        "kind": layer.kind.value,
+        "ref": layer.ref,
+        "lag_seconds": layer.behind_s(repository, now),
+        "expires_at": layer.expires_at.isoformat() if layer.expires_at else None,
+    }
+
+
+def _state(indexed: Indexed, count: LayerPoints | None) -> dict[str, Any]:
+    """What is served, and how many points and files that is; None if that is not known."""
+    served = indexed.served
+    return {
+        "commit": served.commit if served else "",
+        "head_commit": indexed.head_commit,
+        "indexed_at": served.indexed_at.isoformat() if served else None,
+        "points": count.points if count else None,
+        "files": count.files if count else None,
     }

@@ -9,18 +9,19 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 
 from prism_contracts import names
-from prism_contracts.base import Lane, chunk_id
+from prism_contracts.base import BASE_LAYER, Lane, chunk_id
 from prism_contracts.code import FileStatus
 from prism_contracts.events import Card, DeepEmbedded, DeepEmbeddingRequested, DeepModelStarted, RepoIndexed
-from prism_contracts.records import COMPONENT_DEEP_MODEL, Component, Repository
+from prism_contracts.records import COMPONENT_DEEP_MODEL, Component, Layer, Repository, layer_key
 from prism_indexer.core import card_text
 from prism_runtime.bus import Bus
+from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.packing import unpack_symbols
-from prism_runtime.records import WatchedRecords
+from prism_runtime.records import Records, WatchedRecords
 from prism_runtime.vectors import unpack
 from prism_store.reader import Reader, StoredPoint, newer_than, with_status, without_vector
 from prism_store.schema import deep_vector
-from prism_store.scope import Scope
+from prism_store.scope import Scope, View
 from prism_store.writer import Writer
 
 # Cards in a request: some seconds of work, which is what a kill loses.
@@ -40,6 +41,8 @@ class DeepHandlers:
         self._asked_up_to: dict[tuple[Scope, str], int] = {}  # scope and model -> version of the repository
         self.components: WatchedRecords[Component] | None = None
         self.repositories: WatchedRecords[Repository] | None = None
+        self.layers: Records[Layer] | None = None
+        self.files: LayerFilesStore | None = None
 
     def register(self) -> None:
         """Subscribe."""
@@ -52,13 +55,24 @@ class DeepHandlers:
         for repository in self.repositories.values() if self.repositories else ():
             scope = Scope(tenant=repository.tenant, repos=(repository.repo,))
             await self._fill(scope, Lane.BULK, since=0)
+        for layer in await self.layers.all() if self.layers else ():
+            await self._fill_layer(layer, Lane.BULK)
 
     async def on_indexed(self, event: RepoIndexed) -> None:
         """Ask for what an import brought, and for what imports brought that were replaced before they ended."""
         model = self._model()
         if model is None:
             return  # its start will have everything asked for
-        scope = Scope(tenant=event.tenant, repos=(event.repo,), layer=event.layer)
+        if event.layer != BASE_LAYER:
+            layer = (
+                await self.layers.get(layer_key(event.tenant, event.repo, event.layer))
+                if self.layers
+                else None
+            )
+            if layer:
+                await self._fill_layer(layer, event.lane)
+            return
+        scope = Scope(tenant=event.tenant, repos=(event.repo,))
         key = scope, model.version
         await self._fill(scope, event.lane, since=self._asked_up_to.get(key, 0))
         self._asked_up_to[key] = max(event.version, self._asked_up_to.get(key, 0))
@@ -74,6 +88,15 @@ class DeepHandlers:
 
     def _model(self) -> Component | None:
         return self.components.get(COMPONENT_DEEP_MODEL) if self.components else None
+
+    async def _fill_layer(self, layer: Layer, lane: Lane) -> None:
+        """Ask for the vectors that variants of a layer lack, whichever job brought them."""
+        files = await self.files.get(layer.files) if self.files and layer.files else None
+        if files is None:
+            return  # the job that is to bring another list will have it asked for
+        place = (layer.tenant, layer.repo)
+        view = View.of((layer.files,), place, files.variants, ())
+        await self._fill(Scope(layer.tenant, (layer.repo,), view=view), lane, since=0)
 
     async def _fill(self, scope: Scope, lane: Lane, since: int) -> None:
         """Ask for the vectors that files of later versions lack. A full stream makes this wait."""
@@ -96,21 +119,21 @@ class DeepHandlers:
             log.info("asked for the deep vectors of %d files of %s", asked, scope.repos[0])
 
     async def _lacking(self, scope: Scope, model: str, since: int) -> AsyncIterator[list[StoredPoint]]:
-        """Indexed files without a vector, page by page."""
+        """Indexed files without a vector, some at a time; at a view, of its own."""
         conditions = (
             with_status(FileStatus.INDEXED),
             newer_than(since),
             without_vector(deep_vector(model)),
         )
-        cursor = ""
-        while True:
-            files, cursor = await self._reader.page(
-                scope, conditions, ("path", "generation", "symbols"), cursor, CARDS_PER_REQUEST
-            )
-            if files:
+        scan = self._reader.scan_added if scope.view else self._reader.scan
+        files: list[StoredPoint] = []
+        async for file in scan(scope, conditions, ("path", "generation", "symbols"), CARDS_PER_REQUEST):
+            files.append(file)
+            if len(files) == CARDS_PER_REQUEST:
                 yield files
-            if not cursor:
-                return
+                files = []
+        if files:
+            yield files
 
     async def _cards(self, scope: Scope, files: Sequence[StoredPoint]) -> tuple[Card, ...]:
         first = {file.id: chunk_id(file.id, file.text("generation"), 0) for file in files}

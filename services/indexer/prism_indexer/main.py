@@ -3,11 +3,13 @@
 from functools import partial
 
 from prism_contracts import names
-from prism_contracts.records import Component, Repository
+from prism_contracts.records import Component, Layer, Repository
 from prism_indexer.deep_handlers import DeepHandlers
 from prism_indexer.handlers import IndexerHandlers
 from prism_indexer.settings import IndexerSettings
+from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.process import run
+from prism_runtime.records import Records, open_bucket
 from prism_runtime.service import Service
 from prism_store.gate import check_store, connect
 from prism_store.reader import Reader
@@ -34,6 +36,10 @@ async def serve() -> None:
         await bus.connect()
         handlers.components = deep.components = await bus.follow(names.KV_COMPONENTS, Component)
         handlers.repositories = deep.repositories = await bus.follow(names.KV_REPOSITORIES, Repository)
+        if settings.deep_enabled:
+            bucket = await open_bucket(bus.js, names.KV_LAYERS, replicas=settings.nats_replicas)
+            deep.layers = Records(bucket, Layer)
+            deep.files = await LayerFilesStore.open(bus.js, settings.nats_replicas)
         await bus.start()
 
     await service.run(start, close=qdrant.close, checks={"qdrant": partial(check_store, qdrant)})

@@ -167,7 +167,10 @@ async def serve() -> None:
             rounds.append(asyncio.create_task(poller.run(settings.poll_interval_s)))
         if settings.sweep_interval_s:
             lease = await Lease.open(bus.js, "sweep", replicas=replicas)
-            sweeper = Sweeper(ledger, layers, rebases, variants, lease=lease, metrics=LayerMetrics(REGISTRY))
+            metrics, pause_s = LayerMetrics(REGISTRY), settings.sweep_pause_s
+            sweeper = Sweeper(
+                ledger, layers, rebases, variants, lease=lease, metrics=metrics, pause_s=pause_s
+            )
             rounds.append(asyncio.create_task(sweeper.run(settings.sweep_interval_s)))
 
     async def close() -> None:

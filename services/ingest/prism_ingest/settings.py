@@ -45,6 +45,12 @@ class IngestSettings(ServiceSettings):
         ge=0,
         description="Between two looks for expired layers and for content that no layer has any more, in seconds; 0: never.",
     )
+    sweep_pause_s: int = Field(
+        300,
+        ge=0,
+        description="For how long no layer must have had a content before it is dropped, in seconds: a branch that is deleted and "
+        "pushed again finds it there.",
+    )
     file_bytes_max: int = Field(1024**2, ge=1, description="Larger files are skipped, in bytes.")
     scip_unpacked_bytes_max: int = Field(
         2 * 1024**3, ge=1, description="Largest SCIP index when unpacked, in bytes."

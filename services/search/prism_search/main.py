@@ -34,6 +34,7 @@ from prism_runtime.process import run
 from prism_runtime.records import WatchedRecords
 from prism_runtime.service import Service
 from prism_search.adapters.answers import AnswerMetrics, Answers
+from prism_search.adapters.commits import Commits
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.documents import Documents
 from prism_search.adapters.embedding import QueryEmbedding
@@ -89,6 +90,7 @@ def make_handlers(
     occurrences: OccurrenceReader,
     *,
     graph: GraphUses,
+    commits: Commits,
     answers: Answers | None,
     histories: HistoryStore,
     settings: SearchSettings,
@@ -110,7 +112,7 @@ def make_handlers(
     return Handlers(
         SearchHandler(reader, repositories, embedding, answers),
         GrepHandler(reader, repositories, listing, texts, settings),
-        FileHandlers(reader, repositories),
+        FileHandlers(reader, repositories, commits),
         SymbolHandlers(reader, repositories, definitions),
         references,
         CoverageHandlers(reader, repositories, occurrences, embedding.deep_model),
@@ -202,6 +204,7 @@ async def serve() -> None:
             embedding,
             occurrences,
             graph=GraphUses(bus),
+            commits=Commits(bus),
             answers=answers,
             histories=histories,
             settings=settings,

@@ -129,3 +129,11 @@ def test_a_package_that_takes_a_name_is_looked_for_where_it_was_imported():
     graph, looked_at = repository.change("depot/package.json", '{"name": "@acme/depot"}')
     assert "shop/user.ts" in looked_at
     assert ("shop/user.ts", "depot/src/index.ts rate", "resolved") in edges(graph)
+
+
+def test_a_name_with_a_sign_at_its_end_is_looked_for_where_it_is_called():
+    repository = Repository()
+    repository.change("tour.rb", "def go(store)\n  store.full?\nend\n")
+    graph, looked_at = repository.change("depot.rb", "class Depot\n  def full?\n    true\n  end\nend\n")
+    assert "tour.rb" in looked_at
+    assert edges(graph) == edges(graph_of(repository.texts))

@@ -19,8 +19,8 @@ async def waits(task: asyncio.Task[Builder], leave: asyncio.Event) -> bool:
     return not done
 
 
-async def test_an_edit_of_a_known_repository_does_not_wait_for_an_import_of_another():
-    builders = Builders(warm_s=1, seconds_max=1)
+async def test_an_edit_of_a_known_repository_does_not_wait_for_an_import_of_another(tmp_path):
+    builders = Builders(tmp_path, warm_s=1, seconds_max=1)
     async with builders.turn("depot", Lane.BULK) as first:
         pass
     async with builders.turn("letters", Lane.BULK) as second:
@@ -29,8 +29,8 @@ async def test_an_edit_of_a_known_repository_does_not_wait_for_an_import_of_anot
             assert again is first
 
 
-async def test_imports_take_turns_and_leave_a_process_to_edits():
-    builders = Builders(warm_s=1, seconds_max=1)
+async def test_imports_take_turns_and_leave_a_process_to_edits(tmp_path):
+    builders = Builders(tmp_path, warm_s=1, seconds_max=1)
     leave = asyncio.Event()
     async with builders.turn("depot", Lane.BULK):
         task = asyncio.create_task(take_turn(builders, "letters", Lane.BULK, leave))
@@ -40,8 +40,8 @@ async def test_imports_take_turns_and_leave_a_process_to_edits():
     await task
 
 
-async def test_builds_of_one_repository_take_turns_whatever_their_lane():
-    builders = Builders(warm_s=1, seconds_max=1)
+async def test_builds_of_one_repository_take_turns_whatever_their_lane(tmp_path):
+    builders = Builders(tmp_path, warm_s=1, seconds_max=1)
     leave = asyncio.Event()
     async with builders.turn("depot", Lane.BULK) as first:
         task = asyncio.create_task(take_turn(builders, "depot", Lane.LIVE, leave))

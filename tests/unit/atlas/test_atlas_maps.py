@@ -11,7 +11,7 @@ from prism_atlas.core.entries import entries_of
 from prism_atlas.core.folders import agreement
 from prism_atlas.core.module_map import modules, spelled, top_symbols
 from prism_atlas.core.partitions import partitions
-from prism_atlas.core.ranking import earned_ranks, tiers
+from prism_atlas.core.ranking import TIERS, earned_ranks, tiers
 from prism_atlas.core.relevance import words_of
 from prism_atlas.core.report import Report
 from prism_atlas.core.ways_around import way_around
@@ -42,8 +42,13 @@ def post():
     return snapshot_of(FILES, {"tests/test_all.py": "t", "README.md": "d"})
 
 
-def paths(snapshot, query="", keeps=lambda _: True):
-    return [snapshot.graph.path(module.file) for module in modules(snapshot, query, keeps)]
+def paths(snapshot, query="", path_filter=""):
+    return [snapshot.graph.path(file) for file in modules(snapshot, query, path_filter).files]
+
+
+def told(snapshot, path_filter=""):
+    found = modules(snapshot, path_filter=path_filter)
+    return found.page(0, len(found.files))
 
 
 def test_what_most_hangs_on_comes_first_and_tests_last(post):
@@ -51,9 +56,10 @@ def test_what_most_hangs_on_comes_first_and_tests_last(post):
     assert found[0] == "parcels/clock.py"
     assert found[-1] == "tests/test_all.py"
     assert set(found) == {path for path in FILES if path.endswith(".py")}
-    first, *_, last = modules(post, "", lambda _: True)
+    first, *_, last = told(post)
     assert (first.relative_score, first.tier) == (1.0, Tier.CORE)
     assert (last.relative_score, last.tier) == (0.0, Tier.PERIPHERAL)
+    assert sum(modules(post).tiers().values()) == len(found)
 
 
 def test_ranks_add_up_to_one_and_nothing_hangs_on_what_nothing_uses(post):
@@ -79,9 +85,9 @@ def test_a_query_ranks_what_hangs_together_with_what_it_names(post):
 
 
 def test_a_path_filter_keeps_tiers_and_order(post):
-    found = modules(post, "", lambda path: path.startswith("letters/"))
+    found = told(post, "letters/**")
     assert post.graph.path(found[0].file) == "letters/weight.py"
-    whole = {module.file: module.tier for module in modules(post, "", lambda _: True)}
+    whole = {module.file: module.tier for module in told(post)}
     assert all(whole[module.file] is module.tier for module in found)
     assert found[0].relative_score == 1.0
 
@@ -93,9 +99,10 @@ def test_a_symbol_that_only_its_own_file_uses_is_not_on_top(post):
 
 def test_tiers_are_shares_of_all_rank():
     rank = np.array([0.5, 0.3, 0.15, 0.05, 0.0])
-    assert tiers(rank) == [Tier.CORE, Tier.SIGNIFICANT, Tier.SIGNIFICANT, Tier.PERIPHERAL, Tier.PERIPHERAL]
-    assert tiers(np.zeros(2)) == [Tier.PERIPHERAL] * 2
-    assert tiers(np.array([])) == []
+    named = [TIERS[code] for code in tiers(rank)]
+    assert named == [Tier.CORE, Tier.SIGNIFICANT, Tier.SIGNIFICANT, Tier.PERIPHERAL, Tier.PERIPHERAL]
+    assert [TIERS[code] for code in tiers(np.zeros(2))] == [Tier.PERIPHERAL] * 2
+    assert not len(tiers(np.array([])))
 
 
 def test_a_chain_gives_rank_on():

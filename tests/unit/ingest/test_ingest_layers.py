@@ -76,14 +76,15 @@ def layer(ref: str, **changes) -> Layer:
 
 def test_a_layer_is_found_by_its_name_and_near_names_are_told() -> None:
     known = repository(serves="main")
-    layers = [layer("topic/refunds"), layer("pull/12"), layer("topic/unborn", served=None)]
+    edits = layer("topic/refund:7", kind=LayerKind.OVERLAY)
+    layers = [layer("topic/refunds"), layer("pull/12"), layer("topic/unborn", served=None), edits]
     assert layer_named(known, layers, "main") is None
     assert layer_named(known, layers, "pull/12") == layers[1]
     for ref in ("topic/refund", "topic/unborn"):
         with pytest.raises(PrismError) as caught:
             layer_named(known, layers, ref)
         assert caught.value.code is ErrorCode.REF_NOT_FOUND
-    assert "topic/refunds" in caught.value.body.details["suggestions"]
+        assert caught.value.body.details["suggestions"] == ["topic/refunds"]
 
 
 def test_versions_grow_though_the_clock_stands_still() -> None:

@@ -25,6 +25,15 @@ def test_what_is_heavier_alone_than_all_may_be_is_not_kept():
     assert kept.get("light") == "L"
 
 
+def test_what_meets_a_condition_is_dropped_with_its_weight():
+    kept: Kept[str, int] = Kept(MAX)
+    for key, weight in (("a", 5), ("b", 2), ("c", 3)):
+        kept.keep(key, weight, weight)
+    kept.drop_if(lambda key, weight: key == "a" or weight == 3)
+    assert [kept.get(key) for key in "abc"] == [None, 2, None]
+    assert kept.room == MAX - 2
+
+
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, MAX + 2))))
 def test_the_weight_is_that_of_what_is_there(steps):
     kept: Kept[str, int] = Kept(MAX)

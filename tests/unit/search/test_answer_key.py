@@ -8,12 +8,12 @@ from prism_search.core.answer_key import answer_key
 from prism_search.core.query import parse_query
 
 ASKED = {"tenant": "acme", "repo": "acme/parcel-tracker", "query": "next stop", "language": "python"}
-SEEN = ("a", "b")
+STATE = ("a.2.3", "b.6.7")
 
 
-def key(*, seen=SEEN, versions=(3, 7), made_by=("code", "model"), **asked: object) -> str:
+def key(*, state=STATE, made_by=("code", "model"), **asked: object) -> str:
     request = SearchRequest(**(ASKED | asked))
-    return answer_key(request, parse_query(request.query), seen, versions, made_by)
+    return answer_key(request, parse_query(request.query), state, made_by)
 
 
 def test_a_key_begins_with_the_tenant_and_is_one_of_a_bucket():
@@ -41,10 +41,10 @@ def test_what_changes_no_answer_changes_no_key(asked):
         {"source_only": True},
         {"explain": True},
         {"tenant": "acme2"},
-        {"seen": ("a",)},
-        {"seen": ("a", "b", "acme.a.topic.7")},
-        {"versions": (7, 3)},
-        {"versions": (37,)},
+        {"state": ("a.2.3",)},
+        {"state": (*STATE, "acme.a.topic.7")},
+        {"state": ("a.6.7", "b.2.3")},
+        {"state": ("a.2.3b.6.7",)},
         {"made_by": ("code", "other")},
         {"made_by": ("code",)},
     ],

@@ -10,13 +10,13 @@ from prism_store.scope import Scope
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def target(next_version: int, served: int, active_job: str = "") -> Target:
+def target(next_version: int, served: int, active_job: str = "", tenant: str = "t") -> Target:
     state = LayerState(commit="c", version=served, job="j", indexed_at=NOW)
     repository = Repository(
-        tenant="t", repo="r", name="o/n", source="upload", created_at=NOW, next_version=next_version,
+        tenant=tenant, repo="r", name="o/n", source="upload", created_at=NOW, next_version=next_version,
         active_job=active_job, served=state,
     )  # fmt: skip
-    return Target(Scope(tenant="t", repos=("r",)), (repository,))
+    return Target(Scope(tenant=tenant, repos=("r",)), (repository,))
 
 
 class FakeReader:
@@ -92,6 +92,26 @@ async def test_what_was_read_before_an_import_and_comes_after_it_is_not_kept():
     reader.meanwhile = import_and_ask
     assert (await facts.files(target(2, 1), ["f"]))["f"].generation == "g1"
     assert (await facts.files(target(3, 2), ["f"]))["f"].generation == "g2"
+
+
+async def test_an_import_of_one_tenant_says_nothing_of_another_who_has_a_repository_of_the_same_name():
+    reader = FakeReader()
+    facts = Facts(reader)
+    await facts.files(target(2, 1), ["f"])
+    await facts.files(target(3, 2, tenant="u"), ["of u"])
+    reader.generation, reader.changed = "g2", ["f"]
+    assert (await facts.files(target(3, 2), ["f"]))["f"].generation == "g2"
+    assert reader.newer_than == [1]
+
+
+async def test_what_is_read_ahead_of_one_tenant_is_not_taken_for_that_of_another():
+    reader = FakeReader()
+    facts = Facts(reader)
+    reader.changed = ["f"]
+    await facts.read_ahead(target(2, 1))
+    reader.changed = ["of u"]
+    await facts.read_ahead(target(2, 1, tenant="u"))
+    assert reader.asked == [["f"], ["of u"]]
 
 
 async def test_what_is_forgotten_is_read_again():

@@ -8,10 +8,17 @@ from prism_search.core.candidates import Candidate
 from prism_search.core.file_context import DEFINITIONS_MAX, file_context
 from prism_search.core.hit_pages import HitPage, next_cursor, read_page
 from prism_search.core.outline import Outline
+from prism_search.core.query import parse_query
 
-VERSION = 7
+STATE = ("r.6.7",)
 ASKED = SearchRequest(tenant="t", query="glaze", limit=10)
-CURSOR = next_cursor(ASKED, read_page(ASKED, VERSION), VERSION)
+
+
+def read(request: SearchRequest, state: tuple[str, ...] = STATE) -> HitPage:
+    return read_page(request, parse_query(request.query), state)
+
+
+CURSOR = next_cursor(ASKED, parse_query(ASKED.query), read(ASKED), STATE)
 
 
 def at_cursor(**changes: object) -> SearchRequest:
@@ -19,31 +26,38 @@ def at_cursor(**changes: object) -> SearchRequest:
 
 
 def test_a_page_begins_where_the_one_before_ended() -> None:
-    assert read_page(ASKED, VERSION) == HitPage(0, 10)
-    assert read_page(at_cursor(), VERSION) == HitPage(10, 20)
+    assert read(ASKED) == HitPage(0, 10)
+    assert read(at_cursor()) == HitPage(10, 20)
 
 
 @pytest.mark.parametrize(
     "changes", [{"limit": 3}, {"detail": Detail.COMPACT}, {"include_file_context": True}, {"explain": True}]
 )
 def test_a_page_may_show_more_or_less(changes) -> None:
-    assert read_page(at_cursor(**changes), VERSION).begin == 10
+    assert read(at_cursor(**changes)).begin == 10
+
+
+@pytest.mark.parametrize("changes", [{"query": " glaze\n"}, {"repo": "acme/kiln"}, {"ref": "main"}])
+def test_a_cursor_is_of_the_question_however_it_is_spelled(changes) -> None:
+    """Kept answers carry it to all spellings."""
+    assert read(at_cursor(**changes)).begin == 10
 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"query": "kiln"}, {"tenant": "other"}, {"repo": "acme/kiln"}, {"language": "go"}, {"source_only": True},
+    [{"query": "kiln"}, {"tenant": "other"}, {"language": "go"}, {"source_only": True},
      {"cursor": "forged"}],
 )  # fmt: skip
 def test_a_cursor_of_another_question_is_refused(changes) -> None:
     with pytest.raises(PrismError) as caught:
-        read_page(at_cursor(**changes), VERSION)
+        read(at_cursor(**changes))
     assert caught.value.code is ErrorCode.INVALID_CURSOR
 
 
-def test_a_cursor_of_another_index_is_refused_with_the_reason() -> None:
+@pytest.mark.parametrize("state", [("r.7.8",), ("other.6.7",), (*STATE, "t.r.topic.7")])
+def test_a_cursor_of_another_index_is_refused_with_the_reason(state) -> None:
     with pytest.raises(PrismError, match="index has changed") as caught:
-        read_page(at_cursor(), VERSION + 1)
+        read(at_cursor(), state)
     assert caught.value.code is ErrorCode.INVALID_CURSOR
 
 

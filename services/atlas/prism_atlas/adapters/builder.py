@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 from prism_atlas.worker import Built, Order, Outcome
 from prism_contracts.base import Lane
@@ -14,13 +15,14 @@ ANSWER_BYTES_MAX = 1024 * 1024
 
 # One for imports, so that an edit of a repository that is known does not wait for them.
 PROCESSES = 2
+PUT_DOWN_S_MAX = 60.0
 
 
 class Builders:
     """Several child processes, one order at a time each."""
 
-    def __init__(self, warm_s: float, seconds_max: float) -> None:
-        self._builders = [Builder(warm_s, seconds_max) for _ in range(PROCESSES)]
+    def __init__(self, shelf: Path, warm_s: float, seconds_max: float) -> None:
+        self._builders = [Builder(shelf, warm_s, seconds_max) for _ in range(PROCESSES)]
         self._bulk = asyncio.Lock()
 
     @contextlib.asynccontextmanager
@@ -45,7 +47,8 @@ class Builders:
 class Builder:
     """One child process."""
 
-    def __init__(self, warm_s: float, seconds_max: float) -> None:
+    def __init__(self, shelf: Path, warm_s: float, seconds_max: float) -> None:
+        self._shelf = shelf
         self._warm_s = warm_s
         self._seconds_max = seconds_max
         self._process: asyncio.subprocess.Process | None = None
@@ -89,7 +92,7 @@ class Builder:
 
     async def _start(self) -> asyncio.subprocess.Process:
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "prism_atlas.worker"),
+            *(sys.executable, "-P", "-m", "prism_atlas.worker", str(self._shelf)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=ANSWER_BYTES_MAX,
@@ -102,7 +105,15 @@ class Builder:
     async def _end_unless_busy(self) -> None:
         if not self.turn.locked():
             async with self.turn:
+                await self._put_down()
                 await self._end()
+
+    async def _put_down(self) -> None:
+        """Have the child leave what it knows to the next one, if it can be had in time."""
+        if self._process and self._process.stdin:
+            self._process.stdin.close()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), PUT_DOWN_S_MAX)
 
     async def _end(self) -> None:
         process, self._process = self._process, None

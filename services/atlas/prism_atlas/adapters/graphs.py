@@ -26,6 +26,14 @@ from prism_runtime.records import Records, WatchedRecords
 LOAD_S_MAX = 60.0
 
 
+def take(path: Path) -> Snapshot:
+    """Map a file and take its name away."""
+    try:
+        return Snapshot.read(path)
+    finally:
+        path.unlink()
+
+
 class Graphs:
     """The newest graph of each layer of each repository."""
 
@@ -69,13 +77,13 @@ class Graphs:
         The files are gone afterwards.
         """
         before = self._watched.get(record.key)
-        snapshot = _take(path)
+        snapshot = take(path)
         with _taken(path.with_suffix(PACKED_SUFFIX)) as packed, _outages_named():
             await self._store.put(record.object, packed)
             self._kept.keep(record.object, snapshot, record.size_bytes)
-            await self._records.modify(record.key, lambda found: _newest(found, record))
-            if before and before.object != record.object:
-                await self._drop(before.object)
+            served = await self._records.modify(record.key, lambda found: _newest(found, record))
+            for name in {record.object, *([before.object] if before else [])} - {served.object}:
+                await self._drop(name)
 
     async def _load(self, record: GraphRecord) -> Snapshot:
         path = self._folder / uuid.uuid4().hex
@@ -96,14 +104,6 @@ def _newest(found: GraphRecord | None, record: GraphRecord) -> GraphRecord:
     return max(found, record, key=lambda one: one.version)
 
 
-def _take(path: Path) -> Snapshot:
-    """Map a file and take its name away."""
-    try:
-        return Snapshot.read(path)
-    finally:
-        path.unlink()
-
-
 @contextlib.contextmanager
 def _taken(path: Path) -> Iterator[BufferedReader]:
     with path.open("rb") as file:
@@ -117,7 +117,7 @@ def _unpack(packed: BufferedRandom, path: Path) -> Snapshot:
     path.unlink()
     with path.open("wb") as target:
         zstandard.ZstdDecompressor().copy_stream(packed, target)
-    return _take(path)
+    return take(path)
 
 
 @contextlib.contextmanager

@@ -1,8 +1,9 @@
 """Reads files of repositories from the store, and keeps what it assembled of those that it read last."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from prism_atlas.adapters.shelf import Shelf
 from prism_atlas.conversion import FILE_FIELDS, source_file
 from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.assembly import Assembly, SourceFile
@@ -11,7 +12,7 @@ from prism_contracts.code import FileStatus
 from prism_graph.manifests import Manifest, Packages, Provider, is_manifest, read_manifest
 from prism_runtime.kept import Kept
 from prism_store.reader import Reader, StoredPoint, newer_than, with_status
-from prism_store.scope import Scope
+from prism_store.scope import Scope, View
 from prism_store.texts import read_texts
 
 # File points carry their packed symbols, references and bindings: some 5 KB each.
@@ -22,37 +23,63 @@ FILES_KEPT_MAX = 20_000
 MANIFESTS_MAX = 500
 # Of points between the two passes; what is more is read twice.
 POINTS_KEPT_CHARS_MAX = 256 * 1024 * 1024
+# An assembly never forgets a text, so it is made anew after so many files were taken for each that is in it.
+TAKEN_PER_FILE_MAX = 5
+# Files that may be taken in any case.
+TAKEN_MIN = 10_000
 
 
 @dataclass
 class Bench:
-    """A repository that is being worked on."""
+    """A repository that is being worked on: its base, or what a view shows of it."""
 
-    scope: Scope
+    scope: Scope  # of the base
     repo_name: str
     assembly: Assembly = field(default_factory=Assembly)
     generations: dict[str, str] = field(default_factory=dict)  # of the files in the assembly, by id
-    manifests: dict[str, Manifest] = field(default_factory=dict)  # by path
+    manifests: dict[str, tuple[str, Manifest]] = field(
+        default_factory=dict
+    )  # with their paths, by id of the file
     providers: Sequence[Provider] = ()  # of the packages that the assembly knows
     analysis: Analysis | None = None  # of the last graph
-    version: int = 0  # all that imports up to this one wrote is in the assembly
+    version: int = 0  # all that imports up to this one wrote is in the assembly, as far as the view shows it
+    view: View | None = None
+    taken: int = 0  # files, each as often as it was added
+
+    @property
+    def seen(self) -> Scope:
+        """What is worked on."""
+        return replace(self.scope, view=self.view)
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether most of what the assembly knows may be of files that are gone."""
+        return self.taken > max(TAKEN_MIN, TAKEN_PER_FILE_MAX * len(self.generations))
+
+    def look_through(self, view: View | None) -> set[str]:
+        """Work on what another view shows: forgets what it does not show, and gives the ids of files that have to be read for it."""
+        (own_before, hidden_before), (own, hidden) = _parts(self.view), _parts(view)
+        self.view = view
+        for file in (own_before - own) | hidden:
+            self.forget(file)
+        return (own | (hidden_before - hidden)) - self.generations.keys()
 
     def take(self, point: StoredPoint) -> SourceFile | None:
         """Bring a file up to date, unless it is so; None if there is no such file any more."""
         if point.text("status") != FileStatus.INDEXED:
             self.forget(point.id)
-            self.manifests.pop(point.text("path"), None)
             return None
         file = source_file(point, self.repo_name)
         if self.generations.get(point.id) != file.generation:
             self.assembly.add(file)
             self.generations[point.id] = file.generation
+            self.taken += 1
         return file
 
     def learn_packages(self) -> None:
         """Have the assembly know what the manifests say, if that is something else than before."""
-        near = sorted(self.manifests, key=lambda path: (path.count("/"), path))[:MANIFESTS_MAX]
-        known = [self.manifests[path] for path in near]
+        near = sorted(self.manifests.values(), key=lambda one: (one[0].count("/"), one[0]))
+        known = [manifest for _, manifest in near[:MANIFESTS_MAX]]
         names = frozenset(manifest.name for manifest in known)
         repo = self.repo_name.rpartition("/")[2]
         # What others provide means nothing in a repository by itself: a new dependency changes no edge.
@@ -66,36 +93,49 @@ class Bench:
         """A file that is gone."""
         self.assembly.remove(file)
         self.generations.pop(file, None)
+        self.manifests.pop(file, None)
 
 
 class Workshop:
     """Builds graphs, one at a time."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, shelf: Shelf[Bench]) -> None:
         self._reader = reader
+        self._shelf = shelf
         self._kept: Kept[Scope, Bench] = Kept(FILES_KEPT_MAX)
 
     async def snapshot(self, scope: Scope, repo_name: str, version: int) -> tuple[Snapshot, int]:
-        """The graph of a repository after an import, and how many files were looked at for it.
+        """The graph of what a scope shows of a repository after an import, and how many files were looked at for it.
 
-        If it fails, what was begun is forgotten.
+        If it fails, what was begun is forgotten. Views of a repository take the place of each other on one bench: what they
+        have in common is there once, and is not looked at again.
         """
-        bench = self._kept.get(scope) or Bench(scope, repo_name)
-        self._kept.drop(scope)
-        looked_at = await self._bring_up_to_date(bench)
+        base = scope.base
+        bench = self._kept.get(base) or self._shelf.take(base)
+        self._kept.drop(base)
+        # Versions of a repository that was made anew begin again.
+        if bench is None or bench.is_worn or bench.version > version:
+            bench = Bench(base, repo_name)
+        looked_at = await self._bring_up_to_date(bench, scope.view)
         bench.version = version
         snapshot = Snapshot.of(bench.assembly.graph(), bench.analysis)
         bench.analysis = snapshot.analysis
-        self._kept.keep(scope, bench, max(1, len(bench.generations)))
+        self._kept.keep(base, bench, max(1, len(bench.generations)))
         return snapshot, looked_at
 
-    async def _bring_up_to_date(self, bench: Bench) -> int:
+    def put_down(self) -> None:
+        """Leave what is kept to a later process."""
+        for bench in self._kept.things():
+            self._shelf.put(bench.scope, bench)
+
+    async def _bring_up_to_date(self, bench: Bench, view: View | None) -> int:
         """Take what changed and look up what that touches; how many files were looked at."""
-        points = await self._take_changes(bench)
+        uncovered = bench.look_through(view)
+        points = await self._take_changes(bench, uncovered)
         bench.learn_packages()
         looked_at = 0
         while stale := bench.assembly.stale():
-            async for point in self._points(bench.scope, stale, points):
+            async for point in self._points(bench.seen, stale, points):
                 if file := bench.take(point):
                     bench.assembly.connect(file.facts)
                     looked_at += 1
@@ -103,16 +143,12 @@ class Workshop:
                 bench.forget(gone)
         return looked_at
 
-    async def _take_changes(self, bench: Bench) -> dict[str, StoredPoint]:
-        """Take what was written since; those points again, as many as there is room for."""
+    async def _take_changes(self, bench: Bench, uncovered: Iterable[str]) -> dict[str, StoredPoint]:
+        """Take what was written since, and these files; those points again, as many as there is room for."""
         points: dict[str, StoredPoint] = {}
         room = POINTS_KEPT_CHARS_MAX
-        statuses = with_status(*FileStatus)
-        changes = self._reader.scan(
-            bench.scope, (statuses, newer_than(bench.version)), FILE_FIELDS, PAGE_POINTS
-        )
         manifests: list[StoredPoint] = []
-        async for point in changes:
+        async for point in self._changes(bench, uncovered):
             if bench.take(point) and is_manifest(point.text("path")):
                 manifests.append(point)
             room -= sum(len(point.text(name)) for name in ("symbols", "references", "bindings"))
@@ -121,14 +157,22 @@ class Workshop:
         await self._read_manifests(bench, manifests)
         return points
 
+    async def _changes(self, bench: Bench, uncovered: Iterable[str]) -> AsyncIterator[StoredPoint]:
+        written = (with_status(*FileStatus), newer_than(bench.version))
+        async for point in self._reader.scan(bench.scope, written, FILE_FIELDS, PAGE_POINTS):
+            if bench.view is None or not bench.view.hides(point.id):
+                yield point
+        async for point in self._points(bench.seen, uncovered, {}):
+            yield point
+
     async def _read_manifests(self, bench: Bench, points: Sequence[StoredPoint]) -> None:
-        for point, text in zip(points, await read_texts(self._reader, bench.scope, points), strict=True):
+        for point, text in zip(points, await read_texts(self._reader, bench.seen, points), strict=True):
             path = point.text("path")
             manifest = read_manifest(path, text) if text is not None else None
             if manifest is None:
-                bench.manifests.pop(path, None)
+                bench.manifests.pop(point.id, None)
             else:
-                bench.manifests[path] = manifest
+                bench.manifests[point.id] = path, manifest
 
     async def _points(
         self, scope: Scope, ids: Iterable[str], known: dict[str, StoredPoint]
@@ -144,3 +188,8 @@ class Workshop:
             page = missing[start : start + PAGE_POINTS]
             for point in (await self._reader.points(scope, page, FILE_FIELDS)).values():
                 yield point
+
+
+def _parts(view: View | None) -> tuple[set[str], set[str]]:
+    """The ids of the files that a view adds to the base, and of those that it hides."""
+    return (set(view.files.values()), set(view.hidden_files())) if view else (set(), set())

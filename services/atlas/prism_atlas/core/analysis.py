@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from prism_atlas.core.communities import Communities, communities
-from prism_atlas.core.graph import Graph
-from prism_atlas.core.links import Links, edge_weights, file_links, quiet_files
-from prism_atlas.core.ranking import Ranks, ranks_of_files, ranks_of_nodes
+from prism_atlas.core.graph import Graph, Numbers
+from prism_atlas.core.links import Links, Weights, edge_weights, file_links, quiet_files
+from prism_atlas.core.ranking import Ranks, module_order, ranks_of_files, ranks_of_nodes, tiers
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,13 @@ class Analysis:
     links: Links
     ranks: Ranks
     communities: Communities
+    modules: Numbers  # files of code, those first on which most hangs
 
     @classmethod
     def of(cls, graph: Graph, before: "Analysis | None" = None) -> "Analysis":
         """Find out about a graph. What follows from the same as `before` is taken from there: most edits change no link."""
-        links = file_links(graph)
+        weights = edge_weights(graph)
+        links = file_links(graph, weights)
         if (
             before
             and _is_same(links, before.links)
@@ -33,21 +35,22 @@ class Analysis:
         else:
             by_file = ranks_of_files(graph, links)
             groups = communities(links, len(graph.files), quiet_files(graph))
-        if before and _has_same_edges(graph, before.graph):
+        if before and _has_same_edges(graph, weights, before.graph):
             by_node = before.ranks.node
         else:
-            by_node = ranks_of_nodes(graph)
-        return cls(graph, links, Ranks(by_file, by_node), groups)
+            by_node = ranks_of_nodes(graph, weights)
+        ranks = Ranks(by_file, by_node, tiers(by_file))
+        return cls(graph, links, ranks, groups, module_order(graph, links, by_file))
 
 
-def _has_same_edges(graph: Graph, other: Graph) -> bool:
+def _has_same_edges(graph: Graph, weights: Weights, other: Graph) -> bool:
     """Whether all is the same that ranks of nodes depend on."""
     tables = [
         (one.edges.source, one.edges.target, one.edges.kind, one.files.first_symbol, quiet_files(one))
         for one in (graph, other)
     ]
     is_alike = all(map(np.array_equal, *tables))
-    return is_alike and np.array_equal(edge_weights(graph), edge_weights(other))  # which take longer to tell
+    return is_alike and np.array_equal(weights, edge_weights(other))  # which take longer to tell
 
 
 def _is_same(one: Any, other: Any) -> bool:

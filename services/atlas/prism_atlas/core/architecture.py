@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.folders import component_files, component_names, divergence
@@ -135,13 +134,16 @@ class Architecture:
         distinct, pair = np.unique(pairs, return_inverse=True)
         resolved = np.bincount(pair, self._links.resolved[between], len(distinct))
         candidates = np.bincount(pair, self._links.candidates[between], len(distinct))
+        # Of a pair the strongest link, of equal ones the first.
+        order = np.lexsort((-self._links.weight[between], pair))
+        strongest = between[order[np.searchsorted(pair[order], np.arange(len(distinct)))]]
         found = [
             ComponentDependency(
                 source=self.names[both // len(self.names)],
                 target=self.names[both % len(self.names)],
                 references=int(resolved[number]),
                 candidates=int(candidates[number]),
-                example=self._strongest(between[pair == number]),
+                example=self._ends(strongest[number]),
             )
             for number, both in enumerate(distinct.tolist())
         ]
@@ -230,9 +232,8 @@ class Architecture:
         used = np.bincount(self._links.target[loud], minlength=len(quiet))
         yield from np.flatnonzero((uses >= ROOT_USES_MIN) & (used == 0) & ~quiet).tolist()
 
-    def _strongest(self, links: NDArray[np.int64]) -> tuple[str, str]:
-        best = links[np.argmax(self._links.weight[links])]
-        return self._graph.path(self._links.source[best]), self._graph.path(self._links.target[best])
+    def _ends(self, link: np.intp) -> tuple[str, str]:
+        return self._graph.path(self._links.source[link]), self._graph.path(self._links.target[link])
 
     def _cycle(self, files: Sequence[int], targets: dict[int, list[int]]) -> Cycle:
         start = max(files, key=lambda file: (self._analysis.ranks.file[file], -file))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, Graph, Numbers
+from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, Graph, Numbers
 from prism_contracts.code import EdgeKind, EdgeStatus
 
 # What an edge says about its target's importance. An import comes with the uses that it is for.
@@ -36,8 +36,8 @@ class Links:
         return len(self.source)
 
 
-def file_links(graph: Graph) -> Links:
-    """The links of a graph."""
+def file_links(graph: Graph, weights: Weights) -> Links:
+    """The links of a graph. `weights` are those of its edges."""
     files = graph.node_files()
     source, target = files[graph.edges.source], files[graph.edges.target]
     between = np.flatnonzero((source != target) & (graph.edges.kind != _OVERRIDES))
@@ -48,7 +48,7 @@ def file_links(graph: Graph) -> Links:
     return Links(
         source=(distinct // max(len(graph.files), 1)).astype(np.int32),
         target=(distinct % max(len(graph.files), 1)).astype(np.int32),
-        weight=np.bincount(pair, edge_weights(graph)[between], count).astype(np.float32),
+        weight=np.bincount(pair, weights[between], count).astype(np.float32),
         resolved=np.bincount(pair, is_resolved, count).astype(np.int32),
         candidates=np.bincount(pair, ~is_resolved, count).astype(np.int32),
     )
@@ -75,9 +75,13 @@ def _alternatives(graph: Graph) -> Weights:
     """By edge, how many there are from the same source and line to symbols of the same name."""
     edges = graph.edges
     names = np.concatenate([graph.symbols.name, -1 - np.arange(len(graph.files), dtype=np.int32)])
-    pair = edges.source.astype(np.int64) << 32 | names[edges.target].astype(np.uint32)
-    _, pairs = np.unique(pair, return_inverse=True)
-    _, group, counts = np.unique(
-        pairs.astype(np.int64) << 32 | edges.line, return_inverse=True, return_counts=True
+    # Edges are in order of source and line.
+    begins = np.diff(edges.source, prepend=NONE).astype(np.bool_) | np.diff(edges.line, prepend=NONE).astype(
+        np.bool_
     )
-    return counts[group].astype(np.float64)
+    place = np.cumsum(begins, dtype=np.int64)
+    _, group, counts = np.unique(
+        place << 32 | names[edges.target].astype(np.uint32), return_inverse=True, return_counts=True
+    )
+    alternatives: Weights = counts[group].astype(np.float64)
+    return alternatives

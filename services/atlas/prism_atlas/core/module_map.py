@@ -1,19 +1,21 @@
 """The map of a repository: its files by how much hangs on them."""
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prism_atlas.core.analysis import Analysis
-from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph
+from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Codes, Graph, Numbers
 from prism_atlas.core.links import QUIET_WEIGHT, Weights, quiet_files
-from prism_atlas.core.ranking import file_ranks, tiers
+from prism_atlas.core.ranking import DEFINITION_KINDS, TIERS, file_ranks, module_order
 from prism_atlas.core.relevance import file_relevance, words_of
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, SymbolKind
+from prism_contracts.code import SymbolKind
 from prism_contracts.rpc import Tier
+from prism_store.globs import compile_glob
 
 # A walker who asked for something goes back to it often: what it finds on the way counts less.
 QUERY_DAMPING = 0.5
@@ -22,7 +24,6 @@ NAMED_SHARE = 0.7
 # Of the best one's rank: what has less has nothing to do with the question.
 RELEVANT_SHARE_MIN = 0.02
 TOP_SYMBOLS = 5
-DEFINITION_KINDS = CALLABLE_KINDS | TYPE_KINDS
 # A module within a file says only what is around.
 SHOWN_KINDS = DEFINITION_KINDS - {SymbolKind.MODULE, SymbolKind.NAMESPACE}
 
@@ -35,22 +36,41 @@ class Module(NamedTuple):
     relative_score: float
 
 
-def modules(analysis: Analysis, query: str, keeps: Callable[[str], bool]) -> list[Module]:
-    """Files of code that a filter of paths keeps, best first; with a query those alone that have to do with it.
+@dataclass(frozen=True, slots=True)
+class Modules:
+    """Files of a repository, best first."""
 
-    The tier is that within the whole repository, the score is relative to the best file of the answer.
-    """
-    graph = analysis.graph
-    tier = tiers(analysis.ranks.file)
-    rank = analysis.ranks.file.astype(np.float64)
-    is_module = _has_code(analysis)
+    files: Numbers
+    rank: NDArray[np.floating]  # by file of the repository
+    tier: Codes  # by file of the repository, of TIERS
+
+    def page(self, start: int, end: int) -> list[Module]:
+        """Some of them. The tier is that within the whole repository, the score is relative to the best file."""
+        best = self.rank[self.files[0]] if len(self.files) and self.rank[self.files[0]] > 0 else 1.0
+        return [
+            Module(file, TIERS[self.tier[file]], round(float(self.rank[file] / best), 4))
+            for file in self.files[start:end].tolist()
+        ]
+
+    def tiers(self) -> dict[Tier, int]:
+        """How many are of each tier."""
+        counts = np.bincount(self.tier[self.files], minlength=len(TIERS))
+        return dict(zip(TIERS, counts.tolist(), strict=True))
+
+
+def modules(analysis: Analysis, query: str = "", path_filter: str = "") -> Modules:
+    """Files of code that a glob keeps; with a query those alone that have to do with it, by how much."""
+    graph, files = analysis.graph, analysis.modules
+    rank: NDArray[np.floating] = analysis.ranks.file
     if words := words_of(query):
         rank = _personal_ranks(analysis, words)
-        is_module &= rank > RELEVANT_SHARE_MIN * rank.max(initial=0)
-    order = np.lexsort((quiet_files(graph), -rank))
-    files = [file for file in order.tolist() if is_module[file] and keeps(graph.path(file))]
-    best = rank[files[0]] if files and rank[files[0]] > 0 else 1.0
-    return [Module(file, tier[file], round(float(rank[file] / best), 4)) for file in files]
+        is_relevant = rank > RELEVANT_SHARE_MIN * rank.max(initial=0)
+        files = module_order(graph, analysis.links, rank)
+        files = files[is_relevant[files]]
+    if path_filter:
+        glob = compile_glob(path_filter)
+        files = files[[glob.fullmatch(graph.path(file)) is not None for file in files.tolist()]]
+    return Modules(files, rank, analysis.ranks.tier)
 
 
 def top_symbols(analysis: Analysis, files: Sequence[int], count: int = TOP_SYMBOLS) -> list[int]:
@@ -84,16 +104,6 @@ def _personal_ranks(analysis: Analysis, words: list[str]) -> Weights:
     reached = file_ranks(analysis.links, named, QUERY_DAMPING)
     ranks: Weights = NAMED_SHARE * named / named.sum() + (1 - NAMED_SHARE) * reached
     return ranks
-
-
-def _has_code(analysis: Analysis) -> NDArray[np.bool_]:
-    """By file, whether it defines something, or something hangs on it or it on something."""
-    graph, links = analysis.graph, analysis.links
-    codes = [code for code, kind in enumerate(SYMBOL_KINDS) if kind in DEFINITION_KINDS]
-    has_code = np.zeros(len(graph.files), np.bool_)
-    has_code[graph.symbols.file[np.isin(graph.symbols.kind, codes)]] = True
-    has_code[links.source] = has_code[links.target] = True
-    return has_code
 
 
 def _is_top(graph: Graph, symbol: int) -> bool:

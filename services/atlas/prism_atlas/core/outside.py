@@ -69,8 +69,7 @@ def names_passed_on(unit: Unit) -> Iterator[tuple[str, str]]:
         *((name, one) for name, one in unit.returns.items()),
     ]
     for name, one in spelled:
-        for part in _parts(one.type) | _parts(one.made_by):
-            yield part, _last(name)
+        yield from product(_parts(one.type) | _parts(one.made_by), _last(name))
 
 
 def _statements(unit: Unit | None) -> Counter[Statement]:
@@ -88,14 +87,14 @@ def _of_file(unit: Unit) -> Iterator[Statement]:
         yield Statement(_parts(unit.manifest.name), ("package", unit.manifest.name))
     for definition in unit.definitions:
         yield Statement(
-            frozenset({definition.name}), ("definition", definition._replace(parent=-1), unit.language)
+            _parts(definition.name), ("definition", definition._replace(parent=-1), unit.language)
         )
 
 
 def _of_imports(unit: Unit) -> Iterator[Statement]:
     for local, imports in unit.imports.items():
         for one in imports:
-            yield Statement(frozenset({_last(local)}), ("import", local, one.name, one.module))
+            yield Statement(_last(local), ("import", local, one.name, one.module))
     for module in unit.wildcards:
         yield Statement(frozenset(), ("wildcard", module), module)
 
@@ -103,12 +102,12 @@ def _of_imports(unit: Unit) -> Iterator[Statement]:
 def _of_values(unit: Unit) -> Iterator[Statement]:
     for owner, bases in unit.bases.items():
         for one in bases:
-            yield Statement(frozenset({_last(owner)}), ("base", owner, one.type, one.inside))
+            yield Statement(_last(owner), ("base", owner, one.type, one.inside))
     for place, made in unit.variables.items():
         for one in made:
-            yield Statement(frozenset({place[1]}), ("variable", place, one.type, one.made_by, one.inside))
+            yield Statement(_parts(place[1]), ("variable", place, one.type, one.made_by, one.inside))
     for name, one in unit.returns.items():
-        yield Statement(frozenset({_last(name)}), ("return", name, one.type, one.made_by))
+        yield Statement(_last(name), ("return", name, one.type, one.made_by))
 
 
 def _brought(program: Program, unit: Unit, module: str) -> set[str]:
@@ -120,15 +119,17 @@ def _brought(program: Program, unit: Unit, module: str) -> set[str]:
         for other in program.locate(importer, wanted).units:
             if other.id not in seen:
                 seen.add(other.id)
-                names |= {definition.name for definition in other.definitions} | set(other.imports)
+                names |= {part for name in other.imports for part in _parts(name)}
+                names |= {part for definition in other.definitions for part in _parts(definition.name)}
                 todo += [(other, further) for further in other.wildcards]
     return names
 
 
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
+def _last(name: str) -> frozenset[str]:
+    return _parts(name.rpartition(".")[2])
 
 
 @lru_cache(maxsize=50_000)
 def _parts(text: str) -> frozenset[str]:
+    """The identifiers in what is written: `open` of Ruby's `open?` as well, whoever holds or tells it."""
     return frozenset((text,)) if text.isidentifier() else frozenset(_NAME.findall(text))

@@ -11,8 +11,9 @@ import numpy as np
 import rustworkx
 from numpy.typing import NDArray
 
-from prism_atlas.core.graph import Graph, Numbers
-from prism_atlas.core.links import QUIET_WEIGHT, Links, Weights, edge_weights, quiet_files
+from prism_atlas.core.graph import SYMBOL_KINDS, Codes, Graph, Numbers
+from prism_atlas.core.links import QUIET_WEIGHT, Links, Weights, quiet_files
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
 from prism_contracts.rpc import Tier
 
 DAMPING = 0.85
@@ -23,12 +24,17 @@ CORE_SHARE = 0.5
 SIGNIFICANT_SHARE = 0.9
 
 
+TIERS = tuple(Tier)
+DEFINITION_KINDS = CALLABLE_KINDS | TYPE_KINDS
+
+
 @dataclass(frozen=True, slots=True)
 class Ranks:
     """Shares that add up to 1, or are all 0."""
 
     file: NDArray[np.float32]
     node: NDArray[np.float32]  # of symbols and of files' top levels: what they get from other files
+    tier: Codes  # by file, of TIERS
 
 
 def ranks_of_files(graph: Graph, links: Links) -> NDArray[np.float32]:
@@ -36,18 +42,18 @@ def ranks_of_files(graph: Graph, links: Links) -> NDArray[np.float32]:
     return file_ranks(links, _starts(graph)).astype(np.float32)
 
 
-def ranks_of_nodes(graph: Graph) -> NDArray[np.float32]:
-    """The ranks of nodes by what nodes of other files use them."""
-    return _node_ranks(graph, _starts(graph)).astype(np.float32)
+def ranks_of_nodes(graph: Graph, weights: Weights) -> NDArray[np.float32]:
+    """The ranks of nodes by what nodes of other files use them. `weights` are those of edges."""
+    return _node_ranks(graph, weights, _starts(graph)).astype(np.float32)
 
 
 def _starts(graph: Graph) -> Weights:
     return np.where(quiet_files(graph), QUIET_WEIGHT, 1.0)
 
 
-def _node_ranks(graph: Graph, starts: Weights) -> Weights:
+def _node_ranks(graph: Graph, weights: Weights, starts: Weights) -> Weights:
     """Helpers get all of the rank of who alone uses them: what comes from the same file says nothing to others."""
-    files, weights = graph.node_files(), edge_weights(graph)
+    files = graph.node_files()
     told = np.flatnonzero(weights)
     source, target = graph.edges.source[told], graph.edges.target[told]
     weight: Weights = weights[told]
@@ -90,15 +96,33 @@ def earned_ranks(
     return earned / total if total else earned
 
 
-def tiers(file_rank: NDArray[np.floating]) -> list[Tier]:
-    """The tier of each file. Files of rank 0 are peripheral."""
+def tiers(file_rank: NDArray[np.floating]) -> Codes:
+    """The tier of each file, of TIERS. Files of rank 0 are peripheral."""
     order = np.argsort(-file_rank, kind="stable")
-    above = np.cumsum(file_rank[order], dtype=np.float64) - file_rank[order]
-    by_file = [Tier.PERIPHERAL] * len(file_rank)
-    for file, share in zip(order.tolist(), above.tolist(), strict=True):
-        if file_rank[file] > 0 and share < SIGNIFICANT_SHARE:
-            by_file[file] = Tier.CORE if share < CORE_SHARE else Tier.SIGNIFICANT
-    return by_file
+    above = np.empty(len(file_rank))
+    above[order] = np.cumsum(file_rank[order], dtype=np.float64) - file_rank[order]
+    is_of = {
+        Tier.PERIPHERAL: file_rank <= 0,
+        Tier.CORE: above < CORE_SHARE,
+        Tier.SIGNIFICANT: above < SIGNIFICANT_SHARE,
+    }
+    codes = [TIERS.index(tier) for tier in is_of]
+    return np.select(list(is_of.values()), codes, TIERS.index(Tier.PERIPHERAL)).astype(np.uint8)
+
+
+def module_order(graph: Graph, links: Links, rank: NDArray[np.floating]) -> Numbers:
+    """The files of code by rank, the highest first; of equal ones those last that say little about what matters."""
+    order = np.lexsort((quiet_files(graph), -rank))
+    return order[_has_code(graph, links)[order]].astype(np.int32)
+
+
+def _has_code(graph: Graph, links: Links) -> NDArray[np.bool_]:
+    """By file, whether it defines something, or something hangs on it or it on something."""
+    codes = [code for code, kind in enumerate(SYMBOL_KINDS) if kind in DEFINITION_KINDS]
+    has_code = np.zeros(len(graph.files), np.bool_)
+    has_code[graph.symbols.file[np.isin(graph.symbols.kind, codes)]] = True
+    has_code[links.source] = has_code[links.target] = True
+    return has_code
 
 
 def _page_rank(

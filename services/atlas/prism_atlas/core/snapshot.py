@@ -21,6 +21,7 @@ from prism_atlas.core.graph import (
     Edges,
     Graph,
 )
+from prism_atlas.core.ranking import TIERS
 from prism_atlas.core.report import Report
 
 
@@ -64,7 +65,16 @@ class Snapshot:
 
 def _format() -> str:
     """What the columns are and what their codes stand for, by hash."""
-    kinds = (*SYMBOL_KINDS, *EDGE_KINDS, *EDGE_STATUSES, *STRATEGIES, *ENTRY_KINDS, *REFERENCE_KINDS, *SOUGHT)
+    kinds = (
+        *SYMBOL_KINDS,
+        *EDGE_KINDS,
+        *EDGE_STATUSES,
+        *STRATEGIES,
+        *ENTRY_KINDS,
+        *REFERENCE_KINDS,
+        *SOUGHT,
+        *TIERS,
+    )
     codes = [str(code) for code in kinds]
     return hashlib.sha256("\n".join([*paths_of(Snapshot), *codes]).encode()).hexdigest()[:16]
 

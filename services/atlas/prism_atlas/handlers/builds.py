@@ -67,9 +67,8 @@ class BuildHandlers:
 
     async def _build(self, repository: Repository, state: "_State", lane: Lane) -> None:
         began = time.monotonic()
-        key = f"{repository.key}.{state.layer}"
         with self._metrics.build(lane):
-            async with self._builders.turn(key, lane) as builder:
+            async with self._builders.turn(repository.key, lane) as builder:
                 if self._is_needless(repository, state.layer, state.version):
                     self._metrics.needless(lane)
                     return
@@ -80,7 +79,7 @@ class BuildHandlers:
         layer, version, commit = state
         scope = Scope(tenant=repository.tenant, repos=(repository.repo,), layer=layer)
         path = self._folder / uuid.uuid4().hex
-        order = Order(scope=scope, repo_name=repository.name, version=version, path=str(path))
+        order = Order(scope=scope, repo_name=repository.name, version=version, path=str(path), is_stored=True)
         built = await builder.build(order)
         record = GraphRecord(
             tenant=repository.tenant,

@@ -7,7 +7,7 @@ from prism_atlas.adapters.summaries import Summaries, SummarizedFile
 from prism_atlas.core.architecture import Architecture
 from prism_atlas.core.graph import Graph
 from prism_atlas.core.module_map import Module, modules, spelled, top_symbols
-from prism_atlas.core.ranking import tiers
+from prism_atlas.core.ranking import TIERS
 from prism_atlas.handlers.served import Served, ServedGraphs
 from prism_contracts.rpc import (
     ArchitectureReply,
@@ -16,10 +16,8 @@ from prism_contracts.rpc import (
     ModuleEntry,
     ModuleMapReply,
     ModuleMapRequest,
-    Tier,
 )
 from prism_runtime.cursors import read_cursor, write_cursor
-from prism_store.globs import compile_glob
 
 
 class MapHandlers:
@@ -32,20 +30,17 @@ class MapHandlers:
     async def module_map(self, request: ModuleMapRequest) -> ModuleMapReply:
         """Files, the ones first that most hangs on. A cursor holds for one state of the graph."""
         served = await self._graphs.of(request)
-        question = f"{served.version} {request.model_dump_json(exclude={'cursor', 'limit'})}"
+        question = f"{served.state} {request.model_dump_json(exclude={'cursor', 'limit'})}"
         start = int(read_cursor(question, request.cursor, (int,))[0]) if request.cursor else 0
-        glob = compile_glob(request.path_filter)
-        found = await asyncio.to_thread(
-            modules, served.snapshot.analysis, request.query, lambda path: glob.fullmatch(path) is not None
-        )
-        page = found[start : start + request.limit]
-        end = start + len(page)
+        found = await asyncio.to_thread(modules, served.snapshot.analysis, request.query, request.path_filter)
+        total = len(found.files)
+        end = min(start + request.limit, total)
         return ModuleMapReply(
             repo=served.repo,
-            entries=await self._entries(served, page),
-            total=len(found),
-            tiers={tier: sum(module.tier is tier for module in found) for tier in Tier},
-            next_cursor=write_cursor(question, end) if end < len(found) else "",
+            entries=await self._entries(served, found.page(start, end)),
+            total=total,
+            tiers=found.tiers(),
+            next_cursor=write_cursor(question, end) if end < total else "",
             receipt=served.receipt,
         )
 
@@ -77,7 +72,7 @@ class MapHandlers:
         cycles = architecture.file_cycles(number)
         return ComponentDetail(
             summary=architecture.summary(number),
-            files=await self._entries(served, _modules(served, files[:limit])),
+            files=await self._entries(served, _members(served, files[:limit])),
             interface=tuple(interface[:limit]),
             uses=tuple(uses[:limit]),
             used_by=tuple(used_by[:limit]),
@@ -120,8 +115,8 @@ def _summarized(graph: Graph, file: int, top: Sequence[int]) -> SummarizedFile:
     return SummarizedFile(strings[files.id[file]], strings[files.generation[file]], main)
 
 
-def _modules(served: Served, files: Sequence[int]) -> list[Module]:
-    rank = served.snapshot.analysis.ranks.file
-    tier = tiers(rank)
-    best = float(rank.max(initial=0)) or 1.0
-    return [Module(file, tier[file], round(float(rank[file]) / best, 4)) for file in files]
+def _members(served: Served, files: Sequence[int]) -> list[Module]:
+    """Files of a component, by their score in the whole repository."""
+    ranks = served.snapshot.analysis.ranks
+    best = float(ranks.file.max(initial=0)) or 1.0
+    return [Module(file, TIERS[ranks.tier[file]], round(float(ranks.file[file]) / best, 4)) for file in files]

@@ -7,11 +7,13 @@ from prism_atlas.adapters.graphs import Graphs
 from prism_atlas.core.graph import Graph
 from prism_atlas.core.snapshot import Snapshot
 from prism_atlas.handlers.builds import BuildHandlers
+from prism_atlas.handlers.layers import LayerGraphs
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import GraphRecord, LayerState, Repository
+from prism_contracts.records import GraphRecord, Layer, LayerState, Repository
 from prism_contracts.rpc import GraphReceipt, ScopedRequest
 from prism_store.repositories import Repositories, Target
+from prism_store.scope import View
 
 
 class Served(NamedTuple):
@@ -19,7 +21,7 @@ class Served(NamedTuple):
 
     target: Target  # one repository
     snapshot: Snapshot
-    version: int
+    state: str  # differs wherever the graph does
     receipt: GraphReceipt
 
     @property
@@ -29,50 +31,78 @@ class Served(NamedTuple):
 
 
 class BareGraph(NamedTuple):
-    """A graph, the name of its repository, and the import that it was built after."""
+    """A graph, the name of its repository, and the version of the import or of the layer that it is of."""
 
     repo: str
     graph: Graph
     version: int
 
 
-class ServedGraphs:
-    """Finds graphs by the names of repositories."""
+class _Found(NamedTuple):
+    """The graph of a target."""
 
-    def __init__(self, repositories: Repositories, graphs: Graphs, builds: BuildHandlers) -> None:
+    snapshot: Snapshot
+    state: str  # as in `Served`
+    commit: str
+    version: int  # of the import or of the layer
+    built_at: datetime
+    lag_s: float
+
+
+class ServedGraphs:
+    """Finds graphs by the names of repositories and by refs."""
+
+    def __init__(
+        self, repositories: Repositories, graphs: Graphs, builds: BuildHandlers, layers: LayerGraphs
+    ) -> None:
         self._repositories = repositories
         self._graphs = graphs
         self._builds = builds
+        self._layers = layers
 
     async def of(self, request: ScopedRequest) -> Served:
-        """Raises REPO_NOT_FOUND, REPO_AMBIGUOUS, and GRAPH_NOT_BUILT until the first graph of the repository is there."""
-        target = await self._target(request)
-        repository = target.repositories[0]
-        state = repository.served
-        record = self._record(repository)
-        snapshot = await self._graphs.snapshot(record)
+        """Raises REPO_NOT_FOUND, REPO_AMBIGUOUS, REF_NOT_FOUND, and GRAPH_NOT_BUILT until the first graph of the repository, or that of the
+        layer as it is now, is there.
+        """
+        target = await self._repositories.target(request, single=True)
+        found = await self._found(target)
         receipt = await self._repositories.receipt(target)
         told = GraphReceipt(
             **receipt.model_dump(),
-            graph_commit=record.commit,
-            graph_version=record.version,
-            graph_built_at=record.built_at,
-            graph_lag_seconds=_lag_s(record, state),
+            graph_commit=found.commit,
+            graph_version=found.version,
+            graph_built_at=found.built_at,
+            graph_lag_seconds=found.lag_s,
         )
-        return Served(target, snapshot, record.version, told)
+        return Served(target, found.snapshot, found.state, told)
 
     async def bare(self, request: ScopedRequest) -> BareGraph:
         """The same without a receipt, for services that write their own."""
-        repository = (await self._target(request)).repositories[0]
+        target = await self._repositories.target(request, single=True)
+        found = await self._found(target)
+        return BareGraph(target.repositories[0].name, found.snapshot.graph, found.version)
+
+    async def _found(self, target: Target) -> _Found:
+        layer, view = target.layer, target.scope.view
+        # A layer that has nothing in the place of the base has the graph of the base.
+        if layer and view and view.hidden:
+            return await self._of_layer(target, layer, view)
+        return await self._of_base(target.repositories[0])
+
+    async def _of_base(self, repository: Repository) -> _Found:
         record = self._record(repository)
         snapshot = await self._graphs.snapshot(record)
-        return BareGraph(repository.name, snapshot.graph, record.version)
+        lag_s = _lag_s(record, repository.served)
+        return _Found(snapshot, str(record.version), record.commit, record.version, record.built_at, lag_s)
 
-    async def _target(self, request: ScopedRequest) -> Target:
-        target = await self._repositories.target(request, single=True)
-        if target.layer:
-            raise _of_base_only(target)
-        return target
+    async def _of_layer(self, target: Target, layer: Layer, view: View) -> _Found:
+        base = target.repositories[0].served
+        if base is None or layer.served is None:
+            raise _not_built(target.repositories[0].name, None)
+        graph = await self._layers.of(target, layer, base.version)
+        state = " ".join([str(base.version), *view.state])
+        commit, version = layer.served.commit, layer.served.version
+        return _Found(graph.snapshot, state, commit, version, graph.built_at, 0.0)
 
     def _record(self, repository: Repository) -> GraphRecord:
         """Has a graph built where there is none."""
@@ -89,14 +119,6 @@ def _lag_s(record: GraphRecord, state: LayerState | None) -> float:
     if state is None or state.version <= record.version:
         return 0.0
     return round((datetime.now(UTC) - state.indexed_at).total_seconds(), 3)
-
-
-def _of_base_only(target: Target) -> PrismError:
-    return PrismError(
-        ErrorCode.GRAPH_NOT_BUILT,
-        f"There is a graph of the default branch of {target.repositories[0].name}, and none of {target.ref}.",
-        "Ask without ref; find_references and prepare_to_edit answer at a ref.",
-    )
 
 
 def _not_built(name: str, state: LayerState | None) -> PrismError:

@@ -268,9 +268,12 @@ def _begun_layer(found: Layer | None, job: Job, origin: Origin, retired: str) ->
         raise PrismError(
             ErrorCode.REF_NOT_FOUND, f"{job.repo_name} has no layer of {job.ref}.", "Make it again."
         )
-    version = layer_version(found.next_version, datetime.now(UTC))
-    # What a client sends is not fetched any more. The URL is that of the repository: what of it is fetched the layer says.
-    sent = {"source": UPLOAD} if origin.source == UPLOAD else {}
+    now = datetime.now(UTC)
+    version = layer_version(found.next_version, now)
+    # What a client sends is not fetched any more; of what is fetched the remote says where it is.
+    sent = (
+        {"source": UPLOAD, "head_commit": job.commit, "head_seen_at": now} if origin.source == UPLOAD else {}
+    )
     return found.model_copy(update=_begun(found, job, retired, version) | sent)
 
 

@@ -47,7 +47,9 @@ def layer_named(repository: Repository, layers: Iterable[Layer], ref: str) -> La
     known = {layer.layer: layer for layer in layers if layer.served is not None}
     if id_ in known:
         return known[id_]
-    near = difflib.get_close_matches(ref, [layer.ref for layer in known.values()], SUGGESTIONS_MAX)
+    # An overlay is for whoever has its handle.
+    names = [layer.ref for layer in known.values() if layer.kind is not LayerKind.OVERLAY]
+    near = difflib.get_close_matches(ref, names, SUGGESTIONS_MAX)
     raise PrismError(
         ErrorCode.REF_NOT_FOUND,
         f"{repository.name} has no layer of {ref[:200]!a}.",
@@ -75,11 +77,6 @@ def new_layer(
 def is_followed(layer: Layer) -> bool:
     """Whether a layer is of a ref of the repository's remote, which may move."""
     return layer.source.startswith("refs/")
-
-
-def is_expired(layer: Layer, now: datetime) -> bool:
-    """Whether the time of a layer is over."""
-    return layer.expires_at is not None and layer.expires_at <= now
 
 
 def layer_version(next_version: int, now: datetime) -> int:

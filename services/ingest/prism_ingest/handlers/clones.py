@@ -27,7 +27,7 @@ from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.mirrors import Mirrors, Remote
 from prism_ingest.core import is_final, is_planned, known_commit, new_job
 from prism_ingest.core.contents import failed, file_event
-from prism_ingest.core.layers import BRANCHES, Base, exact_commit, layer_of
+from prism_ingest.core.layers import BRANCHES, Base, exact_commit, is_followed, layer_of
 from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.planning import Listing, Opened, Planner
@@ -113,9 +113,11 @@ class CloneHandlers:
             return
         if event.is_deleted:
             layer = await self._layers.find(repository, id_)
-            if layer is not None:
+            if layer is None:
+                return
+            if await self._is_gone(repository, layer):
                 await self._layers.forget(layer)
-            return
+                return
         try:
             layer = await self._pushed_layer(repository, id_, event)
         except PrismError as error:
@@ -141,6 +143,17 @@ class CloneHandlers:
             lane=lane,
         )
         return await self._look(repository, layer.layer, layer.ref, event)
+
+    async def _is_gone(self, repository: Repository, layer: Layer) -> bool:
+        """Whether what a layer follows is no more: a branch may have been pushed again before its deletion is heard of."""
+        if not is_followed(layer) or layer.kind is LayerKind.PULL_REQUEST:
+            return True
+        remote = Remote(repository.tenant, repository.repo, repository.source)
+        try:
+            refs = await self._mirrors.refs(remote, [layer.source])
+        except PrismError:
+            return False  # the job that looks tells why
+        return not refs.commit(layer.source)
 
     async def _pushed_layer(self, repository: Repository, id_: str, event: PushReceived) -> Layer | None:
         """The layer of a branch or a pull request, made if it is not there and layers are made by themselves."""

@@ -81,11 +81,16 @@ class JobHandlers:
                 f"There is no job {request.job}." if request.job else f"{request.repo} has no job.",
                 "List the jobs with index_status, or start one with `prism index`.",
             )
-        return JobReply(job=_without_bits(max(jobs, key=lambda job: job.created_at)))
+        newest = max(jobs, key=lambda job: job.created_at)
+        return JobReply(job=_without_bits(await self._as_seen(newest)))
 
     async def jobs(self, request: JobsRequest) -> JobsReply:
-        """The newest jobs and all repositories of the tenant."""
-        jobs, repositories = await asyncio.gather(self._ledger.jobs.all(), self._ledger.repositories.all())
+        """The newest jobs, and all repositories of the tenant with their layers."""
+        now = _now()
+        jobs, repositories, layers = await asyncio.gather(
+            self._ledger.jobs.all(), self._ledger.repositories.all(), self._ledger.layers.all()
+        )
+        known = (layer for layer in layers if layer.tenant == request.tenant and not layer.is_expired(now))
         mine = sorted((job for job in jobs if job.tenant == request.tenant), key=lambda job: job.created_at)
         return JobsReply(
             jobs=tuple(_without_bits(job) for job in mine[: -request.limit - 1 : -1]),
@@ -95,6 +100,7 @@ class JobHandlers:
                     key=lambda repo: repo.name,
                 )
             ),
+            layers=tuple(sorted(known, key=lambda layer: layer.ref)),
         )
 
     async def end(self, job: Job) -> None:
@@ -141,6 +147,12 @@ class JobHandlers:
         # Said before it is forgotten: a crash in between repeats a look, and never loses one.
         await self._bus.publish(names.PUSH_RECEIVED, event.lane, event, event.message_id)
         await self._ledger.forget_push(job)
+
+    async def _as_seen(self, job: Job) -> Job:
+        """The job as those see it who wait for it to ask: it has ended when what it brought is served, a moment after its last file."""
+        if not is_final(job) or not await self._ledger.is_active(job):
+            return job
+        return job.model_copy(update={"state": JobState.INDEXING, "finished_at": None})
 
     async def _publish_failed(self, event: FileEvent, letter: DeadLetter) -> None:
         """Let the indexer note that a file was given up; if it cannot even do that, the job does."""

@@ -6,7 +6,7 @@ from prism_contracts.base import layer_id
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.records import UPLOAD, JobState, Layer, LayerKind, Repository, layer_key
 from prism_ingest.adapters.ledger import Ledger
-from prism_ingest.core.layers import is_expired, new_layer
+from prism_ingest.core.layers import new_layer
 from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.settings import IngestSettings
 from prism_runtime.records import WatchedRecords
@@ -71,7 +71,7 @@ class Layers:
 
     async def forget_expired(self, layer: Layer, now: datetime) -> None:
         """Let a layer go whose time is over, unless it was renewed since it was looked at."""
-        gone = await self._ledger.layers.delete_if(layer.key, lambda found: is_expired(found, now))
+        gone = await self._ledger.layers.delete_if(layer.key, lambda found: found.is_expired(now))
         if gone is not None:
             await self._give_up(gone)
 

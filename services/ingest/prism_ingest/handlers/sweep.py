@@ -2,7 +2,7 @@
 were left behind their base are brought along.
 
 How a variant is dropped without taking it from a job that counts on it: see adapters/variants.py. It has to be unneeded in two
-rounds, at least `PAUSE_S` apart, so that a branch that is deleted and pushed again finds its variants. What is dropped is older
+rounds, a pause apart, so that a branch that is deleted and pushed again finds its variants. What is dropped is older
 than that, so what is made anew meanwhile stays: its version is the time at which its job was planned.
 
 One copy of ingest at a time sweeps.
@@ -18,12 +18,10 @@ from prism_contracts.records import Layer, LayerFiles, layer_key
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import LayerMetrics
 from prism_ingest.adapters.variants import Variants
-from prism_ingest.core.layers import ListName, is_expired, is_in_use
+from prism_ingest.core.layers import ListName, is_in_use
 from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.rebase import RebaseHandlers
 from prism_runtime.lease import Lease
-
-PAUSE_S = 300.0
 
 Place = tuple[str, str]  # tenant and repository
 
@@ -50,6 +48,7 @@ class Sweeper:
         *,
         lease: Lease,
         metrics: LayerMetrics,
+        pause_s: float,
     ) -> None:
         self._ledger = ledger
         self._layers = layers
@@ -57,6 +56,7 @@ class Sweeper:
         self._variants = variants
         self._lease = lease
         self._metrics = metrics
+        self._pause_s = pause_s
         self._lists: dict[str, LayerFiles] = {}  # by name; they never change
         self._unneeded_since: dict[Place, dict[str, float]] = {}  # variant -> seconds of the clock
 
@@ -74,7 +74,7 @@ class Sweeper:
         if not await self._lease.hold():
             return
         for layer in await self._ledger.layers.all():
-            if is_expired(layer, now):
+            if layer.is_expired(now):
                 await self._layers.forget_expired(layer, now)
         await self._rebases.catch_up()
         look = await self._look(now)
@@ -84,7 +84,7 @@ class Sweeper:
 
     async def _sweep(self, place: Place, look: Look, now: datetime) -> None:
         due = self._due(place, look.unneeded.get(place, {}), now.timestamp())
-        below = int((now.timestamp() - PAUSE_S) * 1000)
+        below = int((now.timestamp() - self._pause_s) * 1000)
         await self._variants.condemn(*place, due, below)
         if due:
             # Only now: who has claimed a variant before it was condemned is seen here, who comes later has seen that it is.
@@ -102,7 +102,7 @@ class Sweeper:
         """Those that have been unneeded for long enough."""
         known = self._unneeded_since.get(place, {})
         since = {layer: known.get(layer, now_s) for layer in unneeded}
-        due = {layer: path for layer, path in unneeded.items() if now_s - since[layer] >= PAUSE_S}
+        due = {layer: path for layer, path in unneeded.items() if now_s - since[layer] >= self._pause_s}
         self._unneeded_since[place] = {layer: at for layer, at in since.items() if layer not in due}
         return due
 

@@ -127,9 +127,7 @@ class Answers:
     def _key(self, request: SearchRequest, query: Query, target: Target) -> str:
         components = (self._components.get(name) for name in MODELS)
         models = (component.version if component else "" for component in components)
-        scope = target.scope
-        seen = (*scope.repos, *(scope.view.state if scope.view else ()))
-        return answer_key(request, query, seen, target.versions, (self._code, *models))
+        return answer_key(request, query, target.state, (self._code, *models))
 
     async def _read(self, key: str) -> bytes | None:
         try:

@@ -50,7 +50,7 @@ class Documents:
 
     async def rules(self, target: Target, path: str) -> tuple[RulesDocument, ...]:
         """The rules that hold for a path, the nearest folder's first; for an empty path all of the repository's."""
-        points = {point.text("path"): point for point in (await self._listing.files(target)).points}
+        points = (await self._listing.files(target)).rules
         wanted = rules_for(path, points)[:RULES_READ_MAX]
         files = await self.read(target, [points[rules] for rules in wanted])
         held = ((file, applies(file.path, "\n".join(file.lines), path)) for file in files)

@@ -12,19 +12,24 @@ PATHS_COMPARED_MAX = 50_000
 
 async def indexed_file(reader: Reader, target: Target, path: str, *fields: str) -> StoredPoint:
     """The file point of a path in a target of one repository. Raises FILE_SKIPPED, FILE_NOT_FOUND (saying what is near)."""
-    cleaned = path.strip().removeprefix("./").lstrip("/")
-    point = await find_file(reader, target.scope, cleaned, *fields)
+    path = cleaned(path)
+    point = await find_file(reader, target.scope, path, *fields)
     status = point.text("status") if point else ""
     if point and status == FileStatus.INDEXED:
         return point
     if point and status in (FileStatus.SKIPPED, FileStatus.FAILED):
         raise PrismError(
             ErrorCode.FILE_SKIPPED,
-            f"{cleaned} is not searchable: {point.text('reason')}. {point.text('detail')}".strip(),
+            f"{path} is not searchable: {point.text('reason')}. {point.text('detail')}".strip(),
             "See index_coverage for all such files.",
             reason=point.text("reason"),
         )
-    raise await _not_found(reader, target, cleaned)
+    raise await _not_found(reader, target, path)
+
+
+def cleaned(path: str) -> str:
+    """A path of a repository, as callers spell it."""
+    return path.strip().removeprefix("./").lstrip("/")
 
 
 async def _not_found(reader: Reader, target: Target, path: str) -> PrismError:

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import merge
-from itertools import compress
+from itertools import compress, takewhile
 from typing import NamedTuple
 
 from qdrant_client import models
@@ -18,6 +18,8 @@ from prism_graph.manifests import is_manifest
 from prism_graph.modules import File, keys, stands_for_folder
 from prism_runtime.kept import Kept
 from prism_search.core.clauses import Clause
+from prism_search.core.edits import stem_tested
+from prism_search.core.rules import kind_of
 from prism_store.grams import Signatures, Table, read_signature
 from prism_store.reader import Reader, StoredPoint, has, with_status
 from prism_store.repositories import Target
@@ -30,6 +32,7 @@ BYTES_KEPT_MAX = 128 * 1024 * 1024
 POINT_BYTES = 1_000  # of a file point with FIELDS, about
 VIEWED_BYTES = 200  # of one that is kept elsewhere, in what finds it
 FILES_PER_READ = 5_000
+SETTLED = frozenset({FileStatus.INDEXED, FileStatus.SKIPPED})
 
 
 class _File(NamedTuple):
@@ -59,6 +62,16 @@ class Files(ABC):
         return [point for point in self.points if is_manifest(point.text("path"))]
 
     @cached_property
+    def rules(self) -> Mapping[str, StoredPoint]:
+        """By path, those of rules for agents and contributors."""
+        return {path: point for point in self.points if kind_of(path := point.text("path")) is not None}
+
+    @cached_property
+    def test_paths(self) -> Sequence[str]:
+        """Of those that are called after the file that they test."""
+        return [path for point in self.points if stem_tested(path := point.text("path"))]
+
+    @cached_property
     def _of_folders(self) -> Mapping[tuple[str, str], Sequence[StoredPoint]]:
         found: dict[tuple[str, str], list[StoredPoint]] = {}
         for point in self.points:
@@ -72,6 +85,14 @@ class Files(ABC):
         folders = path.split("/")[:-1]
         for depth in range(len(folders) + 1):
             yield from self._of_folders.get((repo, "/".join(folders[:depth])), ())
+
+    @cached_property
+    def _newest_first(self) -> Sequence[StoredPoint]:
+        return sorted(self.points, key=lambda point: -point.number("version"))
+
+    def written_after(self, version: int) -> Iterator[StoredPoint]:
+        """Those that were written after a version, the newest first."""
+        return takewhile(lambda point: point.number("version") > version, self._newest_first)
 
     def with_key(self, key: str) -> Sequence[StoredPoint]:
         """Those that a module may be whose name ends so, see `prism_graph.modules.key`."""
@@ -128,8 +149,8 @@ class ViewedFiles(Files):
 
     @property
     def size_bytes(self) -> int:
-        """What they take in memory, about, beside the base."""
-        return self.own.size_bytes + VIEWED_BYTES * len(self.points)
+        """What they take in memory, about, beside the files of base and view."""
+        return VIEWED_BYTES * (1 + len(self.points))
 
     def that_may_hold(self, clauses: Sequence[Clause]) -> Sequence[StoredPoint]:
         """Those that may hold a piece of each clause; none that does is left out."""
@@ -147,12 +168,20 @@ class _Known(NamedTuple):
     files: SignedFiles
 
 
+class _Own(NamedTuple):
+    """What a view has in the place of the base."""
+
+    files: SignedFiles
+    unsettled: Sequence[str]  # ids of those that failed or are not there: somebody may make them anew
+
+
 class Listing:
     """Reads file points, or has read them."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._kept: Kept[Scope, _Known] = Kept(BYTES_KEPT_MAX)
+        self._own: Kept[Scope, _Own] = Kept(BYTES_KEPT_MAX)
         self._viewed: Kept[Scope, ViewedFiles] = Kept(BYTES_KEPT_MAX)
 
     async def files(self, target: Target) -> Files:
@@ -161,20 +190,30 @@ class Listing:
         scope, view = target.scope, target.scope.view
         if view is None:
             return base
+        own = await self._of_view(scope, view)
         known = self._viewed.get(scope)
-        if known and known.base is base:
+        if known and known.base is base and known.own is own:
             return known
-        # What a view adds never changes; the base under it does.
-        files = ViewedFiles(view, base, known.own if known else await self._of_view(scope, view))
-        self._viewed.keep(scope, files, files.size_bytes)
+        files = ViewedFiles(view, base, own)
+        if self._is_kept(scope.base, base):  # else it would hold a base in memory that is not counted
+            self._viewed.keep(scope, files, files.size_bytes)
         return files
 
     async def _of_view(self, scope: Scope, view: View) -> SignedFiles:
-        ids, files = list(view.files.values()), SignedFiles(())
-        for start in range(0, len(ids), FILES_PER_READ):
-            some = ids[start : start + FILES_PER_READ]
+        """What a view has in the place of the base. What is settled never changes."""
+        known = self._own.get(scope)
+        if known is None:
+            known = _Own(SignedFiles(()), tuple(view.files.values()))
+        elif not known.unsettled:
+            return known.files
+        files, unsettled = known.files, []
+        for start in range(0, len(known.unsettled), FILES_PER_READ):
+            some = known.unsettled[start : start + FILES_PER_READ]
             points = await self._reader.points(scope, some, [*FIELDS, SIGNATURE])
-            files = _with(files, points.values())
+            settled = {id_: point for id_, point in points.items() if point.text("status") in SETTLED}
+            files = _with(files, settled.values()) if settled else files
+            unsettled += [id_ for id_ in some if id_ not in settled]
+        self._own.keep(scope, _Own(files, unsettled), files.size_bytes + VIEWED_BYTES * (1 + len(unsettled)))
         return files
 
     async def _of_base(self, target: Target) -> SignedFiles:
@@ -187,7 +226,12 @@ class Listing:
         if changed:
             files = _with(files, changed)
         self._kept.keep(target.scope, _Known(served, files), files.size_bytes)
+        self._viewed.drop_if(lambda scope, viewed: not self._is_kept(scope.base, viewed.base))
         return files
+
+    def _is_kept(self, scope: Scope, files: Files) -> bool:
+        known = self._kept.get(scope)
+        return known is not None and known.files is files
 
     def _changed(self, scope: Scope, known: _Known | None) -> AsyncIterator[StoredPoint]:
         conditions: list[models.Condition] = [with_status(*FileStatus)]

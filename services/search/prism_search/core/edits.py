@@ -72,13 +72,17 @@ def same_shape(symbol: Symbol, other: Symbol) -> bool:
 def files_named_after(path: str, paths: Iterable[str]) -> list[str]:
     """Files of tests that are called as a file is: `test_depot.py`, `depot_test.go`, `Depot.spec.ts` for `depot`; near ones first."""
     stem, suffix = _stem(path)
-    found = []
-    for other in paths:
-        own, own_suffix = _stem(other)
-        bare = TEST_MARKS.sub("", own)
-        if bare != own and bare.lower() == stem.lower() and suffix[:3] == own_suffix[:3]:
-            found.append(other)
+    found = [
+        other for other in paths if stem_tested(other) == stem.lower() and suffix[:3] == _stem(other)[1][:3]
+    ]
     return sorted(found, key=lambda other: (-len(posixpath.commonpath([f"/{path}", f"/{other}"])), other))
+
+
+def stem_tested(path: str) -> str:
+    """What a file of tests is called after, in lower case: `depot` for `test_Depot.py`. Empty for other files."""
+    stem, _ = _stem(path)
+    bare = TEST_MARKS.sub("", stem)
+    return bare.lower() if bare != stem else ""
 
 
 def _stem(path: str) -> tuple[str, str]:

@@ -89,8 +89,9 @@ class CoverageHandlers:
         return ManifestReply(entries=tuple(map(_entry, points)), next_cursor=cursor)
 
     async def point_counts(self, request: PointCountsRequest) -> PointCountsReply:
-        """Points and files of every layer of the tenant. What several layers share is counted in each, and once in all."""
-        layers, total = [], 0
+        """Points and files of every layer of the tenant."""
+        layers: list[LayerPoints] = []
+        totals: dict[str, int] = {}
         for repository in self._repositories.of_tenant(request.tenant):
             if repository.served is None:
                 continue
@@ -103,8 +104,8 @@ class CoverageHandlers:
             )
             added, shared = await self._points_of_layers(repository)
             layers += added
-            total += points - removed + shared
-        return PointCountsReply(total=total, layers=tuple(layers))
+            totals[repository.repo] = points - removed + shared
+        return PointCountsReply(total=sum(totals.values()), repositories=totals, layers=tuple(layers))
 
     async def _points_of_layers(self, repository: Repository) -> tuple[list[LayerPoints], int]:
         """What each layer of a repository has in the place of the base, and how many points that is in all."""

@@ -82,8 +82,8 @@ class EditContextHandler:
     async def _about_lines(self, focus: Focus) -> EditContextReply:
         start, end = focus.lines
         shown = focus.file.lines[start - 1 : min(end, start + SOURCE_LINES_MAX - 1)]
-        points = (await self._listing.files(focus.target)).points
-        named = files_named_after(focus.file.path, (point.text("path") for point in points))
+        files = await self._listing.files(focus.target)
+        named = files_named_after(focus.file.path, files.test_paths)
         return EditContextReply(
             repo=focus.target.repositories[0].name,
             file_path=focus.file.path,

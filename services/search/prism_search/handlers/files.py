@@ -1,9 +1,15 @@
-"""Files as they are indexed: their lines, their list, their outline."""
+"""Files as they are indexed: their lines, their list, their outline. Lines and lists are read at other commits too, if a mirror
+holds them.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from qdrant_client import models
 
 from prism_contracts.code import FileFlags, FileStatus, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import Repository
 from prism_contracts.rpc import (
     READ_LINES_MAX,
     FileEntry,
@@ -15,11 +21,13 @@ from prism_contracts.rpc import (
     ReadFileRequest,
     Receipt,
     ReceiptRequest,
+    SnapshotFile,
 )
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_runtime.packing import unpack_symbols
+from prism_search.adapters.commits import Commits
 from prism_search.adapters.filters import refuse_unknown_language
-from prism_search.adapters.indexed_file import indexed_file
+from prism_search.adapters.indexed_file import cleaned, indexed_file
 from prism_search.adapters.texts import read_text
 from prism_store.globs import compile_glob, literal_prefix
 from prism_store.reader import Reader, StoredPoint, has, starts_with, with_status
@@ -27,44 +35,54 @@ from prism_store.repositories import Repositories
 
 ENTRY_FIELDS = ("path", "blob", "language", "size", "lines", "flags", "status", "reason")
 
+File = TypeVar("File")
+
 
 class FileHandlers:
     """Answers `read_file`, `list_files`, `outline` and `receipt`."""
 
-    def __init__(self, reader: Reader, repositories: Repositories) -> None:
+    def __init__(self, reader: Reader, repositories: Repositories, commits: Commits) -> None:
         self._reader = reader
         self._repositories = repositories
+        self._commits = commits
 
     async def read_file(self, request: ReadFileRequest) -> ReadFileReply:
         """Lines of a file, exactly as indexed."""
+        fetched = self._repositories.beyond(request)
+        if fetched:
+            return await self._read_at_commit(request, fetched)
         target = await self._repositories.target(request, single=True)
         point, text = await read_text(
             self._reader, target.scope, await indexed_file(self._reader, target, request.path)
         )
-        lines = text.split("\n")
-        if lines[-1] == "":
-            lines.pop()
-        start, end, cut = _line_range(request, len(lines))
-        content = "\n".join(lines[start - 1 : end])
+        lines = _lines(request, text)
         return ReadFileReply(
+            **lines._asdict(),
             repo=target.repositories[0].name,
             file_path=point.text("path"),
-            start_line=start,
-            end_line=end,
-            line_count=len(lines),
-            content=content + "\n" if end < len(lines) or text.endswith("\n") else content,
             language=point.text("language"),
             blob=point.text("blob"),
-            truncated=cut,
             receipt=await self._repositories.receipt(target),
+        )
+
+    async def _read_at_commit(self, request: ReadFileRequest, repository: Repository) -> ReadFileReply:
+        file = await self._commits.file(repository, request.ref, cleaned(request.path))
+        return ReadFileReply(
+            **_lines(request, file.text)._asdict(),
+            repo=repository.name,
+            file_path=cleaned(request.path),
+            language="",
+            blob=file.blob,
+            receipt=_receipt_of_mirror(repository, file.commit),
         )
 
     async def list_files(self, request: ListFilesRequest) -> ListFilesReply:
         """Files by glob, in order of path."""
+        fetched = self._repositories.beyond(request)
+        if fetched:
+            return await self._list_at_commit(request, fetched)
         target = await self._repositories.target(request, single=True)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
-        question = request.model_dump_json(exclude={"cursor", "limit"})
-        after = str(read_cursor(question, request.cursor, (str,))[0]) if request.cursor else ""
         statuses = (FileStatus.INDEXED, *((FileStatus.SKIPPED,) if request.include_skipped else ()))
         conditions: list[models.Condition] = [with_status(*statuses)]
         if request.language:
@@ -72,20 +90,27 @@ class FileHandlers:
         prefix = literal_prefix(request.glob)
         if prefix:
             conditions.append(starts_with("path", prefix))
-        glob = compile_glob(request.glob) if request.glob else None
         scan = self._reader.scan(target.scope, conditions, ENTRY_FIELDS)
-        files = sorted(
-            [point async for point in scan if glob is None or glob.fullmatch(point.text("path"))],
-            key=lambda point: point.text("path"),
-        )
-        page = [point for point in files if point.text("path") > after][: request.limit]
-        more = bool(page) and page[-1] is not files[-1]
+        files = {point.text("path"): point async for point in scan}
         return ListFilesReply(
+            **_page(request, files, _entry),
             repo=target.repositories[0].name,
-            files=tuple(map(_entry, page)),
-            next_cursor=write_cursor(question, page[-1].text("path")) if more else "",
-            total=len(files),
             receipt=await self._repositories.receipt(target),
+        )
+
+    async def _list_at_commit(self, request: ListFilesRequest, repository: Repository) -> ListFilesReply:
+        if request.language:
+            raise PrismError(
+                ErrorCode.INVALID_ARGUMENT,
+                f"{request.ref} is not indexed: the languages of its files are not known.",
+                "Use a glob.",
+            )
+        known = await self._commits.files(repository, request.ref)
+        files = {file.path: file for file in known.files if request.include_skipped or not file.skipped}
+        return ListFilesReply(
+            **_page(request, files, _entry_at_commit),
+            repo=repository.name,
+            receipt=_receipt_of_mirror(repository, known.commit),
         )
 
     async def outline(self, request: OutlineRequest) -> OutlineReply:
@@ -107,6 +132,26 @@ class FileHandlers:
         return await self._repositories.receipt(await self._repositories.target(request, single=True))
 
 
+class _Lines(NamedTuple):
+    start_line: int
+    end_line: int
+    line_count: int
+    content: str
+    truncated: bool
+
+
+def _lines(request: ReadFileRequest, text: str) -> _Lines:
+    """The lines that were asked for. Raises INVALID_ARGUMENT."""
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    start, end, cut = _line_range(request, len(lines))
+    content = "\n".join(lines[start - 1 : end])
+    if end < len(lines) or text.endswith("\n"):
+        content += "\n"
+    return _Lines(start, end, len(lines), content, cut)
+
+
 def _line_range(request: ReadFileRequest, lines: int) -> tuple[int, int, bool]:
     """First and last line to give, and whether a limit cut them. Raises INVALID_ARGUMENT."""
     if lines == 0:
@@ -121,6 +166,49 @@ def _line_range(request: ReadFileRequest, lines: int) -> tuple[int, int, bool]:
         )
     cut = end - request.start_line + 1 > READ_LINES_MAX
     return request.start_line, min(end, request.start_line + READ_LINES_MAX - 1), cut
+
+
+def _page(
+    request: ListFilesRequest, files: Mapping[str, File], entry: Callable[[File], FileEntry]
+) -> dict[str, Any]:
+    """Of the files by path, those that the glob lets through, in order, from where the last page ended."""
+    question = request.model_dump_json(exclude={"cursor", "limit"})
+    after = str(read_cursor(question, request.cursor, (str,))[0]) if request.cursor else ""
+    glob = compile_glob(request.glob) if request.glob else None
+    paths = sorted(path for path in files if glob is None or glob.fullmatch(path))
+    page = [path for path in paths if path > after][: request.limit]
+    more = bool(page) and page[-1] != paths[-1]
+    return {
+        "files": tuple(entry(files[path]) for path in page),
+        "next_cursor": write_cursor(question, page[-1]) if more else "",
+        "total": len(paths),
+    }
+
+
+def _receipt_of_mirror(repository: Repository, commit: str) -> Receipt:
+    """Of what was read at a commit that is not indexed: a commit never changes."""
+    return Receipt(
+        repo=repository.name,
+        ref=commit,
+        indexed_commit=commit,
+        head_commit=commit,
+        lag_seconds=0.0,
+        indexed_at=None,
+        corpus_version=0,
+        files_indexed=0,
+        files_skipped=0,
+        files_failed=0,
+    )
+
+
+def _entry_at_commit(file: SnapshotFile) -> FileEntry:
+    return FileEntry(
+        file_path=file.path,
+        blob=file.blob,
+        size_bytes=file.size_bytes,
+        flags=file.flags,
+        skipped=file.skipped,
+    )
 
 
 def _entry(point: StoredPoint) -> FileEntry:

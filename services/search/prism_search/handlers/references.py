@@ -113,15 +113,18 @@ class ReferencesHandler:
     async def _by_graph(
         self, question: "_Question", listed: Files, points: Iterable[StoredPoint]
     ) -> UsesReply | None:
-        """What the graph of a repository tells; None if there is none, or one of these files was written since it was built."""
+        """What the graph of a repository tells; None if there is none, or one of these files, or of those that it speaks of, was
+        written since it was built.
+        """
         target = question.target
         if not question.sought.found or len(target.repositories) > 1 or target.ref:  # layers have no graph
             return None
         uses = await self._graph.of(question.of_graph())
         if uses is None or listed.removed_in > uses.graph_version:
             return None
-        is_current = all(point.number("version") <= uses.graph_version for point in points)
-        return uses if is_current else None
+        ids, paths = {point.id for point in points}, _paths_told(uses)
+        later = listed.written_after(uses.graph_version)
+        return None if any(point.id in ids or point.text("path") in paths for point in later) else uses
 
     async def _texts_of(
         self, question: "_Question", points: Sequence[StoredPoint], explained: Mapping[str, Sequence[int]]
@@ -241,6 +244,11 @@ def _by_files(question: _Question, files: Sequence[SourceFile], every: Sequence[
         candidates=len(every) - resolved,
         elsewhere=report.count_elsewhere(question.name, files, every),
     )
+
+
+def _paths_told(uses: UsesReply) -> set[str]:
+    """The files that held the name when the graph was built, or use it under another; they may have dropped it since."""
+    return {*unpack_lines(uses.explained), *(entry.file_path for entry in uses.entries)}
 
 
 def _others(

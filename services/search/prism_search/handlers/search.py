@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
@@ -128,7 +128,7 @@ class SearchHandler:
         self, request: SearchRequest, query: Query, target: Target, clock: "_Clock"
     ) -> tuple[SearchAnswer, tuple[str, ...]]:
         """The answer, and the legs that it lacks."""
-        page = read_page(request, target.corpus_version)
+        page = read_page(request, query, target.state)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
         vectors = self._vectors(request, query)
@@ -160,7 +160,7 @@ class SearchHandler:
             else await self._diagnose(
                 request, query, target, found, (dropped_by(file, request) for file in candidates)
             ),
-            next_cursor=next_cursor(request, page, target.corpus_version) if len(shown) > page.end else "",
+            next_cursor=next_cursor(request, query, page, target.state) if len(shown) > page.end else "",
         )
         # Deep vectors come after an import is done, so an answer with them holds for a moment only.
         if self._answers and not found.missing and DEEP_LEG not in found.points:
@@ -202,38 +202,43 @@ class SearchHandler:
         vectors: Vectors,
         clock: "_Clock",
     ) -> tuple[Found, list[Candidate]]:
-        """Candidates whose chunks and file points are of one version each; asked again where one changed between."""
+        """Candidates whose chunks and file points are of one version each; asked again where one changed between, and within the
+        scope where points came from elsewhere: they took the places of others.
+        """
+        is_whole = self._repositories.is_whole(target)
         for last in (False, False, True):
-            found = await self._ask(request, query, target, vectors)
+            found = await self._ask(request, query, target, vectors, is_whole=is_whole)
             clock.lap("legs")
             limit = max(CANDIDATES_MAX, request.limit) * _factor(request)
             ranks = fuse({leg: _files_of(found, leg) for leg in found.points}, limit)
             files = await self._facts.files(target, ranks)
             clock.lap("files")
             stale = _stale_files(found, files)
-            if last or not stale:
+            # Of a repository that has not been heard of yet, or of layers that are gone and not swept yet.
+            is_crowded = is_whole and not ranks.keys() <= files.keys()
+            if last or not (stale or is_crowded):
                 break
             self._facts.forget(stale)
+            is_whole = is_whole and not is_crowded
         return found, _candidates_of(found, files, ranks, stale)
 
-    async def _ask(self, request: SearchRequest, query: Query, target: Target, vectors: Vectors) -> Found:
+    async def _ask(
+        self, request: SearchRequest, query: Query, target: Target, vectors: Vectors, *, is_whole: bool
+    ) -> Found:
         """All legs. Those of words and of the fast model do not wait for a deep vector."""
+        ask = partial(self._points, target, is_whole=is_whole)
         legs = _word_legs(request, query) | _fast_leg(request, vectors.fast)
         missing = (FAST_LEG,) if vectors.fast is None else ()
         if vectors.deep is None:
-            return Found(await self._points(target, legs), missing)
-        points, deep = await asyncio.gather(self._points(target, legs), self._deep(target, vectors.deep))
+            return Found(await ask(legs), missing)
+        points, deep = await asyncio.gather(ask(legs), _deep_points(ask, vectors.deep))
         return Found(points | deep, missing if deep else (*missing, DEEP_LEG))
 
-    async def _deep(self, target: Target, leg: asyncio.Task[Leg | None]) -> dict[str, list[StoredPoint]]:
-        made = await leg
-        return await self._points(target, {DEEP_LEG: made}) if made else {}
-
-    async def _points(self, target: Target, legs: Mapping[str, Leg]) -> dict[str, list[StoredPoint]]:
+    async def _points(
+        self, target: Target, legs: Mapping[str, Leg], *, is_whole: bool
+    ) -> dict[str, list[StoredPoint]]:
         if not legs:
             return {}
-        # What comes from a repository that has not been heard of yet is no candidate: its file is not in the scope.
-        is_whole = self._repositories.is_whole(target)
         answers = await self._reader.ask_legs(target.scope, list(legs.values()), is_whole=is_whole)
         return dict(zip(legs, answers, strict=True))
 
@@ -272,6 +277,14 @@ class _Clock:
         now = time.perf_counter()
         self.laps[name] = round(self.laps.get(name, 0.0) + (now - self._last) * 1000, 2)
         self._last = now
+
+
+async def _deep_points(
+    ask: Callable[[Mapping[str, Leg]], Awaitable[dict[str, list[StoredPoint]]]],
+    leg: asyncio.Task[Leg | None],
+) -> dict[str, list[StoredPoint]]:
+    made = await leg
+    return await ask({DEEP_LEG: made}) if made else {}
 
 
 def _word_legs(request: SearchRequest, query: Query) -> dict[str, Leg]:

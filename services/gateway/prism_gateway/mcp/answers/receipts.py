@@ -14,8 +14,10 @@ def receipt_json(receipt: rpc.Receipt) -> Json:
 def receipt_line(receipt: rpc.Receipt) -> str:
     """For readers."""
     line = _indexed(receipt)
-    if receipt.head_commit and receipt.head_commit != receipt.indexed_commit:
-        line += f" ({receipt.lag_seconds:.0f} s behind {short_commit(receipt.head_commit)})"
+    if receipt.lag_seconds:
+        is_commit = receipt.head_commit not in {"", receipt.indexed_commit}
+        head = f" {short_commit(receipt.head_commit)}" if is_commit else ""
+        line += f" ({receipt.lag_seconds:.0f} s behind{head})"
     if receipt.files_skipped or receipt.files_failed:
         line += f", {receipt.files_skipped} files skipped, {receipt.files_failed} failed"
     if receipt.missing_legs:
@@ -31,6 +33,8 @@ def _indexed(receipt: rpc.Receipt) -> str:
     if receipt.repo == rpc.SEVERAL_REPOSITORIES:
         return "index of all repositories"
     commit = short_commit(receipt.indexed_commit)
+    if commit and receipt.indexed_at is None:
+        return f"{receipt.repo}@{commit} as it was fetched, not indexed"
     return f"index {receipt.repo}@{commit}" if commit else f"index {receipt.repo}, no commit complete yet"
 
 

@@ -1,0 +1,53 @@
+"""What is known of repositories, in files, while no process works on them."""
+
+import hashlib
+import pickle
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from prism_store.scope import Scope
+
+Thing = TypeVar("Thing")
+
+
+class Shelf(Generic[Thing]):
+    """Things by scope. Past so many bytes in all, what was put here first goes.
+
+    A thing is read back by the code that wrote it: the folder lives no longer than the service.
+    """
+
+    def __init__(self, folder: Path, bytes_max: int) -> None:
+        folder.mkdir(exist_ok=True)
+        self._folder = folder
+        self._bytes_max = bytes_max
+
+    def put(self, scope: Scope, thing: Thing) -> None:
+        """Keep a thing."""
+        path = self._path(scope)
+        unfinished = path.with_suffix(".new")
+        with unfinished.open("wb") as file:
+            pickle.dump(thing, file, pickle.HIGHEST_PROTOCOL)
+        unfinished.replace(path)
+        self._make_room()
+
+    def take(self, scope: Scope) -> Thing | None:
+        """A thing that was kept, which is here no more; None if there is none."""
+        path = self._path(scope)
+        if not path.exists():
+            return None
+        with path.open("rb") as file:
+            path.unlink()
+            thing: Thing = pickle.load(file)  # noqa: S301 - written by this service, in a folder of its own
+            return thing
+
+    def _make_room(self) -> None:
+        files = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        excess = sum(path.stat().st_size for path in files) - self._bytes_max
+        for path in files:
+            if excess <= 0:
+                return
+            excess -= path.stat().st_size
+            path.unlink()
+
+    def _path(self, scope: Scope) -> Path:
+        return self._folder / hashlib.sha256(repr(scope).encode()).hexdigest()

@@ -1,0 +1,159 @@
+"""Graphs of branches, pull requests and overlays: built when a question asks for one, and kept for a while by this process.
+
+A graph is kept by what was read for it: the view of the layer, and the version of the base below. So a layer that moved, or whose base
+did, has another one, and none is given for what it is not of.
+"""
+
+import asyncio
+import logging
+import time
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from prism_atlas.adapters.builder import Builders
+from prism_atlas.adapters.graphs import take
+from prism_atlas.adapters.metrics import BuildMetrics
+from prism_atlas.core.snapshot import Snapshot
+from prism_atlas.worker import Order
+from prism_contracts.base import Lane
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import Layer, Repository
+from prism_runtime.kept import Kept
+from prism_runtime.records import WatchedRecords
+from prism_store.repositories import Target
+from prism_store.scope import Scope
+
+# Wanted or under way.
+BUILDS_MAX = 64
+
+log = logging.getLogger(__name__)
+
+
+class LayerGraph(NamedTuple):
+    """The graph of a layer over a state of its base."""
+
+    snapshot: Snapshot
+    size_bytes: int
+    built_at: datetime
+
+
+class _Wanted(NamedTuple):
+    """What a graph is made of, which is what it is kept by."""
+
+    scope: Scope  # with the layer's view
+    version: int  # of the base
+
+
+class _Build(NamedTuple):
+    """A build that is wanted or under way."""
+
+    task: asyncio.Task[LayerGraph | None]  # None if the layer has moved before its turn came
+    layer: str  # key of the record
+    began: float  # as of time.monotonic()
+
+
+class LayerGraphs:
+    """One build of a graph at a time, for all who ask; of several states of a layer that wait, the newest is built."""
+
+    def __init__(
+        self,
+        builders: Builders,
+        repositories: WatchedRecords[Repository],
+        *,
+        folder: Path,
+        metrics: BuildMetrics,
+        kept_bytes_max: int,
+        wait_s: float,
+    ) -> None:
+        self._builders = builders
+        self._repositories = repositories
+        self._folder = folder
+        self._metrics = metrics
+        self._wait_s = wait_s
+        self._kept: Kept[_Wanted, LayerGraph] = Kept(kept_bytes_max)
+        self._builds: dict[_Wanted, _Build] = {}  # in the order in which they were wanted
+
+    async def of(self, target: Target, layer: Layer, version: int) -> LayerGraph:
+        """The graph of a layer over the base of this version.
+
+        Raises GRAPH_NOT_BUILT if it is not there in time, saying for how long it has been wanted, and what the build raises.
+        """
+        wanted = _Wanted(target.scope, version)
+        kept = self._kept.get(wanted)
+        if kept is not None:
+            self._kept.keep(wanted, kept, kept.size_bytes)  # again, so that what is not asked for goes first
+            return kept
+        build = self._builds.get(wanted) or self._begin(wanted, target.repositories[0], layer)
+        done, _ = await asyncio.wait([build.task], timeout=self._wait_s)
+        graph = build.task.result() if done else None
+        if graph is None:
+            raise _not_built(layer, time.monotonic() - build.began)
+        return graph
+
+    def _begin(self, wanted: _Wanted, repository: Repository, layer: Layer) -> _Build:
+        if len(self._builds) >= BUILDS_MAX:
+            raise _too_many(layer, len(self._builds))
+        task = asyncio.create_task(self._build(wanted, repository, layer))
+        build = self._builds[wanted] = _Build(task, layer.key, time.monotonic())
+        task.add_done_callback(lambda _: self._end(wanted, layer))
+        return build
+
+    def _end(self, wanted: _Wanted, layer: Layer) -> None:
+        task = self._builds.pop(wanted).task
+        error = None if task.cancelled() else task.exception()
+        if error:  # the next question has it tried again
+            log.warning("no graph of %s: %s", layer.ref, error)
+
+    async def _build(self, wanted: _Wanted, repository: Repository, layer: Layer) -> LayerGraph | None:
+        began = time.monotonic()
+        path = self._folder / uuid.uuid4().hex
+        order = Order(
+            scope=wanted.scope,
+            repo_name=repository.name,
+            version=wanted.version,
+            path=str(path),
+            is_stored=False,
+        )
+        with self._metrics.build(Lane.LIVE):
+            async with self._builders.turn(repository.key, Lane.LIVE) as builder:
+                if self._is_overtaken(wanted, repository.key, layer.key):
+                    self._metrics.needless(Lane.LIVE)
+                    return None
+                built = await builder.build(order)
+            graph = LayerGraph(take(path), built.size_bytes, datetime.now(UTC))
+        self._kept.keep(wanted, graph, graph.size_bytes)
+        self._metrics.served(Lane.LIVE, time.monotonic() - began)
+        log.info(
+            "built the graph of %s of %s: %d edges of %d files, %d of them looked at, in %.1f s",
+            *(layer.ref, repository.name, built.edges, built.files, built.looked_at, built.seconds),
+        )
+        return graph
+
+    def _is_overtaken(self, wanted: _Wanted, repository: str, layer: str) -> bool:
+        """Whether the base has moved since, or a later question found the layer in another state."""
+        known = self._repositories.get(repository)
+        is_newest = known is not None and known.served is not None and known.served.version == wanted.version
+        of_layer = [one for one, build in self._builds.items() if build.layer == layer]
+        return not is_newest or of_layer[-1] != wanted
+
+
+def _not_built(layer: Layer, seconds: float) -> PrismError:
+    return PrismError(
+        ErrorCode.GRAPH_NOT_BUILT,
+        f"The graph of {layer.ref} is being built since {seconds:.0f} s.",
+        "Ask again in some seconds; find_references, prepare_to_edit and the tools of the toolset code answer at ref meanwhile.",
+        ref=layer.ref,
+        seconds_since_wanted=round(seconds, 1),
+    )
+
+
+def _too_many(layer: Layer, builds: int) -> PrismError:
+    return PrismError(
+        ErrorCode.GRAPH_NOT_BUILT,
+        f"{builds} graphs are to be built before that of {layer.ref}.",
+        "Ask again in a minute, or without ref.",
+        ref=layer.ref,
+        builds=builds,
+    )

@@ -1,0 +1,295 @@
+"""The graph of a branch, and of edits over it: every answer is that of a repository that was indexed so. Real processes, real NATS, real store."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from graph_town import NAME, REPO, Town, variant_of
+from prometheus_client import CollectorRegistry
+
+from prism_atlas.adapters.builder import Builders
+from prism_atlas.adapters.metrics import BuildMetrics
+from prism_atlas.adapters.shelf import Shelf
+from prism_atlas.adapters.workshop import Workshop
+from prism_atlas.core.columns import columns_of
+from prism_atlas.core.graph import NONE
+from prism_atlas.handlers.layers import LayerGraph, LayerGraphs
+from prism_contracts import names
+from prism_contracts.base import Lane, Message, layer_id
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import Layer, LayerKind, Repository, repository_key
+from prism_contracts.rpc import (
+    ArchitectureReply,
+    ArchitectureRequest,
+    CallDirection,
+    CallHierarchyReply,
+    CallHierarchyRequest,
+    DependenciesReply,
+    DependenciesRequest,
+    FindPathReply,
+    FindPathRequest,
+    ImpactReply,
+    ImpactRequest,
+    ModuleMapReply,
+    ModuleMapRequest,
+    TypeHierarchyReply,
+    TypeHierarchyRequest,
+)
+from prism_store.reader import Reader
+from prism_store.repositories import Target
+from prism_store.scope import Scope, View
+
+pytest_plugins = ["graph_town"]
+
+Files = Mapping[str, str | None]
+
+BASE = {
+    "parcels/rates.py": '"""What parcels cost."""\n\n\ndef rate(zone):\n    return zone\n',
+    "parcels/depot.py": (
+        "from .rates import rate\n\n\n"
+        "class Depot:\n    def close(self):\n        rate(1)\n\n    def ship(self):\n        self.close()\n"
+    ),
+    "parcels/hub.py": "from .depot import Depot\n\n\nclass Hub(Depot):\n    def close(self):\n        pass\n",
+    "parcels/tour.py": "from .depot import Depot\n\n\ndef tour():\n    Depot().ship()\n",
+    "tests/test_depot.py": "from parcels.depot import Depot\n\n\ndef test_it_ships():\n    Depot().ship()\n",
+    "web/map/package.json": '{"name": "@acme/map"}\n',
+    "web/map/index.js": "export function draw() {}\n",
+    "web/app.js": "import {draw} from '@acme/map';\nexport function show() { draw(); }\n",
+    "README.md": "# Parcels\n",
+}
+CHANGED: Files = {
+    "parcels/rates.py": '"""What letters cost."""\n\n\ndef fee(zone):\n    return zone\n\n\ndef rate(zone):\n    return fee(zone)\n',
+    "parcels/post.py": "from .hub import Hub\n\n\nclass Post(Hub):\n    def close(self):\n        super().close()\n",
+    "parcels/tour.py": None,
+    "web/map/package.json": '{"name": "@acme/chart"}\n',
+}
+EDITED: Files = {
+    "parcels/hub.py": "from .rates import rate\n\n\nclass Hub:\n    def close(self):\n        rate(2)\n",
+    "parcels/post.py": None,
+    "web/map/package.json": '{"name": "@acme/map", "main": "index.js"}\n',
+}
+DIFF = """\
+--- a/parcels/rates.py
++++ b/parcels/rates.py
+@@ -4,2 +4,2 @@
+-def fee(zone):
++def fee(zone, weight=0):
+     return zone
+"""
+# What imports of the base bring, by their versions.
+MOVES: dict[int, Files] = {
+    1: {},
+    2: {
+        "parcels/rates.py": "def toll():\n    pass\n",
+        "parcels/more.py": "from .rates import rate\n\nrate(3)\n",
+    },
+    3: {"parcels/tour.py": None, "web/map/package.json": '{"name": "@acme/globe"}\n'},
+    4: {"parcels/post.py": "from .depot import Depot\n\nDepot()\n", "parcels/hub.py": None},
+}
+# Which view is looked through after which import.
+LOOKS = (
+    (1, ""), (1, "topic"), (1, "edits"), (2, "topic"), (3, "edits"), (3, ""), (4, "topic"), (4, "")
+)  # fmt: skip
+PUT_DOWN_AT = 2
+HANDLE = "overlay-7"
+PARENT = {"parent": layer_id("topic"), "kind": LayerKind.OVERLAY}
+
+
+def laid(files: Files, *layers: Files) -> dict[str, str]:
+    """The files where all layers are looked through, the lowest first."""
+    for layer in layers:
+        files = {**files, **layer}
+    return {path: text for path, text in files.items() if text is not None}
+
+
+def asked() -> list[tuple[str, Message, type[Message]]]:
+    """Every kind of question."""
+    callees = {"direction": CallDirection.CALLEES}
+    return [
+        (names.RPC_MODULE_MAP, ModuleMapRequest(tenant=""), ModuleMapReply),
+        (names.RPC_MODULE_MAP, ModuleMapRequest(tenant="", query="letters"), ModuleMapReply),
+        (names.RPC_ARCHITECTURE, ArchitectureRequest(tenant=""), ArchitectureReply),
+        (names.RPC_ARCHITECTURE, ArchitectureRequest(tenant="", component="parcels"), ArchitectureReply),
+        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="", symbol="rate"), CallHierarchyReply),
+        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="", symbol="draw"), CallHierarchyReply),
+        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="", symbol="rate", **callees), CallHierarchyReply),
+        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="", symbol="tour"), CallHierarchyReply),
+        (names.RPC_TYPE_HIERARCHY, TypeHierarchyRequest(tenant="", symbol="Depot"), TypeHierarchyReply),
+        (names.RPC_TYPE_HIERARCHY, TypeHierarchyRequest(tenant="", symbol="Hub"), TypeHierarchyReply),
+        (names.RPC_DEPENDENCIES, DependenciesRequest(tenant="", path="parcels/rates.py"), DependenciesReply),
+        (names.RPC_DEPENDENCIES, DependenciesRequest(tenant="", path="web/app.js"), DependenciesReply),
+        (names.RPC_FIND_PATH, FindPathRequest(tenant="", source="Depot.ship", target="rate"), FindPathReply),
+        (names.RPC_IMPACT, ImpactRequest(tenant="", symbol="rate"), ImpactReply),
+        (names.RPC_IMPACT, ImpactRequest(tenant="", diff=DIFF), ImpactReply),
+    ]  # fmt: skip
+
+
+def told(reply: Message | PrismError) -> object:
+    if isinstance(reply, PrismError):
+        return reply.body.model_dump(mode="json")
+    return reply.model_dump(mode="json", exclude={"receipt"})
+
+
+async def ask(
+    town: Town, request: Message, subject: str, reply: type[Message], **at: str
+) -> Message | PrismError:
+    return await town.answer(partial(town.ask, subject, request.model_copy(update=at), reply))
+
+
+async def map_at(town: Town, ref: str, layer: Layer | None = None) -> ModuleMapReply:
+    """The map at a ref, once it serves this state of the layer."""
+    request = ModuleMapRequest(tenant="", ref=ref, wait_for_commit=layer.served.commit if layer else "")
+    return await town.answer(partial(town.ask, names.RPC_MODULE_MAP, request, ModuleMapReply))
+
+
+def paths_of(reply: ModuleMapReply) -> set[str]:
+    return {entry.file_path for entry in reply.entries}
+
+
+def view_of(town: Town, files: Files) -> View:
+    variants = {path: variant_of(path, text) for path, text in files.items() if text is not None}
+    hidden = [path for path, text in files.items() if text is None]
+    return View.of(tuple(files), (town.tenant, REPO), variants, hidden)
+
+
+async def test_every_answer_at_a_ref_is_that_of_a_repository_that_was_indexed_so(
+    town, nats_server, qdrant_url
+):
+    await town.import_(1, BASE)
+    commits = {
+        "topic": (await town.lay("topic", 7, CHANGED)).served.commit,
+        HANDLE: (await town.lay(HANDLE, 8, EDITED, **PARENT)).served.commit,
+    }
+    files = {"topic": laid(BASE, CHANGED), HANDLE: laid(BASE, CHANGED, EDITED)}
+    async with town.atlas(), town.search():
+        for ref, commit in commits.items():
+            alone = Town(nats_server.url, qdrant_url)
+            await alone.begin()
+            await alone.import_(1, files[ref])
+            await alone.built(1)
+            for subject, request, reply in asked():
+                here = await ask(town, request, subject, reply, ref=ref, wait_for_commit=commit)
+                there = await ask(alone, request, subject, reply)
+                assert told(here) == told(there), (ref, subject, request)
+                if not isinstance(here, PrismError):
+                    receipt = here.receipt
+                    assert (receipt.ref, receipt.graph_commit, receipt.graph_version) == (
+                        ref, commit, {"topic": 7, HANDLE: 8}[ref],
+                    )  # fmt: skip
+                    assert receipt.files_indexed == len(files[ref])
+                    assert not receipt.missing_legs
+            await alone.end()
+
+
+async def test_a_graph_is_kept_until_the_layer_or_its_base_moves(town):
+    async with town.atlas():
+        await town.import_(1, BASE)
+        await town.built(1)
+        first = await map_at(town, "topic", await town.lay("topic", 7, CHANGED))
+        again = await map_at(town, "topic")
+        assert again.receipt.graph_built_at == first.receipt.graph_built_at
+
+        moved = await map_at(
+            town,
+            "topic",
+            await town.lay("topic", 9, CHANGED | {"parcels/new.py": "from .rates import rate\n"}),
+        )
+        assert paths_of(moved) == paths_of(first) | {"parcels/new.py"}
+        await town.import_(2, {"parcels/base.py": "from .rates import rate\n", "parcels/rates.py": "z = 1\n"})
+        await town.built(2)
+        rebased = await map_at(town, "topic")
+        assert paths_of(rebased) == paths_of(moved) | {"parcels/base.py"}
+        assert "parcels/tour.py" in paths_of(await map_at(town, ""))
+
+
+async def test_a_question_that_comes_before_the_graph_is_told_for_how_long_it_is_wanted(town):
+    async with town.atlas(PRISM_ATLAS_LAYER_WAIT_S="0"):
+        await town.import_(1, BASE)
+        await town.built(1)
+        layer = await town.lay("topic", 7, CHANGED)
+        request = ModuleMapRequest(tenant="", ref="topic", wait_for_commit=layer.served.commit)
+        with pytest.raises(PrismError) as refused:
+            await town.ask(names.RPC_MODULE_MAP, request, ModuleMapReply)
+        assert refused.value.code is ErrorCode.GRAPH_NOT_BUILT
+        assert refused.value.body.details["ref"] == "topic"
+        assert refused.value.body.details["seconds_since_wanted"] >= 0
+        assert "parcels/post.py" in paths_of(await map_at(town, "topic"))
+
+
+async def test_a_branch_that_changed_nothing_has_the_graph_of_the_base(town):
+    async with town.atlas():
+        await town.import_(1, BASE)
+        built = await town.built(1)
+        reply = await map_at(town, "topic", await town.lay("topic", 7, {}))
+        assert reply.receipt.ref == "topic"
+        assert reply.receipt.graph_built_at == built.built_at
+
+
+async def test_who_looks_through_one_view_after_the_other_sees_what_one_sees_who_begins_with_it(
+    town, tmp_path
+):
+    used, unused = Shelf(tmp_path / "used", 1_000_000), Shelf(tmp_path / "unused", 1_000_000)
+    workshop = Workshop(Reader(town.client), used)
+    views = {"": None, "topic": view_of(town, CHANGED), "edits": view_of(town, {**CHANGED, **EDITED})}
+    await town.lay("topic", 7, CHANGED)
+    await town.lay(HANDLE, 8, EDITED)
+    await town.import_(1, BASE, told=False)
+    for version, name in LOOKS:
+        await town.import_(version, MOVES[version], told=False)
+        scope = Scope(town.tenant, (REPO,), view=views[name])
+        snapshot, looked_at = await workshop.snapshot(scope, NAME, version)
+        afresh, all_files = await Workshop(Reader(town.client), unused).snapshot(scope, NAME, version)
+        assert looked_at <= all_files
+        expected = columns_of(afresh.graph)
+        for column, values in columns_of(snapshot.graph).items():
+            assert np.array_equal(values, expected[column]), (version, name, column)
+        if version == PUT_DOWN_AT:
+            workshop.put_down()
+            workshop = Workshop(Reader(town.client), used)
+
+
+async def test_a_second_look_at_a_view_looks_again_at_what_it_touches_and_not_at_all_files(town, tmp_path):
+    workshop = Workshop(Reader(town.client), Shelf(tmp_path, 1_000_000))
+    await town.lay("topic", 7, {"parcels/tour.py": "def tour():\n    pass\n"})
+    await town.import_(1, BASE, told=False)
+    base = Scope(town.tenant, (REPO,))
+    topic = replace(base, view=view_of(town, {"parcels/tour.py": "def tour():\n    pass\n"}))
+    everything, there, again, back = [
+        (await workshop.snapshot(scope, NAME, 1))[1] for scope in (base, topic, topic, base)
+    ]
+    assert everything == len(BASE)
+    assert 0 < there == back < everything / 2
+    assert again == 0
+
+
+async def test_of_several_states_of_a_layer_that_wait_the_newest_is_built(
+    town, tmp_path, qdrant_url, monkeypatch
+):
+    monkeypatch.setenv("PRISM_QDRANT_URL", qdrant_url)
+    await town.import_(1, BASE, told=False)
+    records = await town.bus.follow(names.KV_REPOSITORIES, Repository)
+    registry = CollectorRegistry()
+    builders = Builders(tmp_path / "shelf", warm_s=60, seconds_max=60)
+    graphs = LayerGraphs(
+        builders, records, folder=tmp_path, metrics=BuildMetrics(registry), kept_bytes_max=1_000_000, wait_s=60
+    )  # fmt: skip
+    repository = records.get(repository_key(town.tenant, REPO))
+    asked: list[asyncio.Task[LayerGraph]] = []
+    async with builders.turn(repository.key, Lane.BULK):
+        for version, files in enumerate((CHANGED, {"parcels/tour.py": None}), start=7):
+            layer = await town.lay("topic", version, files)
+            target = Target(Scope(town.tenant, (REPO,), view=view_of(town, files)), (repository,), layer)
+            asked.append(asyncio.create_task(graphs.of(target, layer, 1)))
+            await asyncio.sleep(0)
+    overtaken, built = await asyncio.gather(*asked, return_exceptions=True)
+    assert overtaken.code is ErrorCode.GRAPH_NOT_BUILT
+    assert built.snapshot.graph.find_file("parcels/tour.py") == NONE
+    assert built.snapshot.graph.find_file("parcels/post.py") == NONE
+    for outcome in ("needless", "built"):
+        labels = {"lane": Lane.LIVE.value, "outcome": outcome}
+        assert registry.get_sample_value("prism_graph_builds_total", labels) == 1
+    await records.close()
+    await builders.close()

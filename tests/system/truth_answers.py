@@ -1,0 +1,133 @@
+"""What is answered at a ref, file by file, and what the store has of it, chunk by chunk."""
+
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from nats.js import JetStreamContext
+from running_stack import Agent, Json, RunningStack
+from truth_history import SYMBOLS
+
+from prism_contracts.base import BASE_LAYER, layer_id, repo_id
+from prism_contracts.names import KV_LAYERS, OBJECTS_LAYERS
+from prism_contracts.records import Layer, LayerFiles, layer_key
+
+TENANT = "default"
+ALL = {"limit": 2_000, "max_tokens": 100_000}
+LITERALS = ("balance", "shared_")
+QUESTION = "shared total of interest"
+SYMBOLS_A_CALL = 20
+SCROLL_POINTS = 2_000
+VALUE_CHARS = 400
+# What tells where and when a point was written.
+OF_THE_WRITE = frozenset({"scope", "version", "file"})
+
+Answers = dict[str, Json]  # by path: what each door says of the file
+
+
+async def answers(agent: Agent, repo: str, ref: str = "") -> Answers:
+    """What the reading tools say at a ref."""
+    asked = {"repo": repo} | ({"ref": ref} if ref else {})
+    found: dict[str, Json] = defaultdict(lambda: defaultdict(list))
+    listed = await agent.ask("list_files", **asked, include_skipped=True, **ALL)
+    for file in listed["files"]:
+        found[file.pop("file_path")]["listed"].append(file)
+    for pattern, is_regex in [("^", True), *((literal, False) for literal in LITERALS)]:
+        grep = await agent.ask("grep_code", **asked, pattern=pattern, regex=is_regex, **ALL)
+        assert grep["complete"], grep["note"]
+        for match in grep["matches"]:
+            found[match["file_path"]][f"lines of {pattern}"].append((match["line"], match["text"]))
+    for start in range(0, len(SYMBOLS), SYMBOLS_A_CALL):
+        names = SYMBOLS[start : start + SYMBOLS_A_CALL]
+        told = await agent.ask("get_symbol_definition", **asked, symbols=names, max_tokens=100_000)
+        for answer in told["answers"]:
+            for definition in answer["definitions"]:
+                found[definition["file_path"]][f"definitions of {answer['symbol']}"].append(
+                    {name: value for name, value in definition.items() if name not in {"repo", "file_path"}}
+                )
+    # Which files are found depends on the others; that a file is there at all does not.
+    searched = await agent.ask("search_code", **asked, query=QUESTION, limit=100, detail="compact")
+    for hit in searched["results"]:
+        found[hit["file_path"]]
+    return {path: dict(told) for path, told in found.items()}
+
+
+class Stored:
+    """What the store has of a repository, point by point."""
+
+    def __init__(self, stack: RunningStack, repo: str) -> None:
+        self._repo = repo_id(repo)
+        self._points: dict[str, list[Json]] = defaultdict(list)  # by layer
+        for point in _scroll(stack):
+            repo_of, _, layer = point["scope"].partition("/")
+            if repo_of == self._repo:
+                self._points[layer].append(point)
+
+    async def files(self, js: JetStreamContext, ref: str = "") -> Answers:
+        """What is to be seen at a ref, by path: the file point, which has the first lines of its chunks, and the chunks by their texts."""
+        shown = {path: (BASE_LAYER, path) for path in _files(self._points[BASE_LAYER])}
+        for files in await self._lists(js, layer_id(ref)) if ref else []:
+            shown = {path: place for path, place in shown.items() if path not in files.hidden}
+            shown |= {path: (variant, path) for path, variant in files.variants.items()}
+        return {path: _files(self._points[layer]).get(path, {}) for path, (layer, _) in shown.items()}
+
+    async def _lists(self, js: JetStreamContext, layer: str) -> list[LayerFiles]:
+        """What a layer and those below it have in the place of the base, the lowest first."""
+        entry = await (await js.key_value(KV_LAYERS)).get(layer_key(TENANT, self._repo, layer))
+        record = Layer.model_validate_json(entry.value or b"")
+        below = [] if record.parent == BASE_LAYER else await self._lists(js, record.parent)
+        stored = await (await js.object_store(OBJECTS_LAYERS)).get(record.files)
+        return [*below, LayerFiles.model_validate_json(zlib.decompress(stored.data or b""))]
+
+
+def differences(found: Answers, expected: Answers) -> Iterator[str]:
+    """Each file that is lost, a ghost, or not told of as it is."""
+    for path in sorted(found.keys() | expected.keys()):
+        if path not in found:
+            yield f"{path} is lost"
+        elif path not in expected:
+            yield f"{path} is a ghost: {_short(found[path])}"
+        else:
+            yield from (
+                f"{path}: {name} is {_short(found[path].get(name))}, not {_short(expected[path].get(name))}"
+                for name in sorted(found[path].keys() | expected[path].keys())
+                if found[path].get(name) != expected[path].get(name)
+            )
+
+
+def _short(value: Any) -> str:
+    return repr(value)[:VALUE_CHARS]
+
+
+def _files(points: Iterable[Json]) -> dict[str, Json]:
+    """Files of one layer by path; of their chunks those that count."""
+    files = {
+        point["path"]: {"file": _facts(point), "chunks": []}
+        for point in points
+        if point.get("status") not in {None, "removed"}
+    }
+    chunks = [point for point in points if "status" not in point]
+    for chunk in sorted(chunks, key=lambda point: point["text"]):
+        file = files.get(chunk["path"])
+        if file and file["file"]["generation"] == chunk["generation"]:
+            file["chunks"].append(_facts(chunk))
+    return files
+
+
+def _facts(point: Mapping[str, Any]) -> Json:
+    return {name: value for name, value in point.items() if name not in OF_THE_WRITE}
+
+
+def _scroll(stack: RunningStack) -> Iterator[Json]:
+    """The payloads of all points."""
+    offset: Any = None
+    with stack.qdrant() as http:
+        while True:
+            body = {"limit": SCROLL_POINTS, "with_payload": True, "offset": offset}
+            answer = http.post("/collections/prism_default/points/scroll", json=body)
+            assert answer.status_code == 200, answer.text
+            yield from (point["payload"] for point in answer.json()["result"]["points"])
+            offset = answer.json()["result"]["next_page_offset"]
+            if offset is None:
+                return

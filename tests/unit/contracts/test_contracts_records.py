@@ -1,0 +1,52 @@
+"""How far what is served is behind what is known."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from prism_contracts.records import Indexed, Layer, LayerKind, LayerState, Repository
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+SEEN = NOW - timedelta(seconds=7)
+
+
+def state(commit: str, *, dirty: bool = False, version: int = 1) -> LayerState:
+    return LayerState(commit=commit, dirty=dirty, version=version, job="j", indexed_at=SEEN)
+
+
+@pytest.mark.parametrize(
+    ("served", "active_job", "behind_s"),
+    [
+        (None, "j", 7),
+        (state("a"), "", 7),
+        (state("b"), "", 0),
+        (state("b"), "j", 0),
+        # Edits have no commit of their own: newer ones are on their way.
+        (state("b", dirty=True), "j", 7),
+        (state("b", dirty=True), "", 0),
+    ],
+)
+def test_what_is_known_and_not_served_lags(
+    served: LayerState | None, active_job: str, behind_s: float
+) -> None:
+    indexed = Indexed(head_commit="b", head_seen_at=SEEN, served=served, active_job=active_job)
+    assert indexed.lag_s(NOW) == behind_s
+
+
+@pytest.mark.parametrize(("kind", "behind_s"), [(LayerKind.BRANCH, 7), (LayerKind.OVERLAY, 0)])
+def test_a_layer_lags_while_it_is_told_apart_from_an_older_base(kind: LayerKind, behind_s: float) -> None:
+    base = Repository(
+        tenant="t", repo="r", name="n", source="upload", created_at=NOW, served=state("a", version=2)
+    )
+    layer = Layer(
+        tenant="t",
+        repo="r",
+        layer="l",
+        kind=kind,
+        ref="topic",
+        created_at=NOW,
+        served=state("b"),
+        base_version=1,
+    )
+    assert layer.behind_s(base, NOW) == behind_s
+    assert layer.model_copy(update={"base_version": 2}).behind_s(base, NOW) == 0
