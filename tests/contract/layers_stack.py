@@ -5,7 +5,7 @@ tests hold it back.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -104,6 +104,7 @@ class Index:
         self.bus = bus
         self.held: dict[str, Held] = {}
         self.written: list[str] = []  # paths, in the order of the events
+        self.variants_at: Callable[[str], Awaitable[dict[str, str]]]  # by path, at a ref
         self.fails: set[str] = set()  # paths
         self.may_index = asyncio.Event()
         self.may_index.set()
@@ -158,8 +159,9 @@ class Index:
         )  # fmt: skip
 
     async def read_file(self, request: ReadFileRequest) -> ReadFileReply:
-        """Of the base alone."""
-        held = self.held.get(file_id(TENANT, REPO, BASE_LAYER, request.path))
+        """Of the base, or of what a layer has in its place."""
+        variants = await self.variants_at(request.ref) if request.ref else {}
+        held = self.held.get(file_id(TENANT, REPO, variants.get(request.path, BASE_LAYER), request.path))
         if held is None or held.status != Outcome.INDEXED:
             raise PrismError(ErrorCode.FILE_NOT_FOUND, f"There is no {request.path}.")
         lines = held.text.count("\n")
@@ -289,6 +291,11 @@ class Town(NamedTuple):
         self.origin.git("checkout", "--quiet", "main")
         return commit
 
+    async def variants_at(self, ref: str) -> dict[str, str]:
+        layer = await self.layer(ref)
+        files = await self.variants.lists.get(layer.files) if layer else None
+        return files.variants if files else {}
+
     async def variants_held(self) -> set[str]:
         return {held.layer for held in self.index.held.values() if held.layer != BASE_LAYER}
 
@@ -349,6 +356,7 @@ async def town(nats_server, folder: Path, **settings) -> AsyncIterator[Town]:
         ),
         planner, rebases,
     )  # fmt: skip
+    index.variants_at = made.variants_at
     made.commit({f"{name}.py": f"{name} = 1\n" for name in "abcdef"})
     await made.index_base()
     yield made

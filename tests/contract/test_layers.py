@@ -535,15 +535,15 @@ async def test_an_edit_on_its_way_is_told_until_it_is_seen(place: Town) -> None:
 
 
 async def test_an_overlay_is_told_by_a_diff_and_lies_on_a_branch(place: Town) -> None:
-    commit = place.branch("topic", {"b.py": "b = 2\n"})
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
     await place.push("topic")
     await place.serves("topic", commit)
-    diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n a = 1\n+a = 9\n"
+    diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n a = 2\n+a = 9\n"
     opened = await place.overlays.open(overlay(base_ref="topic", base_commit=commit, diff=diff))
     await place.ended(opened.job)
     layer = await place.layer(opened.layer.ref)
     assert (layer.parent, layer.served.dirty) == (layer_id("topic"), True)
-    assert (await place.shown(layer.ref))["a.py"] == blob_hash(b"a = 1\na = 9\n")
+    assert (await place.shown(layer.ref))["a.py"] == blob_hash(b"a = 2\na = 9\n")
 
 
 async def test_what_an_overlay_lies_on_changes_with_its_edits(place: Town) -> None:
