@@ -341,6 +341,22 @@ async def test_there_is_a_limit_of_layers(nats_server, tmp_path) -> None:
         await place.overlays.open(overlay())
 
 
+async def test_a_ref_in_full_is_the_layer_of_its_short_name(place: Town) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
+    making = CreateLayerRequest(tenant=TENANT, repo=NAME, ref="refs/heads/topic")
+    await place.layers.create(making)
+    await place.serves("topic", commit)
+    opened = await place.overlays.open(overlay(base_ref="HEAD"))
+    assert opened.layer.parent == BASE_LAYER
+    for base in ("refs/heads/main", "HEAD"):
+        assert (
+            await refused(place.layers.create(making.model_copy(update={"ref": base})))
+            is ErrorCode.INVALID_ARGUMENT
+        )
+    await place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref="refs/heads/topic"))
+    assert [layer.kind for layer in await place.ledger.layers.all()] == [LayerKind.OVERLAY]
+
+
 async def test_what_cannot_be_made_is_told_and_leaves_nothing(place: Town) -> None:
     def asking(ref: str, repo: str = NAME):
         return place.layers.create(CreateLayerRequest(tenant=TENANT, repo=repo, ref=ref))

@@ -11,6 +11,7 @@ BASE_LAYER = "base"
 DEFAULT_TENANT = "default"
 # Of the names of layers that hold one version of one file.
 VARIANT_PREFIX = "~"
+REF_PREFIXES = ("refs/heads/", "refs/tags/", "refs/")
 
 # Of the 36 characters of a point's id: what all points of a file share, then of chunks the generation, then the position.
 FILE_CHARS = 24
@@ -53,6 +54,12 @@ def file_id(tenant: str, repo: str, layer: str, path: str) -> str:
 def layer_id(ref: str) -> str:
     """The id of the layer of a branch, a tag or a pull request; names of refs may hold what keys may not."""
     return hashlib.sha256(ref.encode()).hexdigest()[:16]
+
+
+def short_names(ref: str) -> list[str]:
+    """What people call a full ref, such as `refs/heads/main` or `refs/pull/12/head`, the usual name first."""
+    named = ref.removesuffix("/head") if ref.startswith("refs/pull/") else ref
+    return [named.removeprefix(prefix) for prefix in REF_PREFIXES if named.startswith(prefix)]
 
 
 def variant_layer(path: str, blob: str, basis: str) -> str:

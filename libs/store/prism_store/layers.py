@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from nats.errors import Error as NatsError
 from nats.js.errors import Error as JetStreamError
 
-from prism_contracts.base import BASE_LAYER
+from prism_contracts.base import BASE_LAYER, short_names
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import UPLOAD, Layer, LayerFiles, LayerKind, layer_key
 from prism_runtime.kept import Kept
@@ -22,7 +22,6 @@ FILES_KEPT_MAX = 300_000
 TRIES_MAX = 20
 PAUSE_S = 0.05
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
-_PREFIXES = ("refs/heads/", "refs/tags/", "refs/")
 
 
 class Layers:
@@ -119,11 +118,6 @@ class Layers:
 def is_commit(ref: str) -> bool:
     """Whether a ref may be a commit's hash, or the beginning of one that tells it."""
     return _COMMIT.fullmatch(ref) is not None
-
-
-def short_names(ref: str) -> Sequence[str]:
-    """What people call a full ref, such as `refs/heads/main` or `refs/pull/12/head`."""
-    return [ref.removeprefix(prefix).removesuffix("/head") for prefix in _PREFIXES if ref.startswith(prefix)]
 
 
 def _composed(chain: Sequence[Layer], state: tuple[str, ...], files: Sequence[LayerFiles]) -> View:

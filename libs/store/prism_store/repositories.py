@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from rapidfuzz import process
 
+from prism_contracts.base import short_names
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Indexed, Layer, Repository
 from prism_contracts.rpc import SEVERAL_REPOSITORIES, WAIT_MAX_S, Receipt, ScopedRequest
 from prism_runtime.records import WatchedRecords
-from prism_store.layers import Layers, is_commit, short_names
+from prism_store.layers import Layers, is_commit
 from prism_store.reader import Reader, with_status
 from prism_store.scope import Scope, View
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from prism_contracts.base import BASE_LAYER, layer_id, variant_layer
+from prism_contracts.base import BASE_LAYER, layer_id, short_names, variant_layer
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Layer, LayerFiles, LayerKind, LayerState, Repository, layer_key
@@ -27,6 +27,11 @@ def followed_ref(repository: Repository, default_branch: str = "") -> str:
     return repository.ref or default_branch or (served.ref if served else "")
 
 
+def usual_ref(ref: str) -> str:
+    """What a ref is called by the layers: `main` for `refs/heads/main`; empty for HEAD, which is what the base follows."""
+    return "" if ref == "HEAD" else next(iter(short_names(ref)), ref)
+
+
 def layer_of(repository: Repository, branch: str, default_branch: str = "") -> str:
     """The id of the layer that a branch of a repository is.
 
@@ -41,7 +46,7 @@ def layer_named(repository: Repository, layers: Iterable[Layer], ref: str) -> La
 
     Raises REF_NOT_FOUND, with the names that are nearest.
     """
-    id_ = layer_of(repository, ref)
+    id_ = layer_of(repository, usual_ref(ref))
     if id_ == BASE_LAYER:
         return None
     known = {layer.layer: layer for layer in layers if layer.served is not None}

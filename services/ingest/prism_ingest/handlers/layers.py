@@ -9,7 +9,7 @@ from prism_contracts.records import LayerKind, Repository
 from prism_contracts.rpc import CreateLayerRequest, DeleteLayerRequest, LayerReply
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.mirrors import Mirrors, Remote
-from prism_ingest.core.layers import check_served, layer_of
+from prism_ingest.core.layers import check_served, layer_of, usual_ref
 from prism_ingest.handlers.clones import CloneHandlers
 from prism_ingest.handlers.keeping import Layers
 from prism_source.clone import RemoteRefs
@@ -36,8 +36,8 @@ class LayerHandlers:
         repository = await self._ledger.repository(request.tenant, request.repo)
         check_served(repository)
         _check_fetched(repository)
-        pull = PULL_REQUEST.fullmatch(request.ref)
-        if not pull and layer_of(repository, request.ref) == BASE_LAYER:
+        pull = PULL_REQUEST.fullmatch(usual_ref(request.ref))
+        if not pull and layer_of(repository, usual_ref(request.ref)) == BASE_LAYER:
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT,
                 f"{request.ref} is what {repository.name} follows: its base is that.",
@@ -48,14 +48,14 @@ class LayerHandlers:
         refs = await self._mirrors.refs(remote, heads)
         source = _pull_request_ref(request.ref, refs, heads) if pull else refs.full_name(request.ref)
         kind = LayerKind.PULL_REQUEST if pull else LayerKind.BRANCH
-        layer = await self._layers.keep(repository, kind, request.ref, source)
+        layer = await self._layers.keep(repository, kind, usual_ref(request.ref), source)
         job = await self._clones.look(repository, layer, request.lane)
         return LayerReply(layer=await self._layers.find(repository, layer.layer) or layer, job=job)
 
     async def delete(self, request: DeleteLayerRequest) -> LayerReply:
         """Forget a layer; its variants go with the next rounds of the sweep. Raises REPO_NOT_FOUND, REF_NOT_FOUND."""
         repository = await self._ledger.repository(request.tenant, request.repo)
-        layer = await self._layers.find(repository, layer_id(request.ref))
+        layer = await self._layers.find(repository, layer_id(usual_ref(request.ref)))
         if layer is None:
             raise PrismError(
                 ErrorCode.REF_NOT_FOUND,

@@ -11,7 +11,7 @@ from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.snapshots import SnapshotStore
 from prism_ingest.core import is_final, new_job
 from prism_ingest.core.contents import file_event
-from prism_ingest.core.layers import check_served, layer_of
+from prism_ingest.core.layers import check_served, layer_of, usual_ref
 from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.planning import Listing, Planner
 from prism_ingest.handlers.publishing import publish_file_events
@@ -58,7 +58,7 @@ class SnapshotHandlers:
         ).model_copy(
             update={
                 "commit": request.commit,
-                "ref": request.ref if layer == BASE_LAYER else request.layer_ref,
+                "ref": request.ref if layer == BASE_LAYER else usual_ref(request.layer_ref),
                 "dirty": request.dirty,
             }
         )
@@ -77,15 +77,16 @@ class SnapshotHandlers:
 
         Raises REPO_NOT_FOUND, REF_NOT_FOUND if it would lie on nothing.
         """
-        if not request.layer_ref:
+        ref = usual_ref(request.layer_ref)
+        if not ref:
             return BASE_LAYER
         repository = await self._ledger.repository(request.tenant, request.repo_name)
         check_served(repository)
-        id_ = layer_of(repository, request.layer_ref)
+        id_ = layer_of(repository, ref)
         if id_ != BASE_LAYER:
-            if not is_ref_name(request.layer_ref):
+            if not is_ref_name(ref):
                 raise ref_not_found(request.layer_ref, ())
-            await self._layers.keep(repository, LayerKind.BRANCH, request.layer_ref, UPLOAD)
+            await self._layers.keep(repository, LayerKind.BRANCH, ref, UPLOAD)
             await self._ledger.hear_of(request.tenant, repository.repo, id_, request.commit, _now())
         return id_
 
