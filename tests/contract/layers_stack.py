@@ -104,6 +104,7 @@ class Index:
         self.bus = bus
         self.held: dict[str, Held] = {}
         self.written: list[str] = []  # paths, in the order of the events
+        self.fails: set[str] = set()  # paths
         self.may_index = asyncio.Event()
         self.may_index.set()
 
@@ -117,7 +118,8 @@ class Index:
 
     async def on_changed(self, event: FileChanged) -> None:
         await self.may_index.wait()
-        await self._hold(event, Outcome.INDEXED, blob=event.blob, text=event.text)
+        outcome = Outcome.FAILED if event.path in self.fails else Outcome.INDEXED
+        await self._hold(event, outcome, blob=event.blob, text=event.text)
 
     async def on_skipped(self, event: FileSkipped) -> None:
         await self._hold(event, Outcome.SKIPPED, blob=event.blob)
@@ -184,6 +186,7 @@ class Town(NamedTuple):
     poller: Poller
     sweeper: Sweeper
     planner: Planner
+    rebases: RebaseHandlers
 
     async def repository(self) -> Repository:
         found = await self.ledger.repositories.get(repository_key(TENANT, REPO))
@@ -341,10 +344,10 @@ async def town(nats_server, folder: Path, **settings) -> AsyncIterator[Town]:
             metrics=PollMetrics(registry),
         ),
         Sweeper(
-            ledger, layers, variants, lease=await Lease.open(bus.js, "sweep", replicas=1),
+            ledger, layers, rebases, variants, lease=await Lease.open(bus.js, "sweep", replicas=1),
             metrics=LayerMetrics(registry), pause_s=SWEEP_PAUSE_S,
         ),
-        planner,
+        planner, rebases,
     )  # fmt: skip
     made.commit({f"{name}.py": f"{name} = 1\n" for name in "abcdef"})
     await made.index_base()

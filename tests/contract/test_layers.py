@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from layers_stack import NAME, SWEEP_PAUSE_S, TENANT, Town, town
+from layers_stack import NAME, REPO, SWEEP_PAUSE_S, TENANT, Town, town
 
 from prism_contracts import names
-from prism_contracts.base import layer_id
+from prism_contracts.base import BASE_LAYER, file_id, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import FilesUploaded
-from prism_contracts.records import JobState, LayerKind
+from prism_contracts.events import FilesUploaded, Outcome, PushReceived
+from prism_contracts.records import UPLOAD, JobState, Layer, LayerKind, Repository
 from prism_contracts.rpc import (
     CloseOverlayRequest,
     CommitFileRequest,
@@ -24,6 +24,7 @@ from prism_contracts.rpc import (
     OpenSnapshotRequest,
     SnapshotFile,
 )
+from prism_ingest.core.layers import ListName, layer_version
 from prism_source.pack import encode_pack
 from prism_source.snapshot import blob_hash
 
@@ -103,6 +104,66 @@ async def test_when_the_base_moves_its_layers_stay_what_they_are_and_share_what_
     assert late.size_bytes == len("c = 1\n")
 
 
+async def test_what_a_move_of_the_base_brought_and_a_sweep_took_is_brought_again(place: Town) -> None:
+    for name in ("one", "two"):
+        commit = place.branch(name, {f"{name}.py": "x = 1\n"})
+        await place.push(name)
+        await place.serves(name, commit)
+        await place.push("main", commit=(new := place.commit({"a.py": "a = 2\n"})))
+        await place.serves_base(new)
+        await place.serves(name, commit)
+        assert await place.shown(name) == place.tree(name)
+        await place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref=name))
+        for variant in [file for file, held in place.index.held.items() if held.layer != BASE_LAYER]:
+            del place.index.held[variant]
+        await place.push("main", commit=(back := place.commit({"a.py": "a = 1\n"})))
+        await place.serves_base(back)
+
+
+async def test_of_the_layers_over_a_base_that_moves_only_one_with_a_failed_file_is_fetched_again(
+    place: Town,
+) -> None:
+    commits = {name: place.branch(name, {f"{name}.py": "x = 1\n"}) for name in ("sound", "failed")}
+    place.index.fails.add("failed.py")
+    for name, commit in commits.items():
+        await place.push(name)
+        await place.serves(name, commit)
+    place.index.fails.clear()
+    new = place.commit({"a.py": "a = 2\n"})
+    await place.push("main")
+    await place.serves_base(new)
+    for name, commit in commits.items():
+        await place.serves(name, commit)
+        assert await place.shown(name) == place.tree(name)
+    assert {held.status for held in place.index.held.values()} == {Outcome.INDEXED}
+    layers = [job.layer for job in await place.ledger.jobs.all()]
+    assert (layers.count(layer_id("sound")), layers.count(layer_id("failed"))) == (1, 2)
+
+
+async def test_a_layer_that_was_left_behind_is_brought_along_though_its_fetch_has_failed(place: Town) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
+    await place.push("topic")
+    await place.serves("topic", commit)
+    key = (await place.layer("topic")).key
+    left = {"base_version": 0, "base_commit": ""}
+    await place.ledger.layers.modify(key, lambda found: found.model_copy(update=left))
+    away = place.origin.folder.rename(place.origin.folder.with_name("away"))
+    await place.rebases.catch_up()
+
+    async def has_failed() -> bool:
+        return (
+            any(job.state is JobState.FAILED for job in await place.ledger.jobs.all())
+            and not (await place.layer("topic")).active_job
+        )
+
+    await place.until(has_failed)
+    away.rename(place.origin.folder)
+    for _ in range(2):  # one is left out
+        await place.rebases.catch_up()
+    await place.serves("topic", commit)
+    assert await place.shown("topic") == place.tree("topic")
+
+
 async def test_a_layer_is_worked_on_while_an_import_of_the_base_is_under_way(place: Town) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     new = place.commit({"b.py": "b = 2\n"})
@@ -148,6 +209,24 @@ async def test_a_forced_push_and_a_push_during_a_job(place: Town) -> None:
     place.index.may_index.set()
     await place.serves("topic", commit)
     assert await place.shown("topic") == place.tree("topic")
+
+
+async def test_what_a_job_writes_is_newer_than_all_that_came_while_it_was_fetched(place: Town) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
+    open_, fetched_at = place.planner.open, []
+
+    async def open_late(*arguments, **more):
+        fetched_at.append(layer_version(0, datetime.now(UTC)))
+        return await open_(*arguments, **more)
+
+    place.planner.open = open_late
+    await place.push("topic")
+    await place.serves("topic", commit)
+    layer = await place.layer("topic")
+    written = place.index.held[
+        file_id(TENANT, REPO, await place.variant("a.py", place.tree("topic")["a.py"]), "a.py")
+    ]
+    assert layer.served.version == written.version >= fetched_at[0]
 
 
 async def test_a_branch_that_is_deleted_takes_its_layer_along(place: Town) -> None:
@@ -232,6 +311,36 @@ async def test_who_asks_gets_a_layer_of_any_ref(place: Town, ref: str) -> None:
     assert await place.shown(asked) == place.tree(commit)
 
 
+async def test_there_is_a_limit_of_layers(nats_server, tmp_path) -> None:
+    async with town(nats_server, tmp_path, layers_max=1) as place:
+        for name in ("one", "two"):
+            place.branch(name, {"a.py": "a = 2\n"})
+        commit = place.origin.git("rev-parse", "one")
+        await place.push("one")
+        await place.serves("one", commit)
+
+        async def is_known() -> bool:
+            return bool(place.overlays._layers.all())
+
+        await place.until(is_known)
+        making = place.layers.create(CreateLayerRequest(tenant=TENANT, repo=NAME, ref="two"))
+        assert await refused(making) is ErrorCode.RATE_LIMITED
+        await place.clones.on_push(
+            PushReceived(
+                tenant=TENANT,
+                repo=REPO,
+                branch="two",
+                default_branch="main",
+                delivery="2",
+                received_at=datetime.now(UTC),
+            )
+        )
+        assert [layer.ref for layer in await place.ledger.layers.all()] == ["one"]
+        # The one that is there can be renewed, and overlays have a limit of their own.
+        await place.layers.create(CreateLayerRequest(tenant=TENANT, repo=NAME, ref="one"))
+        await place.overlays.open(overlay())
+
+
 async def test_what_cannot_be_made_is_told_and_leaves_nothing(place: Town) -> None:
     def asking(ref: str, repo: str = NAME):
         return place.layers.create(CreateLayerRequest(tenant=TENANT, repo=repo, ref=ref))
@@ -313,6 +422,56 @@ async def test_a_branch_is_sent_and_files_that_the_base_replaces_later_are_count
     assert await place.shown("local") == place.tree("local")
 
 
+async def test_a_branch_that_is_being_fetched_stays_one_that_is_fetched_when_it_is_sent_meanwhile(
+    place: Town,
+) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
+    place.index.may_index.clear()
+    made = await place.layers.create(CreateLayerRequest(tenant=TENANT, repo=NAME, ref="topic"))
+    assert await refused(send(place, "topic", commit)) is ErrorCode.SNAPSHOT_CONFLICT
+    assert (await place.layer("topic")).source == "refs/heads/topic"
+    place.index.may_index.set()
+    await place.ended(made.job)
+    assert await place.shown("topic") == place.tree("topic")
+    await send(place, "topic", commit)
+    assert (await place.layer("topic")).source == UPLOAD
+
+
+async def test_a_sweep_keeps_nothing_of_what_clients_list(place: Town) -> None:
+    commit = place.branch("local", {"a.py": "a = 2\n"})
+    await send(place, "local", commit)
+    await rounds(place, 10)
+    (kept,) = place.sweeper._lists.values()
+    assert (len(kept.variants), kept.listing) == (1, {})
+
+
+async def test_an_upload_that_was_interrupted_keeps_its_layer_from_the_new_base_only_for_a_while(
+    place: Town,
+) -> None:
+    commit = place.branch("local", {"a.py": "a = 2\n"})
+    await send(place, "local", commit)
+    await place.serves("local", commit)
+    more = SnapshotFile(path="more.py", blob=blob_hash(b"more"), size_bytes=4)
+    opened = await place.snapshots.open_snapshot(
+        OpenSnapshotRequest(
+            tenant=TENANT, repo_name=NAME, layer_ref="local", snapshot="s", commit="c", files=(more,)
+        )
+    )
+    await place.push("main", commit=(new := place.commit({"z.py": "z = 1\n"})))
+    await place.serves_base(new)
+    await place.rebases.catch_up()
+    assert (await place.layer("local")).active_job == opened.job.job
+    hour = timedelta(hours=1)
+    await place.ledger.jobs.modify(
+        opened.job.job, lambda found: found.model_copy(update={"updated_at": found.updated_at - hour})
+    )
+    for _ in range(2):  # one is left out
+        await place.rebases.catch_up()
+    await place.serves("local", commit)
+    assert await place.shown("local") == place.tree("local")
+    assert (await place.ended(opened.job)).state is JobState.ABANDONED
+
+
 async def test_a_branch_of_what_is_not_indexed_cannot_be_sent(place: Town) -> None:
     request = OpenSnapshotRequest(
         tenant=TENANT, repo_name="acme/other", layer_ref="topic", snapshot="s", commit="c", files=()
@@ -387,6 +546,35 @@ async def test_an_overlay_is_told_by_a_diff_and_lies_on_a_branch(place: Town) ->
     assert (await place.shown(layer.ref))["a.py"] == blob_hash(b"a = 1\na = 9\n")
 
 
+async def test_what_an_overlay_lies_on_changes_with_its_edits(place: Town) -> None:
+    commit = place.branch("topic", {"b.py": "b = 2\n"})
+    await place.push("topic")
+    await place.serves("topic", commit)
+    opened = await place.overlays.open(overlay(base_ref="topic", files=(edit("a.py", "a = 8\n"),)))
+    await place.ended(opened.job)
+    place.index.may_index.clear()
+    newer = await place.overlays.open(overlay(handle=opened.layer.ref, files=(edit("a.py", "a = 9\n"),)))
+    assert (await place.layer(opened.layer.ref)).parent == layer_id("topic")
+    place.index.may_index.set()
+    await place.ended(newer.job)
+    assert (await place.layer(opened.layer.ref)).parent == BASE_LAYER
+
+
+async def test_an_overlay_that_is_closed_while_new_edits_come_stays_closed(place: Town) -> None:
+    opened = await place.overlays.open(overlay())
+    await place.ended(opened.job)
+    find = place.overlays._layers.find
+
+    async def find_before_it_is_closed(repository: Repository, layer: str) -> Layer | None:
+        found = await find(repository, layer)
+        await place.ledger.layers.delete(opened.layer.key)
+        return found
+
+    place.overlays._layers.find = find_before_it_is_closed
+    assert await refused(place.overlays.open(overlay(handle=opened.layer.ref))) is ErrorCode.REF_NOT_FOUND
+    assert await place.layer(opened.layer.ref) is None
+
+
 async def test_overlays_that_are_refused_leave_nothing(place: Town) -> None:
     commit = place.branch("topic", {"b.py": "b = 2\n"})
     await place.push("topic")
@@ -442,6 +630,19 @@ async def rounds(place: Town, *minutes: float) -> None:
         await place.sweeper.round(datetime.now(UTC) + timedelta(minutes=after))
 
 
+async def age(place: Town, minutes: float) -> None:
+    """As if all lists of files that there are, and all files of layers, had come so many minutes earlier."""
+    earlier_ms = int(minutes * 60_000)
+    for name in await place.variants.lists.names():
+        read = ListName.read(name)
+        files = await place.variants.lists.get(name)
+        await place.variants.lists.put(str(read._replace(version=read.version - earlier_ms)), files)
+        await place.variants.lists.drop(name)
+    for file, held in place.index.held.items():
+        if held.layer != BASE_LAYER:
+            place.index.held[file] = held._replace(version=held.version - earlier_ms)
+
+
 async def test_what_no_layer_has_is_dropped_in_the_second_round(place: Town) -> None:
     for name in ("one", "two"):
         commit = place.branch(name, {"a.py": "a = 2\n", "b.py": f"b = '{name}'\n"})
@@ -483,6 +684,7 @@ async def test_a_plan_that_comes_after_the_lists_were_looked_at_makes_anew_what_
     await place.push("topic")
     await place.serves("topic", commit)
     await place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref="topic"))
+    await age(place, 30)
     before = len(place.index.written)
     drop = place.variants.drop
 
@@ -530,6 +732,23 @@ async def test_layers_go_when_their_time_is_over(place: Town) -> None:
     assert [layer.ref for layer in await place.ledger.layers.all()] == ["topic"]
     await rounds(place, 31 * 24 * 60)
     assert await place.ledger.layers.all() == []
+
+
+async def test_a_layer_that_is_renewed_while_a_sweep_looks_stays(place: Town) -> None:
+    opened = await place.overlays.open(overlay(ttl_s=60))
+    await place.ended(opened.job)
+    later = datetime.now(UTC) + timedelta(minutes=2)
+    key, all_ = opened.layer.key, place.ledger.layers.all
+
+    async def all_before_it_is_renewed() -> list[Layer]:
+        found = await all_()
+        renewed = {"expires_at": later + timedelta(minutes=1)}
+        await place.ledger.layers.modify(key, lambda layer: layer.model_copy(update=renewed))
+        return found
+
+    place.ledger.layers.all = all_before_it_is_renewed
+    await place.sweeper.round(later)
+    assert await place.layer(opened.layer.ref) is not None
 
 
 # ── files of commits ────────────────────────────────────────────────────────────────────────────────────────────

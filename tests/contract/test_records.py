@@ -53,6 +53,24 @@ async def tallies(connect) -> Records[Tally]:
     return Records(await open_bucket((await connect()).jetstream(), BUCKET), Tally)
 
 
+async def test_a_record_is_only_deleted_as_it_is_at_that_moment(tallies) -> None:
+    await tallies.put("k", Tally(count=1))
+    delete, seen = tallies._kv.delete, []
+
+    async def delete_late(key: str, last: int) -> bool:
+        if not seen:
+            await tallies.put(key, Tally(count=2))
+        seen.append(last)
+        return await delete(key, last=last)
+
+    tallies._kv.delete = delete_late
+    assert await tallies.delete_if("k", lambda found: found.count == 1) is None
+    assert await tallies.get("k") == Tally(count=2)
+    assert await tallies.delete_if("k", lambda found: found.count == 2) == Tally(count=2)
+    assert await tallies.get("k") is None
+    assert await tallies.delete_if("k", lambda _: True) is None
+
+
 @pytest.fixture
 async def watched(connect, tallies) -> AsyncIterator[WatchedRecords[Tally]]:
     copy = await follow(await connect())

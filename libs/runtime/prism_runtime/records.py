@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 from nats.js import JetStreamContext
 from nats.js.api import KeyValueConfig, StorageType
 from nats.js.errors import (
+    BadRequestError,
     BucketNotFoundError,
     KeyDeletedError,
     KeyNotFoundError,
@@ -21,6 +22,8 @@ from prism_contracts.base import Message
 
 CONFLICTS_MAX = 50
 CONFLICT_PAUSE_S = 0.005
+# What JetStream says when a record has changed since it was read; of a deletion the client says no more than that.
+WRONG_LAST_SEQUENCE = 10071
 WATCH_PAUSE_S = 0.5
 WATCH_LOOK_S = 0.25
 
@@ -71,6 +74,22 @@ class Records(Generic[Record]):
                 continue
             return record
         raise TimeoutError(f"record {key} changed {CONFLICTS_MAX} times while it was being written")
+
+    async def delete_if(self, key: str, condition: Callable[[Record], bool]) -> Record | None:
+        """Forget the record if a condition holds of what it is at that moment; what was forgotten."""
+        for _ in range(CONFLICTS_MAX):
+            found, revision = await self._read(key)
+            if found is None or not condition(found):
+                return None
+            try:
+                await self._kv.delete(key, last=revision)
+            except BadRequestError as error:
+                if error.err_code != WRONG_LAST_SEQUENCE:
+                    raise
+                await asyncio.sleep(CONFLICT_PAUSE_S)
+                continue
+            return found
+        raise TimeoutError(f"record {key} changed {CONFLICTS_MAX} times while it was being deleted")
 
     async def keys(self) -> list[str]:
         """All keys."""

@@ -141,20 +141,21 @@ async def serve() -> None:
         )
         edits = EditHandlers(bus, ledger, planner, settings)
         register(bus, snapshots, clones, edits, jobs, workers=settings.ingest_workers)
+        rebases = RebaseHandlers(
+            bus,
+            ledger,
+            mirrors,
+            variants=variants,
+            layers=layers,
+            planner=planner,
+            clones=clones,
+            settings=settings,
+        )
         register_layers(
             bus,
             LayerHandlers(ledger, mirrors, clones, layers),
             OverlayHandlers(bus, ledger, layers, planner, settings),
-            RebaseHandlers(
-                bus,
-                ledger,
-                mirrors,
-                variants=variants,
-                layers=layers,
-                planner=planner,
-                clones=clones,
-                settings=settings,
-            ),
+            rebases,
             CommitHandlers(ledger, mirrors, settings),
         )
         scip = await ScipStore.open(bus, replicas)
@@ -167,7 +168,9 @@ async def serve() -> None:
         if settings.sweep_interval_s:
             lease = await Lease.open(bus.js, "sweep", replicas=replicas)
             metrics, pause_s = LayerMetrics(REGISTRY), settings.sweep_pause_s
-            sweeper = Sweeper(ledger, layers, variants, lease=lease, metrics=metrics, pause_s=pause_s)
+            sweeper = Sweeper(
+                ledger, layers, rebases, variants, lease=lease, metrics=metrics, pause_s=pause_s
+            )
             rounds.append(asyncio.create_task(sweeper.run(settings.sweep_interval_s)))
 
     async def close() -> None:

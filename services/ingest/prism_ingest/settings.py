@@ -29,7 +29,12 @@ class IngestSettings(ServiceSettings):
         default=True, description="A push to a branch, or a pull request, that has no layer yet makes one."
     )
     layer_days: int = Field(
-        30, ge=1, description="A layer that nobody has pushed to or asked for goes after so many days."
+        30,
+        ge=1,
+        description="A layer goes after so many days without a push, an upload of it or create_branch_index.",
+    )
+    layers_max: int = Field(
+        5_000, ge=1, description="Layers of branches and pull requests that a repository may have."
     )
     overlays_max: int = Field(500, ge=1, description="Overlays that a tenant may have open at once.")
     overlay_bytes_max: int = Field(

@@ -11,6 +11,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Layer, LayerFiles, LayerKind, LayerState, Repository
 from prism_contracts.rpc import ManifestEntry, SnapshotFile
 from prism_ingest.core.layers import (
+    LIST_SETTLES_MS,
     REBASE,
     REBASE_KEPT_MS,
     BaseChange,
@@ -26,6 +27,7 @@ from prism_ingest.core.layers import (
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+SERVED = LayerState(commit="c", ref="topic", version=7, job="i", indexed_at=NOW)
 
 
 def repository(follows: str = "", serves: str | None = None) -> Repository:
@@ -113,14 +115,21 @@ def test_the_commit_of_the_base_is_only_taken_for_sure_if_nothing_came_after_it(
     [
         (layer("topic", files="t.r.topic.7"), 7, True),
         (layer("topic", files="t.r.topic.7"), 6, False),
-        (layer("topic", files="t.r.topic.7", active_job="j", next_version=10), 9, True),
-        (layer("topic", files="t.r.topic.7", active_job="j", next_version=10), 8, False),
-        (layer("topic", files="t.r.topic.7", next_version=10), 9, False),
+        (layer("topic", files="t.r.topic.7", served=SERVED, active_job="j", next_version=10), 9, True),
+        (layer("topic", files="t.r.topic.7", served=SERVED, active_job="j", next_version=10), 6, False),
+        (layer("topic", files="t.r.topic.7", served=SERVED, next_version=10), 9, False),
         (None, 7, False),
     ],
 )
 def test_a_list_is_in_use_by_its_layer_or_by_the_job_that_works_on_it(known, version, is_used) -> None:
     assert is_in_use(ListName("t", "r", "topic", version), known, NOW) == is_used
+
+
+@pytest.mark.parametrize("known", [layer("topic", files="t.r.topic.7", next_version=8), None])
+def test_a_list_that_was_just_put_is_in_use_before_its_layer_says_so(known) -> None:
+    now_ms = int(NOW.timestamp() * 1000)
+    assert is_in_use(ListName("t", "r", "topic", now_ms - LIST_SETTLES_MS + 1), known, NOW)
+    assert not is_in_use(ListName("t", "r", "topic", now_ms - LIST_SETTLES_MS), known, NOW)
 
 
 def test_a_list_of_a_move_of_the_base_is_in_use_for_a_day() -> None:

@@ -113,11 +113,21 @@ class Ledger:
         else:
             key = layer_key(job.tenant, job.repo, job.layer)
             version = (
-                await self.layers.modify(key, lambda found: _begun_layer(found, job, retired))
+                await self.layers.modify(key, lambda found: _begun_layer(found, job, origin, retired))
             ).next_version - 1
         started = job.model_copy(update={"version": version})
         await self.jobs.put(job.job, started)
         return started
+
+    async def renew_version(self, job: Job) -> Job:
+        """The job of a layer with the version of this moment, which is that of all that it will write.
+
+        It may have waited long since it began. The same job if its layer is gone.
+        """
+        layer = await self._change(
+            _of(job), lambda found: {"next_version": layer_version(found.next_version, datetime.now(UTC)) + 1}
+        )
+        return job if layer is None else job.model_copy(update={"version": layer.next_version - 1})
 
     async def indexed(self, tenant: str, repo: str, layer: str) -> Indexed | None:
         """The record of the base of a repository, or of another layer of it."""
@@ -149,18 +159,37 @@ class Ledger:
     async def finish(self, job: Job, changes: Mapping[str, object]) -> Indexed | None:
         """Serve what the job brought, and let the next job begin; None if the layer is gone. `changes` are made with it."""
         return await self._change(
-            _of(job), lambda found: _released(found, job) | _serving(found, job, changes)
+            _of(job), lambda found: _released(found, job.job) | _serving(found, job, changes)
         )
 
     async def release(self, job: Job) -> Indexed | None:
         """Let the next job begin; what is served stays. None if the layer is gone."""
-        return await self._change(_of(job), lambda found: _released(found, job))
+        return await self._change(_of(job), lambda found: _released(found, job.job))
+
+    async def give_up_idle(self, layer: Layer, idle_s: float) -> None:
+        """Give the active job of a layer up, if it makes no progress any more, and let the next one begin."""
+        now = datetime.now(UTC)
+        active = await self.jobs.get(layer.active_job)
+        if active is not None:
+            if (now - active.updated_at).total_seconds() < idle_s:
+                return
+            error = ErrorBody(
+                code=ErrorCode.JOB_ABANDONED,
+                message=f"No progress for {idle_s:.0f} s.",
+                next_action="Send the snapshot again.",
+            )
+            await self.jobs.modify(
+                active.job, lambda found: fail_job(found or active, error, now, JobState.ABANDONED)
+            )
+        await self._change(
+            (layer.tenant, layer.repo, layer.layer), lambda found: _released(found, layer.active_job)
+        )
 
     async def switch(self, layer: Layer, version: int, changes: Mapping[str, object]) -> None:
-        """Let a layer serve other files without a job, unless it has changed since it was looked at, or a job works on it."""
+        """Let a layer serve other files without a job, unless it serves others than when it was looked at, or a job has begun."""
 
         def changed(found: Indexed) -> Mapping[str, object]:
-            if found != layer or found.served is None:
+            if found.served != layer.served or found.next_version != layer.next_version or not found.served:
                 return {}
             return {**changes, "served": found.served.model_copy(update={"version": version})}
 
@@ -234,16 +263,18 @@ def _begun_base(found: Repository | None, job: Job, origin: Origin, retired: str
     )
 
 
-def _begun_layer(found: Layer | None, job: Job, retired: str) -> Layer:
+def _begun_layer(found: Layer | None, job: Job, origin: Origin, retired: str) -> Layer:
     if found is None:
         raise PrismError(
             ErrorCode.REF_NOT_FOUND, f"{job.repo_name} has no layer of {job.ref}.", "Make it again."
         )
     now = datetime.now(UTC)
     version = layer_version(found.next_version, now)
-    # Of a layer that is fetched the remote says where it is.
-    heard = {"head_commit": job.commit, "head_seen_at": now} if found.source == UPLOAD else {}
-    return found.model_copy(update=_begun(found, job, retired, version) | heard)
+    # What a client sends is not fetched any more; of what is fetched the remote says where it is.
+    sent = (
+        {"source": UPLOAD, "head_commit": job.commit, "head_seen_at": now} if origin.source == UPLOAD else {}
+    )
+    return found.model_copy(update=_begun(found, job, retired, version) | sent)
 
 
 def _begun(indexed: Indexed, job: Job, retired: str, version: int) -> dict[str, object]:
@@ -261,8 +292,8 @@ def _conflict(job: Job, active: str) -> PrismError:
     )
 
 
-def _released(indexed: Indexed, job: Job) -> dict[str, object]:
-    return {"active_job": ""} if indexed.active_job == job.job else {}
+def _released(indexed: Indexed, job: str) -> dict[str, object]:
+    return {"active_job": ""} if indexed.active_job == job else {}
 
 
 def _serving(indexed: Indexed, job: Job, changes: Mapping[str, object]) -> dict[str, object]:

@@ -4,7 +4,8 @@ A variant is needed if a list of files of a layer names it: the list that the la
 it. Who plans puts the list first (the claim), then looks which variants are condemned, then asks the store. Who sweeps
 condemns first, then looks at all lists, then drops. Whatever the order of the two, one sees the other: either the claim was
 there when the lists were looked at, and the variant stays; or the planner sees that it is condemned, and makes it anew. What is
-made anew has a later version than what is dropped.
+made anew has a later version than what is dropped: a job has its version from the clock when it plans, and not when it begins,
+as its fetch may take longer than the pause of a sweep.
 """
 
 from collections.abc import Iterable, Mapping

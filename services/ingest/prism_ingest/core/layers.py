@@ -16,6 +16,8 @@ BRANCHES = "refs/heads/"
 REBASE = "rebase"
 # Longer than it takes to switch all layers of a repository.
 REBASE_KEPT_MS = 24 * 3600 * 1000
+# Longer than from the put of a list to the change of the record that names it.
+LIST_SETTLES_MS = 5 * 60 * 1000
 SUGGESTIONS_MAX = 5
 
 
@@ -138,12 +140,19 @@ def difference(files: Sequence[SnapshotFile], base: Iterable[ManifestEntry]) -> 
 
 
 def is_in_use(name: ListName, layer: Layer | None, now: datetime) -> bool:
-    """Whether a list of files is that which its layer serves, or of the job that works on it; a layer may be gone."""
+    """Whether a list of files is that which its layer serves or is about to, or of the job that works on it.
+
+    A layer may be gone.
+    """
+    age_ms = now.timestamp() * 1000 - name.version
     if name.layer.startswith(REBASE):
-        return now.timestamp() * 1000 - name.version < REBASE_KEPT_MS
+        return age_ms < REBASE_KEPT_MS
+    if age_ms < LIST_SETTLES_MS:
+        return True
     if layer is None:
         return False
-    return layer.files == str(name) or bool(layer.active_job and layer.next_version - 1 == name.version)
+    served = layer.served.version if layer.served else 0
+    return layer.files == str(name) or bool(layer.active_job and name.version > served)
 
 
 def present_blobs(entries: Iterable[ManifestEntry]) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Repositories that Prism fetches itself: on request, or as a push was heard of. Then they go the way of every snapshot."""
 
 import asyncio
+import logging
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -41,6 +42,8 @@ from prism_source.snapshot import Snapshot
 
 # What a mirror that was damaged makes of a file that its tree names.
 DAMAGE = frozenset({ErrorCode.FILE_NOT_FOUND, ErrorCode.SOURCE_UNREADABLE})
+
+log = logging.getLogger(__name__)
 
 
 class Fetched(NamedTuple):
@@ -115,7 +118,13 @@ class CloneHandlers:
             if await self._is_gone(repository, layer):
                 await self._layers.forget(layer)
                 return
-        layer = await self._pushed_layer(repository, id_, event)
+        try:
+            layer = await self._pushed_layer(repository, id_, event)
+        except PrismError as error:
+            if error.code is not ErrorCode.RATE_LIMITED:
+                raise
+            log.warning("%s gets no layer: %s", event.pull_request or event.branch, error)
+            return
         if layer is not None:
             await self._look(repository, layer.layer, layer.ref, event)
 

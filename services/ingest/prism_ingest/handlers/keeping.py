@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 from prism_contracts.base import layer_id
-from prism_contracts.errors import ErrorBody, ErrorCode
-from prism_contracts.records import JobState, Layer, LayerKind, Repository, layer_key
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
+from prism_contracts.records import UPLOAD, JobState, Layer, LayerKind, Repository, layer_key
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.core.layers import new_layer
 from prism_ingest.handlers.jobs import JobHandlers
@@ -22,6 +22,7 @@ class Layers:
         self._watched = watched
         self._jobs = jobs
         self._kept = timedelta(days=settings.layer_days)
+        self._max = settings.layers_max
 
     def all(self) -> list[Layer]:
         """All layers of all repositories, as last heard of."""
@@ -37,18 +38,44 @@ class Layers:
         return await self._ledger.layers.get(layer_key(repository.tenant, repository.repo, layer))
 
     async def keep(self, repository: Repository, kind: LayerKind, ref: str, source: str) -> Layer:
-        """The layer of a ref, made if it is not there; from now on it is kept for as long as if it had just been made."""
+        """The layer of a ref, made if it is not there; from now on it is kept for as long as if it had just been made.
+
+        What is fetched stays what is fetched until an upload begins, see `Ledger.begin`. Raises RATE_LIMITED if the repository
+        has as many layers as it may have.
+        """
+        if await self.find(repository, layer_id(ref)) is None:
+            self._check_count(repository)
         now = datetime.now(UTC)
         fresh = new_layer(repository, kind, ref, source=source, now=now, expires_at=now + self._kept)
-        renewed = {"kind": kind, "source": source, "expires_at": fresh.expires_at}
+        renewed: dict[str, object] = {"kind": kind, "expires_at": fresh.expires_at}
+        if source != UPLOAD:
+            renewed["source"] = source
         return await self._ledger.layers.modify(
             layer_key(repository.tenant, repository.repo, layer_id(ref)),
             lambda found: found.model_copy(update=renewed) if found else fresh,
         )
 
+    def _check_count(self, repository: Repository) -> None:
+        if sum(layer.kind is not LayerKind.OVERLAY for layer in self.of(repository)) >= self._max:
+            raise PrismError(
+                ErrorCode.RATE_LIMITED,
+                f"{repository.name} has {self._max} layers.",
+                "Delete some with delete_branch_index, or raise PRISM_LAYERS_MAX.",
+                limit=self._max,
+            )
+
     async def forget(self, layer: Layer) -> None:
         """Let a layer go, and give up what works on it. Its variants are swept later, unless others have them."""
         await self._ledger.layers.delete(layer.key)
+        await self._give_up(layer)
+
+    async def forget_expired(self, layer: Layer, now: datetime) -> None:
+        """Let a layer go whose time is over, unless it was renewed since it was looked at."""
+        gone = await self._ledger.layers.delete_if(layer.key, lambda found: found.is_expired(now))
+        if gone is not None:
+            await self._give_up(gone)
+
+    async def _give_up(self, layer: Layer) -> None:
         if layer.active_job:
             error = ErrorBody(code=ErrorCode.JOB_ABANDONED, message=f"The layer of {layer.ref} was deleted.")
             await self._jobs.fail(layer.active_job, error, JobState.ABANDONED)

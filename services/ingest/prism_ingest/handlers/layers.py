@@ -30,8 +30,8 @@ class LayerHandlers:
     async def create(self, request: CreateLayerRequest) -> LayerReply:
         """Make a layer of what a ref is at the remote now, or bring it there.
 
-        Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_ARGUMENT (the base is it already, or Prism cannot fetch), and as
-        prism_source.clone.mirror.
+        Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_ARGUMENT (the base is it already, or Prism cannot fetch),
+        RATE_LIMITED, and as prism_source.clone.mirror.
         """
         repository = await self._ledger.repository(request.tenant, request.repo)
         check_served(repository)

@@ -56,7 +56,8 @@ class OverlayHandlers:
         layer = await self._keep(repository, below, request)
         job = _job(repository, layer, served, request)
         files = tuple(described(path, data, self._limits) for path, data in sorted(contents.items()))
-        listing = Listing(files, tuple(sorted(edits.keys() - contents.keys())))
+        parent = below.layer if below else BASE_LAYER
+        listing = Listing(files, tuple(sorted(edits.keys() - contents.keys())), parent=parent)
         # Whatever the handle's last edits are still waiting for: these take their place.
         opened = await self._planner.open(job, Origin(UPLOAD), listing, idle_s=0)
         await publish_file_events(self._bus, self._events(opened, contents))
@@ -100,9 +101,8 @@ class OverlayHandlers:
         expires_at = now + timedelta(seconds=request.ttl_s)
         if request.handle:
             known = await self._overlay(repository, request.handle)
-            changes = {"expires_at": expires_at, "parent": parent}
             return await self._ledger.layers.modify(
-                known.key, lambda found: (found or known).model_copy(update=changes)
+                known.key, lambda found: _renewed(found, repository, request.handle, expires_at)
             )
         self._check_count(repository.tenant)
         handle = HANDLE + secrets.token_hex(HANDLE_BYTES)
@@ -127,11 +127,7 @@ class OverlayHandlers:
     async def _overlay(self, repository: Repository, handle: str) -> Layer:
         found = await self._layers.find(repository, layer_id(handle))
         if found is None or found.kind is not LayerKind.OVERLAY:
-            raise PrismError(
-                ErrorCode.REF_NOT_FOUND,
-                f"{repository.name} has no overlay {handle[:200]!a}: it was closed, or has expired.",
-                "Open a new one, without a handle.",
-            )
+            raise _closed(repository, handle)
         return found
 
     def _events(self, opened: Opened, contents: Mapping[str, bytes]) -> Iterator[FileEvent]:
@@ -140,6 +136,21 @@ class OverlayHandlers:
             yield file_event(
                 opened.job, ordinal, file, contents[file.path], limits=self._limits, flags_of=flags_of(file)
             )
+
+
+def _renewed(found: Layer | None, repository: Repository, handle: str, expires_at: datetime) -> Layer:
+    """What an overlay lies on changes with what it shows, when its edits are served."""
+    if found is None:
+        raise _closed(repository, handle)
+    return found.model_copy(update={"expires_at": expires_at})
+
+
+def _closed(repository: Repository, handle: str) -> PrismError:
+    return PrismError(
+        ErrorCode.REF_NOT_FOUND,
+        f"{repository.name} has no overlay {handle[:200]!a}: it was closed, or has expired.",
+        "Open a new one, without a handle.",
+    )
 
 
 def _job(repository: Repository, layer: Layer, served: LayerState, request: OpenOverlayRequest) -> Job:

@@ -58,6 +58,8 @@ class Listing(NamedTuple):
     base: Base | None = None
     # Of a layer: whether only the client knows the files, so that what they are has to be remembered.
     is_sent: bool = False
+    # Of an overlay: the id of the layer that it lies on when these files are served.
+    parent: str = BASE_LAYER
 
 
 class Opened(NamedTuple):
@@ -116,7 +118,10 @@ class Planner:
         if is_planned(begun):
             planned = Opened(begun, await self._snapshots.get(begun.job))
         else:
-            planned = await self._plan(begun.model_copy(update=_described(job)), listing)
+            fresh = begun.model_copy(update=_described(job))
+            if job.layer != BASE_LAYER:
+                fresh = await self._ledger.renew_version(fresh)
+            planned = await self._plan(fresh, listing)
         if is_final(planned.job):
             await self._jobs.end(planned.job)
         else:
@@ -173,6 +178,7 @@ class Planner:
         name = ListName(job.tenant, job.repo, job.layer, job.version)
         stored = await self._variants.claim(job.tenant, job.repo, str(name), layer)
         fields: dict[str, str | int] = {
+            "parent": listing.parent,
             "files": str(name),
             "files_changed": len(wanted),
             "files_hidden": len(apart.hidden),

@@ -8,6 +8,7 @@ below them is looked up when a question comes.
 
 import asyncio
 import hashlib
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -49,11 +50,14 @@ from prism_ingest.core.layers import (
 from prism_ingest.handlers.clones import CloneHandlers, read_events
 from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.planning import Planner
+from prism_ingest.handlers.poll import Backoff
 from prism_ingest.handlers.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_source.gittree import Changes, snapshot_changes
 from prism_source.limits import Limits
+
+log = logging.getLogger(__name__)
 
 
 class Move(NamedTuple):
@@ -101,18 +105,50 @@ class RebaseHandlers:
         self._layers = layers
         self._planner = planner
         self._clones = clones
+        self._job_idle_s = settings.job_idle_s
         self._limits = Limits(file_bytes_max=settings.file_bytes_max)
+        self._backoff = Backoff()
 
     async def on_indexed(self, event: RepoIndexed) -> None:
         """Bring all layers that are told apart from an older base to the one that is served; of a layer, that one."""
         repository = await self._ledger.repositories.get(repository_key(event.tenant, event.repo))
         if repository is None or repository.served is None:
             return
-        behind = await self._behind(repository, event.layer)
+        await self._bring_along(repository, await self._behind(repository, event.layer))
+
+    async def catch_up(self) -> None:
+        """Bring along what an import left behind, as the job of a layer failed then, or its client went away."""
+        layers = await self._ledger.layers.all()
+        for repository in await self._ledger.repositories.all():
+            if repository.served is not None and self._backoff.is_due(repository.key):
+                own = [
+                    one for one in layers if (one.tenant, one.repo) == (repository.tenant, repository.repo)
+                ]
+                try:
+                    await self._catch_up(repository, own)
+                except PrismError as error:
+                    log.warning("layers of %s stay behind: %s", repository.name, error)
+
+    async def _catch_up(self, repository: Repository, layers: Iterable[Layer]) -> None:
+        behind = _behind(repository, layers)
+        if not behind:
+            self._backoff.worked(repository.key)
+            return
+        self._backoff.in_vain(repository.key)
+        for layer in behind:
+            # What is fetched ends by itself; a client that has gone does not come back.
+            if layer.active_job and layer.source == UPLOAD:
+                await self._ledger.give_up_idle(layer, self._job_idle_s)
+        freed = [await self._layers.find(repository, layer.layer) for layer in behind]
+        await self._bring_along(repository, _idle(layer for layer in freed if layer is not None))
+
+    async def _bring_along(self, repository: Repository, behind: Sequence[Layer]) -> None:
         sent = [layer for layer in behind if layer.source == UPLOAD]
         if sent:
             await self._relist(repository, sent)
-        for commit, layers in _by_base(behind).items():
+        if not behind:
+            return
+        for commit, layers in _by_base(behind, await self._planner.basis()).items():
             if not commit or not await self._rebase(repository, commit, layers):
                 await self._look_again(repository, layers)
 
@@ -123,28 +159,21 @@ class RebaseHandlers:
             if only not in (BASE_LAYER, REBASE)
             else self._layers.of(repository)
         )
-        version = check_served(repository).version
-        return [
-            layer
-            for layer in found
-            if layer is not None
-            and layer.kind is not LayerKind.OVERLAY
-            and layer.base_version < version
-            and not layer.active_job
-            and (layer.served is not None or layer.source != UPLOAD)
-        ]
+        return _idle(_behind(repository, (layer for layer in found if layer is not None)))
 
     async def _look_again(self, repository: Repository, layers: Iterable[Layer]) -> None:
         """Have each told apart by itself, as if it had been pushed to."""
         version = check_served(repository).version
         for layer in layers:
-            await self._clones.look(repository, layer, Lane.BULK, f"base:{layer.layer}:{version}")
+            # Another job after each that has failed.
+            delivery = f"base:{layer.layer}:{version}:{layer.next_version}"
+            await self._clones.look(repository, layer, Lane.BULK, delivery)
 
     async def _rebase(self, repository: Repository, commit: str, layers: Sequence[Layer]) -> bool:
         """Bring fetched layers from one commit of the base to that which is served; False if that cannot be done."""
         basis = await self._planner.basis()
         served = exact_commit(repository, basis)
-        if not served or any(layer.served is None or layer.served.basis != basis for layer in layers):
+        if not served:
             return False
         remote = Remote(repository.tenant, repository.repo, repository.source)
         try:
@@ -188,7 +217,9 @@ class RebaseHandlers:
         wanted = {path: variant for path, variant in own.items() if variant in needed}
         stored = await self._claim(repository, wanted)
         lacking = [
-            number for number, file in enumerate(files) if wanted.get(file.path, "") not in {"", *stored}
+            number
+            for number, file in enumerate(files)
+            if file.path in wanted and wanted[file.path] not in stored
         ]
         if not lacking:
             return False
@@ -197,7 +228,8 @@ class RebaseHandlers:
             repo_name=repository.name,
             layer=REBASE,
             lane=Lane.BULK,
-            snapshot=_digest(own[files[number].path] for number in lacking),
+            # Of each move of the base: what an older one brought may have been swept since.
+            snapshot=f"{check_served(repository).version}\0{_digest(own[files[number].path] for number in lacking)}",
             state=JobState.INDEXING,
             now=datetime.now(UTC),
         )
@@ -253,12 +285,29 @@ class RebaseHandlers:
             await self._ledger.switch(layer, version, made)
 
 
-def _by_base(layers: Iterable[Layer]) -> dict[str, list[Layer]]:
-    """Fetched layers by the commit that they were told apart from, empty if it was none."""
+def _behind(repository: Repository, layers: Iterable[Layer]) -> list[Layer]:
+    """Layers that were told apart from an older base than the one that is served, of those that can be from this one."""
+    version = check_served(repository).version
+    return [
+        layer
+        for layer in layers
+        if layer.kind is not LayerKind.OVERLAY
+        and layer.base_version < version
+        and (layer.served is not None or layer.source != UPLOAD)
+    ]
+
+
+def _idle(layers: Iterable[Layer]) -> list[Layer]:
+    return [layer for layer in layers if not layer.active_job]
+
+
+def _by_base(layers: Iterable[Layer], basis: str) -> dict[str, list[Layer]]:
+    """Fetched layers by the commit that they were told apart from; empty if it was none, or if they lack files."""
     groups: dict[str, list[Layer]] = defaultdict(list)
     for layer in layers:
         if layer.source != UPLOAD:
-            groups[layer.base_commit].append(layer)
+            is_sound = layer.served is not None and layer.served.basis == basis
+            groups[layer.base_commit if is_sound else ""].append(layer)
     return groups
 
 

@@ -1,8 +1,9 @@
-"""Rounds that let go of what nobody needs: layers whose time is over, and content that no layer has any more.
+"""Rounds that let go of what nobody needs: layers whose time is over, and content that no layer has any more. Layers that
+were left behind their base are brought along.
 
 How a variant is dropped without taking it from a job that counts on it: see adapters/variants.py. It has to be unneeded in two
 rounds, a pause apart, so that a branch that is deleted and pushed again finds its variants. What is dropped is older
-than that, so what is made anew meanwhile stays: its version is the time at which its job began.
+than that, so what is made anew meanwhile stays: its version is the time at which its job was planned.
 
 One copy of ingest at a time sweeps.
 """
@@ -19,6 +20,7 @@ from prism_ingest.adapters.metrics import LayerMetrics
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.core.layers import ListName, is_in_use
 from prism_ingest.handlers.keeping import Layers
+from prism_ingest.handlers.rebase import RebaseHandlers
 from prism_runtime.lease import Lease
 
 Place = tuple[str, str]  # tenant and repository
@@ -41,6 +43,7 @@ class Sweeper:
         self,
         ledger: Ledger,
         layers: Layers,
+        rebases: RebaseHandlers,
         variants: Variants,
         *,
         lease: Lease,
@@ -49,6 +52,7 @@ class Sweeper:
     ) -> None:
         self._ledger = ledger
         self._layers = layers
+        self._rebases = rebases
         self._variants = variants
         self._lease = lease
         self._metrics = metrics
@@ -71,7 +75,8 @@ class Sweeper:
             return
         for layer in await self._ledger.layers.all():
             if layer.is_expired(now):
-                await self._layers.forget(layer)
+                await self._layers.forget_expired(layer, now)
+        await self._rebases.catch_up()
         look = await self._look(now)
         self._metrics.show(await self._ledger.layers.all(), look.needed.values())
         for place in look.needed.keys() | look.unneeded.keys():
@@ -119,7 +124,8 @@ class Sweeper:
         files = self._lists.get(name) or await self._variants.lists.get(name)
         if files is None:
             return
-        self._lists[name] = files
+        # What a client has listed is as long as the repository, and nothing here asks for it.
+        self._lists[name] = files = files.model_copy(update={"listing": {}})
         place = read.tenant, read.repo
         paths = {variant: path for path, variant in files.variants.items()}
         if is_in_use(read, layers.get(layer_key(read.tenant, read.repo, read.layer)), now):
