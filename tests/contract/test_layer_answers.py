@@ -354,7 +354,7 @@ async def test_an_unknown_ref_is_refused_with_what_is_near(yard, tenant):
             await yard.search.grep.grep(GrepRequest(tenant=tenant, repo=NAME, ref=ref, pattern="lift"))
         assert refused.value.code is ErrorCode.REF_NOT_FOUND
         assert refused.value.body.details["refs"] == ["topic"]
-    assert "prism sync" in refused.value.body.next_action
+    assert "prism index PATH --ref" in refused.value.body.next_action
 
 
 async def test_an_overlay_is_told_and_opened_by_its_handle_alone(yard, tenant):

@@ -52,7 +52,7 @@ class Facts:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._files: Kept[str, RankFacts] = Kept(OUTLINE_CHARS_MAX)
-        # By repository, the version of the next import when what has changed was last forgotten.
+        # By key of the repository, the version of the next import when what has changed was last forgotten.
         self._forgotten: dict[str, int] = {}
         self._whole: set[str] = set()  # whose files have all been read
 
@@ -87,7 +87,7 @@ class Facts:
     async def _forget_changed(self, target: Target) -> None:
         """Forget the files that imports have written since the last time. What an import writes is of its version."""
         for repository in target.repositories:
-            key, version = repository.repo, repository.next_version
+            key, version = repository.key, repository.next_version
             seen = self._forgotten.get(key, version)
             if seen != version:
                 scope = Scope(repository.tenant, (repository.repo,), target.scope.layer)
@@ -107,7 +107,7 @@ class Facts:
 
     def _is_latest(self, target: Target) -> bool:
         """Whether no question has been asked of a later state of the repositories."""
-        return all(self._forgotten.get(repo) == version for repo, version in _versions(target).items())
+        return all(self._forgotten.get(key) == version for key, version in _versions(target).items())
 
     def _has_room(self) -> bool:
         return self._files.room >= AHEAD_ROOM_CHARS_MIN
@@ -118,8 +118,8 @@ class Facts:
 
 
 def _versions(target: Target) -> dict[str, int]:
-    """The version of the next import, by repository."""
-    return {r.repo: r.next_version for r in target.repositories}
+    """The version of the next import, by key of the repository: two tenants may have one of the same name and id."""
+    return {r.key: r.next_version for r in target.repositories}
 
 
 def _rank_facts(point: StoredPoint) -> RankFacts:
