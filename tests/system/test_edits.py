@@ -125,7 +125,7 @@ async def test_secrets_and_binaries_are_as_in_an_import(edited: Edited) -> None:
         ("file", {"path": "a.py", "content": "", "removed": True}, 400, "invalid_argument"),
         ("file", {"path": "a.py", "content_base64": "?"}, 400, "invalid_argument"),
         ("file", {"path": "a.py", "content": "", "repo": "nobody/here"}, 404, "repo_not_found"),
-        ("file", {"path": "a.py", "content": "", "layer": "topic"}, 404, "ref_not_found"),
+        ("file", {"path": "a.py", "content": "", "layer": "topic"}, 400, "invalid_argument"),
         ("file", {"path": "a.py", "content": "x" * (8 * 1024 * 1024)}, 413, "payload_too_large"),
         ("diff", {"diff": "x"}, 400, "invalid_argument"),
         ("diff", {"base_commit": "?"}, 400, "invalid_argument"),
