@@ -169,7 +169,7 @@ async def _until_served(stack: Stack, commit: str) -> None:
     async with httpx.AsyncClient(base_url=stack.target.url, headers=headers) as http:
         while time.monotonic() < deadline:
             known = (await http.get("/api/v1/repos")).raise_for_status().json()["repositories"]
-            if any(repo["layers"].get("base", {}).get("commit") == commit for repo in known):
+            if any((repo["served"] or {}).get("commit") == commit for repo in known):
                 return
             await asyncio.sleep(POLL_S)
     raise TimeoutError(f"{commit} was not served within {SECONDS_MAX:g} s")
