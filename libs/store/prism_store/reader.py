@@ -70,7 +70,7 @@ class StoredPoint(NamedTuple):
     @property
     def repo(self) -> str:
         """The id of the repository, by the field `scope`."""
-        return self.text("scope").partition("/")[0]
+        return repo_of(self.text("scope"))
 
     def text(self, key: str) -> str:
         """A string field, empty if it is not there."""
@@ -183,24 +183,15 @@ class Reader:
 
     async def points(self, scope: Scope, ids: Sequence[str], fields: Sequence[str]) -> dict[str, StoredPoint]:
         """Those of the points that exist within the scope, by id."""
-        if not ids:
-            return {}
-        scope_condition(scope)  # refuses a scope without tenant or repository
-        body = {"ids": list(ids), "with_payload": ["scope", *fields], "with_vector": False}
-        found = await self._ask("points", scope, "points", body, [])
-        stored = [_stored(point) for point in found]
-        return {point.id: point for point in stored if scope.sees(point.id, point.text("scope"))}
+        found = await self._points("points", scope, ids, fields)
+        return {point.id: point for point in found if scope.sees(point.id, point.text("scope"))}
 
     async def points_of_any_layer(
         self, scope: Scope, ids: Sequence[str], fields: Sequence[str]
     ) -> dict[str, StoredPoint]:
         """Those of the points that the scope's repositories have in whatever layer, by id. For those who write layers."""
-        repos = set(scope.repos)
-        scope_condition(scope)  # refuses a scope without tenant or repository
-        body = {"ids": list(ids), "with_payload": ["scope", *fields], "with_vector": False}
-        found = await self._ask("points_of_any_layer", scope, "points", body, [])
-        stored = [_stored(point) for point in found]
-        return {point.id: point for point in stored if repo_of(point.text("scope")) in repos}
+        found = await self._points("points_of_any_layer", scope, ids, fields)
+        return {point.id: point for point in found if repo_of(point.text("scope")) in scope.repos}
 
     async def scan(
         self,
@@ -278,9 +269,19 @@ class Reader:
         """How many points have each of these values of the field `scope`, all of them of the scope's repositories."""
         counts: dict[str, int] = {}
         for start in range(0, len(keys), COUNTS_MAX):
-            some = [key for key in keys[start : start + COUNTS_MAX] if key.partition("/")[0] in scope.repos]
+            some = [key for key in keys[start : start + COUNTS_MAX] if repo_of(key) in scope.repos]
             counts |= await self._counts_by(scope, "scope", [has_any("scope", some), *conditions])
         return counts
+
+    async def _points(
+        self, operation: str, scope: Scope, ids: Sequence[str], fields: Sequence[str]
+    ) -> list[StoredPoint]:
+        """Points of the tenant, each with its field `scope`, by which the caller tells whose they are."""
+        scope_condition(scope)  # refuses a scope without tenant or repository
+        if not ids:
+            return []
+        body = {"ids": list(ids), "with_payload": ["scope", *fields], "with_vector": False}
+        return [_stored(point) for point in await self._ask(operation, scope, "points", body, [])]
 
     async def _scan(
         self,

@@ -12,6 +12,7 @@ from prism_runtime.kept import Kept
 from prism_search.core.outline import Outline
 from prism_store.reader import RANK_FIELDS, Reader, StoredPoint, newer_than, with_status
 from prism_store.repositories import Target
+from prism_store.schema import repo_of
 from prism_store.scope import Scope
 
 # Definitions of the files that are kept, in characters: some 20,000 files.
@@ -39,7 +40,7 @@ class RankFacts:
     @property
     def repo(self) -> str:
         """The id of the repository."""
-        return self.scope.partition("/")[0]
+        return repo_of(self.scope)
 
 
 class Facts:
