@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from prism_contracts import rpc
 from prism_contracts.base import BASE_LAYER
-from prism_contracts.records import Job, JobState, Repository
+from prism_contracts.records import Job, JobState, LayerState, Repository
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.receipts import receipt_line, short_commit
 from prism_gateway.mcp.tool import Answer, Json
@@ -120,15 +120,13 @@ def _repository(repository: Repository) -> Json:
         "name": repository.name,
         "source": repository.source,
         "head_commit": repository.head_commit,
-        "layers": [
-            {
-                "layer": layer,
-                **state.model_dump(mode="json", include={"ref", "commit", "dirty", "indexed_at"}),
-            }
-            for layer, state in ((BASE_LAYER, repository.served),)
-            if state is not None
-        ],
+        "layers": [_base(repository.served)] if repository.served else [],
     }
+
+
+def _base(served: LayerState) -> Json:
+    told = served.model_dump(mode="json", include={"ref", "commit", "dirty", "indexed_at"})
+    return {"layer": BASE_LAYER, **told}
 
 
 def _repository_line(shown: Json) -> str:
