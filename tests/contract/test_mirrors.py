@@ -20,9 +20,10 @@ from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PollMetrics, PushMetrics
 from prism_ingest.adapters.mirrors import PACKS_MAX, Mirrors, Remote
 from prism_ingest.adapters.snapshots import SnapshotStore
+from prism_ingest.core.backoff import Backoff
 from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.keeping import Layers
-from prism_ingest.handlers.poll import Backoff, Poller
+from prism_ingest.handlers.poll import Poller
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_runtime.lease import Lease

@@ -17,6 +17,7 @@ from prism_contracts.records import Layer, Repository
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PollMetrics
 from prism_ingest.adapters.mirrors import Mirrors, Remote
+from prism_ingest.core.backoff import Backoff
 from prism_ingest.core.layers import is_followed
 from prism_ingest.handlers.keeping import Layers
 from prism_runtime.bus import Bus
@@ -26,35 +27,8 @@ LOOKS_AT_ONCE = 4
 # So that many servers and many repositories are not asked all at the same moment.
 JITTER = 0.2
 FIRST_ROUND_S = 10.0
-# A repository whose remote fails, or whose import fails, is looked at after 2, 4, 8, … rounds.
-ROUNDS_LEFT_OUT_MAX = 256
 
 log = logging.getLogger(__name__)
-
-
-class Backoff:
-    """Which repositories are left out of how many rounds, as looking at them was in vain."""
-
-    def __init__(self) -> None:
-        self._vain: dict[str, int] = {}
-        self._left_out: dict[str, int] = {}
-
-    def is_due(self, key: str) -> bool:
-        """Whether this round looks at the repository."""
-        left = self._left_out.get(key, 0)
-        if left:
-            self._left_out[key] = left - 1
-        return not left
-
-    def in_vain(self, key: str) -> None:
-        """The look failed, or found what an earlier one had found."""
-        self._vain[key] = self._vain.get(key, 0) + 1
-        self._left_out[key] = min(2 ** self._vain[key], ROUNDS_LEFT_OUT_MAX) - 1
-
-    def worked(self, key: str) -> None:
-        """The index is where the remote is."""
-        self._vain.pop(key, None)
-        self._left_out.pop(key, None)
 
 
 class Poller:

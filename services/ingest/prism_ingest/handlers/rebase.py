@@ -34,6 +34,7 @@ from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.mirrors import Mirrors, Remote
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.core import is_final, new_job
+from prism_ingest.core.backoff import Backoff
 from prism_ingest.core.layers import (
     REBASE,
     Base,
@@ -50,7 +51,6 @@ from prism_ingest.core.layers import (
 from prism_ingest.handlers.clones import CloneHandlers, read_events
 from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.planning import Planner
-from prism_ingest.handlers.poll import Backoff
 from prism_ingest.handlers.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
@@ -118,14 +118,13 @@ class RebaseHandlers:
 
     async def catch_up(self) -> None:
         """Bring along what an import left behind, as the job of a layer failed then, or its client went away."""
-        layers = await self._ledger.layers.all()
+        layers: dict[str, list[Layer]] = defaultdict(list)
+        for layer in await self._ledger.layers.all():
+            layers[repository_key(layer.tenant, layer.repo)].append(layer)
         for repository in await self._ledger.repositories.all():
             if repository.served is not None and self._backoff.is_due(repository.key):
-                own = [
-                    one for one in layers if (one.tenant, one.repo) == (repository.tenant, repository.repo)
-                ]
                 try:
-                    await self._catch_up(repository, own)
+                    await self._catch_up(repository, layers[repository.key])
                 except PrismError as error:
                     log.warning("layers of %s stay behind: %s", repository.name, error)
 
