@@ -18,6 +18,8 @@ from prism_source.paths import decode_path
 from prism_source.snapshot import blob_hash
 from prism_source.text import skip_reason
 
+SEND_LESS = "Leave generated files out with .gitignore, or have the branch indexed first: prism index PATH --ref BRANCH --wait"
+
 
 class Edits(NamedTuple):
     """By path the new content of a file, None of one that is gone; and files that are left out, with the reason."""
@@ -142,7 +144,7 @@ def _too_many(files_max: int) -> PrismError:
     return PrismError(
         ErrorCode.PAYLOAD_TOO_LARGE,
         f"The work tree has more than {files_max:,} files otherwise than what is indexed.",
-        "Leave generated files out with .gitignore, or have the branch indexed first: prism index PATH --ref BRANCH --wait",
+        SEND_LESS,
         files_max=files_max,
     )
 
@@ -151,6 +153,6 @@ def _too_large(bytes_max: int) -> PrismError:
     return PrismError(
         ErrorCode.PAYLOAD_TOO_LARGE,
         f"The files that differ from what is indexed have more than {bytes_max:,} bytes.",
-        "Leave generated files out with .gitignore, or have the branch indexed first: prism index PATH --ref BRANCH --wait",
+        SEND_LESS,
         bytes_max=bytes_max,
     )
