@@ -110,8 +110,18 @@ async def scip_reader(js: JetStreamContext) -> OccurrenceReader:
     return OccurrenceReader(watched, await js.create_object_store(names.OBJECTS_SCIP))
 
 
-async def keep_scip(js: JetStreamContext, index: ScipIndex, columns: Columns) -> None:
-    """Keep what was taken from an index, as ingest does."""
+async def keep_scip(js: JetStreamContext, tenant: str, repo: str, indexer: str, columns: Columns) -> None:
+    """Keep what was taken from an index of a repository's first version, as ingest does."""
+    index = ScipIndex(
+        tenant=tenant,
+        repo=repo,
+        indexer=indexer,
+        commit="c",
+        version=1,
+        object="o",
+        files=len(columns.paths),
+        stored_at=NOW,
+    )
     await js.create_object_store(names.OBJECTS_SCIP)
     await (await js.object_store(names.OBJECTS_SCIP)).put(index.object, columns.packed())
     await Records(await open_bucket(js, names.KV_SCIP), ScipIndex).put(index.key, index)

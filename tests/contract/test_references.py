@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import AsyncIterator, Callable
-from datetime import UTC, datetime
 
 import pytest
 from indexed_texts import Index, file_point, open_index
@@ -12,7 +11,6 @@ from scip_stack import keep_scip, scip_reader
 from prism_contracts.base import repo_id
 from prism_contracts.code import EdgeKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import ScipIndex
 from prism_contracts.rpc import ManifestEntry, ReferencesRequest, SymbolReferences
 from prism_ingest.core.occurrences import take
 from prism_search.adapters.definitions import Definitions
@@ -151,17 +149,8 @@ async def indexed(index, tenant) -> None:
         document("parcels/depot.py", depot),
     ]
     entries = [ManifestEntry(path=path, blob=path, generation="g", status="indexed") for path in FILES]
-    scip = ScipIndex(
-        tenant=tenant,
-        repo=REPO,
-        indexer="scip-python",
-        commit="c",
-        version=1,
-        object="o",
-        files=3,
-        stored_at=datetime(2026, 1, 2, tzinfo=UTC),
-    )
-    await keep_scip(index.bus.js, scip, take(lambda: iter(documents), entries, 1, "").columns)
+    columns = take(lambda: iter(documents), entries, 1, "").columns
+    await keep_scip(index.bus.js, tenant, REPO, "scip-python", columns)
 
 
 async def test_what_a_compiler_says_goes_before_what_is_guessed(indexed, ask) -> None:

@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 from indexed_texts import Index, file_point, open_index
@@ -13,7 +12,6 @@ from scip_stack import keep_scip, scip_reader
 from prism_contracts.base import repo_id
 from prism_contracts.code import Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import ScipIndex
 from prism_contracts.rpc import (
     CoverageReply,
     CoverageRequest,
@@ -158,17 +156,8 @@ async def test_coverage_counts_the_files_that_a_compiler_speaks_of_as_they_are(i
         for path, blob in [(paths[0], paths[0]), (paths[1], "as it was"), ("gone.py", "gone.py")]
     ]
     documents = [document(entry.path, []) for entry in entries]
-    scip = ScipIndex(
-        tenant=tenant,
-        repo=REPO,
-        indexer="scip-other",
-        commit="c",
-        version=1,
-        object="o",
-        files=3,
-        stored_at=datetime(2026, 1, 2, tzinfo=UTC),
-    )
-    await keep_scip(index.bus.js, scip, take(lambda: iter(documents), entries, 1, "").columns)
+    columns = take(lambda: iter(documents), entries, 1, "").columns
+    await keep_scip(index.bus.js, tenant, REPO, "scip-other", columns)
     assert (await coverage()).scip == 1
 
 
