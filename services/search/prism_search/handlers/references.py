@@ -117,7 +117,8 @@ class ReferencesHandler:
         written since it was built.
         """
         target = question.target
-        if not question.sought.found or len(target.repositories) > 1 or target.ref:  # layers have no graph
+        # What a layer has is written under other versions than the base: they do not tell what is later than a graph.
+        if not question.sought.found or len(target.repositories) > 1 or target.ref:
             return None
         uses = await self._graph.of(question.of_graph())
         if uses is None or listed.removed_in > uses.graph_version:
