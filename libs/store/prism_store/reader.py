@@ -247,11 +247,7 @@ class Reader:
         """How many points have each value of a keyword field, exactly."""
         counts = await self._counts_by(scope, field, [scope_condition(scope), *conditions])
         added = await self.added_by(scope, field, conditions)
-        return {
-            value: number
-            for value in counts | added
-            if (number := counts.get(value, 0) + added.get(value, 0))
-        }
+        return summed(counts, added)
 
     async def added_by(
         self, scope: Scope, field: str, conditions: Sequence[models.Condition] = ()
@@ -365,6 +361,12 @@ class Reader:
                 if is_missing(error):
                     return nothing
                 raise
+
+
+def summed(counts: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
+    """Counts by value, with what is added to them or taken from them; those that come to 0 are left out."""
+    sums = {value: counts.get(value, 0) + added.get(value, 0) for value in {**counts, **added}}
+    return {value: number for value, number in sums.items() if number}
 
 
 def has(key: str, value: str | bool) -> models.FieldCondition:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from prism_contracts.records import Indexed, Layer, Repository
 from prism_contracts.rpc import SEVERAL_REPOSITORIES, WAIT_MAX_S, Receipt, ScopedRequest
 from prism_runtime.records import WatchedRecords
 from prism_store.layers import Layers, is_commit
-from prism_store.reader import Reader, with_status
+from prism_store.reader import Reader, summed, with_status
 from prism_store.scope import Scope, View
 
 COUNTS_KEPT_S = 1.0
@@ -283,7 +283,7 @@ class Repositories:
                 self._reader.added_by(target.scope, "status", [with_status(*FileStatus)]),
                 self._reader.added_by(target.scope, "reason", skipped),
             )
-            by_status, by_reason = _added(base.by_status, statuses), _added(base.by_reason, reasons)
+            by_status, by_reason = summed(base.by_status, statuses), summed(base.by_reason, reasons)
         if len(self._counts) >= CACHED_SCOPES_MAX:
             self._counts.clear()
         counts = Counts(time.monotonic(), by_status, by_reason)
@@ -310,11 +310,6 @@ def _too_late(request: ScopedRequest, indexed: Indexed) -> PrismError:
         head_commit=indexed.head_commit,
         lag_seconds=indexed.lag_s(datetime.now(UTC)),
     )
-
-
-def _added(base: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
-    sums = {value: base.get(value, 0) + added.get(value, 0) for value in {**base, **added}}
-    return {value: number for value, number in sums.items() if number}
 
 
 def _unknown_ref(repository: Repository, ref: str, known: Sequence[str]) -> PrismError:
