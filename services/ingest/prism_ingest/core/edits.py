@@ -43,6 +43,11 @@ def check_bases(edits: Iterable[FileEdit], known: Mapping[str, ManifestEntry]) -
             )
 
 
+def contents_of(edits: Mapping[str, FileEdit]) -> dict[str, bytes]:
+    """By path what the edits put there; files that go are left out."""
+    return {path: edit.content for path, edit in edits.items() if edit.content is not None}
+
+
 def described(path: str, data: bytes, limits: Limits) -> SnapshotFile:
     """A file as a snapshot would list it."""
     reason = skip_reason(len(data), data, limits)

@@ -5,22 +5,20 @@ for it.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from prism_contracts.base import BASE_LAYER
-from prism_contracts.events import FileEvent
 from prism_contracts.records import Job, JobState, LayerState, Repository
 from prism_contracts.rpc import EditRequest, FileEdit, JobReply, ManifestEntry
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.core import new_job
-from prism_ingest.core.contents import file_event
-from prism_ingest.core.edits import check_bases, described, flags_of
+from prism_ingest.core.edits import check_bases, contents_of, described
 from prism_ingest.core.layers import check_commit, check_served
-from prism_ingest.handlers.planning import Listing, Opened, Planner
+from prism_ingest.handlers.planning import Listing, Planner
 from prism_ingest.handlers.publishing import publish_file_events
-from prism_ingest.handlers.reading_edits import read_edits
+from prism_ingest.handlers.reading_edits import edit_events, read_edits
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_source.limits import Limits
@@ -49,7 +47,7 @@ class EditHandlers:
         known = await self._entries(request, repository, edits)
         check_bases(edits.values(), known)
         job = _job(request, repository, served, edits)
-        contents = {path: edit.content for path, edit in edits.items() if edit.content is not None}
+        contents = contents_of(edits)
         files = tuple(described(path, data, self._limits) for path, data in sorted(contents.items()))
         removed = tuple(sorted(path for path in edits.keys() - contents.keys() if path in known))
         opened = await self._planner.open(
@@ -57,7 +55,7 @@ class EditHandlers:
         )
         if request.commit:
             await self._ledger.hear_of(job.tenant, job.repo, BASE_LAYER, request.commit, _now())
-        await publish_file_events(self._bus, self._events(opened, contents))
+        await publish_file_events(self._bus, edit_events(opened, contents, self._limits))
         return JobReply(job=opened.job.model_copy(update={"settled": b""}))
 
     async def _entries(
@@ -67,13 +65,6 @@ class EditHandlers:
             self._bus, request.tenant, repository.repo, BASE_LAYER, paths=tuple(edits)
         )
         return {entry.path: entry for entry in entries}
-
-    def _events(self, opened: Opened, contents: Mapping[str, bytes]) -> Iterator[FileEvent]:
-        for ordinal in opened.wanted:
-            file = opened.files.files[ordinal]
-            yield file_event(
-                opened.job, ordinal, file, contents[file.path], limits=self._limits, flags_of=flags_of(file)
-            )
 
 
 def _job(

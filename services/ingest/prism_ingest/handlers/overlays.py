@@ -1,23 +1,21 @@
 """Overlays: a client's uncommitted edits, laid on a layer for those who have the handle, until they are closed or expire."""
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from prism_contracts.base import BASE_LAYER, Lane, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import FileEvent
 from prism_contracts.records import UPLOAD, Job, JobState, Layer, LayerKind, LayerState, Repository
 from prism_contracts.rpc import CloseOverlayRequest, LayerReply, OpenOverlayRequest
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.core import new_job
-from prism_ingest.core.contents import file_event
-from prism_ingest.core.edits import described, flags_of
+from prism_ingest.core.edits import contents_of, described
 from prism_ingest.core.layers import check_commit, check_served, layer_named, new_layer
 from prism_ingest.handlers.keeping import Layers
-from prism_ingest.handlers.planning import Listing, Opened, Planner
+from prism_ingest.handlers.planning import Listing, Planner
 from prism_ingest.handlers.publishing import publish_file_events
-from prism_ingest.handlers.reading_edits import read_edits
+from prism_ingest.handlers.reading_edits import edit_events, read_edits
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_source.limits import Limits
@@ -51,7 +49,7 @@ class OverlayHandlers:
         served = (below and below.served) or check_served(repository)
         check_commit(repository.name, served, request.base_commit)
         edits = await read_edits(self._bus, repository, request.base_ref, request.files, request.diff)
-        contents = {path: edit.content for path, edit in edits.items() if edit.content is not None}
+        contents = contents_of(edits)
         self._check_size(contents)
         layer = await self._keep(repository, below, request)
         job = _job(repository, layer, served, request)
@@ -60,7 +58,7 @@ class OverlayHandlers:
         listing = Listing(files, tuple(sorted(edits.keys() - contents.keys())), parent=parent)
         # Whatever the handle's last edits are still waiting for: these take their place.
         opened = await self._planner.open(job, Origin(UPLOAD), listing, idle_s=0)
-        await publish_file_events(self._bus, self._events(opened, contents))
+        await publish_file_events(self._bus, edit_events(opened, contents, self._limits))
         return LayerReply(
             layer=await self._layers.find(repository, layer.layer) or layer,
             job=opened.job.model_copy(update={"settled": b""}),
@@ -129,13 +127,6 @@ class OverlayHandlers:
         if found is None or found.kind is not LayerKind.OVERLAY:
             raise _closed(repository, handle)
         return found
-
-    def _events(self, opened: Opened, contents: Mapping[str, bytes]) -> Iterator[FileEvent]:
-        for ordinal in opened.wanted:
-            file = opened.files.files[ordinal]
-            yield file_event(
-                opened.job, ordinal, file, contents[file.path], limits=self._limits, flags_of=flags_of(file)
-            )
 
 
 def _renewed(found: Layer | None, repository: Repository, handle: str, expires_at: datetime) -> Layer:
