@@ -18,9 +18,9 @@ from prism_cli.sync.memory import Memory
 from prism_cli.sync.overlay import Overlay, Synced
 from prism_cli.target import Target
 from prism_contracts.errors import ErrorCode
+from prism_contracts.rpc import OVERLAY_TTL_DEFAULT_S
 from prism_source.checkout import Checkout
 
-TTL_S = 8 * 3600
 LEFT_OUT_SHOWN = 10
 
 
@@ -45,7 +45,7 @@ async def overlay_of(target: Target, place: Place, ttl_s: int) -> AsyncIterator[
 
 async def sync(target: Target, place: Place) -> Synced:
     """Bring it up to date."""
-    async with overlay_of(target, place, TTL_S) as (overlay, checkout):
+    async with overlay_of(target, place, OVERLAY_TTL_DEFAULT_S) as (overlay, checkout):
         try:
             return await overlay.sync()
         except CommandError as error:
@@ -54,7 +54,7 @@ async def sync(target: Target, place: Place) -> Synced:
 
 async def close(target: Target, place: Place) -> bool:
     """Close it; False if there was none."""
-    async with overlay_of(target, place, TTL_S) as (overlay, _):
+    async with overlay_of(target, place, OVERLAY_TTL_DEFAULT_S) as (overlay, _):
         return await overlay.close()
 
 
@@ -110,7 +110,7 @@ def show(synced: Synced) -> None:
 
 
 def summary(synced: Synced) -> str:
-    """One line about an overlay: `ov-3f over acme/app@topic (4f7c2b9e8d): 3 files changed, 1 removed (2 KiB)`."""
+    """One line about an overlay: `overlay:3f over acme/app@topic (4f7c2b9e8d): 3 files changed, 1 removed (2 KiB)`."""
     removed = sum(content is None for content in synced.edits.contents.values())
     changed = len(synced.edits.contents) - removed
     parts = [f"{changed:,} {'file' if changed == 1 else 'files'} changed"]
