@@ -59,6 +59,16 @@ async def test_what_is_indexed_is_mapped_and_what_changes_is_switched_at_once(to
                 await asyncio.sleep(0.02)
 
 
+async def test_a_file_that_is_gone_by_now_is_told_without_a_summary_until_the_next_graph(town):
+    await town.import_(1, FILES)
+    async with town.atlas():
+        await town.built(1)
+        await town.import_(2, {"parcels/rates.py": None}, told=False)
+        reply = await town.answer(town.map)
+    assert [(entry.file_path, entry.summary) for entry in reply.entries][0] == ("parcels/rates.py", "")
+    assert reply.receipt.graph_commit == "c1"
+
+
 async def test_of_imports_that_came_while_nobody_built_only_the_newest_is_built(town):
     await town.import_(1, FILES, told=False)
     await town.import_(2, {"parcels/more.py": "from .rates import rate\n"}, told=False)

@@ -36,7 +36,7 @@ ACK_WAIT_S = "3"
 SERVICES = ("nats", "qdrant", "ingest", "chunker", "embedder", "indexer", "search", "atlas", "gateway")
 FINAL = frozenset({"complete", "complete_with_errors", "failed", "abandoned"})
 LOG_LINES_SHOWN = 12
-LINE_CHARS_SHOWN = 300
+LINE_CHARS_SHOWN = 2_000
 SCROLL_POINTS = 2_000
 
 Json = dict[str, Any]

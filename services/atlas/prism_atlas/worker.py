@@ -62,7 +62,8 @@ class Outcome(Message):
 
 def serve(runner: asyncio.Runner, shelf: Path, source: BinaryIO, sink: BinaryIO) -> None:
     """Carry out orders until the source ends, then put down what is known in the folder `shelf`."""
-    workshop = Workshop(Reader(connect(StoreSettings())), Shelf(shelf, SHELF_BYTES_MAX))
+    client = connect(StoreSettings())
+    workshop = Workshop(Reader(client), Shelf(shelf, SHELF_BYTES_MAX))
     while line := source.readline():
         try:
             outcome = Outcome(built=build(runner, workshop, Order.model_validate_json(line)))
@@ -72,6 +73,7 @@ def serve(runner: asyncio.Runner, shelf: Path, source: BinaryIO, sink: BinaryIO)
         sink.flush()
         release_heap()  # it may wait long for the next order
     workshop.put_down()
+    runner.run(client.close())
 
 
 def build(runner: asyncio.Runner, workshop: Workshop, order: Order) -> Built:

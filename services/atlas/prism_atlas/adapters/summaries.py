@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from prism_contracts.base import chunk_id
+from prism_contracts.code import FileStatus
 from prism_graph.prose import first_sentence, leading_sentence
 from prism_runtime.kept import Kept
 from prism_runtime.packing import unpack_symbol_facts
@@ -12,6 +13,7 @@ from prism_store.scope import Scope
 
 # Sentences of some 10,000 files, in characters.
 KEPT_CHARS_MAX = 1_000_000
+FIELDS = ("status", "generation", "symbols")
 
 
 class SummarizedFile(NamedTuple):
@@ -42,16 +44,20 @@ class Summaries:
         return {file.id: summary or "" for file, summary in known.items()}
 
     async def _read(self, scope: Scope, files: Sequence[SummarizedFile]) -> dict[SummarizedFile, str]:
-        points = await self._reader.points(scope, [file.id for file in files], ("generation", "symbols"))
-        first = {id_: chunk_id(id_, point.text("generation"), 0) for id_, point in points.items()}
+        points = await self._reader.points(scope, [file.id for file in files], FIELDS)
+        # A file that the graph has may be gone by now: what stands for it then has no content.
+        first = {
+            id_: chunk_id(id_, point.text("generation"), 0)
+            for id_, point in points.items()
+            if point.text("status") == FileStatus.INDEXED
+        }
         chunks = await self._reader.points(scope, list(first.values()), ("text",))
         told = {}
         for file in files:
-            point = points.get(file.id)
-            if point is not None:
+            if file.id in first:
                 chunk = chunks.get(first[file.id])
                 opening = leading_sentence(chunk.text("text")) if chunk else ""
-                told[file] = opening or _docstring(point.text("symbols"), file.main_symbol)
+                told[file] = opening or _docstring(points[file.id].text("symbols"), file.main_symbol)
         return told
 
 
