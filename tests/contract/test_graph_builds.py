@@ -65,7 +65,8 @@ async def test_a_file_that_is_gone_by_now_is_told_without_a_summary_until_the_ne
         await town.built(1)
         await town.import_(2, {"parcels/rates.py": None}, told=False)
         reply = await town.answer(town.map)
-    assert [(entry.file_path, entry.summary) for entry in reply.entries][0] == ("parcels/rates.py", "")
+    first = reply.entries[0]
+    assert (first.file_path, first.summary) == ("parcels/rates.py", "")
     assert reply.receipt.graph_commit == "c1"
 
 
