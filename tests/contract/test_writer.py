@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
+import indexed_texts
 import numpy as np
 import pytest
 
@@ -28,7 +29,7 @@ from prism_runtime.vectors import to_message
 from prism_store.client import StoreClient
 from prism_store.gate import connect
 from prism_store.points import FilePoint
-from prism_store.reader import MatchLeg, Reader, TextLeg, VectorLeg
+from prism_store.reader import VALUES_PER_COUNT, MatchLeg, Reader, TextLeg, VectorLeg
 from prism_store.schema import (
     FAST_VECTOR,
     alias,
@@ -36,6 +37,7 @@ from prism_store.schema import (
     deep_vector,
     is_deep_vector,
     payload_indexes,
+    scope_key,
 )
 from prism_store.scope import Scope
 from prism_store.settings import StoreSettings
@@ -43,7 +45,8 @@ from prism_store.writer import Writer
 
 MODEL = "m1"
 DIMENSION = 4
-REPO = repo_id("acme/parcel-tracker")
+NAME = "acme/parcel-tracker"
+REPO = repo_id(NAME)
 PATH = "tracker/routes.py"
 # By content: how many chunks it has. `A` is the same content whenever it comes.
 CONTENTS = {"A": 3, "B": 2, "C": 0}
@@ -535,6 +538,16 @@ async def test_nothing_is_seen_outside_the_scope(client, tenant, elsewhere):
     await Writer(client).write(tenant, [file])
     scope = Scope(**{"tenant": tenant, "repos": (REPO,)} | elsewhere)
     assert not any(await seen_by(Reader(client), scope, [file.id, file.chunks[0].id]))
+
+
+async def test_layers_are_counted_however_many_there_are(client, tenant):
+    layers = [f"layer{number}" for number in range(VALUES_PER_COUNT + 50)]
+    of_layers = [indexed_texts.file_point(tenant, NAME, PATH, "x = 1\n", 1, layer=layer) for layer in layers]
+    await Writer(client).write(tenant, of_layers)
+    keys = [scope_key(REPO, layer) for layer in layers]
+    scope = Scope(tenant=tenant, repos=(REPO,))
+    counts = await Reader(client).counts_of_keys(scope, [*keys, scope_key(repo_id("acme/other"), "layer0")])
+    assert counts == dict.fromkeys(keys, 2)  # the file and its chunk
 
 
 @pytest.mark.parametrize("scope", [Scope(tenant="", repos=(REPO,)), Scope(tenant="t", repos=())], ids=str)

@@ -20,6 +20,8 @@ from prism_store.scope import Scope, View
 
 PAGE_POINTS = 2_000
 COUNTS_MAX = 10_000
+# A filter of so many values costs a count little; ten times as many cost it a hundred times as much.
+VALUES_PER_COUNT = 100
 LEG_LIMIT_MAX = 10_000
 LIMIT_GROWTH = 4
 SEARCHES_MAX = 48  # in one request
@@ -264,8 +266,8 @@ class Reader:
     ) -> dict[str, int]:
         """How many points have each of these values of the field `scope`, all of them of the scope's repositories."""
         counts: dict[str, int] = {}
-        for start in range(0, len(keys), COUNTS_MAX):
-            some = [key for key in keys[start : start + COUNTS_MAX] if repo_of(key) in scope.repos]
+        for start in range(0, len(keys), VALUES_PER_COUNT):
+            some = [key for key in keys[start : start + VALUES_PER_COUNT] if repo_of(key) in scope.repos]
             counts |= await self._counts_by(scope, "scope", [has_any("scope", some), *conditions])
         return counts
 
