@@ -406,6 +406,7 @@ def module_entry(number: int) -> rpc.ModuleEntry:
         relative_score=1 / (number + 1),
         summary=f"Does part {number}.",
         top_symbols=("class Part", "function main"),
+        commits_90_days=number,
     )
 
 

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from graph_town import DEADLINE_S, NAME, REPO
+from indexed_texts import CREATED_AT
 from nats.js.errors import NotFoundError
 
 from prism_atlas.adapters.shelf import Shelf
@@ -12,12 +13,14 @@ from prism_atlas.core.columns import columns_of
 from prism_contracts import names
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import History, HistoryCommit, HistoryFile
 from prism_contracts.rpc import (
     ModuleMapReply,
     ModuleMapRequest,
     Tier,
 )
 from prism_runtime import rpc
+from prism_runtime.histories import HistoryStore
 from prism_store.reader import Reader
 from prism_store.scope import Scope
 
@@ -68,6 +71,19 @@ async def test_a_file_that_is_gone_by_now_is_told_without_a_summary_until_the_ne
     first = reply.entries[0]
     assert (first.file_path, first.summary) == ("parcels/rates.py", "")
     assert reply.receipt.graph_commit == "c1"
+
+
+async def test_a_file_is_told_with_how_often_it_changed_lately(town):
+    commit = HistoryCommit(commit="0b1c2d3", at=CREATED_AT, message="Raise the rates")
+    changed = HistoryFile(path="parcels/rates.py", last=0, commits_90_days=3, commits_12_months=7)
+    histories = await HistoryStore.open(town.bus.js, 1)
+    await histories.put(town.tenant, REPO, History(version=1, commits=(commit,), files=(changed,)))
+    await town.import_(1, FILES)
+    async with town.atlas():
+        await town.built(1)
+        reply = await town.answer(town.map)
+    velocities = {entry.file_path: entry.commits_90_days for entry in reply.entries}
+    assert velocities == {"parcels/rates.py": 3, "parcels/depot.py": None, "parcels/tour.py": None}
 
 
 async def test_of_imports_that_came_while_nobody_built_only_the_newest_is_built(town):

@@ -891,6 +891,7 @@ class ModuleEntry(Message):
     relative_score: float
     summary: str = ""  # what it says of itself
     top_symbols: tuple[str, ...] = ()  # each as `class Session`, the ones first that most hangs on
+    commits_90_days: int | None = None  # None: nothing is known of when it changed
 
 
 class ModuleMapReply(Message):

@@ -34,11 +34,13 @@ from prism_contracts.rpc import (
 )
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
+from prism_runtime.histories import HistoryStore
 from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.process import run
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.service import Service
 from prism_store.gate import check_store, connect
+from prism_store.histories import Histories
 from prism_store.layers import Layers
 from prism_store.reader import Reader
 from prism_store.repositories import Repositories
@@ -107,7 +109,9 @@ async def serve() -> None:
             )
             served = ServedGraphs(Repositories(records, layers, reader), graphs, builds, layer_graphs)
             bus.consume(names.REPO_INDEXED, RepoIndexed, builds.on_indexed, workers=1)
-            maps, walks = MapHandlers(served, Summaries(reader)), WalkHandlers(served, Search(bus))
+            histories = Histories(await HistoryStore.open(bus.js, settings.nats_replicas))
+            maps = MapHandlers(served, Summaries(reader), histories)
+            walks = WalkHandlers(served, Search(bus))
             register(bus, maps, walks, UsesHandler(served), deadline_s=settings.atlas_deadline_s)
             await bus.start()
 

@@ -38,7 +38,6 @@ from prism_search.adapters.commits import Commits
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.documents import Documents
 from prism_search.adapters.embedding import QueryEmbedding
-from prism_search.adapters.histories import Histories
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.manifests import Manifests
 from prism_search.adapters.occurrences import OccurrenceReader
@@ -58,6 +57,7 @@ from prism_search.handlers.search import SearchHandler
 from prism_search.handlers.symbols import SymbolHandlers
 from prism_search.settings import SearchSettings
 from prism_store.gate import check_store, connect
+from prism_store.histories import Histories
 from prism_store.layers import Layers
 from prism_store.reader import Reader
 from prism_store.repositories import Repositories

@@ -16,16 +16,19 @@ from prism_contracts.rpc import (
     ModuleEntry,
     ModuleMapReply,
     ModuleMapRequest,
+    RecentChanges,
 )
 from prism_runtime.cursors import read_cursor, write_cursor
+from prism_store.histories import Histories
 
 
 class MapHandlers:
     """Answers from the graph. What takes long is done on a thread, so that others are answered meanwhile."""
 
-    def __init__(self, graphs: ServedGraphs, summaries: Summaries) -> None:
+    def __init__(self, graphs: ServedGraphs, summaries: Summaries, histories: Histories) -> None:
         self._graphs = graphs
         self._summaries = summaries
+        self._histories = histories
 
     async def module_map(self, request: ModuleMapRequest) -> ModuleMapReply:
         """Files, the ones first that most hangs on. A cursor holds for one state of the graph."""
@@ -95,6 +98,8 @@ class MapHandlers:
         symbols = {module.file: top_symbols(served.snapshot.analysis, [module.file]) for module in page}
         summarized = {file: _summarized(graph, file, top) for file, top in symbols.items()}
         told = await self._summaries.of(served.target.scope, list(summarized.values()))
+        paths = [graph.path(file) for file in symbols]
+        changed = {path: await self._histories.changes(served.target, path) for path in paths}
         return tuple(
             ModuleEntry(
                 file_path=graph.path(file),
@@ -104,6 +109,7 @@ class MapHandlers:
                 relative_score=score,
                 summary=told[summarized[file].id],
                 top_symbols=tuple(spelled(graph, symbol) for symbol in symbols[file]),
+                commits_90_days=_velocity(changed[graph.path(file)]),
             )
             for file, tier, score in page
         )
@@ -113,6 +119,10 @@ def _summarized(graph: Graph, file: int, top: Sequence[int]) -> SummarizedFile:
     main = graph.strings[graph.symbols.qualified_name[top[0]]] if top else ""
     strings, files = graph.strings, graph.files
     return SummarizedFile(strings[files.id[file]], strings[files.generation[file]], main)
+
+
+def _velocity(changes: RecentChanges | None) -> int | None:
+    return changes.commits_90_days if changes else None
 
 
 def _members(served: Served, files: Sequence[int]) -> list[Module]:

@@ -25,13 +25,13 @@ from prism_contracts.rpc import (
 )
 from prism_search.adapters.definitions import Definitions, Located, told_definition
 from prism_search.adapters.documents import Documents
-from prism_search.adapters.histories import Histories
 from prism_search.adapters.listing import Listing
 from prism_search.core.edits import files_named_after, is_constructor, is_counterpart, is_public
 from prism_search.handlers.family import Family, find_family, subtypes
 from prism_search.handlers.focus import Focus, FocusFinder, SymbolFocus
 from prism_search.handlers.references import ReferencesHandler
 from prism_search.handlers.timed_references import TimedReferences
+from prism_store.histories import Histories
 from prism_store.repositories import Repositories, Target
 
 SOURCE_LINES_MAX = 400

@@ -8,7 +8,7 @@ from prism_gateway.mcp.answers.receipts import receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
 # What an entry of the map costs beside its path, summary and symbols, in text and data, in characters.
-ENTRY_CHARS = 160
+ENTRY_CHARS = 210
 # Of a component, a dependency or an entry point of an architecture, all of it.
 ITEM_CHARS = 500
 # Of an overview, and of a component, that are long.
@@ -31,7 +31,7 @@ def fit_architecture(max_tokens: int) -> int:
 
 def module_map(reply: rpc.ModuleMapReply, max_tokens: int, *, cut_off: bool) -> Answer:
     """Files, the ones first that most hangs on."""
-    structured: Json = reply.model_dump(mode="json")
+    structured: Json = reply.model_dump(mode="json", exclude_none=True)
     tiers = ", ".join(f"{count} {tier.value}" for tier, count in reply.tiers.items())
     foot = [f"{reply.total} files: {tiers}; {receipt_line(reply.receipt)}"]
     if cut_off:
@@ -59,7 +59,10 @@ def architecture(reply: rpc.ArchitectureReply, *, cut_off: bool) -> Answer:
 
 def _module_lines(entry: rpc.ModuleEntry) -> Iterator[str]:
     summary = f" {entry.summary}" if entry.summary else ""
-    yield f"{entry.relative_score:.3f} {entry.tier.value} {entry.file_path} ({entry.lines} lines){summary}"
+    size = f"{entry.lines} lines"
+    if entry.commits_90_days is not None:
+        size += f", {entry.commits_90_days} commits in 90 days"
+    yield f"{entry.relative_score:.3f} {entry.tier.value} {entry.file_path} ({size}){summary}"
     if entry.top_symbols:
         yield f"      {', '.join(entry.top_symbols)}"
 

@@ -58,6 +58,7 @@ MODULE = record(
     relative_score=NUMBER,
     summary=STRING,
     top_symbols=STRINGS,
+    commits_90_days=INTEGER,
 )
 COMPONENT = record(
     id=INTEGER,
