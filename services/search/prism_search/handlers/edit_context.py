@@ -182,14 +182,13 @@ def _siblings(target: Target, counterparts: Sequence[Located], family: Family) -
 
 async def _tests(uses: SymbolReferences, references: TimedReferences) -> list[ReachingTest]:
     """Tests that use the symbol, then those that use its first callers; each test once, what is known before what may be."""
-    tests = {(entry.file_path, entry.symbol): _test(entry) for entry in _of_tests(uses)}
+    tests = {(entry.file_path, entry.symbol): _test(entry) for entry in _of_tests(uses.entries)}
     if uses.next_cursor:
         references.left_out.append(f"Of all uses the first {len(uses.entries)} were looked at.")
     for caller in _callers(uses)[:CALLERS_FOLLOWED_MAX]:
         if references.is_over("Tests of further callers"):
             break
-        further = await references.uses(caller.symbol, caller.file_path)
-        for entry in _of_tests(further):
+        for entry in _of_tests(await references.entries(caller.symbol, caller.file_path)):
             # Two guesses in a row tell nothing.
             if entry.status is EdgeStatus.RESOLVED:
                 tests.setdefault((entry.file_path, entry.symbol), _test(entry, caller))
@@ -201,8 +200,8 @@ def _is_telling(entry: ReferenceEntry) -> bool:
     return entry.status is EdgeStatus.RESOLVED or entry.strategy is Strategy.ONLY_DEFINITION
 
 
-def _of_tests(uses: SymbolReferences) -> list[ReferenceEntry]:
-    return [entry for entry in uses.entries if entry.group is ReferenceGroup.TESTS and entry.symbol]
+def _of_tests(entries: Iterable[ReferenceEntry]) -> list[ReferenceEntry]:
+    return [entry for entry in entries if entry.group is ReferenceGroup.TESTS and entry.symbol]
 
 
 def _callers(uses: SymbolReferences) -> list[ReferenceEntry]:
@@ -245,7 +244,7 @@ def _warnings(focus: SymbolFocus, uses: SymbolReferences, family: Family) -> lis
     if family.below:
         text = f"{name} is defined again in {len(family.below)} places below."
         warnings.append(_warning(EditRisk.OVERRIDDEN, text, _places(family.below)))
-    derived = subtypes(uses) if focus.symbol.kind in TYPE_KINDS else []
+    derived = subtypes(uses.entries) if focus.symbol.kind in TYPE_KINDS else []
     if derived:
         places = (f"{entry.file_path}:{entry.line} {entry.symbol}" for entry in derived)
         warnings.append(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import EdgeKind
-from prism_contracts.rpc import ReferenceEntry, SymbolReferences
+from prism_contracts.rpc import ReferenceEntry
 from prism_graph.expressions import steps_of
 from prism_search.adapters.definitions import Definitions, Located
 from prism_search.core.edits import IMPLICIT_INTERFACES, INTERFACES, same_shape
@@ -26,7 +26,7 @@ class Family(NamedTuple):
 async def find_family(definitions: Definitions, focus: SymbolFocus, references: TimedReferences) -> Family:
     """The family of a method, without itself."""
     name = focus.symbol.name
-    below = await _in_subtypes(definitions, focus, await references.uses(focus.owner, focus.file.path))
+    below = await _in_subtypes(definitions, focus, await references.entries(focus.owner, focus.file.path))
     if focus.file.language in IMPLICIT_INTERFACES:
         alike = [
             one
@@ -44,17 +44,19 @@ async def find_family(definitions: Definitions, focus: SymbolFocus, references: 
         if references.is_over(f"Classes beside {focus.owner}"):
             break
         owner = base.symbol.qualified_name.rpartition(".")[0]
-        uses = await references.uses(owner, base.point.text("path"))
-        beside += await _in_subtypes(definitions, focus, uses)
+        entries = await references.entries(owner, base.point.text("path"))
+        beside += await _in_subtypes(definitions, focus, entries)
     return Family(above, below, _without(beside, (*above, *below)))
 
 
-def subtypes(uses: SymbolReferences) -> list[ReferenceEntry]:
+def subtypes(uses: Iterable[ReferenceEntry]) -> list[ReferenceEntry]:
     """The classes that extend or implement what is used, in tests too."""
-    return [entry for entry in uses.entries if entry.edge in INHERITS and entry.symbol]
+    return [entry for entry in uses if entry.edge in INHERITS and entry.symbol]
 
 
-async def _in_subtypes(definitions: Definitions, focus: SymbolFocus, uses: SymbolReferences) -> list[Located]:
+async def _in_subtypes(
+    definitions: Definitions, focus: SymbolFocus, uses: Iterable[ReferenceEntry]
+) -> list[Located]:
     """The method in the classes that are derived from another one, but for its own."""
     names = {f"{entry.symbol}.{focus.symbol.name}" for entry in subtypes(uses)}
     return [one for one in await definitions.called(focus.target, names) if not _is_own(focus, one)]

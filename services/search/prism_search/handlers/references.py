@@ -86,46 +86,66 @@ class ReferencesHandler:
         answers = [await self._answer(target, symbol, request) for symbol in request.symbols]
         return ReferencesReply(answers=tuple(answers), receipt=await self._repositories.receipt(target))
 
-    async def _answer(self, target: Target, asked: str, request: ReferencesRequest) -> SymbolReferences:
-        sought = await self._definitions.seek(target, asked, request.path)
+    async def entries(self, request: ReferencesRequest) -> tuple[ReferenceEntry, ...]:
+        """Who uses one symbol and no more: without the texts of lines, and without a look at what of the text they explain.
+
+        The graph tells that without a file being read.
+        """
+        target = await self._repositories.target(request)
+        (symbol,) = request.symbols
+        sought = await self._seek(target, symbol, request)
+        uses = await self._by_graph(sought)
+        return (uses or (await self._by_files(sought))[0]).entries
+
+    async def _answer(self, target: Target, symbol: str, request: ReferencesRequest) -> SymbolReferences:
+        asked = await self._seek(target, symbol, request)
+        uses = await self._by_graph(asked)
+        if uses is not None:
+            points = [*asked.wanted, *_others(uses.entries, asked.listed, asked.wanted)]
+            texts = await self._texts_of(asked.question, points, unpack_lines(uses.explained))
+        else:
+            points = [*asked.wanted, *asked.around]
+            uses, files = await self._by_files(asked)
+            texts = [report.as_text(asked.question.name, file) for file in files]
+        left_out = asked.holding - len(asked.wanted) + len(points) - len(texts)
+        return await asyncio.to_thread(_told, asked.question, uses, texts, left_out)
+
+    async def _seek(self, target: Target, symbol: str, request: ReferencesRequest) -> "_Asked":
+        sought = await self._definitions.seek(target, symbol, request.path)
         name = sought.found[0].symbol.name if sought.found else sought.name.last
-        question = _Question(target, request, sought, name)
         listed = await self._listing.files(target)
         pattern = compile_pattern(name, regex=False, case_sensitive=True, word=False)
         holding = listed.that_may_hold(pattern.clauses)
         wanted = sorted(holding, key=_order(sought.found, request))[:FILES_MAX]
         occurrences = await self._occurrences.of(target)
         around = _around(sought.found, occurrences, listed, {point.id for point in wanted})
-        uses = None if occurrences else await self._by_graph(question, listed, (*wanted, *around))
-        if uses is not None:
-            points = [*wanted, *_others(uses.entries, listed, wanted)]
-            texts = await self._texts_of(question, points, unpack_lines(uses.explained))
-        else:
-            points = [*wanted, *around]
-            files = await self._sources.read(target, points)
-            program = Program(occurrences, await self._manifests.packages(target, listed))
-            edges = await self._edges(target, listed, sought, files, program)
-            uses = await asyncio.to_thread(_by_files, question, files, edges)
-            texts = [report.as_text(name, file) for file in files]
-        left_out = len(holding) - len(wanted) + len(points) - len(texts)
-        return await asyncio.to_thread(_told, question, uses, texts, left_out)
+        question = _Question(target, request, sought, name)
+        return _Asked(question, listed, len(holding), wanted, around, occurrences)
 
-    async def _by_graph(
-        self, question: "_Question", listed: Files, points: Iterable[StoredPoint]
-    ) -> UsesReply | None:
+    async def _by_graph(self, asked: "_Asked") -> UsesReply | None:
         """What the graph of a repository tells; None if there is none, or one of these files, or of those that it speaks of, was
-        written since it was built.
+        written since it was built, or if a SCIP index knows better.
         """
+        question, listed = asked.question, asked.listed
         target = question.target
         # What a layer has is written under other versions than the base: they do not tell what is later than a graph.
-        if not question.sought.found or len(target.repositories) > 1 or target.ref:
+        if asked.occurrences or not question.sought.found or len(target.repositories) > 1 or target.ref:
             return None
         uses = await self._graph.of(question.of_graph())
         if uses is None or listed.removed_in > uses.graph_version:
             return None
-        ids, paths = {point.id for point in points}, _paths_told(uses)
+        ids, paths = {point.id for point in (*asked.wanted, *asked.around)}, _paths_told(uses)
         later = listed.written_after(uses.graph_version)
         return None if any(point.id in ids or point.text("path") in paths for point in later) else uses
+
+    async def _by_files(self, asked: "_Asked") -> tuple[UsesReply, Sequence[SourceFile]]:
+        """The same by what the parser saw in files, and these files."""
+        question, listed = asked.question, asked.listed
+        target = question.target
+        files = await self._sources.read(target, [*asked.wanted, *asked.around])
+        program = Program(asked.occurrences, await self._manifests.packages(target, listed))
+        edges = await self._edges(target, listed, question.sought, files, program)
+        return await asyncio.to_thread(_by_edges, question, files, edges), files
 
     async def _texts_of(
         self, question: "_Question", points: Sequence[StoredPoint], explained: Mapping[str, Sequence[int]]
@@ -216,6 +236,17 @@ class _Question(NamedTuple):
         )
 
 
+class _Asked(NamedTuple):
+    """A question, and where its answer may be found."""
+
+    question: _Question
+    listed: Files
+    holding: int  # files that may hold the name
+    wanted: Sequence[StoredPoint]  # those of them that are looked at
+    around: Sequence[StoredPoint]
+    occurrences: Occurrences
+
+
 def _missing(target: Target, listed: Files, uses: report.Uses, read: Container[str]) -> list[StoredPoint]:
     """Files that were not read and are modules that were looked for."""
     found = (
@@ -232,7 +263,7 @@ def _file(target: Target, point: StoredPoint) -> File:
     return File(point.text("path"), point.text("language"), repo)
 
 
-def _by_files(question: _Question, files: Sequence[SourceFile], every: Sequence[Edge]) -> UsesReply:
+def _by_edges(question: _Question, files: Sequence[SourceFile], every: Sequence[Edge]) -> UsesReply:
     """What edges among files tell, in the words of the graph."""
     request = question.request
     edges = list(filter(_filter(request), every))

@@ -1,8 +1,9 @@
 """Questions about who uses symbols, asked one after the other in one repository, as long as there is time."""
 
 import time
+from collections.abc import Sequence
 
-from prism_contracts.rpc import REFERENCES_LIMIT_MAX, ReferencesRequest, SymbolReferences
+from prism_contracts.rpc import REFERENCES_LIMIT_MAX, ReferenceEntry, ReferencesRequest, SymbolReferences
 from prism_search.handlers.references import ReferencesHandler
 from prism_store.repositories import Target
 
@@ -27,14 +28,21 @@ class TimedReferences:
 
     async def uses(self, symbol: str, path: str = "") -> SymbolReferences:
         """Who uses a symbol that is defined in a file, or in any."""
-        return await self._ask(symbol, path, self._target.repositories[0].repo)
+        return await self._told(self._request(symbol, path, self._target.repositories[0].repo))
+
+    async def entries(self, symbol: str, path: str) -> Sequence[ReferenceEntry]:
+        """The same without texts of lines, which is quicker."""
+        return await self._references.entries(self._request(symbol, path, self._target.repositories[0].repo))
 
     async def uses_everywhere(self, symbol: str, path: str) -> SymbolReferences:
-        """The same in all repositories of the tenant."""
-        return await self._ask(symbol, path, "")
+        """Who uses it in all repositories of the tenant."""
+        return await self._told(self._request(symbol, path, ""))
 
-    async def _ask(self, symbol: str, path: str, repo: str) -> SymbolReferences:
-        request = ReferencesRequest(
+    async def _told(self, request: ReferencesRequest) -> SymbolReferences:
+        return (await self._references.references(request)).answers[0]
+
+    def _request(self, symbol: str, path: str, repo: str) -> ReferencesRequest:
+        return ReferencesRequest(
             tenant=self._target.scope.tenant,
             repo=repo,
             ref=self._target.ref if repo else "",  # other repositories have no such layer
@@ -42,4 +50,3 @@ class TimedReferences:
             path=path,
             limit=REFERENCES_LIMIT_MAX,
         )
-        return (await self._references.references(request)).answers[0]
