@@ -26,8 +26,9 @@ $(UV): requirements/uv.txt
 	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/uv.txt
 	@touch $@
 
+# Nine processes start at once: what is compiled here each of them would compile for itself.
 $(VENV)/.run: $(UV) requirements/base.txt requirements/build.txt pyproject.toml
-	$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements/base.txt -r requirements/build.txt
+	$(UV) pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/base.txt -r requirements/build.txt
 	$(UV) pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@
 
