@@ -266,7 +266,10 @@ async def test_a_map_fits_the_budget_and_the_cursor_goes_on_behind_the_last(stac
     assert first.structured_content["truncated"]
     text = first.content[0].text
     assert len(text) <= 500 * 4
-    assert "1.000 core src/part0.py (1 lines, 0 commits in 90 days) Does part 0.\n      class Part, function main" in text
+    assert (
+        "1.000 core src/part0.py (1 lines, 0 commits in 90 days) Does part 0.\n      class Part, function main"
+        in text
+    )
     assert "graph of bbbbbbbbbb (the index is ahead of it since 7 s)" in text
     assert second.structured_content["entries"][0]["file_path"] == f"src/part{len(shown)}.py"
 

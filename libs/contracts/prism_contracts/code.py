@@ -121,7 +121,7 @@ class Strategy(StrEnum):
     """How it was found that a reference means a symbol."""
 
     SAME_FILE = "same_file"
-    SAME_PACKAGE = "same_package"  # a file of the same folder, where that is enough
+    SAME_PACKAGE = "same_package"  # a file of the same folder, or of the program, where that is enough
     IMPORT = "import"  # the file imports the name, directly or passed on by others
     WILDCARD_IMPORT = "wildcard_import"  # the file imports or includes all of a file that has it
     MODULE = "module"  # through the module that the file imports: `json.dumps`

@@ -7,19 +7,17 @@ on, what classes inherit, and what variables are declared or made to be. What ca
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from prism_contracts.code import TYPE_KINDS, Strategy, SymbolKind
+from prism_contracts.code import TYPE_KINDS, Strategy
 from prism_graph.expressions import CALL, OWN_OBJECT, Step, steps_of
-from prism_graph.languages import BASE_OBJECTS, BUILTIN, IMPLICIT_OBJECT, MODULE_PATHS
+from prism_graph.languages import BASE_OBJECTS, BUILTIN, IMPLICIT_OBJECT, MODULE_PATHS, OPEN_TYPES
 from prism_graph.modules import Sure
-from prism_graph.program import Located, Program, symbols
+from prism_graph.program import SCOPE_KINDS, Located, Program, symbols
 from prism_graph.unit import Spelled, Unit
 from prism_graph.values import FOREIGN, UNKNOWN, Place, Value, What
 
 # Bases of bases, what a call of a call returns.
 STEPS_MAX = 12
 LINEAGE_MAX = 50
-# What is in them is known by its bare name in all of them.
-SCOPES = frozenset({SymbolKind.NAMESPACE, SymbolKind.MODULE})
 
 
 class Members(NamedTuple):
@@ -54,7 +52,7 @@ class Inference:
 
     def name_at(self, name: str, where: Where) -> Value:
         """What a name without a qualifier stands for."""
-        for find in (_local, self._around, self._imported, self._own, self._of_package):
+        for find in (_local, self._around, self._imported, self._own, self._of_package, self._of_program):
             value = find(name, where)
             if value is not None:
                 return value
@@ -68,7 +66,7 @@ class Inference:
         is_innermost = True
         while inside:
             positions = unit.named.get(inside, ())
-            is_class = not positions or unit.definitions[positions[0]].kind in TYPE_KINDS - SCOPES
+            is_class = not positions or unit.definitions[positions[0]].kind in TYPE_KINDS - SCOPE_KINDS
             is_seen = not is_class or is_innermost or unit.language in IMPLICIT_OBJECT
             if is_seen and (found := _members_in(unit, inside, name)):
                 return symbols(unit, found).by(Strategy.RECEIVER if is_class else Strategy.SAME_FILE)
@@ -100,6 +98,23 @@ class Inference:
         places = self._program.packaged(where.unit, name)
         return Value(What.SYMBOL, places, strategy=Strategy.SAME_PACKAGE) if places else None
 
+    def _of_program(self, name: str, where: Where) -> Value | None:
+        """A type that all files see by its name, dotted or not: the one of the innermost scope around.
+
+        Outside of all scopes several files may have one each, of programs of their own: then none is meant.
+        """
+        if where.unit.language not in OPEN_TYPES or not name[:1].isupper():
+            return None
+        inside = where.inside
+        while True:
+            qualified_name = f"{inside}.{name}" if inside else name
+            places = self._program.types(where.unit, qualified_name)
+            if places and ("." in qualified_name or len({place.file for place in places}) == 1):
+                return Value(What.SYMBOL, tuple(places), strategy=Strategy.SAME_PACKAGE)
+            if not inside:
+                return None
+            inside = inside.rpartition(".")[0]
+
     # Expressions.
 
     def value_of(self, steps: Sequence[Step], where: Where, depth: int = 0) -> Value:
@@ -129,6 +144,8 @@ class Inference:
         for count in range(len(steps), 1, -1):
             dotted = ".".join(step.name for step in steps[:count])
             if dotted in unit.imports and (value := self._imported(dotted, where)) is not None:
+                return value, steps[count:]
+            if (value := self._of_program(dotted, where)) is not None:
                 return value, steps[count:]
         value = self.name_at(name, where)
         if not value.is_told and len(steps) > 1 and unit.language in MODULE_PATHS:
@@ -182,6 +199,8 @@ class Inference:
     def lacks(self, value: Value, name: str) -> bool:
         """Whether it is known that an object or a class has no such member: all that it inherits from is known."""
         if value.what not in {What.OBJECT, What.SYMBOL} or value.sure is not Sure.YES:
+            return False
+        if self._program.units[value.places[0].file].language in OPEN_TYPES:
             return False
         if value.what is What.SYMBOL and not self._is_class(value):
             return False

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from prism_contracts.code import VALUE_KINDS, Strategy
+from prism_contracts.code import TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
 from prism_graph.facts import FileFacts
 from prism_graph.languages import (
     FOLDER_PACKAGES,
@@ -23,6 +23,8 @@ from prism_graph.values import FOREIGN, UNKNOWN, Place, Value, What
 
 # Re-exports of re-exports.
 STEPS_MAX = 40
+# What is in them is known by its bare name in all of them.
+SCOPE_KINDS = frozenset({SymbolKind.NAMESPACE, SymbolKind.MODULE})
 
 
 class Located(NamedTuple):
@@ -136,6 +138,19 @@ class Program:
             return ()
         places = self._by_qualified_name.get(qualified_name, ())
         return tuple(place for place in places if _share_members(unit, self.units[place.file]))
+
+    def types(self, unit: Unit, qualified_name: str) -> Sequence[Place]:
+        """The definitions of a type in all files of the repository that the language shares, by path; one if it only is a scope."""
+        found = [
+            place
+            for place in self._by_qualified_name.get(qualified_name, ())
+            if self.definition(place).kind in TYPE_KINDS and _share_members(unit, self.units[place.file])
+        ]
+        found.sort(
+            key=lambda place: (len(self.units[place.file].file.path), self.units[place.file].file.path)
+        )
+        is_scope = all(self.definition(place).kind in SCOPE_KINDS for place in found)
+        return found[:1] if is_scope else found
 
     def named(self, name: str) -> Collection[Place]:
         """All definitions of a name."""

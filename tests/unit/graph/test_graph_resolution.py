@@ -260,3 +260,37 @@ def test_a_call_before_a_dot_is_told_once() -> None:
 
 def test_variables_before_a_dot_of_which_nothing_is_known_are_no_uses() -> None:
     assert [one.name for one in facts_of("user.py", "def f(d):\n    d.next.open()\n").references] == ["open"]
+
+
+RUBY = {
+    "lib/parcels/depot.rb": "module Parcels\n  class Depot\n    def self.open; end\n    def weigh; end\n  end\nend\n",
+    "lib/parcels/rates.rb": "module Parcels\n  module Rates\n    def self.tax; end\n  end\nend\n",
+    "lib/far/depot.rb": "module Far\n  class Depot\n    def self.open; end\n  end\nend\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("user", "found"),
+    [
+        ("module Parcels\n  class Day\n    def run\n      Depot.open\n    end\n  end\nend\n", "4 open -> lib/parcels/depot.rb:Parcels.Depot.open class_name"),
+        ("def run\n  Parcels::Rates.tax\nend\n", "2 tax -> lib/parcels/rates.rb:Parcels.Rates.tax class_name"),
+        ("module Parcels\n  class Hub < Depot\n    def run\n      weigh\n    end\n  end\nend\n", "4 weigh -> lib/parcels/depot.rb:Parcels.Depot.weigh inherited"),
+        ("def run\n  Depot.open\nend\n", "2 open -> lib/far/depot.rb:Far.Depot.open name?"),
+    ],
+)  # fmt: skip
+def test_a_type_of_ruby_is_that_of_the_innermost_scope_around(user: str, found: str) -> None:
+    assert f"user.rb:{found}" in told({**RUBY, "user.rb": user})
+
+
+def test_types_of_one_name_at_the_top_may_be_of_several_programs() -> None:
+    files = {
+        "Sources/A/Depot.swift": "struct Depot {\n  static func open() {}\n}\n",
+        "Sources/B/Depot.swift": "struct Depot {\n  static func open() {}\n}\n",
+        "Sources/A/Rates.swift": "enum Rates {\n  static func tax() {}\n}\n",
+        "Sources/A/Day.swift": "func run() {\n  Depot.open()\n  Rates.tax()\n}\n",
+    }
+    edges = {edge for edge in told(files) if "Day.swift" in edge}
+    assert "Sources/A/Day.swift:3 tax -> Sources/A/Rates.swift:Rates.tax class_name" in edges
+    assert {edge for edge in edges if " open ->" in edge} == {
+        f"Sources/A/Day.swift:2 open -> Sources/{module}/Depot.swift:Depot.open name?" for module in "AB"
+    }
