@@ -67,6 +67,12 @@ weights of the others stay as they are, so this is what switching a signal off c
 reach. *Better* and *worse* count the questions that the signal makes so.
 """
 
+TRIED = """
+What else was measured, and is no signal because it gains nothing or too little to be told from chance: other names, places and
+sums ([0003](decisions/0003-ranking.md#tried-and-not-shipped)); the graph of references, as popularity, as neighbours of the
+first files, as components ([0032](decisions/0032-the-graph-and-the-ranking.md)).
+"""
+
 
 DEEP_HEAD = """
 ## The deep tier
@@ -106,6 +112,7 @@ def page(answers: Sequence[Answer], deep: Sequence[Answer] = ()) -> str:
         signals_head,
         "\n",
         _signals_table(answers),
+        TRIED,
     ]
     return "".join(parts)
 
