@@ -20,6 +20,12 @@ _LICENCE = re.compile(
     r"|portability *:",
     re.IGNORECASE,
 )
+# What is told to a linter, a compiler or an editor, or is a mark of its own.
+_DIRECTIVE = re.compile(
+    r"(?:eslint|tslint|jshint|jscs|biome|prettier|stylelint|istanbul|c8 ignore|v8 ignore|webpack|@ts-|pylint|flake8|mypy|ruff|noqa|type: ignore"
+    r"|rubocop|frozen_string_literal|phpcs|swiftlint|clang-format|nolint|coding[:=]|vim?:|region\b)|@\w+$|end(?:region)?$",
+    re.IGNORECASE,
+)
 _MARKUP = re.compile(r"<[^>]{1,80}>|[`*{}@]")
 _SENTENCE = re.compile(r".{20,}?[.!?](?=\s)|.+", re.DOTALL)
 # A comment with what may stand before it: space, a line for the system or the compiler.
@@ -39,13 +45,20 @@ def leading_sentence(opening: str) -> str:
     at = 0
     while match := _LEADING.match(opening, at):
         at = match.end()
-        if sentence := first_sentence(first_comments(match[0])):
+        said = "\n".join(line for line in match[0].splitlines() if not _is_directive(line))
+        if sentence := first_sentence(first_comments(said)):
             return sentence
     return ""
 
 
 def first_sentence(prose: str) -> str:
     """What a docstring begins with, without markup; empty if that is about its licence."""
-    match = _SENTENCE.match(" ".join(_MARKUP.sub("", prose).split()))
+    told = "\n".join(line for line in prose.splitlines() if not _is_directive(line))
+    match = _SENTENCE.match(" ".join(_MARKUP.sub("", told).split()))
     sentence = match[0][:SENTENCE_CHARS_MAX] if match else ""
     return "" if _LICENCE.search(sentence) else sentence
+
+
+def _is_directive(line: str) -> bool:
+    """Whether a line of a comment is for tools."""
+    return _DIRECTIVE.match(_DECORATION.sub("", line)) is not None

@@ -13,6 +13,15 @@ from prism_graph.prose import SENTENCE_CHARS_MAX, first_sentence, leading_senten
         ("#![allow(dead_code)]\n//! Where parcels wait for a tour.\n", "Where parcels wait for a tour."),
         ("/* Copyright Ada. */\n\n/* Where parcels wait for a tour. */\n", "Where parcels wait for a tour."),
         ("// Package depot is where parcels wait.\npackage depot\n", "Package depot is where parcels wait."),
+        (
+            "/* eslint-disable no-undef */\n/** @internal */\n// Where parcels wait for a tour.\n",
+            "Where parcels wait for a tour.",
+        ),
+        (
+            "# frozen_string_literal: true\n\n# Where parcels wait for a tour.\n",
+            "Where parcels wait for a tour.",
+        ),
+        ("/** @public */\nexport const depot = 1;\n", ""),
         ("import rates\n# Not about the file as a whole.\n", ""),
         ("/* All rights reserved. */\npackage depot;\n", ""),
         ("", ""),
