@@ -88,6 +88,8 @@ class Inference:
         if not values:
             return None
         value = next((value for value in values if value.is_told), values[0])
+        if not value.is_told and unit.language in OPEN_TYPES:
+            return None  # it names a type, not a file
         return _either(value, self._own(name, where))
 
     def _own(self, name: str, where: Where) -> Value | None:
@@ -99,21 +101,17 @@ class Inference:
         return Value(What.SYMBOL, places, strategy=Strategy.SAME_PACKAGE) if places else None
 
     def _of_program(self, name: str, where: Where) -> Value | None:
-        """A type that all files see by its name, dotted or not: the one of the innermost scope around.
+        """A type that all files see by its name, dotted or not: of the innermost scope around, or of what is imported.
 
         Outside of all scopes several files may have one each, of programs of their own: then none is meant.
         """
         if where.unit.language not in OPEN_TYPES or not name[:1].isupper():
             return None
-        inside = where.inside
-        while True:
-            qualified_name = f"{inside}.{name}" if inside else name
+        for qualified_name in _spelled_out(name, where):
             places = self._program.types(where.unit, qualified_name)
             if places and ("." in qualified_name or len({place.file for place in places}) == 1):
                 return Value(What.SYMBOL, tuple(places), strategy=Strategy.SAME_PACKAGE)
-            if not inside:
-                return None
-            inside = inside.rpartition(".")[0]
+        return None
 
     # Expressions.
 
@@ -350,6 +348,21 @@ _HOW: Mapping[What, Strategy] = {
     What.OBJECT: Strategy.RECEIVER_TYPE,
     What.BASES: Strategy.INHERITED,
 }
+
+
+def _spelled_out(name: str, where: Where) -> Iterator[str]:
+    """The qualified names that a name of a type may stand for, nearest first."""
+    inside = where.inside
+    while inside:
+        yield f"{inside}.{name}"
+        inside = inside.rpartition(".")[0]
+    head, dot, rest = name.partition(".")
+    for one in where.unit.imports.get(head, ()):
+        whole = one.module if one.module.rpartition(".")[2] == one.name else f"{one.module}.{one.name}"
+        yield f"{whole}{dot}{rest}"
+    for imports in where.unit.imports.values():
+        yield from (f"{one.module}.{name}" for one in imports)
+    yield name
 
 
 def _members_in(unit: Unit, owner: str, name: str) -> Sequence[int]:

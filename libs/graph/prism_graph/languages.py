@@ -27,7 +27,7 @@ MEMBERS_IN_FOLDER = frozenset({"go"})
 MEMBERS_ANYWHERE = C_FAMILY | {"rust", "csharp", "ruby", "swift", "kotlin", "scala"}
 # A type is seen everywhere without an import, from the scope around outwards; and what it has need not be in its definition,
 # so that nothing is ever known to be missing there.
-OPEN_TYPES = frozenset({"ruby", "swift"})
+OPEN_TYPES = frozenset({"csharp", "elixir", "ruby", "swift"})
 # A method is called without naming its object.
 IMPLICIT_OBJECT = JVM | {"csharp", "cpp", "ruby", "swift", "dart"}
 

@@ -294,3 +294,27 @@ def test_types_of_one_name_at_the_top_may_be_of_several_programs() -> None:
     assert {edge for edge in edges if " open ->" in edge} == {
         f"Sources/A/Day.swift:2 open -> Sources/{module}/Depot.swift:Depot.open name?" for module in "AB"
     }
+
+
+def test_what_a_file_of_csharp_uses_of_other_namespaces() -> None:
+    files = {
+        "Depot.cs": "namespace Parcels.Places { public class Depot { public void Open() {} public static int Count() => 1; } }\n",
+        "Far.cs": "namespace Far { public class Depot { public static int Count() => 2; } }\n",
+        "Tour.cs": "using Parcels.Places;\nnamespace Parcels.Tours {\n  class Tour { void Run(Depot depot) {\n depot.Open(); Depot.Count(); } }\n}\n",
+        "Alias.cs": "using Store = Far.Depot;\nclass Alias { int Run() {\n return Store.Count(); } }\n",
+    }
+    edges = told(files)
+    assert "Tour.cs:4 Open -> Depot.cs:Parcels.Places.Depot.Open receiver_type" in edges
+    assert "Tour.cs:4 Count -> Depot.cs:Parcels.Places.Depot.Count class_name" in edges
+    assert "Alias.cs:3 Count -> Far.cs:Far.Depot.Count class_name" in edges
+
+
+def test_what_a_module_of_elixir_calls_of_others() -> None:
+    files = {
+        "lib/depot.ex": "defmodule Parcels.Depot do\n  def open(), do: 1\nend\n",
+        "lib/far.ex": "defmodule Far.Depot do\n  def open(), do: 2\nend\n",
+        "lib/tour.ex": "defmodule Tour do\n  alias Parcels.Depot\n  def run() do\n    Depot.open()\n    Far.Depot.open()\n  end\nend\n",
+    }
+    edges = told(files)
+    assert "lib/tour.ex:4 open -> lib/depot.ex:Parcels.Depot.open class_name" in edges
+    assert "lib/tour.ex:5 open -> lib/far.ex:Far.Depot.open class_name" in edges
