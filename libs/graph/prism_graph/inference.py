@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 from prism_contracts.code import TYPE_KINDS, Strategy
 from prism_graph.expressions import CALL, OWN_OBJECT, Step, steps_of
-from prism_graph.languages import BASE_OBJECTS, BUILTIN, IMPLICIT_OBJECT, MODULE_PATHS, OPEN_TYPES
+from prism_graph.languages import (
+    BASE_OBJECTS,
+    BUILTIN,
+    IMPLICIT_OBJECT,
+    MODULE_PATHS,
+    NESTED_TYPES,
+    OPEN_TYPES,
+)
 from prism_graph.modules import Sure
 from prism_graph.program import SCOPE_KINDS, Located, Program, symbols
 from prism_graph.unit import Spelled, Unit
@@ -352,7 +359,7 @@ _HOW: Mapping[What, Strategy] = {
 
 def _spelled_out(name: str, where: Where) -> Iterator[str]:
     """The qualified names that a name of a type may stand for, nearest first."""
-    inside = where.inside
+    inside = where.inside if where.unit.language in NESTED_TYPES else ""
     while inside:
         yield f"{inside}.{name}"
         inside = inside.rpartition(".")[0]
@@ -360,8 +367,9 @@ def _spelled_out(name: str, where: Where) -> Iterator[str]:
     for one in where.unit.imports.get(head, ()):
         whole = one.module if one.module.rpartition(".")[2] == one.name else f"{one.module}.{one.name}"
         yield f"{whole}{dot}{rest}"
-    for imports in where.unit.imports.values():
-        yield from (f"{one.module}.{name}" for one in imports)
+    if where.unit.language in NESTED_TYPES:
+        for imports in where.unit.imports.values():
+            yield from (f"{one.module}.{name}" for one in imports)
     yield name
 
 

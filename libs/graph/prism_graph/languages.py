@@ -25,9 +25,11 @@ MODULE_PATHS = frozenset({"rust", "php", "csharp"})
 # Members may stand outside of the file of their class, and where they are looked for then.
 MEMBERS_IN_FOLDER = frozenset({"go"})
 MEMBERS_ANYWHERE = C_FAMILY | {"rust", "csharp", "ruby", "swift", "kotlin", "scala"}
-# A type is seen everywhere without an import, from the scope around outwards; and what it has need not be in its definition,
-# so that nothing is ever known to be missing there.
+# A type is seen everywhere without an import of its file; and what it has need not be in its definition, so that nothing is ever
+# known to be missing there.
 OPEN_TYPES = frozenset({"csharp", "elixir", "ruby", "swift"})
+# Of these: a name is looked up in the scopes around, from the innermost outwards, and in those that are imported.
+NESTED_TYPES = OPEN_TYPES - {"elixir"}
 # A method is called without naming its object.
 IMPLICIT_OBJECT = JVM | {"csharp", "cpp", "ruby", "swift", "dart"}
 

@@ -314,7 +314,11 @@ def test_what_a_module_of_elixir_calls_of_others() -> None:
         "lib/depot.ex": "defmodule Parcels.Depot do\n  def open(), do: 1\nend\n",
         "lib/far.ex": "defmodule Far.Depot do\n  def open(), do: 2\nend\n",
         "lib/tour.ex": "defmodule Tour do\n  alias Parcels.Depot\n  def run() do\n    Depot.open()\n    Far.Depot.open()\n  end\nend\n",
+        "lib/far/day.ex": "defmodule Far.Day do\n  alias Far.Hub\n  def run(), do: Depot.open()\nend\n",
     }
     edges = told(files)
+    assert not [
+        edge for edge in edges if "day.ex" in edge and "class_name" in edge
+    ]  # it names another module
     assert "lib/tour.ex:4 open -> lib/depot.ex:Parcels.Depot.open class_name" in edges
     assert "lib/tour.ex:5 open -> lib/far.ex:Far.Depot.open class_name" in edges
