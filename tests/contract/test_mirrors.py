@@ -313,6 +313,15 @@ async def test_a_push_that_nobody_told_of_is_found(polled) -> None:
     assert (event.tenant, event.repo, event.commit) == ("t", repo_id("acme/polled"), new)
 
 
+async def test_what_a_push_has_begun_a_job_for_is_not_said_again(polled) -> None:
+    old = polled.origin.commit()
+    new = polled.origin.commit("2\n")
+    await polled.serves(old, head_commit=new, active_job="j")
+    assert await polled.said() == []
+    await polled.serves(old, head_commit=old, active_job="j")
+    assert [event.commit for event in await polled.said()] == [new]
+
+
 async def test_where_nothing_is_new_nothing_is_said_and_a_wrong_head_is_forgotten(polled) -> None:
     commit = polled.origin.commit()
     await polled.serves(commit, head_commit="f" * 40, head_seen_at=datetime.now(UTC))
