@@ -189,6 +189,7 @@ class Town(NamedTuple):
     sweeper: Sweeper
     planner: Planner
     rebases: RebaseHandlers
+    ended_imports: asyncio.Queue[RepoIndexed]  # if the tests hear of them in the place of `rebases`
 
     async def repository(self) -> Repository:
         found = await self.ledger.repositories.get(repository_key(TENANT, REPO))
@@ -304,8 +305,10 @@ class Town(NamedTuple):
 
 
 @asynccontextmanager
-async def town(nats_server, folder: Path, **settings) -> AsyncIterator[Town]:
-    """Ingest with a repository of six files, indexed."""
+async def town(
+    nats_server, folder: Path, *, hears_of_imports: bool = True, **settings
+) -> AsyncIterator[Town]:
+    """Ingest with a repository of six files, indexed. Without `hears_of_imports` nobody but the tests is told that one has ended."""
     config = IngestSettings(
         nats_url=nats_server.url, clone_schemes="file", cache_dir=str(folder / "cache"), **settings
     )
@@ -338,7 +341,10 @@ async def town(nats_server, folder: Path, **settings) -> AsyncIterator[Town]:
     bus.consume(names.PUSH_RECEIVED, PushReceived, clones.on_push, workers=2)
     bus.consume(names.CLONE_REQUESTED, CloneRequested, clones.on_clone_requested, workers=2)
     bus.consume(names.FILES_SETTLED, FilesSettled, jobs.on_settled, workers=4)
-    bus.consume(names.REPO_INDEXED, RepoIndexed, rebases.on_indexed, workers=1)
+    ended: asyncio.Queue[RepoIndexed] = asyncio.Queue()
+    bus.consume(
+        names.REPO_INDEXED, RepoIndexed, rebases.on_indexed if hears_of_imports else ended.put, workers=1
+    )
     await bus.start()
     origin = Origin(folder / "origin" / "app")
     made = Town(
@@ -354,7 +360,7 @@ async def town(nats_server, folder: Path, **settings) -> AsyncIterator[Town]:
             ledger, layers, rebases, variants, lease=await Lease.open(bus.js, "sweep", replicas=1),
             metrics=LayerMetrics(registry), pause_s=SWEEP_PAUSE_S,
         ),
-        planner, rebases,
+        planner, rebases, ended,
     )  # fmt: skip
     index.variants_at = made.variants_at
     made.commit({f"{name}.py": f"{name} = 1\n" for name in "abcdef"})

@@ -28,8 +28,9 @@ from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_runtime.lease import Lease
 from prism_runtime.vault import KEY_CHARS_MIN, Vault, VaultSettings
-from prism_source.gittree import commit_files
+from prism_source.gittree import commit_files, snapshot_git
 
+DEADLINE_S = 30.0
 GIT = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_SYSTEM": os.devnull,
@@ -166,6 +167,56 @@ async def test_two_works_on_one_mirror_wait_for_each_other(nats_server, vault, o
     assert await waiting
 
 
+async def test_reads_wait_for_no_fetch(nats_server, vault, origin, tmp_path) -> None:
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    commit = origin.commit()
+    async with (
+        mirrors.fetched(origin.remote()),
+        asyncio.timeout(DEADLINE_S),
+        mirrors.held(origin.remote()) as folder,
+    ):
+        assert commit_files(folder, commit)[0] == commit
+
+
+async def test_what_is_fetched_for_the_first_time_is_read_when_all_of_it_is_there(
+    nats_server, vault, origin, tmp_path
+) -> None:
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    commit = origin.commit()
+
+    async def is_there() -> bool:
+        try:
+            async with mirrors.held(origin.remote()) as folder:
+                return commit_files(folder, commit)[0] == commit
+        except PrismError as error:
+            if "has not fetched" not in error.body.message:
+                raise
+            return False
+
+    fetching = asyncio.create_task(commit_of(mirrors, origin.remote()))
+    while not fetching.done():
+        await is_there()
+        await asyncio.sleep(0)
+    assert await is_there()
+
+
+async def test_a_mirror_that_has_grown_past_the_limit_is_replaced_when_nobody_reads_it(
+    nats_server, vault, origin, tmp_path
+) -> None:
+    mirrors = Mirrors(settings(nats_server, tmp_path, clone_bytes_max=100_000), vault)
+    old = origin.commit()
+    await commit_of(mirrors, origin.remote())
+    async with mirrors.held(origin.remote()) as folder, asyncio.timeout(DEADLINE_S):
+        (folder / "objects/pack/old.pack").write_bytes(b"x" * 200_000)
+        new = origin.commit("2\n")
+        fetching = asyncio.create_task(commit_of(mirrors, origin.remote()))
+        while not mirrors._use(folder)._door.locked():
+            await asyncio.sleep(0.01)
+        assert commit_files(folder, old)[0] == old
+    assert await fetching == new
+    assert not (folder / "objects/pack/old.pack").exists()
+
+
 async def test_the_packs_of_many_fetches_are_merged_and_no_commit_is_lost(
     nats_server, vault, origin, tmp_path
 ) -> None:
@@ -177,9 +228,11 @@ async def test_the_packs_of_many_fetches_are_merged_and_no_commit_is_lost(
         origin.commit(f"{number}\n")
         await commit_of(mirrors, origin.remote())
     assert len(list(folder.glob("objects/pack/*.pack"))) == PACKS_MAX + 1
-    origin.commit("2\n")
-    await commit_of(mirrors, origin.remote())
-    assert len(list(folder.glob("objects/pack/*.pack"))) < PACKS_MAX // 2
+    with snapshot_git(folder, first) as read:
+        origin.commit("2\n")
+        await commit_of(mirrors, origin.remote())
+        assert len(list(folder.glob("objects/pack/*.pack"))) < PACKS_MAX // 2
+        assert read.read(0) == b"1\n"
     assert commit_files(folder, first)[0] == first
 
 
@@ -258,6 +311,15 @@ async def test_a_push_that_nobody_told_of_is_found(polled) -> None:
     await polled.serves(old)
     [event] = await polled.said()
     assert (event.tenant, event.repo, event.commit) == ("t", repo_id("acme/polled"), new)
+
+
+async def test_what_a_push_has_begun_a_job_for_is_not_said_again(polled) -> None:
+    old = polled.origin.commit()
+    new = polled.origin.commit("2\n")
+    await polled.serves(old, head_commit=new, active_job="j")
+    assert await polled.said() == []
+    await polled.serves(old, head_commit=old, active_job="j")
+    assert [event.commit for event in await polled.said()] == [new]
 
 
 async def test_where_nothing_is_new_nothing_is_said_and_a_wrong_head_is_forgotten(polled) -> None:

@@ -1,8 +1,9 @@
 """Whatever happens to a repository and to those who tell of it: in the end every ref answers as a fresh index of its checkout.
 
-Random histories (truth_history.py) are played against a real stack, many at once (truth_player.py). When nobody has anything left
-to do, what is answered at each ref (truth_answers.py) is compared, file by file and chunk by chunk, with what is answered of
-repositories into which the same contents were sent once, and never touched again.
+Random histories (truth_history.py) are played against a real stack, many at once (truth_player.py): what dies, dies for all of
+them. When nobody has anything left to do for one, what the store has to show at each of its refs is compared, file by file and
+chunk by chunk, with what it has of repositories into which the same contents were sent once, and never touched again
+(truth_answers.py). Of the last histories the tools that read are asked as well.
 
 `PRISM_TRUTH_HISTORIES` says how many, `PRISM_TRUTH_SEED` plays one alone; see `make truth`.
 """
@@ -13,27 +14,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from git_server import git_server
 from nats.js.errors import NotFoundError
 from running_stack import Agent, RunningStack
-from truth_answers import Answers, Stored, answers, differences
+from truth_answers import Answers, answers, differences, stored
 from truth_history import CONTENTS, PATHS, History, Tree
-from truth_player import SECRET, NotQuietError, Play, Remote, Server
+from truth_player import SECRET, Play, Remote, Server
 
-HISTORIES = int(os.environ.get("PRISM_TRUTH_HISTORIES", "45"))
+HISTORIES = int(os.environ.get("PRISM_TRUTH_HISTORIES", "150"))
 SEED = os.environ.get("PRISM_TRUTH_SEED", "")
 FIRST_SEED = 20_260
-AT_ONCE = 15
+AT_ONCE = 50
+ASKED = 45  # of the last histories
 DIFFERENCES_SHOWN = 10
 
 SETTINGS = {
     "PRISM_CLONE_ALLOW_PRIVATE": "true",
-    "PRISM_CLONE_SCHEMES": "http",
+    "PRISM_CLONE_SCHEMES": "file",
     "PRISM_WEBHOOK_SECRET": SECRET,
     # What no webhook tells of is found soon, and what is not needed goes soon.
-    "PRISM_POLL_INTERVAL_S": "2",
-    "PRISM_SWEEP_INTERVAL_S": "1",
-    "PRISM_SWEEP_PAUSE_S": "2",
+    "PRISM_POLL_INTERVAL_S": "10",
+    "PRISM_SWEEP_INTERVAL_S": "5",
+    "PRISM_SWEEP_PAUSE_S": "3",
     "PRISM_ACK_WAIT_S": "2",
 }
 
@@ -48,89 +49,100 @@ def told_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStac
 
 
 class Fresh:
-    """What is answered of files that were indexed once."""
+    """What is answered, and stored, of files that were indexed once."""
 
-    def __init__(self, of_content: list[tuple[Answers, Answers]]) -> None:
-        self._of_content = of_content
+    def __init__(self, answered: list[Answers], stored: list[Answers]) -> None:
+        """Both by content."""
+        self._answered, self._stored = answered, stored
 
     @classmethod
-    async def index(cls, server: Server, agent: Agent, url: str, root: Path) -> "Fresh":
+    async def index(cls, server: Server, root: Path) -> "Fresh":
         """Have a repository indexed for each content, in which all files have it."""
-        made = []
-        for number in range(CONTENTS):
-            whole = History(number, dict.fromkeys(PATHS, number), ())
-            played = a_play(whole, server, url, root, "fresh")
-            await played.run()
-            stored = await Stored(server.stack, played.name).files(server.js)
-            made.append((await answers(agent, played.name), stored))
-        return cls(made)
+        wholes = [History(number, dict.fromkeys(PATHS, number), ()) for number in range(CONTENTS)]
+        played = [a_play(whole, server, root, "fresh") for whole in wholes]
+        await asyncio.gather(*(one.run() for one in played))
+        async with server.stack.agent() as agent:
+            answered = [await answers(agent, one.name) for one in played]
+        kept = [(await stored(server.stack, server.js, one.name, [""]))[""] for one in played]
+        for one in played:
+            await one.forget()
+        return cls(answered, kept)
 
-    def of(self, tree: Tree) -> tuple[Answers, Answers]:
-        """What a fresh index of a tree answers and stores."""
-        return tuple(
-            {path: self._of_content[number][part][path] for path, number in tree.items()} for part in (0, 1)
-        )
+    def answered(self, tree: Tree) -> Answers:
+        """What a fresh index of a tree answers."""
+        return {path: self._answered[number][path] for path, number in tree.items()}
+
+    def stored(self, tree: Tree) -> Answers:
+        """What a fresh index of a tree stores."""
+        return {path: self._stored[number][path] for path, number in tree.items()}
 
 
 async def test_every_ref_answers_as_a_fresh_index_of_its_checkout(
     told_stack: RunningStack, tmp_path: Path
 ) -> None:
     seeds = [int(SEED)] if SEED else range(FIRST_SEED, FIRST_SEED + HISTORIES)
-    wrong: list[str] = []
-    with git_server(tmp_path) as url:
-        async with Server.of(told_stack) as server:
-            async with told_stack.agent() as agent:
-                fresh = await Fresh.index(server, agent, url, tmp_path)
-            for start in range(0, len(seeds), AT_ONCE):
-                wrong += await play(server, fresh, url, tmp_path, seeds[start : start + AT_ONCE])
-            assert await dead_letters(server) == 0
+    async with Server.of(told_stack) as server:
+        fresh = await Fresh.index(server, tmp_path)
+        plays = [a_play(History.of(seed), server, tmp_path, "truth") for seed in seeds]
+        slots = asyncio.Semaphore(AT_ONCE)
+        asked = plays[-ASKED:]
+        told = await asyncio.gather(*(told_of(one, fresh, slots, keep=one in asked) for one in plays))
+        # Nothing dies any more: of the last ones it is asked as agents ask.
+        async with told_stack.agent() as agent:
+            for one, found in zip(asked, told[-ASKED:], strict=True):
+                found.extend([] if found else await wrong_answers(agent, fresh, one))
+        assert await dead_letters(server) == 0
+    wrong = [
+        "\n".join([*found[:DIFFERENCES_SHOWN], str(one.history)])
+        for one, found in zip(plays, told, strict=True)
+        if found
+    ]
     assert not wrong, "\n\n".join(wrong)
 
 
-async def play(server: Server, fresh: Fresh, url: str, root: Path, seeds: range | list[int]) -> list[str]:
-    """Play some histories at once, wait until all is quiet, and compare; what is wrong, with the history that made it so."""
-    plays = [a_play(History.of(seed), server, url, root, "truth") for seed in seeds]
-    outcomes = await asyncio.gather(*(one.run() for one in plays), return_exceptions=True)
-    await server.until(server.is_idle, lambda: "messages are waiting")
-    wrong = []
-    async with server.stack.agent() as agent:
-        for one, outcome in zip(plays, outcomes, strict=True):
-            if outcome is None:
-                await one.until_served()
-                found = await compared(agent, server, fresh, one)
-            elif isinstance(outcome, NotQuietError | AssertionError):
-                found = [str(outcome)]
-            else:
-                raise outcome
-            if found:
-                wrong.append("\n".join([*found[:DIFFERENCES_SHOWN], str(one.history)]))
-            print(
-                f"seed {one.history.seed}: {len(found)} differences",
-                *found[:DIFFERENCES_SHOWN],
-                sep="\n  ",
-                flush=True,
-            )
-    return wrong
+async def told_of(played: Play, fresh: Fresh, slots: asyncio.Semaphore, *, keep: bool) -> list[str]:
+    """Play a history until all is quiet: what the store has otherwise, at whichever ref, than a fresh index would."""
+    async with slots:
+        try:
+            await played.run()
+            found = await wrong_points(fresh, played)
+        except AssertionError as error:
+            found = [str(error)]
+        if not keep:
+            await played.forget()
+    print(
+        f"seed {played.history.seed}: {len(found)} differences",
+        *found[:DIFFERENCES_SHOWN],
+        sep="\n  ",
+        flush=True,
+    )
+    return found
 
 
-def a_play(history: History, server: Server, url: str, root: Path, owner: str) -> Play:
+async def wrong_points(fresh: Fresh, played: Play) -> list[str]:
+    """Where the store differs from a fresh index."""
+    server, trees = played.server, played.refs()
+    points = await server.patiently(lambda: stored(server.stack, server.js, played.name, trees))
+    return [
+        f"{ref or 'base'}: {difference}"
+        for ref, tree in trees.items()
+        for difference in differences(points[ref], fresh.stored(tree))
+    ]
+
+
+async def wrong_answers(agent: Agent, fresh: Fresh, played: Play) -> list[str]:
+    """Where what agents are told differs from what they would be told of a fresh index."""
+    return [
+        f"{ref or 'base'}: {difference}"
+        for ref, tree in played.refs().items()
+        for difference in differences(await answers(agent, played.name, ref), fresh.answered(tree))
+    ]
+
+
+def a_play(history: History, server: Server, root: Path, owner: str) -> Play:
     """A history of a repository that is named after its seed."""
     name = f"{owner}/{history.seed}"
-    return Play(name, history, server, f"{url}/{name}.git", Remote(root / f"{name}.git"))
-
-
-async def compared(agent: Agent, server: Server, fresh: Fresh, played: Play) -> list[str]:
-    """What is otherwise at the refs of a history than it would be of a fresh index."""
-    stored = Stored(server.stack, played.name)
-    found: list[str] = []
-    for ref, tree in played.refs().items():
-        expected_answers, expected_points = fresh.of(tree)
-        told = [
-            *differences(await answers(agent, played.name, ref), expected_answers),
-            *differences(await stored.files(server.js, ref), expected_points),
-        ]
-        found += [f"{ref or 'base'}: {difference}" for difference in told]
-    return found
+    return Play(name, history, server, Remote(root / f"{name}.git"))
 
 
 async def dead_letters(server: Server) -> int:

@@ -53,32 +53,40 @@ async def answers(agent: Agent, repo: str, ref: str = "") -> Answers:
     return {path: dict(told) for path, told in found.items()}
 
 
-class Stored:
-    """What the store has of a repository, point by point."""
+async def stored(
+    stack: RunningStack, js: JetStreamContext, name: str, refs: Iterable[str]
+) -> dict[str, Answers]:
+    """What the store has of what is to be seen at each ref of a repository, by path: the file point, which has the first lines of
+    its chunks, and the chunks by their texts.
 
-    def __init__(self, stack: RunningStack, repo: str) -> None:
-        self._repo = repo_id(repo)
-        self._points: dict[str, list[Json]] = defaultdict(list)  # by layer
-        for point in _scroll(stack):
-            repo_of, _, layer = point["scope"].partition("/")
-            if repo_of == self._repo:
-                self._points[layer].append(point)
+    Raises NatsError, APIError, httpx2.TransportError, OSError while something is away.
+    """
+    repo = repo_id(name)
+    lists = {ref: await _lists(js, repo, layer_id(ref)) if ref else [] for ref in refs}
+    own = {variant for below in lists.values() for files in below for variant in files.variants.values()}
+    points: dict[str, list[Json]] = defaultdict(list)
+    for point in _scroll(stack, [f"{repo}/{layer}" for layer in (BASE_LAYER, *own)]):
+        points[point["scope"].partition("/")[2]].append(point)
+    files_of = {layer: _files(found) for layer, found in points.items()}
+    return {ref: _shown(files_of, below) for ref, below in lists.items()}
 
-    async def files(self, js: JetStreamContext, ref: str = "") -> Answers:
-        """What is to be seen at a ref, by path: the file point, which has the first lines of its chunks, and the chunks by their texts."""
-        shown = {path: (BASE_LAYER, path) for path in _files(self._points[BASE_LAYER])}
-        for files in await self._lists(js, layer_id(ref)) if ref else []:
-            shown = {path: place for path, place in shown.items() if path not in files.hidden}
-            shown |= {path: (variant, path) for path, variant in files.variants.items()}
-        return {path: _files(self._points[layer]).get(path, {}) for path, (layer, _) in shown.items()}
 
-    async def _lists(self, js: JetStreamContext, layer: str) -> list[LayerFiles]:
-        """What a layer and those below it have in the place of the base, the lowest first."""
-        entry = await (await js.key_value(KV_LAYERS)).get(layer_key(TENANT, self._repo, layer))
-        record = Layer.model_validate_json(entry.value or b"")
-        below = [] if record.parent == BASE_LAYER else await self._lists(js, record.parent)
-        stored = await (await js.object_store(OBJECTS_LAYERS)).get(record.files)
-        return [*below, LayerFiles.model_validate_json(zlib.decompress(stored.data or b""))]
+def _shown(files_of: Mapping[str, Answers], lists: Iterable[LayerFiles]) -> Answers:
+    """What is seen through lists of files, the lowest first, of the files that layers have."""
+    shown = dict.fromkeys(files_of.get(BASE_LAYER, ()), BASE_LAYER)
+    for files in lists:
+        shown = {path: layer for path, layer in shown.items() if path not in files.hidden}
+        shown |= files.variants
+    return {path: files_of.get(layer, {}).get(path, {}) for path, layer in shown.items()}
+
+
+async def _lists(js: JetStreamContext, repo: str, layer: str) -> list[LayerFiles]:
+    """What a layer and those below it have in the place of the base, the lowest first."""
+    entry = await (await js.key_value(KV_LAYERS)).get(layer_key(TENANT, repo, layer))
+    record = Layer.model_validate_json(entry.value or b"")
+    below = [] if record.parent == BASE_LAYER else await _lists(js, repo, record.parent)
+    kept = await (await js.object_store(OBJECTS_LAYERS)).get(record.files)
+    return [*below, LayerFiles.model_validate_json(zlib.decompress(kept.data or b""))]
 
 
 def differences(found: Answers, expected: Answers) -> Iterator[str]:
@@ -119,12 +127,17 @@ def _facts(point: Mapping[str, Any]) -> Json:
     return {name: value for name, value in point.items() if name not in OF_THE_WRITE}
 
 
-def _scroll(stack: RunningStack) -> Iterator[Json]:
-    """The payloads of all points."""
+def _scroll(stack: RunningStack, scopes: list[str]) -> Iterator[Json]:
+    """The payloads of all points of some layers. Raises httpx2.TransportError, OSError."""
     offset: Any = None
     with stack.qdrant() as http:
         while True:
-            body = {"limit": SCROLL_POINTS, "with_payload": True, "offset": offset}
+            body = {
+                "limit": SCROLL_POINTS,
+                "with_payload": True,
+                "offset": offset,
+                "filter": {"must": [{"key": "scope", "match": {"any": scopes}}]},
+            }
             answer = http.post("/collections/prism_default/points/scroll", json=body)
             assert answer.status_code == 200, answer.text
             yield from (point["payload"] for point in answer.json()["result"]["points"])

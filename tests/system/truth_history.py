@@ -15,7 +15,7 @@ STEPS_MIN, STEPS_MAX = 5, 12
 FILES_MIN = 3
 BRANCHES_MAX = 3
 MAIN = "main"
-# Killed or held in some histories. The supervisor starts each again.
+# Killed or held. The supervisor starts each again.
 SERVICES = (
     "ingest",
     "ingest",
@@ -29,7 +29,8 @@ SERVICES = (
     "nats",
     "qdrant",
 )
-HARM_SHARE = 0.15  # of histories
+# Of histories: harm strikes all that are played at the same time.
+HARM_SHARE = 0.05
 
 Tree = dict[str, int]  # path -> which content it has
 

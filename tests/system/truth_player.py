@@ -8,9 +8,10 @@ import json
 import os
 import random
 import signal
-import subprocess
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+import zlib
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,10 +20,10 @@ from typing import Any, TypeVar
 import httpx2
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
+from nats.js.api import StreamInfo
 from nats.js.errors import APIError, KeyNotFoundError
 from nats.js.kv import KeyValue
 from running_stack import Json, RunningStack
-from source_repos import GIT_ENVIRONMENT
 from truth_history import (
     MAIN,
     Close,
@@ -46,58 +47,80 @@ from prism_contracts.records import Layer, Repository, layer_key, repository_key
 TENANT = "default"
 SECRET = "of histories"
 GONE = "0" * 40
-LOOK_S = 0.1
+LOOK_S = 0.5
 # As long as a service that was killed may take to come back on a slow machine, and a poll to look again after a failure.
 QUIET_SECONDS_MAX = 120.0
 HOLD_S = 2.0
 BUSY = frozenset({429, 500, 502, 503, 504})
 
 Record = TypeVar("Record", Repository, Layer)
-
-
-class NotQuietError(AssertionError):
-    """What was waited for did not come."""
+Answer = TypeVar("Answer")
 
 
 class Remote:
-    """A bare repository whose branches are moved without a work tree: one process a commit."""
+    """A bare repository whose branches are moved without a git process: its files are written as git would."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.url = f"file://{folder}"
+        self._folder = folder
         self._commits = 0
-        self._git("init", "--quiet", "--bare", f"--initial-branch={MAIN}", str(folder))
+        (folder / "objects").mkdir(parents=True)
+        (folder / "HEAD").write_text(f"ref: refs/heads/{MAIN}\n")
+        (folder / "refs/heads").mkdir(parents=True)
 
     def commit(self, branch: str, tree: Tree, parents: Iterable[str]) -> str:
         """Have a branch at a new commit with this tree; the commit."""
         self._commits += 1
-        message = f"Go on {self._commits}".encode()
+        who = f"Ada <ada@example.org> {1_700_000_000 + self._commits} +0000"
         lines = [
-            f"commit refs/heads/{branch}\nmark :1\ncommitter Ada <ada@example.org> {1_700_000_000 + self._commits} +0000\n".encode(),
-            b"data %d\n%s\n" % (len(message), message),
-            *(f"{'merge' if place else 'from'} {parent}\n".encode() for place, parent in enumerate(parents)),
-            b"deleteall\n",
+            f"tree {self._tree({path: content(path, number) for path, number in tree.items()})}",
+            *(f"parent {parent}" for parent in parents),
+            f"author {who}",
+            f"committer {who}",
+            f"\nGo on {self._commits}\n",
         ]
-        for path, number in tree.items():
-            data = content(path, number)
-            lines.append(f"M 100644 inline {path}\ndata {len(data)}\n".encode() + data + b"\n")
-        stream = b"".join([f"reset refs/heads/{branch}\n".encode(), *lines, b"get-mark :1\ndone\n"])
-        told = self._git("-C", str(self.folder), "fast-import", "--quiet", "--force", "--done", sent=stream)
-        return told.decode().split()[0]
+        commit = self._object("commit", "\n".join(lines).encode())
+        ref = self._folder / "refs/heads" / branch
+        ref.parent.mkdir(exist_ok=True)
+        written = ref.with_suffix(".lock")
+        written.write_text(f"{commit}\n")
+        written.rename(ref)
+        return commit
 
     def delete(self, branch: str) -> None:
         """Have a branch no more."""
-        self._git("-C", str(self.folder), "update-ref", "-d", f"refs/heads/{branch}")
+        (self._folder / "refs/heads" / branch).unlink()
 
-    def _git(self, *arguments: str, sent: bytes = b"") -> bytes:
-        done = subprocess.run(
-            ["git", *arguments],
-            input=sent,
-            env=os.environ | GIT_ENVIRONMENT,
-            capture_output=True,
-            check=False,
+    def _tree(self, files: Mapping[str, bytes]) -> str:
+        """A folder of files, by their paths in it."""
+        folders: dict[str, dict[str, bytes]] = defaultdict(dict)
+        entries = {}
+        for path, data in files.items():
+            name, slash, rest = path.partition("/")
+            if slash:
+                folders[name][rest] = data
+            else:
+                entries[name] = ("100644", self._object("blob", data))
+        # Git sorts a folder as if its name ended with a slash.
+        entries |= {f"{name}/": ("40000", self._tree(inner)) for name, inner in folders.items()}
+        in_order = sorted((name.encode(), mode, object_) for name, (mode, object_) in entries.items())
+        return self._object(
+            "tree",
+            b"".join(
+                mode.encode() + b" " + name.rstrip(b"/") + b"\0" + bytes.fromhex(object_)
+                for name, mode, object_ in in_order
+            ),
         )
-        assert done.returncode == 0, (arguments, done.stderr)
-        return done.stdout
+
+    def _object(self, kind: str, data: bytes) -> str:
+        """Its hash (https://git-scm.com/book/en/v2/Git-Internals-Git-Objects)."""
+        whole = f"{kind} {len(data)}\0".encode() + data
+        name = hashlib.sha1(whole).hexdigest()
+        path = self._folder / "objects" / name[:2] / name[2:]
+        path.parent.mkdir(exist_ok=True)
+        if not path.exists():
+            path.write_bytes(zlib.compress(whole, 1))
+        return name
 
 
 class Server:
@@ -147,30 +170,56 @@ class Server:
             self._buckets[name] = await self.js.key_value(name)
         return self._buckets[name]
 
-    async def is_idle(self) -> bool:
-        """Whether no message waits for anybody, and nobody works on one."""
-        for stream in await self.js.streams_info():
-            name = stream.config.name or ""
-            if not name.startswith("PRISM_"):
-                continue
-            for consumer in await self.js.consumers_info(name):
-                if consumer.num_pending or consumer.num_ack_pending:
-                    return False
-        return True
+    async def purge(self, bucket: str, *keys: str) -> None:
+        """Have records no more."""
+        for key in keys:
+            await (await self._bucket(bucket)).purge(key)
+
+    async def passed(self) -> None:
+        """Wait until all messages that are there now have been worked off."""
+        ends = {info.config.name or "": info.state.last_seq for info in await self._streams()}
+
+        async def are_worked_off() -> bool:
+            return not any([await self._is_behind(name, end) for name, end in ends.items()])
+
+        await self.until(are_worked_off, lambda: "messages are waiting")
+
+    async def _is_behind(self, stream: str, end: int) -> bool:
+        """Whether somebody still has a message to work off that is not after the end."""
+        return any(
+            (consumer.num_pending or consumer.num_ack_pending)
+            and (consumer.ack_floor is None or consumer.ack_floor.stream_seq < end)
+            for consumer in await self.js.consumers_info(stream)
+        )
+
+    async def _streams(self) -> list[StreamInfo]:
+        found = await self.patiently(self.js.streams_info)
+        return [info for info in found if (info.config.name or "").startswith("PRISM_")]
+
+    async def patiently(self, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+        """The answer of what may be away for a while."""
+        answers: list[Answer] = []
+
+        async def is_answered() -> bool:
+            answers.append(await ask())
+            return True
+
+        await self.until(is_answered, lambda: "there is no answer")
+        return answers[-1]
 
     async def until(self, is_true: Callable[[], Any], what: Callable[[], str]) -> None:
-        """Wait for a state. NATS may be away in between."""
+        """Wait for a state, or fail. NATS and the store may be away in between."""
         try:
             async with asyncio.timeout(QUIET_SECONDS_MAX):
                 while not await self._look(is_true):
                     await asyncio.sleep(LOOK_S)
         except TimeoutError:
-            raise NotQuietError(what()) from None
+            raise AssertionError(what()) from None
 
     async def _look(self, is_true: Callable[[], Any]) -> bool:
         try:
             return bool(await is_true())
-        except (NatsError, APIError, OSError):
+        except (NatsError, APIError, OSError, httpx2.TransportError):
             return False
 
     async def kill(self, service: str) -> None:
@@ -179,8 +228,7 @@ class Server:
         if pid:
             os.kill(pid, signal.SIGKILL)
         if service == "ingest":
-            for thing in ("poll", "sweep"):
-                await (await self._bucket(KV_LEASES)).purge(thing)
+            await self.purge(KV_LEASES, "poll", "sweep")
 
 
 @dataclass
@@ -190,7 +238,6 @@ class Play:
     name: str  # of the repository
     history: History
     server: Server
-    url: str
     remote: Remote
     state: State = field(default_factory=State)
     heads: dict[str, str] = field(default_factory=dict)
@@ -202,10 +249,10 @@ class Play:
         self._late: list[Json] = []
         self._late_told: set[str] = set()
         self._seen: set[str] = {MAIN}
-        self._dice = random.Random(self.history.seed)
+        self.dice = random.Random(self.history.seed)
 
     async def run(self) -> None:
-        """Play all of it, and wait until every ref is served as it is."""
+        """Play all of it, and wait until every ref is served as it is and nothing that is on its way changes that."""
         await self._begin()
         steps = list(self.history.steps)
         while steps:
@@ -215,7 +262,18 @@ class Play:
             else:
                 await self._do(step)
         await self._reconcile()
-        await self.until_served()
+        await self.until_quiet()
+
+    async def until_quiet(self) -> None:
+        """Wait until every ref is served as it is at the remote, and nothing that is under way changes that."""
+        before: list[Repository | Layer | None] = []
+        while True:
+            await self.until_served()
+            found = await self.server.patiently(self._records)
+            if found == before:
+                return
+            before = found
+            await self.server.passed()
 
     async def until_served(self) -> None:
         """Wait until every ref that Prism knows is served as it is at the remote."""
@@ -227,10 +285,23 @@ class Play:
         overlays = {self.handles[name]: self.state.overlaid(one) for name, one in self.state.overlays.items()}
         return branches | overlays
 
+    async def forget(self) -> None:
+        """Have Prism know nothing of the repository any more, so that nobody looks at it again."""
+        await self.server.purge(KV_REPOSITORIES, repository_key(TENANT, self._repo))
+        await self.server.purge(
+            KV_LAYERS, *(layer_key(TENANT, self._repo, layer_id(ref)) for ref in self._refs())
+        )
+
+    def _refs(self) -> list[str]:
+        """Whatever may have a layer now."""
+        return sorted({*self._seen, *self.handles.values()})
+
     async def _begin(self) -> None:
         self.state.trees, self.state.told = {MAIN: self.history.first}, {MAIN}
-        self.heads[MAIN] = await asyncio.to_thread(self.remote.commit, MAIN, self.history.first, ())
-        begun = await self.server.request("POST", "/api/v1/repos", json={"url": self.url, "name": self.name})
+        self.heads[MAIN] = self.remote.commit(MAIN, self.history.first, ())
+        begun = await self.server.request(
+            "POST", "/api/v1/repos", json={"url": self.remote.url, "name": self.name}
+        )
         assert begun.status_code == 202, begun.text
         await self.until_served()
 
@@ -260,14 +331,14 @@ class Play:
 
     async def _push(self, step: Push) -> None:
         parents = [self.heads[parent] for parent in step.parents]
-        self.heads[step.branch] = await asyncio.to_thread(self.remote.commit, step.branch, step.tree, parents)
+        self.heads[step.branch] = self.remote.commit(step.branch, step.tree, parents)
         self._seen.add(step.branch)
         if step.told is Told.LATE:
             self._late_told.add(step.branch)
         await self._tell(step.branch, self.heads[step.branch], step.told)
 
     async def _delete(self, step: Delete) -> None:
-        await asyncio.to_thread(self.remote.delete, step.branch)
+        self.remote.delete(step.branch)
         del self.heads[step.branch]
         self._late_told.discard(step.branch)
         await self._tell(step.branch, GONE, step.told)
@@ -294,7 +365,7 @@ class Play:
             "ref": f"refs/heads/{branch}",
             "after": commit,
             "deleted": commit == GONE,
-            "repository": {"full_name": self.name, "clone_url": self.url, "default_branch": MAIN},
+            "repository": {"full_name": self.name, "clone_url": self.remote.url, "default_branch": MAIN},
         }
         if told is Told.LATE:
             self._late.append(said)
@@ -302,7 +373,7 @@ class Play:
             delivery = str(uuid.uuid4())
             await self._post(said, delivery)
             if told is Told.TWICE:
-                await self._post(said, self._dice.choice([delivery, str(uuid.uuid4())]))
+                await self._post(said, self.dice.choice([delivery, str(uuid.uuid4())]))
 
     async def _post(self, said: Json, delivery: str) -> None:
         body = json.dumps(said).encode()
@@ -318,7 +389,7 @@ class Play:
 
     async def _reconcile(self) -> None:
         """Tell what was held back, in another order, and ask for branches that nothing was ever told of."""
-        self._dice.shuffle(self._late)
+        self.dice.shuffle(self._late)
         for said in self._late:
             await self._post(said, str(uuid.uuid4()))
         for branch in self.state.trees.keys() - self.state.told - self._late_told:
@@ -353,6 +424,12 @@ class Play:
             if layer is None or layer.active_job or not layer.files:
                 return f"{name} is to be served: {layer}"
         return ""
+
+    async def _records(self) -> list[Repository | Layer | None]:
+        return [
+            await self.server.record(KV_REPOSITORIES, repository_key(TENANT, self._repo), Repository),
+            *[await self._layer(ref) for ref in self._refs()],
+        ]
 
     async def _layer(self, ref: str) -> Layer | None:
         return await self.server.record(KV_LAYERS, layer_key(TENANT, self._repo, layer_id(ref)), Layer)

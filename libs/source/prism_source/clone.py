@@ -113,7 +113,8 @@ def mirror(
 ) -> Mirror:
     """Bring one commit into the bare repository at `folder`, which is made, or brought up to date.
 
-    One process at a time may use the folder. `ref` is a branch, a tag or a full commit hash, empty for the default branch.
+    One process at a time may bring something; others may read meanwhile what was there before. What the folder has gathered over
+    time counts as well, so that a new one may have room for what is too large for it. `ref` is a branch, a tag or a full commit hash, empty for the default branch.
     `credentials` are `user:password`, in the place of those in the URL; wherever they come from, they appear nowhere:
     not on a command line, not on the disk, not in an error. What is there already is not fetched again.
 
@@ -123,15 +124,10 @@ def mirror(
     is_new = not (folder / "HEAD").exists()
     try:
         return _mirror(_Run(source, folder, rules, on_progress), ref)
-    except BaseException as error:
+    except BaseException:
         if is_new:
             shutil.rmtree(folder, ignore_errors=True)
-            raise
-        if not (isinstance(error, PrismError) and error.code is ErrorCode.PAYLOAD_TOO_LARGE):
-            raise
-    # What it has gathered over time counts too: without that it may well fit.
-    shutil.rmtree(folder, ignore_errors=True)
-    return mirror(url, folder, rules, ref=ref, credentials=credentials, on_progress=on_progress)
+        raise
 
 
 def merge_packs(folder: Path, seconds_max: float) -> None:

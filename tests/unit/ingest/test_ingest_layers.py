@@ -11,7 +11,6 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Layer, LayerFiles, LayerKind, LayerState, Repository
 from prism_contracts.rpc import ManifestEntry, SnapshotFile
 from prism_ingest.core.layers import (
-    LIST_SETTLES_MS,
     REBASE,
     REBASE_KEPT_MS,
     BaseChange,
@@ -27,6 +26,7 @@ from prism_ingest.core.layers import (
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+SETTLES_S = 300
 SERVED = LayerState(commit="c", ref="topic", version=7, job="i", indexed_at=NOW)
 
 
@@ -122,20 +122,20 @@ def test_the_commit_of_the_base_is_only_taken_for_sure_if_nothing_came_after_it(
     ],
 )
 def test_a_list_is_in_use_by_its_layer_or_by_the_job_that_works_on_it(known, version, is_used) -> None:
-    assert is_in_use(ListName("t", "r", "topic", version), known, NOW) == is_used
+    assert is_in_use(ListName("t", "r", "topic", version), known, NOW, SETTLES_S) == is_used
 
 
 @pytest.mark.parametrize("known", [layer("topic", files="t.r.topic.7", next_version=8), None])
 def test_a_list_that_was_just_put_is_in_use_before_its_layer_says_so(known) -> None:
     now_ms = int(NOW.timestamp() * 1000)
-    assert is_in_use(ListName("t", "r", "topic", now_ms - LIST_SETTLES_MS + 1), known, NOW)
-    assert not is_in_use(ListName("t", "r", "topic", now_ms - LIST_SETTLES_MS), known, NOW)
+    assert is_in_use(ListName("t", "r", "topic", now_ms - SETTLES_S * 1000 + 1), known, NOW, SETTLES_S)
+    assert not is_in_use(ListName("t", "r", "topic", now_ms - SETTLES_S * 1000), known, NOW, SETTLES_S)
 
 
 def test_a_list_of_a_move_of_the_base_is_in_use_for_a_day() -> None:
     now_ms = int(NOW.timestamp() * 1000)
-    assert is_in_use(ListName("t", "r", f"{REBASE}-1", now_ms - REBASE_KEPT_MS + 1), None, NOW)
-    assert not is_in_use(ListName("t", "r", f"{REBASE}-1", now_ms - REBASE_KEPT_MS), None, NOW)
+    assert is_in_use(ListName("t", "r", f"{REBASE}-1", now_ms - REBASE_KEPT_MS + 1), None, NOW, SETTLES_S)
+    assert not is_in_use(ListName("t", "r", f"{REBASE}-1", now_ms - REBASE_KEPT_MS), None, NOW, SETTLES_S)
 
 
 # A tree: blob by path.

@@ -125,16 +125,6 @@ def test_a_mirror_whose_fetch_was_killed_is_used_again(repo, url, tmp_path):
     assert not (folder / "objects/pack/tmp_pack_x").exists()
 
 
-def test_a_mirror_that_has_grown_past_the_limit_is_made_anew(repo, url, tmp_path):
-    repo.commit(**{"a.py": "1\n"})
-    folder = tmp_path / "mirror"
-    mirror(url, folder, RULES)
-    (folder / "objects/pack/old.pack").write_bytes(b"x" * 200_000)
-    rules = CloneRules(schemes=frozenset({"file"}), bytes_max=100_000)
-    assert mirror(url, folder, rules).ref == "main"
-    assert not (folder / "objects/pack/old.pack").exists()
-
-
 def test_progress_is_told(repo, url, tmp_path):
     repo.commit(**{f"{number}.txt": f"{number}\n" for number in range(50)})
     steps = []

@@ -129,7 +129,7 @@ class Ledger:
         )
         return job if layer is None else job.model_copy(update={"version": layer.next_version - 1})
 
-    async def indexed(self, tenant: str, repo: str, layer: str) -> Indexed | None:
+    async def indexed(self, tenant: str, repo: str, layer: str) -> Repository | Layer | None:
         """The record of the base of a repository, or of another layer of it."""
         if layer == BASE_LAYER:
             return await self.repositories.get(repository_key(tenant, repo))

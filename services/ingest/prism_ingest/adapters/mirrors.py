@@ -2,6 +2,9 @@
 
 A mirror is a cache and nothing else. One that cannot be read or brought up to date is thrown away and cloned again; past
 the limit the least recently used go. Mirrors of different tenants or credentials are never shared.
+
+Reads wait for no fetch. A fetch only adds objects, and git looks again where its packs are when they were merged; a mirror
+is cloned beside its place, and put there, or taken away, when nobody reads it.
 """
 
 import asyncio
@@ -18,14 +21,24 @@ from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_ingest.adapters.sharing import Shared
 from prism_ingest.settings import IngestSettings
 from prism_runtime.vault import Vault
 from prism_source.clone import CloneRules, Mirror, RemoteRefs, merge_packs, mirror, remote_refs
 
 # Each fetch leaves a pack, and git looks a blob up in each: past so many they are merged.
 PACKS_MAX = 64
-# What may be wrong with the mirror rather than with the remote.
-SUSPICIOUS = frozenset({ErrorCode.CLONE_FAILED, ErrorCode.SOURCE_UNREADABLE, ErrorCode.SOURCE_NOT_FOUND})
+# What may be wrong with the mirror rather than with the remote. What it has gathered over time may be what is too large.
+SUSPICIOUS = frozenset(
+    {
+        ErrorCode.CLONE_FAILED,
+        ErrorCode.SOURCE_UNREADABLE,
+        ErrorCode.SOURCE_NOT_FOUND,
+        ErrorCode.PAYLOAD_TOO_LARGE,
+    }
+)
+# How the name of a folder ends in which a mirror is cloned.
+FRESH = ".fresh"
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +66,8 @@ class Mirrors:
         self._bytes_max = settings.cache_bytes_max
         self._temporary = None if settings.cache_dir else tempfile.TemporaryDirectory(prefix="prism-cache-")
         self._root = Path(self._temporary.name if self._temporary else settings.cache_dir) / "mirrors"
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._uses: WeakValueDictionary[str, Shared] = WeakValueDictionary()
+        self._sizes: dict[Path, int] | None = None  # in bytes, of every mirror; None before the first fetch
 
     @property
     def rules(self) -> CloneRules:
@@ -72,12 +86,12 @@ class Mirrors:
 
     @asynccontextmanager
     async def held(self, remote: Remote) -> AsyncIterator[Path]:
-        """The mirror as it is, without a look at the remote. Nobody else uses or removes it meanwhile.
+        """The mirror as it is, without a look at the remote. Nobody removes it meanwhile; more may be fetched into it.
 
         Raises REF_NOT_FOUND if there is none.
         """
         folder = self._folder(remote)
-        async with self._locks.setdefault(folder.name, asyncio.Lock()):
+        async with self._use(folder).reading():
             if not folder.exists():
                 raise PrismError(
                     ErrorCode.REF_NOT_FOUND,
@@ -88,20 +102,21 @@ class Mirrors:
 
     @asynccontextmanager
     async def fetched(self, remote: Remote) -> AsyncIterator[Mirror]:
-        """The ref as it is at the remote now. Nobody else uses or removes the mirror meanwhile.
+        """The ref as it is at the remote now. Nobody else fetches into the mirror or removes it meanwhile.
 
         Raises PrismError as prism_source.clone.mirror.
         """
         folder = self._folder(remote)
-        lock = self._locks.setdefault(folder.name, asyncio.Lock())
-        async with lock:
-            yield await asyncio.to_thread(self._fetch, remote, await self._credentials(remote), folder)
-        await asyncio.to_thread(self._trim)
+        use = self._use(folder)
+        async with use.adding:
+            yield await self._fetch(remote, folder, use)
+        await self._trim(folder)
 
-    def forget(self, mirrored: Mirror) -> None:
-        """Throw a mirror away whose contents cannot be read. Whoever uses it calls this."""
+    async def forget(self, mirrored: Mirror) -> None:
+        """Throw a mirror away whose contents cannot be read. Whoever has fetched it calls this."""
         log.warning("the mirror of %s is thrown away", mirrored.source.url)
-        shutil.rmtree(mirrored.git_dir, ignore_errors=True)
+        async with self._use(mirrored.git_dir).alone():
+            await asyncio.to_thread(_remove, mirrored.git_dir)
 
     def close(self) -> None:
         """Remove a temporary folder."""
@@ -112,6 +127,10 @@ class Mirrors:
         key = f"{remote.tenant}\0{remote.repo}\0{remote.url}"
         return self._root / hashlib.sha256(key.encode()).hexdigest()[:32]
 
+    def _use(self, folder: Path) -> Shared:
+        """Of a mirror, or of what is to be it."""
+        return self._uses.setdefault(folder.stem, Shared())
+
     async def _credentials(self, remote: Remote) -> str:
         """`user:password`, empty if none are kept for this server: who may set the URL must not learn the password by it."""
         kept = await self._vault.get(remote.tenant, remote.repo)
@@ -119,50 +138,78 @@ class Mirrors:
             return ""
         return f"{kept.git_username}:{kept.git_password}"
 
-    def _fetch(self, remote: Remote, credentials: str, folder: Path) -> Mirror:
-        is_old = folder.exists()
+    async def _fetch(self, remote: Remote, folder: Path, use: Shared) -> Mirror:
+        credentials = await self._credentials(remote)
+        made = await asyncio.to_thread(self._update, remote, credentials, folder)
+        if made is not None:
+            return made
+        # If the remote is away, a mirror that could not be brought up to date stays.
+        fresh = folder.with_suffix(FRESH)
+        made = await asyncio.to_thread(self._clone, remote, credentials, fresh)
+        async with use.alone():
+            await asyncio.to_thread(_replace, folder, fresh)
+        return made._replace(git_dir=folder)
+
+    def _update(self, remote: Remote, credentials: str, folder: Path) -> Mirror | None:
+        """None if there is no mirror, or something is wrong with it."""
+        if not folder.exists():
+            return None
         try:
             if _packs(folder) > PACKS_MAX:
                 merge_packs(folder, self._rules.seconds_max)
             made = self._bring(remote, credentials, folder)
         except PrismError as error:
-            if not is_old or error.code not in SUSPICIOUS:
+            if error.code not in SUSPICIOUS:
                 raise
             log.warning("the mirror of %s cannot be brought up to date: %s", remote.url, error)
-            made = self._replace(remote, credentials, folder)
+            return None
         os.utime(folder)
         return made
 
-    def _replace(self, remote: Remote, credentials: str, folder: Path) -> Mirror:
-        """Clone afresh beside a mirror that could not be brought up to date: if the remote is away, it stays."""
-        fresh = folder.with_suffix(".fresh")
-        shutil.rmtree(fresh, ignore_errors=True)
-        made = self._bring(remote, credentials, fresh)
-        shutil.rmtree(folder)
-        fresh.rename(folder)
-        return made._replace(git_dir=folder)
+    def _clone(self, remote: Remote, credentials: str, fresh: Path) -> Mirror:
+        _remove(fresh)
+        return self._bring(remote, credentials, fresh)
 
     def _bring(self, remote: Remote, credentials: str, folder: Path) -> Mirror:
         return mirror(remote.url, folder, self._rules, ref=remote.ref, credentials=credentials)
 
-    def _trim(self) -> None:
-        """Remove mirrors until the rest fits; one in use stays."""
-        if not self._root.exists():
+    async def _trim(self, fetched: Path) -> None:
+        """Remove the least recently used mirrors until the rest fits; one in use stays."""
+        if self._sizes is None:
+            self._sizes = await asyncio.to_thread(_sizes, self._root)
+        self._sizes[fetched] = await asyncio.to_thread(_bytes, fetched)
+        if sum(self._sizes.values()) <= self._bytes_max:
             return
-        oldest_first = sorted(self._root.iterdir(), key=lambda folder: folder.stat().st_mtime)
-        sizes = {folder: _bytes(folder) for folder in oldest_first}
-        total = sum(sizes.values())
-        for folder in oldest_first:
-            lock = self._locks.get(folder.stem)
-            if total <= self._bytes_max:
+        for folder in sorted(self._sizes, key=_used_at):
+            if sum(self._sizes.values()) <= self._bytes_max:
                 return
-            if lock is None or not lock.locked():
-                shutil.rmtree(folder, ignore_errors=True)
-                total -= sizes[folder]
+            use = self._use(folder)
+            if not use.is_used:
+                async with use.adding, use.alone():
+                    await asyncio.to_thread(_remove, folder)
+                    self._sizes.pop(folder, None)
+
+
+def _replace(folder: Path, fresh: Path) -> None:
+    _remove(folder)
+    fresh.rename(folder)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _packs(folder: Path) -> int:
     return sum(1 for _ in folder.glob("objects/pack/*.pack"))
+
+
+def _sizes(root: Path) -> dict[Path, int]:
+    return {folder: _bytes(folder) for folder in root.iterdir()} if root.exists() else {}
+
+
+def _used_at(folder: Path) -> float:
+    """Seconds of the clock; 0 if it is gone."""
+    return folder.stat().st_mtime if folder.exists() else 0.0
 
 
 def _bytes(folder: Path) -> int:

@@ -16,8 +16,6 @@ BRANCHES = "refs/heads/"
 REBASE = "rebase"
 # Longer than it takes to switch all layers of a repository.
 REBASE_KEPT_MS = 24 * 3600 * 1000
-# Longer than from the put of a list to the change of the record that names it.
-LIST_SETTLES_MS = 5 * 60 * 1000
 SUGGESTIONS_MAX = 5
 
 
@@ -144,15 +142,15 @@ def difference(files: Sequence[SnapshotFile], base: Iterable[ManifestEntry]) -> 
     return Difference(differing, tuple(sorted(blobs.keys() - present)))
 
 
-def is_in_use(name: ListName, layer: Layer | None, now: datetime) -> bool:
+def is_in_use(name: ListName, layer: Layer | None, now: datetime, settles_s: float) -> bool:
     """Whether a list of files is that which its layer serves or is about to, or of the job that works on it.
 
-    A layer may be gone.
+    A layer may be gone. `settles_s` is longer than from the put of a list to the change of the record that names it.
     """
     age_ms = now.timestamp() * 1000 - name.version
     if name.layer.startswith(REBASE):
         return age_ms < REBASE_KEPT_MS
-    if age_ms < LIST_SETTLES_MS:
+    if age_ms < settles_s * 1000:
         return True
     if layer is None:
         return False

@@ -292,7 +292,7 @@ class CloneHandlers:
             await publish_file_events(self._bus, read_events(opened, snapshot, self._limits))
         except PrismError as error:
             if error.code in DAMAGE:
-                self._mirrors.forget(mirrored)  # and the command comes again
+                await self._mirrors.forget(mirrored)  # and the command comes again
             raise
 
 

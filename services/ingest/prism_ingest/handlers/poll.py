@@ -94,24 +94,28 @@ class Poller:
         refs = await self._mirrors.refs(remote, [layer.source for layer in layers])
         for layer in layers:
             await self._compare_layer(layer, refs.commit(layer.source))
-        head = refs.resolve(repository.ref)
-        if await self._is_behind(repository, BASE_LAYER, head):
-            await self._say(repository, head, _push(repository, head))
-            return "behind"
-        return "same"
+        is_behind = await self._compare_head(repository, BASE_LAYER, refs.resolve(repository.ref))
+        return "behind" if is_behind else "same"
 
     async def _compare_layer(self, layer: Layer, head: str) -> None:
         if not head:
             await self._say(layer, head, _push(layer, head).model_copy(update={"is_deleted": True}))
-        elif self._backoff.is_due(layer.key) and await self._is_behind(layer, layer.layer, head):
-            await self._say(layer, head, _push(layer, head))
+        elif self._backoff.is_due(layer.key):
+            await self._compare_head(layer, layer.layer, head)
 
-    async def _is_behind(self, indexed: Repository | Layer, layer: str, head: str) -> bool:
-        if indexed.served is None or indexed.served.commit != head:
-            return True
-        await self._ledger.hear_of(indexed.tenant, indexed.repo, layer, head, datetime.now(UTC))
-        self._backoff.worked(indexed.key)
-        return False
+    async def _compare_head(self, looked_at: Repository | Layer, layer: str, head: str) -> bool:
+        """Say that the remote has moved, unless the job of a push that was heard of brings that; whether what is served is behind."""
+        # As it is by now: a push may have been quicker than the answer of the remote.
+        indexed = await self._ledger.indexed(looked_at.tenant, looked_at.repo, layer)
+        if indexed is None:
+            return False
+        if indexed.served is not None and indexed.served.commit == head:
+            await self._ledger.hear_of(indexed.tenant, indexed.repo, layer, head, datetime.now(UTC))
+            self._backoff.worked(indexed.key)
+            return False
+        if not indexed.active_job or indexed.head_commit != head:
+            await self._say(indexed, head, _push(indexed, head))
+        return True
 
     async def _say(self, indexed: Repository | Layer, head: str, event: PushReceived) -> None:
         if self._found.get(indexed.key) == head and not indexed.active_job:

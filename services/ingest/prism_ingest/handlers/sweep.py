@@ -11,6 +11,8 @@ One copy of ingest at a time sweeps.
 import asyncio
 import logging
 from collections import defaultdict
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -79,22 +81,29 @@ class Sweeper:
         await self._rebases.catch_up()
         look = await self._look(now)
         self._metrics.show(await self._ledger.layers.all(), look.needed.values())
-        for place in look.needed.keys() | look.unneeded.keys():
-            await self._sweep(place, look, now)
+        await self._sweep(look, now)
 
-    async def _sweep(self, place: Place, look: Look, now: datetime) -> None:
-        due = self._due(place, look.unneeded.get(place, {}), now.timestamp())
+    async def _sweep(self, look: Look, now: datetime) -> None:
         below = int((now.timestamp() - self._pause_s) * 1000)
-        await self._variants.condemn(*place, due, below)
-        if due:
-            # Only now: who has claimed a variant before it was condemned is seen here, who comes later has seen that it is.
-            again = await self._look(now)
-            due = {layer: path for layer, path in due.items() if layer in again.unneeded.get(place, {})}
-            await self._variants.drop(*place, due, below)
-            self._metrics.count_swept(len(due))
-        left = set(look.unneeded.get(place, {})) - due.keys()
-        for name in look.unused.get(place, ()):
-            # A list stays as long as it names something that is still to be dropped.
+        dues = {
+            place: self._due(place, look.unneeded.get(place, {}), now.timestamp())
+            for place in look.needed.keys() | look.unneeded.keys()
+        }
+        for place, due in dues.items():
+            await self._variants.condemn(*place, due, below)
+        # Only now: who has claimed a variant before it was condemned is seen here, who comes later has seen that it is.
+        again = await self._look(now) if any(dues.values()) else look
+        for place, due in dues.items():
+            unneeded = again.unneeded.get(place, {})
+            dropped = {layer: path for layer, path in due.items() if layer in unneeded}
+            if dropped:
+                await self._variants.drop(*place, dropped, below)
+                self._metrics.count_swept(len(dropped))
+            await self._drop_lists(look.unused.get(place, ()), look.unneeded.get(place, {}).keys() - dropped)
+
+    async def _drop_lists(self, unused: Iterable[str], left: AbstractSet[str]) -> None:
+        """A list stays as long as it names something that is still to be dropped."""
+        for name in unused:
             if left.isdisjoint(self._lists[name].variants.values()):
                 await self._variants.lists.drop(name)
 
@@ -113,7 +122,7 @@ class Sweeper:
         look = Look(defaultdict(dict), defaultdict(dict), defaultdict(list))
         for name in names:
             await self._add(look, name, layers, now)
-        self._lists = {name: files for name, files in self._lists.items() if name in set(names)}
+        self._lists = {name: self._lists[name] for name in names if name in self._lists}
         for place, unneeded in look.unneeded.items():
             for variant in look.needed[place]:
                 unneeded.pop(variant, None)
@@ -128,7 +137,7 @@ class Sweeper:
         self._lists[name] = files = files.model_copy(update={"listing": {}})
         place = read.tenant, read.repo
         paths = {variant: path for path, variant in files.variants.items()}
-        if is_in_use(read, layers.get(layer_key(read.tenant, read.repo, read.layer)), now):
+        if is_in_use(read, layers.get(layer_key(read.tenant, read.repo, read.layer)), now, self._pause_s):
             look.needed[place].update(paths)
         else:
             look.unneeded[place].update(paths)

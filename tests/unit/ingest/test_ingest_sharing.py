@@ -1,0 +1,42 @@
+"""Who reads, who adds and who wants it alone: in which order they get at it."""
+
+import asyncio
+
+from prism_ingest.adapters.sharing import Shared
+
+
+async def turns() -> None:
+    """Let every task go as far as it can."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def test_reading_waits_for_nobody_who_adds() -> None:
+    use = Shared()
+    async with use.adding, use.reading(), use.reading():
+        assert use.is_used
+    assert not use.is_used
+
+
+async def test_who_wants_it_alone_waits_for_readers_and_later_readers_wait() -> None:
+    use, done = Shared(), []
+
+    async def alone() -> None:
+        async with use.alone():
+            done.append("alone")
+            await turns()
+            done.append("gone")
+
+    async def read() -> None:
+        async with use.reading():
+            done.append("read")
+
+    async with use.reading():
+        tasks = [asyncio.create_task(alone())]
+        await turns()
+        tasks.append(asyncio.create_task(read()))
+        await turns()
+        assert done == []
+    await asyncio.gather(*tasks)
+    assert done == ["alone", "gone", "read"]
+    assert not use.is_used
