@@ -327,6 +327,8 @@ class Inference:
         """A class and what it inherits from, nearest first; without a file for a base that is not known."""
         known = (unit.id, owner)
         if known not in self._program.lineages:
+            # While it is climbed, a base may be looked for in the class itself: `class Depot(Depot.Base)`.
+            self._program.lineages[known] = ((unit, owner),)
             self._program.lineages[known] = tuple(self._climb(unit, owner))
         return self._program.lineages[known]
 

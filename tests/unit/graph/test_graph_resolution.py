@@ -114,6 +114,11 @@ def test_a_name_that_nobody_defines_and_all_import_from_all() -> None:
     assert not [edge for edge in told(files) if edge.startswith("user.py:2")]
 
 
+def test_a_class_whose_base_is_a_member_of_its_own() -> None:
+    text = "class A(A.Base):\n    class Base(B):\n        def weigh(self): ...\nclass B(A):\n    def f(self):\n        self.weigh()\n"
+    assert "a.py:6 weigh -> a.py:A.Base.weigh inherited" in told({"a.py": text})
+
+
 def test_a_long_chain_of_names_ends() -> None:
     chain = {f"m{n}.py": f"from m{n + 1} import x\n" for n in range(600)}
     calls = "def f(d):\n    d = d.next()\n" + "    d = d.next()\n" * 600 + "    d.weigh()\n"
