@@ -11,7 +11,7 @@ from scip_stack import keep_scip, scip_reader
 from prism_contracts.base import repo_id
 from prism_contracts.code import EdgeKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import ManifestEntry, ReferencesRequest, SymbolReferences
+from prism_contracts.rpc import ManifestEntry, ReferenceGroup, ReferencesRequest, SymbolReferences
 from prism_ingest.core.occurrences import take
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.listing import Listing
@@ -28,6 +28,7 @@ FILES = {
     "parcels/rates.py": "def rate(zone):\n    return zone\n",
     "parcels/depot.py": "from .rates import rate\n\n# rate is asked here\nrate(1)\nrate(2)\n",
     "parcels/far.py": "def f(book):\n    book.rate(3)\n",
+    "parcels/barn.py": "class Barn: ...\n\nStore = Barn\nbarn = Barn()\n",
     "parcels/other.py": "def rating(): ...\n",
     "package.json": '{"name": "acme", "private": true}\n',
     "depots/package.json": '{"name": "@acme/depots"}\n',
@@ -125,6 +126,15 @@ async def test_filters_choose_the_entries_and_leave_the_reconciliation(ask) -> N
     (far,) = await ask("rate", path_filter="**/far.py")
     assert places(far) == ["parcels/far.py:2 candidate"]
     assert far.reconciliation == calls.reconciliation
+
+
+async def test_what_gives_another_name_is_listed_with_the_assignments(ask) -> None:
+    (every,) = await ask("Barn")
+    (aliases,) = await ask("Barn", reference_type=EdgeKind.ALIAS)
+    assert every.counts == {ReferenceGroup.CALLERS: 1, ReferenceGroup.ASSIGNMENTS: 1}
+    assert [(entry.line, entry.symbol, entry.edge) for entry in aliases.entries] == [
+        (3, "Store", EdgeKind.ALIAS)
+    ]
 
 
 async def test_a_cursor_of_another_question_is_refused(ask) -> None:

@@ -81,6 +81,7 @@ class ReferenceKind(StrEnum):
     EXTENDS = "extends"
     IMPLEMENTS = "implements"
     ASSIGN = "assign"
+    ALIAS = "alias"  # given another name: `Depot = Warehouse`, `type Id = Key`
     TYPE = "type"
     VALUE = "value"  # given on without being called: `map(rate, parcels)`
 
@@ -93,6 +94,7 @@ class EdgeKind(StrEnum):
     EXTENDS = "extends"
     IMPLEMENTS = "implements"
     ASSIGNS = "assigns"
+    ALIAS = "alias"  # gives it another name
     REFERENCES = "references"  # as a type, or as a value
     OVERRIDES = (
         "overrides"  # no reference: a member of a subtype, and the member of its name that a supertype has
@@ -105,6 +107,7 @@ EDGE_KINDS = {
     ReferenceKind.EXTENDS: EdgeKind.EXTENDS,
     ReferenceKind.IMPLEMENTS: EdgeKind.IMPLEMENTS,
     ReferenceKind.ASSIGN: EdgeKind.ASSIGNS,
+    ReferenceKind.ALIAS: EdgeKind.ALIAS,
     ReferenceKind.TYPE: EdgeKind.REFERENCES,
     ReferenceKind.VALUE: EdgeKind.REFERENCES,
 }
@@ -256,7 +259,7 @@ class Reference(Fact, frozen=True, array_like=True):
     symbol: int = -1
     # What stands before the last dot of a call (`self`, `requests`), or the module of an import.
     qualifier: str = ""
-    # The local name of an import that renames (`import numpy as np` -> `np`).
+    # The other name that an import or an export gives (`import numpy as np` -> `np`, `export { open as start }` -> `start`).
     alias: str = ""
 
 

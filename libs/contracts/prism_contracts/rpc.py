@@ -373,6 +373,7 @@ REFERENCE_GROUPS: Mapping[EdgeKind, ReferenceGroup] = {
     EdgeKind.EXTENDS: ReferenceGroup.SUBTYPES,
     EdgeKind.IMPLEMENTS: ReferenceGroup.SUBTYPES,
     EdgeKind.ASSIGNS: ReferenceGroup.ASSIGNMENTS,
+    EdgeKind.ALIAS: ReferenceGroup.ASSIGNMENTS,
     EdgeKind.REFERENCES: ReferenceGroup.TYPES,
 }
 

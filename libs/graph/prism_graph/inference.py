@@ -7,9 +7,10 @@ on, what classes inherit, and what variables are declared or made to be. What ca
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from prism_contracts.code import TYPE_KINDS, Strategy
+from prism_contracts.code import TYPE_KINDS, VALUE_KINDS, Strategy
 from prism_graph.expressions import CALL, OWN_OBJECT, Step, steps_of
 from prism_graph.languages import (
+    BARE_IN_BODY,
     BASE_OBJECTS,
     BUILTIN,
     IMPLICIT_OBJECT,
@@ -81,7 +82,7 @@ class Inference:
                 members = self.members(unit, inside, name)
                 if members.places:
                     return members.value(Strategy.RECEIVER)
-            is_innermost = False
+            is_innermost &= unit.language in BARE_IN_BODY and _is_value(unit, positions)
             inside = inside.rpartition(".")[0]
         return None
 
@@ -129,6 +130,7 @@ class Inference:
         value, rest = self._head(steps, where)
         if value.what is What.LOCAL:
             return UNKNOWN
+        value = self._original(value, depth)
         for step in rest:
             if value.what in {What.UNKNOWN, What.FOREIGN}:
                 return value
@@ -137,7 +139,24 @@ class Inference:
                 if step is CALL or not step.name
                 else self.member_of(value, step.name, depth)
             )
+            value = self._original(value, depth)
         return value
+
+    def _original(self, value: Value, depth: int) -> Value:
+        """What an alias is another name of; any other value, and what cannot be followed, as it is."""
+        if value.what is not What.SYMBOL or len(value.places) > 1:
+            return value  # of several, `if` or `try` decides which one it is
+        place = value.places[0]
+        unit, name = self._program.units[place.file], self._program.definition(place).qualified_name
+        if name not in unit.aliases:
+            return value
+        originals, known = self._program.originals, (unit.id, name)
+        if known not in originals:
+            spelled = unit.aliases[name]
+            where = Where(unit, spelled.inside, spelled.line)
+            found = self.value_of(steps_of(spelled.type), where, depth + 1)
+            originals[known] = found if found.is_told else value
+        return originals[known].by(value.strategy, value.sure)
 
     def _head(self, steps: Sequence[Step], where: Where) -> tuple[Value, Sequence[Step]]:
         """What the first steps stand for, and the steps behind them."""
@@ -327,6 +346,8 @@ class Inference:
         """A class and what it inherits from, nearest first; without a file for a base that is not known."""
         known = (unit.id, owner)
         if known not in self._program.lineages:
+            # While it is climbed, a base may be looked for in the class itself: `class Depot(Depot.Base)`.
+            self._program.lineages[known] = ((unit, owner),)
             self._program.lineages[known] = tuple(self._climb(unit, owner))
         return self._program.lineages[known]
 
@@ -375,6 +396,10 @@ def _spelled_out(name: str, where: Where) -> Iterator[str]:
 
 def _members_in(unit: Unit, owner: str, name: str) -> Sequence[int]:
     return () if _is_constructor(owner, name) else unit.named.get(f"{owner}.{name}", ())
+
+
+def _is_value(unit: Unit, positions: Sequence[int]) -> bool:
+    return bool(positions) and unit.definitions[positions[0]].kind in VALUE_KINDS
 
 
 def _is_constructor(owner: str, name: str) -> bool:

@@ -32,6 +32,8 @@ OPEN_TYPES = frozenset({"csharp", "elixir", "ruby", "swift"})
 NESTED_TYPES = OPEN_TYPES - {"elixir"}
 # A method is called without naming its object.
 IMPLICIT_OBJECT = JVM | {"csharp", "cpp", "ruby", "swift", "dart"}
+# In the body of a class, outside of its methods, members need no object before them.
+BARE_IN_BODY = frozenset({"python"})
 
 # What is known without an import. A name that a Python file neither binds nor imports can be nothing else.
 BUILTIN: Mapping[str, frozenset[str]] = {"python": frozenset(dir(builtins))}

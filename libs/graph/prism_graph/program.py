@@ -66,6 +66,8 @@ class Program:
         self._depth = 0
         # Of a class, what it inherits from: found by `Inference`, kept here until a file changes.
         self.lineages: dict[tuple[str, str], Sequence[tuple[Unit | None, str]]] = {}
+        # Of an alias, what it is another name of: the same.
+        self.originals: dict[tuple[str, str], Value] = {}
         # Modules that were looked for and are no file of the program, with the files that import them.
         self.missing: dict[tuple[File, str], None] = {}
 
@@ -191,7 +193,7 @@ class Program:
         for name in unit.named:
             if "." not in name:
                 yield self._givers, name
-        for name in unit.imports:
+        for name in (*unit.imports, *unit.aliases):
             yield self._givers, name
 
     def _places(self, unit: Unit) -> Iterator[tuple[dict[str, dict[Place, None]], str, Place]]:
@@ -201,7 +203,7 @@ class Program:
 
     def _forget(self) -> None:
         kept = (self._located, self._given, self._brought, self._reach)
-        for memory in (*kept, self.lineages, self.missing, self.candidates):
+        for memory in (*kept, self.lineages, self.originals, self.missing, self.candidates):
             memory.clear()
         self._provided = None
 
@@ -343,6 +345,8 @@ class Program:
         for one in unit.imports.get(name, ()):
             if (value := self.brought(unit, one)).is_told:
                 return value
+        if name in unit.aliases:
+            return self.given(unit, unit.aliases[name].type)
         if name == DEFAULT:
             return self._default_of(unit)
         return self.passed_on(unit, name)

@@ -40,6 +40,7 @@ KINDS: Mapping[ReferenceKind, frozenset[SymbolKind]] = {
     ReferenceKind.IMPLEMENTS: TYPE_KINDS,
     ReferenceKind.TYPE: TYPE_KINDS,
     ReferenceKind.ASSIGN: VALUE_KINDS,
+    ReferenceKind.ALIAS: CALLABLE_KINDS | TYPE_KINDS | VALUE_KINDS,
     ReferenceKind.VALUE: CALLABLE_KINDS | TYPE_KINDS | VALUE_KINDS,
 }
 

@@ -69,6 +69,7 @@ class Unit:
     bases: Mapping[str, Sequence[Spelled]]  # qualified name of a class -> what it extends or implements
     variables: Mapping[tuple[str, str], Sequence[Spelled]]  # (class or "", variable) -> what it is made to be
     returns: Mapping[str, Spelled]  # qualified name of a callable -> what it is declared to return
+    aliases: Mapping[str, Spelled]  # qualified name of an alias, or that of an export -> what it names
     folder: str = ""
     manifest: Manifest | None = None  # what it says of a package, as far as its parser saw that
     name_lines: Sequence[int] = ()  # of the definitions, 1-based
@@ -96,6 +97,7 @@ def read_unit(facts: FileFacts) -> Unit:
         bases=reader.bases(),
         variables=variables,
         returns=returns,
+        aliases=reader.aliases(),
         name_lines=array("i", (symbol.name_line for symbol in facts.symbols)),
         blob=facts.blob,
         folder=facts.path.rpartition("/")[0],
@@ -175,6 +177,15 @@ class _Reader:
                 around = owner.rpartition(".")[0]
                 base = Spelled(_spelled(reference), "", reference.line, around)
                 found.setdefault(owner, []).append(base)
+        return found
+
+    def aliases(self) -> dict[str, Spelled]:
+        found: dict[str, Spelled] = {}
+        for reference in self._facts.references:
+            if reference.kind is ReferenceKind.ALIAS:
+                inside = self._name_of(reference.symbol)
+                one = Spelled(_spelled(reference), "", reference.line, inside)
+                found[reference.alias or inside] = one
         return found
 
     def variables(self) -> tuple[dict[tuple[str, str], list[Spelled]], dict[str, Spelled]]:

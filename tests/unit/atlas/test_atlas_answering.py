@@ -226,6 +226,12 @@ def test_calls_come_before_other_uses():
     assert [edge.edge for edge in reply.paths[0].edges] == [EdgeKind.CALLS] * 2
 
 
+def test_a_path_may_lead_through_another_name():
+    sketch = Sketch().file("a", "ship", "Store", "Depot").edge("a:ship", "a:Store")
+    reply = path(sketch.edge("a:Store", "a:Depot", EdgeKind.ALIAS).graph(), "ship", "Depot")
+    assert [places(one.nodes) for one in reply.paths] == [["a:ship", "a:Store", "a:Depot"]]
+
+
 def test_without_a_path_all_that_was_tried_is_told_and_the_other_way_is():
     sketch = Sketch().file("a", "ship", "load", "rate").edge("a:rate", "a:load").edge("a:load", "a:ship")
     reply = path(sketch.graph(), "ship", "rate")

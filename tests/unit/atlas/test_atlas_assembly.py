@@ -1,5 +1,6 @@
 """A graph that grew change by change is the graph of what is there, and few files are looked at again."""
 
+import pytest
 from atlas_files import graph_of, source_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from prism_atlas.core.graph import Graph
 from prism_contracts.code import EdgeStatus
 
 STATUSES = list(EdgeStatus)
-# Versions of files that define, import, rename, inherit, make and pass on each other's names.
+# Versions of files that define, import, rename, inherit, alias, make and pass on each other's names.
 VERSIONS = {
     "parcels/depot.py": [
         "class Depot:\n    def close(self): ...\n",
@@ -29,7 +30,7 @@ VERSIONS = {
         "from .base import Base as Store\n",
     ],
     "parcels/make.py": [
-        "from parcels import Store\n\ndef make() -> Store:\n    return Store()\n",
+        "from parcels import Store\n\nBarn = Store\n\ndef make() -> Barn:\n    return Store()\n",
         "from .depot import Depot\n\ndef make() -> Depot:\n    return Depot()\n",
         "def make():\n    return 1\n",
     ],
@@ -100,6 +101,24 @@ def test_what_is_taken_from_the_graph_before_is_what_would_be_found_out(changes)
     afresh = columns_of(Analysis.of(graph))
     for name, column in columns_of(analysis).items():
         assert column.tolist() == afresh[name].tolist(), name
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"), [("barn.py", "= Low", "= High"), ("low.py", "(Top)", "(Deep)")]
+)
+def test_who_uses_an_alias_is_looked_at_when_it_means_something_else(path, before, after):
+    texts = {
+        "top.py": "class Top:\n    def close(self): ...\n\nclass Deep:\n    def close(self): ...\n",
+        "low.py": "from top import Top, Deep\n\nclass Low(Top): ...\n\nclass High(Deep): ...\n",
+        "barn.py": "from low import Low, High\n\nBarn = Low\n",
+        "main.py": "from barn import Barn\n\nBarn().close()\n",
+    }
+    repository = Repository()
+    for one, text in texts.items():
+        graph, _ = repository.change(one, text)
+    assert ("main.py", "top.py Top.close", "resolved") in edges(graph)
+    graph, _ = repository.change(path, texts[path].replace(before, after))
+    assert ("main.py", "top.py Deep.close", "resolved") in edges(graph)
 
 
 def test_a_change_inside_a_function_looks_at_no_other_file():

@@ -167,7 +167,7 @@ def test_a_file_that_only_imports_is_told_once_and_not_followed():
 
 
 @pytest.mark.parametrize(
-    "kind", [EdgeKind.REFERENCES, EdgeKind.ASSIGNS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS]
+    "kind", [EdgeKind.REFERENCES, EdgeKind.ASSIGNS, EdgeKind.ALIAS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS]
 )
 def test_every_use_counts(kind):
     graph = Sketch().file("f", "Depot", "use").edge("f:use", "f:Depot", kind).graph()

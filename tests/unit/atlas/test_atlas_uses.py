@@ -19,12 +19,15 @@ PYTHON = {
     "door.py": "class Door:\n    def close(self): ...\n",
     "tests/test_depot.py": "from depot import Store\n\ndef test_it():\n    Store().close()\n",
     "make.py": "from depot import Store\n\ndef make() -> Store:\n    return Store()\n",
+    "barn.py": "from depot import Store\n\nBarn = Store\n\ndef fill(barn: Barn):\n    barn.close()\n",
     "run.py": "from make import make\n\ndef run(x):\n    make().close()\n    x.close()\n    close()\n    Store.close(x)\n",
 }
 ECMASCRIPT = {
     "depot.ts": "export default class Depot {\n  open() { return this.weigh(); }\n  weigh() { return 1; }\n}\n",
     "shop.ts": "import Store from './depot';\nexport function shop(s: Store) { return s.weigh() + Store.name; }\n",
     "far.js": "import { shop as buy } from './shop';\nbuy(book.weigh());\n",
+    "gate.ts": "import { shop } from './shop';\nfunction lock() {}\nexport { shop as trade, lock as shut };\n",
+    "main.ts": "import { trade, shut } from './gate';\nshut(trade(1));\n",
 }
 C = {
     "depot.h": "int weigh(int parcel);\nstatic int own(int parcel);\n",

@@ -111,6 +111,42 @@ def test_uses_of(path: str) -> None:
     assert used(path, text, ReferenceKind.TYPE) == types
 
 
+def aliases(path: str, text: str) -> str:
+    parsed = chunk_file(path, text)
+    found = [one for one in parsed.references if one.kind is ReferenceKind.ALIAS]
+    return " ".join(
+        f"{one.alias or parsed.symbols[one.symbol].qualified_name}="
+        + (f"{one.qualifier}.{one.name}" if one.qualifier else one.name)
+        for one in found
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("a.py", "from m import A, n\ntype B = A\ntype C[T] = A\nD = n.A\nE: TypeAlias = A\nF, G = A, A\n", "B=A D=n.A E=A"),
+        ("a.py", "from m import A\nB: int = A\nC = A()\nD = [A]\nE = A.b(A)\nF = A or B\n", ""),
+        ("a.py", "from m import A\ntry:\n    B = A\nexcept E:\n    B = None\ndef f():\n    C = A\n", "B=A"),
+        ("a.py", "class A:\n    def f(self): ...\n    g = f\n    h: int = f\n    def k(self):\n        l = f\n", "A.g=f"),
+        ("a.ts", "import { A, n } from './m';\ntype B = A;\ntype C<T> = A;\ntype D = A<string>;\ntype E = A | n.F;\nexport type G = n.A;", "B=A G=n.A"),
+        ("a.ts", "import { a } from './m';\nconst b = a;\nexport const c = a.d;\nlet e = a;\nconst { f } = a;\nfunction g() { const h = a; }", "b=a c=a.d"),
+        ("a.ts", "import { a } from './m';\nexport { a as b, c as default, d };\nexport { e as f } from './m';\nfunction c() {}\nfunction d() {}", "b=a default=c"),
+        ("a.js", "const { a } = require('./m');\nvar b = a, c = a.d;\nclass E { f = a; }", "b=a c=a.d"),
+        ("a.go", "package a\ntype A = B\ntype C B\ntype D = []B\ntype E = p.B\nvar F = p.G\nconst H int = I\nconst J, K = I, I\nconst L = p.I\n", "A=B E=p.B L=p.I"),
+        ("a.rs", "use m::{A, n};\npub type B = A;\ntype C<T> = A;\ntype D = Vec<A>;\ntype E = n::A;\npub use m::x as y;", "B=A E=n.A"),
+        ("a.kt", "typealias A = B\ntypealias C = List<B>\ntypealias D = m.B\ntypealias E = B?\n", "A=B D=m.B"),
+        ("a.swift", "typealias A = B\ntypealias C = [B]\npublic typealias D = M.B\ntypealias E = G<B>\n", "A=B D=M.B"),
+        ("a.scala", "object o { type A = B; type C[T] = B; type D = List[B]; type E = m.B; type F <: B }", "o.A=B o.E=m.B"),
+        ("a.c", "typedef a_t b_t;\ntypedef a_t *c_t;\ntypedef struct d e_t;\ntypedef struct d d;\ntypedef struct f { int g; } h_t;\n", "b_t=a_t e_t=d"),
+        ("a.cpp", "using A = B;\nusing C = n::B;\nusing D = B*;\nusing E = std::vector<B>;\ntypedef n::B F;\nusing n::g;\n", "A=B C=n.B F=n.B"),
+        ("a.dart", "typedef A = B;\ntypedef C = List<B>;\ntypedef D = void Function(B);\n", "A=B"),
+        ("a.rb", "class A\n  def f; end\n  alias g f\n  alias :h :f\n  alias_method :k, :f\n  B = C::D\nend\n", "A.g=f A.h=f A.k=f A.B=C.D"),
+    ],
+)  # fmt: skip
+def test_another_name_for_a_symbol(path: str, text: str, expected: str) -> None:
+    assert aliases(path, text) == expected
+
+
 def test_one_place_has_one_reference() -> None:
     text = "from a import A, f\nclass B(A):\n    x: A = A(f)\n@f\ndef g(b=f): return f(b)\n"
     places = [(one.line, one.name) for one in chunk_file("a.py", text).references]
@@ -128,6 +164,12 @@ def test_a_name_that_a_function_around_hides_is_no_use() -> None:
 def test_own_members_given_on_are_uses() -> None:
     text = "class A:\n    def run(self): ...\n    def start(self): go(self.run, self.other)\n"
     assert used("a.py", text, ReferenceKind.VALUE) == {"self.run"}
+
+
+def test_members_given_on_in_the_body_of_their_class_are_uses() -> None:
+    text = "class A:\n    def f(self): ...\n    g = property(f)\n    def h(self): go(f)\n"
+    values = [one.line for one in chunk_file("a.py", text).references if one.kind is ReferenceKind.VALUE]
+    assert values == [3]
 
 
 def test_a_wildcard_import_may_bring_any_name() -> None:

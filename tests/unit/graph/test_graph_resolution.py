@@ -67,6 +67,50 @@ def test_typescript(module: str, user: str) -> None:
     assert "src/user.ts:2 weigh -> src/depot.ts:Depot.weigh receiver_type" in found
 
 
+@pytest.mark.parametrize(
+    ("user", "found"),
+    [
+        ("Store = Depot\nStore().weigh()\n", "user.py:3 weigh -> depot.py:Depot.weigh receiver_type"),
+        ("Store = Depot\nBarn = Store\ndef f(b: Barn):\n    b.weigh()\n", "user.py:5 weigh -> depot.py:Depot.weigh receiver_type"),
+        ("Store = Depot\nclass Low(Store):\n    def f(self):\n        self.weigh()\n", "user.py:5 weigh -> depot.py:Depot.weigh inherited"),
+        ("class Low:\n    def f(self): ...\n    g = f\n", "user.py:4 f -> user.py:Low.f receiver"),
+        ("Store = Depot\nStore()\n", "user.py:3 Store -> user.py:Store same_file"),
+        ("if tall:\n    Store = Depot\nelse:\n    Store = None\nStore().weigh()\n", "user.py:6 weigh -> depot.py:Depot.weigh only_definition?"),
+    ],
+)  # fmt: skip
+def test_an_alias_is_followed_to_what_it_names(user: str, found: str) -> None:
+    assert found in told({"depot.py": DEPOT, "user.py": f"from depot import Depot\n{user}"})
+
+
+def test_a_name_in_a_method_is_no_member_of_its_class() -> None:
+    user = "class Low:\n    def rate(self): ...\n    def f(self):\n        def own(): return rate\n        return own(rate)\n"
+    assert told({"user.py": user}) == {"user.py:5 own -> user.py:Low.f.own same_file"}
+
+
+def test_where_members_need_an_object_a_bare_name_is_none() -> None:
+    user = "import { open } from './depot';\nclass Gate { open() {} start = open; }\n"
+    found = told({"depot.ts": "export function open() {}\n", "user.ts": user})
+    assert "user.ts:2 open -> depot.ts:open import" in found
+
+
+def test_an_export_by_another_name() -> None:
+    depot = "class Depot { weigh() {} }\nfunction open() {}\nexport { open as start, Depot as default };\n"
+    user = "import Store, { start } from './depot';\nstart(new Store().weigh());\n"
+    found = told({"depot.ts": depot, "user.ts": user})
+    assert "depot.ts:3 open -> depot.ts:open same_file" in found
+    assert "user.ts:2 start -> depot.ts:open import" in found
+    assert "user.ts:2 weigh -> depot.ts:Depot.weigh receiver_type" in found
+
+
+def test_names_that_stand_for_each_other_in_a_circle() -> None:
+    text = (
+        "class A(A.T):\n    T = B\n    U = T.U.T\nB = A.T\nC = B.U\nC().weigh()\nX = X.X.X.X.X.X\nX.weigh()\n"
+    )
+    found = told({"a.py": text, "depot.py": DEPOT})
+    assert "a.py:5 B -> a.py:B same_file" in found
+    assert "a.py:6 weigh -> depot.py:Depot.weigh only_definition?" in found
+
+
 def test_a_package_that_is_not_indexed_hides_what_the_folder_has() -> None:
     files = {
         "a/Depot.java": "package a;\nclass Depot { void weigh() {} }\n",
@@ -112,6 +156,11 @@ def test_a_name_that_nobody_defines_and_all_import_from_all() -> None:
     text = "".join(f"from {name} import x\nfrom {name} import *\n" for name in names)
     files = {f"{name}.py": text for name in names} | {"user.py": "from m0 import x\nx()\n"}
     assert not [edge for edge in told(files) if edge.startswith("user.py:2")]
+
+
+def test_a_class_whose_base_is_a_member_of_its_own() -> None:
+    text = "class A(A.Base):\n    class Base(B):\n        def weigh(self): ...\nclass B(A):\n    def f(self):\n        self.weigh()\n"
+    assert "a.py:6 weigh -> a.py:A.Base.weigh inherited" in told({"a.py": text})
 
 
 def test_a_long_chain_of_names_ends() -> None:

@@ -23,6 +23,7 @@ USES = (
     EdgeKind.CALLS,
     EdgeKind.REFERENCES,
     EdgeKind.ASSIGNS,
+    EdgeKind.ALIAS,
     EdgeKind.EXTENDS,
     EdgeKind.IMPLEMENTS,
 )

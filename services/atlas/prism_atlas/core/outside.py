@@ -66,7 +66,8 @@ def names_passed_on(unit: Unit) -> Iterator[tuple[str, str]]:
     spelled = [
         *((owner, one) for owner, bases in unit.bases.items() for one in bases),
         *((name, one) for (_, name), made in unit.variables.items() for one in made),
-        *((name, one) for name, one in unit.returns.items()),
+        *unit.returns.items(),
+        *unit.aliases.items(),
     ]
     for name, one in spelled:
         yield from product(_parts(one.type) | _parts(one.made_by), _last(name))
@@ -108,6 +109,8 @@ def _of_values(unit: Unit) -> Iterator[Statement]:
             yield Statement(_parts(place[1]), ("variable", place, one.type, one.made_by, one.inside))
     for name, one in unit.returns.items():
         yield Statement(_last(name), ("return", name, one.type, one.made_by))
+    for name, one in unit.aliases.items():
+        yield Statement(_last(name), ("alias", name, one.type, one.inside))
 
 
 def _brought(program: Program, unit: Unit, module: str) -> set[str]:

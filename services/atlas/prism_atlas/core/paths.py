@@ -29,7 +29,7 @@ USE, CANDIDATE_USE = 2, 8
 FAR = np.iinfo(np.int32).max
 CLOSED = -1  # of a node that no path leads through
 
-USES = (EdgeKind.REFERENCES, EdgeKind.ASSIGNS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
+USES = (EdgeKind.REFERENCES, EdgeKind.ASSIGNS, EdgeKind.ALIAS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
 
 
 class Path(NamedTuple):

@@ -17,7 +17,7 @@ from prism_atlas.core.graph import (
     References,
 )
 from prism_atlas.core.rows import Rows, nodes, repeated, rows_of, stack, starts
-from prism_contracts.code import Reference, ReferenceKind
+from prism_contracts.code import Reference
 from prism_graph.resolution import Meaning
 
 REFERENCE_COLUMNS = 4
@@ -68,7 +68,7 @@ def file_references(
             ),
             MEANING_COLUMNS,
         ),
-        rows_of({_alias(row.reference, string) for row in rows if _renames(row.reference)}, ALIAS_COLUMNS),
+        rows_of({_alias(row.reference, string) for row in rows if row.reference.alias}, ALIAS_COLUMNS),
     )
 
 
@@ -128,10 +128,6 @@ def _codes(reference: Reference, meaning: Meaning) -> int:
         | _STRATEGY_CODES[meaning.strategy] << 16
         | sought << 24
     )
-
-
-def _renames(reference: Reference) -> bool:
-    return reference.kind is ReferenceKind.IMPORT and bool(reference.alias)
 
 
 def _alias(reference: Reference, string: Callable[[str], int]) -> tuple[int, int]:

@@ -196,6 +196,7 @@ def _unit(graph: Graph, file: int, nodes: Sequence[int]) -> Unit:
         bases={},
         variables={},
         returns={},
+        aliases={},
         folder=path.rpartition("/")[0],
     )
 

@@ -17,9 +17,8 @@ from prism_contracts.code import Reference, ReferenceKind
 QUALIFIER_CHARS_MAX = 80
 NAME_CHARS_MAX = 200
 
-KINDS: dict[str, ReferenceKind] = {
-    str(kind): kind for kind in ReferenceKind if kind not in (ReferenceKind.TYPE, ReferenceKind.VALUE)
-}
+_USES = frozenset({ReferenceKind.ALIAS, ReferenceKind.TYPE, ReferenceKind.VALUE})
+KINDS: dict[str, ReferenceKind] = {str(kind): kind for kind in ReferenceKind if kind not in _USES}
 KINDS |= {"item": ReferenceKind.IMPORT, "file": ReferenceKind.IMPORT, "default": ReferenceKind.IMPORT}
 _FROM = re.compile(r"\w+\s+([\w.]+?)\.?\s*(?:[{_*].*)?$", re.DOTALL)
 _DOTTED = re.compile(r"(?:(.*?)(?:::|[./\\]))?([^./\\:]+)$", re.DOTALL)

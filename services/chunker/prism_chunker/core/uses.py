@@ -1,4 +1,5 @@
-"""From the matches of a query to uses: references that name a type, or give a value on without calling it.
+"""From the matches of a query to uses: references that name a type, give a value on without calling it, or give
+a symbol another name.
 
 Most identifiers of a file are variables of a function, which nobody asks for. Kept is what the file defines or imports, and,
 where files see each other's names without importing them, what no variable of the file is called.
@@ -8,14 +9,16 @@ import re
 from collections.abc import Collection
 from operator import attrgetter
 
-from prism_chunker.core.languages.table import Language
-from prism_chunker.core.names import WILDCARD, Names, head_of
-from prism_chunker.core.nesting import Nesting
-from prism_chunker.core.parse import Syntax
-from prism_chunker.core.references import QUALIFIER_CHARS_MAX, Places
-from prism_contracts.code import CALLABLE_KINDS, Binding, Reference, ReferenceKind
+from tree_sitter import Node
 
-_USES = {"use": ReferenceKind.TYPE, "value": ReferenceKind.VALUE}
+from prism_chunker.core.languages.table import Language
+from prism_chunker.core.names import WILDCARD, Names, head_of, text_of
+from prism_chunker.core.nesting import Nesting
+from prism_chunker.core.parse import Captures, Syntax
+from prism_chunker.core.references import QUALIFIER_CHARS_MAX, Places
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Binding, Reference, ReferenceKind
+
+_USES = {"original": ReferenceKind.ALIAS, "use": ReferenceKind.TYPE, "value": ReferenceKind.VALUE}
 _OWN_OBJECTS = frozenset({"self", "this", "cls", "$this"})
 _PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*((?!\d|\$\d)[\w$]+)", re.DOTALL)
 _HEAD = re.compile(rb"[\w$@]+")
@@ -36,7 +39,8 @@ def read_uses(
 ) -> list[Reference]:
     """The uses that are worth keeping, in order of lines, none where a definition or another reference stands."""
     # Of `a.B`, neither `a` nor `B` is a use of its own: the longest match of a pattern comes first.
-    starts = {definition.name_start for definition in nesting.kept}
+    heads = frozenset(definition.name_start for definition in nesting.kept)
+    starts = set(heads)
     taken = {node.end_byte for node, _ in places.values()}
     for owner in ("owner", "path"):  # `impl Depot`, `func (d *Depot)`
         taken.update(captures[owner][0].end_byte for captures in syntax.matches_with(owner))
@@ -44,9 +48,11 @@ def read_uses(
     for key, kind in _USES.items():
         for captures in syntax.matches_with(key):
             node = captures[key][0]
-            start = captures["qualifier"][0].start_byte if "qualifier" in captures else node.start_byte
+            start = _start(captures, node, syntax.source)
             if start in starts or not scopes.may_begin(syntax.source, start):
                 continue
+            if "name" in captures and captures["name"][0].start_byte not in heads:
+                continue  # a variable of a function that is given a value
             starts.add(start)
             if (end := node.end_byte) not in taken:
                 taken.add(end)
@@ -61,9 +67,17 @@ def read_uses(
                             line=node.end_point[0] + 1,
                             symbol=symbol,
                             qualifier=qualifier if len(qualifier) <= QUALIFIER_CHARS_MAX else "",
+                            alias=text_of(captures["alias"][0], syntax.source) if "alias" in captures else "",
                         )
                     )
     return sorted(found, key=attrgetter("line"))[:uses_max]
+
+
+def _start(captures: Captures, node: Node, source: bytes) -> int:
+    """Where a use begins: with what stands before its name, and behind the colon of a symbol in Ruby."""
+    if "qualifier" in captures:
+        return captures["qualifier"][0].start_byte
+    return node.start_byte + source.startswith(b":", node.start_byte)
 
 
 def _split(path: str) -> tuple[str, str]:
@@ -91,7 +105,8 @@ class Scopes:
         self._names = names
         self._nesting = nesting
         self._sees_others = language.shares_names or WILDCARD in names.imported
-        self._heads = {name.encode() for name in (*names.known, *_OWN_OBJECTS)}
+        self._in_body = names.members if language.bare_in_body else set()
+        self._heads = {name.encode() for name in (*names.known, *self._in_body, *_OWN_OBJECTS)}
         self._hidden = {*variables, *(name.encode() for name in _BUILT_IN)} if self._sees_others else set()
         self._locals = {
             (binding.symbol, binding.name)
@@ -114,7 +129,14 @@ class Scopes:
             return name in self._names.members
         if head in self._names.known:
             return not self._is_local(head, symbol)
-        return self._sees_others
+        return self._sees_others or (head in self._in_body and self._is_in_body(symbol))
+
+    def _is_in_body(self, symbol: int) -> bool:
+        """Whether what stands in a symbol stands in the body of a class, outside of its methods."""
+        kept = self._nesting.kept
+        if symbol >= 0 and kept[symbol].kind in VALUE_KINDS:
+            symbol = self._nesting.parents[symbol]
+        return symbol >= 0 and kept[symbol].kind in TYPE_KINDS
 
     def _is_local(self, name: str, symbol: int) -> bool:
         while symbol >= 0:

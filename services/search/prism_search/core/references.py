@@ -10,7 +10,6 @@ from prism_contracts.code import (
     EdgeStatus,
     Flag,
     Reference,
-    ReferenceKind,
     Strategy,
     Symbol,
     SymbolFact,
@@ -189,7 +188,7 @@ def _names_of(name: str, files: Sequence[SourceFile]) -> Sequence[str]:
     aliases: dict[str, set[str]] = {}
     for file in files:
         for reference in file.references:
-            if reference.alias and reference.kind is ReferenceKind.IMPORT:
+            if reference.alias:
                 aliases.setdefault(reference.name, set()).add(reference.alias)
     names = [name, DEFAULT]
     for known in names:

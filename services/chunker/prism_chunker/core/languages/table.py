@@ -48,6 +48,7 @@ class Language:
     c_family: bool = False  # has C's preprocessor, and announces functions apart from where it defines them
     own_object: str = "this"  # what the object that a method belongs to is called, in the names of bindings
     bare_members: bool = False  # members are seen without an object before them
+    bare_in_body: bool = False  # they are in the body of their class, though not in its methods
     shares_names: bool = False  # what other files define is seen without naming it in an import
 
 
@@ -73,6 +74,7 @@ def _parsed(
     c_family: bool = False,
     own_object: str = "this",
     bare_members: bool = False,
+    bare_in_body: bool = False,
     shares_names: bool = False,
 ) -> Language:
     return Language(
@@ -89,6 +91,7 @@ def _parsed(
         c_family,
         own_object,
         bare_members,
+        bare_in_body,
         shares_names,
     )
 
@@ -120,6 +123,7 @@ _ALL = (
         exports=_LISTED,
         constructor="__init__",
         own_object="self",
+        bare_in_body=True,
     ),
     _parsed(
         "javascript",

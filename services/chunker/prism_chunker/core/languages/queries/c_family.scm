@@ -72,6 +72,8 @@
 (assignment_expression left: (field_expression argument: (_) @qualifier field: (field_identifier) @assign))
 (preproc_include path: (_) @file)
 
+(type_definition type: [(type_identifier) @original (struct_specifier !body name: (type_identifier) @original)] declarator: (type_identifier) @name (#not-eq? @original @name))
+
 (argument_list (identifier) @value)
 (init_declarator value: (identifier) @value)
 (assignment_expression right: (identifier) @value)

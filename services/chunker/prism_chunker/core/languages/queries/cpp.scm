@@ -62,6 +62,9 @@
 (base_class_clause (qualified_identifier scope: (_) @qualifier name: (template_type name: (type_identifier) @extends)))
 (using_declaration (qualified_identifier scope: (_) @module name: (identifier) @import))
 
+(type_definition type: (qualified_identifier scope: (_) @qualifier name: (type_identifier) @original) declarator: (type_identifier) @name)
+(alias_declaration name: (type_identifier) @name type: (type_descriptor !declarator type: [(type_identifier) @original (qualified_identifier scope: (_) @qualifier name: (type_identifier) @original)]))
+
 (qualified_identifier scope: (_) @qualifier name: (type_identifier) @use)
 (argument_list (qualified_identifier) @value)
 (init_declarator value: (qualified_identifier) @value)

@@ -28,6 +28,8 @@
 (import_specification (configurable_uri) @file (identifier) @alias)
 (import_specification (configurable_uri) @module (combinator "show" (identifier) @import))
 
+(type_alias . (type_identifier) @name . (type_identifier) @original .)
+
 (type_identifier) @use
 (argument . (identifier) @value .)
 (argument . (identifier) @qualifier . (selector (unconditional_assignable_selector (identifier) @value)) .)

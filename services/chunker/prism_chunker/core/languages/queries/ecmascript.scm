@@ -58,6 +58,10 @@
 (program (export_statement value: (identifier) @value @export))
 (program (expression_statement (assignment_expression left: [(identifier) (member_expression)] @_exports right: [(identifier) @value @export (object [(shorthand_property_identifier) @value @export (pair value: (identifier) @value @export)])]) (#match? @_exports "^(module\\.)?exports\\b")))
 
+(lexical_declaration kind: "const" (variable_declarator name: (identifier) @name value: [(identifier) (member_expression)] @original))
+(variable_declaration (variable_declarator name: (identifier) @name value: [(identifier) (member_expression)] @original))
+(export_statement !source (export_clause (export_specifier name: (identifier) @original alias: _ @alias)))
+
 (arguments [(identifier) (member_expression)] @value)
 (array [(identifier) (member_expression)] @value)
 (pair value: [(identifier) (member_expression)] @value)

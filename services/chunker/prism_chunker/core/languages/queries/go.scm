@@ -27,6 +27,9 @@
 (import_spec name: [(package_identifier) (blank_identifier)] @alias path: (_) @file)
 (import_spec name: (dot) @import path: (_) @module)
 
+(type_alias name: (type_identifier) @name !type_parameters type: [(type_identifier) (qualified_type)] @original)
+(const_spec name: (identifier) @name !type value: (expression_list . [(identifier) (selector_expression)] @original .))
+
 (qualified_type) @use
 (type_identifier) @use
 (argument_list [(identifier) (selector_expression)] @value)

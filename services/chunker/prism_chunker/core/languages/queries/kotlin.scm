@@ -27,6 +27,8 @@
 (import_header (identifier) @item (import_alias (type_identifier) @alias))
 (import_header (identifier) @module (wildcard_import) @import)
 
+(type_alias (type_identifier) @name (user_type . (type_identifier)? @qualifier . (type_identifier) @original .))
+
 (user_type . (type_identifier) @qualifier . (type_identifier) @use)
 (user_type (type_identifier) @use)
 (callable_reference (type_identifier) @qualifier (simple_identifier) @value)

@@ -4,6 +4,7 @@
 (function_definition name: (identifier) @name) @function
 (decorated_definition definition: (class_definition name: (identifier) @name) @class) @outer
 (decorated_definition definition: (function_definition name: (identifier) @name) @function) @outer
+; With a declared type, other than that of an alias, it is a variable and its first value.
 (type_alias_statement . (type (identifier) @name)) @type
 (class_definition body: (block . (string) @doc))
 (function_definition body: (block . (string) @doc))
@@ -32,6 +33,10 @@
 (import_from_statement module_name: (_) @module name: (dotted_name) @import)
 (import_from_statement module_name: (_) @module name: (aliased_import name: (dotted_name) @import alias: (identifier) @alias))
 (import_from_statement module_name: (_) @module (wildcard_import) @import)
+
+(type_alias_statement . (type (identifier) @name) . (type [(identifier) (attribute)] @original))
+(assignment left: (identifier) @name !type right: [(identifier) (attribute)] @original)
+(assignment left: (identifier) @name type: (type [(identifier) (attribute)] @_type) right: [(identifier) (attribute)] @original (#match? @_type "TypeAlias$"))
 
 (type [(identifier) (attribute)] @use)
 (type (generic_type . (identifier) @use))

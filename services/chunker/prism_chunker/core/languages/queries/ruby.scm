@@ -18,6 +18,10 @@
 (assignment left: (instance_variable) @assign)
 (call method: (identifier) @_load arguments: (argument_list (string (string_content) @file)) (#any-of? @_load "require" "require_relative" "load"))
 
+(assignment left: (constant) @name right: [(constant) (scope_resolution)] @original)
+(alias name: (_) @name alias: (_) @original)
+(call method: (identifier) @_alias arguments: (argument_list . (simple_symbol) @name . (simple_symbol) @original .) (#eq? @_alias "alias_method"))
+
 (argument_list [(identifier) (constant) (scope_resolution)] @value)
 (assignment right: [(identifier) (constant) (scope_resolution)] @value)
 (array [(identifier) (constant) (scope_resolution)] @value)

@@ -46,6 +46,8 @@
 (use_wildcard (_) @module "*" @import)
 (scoped_use_list path: (_) @module list: (use_list (use_wildcard . "*" @import)))
 
+(type_item name: (type_identifier) @name !type_parameters type: [(type_identifier) (scoped_type_identifier)] @original)
+
 (scoped_type_identifier) @use
 (type_identifier) @use
 (arguments [(identifier) (scoped_identifier) (field_expression)] @value)

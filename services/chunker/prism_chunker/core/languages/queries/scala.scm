@@ -33,6 +33,8 @@
 (import_declaration (namespace_selectors (identifier) @import)) @from
 (import_declaration (namespace_selectors (arrow_renamed_identifier name: (identifier) @import alias: (identifier) @alias))) @from
 
+(type_definition name: (type_identifier) @name !type_parameters type: [(type_identifier) (stable_type_identifier)] @original)
+
 (stable_type_identifier) @use
 (type_identifier) @use
 (arguments [(identifier) (field_expression)] @value)

@@ -25,6 +25,8 @@
 (assignment target: (directly_assignable_expression (navigation_expression target: (_) @qualifier suffix: (navigation_suffix suffix: (simple_identifier) @assign))))
 (import_declaration (identifier) @import)
 
+(typealias_declaration name: (type_identifier) @name (user_type . (type_identifier)? @qualifier . (type_identifier) @original .))
+
 (user_type (type_identifier) @use)
 (value_argument value: [(simple_identifier) (navigation_expression)] @value)
 (property_declaration value: [(simple_identifier) (navigation_expression)] @value)

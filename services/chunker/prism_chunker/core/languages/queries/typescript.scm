@@ -28,6 +28,8 @@
 (class_body (decorator) @attribute)
 (import_require_clause (identifier) @alias source: (string) @file)
 
+(type_alias_declaration name: (_) @name !type_parameters value: [(type_identifier) (nested_type_identifier)] @original)
+
 (type_annotation [(type_identifier) (nested_type_identifier)] @use)
 (generic_type name: [(type_identifier) (nested_type_identifier)] @use)
 (type_arguments [(type_identifier) (nested_type_identifier)] @use)
