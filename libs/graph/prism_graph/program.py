@@ -220,8 +220,9 @@ class Program:
 
     def _places(self, unit: Unit) -> Iterator[tuple[dict[str, dict[Place, None]], str, Place]]:
         for position, definition in enumerate(unit.definitions):
-            yield self._by_name, definition.name, Place(unit.id, position)
-            yield self._by_qualified_name, definition.qualified_name, Place(unit.id, position)
+            place = Place(unit.id, position)
+            yield self._by_name, definition.name, place
+            yield self._by_qualified_name, definition.qualified_name, place
 
     def _forget(self) -> None:
         kept = (self._located, self._given, self._brought, self._reach)
