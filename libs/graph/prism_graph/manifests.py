@@ -162,6 +162,14 @@ class Packages:
         manifest = inside.provider.manifest
         return len(self._providers[manifest.ecosystem, manifest.name]) == 1
 
+    def around(self, scope: str, path: str) -> Iterator[str]:
+        """The names of the packages of a repository in whose folders a file lies."""
+        for (_, name), known in self._providers.items():
+            for one in known:
+                folder = one.manifest.folder
+                if one.scope == scope and (not folder or path.startswith(f"{folder}/")):
+                    yield name
+
     def meant(self, scope: str, file: File, module: str) -> Iterator[Inside]:
         """What a module may be that a file imports, the likeliest first: of packages of its own repository, and of those that
         the repository depends on.

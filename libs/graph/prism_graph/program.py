@@ -11,6 +11,7 @@ from prism_graph.languages import (
     KEEPS_IMPORTS,
     MEMBERS_ANYWHERE,
     MEMBERS_IN_FOLDER,
+    OPEN_TYPES,
     SAME_FOLDER,
     family_of,
     is_standard,
@@ -70,6 +71,8 @@ class Program:
         self.originals: dict[tuple[str, str], Value] = {}
         # Modules that were looked for and are no file of the program, with the files that import them.
         self.missing: dict[tuple[File, str], None] = {}
+        # By id of a file, the ids of files that the modules which it names were found to be since it was added.
+        self._read: dict[str, set[str]] = {}
 
     # Files.
 
@@ -104,6 +107,27 @@ class Program:
         for places, name, place in self._places(unit):
             places[name].pop(place, None)
         self._providers.pop(file, None)
+        self._read.pop(file, None)
+
+    def readers(self, units: Iterable[Unit]) -> set[str]:
+        """The ids of files that may be told something by these: of themselves, of those whose imports were found to lead to one of them,
+        of those that see one without an import, and of all that these tell in turn.
+        """
+        readers: dict[Hashable, list[Unit]] = {}
+        for reader, read in self._read.items():
+            for file in read:
+                readers.setdefault(file, []).append(self.units[reader])
+        for unit in self.units.values():
+            for circle in _sees(unit):
+                readers.setdefault(circle, []).append(unit)
+        todo = list(units)
+        found = {unit.id for unit in todo}
+        while todo:
+            unit = todo.pop()
+            new = [one for place in (unit.id, *_seen_in(unit)) for one in readers.pop(place, ())]
+            todo += (one for one in new if one.id not in found)
+            found.update(one.id for one in new)
+        return found
 
     def definition(self, place: Place) -> Definition:
         """The symbol at a place."""
@@ -198,8 +222,9 @@ class Program:
 
     def _places(self, unit: Unit) -> Iterator[tuple[dict[str, dict[Place, None]], str, Place]]:
         for position, definition in enumerate(unit.definitions):
-            yield self._by_name, definition.name, Place(unit.id, position)
-            yield self._by_qualified_name, definition.qualified_name, Place(unit.id, position)
+            place = Place(unit.id, position)
+            yield self._by_name, definition.name, place
+            yield self._by_qualified_name, definition.qualified_name, place
 
     def _forget(self) -> None:
         kept = (self._located, self._given, self._brought, self._reach)
@@ -215,7 +240,10 @@ class Program:
         known = (unit.scope, unit.language, place, module)
         if known not in self._located:
             self._located[known] = self._locate(unit, module)
-        return self._located[known]
+        located = self._located[known]
+        if located.units:
+            self._read.setdefault(unit.id, set()).update(one.id for one in located.units)
+        return located
 
     def _locate(self, unit: Unit, module: str) -> Located:
         """By its path or by the package that it is named after: the first that is sure, else the last that may be."""
@@ -250,6 +278,11 @@ class Program:
                 if found := self._inside(unit, inside):
                     return Located(found, Sure.YES if packages.is_one(inside) else Sure.MAYBE)
         return NOWHERE
+
+    def packages_around(self, unit: Unit) -> set[str]:
+        """The names of the packages in whose folders a file lies."""
+        known = (self._packages, self._packages_of_files())
+        return {name for packages in known for name in packages.around(unit.scope, unit.file.path)}
 
     def _packages_of_files(self) -> Packages:
         if self._provided is None:
@@ -397,6 +430,19 @@ class Program:
         for module in unit.wildcards:
             located = self.locate(unit, module)
             yield from ((other, min(sure, located.sure)) for other in located.units)
+
+
+def _sees(unit: Unit) -> Iterator[Hashable]:
+    """The circles of files of which a file sees something without an import."""
+    if unit.language in SAME_FOLDER | MEMBERS_IN_FOLDER:
+        yield unit.scope, unit.language, unit.folder
+    if unit.language in MEMBERS_ANYWHERE | OPEN_TYPES:
+        yield from ((unit.scope, language) for language in family_of(unit.language))
+
+
+def _seen_in(unit: Unit) -> tuple[Hashable, Hashable]:
+    """The circles in which a file is seen."""
+    return (unit.scope, unit.language, unit.folder), (unit.scope, unit.language)
 
 
 def symbols(unit: Unit, positions: Sequence[int]) -> Value:

@@ -1,6 +1,7 @@
 """Files of our own, as the index has them."""
 
 import hashlib
+from functools import cache
 
 from prism_atlas.core.assembly import Assembly, SourceFile
 from prism_atlas.core.graph import Graph
@@ -8,6 +9,7 @@ from prism_chunker.core import chunk_file
 from prism_graph.facts import FileFacts
 
 
+@cache
 def source_file(path: str, text: str, flags: str = "") -> SourceFile:
     parsed = chunk_file(path, text)
     facts = FileFacts(

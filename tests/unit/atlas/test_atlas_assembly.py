@@ -1,5 +1,7 @@
 """A graph that grew change by change is the graph of what is there, and few files are looked at again."""
 
+import re
+
 import pytest
 from atlas_files import graph_of, source_file
 from hypothesis import given, settings
@@ -40,7 +42,61 @@ VERSIONS = {
         "import parcels.depot\n\nparcels.depot.first()\nparcels.depot.Depot().open()\n",
     ],
 }  # fmt: skip
-PATHS = list(VERSIONS)
+# The same without a line that names the other file: files of a folder see each other, and members lie elsewhere.
+UNSPOKEN_VERSIONS = {
+    "parcels/depot.go": [
+        "package parcels\n\ntype Depot struct{ shelf Shelf }\n\nfunc Make() Depot { return Depot{} }\n",
+        "package parcels\n\ntype Depot struct{ shelf Rack }\n\nfunc Make() Shelf { return Shelf{} }\n",
+        "package parcels\n\nfunc (d Depot) Close() Rack { return Rack{} }\n\nvar main = Make()\n",
+    ],
+    "parcels/shelf.go": [
+        "package parcels\n\ntype Shelf struct{}\n\nfunc (s Shelf) Close() {}\n\nfunc (r Rack) Close() {}\n",
+        "package parcels\n\ntype Rack struct{}\n\nfunc (d Depot) Close() Shelf { return Shelf{} }\n",
+        "package parcels\n\ntype Shelf struct{}\n\ntype Rack struct{}\n\nfunc (s Shelf) Open() Rack { return Rack{} }\n",
+    ],
+    "parcels/use.go": [
+        "package parcels\n\nfunc Use() {\n\td := Make()\n\td.Close()\n\td.Close().Close()\n}\n",
+        "package parcels\n\nfunc Use(d Depot) {\n\td.shelf.Close()\n\td.shelf.Open().Close()\n}\n",
+        "package parcels\n\nfunc Use() {\n\tmain.Close()\n}\n",
+    ],
+    "letters/stamp.h": [
+        "class Stamp {\n public:\n  Sheet cut();\n};\n",
+        "class Stamp {\n public:\n  Stamp cut();\n  void stick();\n};\n",
+        "Stamp make();\n",
+    ],
+    "letters/sheet.cc": [
+        '#include "stamp.h"\n\nclass Sheet {\n public:\n  void stick() {}\n};\n',
+        '#include "stamp.h"\n\nSheet Stamp::cut() { return Sheet(); }\nvoid Stamp::stick() {}\n',
+        "Stamp make() { return Stamp(); }\n",
+    ],
+    "letters/use.cc": [
+        '#include "stamp.h"\n\nvoid use() {\n  Stamp stamp;\n  stamp.cut().stick();\n  stamp.stick();\n}\n',
+        '#include "stamp.h"\n\nvoid use() { make().stick(); }\n',
+        '#include "sheet.cc"\n\nvoid use(Sheet sheet) { sheet.stick(); }\n',
+    ],
+    "rates/package.json": ['{"name": "@acme/rates"}', '{"name": "other"}', "{}"],
+    "rates/src/index.ts": [
+        "export function rate() { return 1; }\n",
+        "export { rate as fee, rate } from './fee';\n",
+        "export * from './fee';\n",
+    ],
+    "rates/src/fee.ts": [
+        "export class Fee {\n  pay() {}\n}\nexport function rate(): Fee { return new Fee(); }\n",
+        "export function fee() {}\n",
+        "import { rate as fee } from './index';\nexport default fee;\n",
+    ],
+    "shop/till.ts": [
+        "import { rate as price } from '@acme/rates';\nprice();\nprice().pay();\n",
+        "import * as rates from '@acme/rates';\nrates.fee();\nrates.rate().pay();\n",
+        "import fee from '../rates/src/fee';\nfee().pay();\n",
+    ],
+}  # fmt: skip
+
+
+def changes_of(versions):
+    """Of files: each as it is in one of its versions, or gone."""
+    change = st.tuples(st.sampled_from(list(versions)), st.sampled_from([None, 0, 1, 2]))
+    return st.lists(st.tuples(st.just(versions), change), min_size=2, max_size=12)
 
 
 class Repository:
@@ -79,11 +135,11 @@ def edges(graph: Graph) -> set[tuple[str, str, str]]:
 
 
 @settings(max_examples=300)
-@given(st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from([None, 0, 1, 2])), min_size=2, max_size=12))
+@given(changes_of(VERSIONS) | changes_of(UNSPOKEN_VERSIONS))
 def test_any_changes_end_in_the_graph_of_what_is_there(changes):
     repository = Repository()
-    for path, version in changes:
-        graph, _ = repository.change(path, None if version is None else VERSIONS[path][version])
+    for versions, (path, version) in changes:
+        graph, _ = repository.change(path, None if version is None else versions[path][version])
         whole = graph_of(repository.texts)
         assert edges(graph) == edges(whole)
         grown = columns_of(graph)
@@ -92,7 +148,9 @@ def test_any_changes_end_in_the_graph_of_what_is_there(changes):
 
 
 @settings(max_examples=60)
-@given(st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from([0, 1, 2])), min_size=4, max_size=12))
+@given(
+    st.lists(st.tuples(st.sampled_from(list(VERSIONS)), st.sampled_from([0, 1, 2])), min_size=4, max_size=12)
+)
 def test_what_is_taken_from_the_graph_before_is_what_would_be_found_out(changes):
     repository, analysis = Repository(), None
     for path, version in changes:
@@ -138,6 +196,55 @@ def test_a_name_that_is_gone_is_looked_for_where_it_was_used():
     graph, looked_at = repository.change("parcels/depot.py", "class Depot:\n    def shut(self): ...\n")
     assert "main.py" in looked_at
     assert not any(target == "parcels/depot.py Depot.close" for _, target, _ in edges(graph))
+
+
+def test_a_name_that_a_file_takes_from_elsewhere_is_looked_for_where_its_imports_are_read():
+    repository = Repository()
+    repository.change("shelf.py", "class Shelf:\n    def open(self): ...\n")
+    opener = "from shelf import Shelf\n\nShelf().open()\n"
+    repository.change("stranger.py", opener)
+    repository.change("depot.py", "import shelf\n")
+    repository.change("hub.py", "from depot import *\n")
+    repository.change("reader.py", opener.replace("shelf", "hub"))
+    _, looked_at = repository.change("depot.py", opener)
+    assert looked_at == {"depot.py", "reader.py"}
+
+
+SHELVES_GO = "package parcels\n\ntype Shelf struct{}\n\nfunc (s Shelf) Open() {}\n\ntype Rack struct{}\n\nfunc (r Rack) Open() {}\n"
+SHELVES_CS = "class Shelf { public void Open() {} }\n\nclass Rack { public void Open() {} }\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "member", "user", "target"),
+    [
+        (
+            {
+                "parcels/depot.go": "package parcels\n\ntype Depot struct{}\n",
+                "parcels/shelves.go": SHELVES_GO,
+                "parcels/use.go": "package parcels\n\nfunc Use(depot Depot) {\n\tdepot.Take().Open()\n}\n",
+            },
+            ("parcels/take.go", "package parcels\n\nfunc (d Depot) Take() Shelf { return d.any }\n"),
+            "parcels/use.go Use",
+            "parcels/shelves.go Rack.Open",
+        ),
+        (
+            {"depot.cs": "partial class Depot {\n  void Use() { this.Take().Open(); }\n}\n"},
+            ("take.cs", SHELVES_CS + "\npartial class Depot {\n  Shelf Take() { return any; }\n}\n"),
+            "depot.cs Depot.Use",
+            "take.cs Rack.Open",
+        ),
+    ],
+    ids=["of the same folder", "of anywhere"],
+)
+def test_what_a_member_elsewhere_gives_is_looked_for_where_its_class_is_used(files, member, user, target):
+    repository = Repository()
+    for path, text in [*files.items(), member]:
+        repository.change(path, text)
+    path, text = member
+    graph, _ = repository.change(path, re.sub(r"(Take\(\)) Shelf|Shelf (Take\(\))", r"\1 Rack \2", text))
+    assert (user, target, "resolved") in edges(graph)
+    graph, _ = repository.change(path, None)
+    assert (user, target, "resolved") not in edges(graph)
 
 
 def test_a_package_that_takes_a_name_is_looked_for_where_it_was_imported():

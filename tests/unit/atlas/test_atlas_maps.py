@@ -11,7 +11,7 @@ from prism_atlas.core.entries import entries_of
 from prism_atlas.core.folders import agreement
 from prism_atlas.core.module_map import modules, spelled, top_symbols
 from prism_atlas.core.partitions import partitions
-from prism_atlas.core.ranking import TIERS, earned_ranks, tiers
+from prism_atlas.core.ranking import DAMPING, TIERS, earned_ranks, tiers
 from prism_atlas.core.relevance import words_of
 from prism_atlas.core.report import Report
 from prism_atlas.core.ways_around import way_around
@@ -110,6 +110,20 @@ def test_a_chain_gives_rank_on():
     earned = earned_ranks(np.array([0, 1]), np.array([1, 2]), np.ones(2), np.ones(3))
     assert earned[0] == pytest.approx(0, abs=1e-6)
     assert 0 < earned[1] < earned[2]
+
+
+def test_ranks_solve_the_equation_of_page_rank():
+    # 0 and 1 use each other, 2 uses all, twice in one case; 3 uses nothing: from there the walker starts anew.
+    source, target = np.array([0, 1, 2, 2, 2, 2, 1]), np.array([1, 0, 0, 1, 3, 3, 3])
+    weight, starts = np.array([1.0, 2.0, 1.0, 1.0, 0.5, 0.5, 1.0]), np.array([1.0, 1.0, 2.0, 1.0])
+    steps = np.zeros((4, 4))
+    np.add.at(steps, (target, source), weight)
+    own = starts / starts.sum()
+    steps[:, :3] /= steps[:, :3].sum(axis=0)
+    steps[:, 3] = own
+    rank = np.linalg.solve(np.eye(4) - DAMPING * steps, (1 - DAMPING) * own)
+    expected = rank - (rank / own).min() * own
+    assert earned_ranks(source, target, weight, starts) == pytest.approx(expected / expected.sum(), abs=1e-6)
 
 
 def test_components_are_called_by_the_folders_that_fit_them(post):

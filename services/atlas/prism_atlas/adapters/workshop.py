@@ -177,11 +177,11 @@ class Workshop:
     async def _points(
         self, scope: Scope, ids: Iterable[str], known: dict[str, StoredPoint]
     ) -> AsyncIterator[StoredPoint]:
-        """These file points, as they were read before or as they are."""
+        """These file points, as they were read before, which are given up here, or as they are."""
         missing = []
         for file in ids:
             if file in known:
-                yield known[file]
+                yield known.pop(file)
             else:
                 missing.append(file)
         for start in range(0, len(missing), PAGE_POINTS):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from prism_atlas.core.builder import EdgeRow, ExternalRow, FileRow, GraphBuilder
 from prism_atlas.core.entries import entries_of
 from prism_atlas.core.graph import Graph
-from prism_atlas.core.outside import names_held, names_passed_on, touched_names
+from prism_atlas.core.outside import Reach, Touched, names_held, names_passed_on, touched_names
 from prism_atlas.core.references import ReferenceRow
 from prism_contracts.code import EDGE_KINDS, ReferenceKind
 from prism_graph.facts import FileFacts, with_uses_before_dots
@@ -42,7 +42,8 @@ class Assembly:
         self._numbers: dict[str, int] = {}
         self._held: dict[str, NDArray[np.int32]] = {}  # by id of the file
         self._passed_on: dict[str, NDArray[np.int32]] = {}  # by id of the file, two a row
-        self._touched: set[str] = set()
+        self._changed: dict[str, Unit] = {}  # by id of the file, one that is gone as it was
+        self._touched: Touched = {reach: set() for reach in Reach}
         self._unconnected: set[str] = set()
 
     def know(self, packages: Packages) -> None:
@@ -80,9 +81,10 @@ class Assembly:
 
     def stale(self) -> set[str]:
         """The files whose references have to be looked up: those that were added, and those that use what they changed."""
-        if self._touched:
+        if self._changed:
             self._unconnected |= self._users()
-            self._touched.clear()
+            self._changed.clear()
+            self._touched = {reach: set() for reach in Reach}
         return set(self._unconnected)
 
     def connect(self, facts: FileFacts) -> None:
@@ -109,25 +111,42 @@ class Assembly:
         return self._builder.build()
 
     def _touch(self, before: Unit | None, after: Unit | None) -> None:
-        if len(self._unconnected) < len(self._held):  # else all are to be looked at anyway
-            self._touched |= touched_names(self._program, before, after)
+        unit = after or before
+        if unit is None or len(self._unconnected) == len(self._held):  # all are to be looked at anyway
+            return
+        self._changed[unit.id] = unit
+        for reach, names in touched_names(self._program, before, after).items():
+            self._touched[reach] |= names
 
     def _numbered(self, names: Iterable[str]) -> NDArray[np.int32]:
         numbers = self._numbers
         return np.array([numbers.setdefault(name, len(numbers)) for name in names], _NUMBERS)
 
     def _users(self) -> set[str]:
-        """The files that hold a name that may mean something else now."""
+        """The files that hold a name that may mean something else to them now."""
         files = list(self._held)
         owner = np.repeat(np.arange(len(files)), [len(held) for held in self._held.values()])
-        touched = self._all_touched()[_joined(self._held.values())]
-        return {files[file] for file in np.unique(owner[touched]).tolist()}
+        held = _joined(self._held.values())
 
-    def _all_touched(self) -> NDArray[np.bool_]:
-        """By number of a name, whether it may mean something else now."""
-        touched = np.zeros(len(self._numbers), np.bool_)
-        touched[[self._numbers[name] for name in self._touched if name in self._numbers]] = True
-        pairs = _joined(self._passed_on.values()).reshape(-1, 2)
+        def holders(names: NDArray[np.bool_]) -> set[str]:
+            return {files[file] for file in np.unique(owner[names[held]]).tolist()}
+
+        finders = holders(self._named(self._touched[Reach.FINDERS]))
+        units = self._program.units
+        readers = self._program.readers([*self._changed.values(), *(units[file] for file in finders)])
+        told = readers & holders(self._all_touched(readers))
+        return finders | holders(self._named(self._touched[Reach.HOLDERS])) | told
+
+    def _named(self, names: Iterable[str]) -> NDArray[np.bool_]:
+        """By number of a name, whether it is one of these."""
+        is_named = np.zeros(len(self._numbers), np.bool_)
+        is_named[[self._numbers[name] for name in names if name in self._numbers]] = True
+        return is_named
+
+    def _all_touched(self, readers: Iterable[str]) -> NDArray[np.bool_]:
+        """By number of a name, whether it may mean something else now in files that read one that has changed."""
+        touched = self._named(set().union(*self._touched.values()))
+        pairs = _joined(self._passed_on[file] for file in readers if file in self._passed_on).reshape(-1, 2)
         while True:
             reached = pairs[touched[pairs[:, 0]] & ~touched[pairs[:, 1]], 1]
             if not reached.size:

@@ -235,7 +235,7 @@ class GraphBuilder:
         source = nodes(source_file, rows[:, 0], first_symbol)
         target = nodes(target_file, rows[:, 2], first_symbol)
         there = np.flatnonzero((source != NONE) & (target != NONE))
-        return np.column_stack([source, target, rows[:, 3:]])[there].astype(np.int32)
+        return np.column_stack([source[there], target[there], rows[there, 3:]])
 
 
 def _moves(before: Rows, after: Rows) -> Numbers:

@@ -1,14 +1,16 @@
 """What a change of one file can change in what the references of others mean.
 
-What a reference means depends on definitions of its name, and on what the names around it stand for. So a file is looked at
-again if it holds one of the names that another file *says* something else about; a name that stands for such a name, because
-it is imported, inherits, is made or declared of it, counts as well. Names are compared without their places: more files than
-needed may be looked at, never fewer.
+What a reference means depends on definitions of its name, wherever they are, and on what the names around it stand for, as far as
+imports and the like lead. So a file is looked at again if it holds a name that the changed file defines otherwise than before;
+or if its imports lead to the changed file, directly or through others, and it holds a name of which something else is said there, or
+a name that stands for such a name, because it is imported, inherits, is made or declared of it. Names are compared without
+their places: more files than needed may be looked at, never fewer.
 """
 
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterator
+from enum import Enum, auto
 from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
@@ -25,22 +27,36 @@ _MODULE = "import "
 _WHOLE_FILES_MAX = 1_000
 
 
+class Reach(Enum):
+    """Whom it concerns what a file says."""
+
+    READERS = auto()  # files that read this one, as `Program.readers` has it
+    HOLDERS = (
+        auto()
+    )  # whoever else holds one of the names: it may mean the definition, if the name is all that is known
+    FINDERS = auto()  # whoever holds one of the names: it may come to read this file, or not to any more
+
+
 class Statement(NamedTuple):
     """Something that a file tells others, without its lines."""
 
     names: frozenset[str]  # that it is about
     said: tuple[Hashable, ...]
+    reach: Reach = Reach.READERS
     module: str = ""  # of which everything is brought in
 
 
-def touched_names(program: Program, before: Unit | None, after: Unit | None) -> set[str]:
+Touched = dict[Reach, set[str]]
+
+
+def touched_names(program: Program, before: Unit | None, after: Unit | None) -> Touched:
     """The names of which a file says something else than before. None stands for a file that is not there."""
-    old, new = _statements(before), _statements(after)
-    names: set[str] = set()
+    old, new = _statements(program, before), _statements(program, after)
+    names: Touched = {reach: set() for reach in Reach}
     for statement in (old - new) + (new - old):
-        names |= statement.names
+        names[statement.reach] |= statement.names
         if statement.module and (unit := after or before):
-            names |= _brought(program, unit, statement.module)
+            names[statement.reach] |= _brought(program, unit, statement.module)
     return names
 
 
@@ -73,23 +89,23 @@ def names_passed_on(unit: Unit) -> Iterator[tuple[str, str]]:
         yield from product(_parts(one.type) | _parts(one.made_by), _last(name))
 
 
-def _statements(unit: Unit | None) -> Counter[Statement]:
+def _statements(program: Program, unit: Unit | None) -> Counter[Statement]:
     if unit is None:
         return Counter()
-    return Counter((*_of_file(unit), *_of_imports(unit), *_of_values(unit)))
+    return Counter((*_of_file(program, unit), *_of_imports(unit), *_of_values(unit)))
 
 
-def _of_file(unit: Unit) -> Iterator[Statement]:
+def _of_file(program: Program, unit: Unit) -> Iterator[Statement]:
     stem = unit.file.path.rpartition("/")[2].partition(".")[0]
-    yield Statement(
-        frozenset({*(_MODULE + one for one in keys(unit.file)), *_parts(stem)}), (unit.file, unit.scope)
-    )
+    modules = (part for one in keys(unit.file) for part in (_MODULE + one, *_parts(one)))
+    yield Statement(frozenset({*modules, *_parts(stem)}), (unit.file, unit.scope), Reach.FINDERS)
+    for name in program.packages_around(unit):
+        yield Statement(_parts(name), ("inside", name), Reach.FINDERS)
     if unit.manifest:
-        yield Statement(_parts(unit.manifest.name), ("package", unit.manifest.name))
+        yield Statement(_parts(unit.manifest.name), ("package", unit.manifest.name), Reach.FINDERS)
     for definition in unit.definitions:
-        yield Statement(
-            _parts(definition.name), ("definition", definition._replace(parent=-1), unit.language)
-        )
+        said = ("definition", definition._replace(parent=-1), unit.language)
+        yield Statement(_parts(definition.name), said, Reach.HOLDERS)
 
 
 def _of_imports(unit: Unit) -> Iterator[Statement]:
@@ -97,7 +113,7 @@ def _of_imports(unit: Unit) -> Iterator[Statement]:
         for one in imports:
             yield Statement(_last(local), ("import", local, one.name, one.module))
     for module in unit.wildcards:
-        yield Statement(frozenset(), ("wildcard", module), module)
+        yield Statement(frozenset(), ("wildcard", module), module=module)
 
 
 def _of_values(unit: Unit) -> Iterator[Statement]:
