@@ -1,6 +1,7 @@
 """Ingest's part that takes SCIP indexes in, on a real nats-server, with a manifest that the tests decide."""
 
 import gzip
+import hashlib
 import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -28,6 +29,7 @@ from prism_ingest.settings import IngestSettings
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_runtime.scip_indexes import ScipIndexes
 from prism_search.adapters.occurrences import OccurrenceReader
 from prism_store.repositories import Target
 from prism_store.scope import Scope
@@ -47,6 +49,7 @@ class ScipStack(NamedTuple):
     ledger: Ledger
     manifest: list[ManifestEntry]
     reader: OccurrenceReader
+    watched: WatchedRecords[ScipIndex]
     registry: CollectorRegistry
 
     def has(self, *paths: str, version: int = 1) -> None:
@@ -107,24 +110,28 @@ async def scip_reader(js: JetStreamContext) -> OccurrenceReader:
     """Reads what is kept of indexes, as search does."""
     watched = WatchedRecords(await open_bucket(js, names.KV_SCIP), ScipIndex, lambda: 0)
     await watched.ready()
-    return OccurrenceReader(watched, await js.create_object_store(names.OBJECTS_SCIP))
+    return OccurrenceReader(ScipIndexes(watched, await js.create_object_store(names.OBJECTS_SCIP)))
 
 
-async def keep_scip(js: JetStreamContext, tenant: str, repo: str, indexer: str, columns: Columns) -> None:
+async def keep_scip(
+    js: JetStreamContext, tenant: str, repo: str, indexer: str, columns: Columns
+) -> ScipIndex:
     """Keep what was taken from an index of a repository's first version, as ingest does."""
+    data = columns.packed()
     index = ScipIndex(
         tenant=tenant,
         repo=repo,
         indexer=indexer,
         commit="c",
         version=1,
-        object="o",
+        object=hashlib.sha256(f"{repo} {indexer}".encode() + data).hexdigest(),
         files=len(columns.paths),
         stored_at=NOW,
     )
     await js.create_object_store(names.OBJECTS_SCIP)
-    await (await js.object_store(names.OBJECTS_SCIP)).put(index.object, columns.packed())
+    await (await js.object_store(names.OBJECTS_SCIP)).put(index.object, data)
     await Records(await open_bucket(js, names.KV_SCIP), ScipIndex).put(index.key, index)
+    return index
 
 
 @asynccontextmanager
@@ -144,10 +151,10 @@ async def scip_stack(url: str) -> AsyncIterator[ScipStack]:
     ledger = await Ledger.open(bus.js, 1)
     store = await ScipStore.open(bus, 1)
     watched = await bus.follow(names.KV_SCIP, ScipIndex)
-    reader = OccurrenceReader(watched, await bus.objects(names.OBJECTS_SCIP))
+    reader = OccurrenceReader(ScipIndexes(watched, await bus.objects(names.OBJECTS_SCIP)))
     handlers = ScipHandlers(bus, ledger, store, ScipMetrics(registry), settings)
     try:
-        yield ScipStack(handlers, bus, ledger, manifest, reader, registry)
+        yield ScipStack(handlers, bus, ledger, manifest, reader, watched, registry)
     finally:
         await watched.close()
         await bus.stop()

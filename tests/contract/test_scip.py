@@ -29,7 +29,7 @@ async def scip(nats_server) -> AsyncIterator[ScipStack]:
 async def kept(scip: ScipStack, version: int) -> None:
     """Until those who ask have heard of an index."""
     async with asyncio.timeout(DEADLINE_S):
-        while not any(one.version == version for one in scip.reader._records.values()):
+        while not any(one.version == version for one in scip.watched.values()):
             await asyncio.sleep(0.01)
 
 
@@ -76,7 +76,7 @@ async def test_the_index_of_the_newest_commit_is_kept(scip, order) -> None:
     replies = {version: await scip.send(INDEX, version) for version in order}
     assert [replies[version].stored for version in order] == [True, order == (1, 2)]
     await kept(scip, 2)
-    assert [record.commit for record in scip.reader._records.values()] == [COMMITS[2]]
+    assert [record.commit for record in scip.watched.values()] == [COMMITS[2]]
     assert len(await objects(scip, names.OBJECTS_SCIP)) == 1
     assert await scip.told(*USE) == TOLD
 
@@ -102,11 +102,11 @@ async def test_files_that_changed_since_the_commit_are_left_out(scip) -> None:
 async def test_who_holds_an_older_record_reads_the_newer_one(scip) -> None:
     await scip.send(INDEX)
     await kept(scip, 1)
-    old = {one.key: one for one in scip.reader._records.values()}
+    old = {one.key: one for one in scip.watched.values()}
     await scip.serves(2)
     await scip.send(INDEX, 2)
     await kept(scip, 2)
-    fresh = scip.reader._records._copy.records
+    fresh = scip.watched._copy.records
     for key, record in old.items():
         fresh[key] = record  # as if nothing had been heard yet
     told, _ = await asyncio.gather(
