@@ -5,14 +5,13 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 from indexed_texts import Index, file_point, open_index
-from scip_files import At, define, document, own
+from scip_files import At, columns_of, define, document, own
 from scip_stack import keep_scip, scip_reader
 
 from prism_contracts.base import repo_id
 from prism_contracts.code import EdgeKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import ManifestEntry, ReferencesRequest, SymbolReferences
-from prism_ingest.core.occurrences import take
+from prism_contracts.rpc import ReferencesRequest, SymbolReferences
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.manifests import Manifests
@@ -148,8 +147,7 @@ async def indexed(index, tenant) -> None:
         document("parcels/far.py", far),
         document("parcels/depot.py", depot),
     ]
-    entries = [ManifestEntry(path=path, blob=path, generation="g", status="indexed") for path in FILES]
-    columns = take(lambda: iter(documents), entries, 1, "").columns
+    columns = columns_of(documents, {path: path for path in FILES})
     await keep_scip(index.bus.js, tenant, REPO, "scip-python", columns)
 
 

@@ -129,7 +129,12 @@ class ReferencesHandler:
         question, listed = asked.question, asked.listed
         target = question.target
         # What a layer has is written under other versions than the base: they do not tell what is later than a graph.
-        if asked.occurrences or not question.sought.found or len(target.repositories) > 1 or target.ref:
+        if (
+            asked.occurrences.indexes
+            or not question.sought.found
+            or len(target.repositories) > 1
+            or target.ref
+        ):
             return None
         uses = await self._graph.of(question.of_graph())
         if uses is None or listed.removed_in > uses.graph_version:
@@ -143,7 +148,7 @@ class ReferencesHandler:
         question, listed = asked.question, asked.listed
         target = question.target
         files = await self._sources.read(target, [*asked.wanted, *asked.around])
-        program = Program(asked.occurrences, await self._manifests.packages(target, listed))
+        program = Program(asked.occurrences, await self._manifests.packages(target, listed), listed.ids)
         edges = await self._edges(target, listed, question.sought, files, program)
         return await asyncio.to_thread(_by_edges, question, files, edges), files
 
