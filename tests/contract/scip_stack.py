@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry
 
 from prism_contracts import names
 from prism_contracts.base import Lane, file_id, repo_id
+from prism_contracts.events import ScipStored
 from prism_contracts.records import Job, JobState, LayerState, Repository, ScipIndex
 from prism_contracts.rpc import (
     ManifestEntry,
@@ -97,6 +98,14 @@ class ScipStack(NamedTuple):
         name = await self.bus.codec.store_file(io.BytesIO(data))
         request = {"tenant": TENANT, "repo": NAME, "commit": COMMITS[version], "object": name} | fields
         return await self.handlers.store(StoreScipRequest(**request))
+
+    async def facts(self) -> list[ScipStored]:
+        """What was said of indexes that are kept."""
+        stream, subject = names.stream_of(names.SCIP_STORED).name, names.subject(Lane.BULK, names.SCIP_STORED)
+        consumer = await self.bus.js.pull_subscribe(subject, stream=stream)
+        pending = (await consumer.consumer_info()).num_pending
+        messages = await consumer.fetch(pending) if pending else []
+        return [ScipStored.model_validate_json(message.data) for message in messages]
 
     async def told(self, path: str, line: int, name: str) -> list[str] | None:
         """The blobs of the files where a name on a line is defined, as those see it who ask."""

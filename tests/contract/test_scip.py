@@ -10,6 +10,7 @@ from scip_stack import COMMITS, NAME, UNPACKED_BYTES_MAX, ScipStack, packed, sci
 
 from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import ScipStored
 from prism_contracts.records import JobState
 
 DEADLINE_S = 20
@@ -58,6 +59,8 @@ async def test_an_index_is_taken_in_and_told_to_who_asks(scip, data) -> None:
     await kept(scip, 1)
     assert await scip.told(*USE) == TOLD
     assert await scip.told("parcels/fees.py", 2, "rate") is None
+    (record,) = scip.watched.values()
+    assert await scip.facts() == [ScipStored(tenant=record.tenant, repo=record.repo, object=record.object)]
     assert not await objects(scip, names.OBJECTS_CLAIMS)
     taken = scip.registry.get_sample_value("prism_ingest_scip_documents_total", {"outcome": "taken"})
     assert taken == 3
@@ -75,6 +78,7 @@ async def test_the_index_of_the_newest_commit_is_kept(scip, order) -> None:
     await scip.ended(1)
     replies = {version: await scip.send(INDEX, version) for version in order}
     assert [replies[version].stored for version in order] == [True, order == (1, 2)]
+    assert len(await scip.facts()) == sum(reply.stored for reply in replies.values())
     await kept(scip, 2)
     assert [record.commit for record in scip.watched.values()] == [COMMITS[2]]
     assert len(await objects(scip, names.OBJECTS_SCIP)) == 1

@@ -35,6 +35,7 @@ DEEP_REQUESTED = "deep.requested"
 DEEP_EMBEDDED = "deep.embedded"
 FILES_SETTLED = "files.settled"
 REPO_INDEXED = "repo.indexed"
+SCIP_STORED = "scip.stored"
 FILES_DROPPED = "files.dropped"
 
 WEEK_S = 7 * 24 * HOUR_S
@@ -59,7 +60,7 @@ STREAMS = (
     Stream("PRISM_DEEP", (DEEP_REQUESTED,), work_queue=True, max_bytes=2048 * MIB, max_age_s=WEEK_S),
     Stream(
         "PRISM_SETTLED",
-        (FILES_SETTLED, REPO_INDEXED, DEEP_STARTED),
+        (FILES_SETTLED, REPO_INDEXED, SCIP_STORED, DEEP_STARTED),
         work_queue=False,
         max_bytes=512 * MIB,
         max_age_s=24 * HOUR_S,
