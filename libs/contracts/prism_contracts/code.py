@@ -94,9 +94,7 @@ class EdgeKind(StrEnum):
     IMPLEMENTS = "implements"
     ASSIGNS = "assigns"
     REFERENCES = "references"  # as a type, or as a value
-    OVERRIDES = (
-        "overrides"  # no reference: a member of a subtype, and the member of its name that a supertype has
-    )
+    OVERRIDES = "overrides"  # no reference: a member of a subtype, and that of a supertype which it replaces
 
 
 EDGE_KINDS = {

@@ -57,6 +57,14 @@ class ScipIndexes:
         """What was taken from an index, packed. Raises ObjectNotFoundError if a newer one took its place."""
         return (await self._objects.get(index.object)).data or b""
 
+    async def catch_up(self) -> None:
+        """Return when all has been heard of that had been written when this was called. Raises UNAVAILABLE."""
+        for _ in range(TRIES_MAX):
+            if await self._records.is_current():
+                return
+            await asyncio.sleep(PAUSE_S)
+        raise _unavailable()
+
 
 def _unavailable() -> PrismError:
     return PrismError(

@@ -14,10 +14,12 @@ from prism_atlas.core.builder import EdgeRow, ExternalRow, FileRow, GraphBuilder
 from prism_atlas.core.entries import entries_of
 from prism_atlas.core.graph import Graph
 from prism_atlas.core.outside import names_held, names_passed_on, touched_names
+from prism_atlas.core.overriding import MAKERS
 from prism_atlas.core.references import ReferenceRow
-from prism_contracts.code import EDGE_KINDS, ReferenceKind
+from prism_contracts.code import EDGE_KINDS, TYPE_KINDS, EdgeKind, ReferenceKind
 from prism_graph.facts import FileFacts, with_uses_before_dots
 from prism_graph.manifests import Packages
+from prism_graph.occurrences import Occurrences
 from prism_graph.program import Program
 from prism_graph.resolution import Edge, Resolver
 from prism_graph.unit import Unit
@@ -42,7 +44,8 @@ class Assembly:
         self._numbers: dict[str, int] = {}
         self._held: dict[str, NDArray[np.int32]] = {}  # by id of the file
         self._passed_on: dict[str, NDArray[np.int32]] = {}  # by id of the file, two a row
-        self._touched: set[str] = set()
+        self._touched: set[str] = set()  # names
+        self._rewritten: set[str] = set()  # ids of files
         self._unconnected: set[str] = set()
 
     def know(self, packages: Packages) -> None:
@@ -50,13 +53,18 @@ class Assembly:
         self._program.know(packages)
         self._unconnected |= set(self._held)
 
+    def learn(self, occurrences: Occurrences) -> None:
+        """Have these indexes of compilers go before the rules: in the files of those that are new or gone."""
+        before, self._program.occurrences = self._program.occurrences, occurrences
+        self._unconnected |= self._held.keys() & before.files_unlike(occurrences)
+
     def add(self, file: SourceFile) -> None:
         """A file with what it defines, in the place of what it was before."""
         facts = file.facts
         before = self._program.units.get(facts.id)
         self._program.add(facts)
         unit = self._program.units[facts.id]
-        self._touch(before, unit)
+        self._touch(facts.id, before, unit)
         self._held[facts.id] = self._numbered(names_held(unit, facts))
         pairs = [self._numbered(pair) for pair in set(names_passed_on(unit))]
         self._passed_on[facts.id] = np.array(pairs, _NUMBERS).reshape(-1, 2)
@@ -72,7 +80,7 @@ class Assembly:
         before = self._program.units.get(file)
         if before is None:
             return
-        self._touch(before, None)
+        self._touch(file, before, None)
         self._program.remove(file)
         self._builder.remove(file)
         self._unconnected.discard(file)
@@ -83,22 +91,30 @@ class Assembly:
         if self._touched:
             self._unconnected |= self._users()
             self._touched.clear()
+        if self._rewritten:
+            # An index speaks of lines: what it says leads nowhere, or somewhere again, whatever the names there.
+            occurrences = self._program.occurrences
+            using = occurrences.using(self._rewritten) | occurrences.implementing(self._rewritten)
+            self._unconnected |= self._held.keys() & using
+            self._rewritten.clear()
         return set(self._unconnected)
 
     def connect(self, facts: FileFacts) -> None:
         """Look up the references of a file that is stale."""
         resolver = Resolver(self._program, facts)
-        # Those of the parser come first: they alone make edges.
+        # Those of the parser come first: they make edges, uses before dots do not.
         references = with_uses_before_dots(facts).references
         told = [ReferenceRow(reference, resolver.meaning(reference)) for reference in references]
+        implementing = [ReferenceRow(*one) for one in resolver.implementations()]
         found = [
             edge
             for position, (reference, meaning) in enumerate(told[: len(facts.references)])
             for edge in resolver.edges(position, reference, meaning)
         ]
+        told += implementing
         self._builder.connect(
             facts.id,
-            _edge_rows(facts, found),
+            (*_edge_rows(facts, found), *self._implementing_rows(facts, implementing)),
             _external_rows(facts, found),
             (row for row in told if row.meaning.places or self._program.named(row.reference.name)),
         )
@@ -108,9 +124,21 @@ class Assembly:
         """The graph of what was added, when nothing is stale any more."""
         return self._builder.build()
 
-    def _touch(self, before: Unit | None, after: Unit | None) -> None:
+    def _touch(self, file: str, before: Unit | None, after: Unit | None) -> None:
         if len(self._unconnected) < len(self._held):  # else all are to be looked at anyway
             self._touched |= touched_names(self._program, before, after)
+            self._rewritten.add(file)
+
+    def _implementing_rows(self, facts: FileFacts, rows: Iterable[ReferenceRow]) -> Iterator[EdgeRow]:
+        """Types implement types; members override members, unless they make an object."""
+        for reference, meaning in rows:
+            symbol = facts.symbols[reference.symbol]
+            kind = EdgeKind.IMPLEMENTS if symbol.kind in TYPE_KINDS else EdgeKind.OVERRIDES
+            if kind is EdgeKind.IMPLEMENTS or symbol.name not in MAKERS:
+                for place in self._program.bodies(meaning.places):
+                    yield EdgeRow(
+                        reference.symbol, place, kind, meaning.status, meaning.strategy, reference.line
+                    )
 
     def _numbered(self, names: Iterable[str]) -> NDArray[np.int32]:
         numbers = self._numbers
