@@ -161,6 +161,7 @@ FACTS: dict[str, type[Message]] = {
     names.FILE_EMBEDDED: events.FileEmbedded,
     names.FILES_SETTLED: events.FilesSettled,
     names.REPO_INDEXED: events.RepoIndexed,
+    names.SCIP_STORED: events.ScipStored,
     names.FILES_DROPPED: events.FilesDropped,
     names.DEEP_STARTED: events.DeepModelStarted,
     names.DEEP_REQUESTED: events.DeepEmbeddingRequested,

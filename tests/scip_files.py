@@ -1,8 +1,11 @@
 """Writes small SCIP indexes: what an indexer would say of a few files."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from prism_contracts.rpc import ManifestEntry
+from prism_graph.occurrences import Columns
+from prism_ingest.core.occurrences import take
 from prism_scip.scip_pb2 import (
     Document,
     Index,
@@ -64,6 +67,14 @@ def index(*documents: Document, indexer: str = "scip-python") -> bytes:
     return Index(
         metadata=Metadata(tool_info=ToolInfo(name=indexer, version="1")), documents=documents
     ).SerializeToString()
+
+
+def columns_of(documents: Sequence[Document], blobs: Mapping[str, str]) -> Columns:
+    """What ingest takes from documents about files of these contents."""
+    entries = [
+        ManifestEntry(path=path, blob=blob, generation="g", status="indexed") for path, blob in blobs.items()
+    ]
+    return take(lambda: iter(documents), entries, 1, "").columns
 
 
 # Two files that no rule connects: what `book` is, is said nowhere.

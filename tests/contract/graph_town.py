@@ -11,11 +11,12 @@ from typing import TypeVar
 
 import pytest
 from indexed_texts import CREATED_AT, DIMENSION, MODEL, file_point
+from scip_stack import keep_scip
 
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane, Message, layer_id, repo_id, variant_layer
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import FileRemoved, RepoIndexed
+from prism_contracts.events import FileRemoved, RepoIndexed, ScipStored
 from prism_contracts.records import (
     GraphRecord,
     Layer,
@@ -23,6 +24,7 @@ from prism_contracts.records import (
     LayerKind,
     LayerState,
     Repository,
+    ScipIndex,
     graph_key,
 )
 from prism_contracts.rpc import (
@@ -32,6 +34,7 @@ from prism_contracts.rpc import (
     ModuleMapRequest,
     ScopedRequest,
 )
+from prism_graph.occurrences import Columns
 from prism_indexer.core import removed_point
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
@@ -92,6 +95,18 @@ class Town:
         )  # fmt: skip
         await self.bus.publish(names.REPO_INDEXED, Lane.LIVE, event, event.message_id)
 
+    async def learn(self, columns: Columns, *, told: bool = True) -> ScipIndex:
+        """Keep what was taken from a SCIP index, and say so."""
+        index = await keep_scip(self.bus.js, self.tenant, REPO, "scip-python", columns)
+        if told:
+            event = ScipStored(tenant=self.tenant, repo=REPO, object=index.object)
+            await self.bus.publish(names.SCIP_STORED, Lane.BULK, event, event.message_id)
+        return index
+
+    async def unlearn(self, index: ScipIndex) -> None:
+        """Keep it no more, without a word."""
+        await Records(await open_bucket(self.bus.js, names.KV_SCIP), ScipIndex).delete(index.key)
+
     async def lay(self, ref: str, version: int, files: Mapping[str, str | None], **fields: object) -> Layer:
         """Have a branch serve files in the place of the base's, None for one that it hides."""
         variants = {path: variant_of(path, text) for path, text in files.items() if text is not None}
@@ -150,10 +165,15 @@ class Town:
         bucket = await open_bucket(self.bus.js, names.KV_GRAPHS)
         return await Records(bucket, GraphRecord).get(graph_key(self.tenant, REPO, BASE_LAYER))
 
-    async def built(self, version: int) -> GraphRecord:
-        """The record once the graph of a version is served."""
+    async def built(self, version: int, *indexes: ScipIndex) -> GraphRecord:
+        """The record once the graph of a version, built with these SCIP indexes, is served."""
+        objects = tuple(sorted(index.object for index in indexes))
         async with asyncio.timeout(DEADLINE_S):
-            while (record := await self.record()) is None or record.version < version:
+            while (
+                (record := await self.record()) is None
+                or record.version < version
+                or record.indexes != objects
+            ):
                 await asyncio.sleep(0.02)
         return record
 

@@ -1,6 +1,7 @@
 """Ingest's part that takes SCIP indexes in, on a real nats-server, with a manifest that the tests decide."""
 
 import gzip
+import hashlib
 import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ from prometheus_client import CollectorRegistry
 
 from prism_contracts import names
 from prism_contracts.base import Lane, file_id, repo_id
+from prism_contracts.events import ScipStored
 from prism_contracts.records import Job, JobState, LayerState, Repository, ScipIndex
 from prism_contracts.rpc import (
     ManifestEntry,
@@ -28,6 +30,7 @@ from prism_ingest.settings import IngestSettings
 from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_runtime.scip_indexes import ScipIndexes
 from prism_search.adapters.occurrences import OccurrenceReader
 from prism_store.repositories import Target
 from prism_store.scope import Scope
@@ -47,6 +50,7 @@ class ScipStack(NamedTuple):
     ledger: Ledger
     manifest: list[ManifestEntry]
     reader: OccurrenceReader
+    watched: WatchedRecords[ScipIndex]
     registry: CollectorRegistry
 
     def has(self, *paths: str, version: int = 1) -> None:
@@ -95,6 +99,14 @@ class ScipStack(NamedTuple):
         request = {"tenant": TENANT, "repo": NAME, "commit": COMMITS[version], "object": name} | fields
         return await self.handlers.store(StoreScipRequest(**request))
 
+    async def facts(self) -> list[ScipStored]:
+        """What was said of indexes that are kept."""
+        stream, subject = names.stream_of(names.SCIP_STORED).name, names.subject(Lane.BULK, names.SCIP_STORED)
+        consumer = await self.bus.js.pull_subscribe(subject, stream=stream)
+        pending = (await consumer.consumer_info()).num_pending
+        messages = await consumer.fetch(pending) if pending else []
+        return [ScipStored.model_validate_json(message.data) for message in messages]
+
     async def told(self, path: str, line: int, name: str) -> list[str] | None:
         """The blobs of the files where a name on a line is defined, as those see it who ask."""
         target = Target(Scope(tenant=TENANT, repos=(repo_id(NAME),)), ())
@@ -107,24 +119,28 @@ async def scip_reader(js: JetStreamContext) -> OccurrenceReader:
     """Reads what is kept of indexes, as search does."""
     watched = WatchedRecords(await open_bucket(js, names.KV_SCIP), ScipIndex, lambda: 0)
     await watched.ready()
-    return OccurrenceReader(watched, await js.create_object_store(names.OBJECTS_SCIP))
+    return OccurrenceReader(ScipIndexes(watched, await js.create_object_store(names.OBJECTS_SCIP)))
 
 
-async def keep_scip(js: JetStreamContext, tenant: str, repo: str, indexer: str, columns: Columns) -> None:
+async def keep_scip(
+    js: JetStreamContext, tenant: str, repo: str, indexer: str, columns: Columns
+) -> ScipIndex:
     """Keep what was taken from an index of a repository's first version, as ingest does."""
+    data = columns.packed()
     index = ScipIndex(
         tenant=tenant,
         repo=repo,
         indexer=indexer,
         commit="c",
         version=1,
-        object="o",
+        object=hashlib.sha256(f"{repo} {indexer}".encode() + data).hexdigest(),
         files=len(columns.paths),
         stored_at=NOW,
     )
     await js.create_object_store(names.OBJECTS_SCIP)
-    await (await js.object_store(names.OBJECTS_SCIP)).put(index.object, columns.packed())
+    await (await js.object_store(names.OBJECTS_SCIP)).put(index.object, data)
     await Records(await open_bucket(js, names.KV_SCIP), ScipIndex).put(index.key, index)
+    return index
 
 
 @asynccontextmanager
@@ -144,10 +160,10 @@ async def scip_stack(url: str) -> AsyncIterator[ScipStack]:
     ledger = await Ledger.open(bus.js, 1)
     store = await ScipStore.open(bus, 1)
     watched = await bus.follow(names.KV_SCIP, ScipIndex)
-    reader = OccurrenceReader(watched, await bus.objects(names.OBJECTS_SCIP))
+    reader = OccurrenceReader(ScipIndexes(watched, await bus.objects(names.OBJECTS_SCIP)))
     handlers = ScipHandlers(bus, ledger, store, ScipMetrics(registry), settings)
     try:
-        yield ScipStack(handlers, bus, ledger, manifest, reader, registry)
+        yield ScipStack(handlers, bus, ledger, manifest, reader, watched, registry)
     finally:
         await watched.close()
         await bus.stop()

@@ -24,6 +24,7 @@ from prism_contracts.rpc import (
     Verdict,
 )
 from prism_runtime.histories import HistoryStore
+from prism_runtime.scip_indexes import ScipIndexes
 from prism_search.adapters.commits import Commits
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.occurrences import OccurrenceReader
@@ -101,7 +102,7 @@ async def search(nats_server, qdrant_url, tenant) -> AsyncIterator[Handlers]:
             index.reader,
             index.repositories,
             QueryEmbedding(OneVector(), index.bus, components, 0.2, deep=False),
-            OccurrenceReader(indexes, await index.bus.objects(names.OBJECTS_SCIP)),
+            OccurrenceReader(ScipIndexes(indexes, await index.bus.objects(names.OBJECTS_SCIP))),
             graph=GraphUses(index.bus),  # nobody answers: there is no atlas
             commits=Commits(index.bus),
             answers=None,

@@ -1,11 +1,15 @@
 """Graphs are built behind the index: the real process on real NATS and the real local store, files as the chunker reads them."""
 
 import asyncio
+from functools import partial
 
 import pytest
+import scip_files
 from graph_town import DEADLINE_S, NAME, REPO
 from indexed_texts import CREATED_AT
 from nats.js.errors import NotFoundError
+from scip_files import columns_of as scip_columns_of
+from scip_files import parcels
 
 from prism_atlas.adapters.shelf import Shelf
 from prism_atlas.adapters.workshop import Bench, Workshop
@@ -15,6 +19,8 @@ from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import History, HistoryCommit, HistoryFile
 from prism_contracts.rpc import (
+    CallHierarchyReply,
+    CallHierarchyRequest,
     ModuleMapReply,
     ModuleMapRequest,
     Tier,
@@ -32,6 +38,24 @@ FILES = {
     "parcels/tour.py": "from .depot import Depot\nfrom .rates import rate\n\nDepot()\nrate(2)\n",
     "README.md": "# Parcels\n",
 }
+
+
+INDEX = scip_columns_of(parcels(), {path: f"{path} of 1" for path in scip_files.FILES})
+GUESSED, KNOWN = [("price", "candidate", "name")], [("price", "resolved", "scip")]
+
+
+async def told(town, expected: list[tuple[str, str, str]]) -> None:
+    """Once these are the callers of `Zone.rate`."""
+    async with asyncio.timeout(DEADLINE_S):
+        while await callers(town) != expected:
+            await asyncio.sleep(0.02)
+
+
+async def callers(town) -> list[tuple[str, str, str]]:
+    """Who calls `Zone.rate`, and how that is known."""
+    request = CallHierarchyRequest(tenant="", symbol="Zone.rate", include_candidates=True)
+    reply = await town.answer(partial(town.ask, names.RPC_CALL_HIERARCHY, request, CallHierarchyReply))
+    return [(one.node.symbol, one.via.status, one.via.strategy) for one in reply.branches]
 
 
 async def test_what_is_indexed_is_mapped_and_what_changes_is_switched_at_once(town):
@@ -184,6 +208,33 @@ async def test_an_architecture_and_one_of_its_components(town):
         assert (error.code, error.body.details["components"]) == (ErrorCode.COMPONENT_NOT_FOUND, ["parcels"])
 
 
+async def test_a_graph_is_built_again_when_an_index_comes_and_when_it_goes(town):
+    async with town.atlas():
+        await town.import_(1, scip_files.FILES)
+        await town.built(1)
+        await told(town, GUESSED)
+
+        index = await town.learn(INDEX)
+        await town.built(1, index)
+        await told(town, KNOWN)
+
+        await town.import_(2, {"parcels/depot.py": f"# weighed\n{scip_files.DEPOT}"})
+        await town.built(2, index)
+        await told(town, GUESSED)
+
+        await town.unlearn(index)
+        await callers(town)  # a question finds that the graph is of other indexes
+        await town.built(2)
+
+
+async def test_an_index_that_came_while_nobody_built_is_in_the_first_graph(town):
+    await town.import_(1, scip_files.FILES)
+    index = await town.learn(INDEX)
+    async with town.atlas():
+        await town.built(1, index)
+        await told(town, KNOWN)
+
+
 async def test_nothing_that_can_be_indexed_is_refused(town):
     async with town.atlas():
         await town.import_(1, {"empty.py": "", "data.json": "{}", "a b/ü.md": "# Über\n"})
@@ -202,13 +253,13 @@ async def test_a_process_goes_on_where_the_one_before_put_its_work_down(town, tm
     shelf: Shelf[Bench] = Shelf(tmp_path, 1_000_000)
     first = Workshop(Reader(town.client), shelf)
     await town.import_(1, FILES, told=False)
-    _, looked_at = await first.snapshot(scope, NAME, 1)
+    _, looked_at = await first.snapshot(scope, NAME, 1, {})
     assert looked_at == len(FILES)
     first.put_down()
 
     await town.import_(2, {"parcels/more.py": "from .depot import Depot\n\nDepot()\n"}, told=False)
-    snapshot, looked_at = await Workshop(Reader(town.client), shelf).snapshot(scope, NAME, 2)
+    snapshot, looked_at = await Workshop(Reader(town.client), shelf).snapshot(scope, NAME, 2, {})
     assert looked_at < len(FILES)  # what is new, and who uses what it imports
-    afresh, _ = await Workshop(Reader(town.client), shelf).snapshot(scope, NAME, 2)
+    afresh, _ = await Workshop(Reader(town.client), shelf).snapshot(scope, NAME, 2, {})
     for name, column in columns_of(afresh.graph).items():
         assert columns_of(snapshot.graph)[name].tolist() == column.tolist(), name

@@ -1,5 +1,10 @@
 """Search asks the graph who uses a symbol, as long as the graph knows the files as they are: both processes, real NATS, real store."""
 
+import asyncio
+
+from graph_town import DEADLINE_S
+from scip_files import At, columns_of, define, document, own
+
 from prism_contracts import names
 from prism_contracts.rpc import ReferencesReply, ReferencesRequest, SymbolReferences
 
@@ -26,6 +31,24 @@ async def uses(town) -> SymbolReferences:
 
 def told(answer: SymbolReferences) -> list[tuple[str, int, str, str]]:
     return [(entry.file_path, entry.line, entry.text, entry.strategy) for entry in answer.entries]
+
+
+async def test_with_an_index_that_it_knows_the_graph_answers_too(town):
+    shut = own("`depot`/Depot#shut().")
+    documents = [
+        document("depot.py", [define(shut, 1, 8, 12)]),
+        document("shelf.py", []),
+        document("call.py", [At(shut, 1, 5, 9)]),
+    ]
+    files = FILES | {"call.py": "def call(it):\n  it.shut()\n"}
+    async with town.search(), town.atlas():
+        await town.import_(1, files)
+        index = await town.learn(columns_of(documents, {path: f"{path} of 1" for path in files}))
+        await town.built(1, index)
+        by_graph = [("call.py", 2, "it.shut()", "scip"), ("run.py", 4, CALL, "receiver_type")]
+        async with asyncio.timeout(DEADLINE_S):
+            while told(await uses(town)) != by_graph:
+                await asyncio.sleep(0.02)
 
 
 async def test_the_graph_answers_for_files_that_it_knows_as_they_are(town):

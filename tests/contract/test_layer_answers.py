@@ -49,6 +49,7 @@ from prism_runtime.histories import HistoryStore
 from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.packing import pack_bindings, pack_references
 from prism_runtime.records import Records, open_bucket
+from prism_runtime.scip_indexes import ScipIndexes
 from prism_runtime.settings import ServiceSettings
 from prism_runtime.vectors import to_message
 from prism_search.adapters.answers import AnswerMetrics, Answers
@@ -223,7 +224,7 @@ async def opened(nats_url: str, qdrant_url: str) -> AsyncIterator[Yard]:
         reader,
         repositories,
         QueryEmbedding(OneVector(), bus, components, 0.2, deep=False),
-        OccurrenceReader(indexes, await bus.objects(names.OBJECTS_SCIP)),
+        OccurrenceReader(ScipIndexes(indexes, await bus.objects(names.OBJECTS_SCIP))),
         graph=GraphUses(bus),  # nobody answers: there is no atlas
         commits=Commits(bus),
         answers=answers,

@@ -7,10 +7,14 @@ from functools import partial
 
 import numpy as np
 import pytest
-from graph_town import NAME, REPO, Town, variant_of
+import scip_files
+from graph_town import DEADLINE_S, NAME, REPO, Town, variant_of
 from prometheus_client import CollectorRegistry
+from scip_files import At, define, document, own, parcels
+from scip_files import columns_of as columns_of_index
 
 from prism_atlas.adapters.builder import Builders
+from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.adapters.shelf import Shelf
 from prism_atlas.adapters.workshop import Workshop
@@ -38,6 +42,7 @@ from prism_contracts.rpc import (
     TypeHierarchyReply,
     TypeHierarchyRequest,
 )
+from prism_runtime.scip_indexes import ScipIndexes
 from prism_store.reader import Reader
 from prism_store.repositories import Target
 from prism_store.scope import Scope, View
@@ -94,6 +99,17 @@ LOOKS = (
     (1, ""), (1, "topic"), (1, "edits"), (2, "topic"), (3, "edits"), (3, ""), (4, "topic"), (4, "")
 )  # fmt: skip
 PUT_DOWN_AT = 2
+INDEXED_AT = {1, 2, 4}
+# A compiler would know better; here it only has to know something of files that change or are hidden.
+RATE, TOUR = own("`parcels.rates`/rate()."), own("`parcels.tour`/tour().")
+INDEX = columns_of_index(
+    [
+        document("parcels/rates.py", [define(RATE, 3, 4, 8)]),
+        document("parcels/depot.py", [At(RATE, 0, 19, 23), At(TOUR, 5, 8, 12)]),
+        document("parcels/tour.py", [define(TOUR, 3, 4, 8), At(RATE, 4, 4, 9)], [(TOUR, RATE)]),
+    ],
+    {path: f"{path} of 1" for path in BASE},
+)
 HANDLE = "overlay-7"
 PARENT = {"parent": layer_id("topic"), "kind": LayerKind.OVERLAY}
 
@@ -205,6 +221,28 @@ async def test_a_graph_is_kept_until_the_layer_or_its_base_moves(town):
         assert "parcels/tour.py" in paths_of(await map_at(town, ""))
 
 
+async def test_at_a_ref_an_index_tells_of_the_files_that_are_those_of_the_base(town):
+    files = scip_files.FILES
+    async with town.atlas():
+        await town.import_(1, files)
+        await town.lay("topic", 7, {"parcels/fees.py": "class Fee: ...\n"})
+        await town.lay("other", 8, {"parcels/rates.py": "# Rates.\n" + files["parcels/rates.py"]})
+        assert await callers_of_rate(town, "topic") == [("candidate", "only_definition")]
+        index = await town.learn(columns_of_index(parcels(), {path: f"{path} of 1" for path in files}))
+        await town.built(1, index)
+        async with asyncio.timeout(DEADLINE_S):
+            while await callers_of_rate(town, "topic") != [("resolved", "scip")]:
+                await asyncio.sleep(0.02)
+        assert await callers_of_rate(town, "other") == [("candidate", "name")]
+
+
+async def callers_of_rate(town: Town, ref: str) -> list[tuple[str, str]]:
+    """How each caller of `Zone.rate` is known."""
+    request = CallHierarchyRequest(tenant="", symbol="Zone.rate", include_candidates=True, ref=ref)
+    reply = await ask(town, request, names.RPC_CALL_HIERARCHY, CallHierarchyReply)
+    return [(branch.via.status, branch.via.strategy) for branch in reply.branches]
+
+
 async def test_a_question_that_comes_before_the_graph_is_told_for_how_long_it_is_wanted(town):
     async with town.atlas(PRISM_ATLAS_LAYER_WAIT_S="0"):
         await town.import_(1, BASE)
@@ -233,6 +271,8 @@ async def test_who_looks_through_one_view_after_the_other_sees_what_one_sees_who
 ):
     used, unused = Shelf(tmp_path / "used", 1_000_000), Shelf(tmp_path / "unused", 1_000_000)
     workshop = Workshop(Reader(town.client), used)
+    path = tmp_path / "index"
+    path.write_bytes(INDEX.packed())
     views = {"": None, "topic": view_of(town, CHANGED), "edits": view_of(town, {**CHANGED, **EDITED})}
     await town.lay("topic", 7, CHANGED)
     await town.lay(HANDLE, 8, EDITED)
@@ -240,8 +280,10 @@ async def test_who_looks_through_one_view_after_the_other_sees_what_one_sees_who
     for version, name in LOOKS:
         await town.import_(version, MOVES[version], told=False)
         scope = Scope(town.tenant, (REPO,), view=views[name])
-        snapshot, looked_at = await workshop.snapshot(scope, NAME, version)
-        afresh, all_files = await Workshop(Reader(town.client), unused).snapshot(scope, NAME, version)
+        indexes = {"index": str(path)} if version in INDEXED_AT else {}
+        snapshot, looked_at = await workshop.snapshot(scope, NAME, version, indexes)
+        fresh = Workshop(Reader(town.client), unused)
+        afresh, all_files = await fresh.snapshot(scope, NAME, version, indexes)
         assert looked_at <= all_files
         expected = columns_of(afresh.graph)
         for column, values in columns_of(snapshot.graph).items():
@@ -258,7 +300,7 @@ async def test_a_second_look_at_a_view_looks_again_at_what_it_touches_and_not_at
     base = Scope(town.tenant, (REPO,))
     topic = replace(base, view=view_of(town, {"parcels/tour.py": "def tour():\n    pass\n"}))
     everything, there, again, back = [
-        (await workshop.snapshot(scope, NAME, 1))[1] for scope in (base, topic, topic, base)
+        (await workshop.snapshot(scope, NAME, 1, {}))[1] for scope in (base, topic, topic, base)
     ]
     assert everything == len(BASE)
     assert 0 < there == back < everything / 2
@@ -273,8 +315,10 @@ async def test_of_several_states_of_a_layer_that_wait_the_newest_is_built(
     records = await town.bus.follow(names.KV_REPOSITORIES, Repository)
     registry = CollectorRegistry()
     builders = Builders(tmp_path / "shelf", warm_s=60, seconds_max=60)
+    indexes = IndexFiles(await ScipIndexes.open(town.bus), tmp_path)
     graphs = LayerGraphs(
-        builders, records, folder=tmp_path, metrics=BuildMetrics(registry), kept_bytes_max=1_000_000, wait_s=60
+        builders, records, indexes, folder=tmp_path, metrics=BuildMetrics(registry), kept_bytes_max=1_000_000,
+        wait_s=60,
     )  # fmt: skip
     repository = records.get(repository_key(town.tenant, REPO))
     asked: list[asyncio.Task[LayerGraph]] = []

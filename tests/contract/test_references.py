@@ -5,14 +5,25 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 from indexed_texts import Index, file_point, open_index
-from scip_files import At, define, document, own
+from scip_files import At, columns_of, define, document, own
 from scip_stack import keep_scip, scip_reader
 
+from prism_contracts import names
 from prism_contracts.base import repo_id
 from prism_contracts.code import EdgeKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import ManifestEntry, ReferenceGroup, ReferencesRequest, SymbolReferences
-from prism_ingest.core.occurrences import take
+from prism_contracts.records import ScipIndex
+from prism_contracts.rpc import (
+    ReferenceGroup,
+    ReferencesRequest,
+    SymbolReferences,
+    UsesReply,
+    UsesRequest,
+)
+from prism_runtime.bus import Bus
+from prism_runtime.packing import pack_lines
+from prism_runtime.rpc import serve
+from prism_runtime.settings import ServiceSettings
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.manifests import Manifests
@@ -148,7 +159,7 @@ async def test_a_cursor_of_another_question_is_refused(ask) -> None:
 
 
 @pytest.fixture
-async def indexed(index, tenant) -> None:
+async def indexed(index, tenant) -> ScipIndex:
     """A compiler says what `book` is, and that the first of two calls is of something else; rates.py it knows as it was."""
     rate = own("`parcels.rates`/rate().")
     far = [At(rate, 1, 9, 13)]
@@ -158,9 +169,8 @@ async def indexed(index, tenant) -> None:
         document("parcels/far.py", far),
         document("parcels/depot.py", depot),
     ]
-    entries = [ManifestEntry(path=path, blob=path, generation="g", status="indexed") for path in FILES]
-    columns = take(lambda: iter(documents), entries, 1, "").columns
-    await keep_scip(index.bus.js, tenant, REPO, "scip-python", columns)
+    columns = columns_of(documents, {path: path for path in FILES})
+    return await keep_scip(index.bus.js, tenant, REPO, "scip-python", columns)
 
 
 async def test_what_a_compiler_says_goes_before_what_is_guessed(indexed, ask) -> None:
@@ -173,6 +183,36 @@ async def test_what_a_compiler_says_goes_before_what_is_guessed(indexed, ask) ->
         "parcels/far.py:2 resolved scip",
     }
     assert (answer.reconciliation.resolved, answer.reconciliation.candidates) == (3, 0)
+
+
+@pytest.fixture
+async def graph(nats_server) -> AsyncIterator[set[str]]:
+    """Atlas tells that nobody uses anything, by a graph that was built with these SCIP indexes."""
+    built_with: set[str] = set()
+
+    async def uses(_: UsesRequest) -> UsesReply:
+        return UsesReply(
+            graph_version=1,
+            graph_indexes=tuple(built_with),
+            resolved=0,
+            candidates=0,
+            elsewhere=0,
+            explained=pack_lines({}),
+        )
+
+    bus = Bus("atlas", ServiceSettings(nats_url=nats_server.url))
+    serve(bus, names.RPC_USES, UsesRequest, uses, deadline_s=20)
+    await bus.start()
+    yield built_with
+    await bus.stop()
+
+
+async def test_a_graph_is_believed_if_it_was_built_with_what_compilers_say_now(graph, indexed, ask) -> None:
+    (answer,) = await ask("rate")
+    assert "scip" in {entry.strategy for entry in answer.entries}
+    graph.add(indexed.object)
+    (answer,) = await ask("rate")
+    assert answer.entries == ()
 
 
 RATES = {

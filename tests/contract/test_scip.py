@@ -10,6 +10,7 @@ from scip_stack import COMMITS, NAME, UNPACKED_BYTES_MAX, ScipStack, packed, sci
 
 from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import ScipStored
 from prism_contracts.records import JobState
 
 DEADLINE_S = 20
@@ -29,7 +30,7 @@ async def scip(nats_server) -> AsyncIterator[ScipStack]:
 async def kept(scip: ScipStack, version: int) -> None:
     """Until those who ask have heard of an index."""
     async with asyncio.timeout(DEADLINE_S):
-        while not any(one.version == version for one in scip.reader._records.values()):
+        while not any(one.version == version for one in scip.watched.values()):
             await asyncio.sleep(0.01)
 
 
@@ -58,6 +59,8 @@ async def test_an_index_is_taken_in_and_told_to_who_asks(scip, data) -> None:
     await kept(scip, 1)
     assert await scip.told(*USE) == TOLD
     assert await scip.told("parcels/fees.py", 2, "rate") is None
+    (record,) = scip.watched.values()
+    assert await scip.facts() == [ScipStored(tenant=record.tenant, repo=record.repo, object=record.object)]
     assert not await objects(scip, names.OBJECTS_CLAIMS)
     taken = scip.registry.get_sample_value("prism_ingest_scip_documents_total", {"outcome": "taken"})
     assert taken == 3
@@ -75,8 +78,9 @@ async def test_the_index_of_the_newest_commit_is_kept(scip, order) -> None:
     await scip.ended(1)
     replies = {version: await scip.send(INDEX, version) for version in order}
     assert [replies[version].stored for version in order] == [True, order == (1, 2)]
+    assert len(await scip.facts()) == sum(reply.stored for reply in replies.values())
     await kept(scip, 2)
-    assert [record.commit for record in scip.reader._records.values()] == [COMMITS[2]]
+    assert [record.commit for record in scip.watched.values()] == [COMMITS[2]]
     assert len(await objects(scip, names.OBJECTS_SCIP)) == 1
     assert await scip.told(*USE) == TOLD
 
@@ -102,11 +106,11 @@ async def test_files_that_changed_since_the_commit_are_left_out(scip) -> None:
 async def test_who_holds_an_older_record_reads_the_newer_one(scip) -> None:
     await scip.send(INDEX)
     await kept(scip, 1)
-    old = {one.key: one for one in scip.reader._records.values()}
+    old = {one.key: one for one in scip.watched.values()}
     await scip.serves(2)
     await scip.send(INDEX, 2)
     await kept(scip, 2)
-    fresh = scip.reader._records._copy.records
+    fresh = scip.watched._copy.records
     for key, record in old.items():
         fresh[key] = record  # as if nothing had been heard yet
     told, _ = await asyncio.gather(

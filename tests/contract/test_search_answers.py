@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from indexed_texts import Index, file_point, open_index
-from scip_files import document
+from scip_files import columns_of, document
 from scip_stack import keep_scip, scip_reader
 
 from prism_contracts.base import repo_id
@@ -16,12 +16,10 @@ from prism_contracts.rpc import (
     CoverageReply,
     CoverageRequest,
     DefinitionsRequest,
-    ManifestEntry,
     SearchRequest,
     SymbolAnswer,
     UnparsedFile,
 )
-from prism_ingest.core.occurrences import take
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.rarity import RarityCounter
@@ -151,12 +149,8 @@ async def test_coverage_names_the_files_that_were_not_parsed(coverage):
 async def test_coverage_counts_the_files_that_a_compiler_speaks_of_as_they_are(index, coverage, tenant):
     paths = [*FILES]
     assert (await coverage()).scip == 0
-    entries = [
-        ManifestEntry(path=path, blob=blob, generation="g", status="indexed")
-        for path, blob in [(paths[0], paths[0]), (paths[1], "as it was"), ("gone.py", "gone.py")]
-    ]
-    documents = [document(entry.path, []) for entry in entries]
-    columns = take(lambda: iter(documents), entries, 1, "").columns
+    blobs = {paths[0]: paths[0], paths[1]: "as it was", "gone.py": "gone.py"}
+    columns = columns_of([document(path, []) for path in blobs], blobs)
     await keep_scip(index.bus.js, tenant, REPO, "scip-other", columns)
     assert (await coverage()).scip == 1
 

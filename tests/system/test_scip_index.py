@@ -1,6 +1,9 @@
-"""A compiler's index goes in beside the repository, and references are answered by it for as long as the files are the same."""
+"""A compiler's index goes in beside the repository; references and the graph go by it for as long as the files are the same."""
+
+import asyncio
 
 import pytest
+from running_stack import WAIT_SECONDS_MAX
 from scip_files import DEPOT, FILES, index, parcels
 
 REPO = "acme/parcels"
@@ -30,20 +33,37 @@ async def callers(stack) -> set[tuple[str, str, str]]:
     }
 
 
-async def test_references_are_answered_by_a_compilers_index_until_a_file_changes(
+async def walked(stack, expected: set[tuple[str, str, str]], commit: str) -> None:
+    """Once these are the callers by the graph of a commit."""
+    async with asyncio.timeout(WAIT_SECONDS_MAX), stack.agent(REPO) as agent:
+        while True:
+            found, code = await agent.outcome("get_call_hierarchy", symbol="Zone.rate")
+            assert code in {"", "graph_not_built"}, code
+            if found and found["receipt"]["graph_commit"] == commit:
+                branches = [(one["node"]["file_path"], one["via"]) for one in found["branches"]]
+                if {(path, via["status"], via["strategy"]) for path, via in branches} == expected:
+                    return
+            await asyncio.sleep(0.05)
+
+
+async def test_references_and_the_graph_know_what_a_compilers_index_says_until_a_file_changes(
     shared_stack, repo, tmp_path
 ) -> None:
     guessed = {("parcels/depot.py", "candidate", "name")}
     assert await callers(shared_stack) == guessed
+    await walked(shared_stack, guessed, repo.head)
     sent = (write_index(tmp_path), "--repo", REPO, "--commit", repo.head)
     told = shared_stack.prism_json("scip", *sent)
     assert (told["stored"], told["files"], told["uses"]) == (True, 3, 1)
-    assert await callers(shared_stack) == {("parcels/depot.py", "resolved", "scip")}
+    known = {("parcels/depot.py", "resolved", "scip")}
+    assert await callers(shared_stack) == known
+    await walked(shared_stack, known, repo.head)
     assert shared_stack.get(f"/api/v1/repos/{REPO}/coverage")["scip"] == 3
     repo.write({"parcels/depot.py": f"# weighed\n{DEPOT}"})
     repo.commit()
     shared_stack.index(repo.folder, "--name", REPO)
     assert await callers(shared_stack) == guessed
+    await walked(shared_stack, guessed, repo.head)
     assert shared_stack.get(f"/api/v1/repos/{REPO}/coverage")["scip"] == 2
 
 

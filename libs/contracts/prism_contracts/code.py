@@ -96,9 +96,7 @@ class EdgeKind(StrEnum):
     ASSIGNS = "assigns"
     ALIAS = "alias"  # gives it another name
     REFERENCES = "references"  # as a type, or as a value
-    OVERRIDES = (
-        "overrides"  # no reference: a member of a subtype, and the member of its name that a supertype has
-    )
+    OVERRIDES = "overrides"  # no reference: a member of a subtype, and that of a supertype which it replaces
 
 
 EDGE_KINDS = {

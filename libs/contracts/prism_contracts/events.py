@@ -238,6 +238,20 @@ class RepoIndexed(Message):
         return f"RepoIndexed:{self.job}"
 
 
+class ScipStored(Message):
+    """What a SCIP index says of a repository is kept, in the place of what an older one said. Producer: ingest. Consumer: atlas."""
+
+    v: int = 1
+    tenant: str
+    repo: str
+    object: str  # in OBJECTS_SCIP
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key."""
+        return f"ScipStored:{self.object}"
+
+
 class FilesDropped(Message):
     """These variants are in no layer any more. Producer: ingest. Consumer: indexer, which takes their points away."""
 

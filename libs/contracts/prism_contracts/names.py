@@ -35,6 +35,7 @@ DEEP_REQUESTED = "deep.requested"
 DEEP_EMBEDDED = "deep.embedded"
 FILES_SETTLED = "files.settled"
 REPO_INDEXED = "repo.indexed"
+SCIP_STORED = "scip.stored"
 FILES_DROPPED = "files.dropped"
 
 WEEK_S = 7 * 24 * HOUR_S
@@ -59,7 +60,7 @@ STREAMS = (
     Stream("PRISM_DEEP", (DEEP_REQUESTED,), work_queue=True, max_bytes=2048 * MIB, max_age_s=WEEK_S),
     Stream(
         "PRISM_SETTLED",
-        (FILES_SETTLED, REPO_INDEXED, DEEP_STARTED),
+        (FILES_SETTLED, REPO_INDEXED, SCIP_STORED, DEEP_STARTED),
         work_queue=False,
         max_bytes=512 * MIB,
         max_age_s=24 * HOUR_S,
@@ -154,7 +155,7 @@ KV_GRAPHS = "prism_graphs"  # <tenant>.<repo id>.<layer> -> GraphRecord
 OBJECTS_CLAIMS = "prism_claims"  # bodies of messages too large for the bus
 OBJECTS_HISTORIES = "prism_histories"  # <tenant>.<repo id> -> History, of its newest snapshot that has one
 OBJECTS_SNAPSHOTS = "prism_snapshots"  # <job id> -> manifest of the snapshot
-OBJECTS_GRAPHS = "prism_graph_files"  # <tenant>.<repo id>.<layer>.<version>.<format> -> graph
+OBJECTS_GRAPHS = "prism_graph_files"  # <tenant>.<repo id>.<layer>.<version>.<indexes>.<format> -> graph
 OBJECTS_LAYERS = "prism_layer_files"  # <tenant>.<repo id>.<layer>.<version> -> LayerFiles
 OBJECTS_SCIP = "prism_occurrences"  # <sha256> -> occurrences of a repository, packed
 

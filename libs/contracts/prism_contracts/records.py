@@ -350,6 +350,7 @@ class GraphRecord(Message):
     layer: str = BASE_LAYER
     version: int  # of the import that it was built after
     commit: str
+    indexes: tuple[str, ...] = ()  # objects of the SCIP indexes that it was built with, in order
     format: str  # how the object is written; another version of Prism builds its own
     object: str
     size_bytes: int  # when it is mapped

@@ -476,6 +476,7 @@ class UsesReply(Message):
     """Who uses a symbol, and what is known of its name elsewhere."""
 
     graph_version: int = 0  # of the import that the graph was built after; what later ones wrote is not in it
+    graph_indexes: tuple[str, ...] = ()  # objects of the SCIP indexes that it was built with
     entries: tuple[ReferenceEntry, ...] = ()  # without texts
     counts: dict[ReferenceGroup, int] = {}  # of all that pass the filter
     resolved: int  # with those that do not

@@ -6,7 +6,7 @@ another content nothing is said, neither of what it uses nor of what it defines.
 
 import io
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -131,18 +131,22 @@ class OccurrenceIndex:
             for line, name, symbol in rows:
                 yield Implementation(line, columns.names[name], self._spots(symbol))
 
-    def implementing(self, file: str) -> set[str]:
-        """The files that have definitions which implement what a file defines."""
-        number = self._numbers.get(file)
-        if number is None:
-            return set()
+    def using(self, files: Collection[str]) -> set[str]:
+        """The files that use what one of these defines."""
+        return self._holding(self._columns.use_symbol, self._columns.first_use, files)
+
+    def implementing(self, files: Collection[str]) -> set[str]:
+        """The files that have definitions which implement what one of these defines."""
         columns = self._columns
-        symbols = (
-            np.searchsorted(columns.first_spot, np.flatnonzero(columns.spot_file == number), side="right") - 1
-        )
-        rows = np.flatnonzero(np.isin(columns.implementation_symbol, symbols))
-        files = np.searchsorted(columns.first_implementation, rows, side="right") - 1
-        return {self.files[one] for one in np.unique(files).tolist()}
+        return self._holding(columns.implementation_symbol, columns.first_implementation, files)
+
+    def _holding(self, row_symbol: Numbers, first_row: Numbers, files: Collection[str]) -> set[str]:
+        """The files that have a row of a symbol which one of these files defines."""
+        columns = self._columns
+        numbers = [self._numbers[file] for file in files if file in self._numbers]
+        spots = np.flatnonzero(np.isin(columns.spot_file, numbers))
+        rows = np.flatnonzero(np.isin(row_symbol, _groups(columns.first_spot, spots)))
+        return {self.files[one] for one in np.unique(_groups(first_row, rows)).tolist()}
 
     def _spots(self, symbol: int) -> Sequence[Spot]:
         if symbol == OUTSIDE:
@@ -160,25 +164,34 @@ class Occurrences:
     """What several indexes say: of several repositories, or languages."""
 
     def __init__(self, indexes: Sequence[OccurrenceIndex] = ()) -> None:
-        self._indexes = indexes
-
-    def __bool__(self) -> bool:
-        """Whether there are any."""
-        return bool(self._indexes)
+        self.indexes = indexes
 
     def find(self, file: str, blob: str, line: int, name: str) -> Sequence[Spot] | None:
         """Where a name on a line of a file is defined: nowhere if it is outside of the repository; None if that is not known."""
-        known = [index.find(file, blob, line, name) for index in self._indexes]
+        known = [index.find(file, blob, line, name) for index in self.indexes]
         told = [spots for spots in known if spots is not None]
         return [spot for spots in told for spot in spots] if told else None
 
-    def implementing(self, files: Iterable[str]) -> set[str]:
+    def using(self, files: Collection[str]) -> set[str]:
+        """The files that use what one of these defines."""
+        return {found for index in self.indexes for found in index.using(files)}
+
+    def implementing(self, files: Collection[str]) -> set[str]:
         """The files that have definitions which implement what one of these defines."""
-        return {found for file in files for index in self._indexes for found in index.implementing(file)}
+        return {found for index in self.indexes for found in index.implementing(files)}
+
+    def files_unlike(self, other: "Occurrences") -> set[str]:
+        """The files of the indexes that only one of both has."""
+        return {file for index in set(self.indexes) ^ set(other.indexes) for file in index.files}
 
     def implementations(self, file: str, blob: str) -> Sequence[Implementation]:
         """What definitions of a file implement."""
-        return [one for index in self._indexes for one in index.implementations(file, blob)]
+        return [one for index in self.indexes for one in index.implementations(file, blob)]
+
+
+def _groups(first: Numbers, rows: NDArray[np.integer]) -> NDArray[np.integer]:
+    """The file or symbol that each row is of."""
+    return np.searchsorted(first, rows, side="right") - 1
 
 
 def _part(first: Numbers, number: int) -> slice:

@@ -1,7 +1,7 @@
 """The files of a program: in which of them a module lies, and what each gives to others."""
 
 import re
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
@@ -41,10 +41,18 @@ NOWHERE = Located((), Sure.NO)
 class Program:
     """Files that may use each other: a repository, or several."""
 
-    def __init__(self, occurrences: Occurrences | None = None, packages: Packages | None = None) -> None:
-        """What else is known of the files, where it is: `occurrences` by compilers' indexes, `packages` by the texts of manifests."""
+    def __init__(
+        self,
+        occurrences: Occurrences | None = None,
+        packages: Packages | None = None,
+        unread: Container[str] = frozenset(),
+    ) -> None:
+        """What else is known of the files, where it is: `occurrences` by compilers' indexes, `packages` by the texts of manifests.
+        `unread` are ids of files that there are, whether they are added or not.
+        """
         self.occurrences = occurrences or Occurrences()
         self._packages = packages or Packages()
+        self._unread = unread
         # The same by the manifests among the files, of which less is known: by id of the file, and made of these when asked for.
         self._providers: dict[str, Provider] = {}
         self._provided: Packages | None = None
@@ -134,13 +142,13 @@ class Program:
         return self.units[place.file].definitions[place.symbol]
 
     def defined_at(self, spot: Spot) -> Place | None:
-        """What is defined at a line under a name; None if there is no symbol of its own. Raises LookupError if the file has
-        changed since.
+        """What is defined at a line under a name; None if there is no symbol of its own, or the file was not read. Raises
+        LookupError if the file has changed since, or is gone.
         """
         unit = self.units.get(spot.file)
-        if unit is None:
+        if unit is None and spot.file in self._unread:
             return None
-        if unit.blob != spot.blob:
+        if unit is None or unit.blob != spot.blob:
             raise LookupError(spot.file)
         here = (position for position, line in enumerate(unit.name_lines) if line == spot.line)
         named = (position for position in here if unit.definitions[position].name == spot.name)

@@ -27,7 +27,7 @@ from prism_graph.languages import ECMASCRIPT, IMPLICIT_OBJECT, family_of
 from prism_graph.modules import Sure
 from prism_graph.occurrences import Spot
 from prism_graph.program import Program
-from prism_graph.unit import Definition, Import, Spelled, Unit, callable_around
+from prism_graph.unit import INHERITS, Definition, Import, Spelled, Unit, callable_around
 from prism_graph.values import LOCAL, UNKNOWN, Place, Value, What
 
 # Of a name that more definitions have, no one is more likely than another.
@@ -97,20 +97,6 @@ def edges(program: Program, facts: FileFacts) -> Iterator[Edge]:
         yield from resolver.edges(position, reference, resolver.meaning(reference))
 
 
-def implementations(program: Program, facts: FileFacts) -> Iterator[tuple[Reference, tuple[Place, ...]]]:
-    """What definitions of a file implement that need not say so, as in Go, by what an index says: as references that stand there."""
-    for one in program.occurrences.implementations(facts.id, facts.blob):
-        try:
-            place = program.defined_at(Spot(facts.id, facts.blob, one.line, one.name))
-            implemented = tuple(p for spot in one.implemented if (p := program.defined_at(spot)) is not None)
-        except LookupError:
-            continue
-        if place is not None and implemented:
-            name = program.definition(implemented[0]).name
-            kind = ReferenceKind.IMPLEMENTS
-            yield Reference(name=name, kind=kind, line=one.line, symbol=place.symbol), implemented
-
-
 def may_mean(use: NamedUse, candidate: Candidate) -> bool:
     """Whether a definition may be what a reference to its name means."""
     if candidate.language not in family_of(use.language) or candidate.kind not in KINDS[use.kind]:
@@ -143,10 +129,33 @@ class Resolver:
         if not spots:
             return self._outside(self._read(reference))
         try:
-            places = [place for spot in spots if (place := self._program.defined_at(spot)) is not None]
+            places = tuple(self._made_by(place, reference) for place in self._defined_at(spots))
         except LookupError:
             return self._read(reference)
-        return Meaning(tuple(self._made_by(place, reference) for place in places), strategy=Strategy.SCIP)
+        return Meaning(places, strategy=Strategy.SCIP)
+
+    def implementations(self) -> Iterator[tuple[Reference, Meaning]]:
+        """What definitions of the file implement without a word of it, as in Go, by what an index says: as references that stand
+        there, without a name, for none is written.
+        """
+        said = {(one.name, one.symbol) for one in self._facts.references if one.kind in INHERITS}
+        for one in self._program.occurrences.implementations(self._facts.id, self._facts.blob):
+            try:
+                place = self._program.defined_at(Spot(self._facts.id, self._facts.blob, one.line, one.name))
+                implemented = tuple(self._defined_at(one.implemented))
+            except LookupError:
+                continue
+            if place is None or not implemented:
+                continue
+            name = self._program.definition(implemented[0]).name
+            if (name, place.symbol) not in said:
+                kind = ReferenceKind.IMPLEMENTS
+                reference = Reference(name="", kind=kind, line=one.line, symbol=place.symbol)
+                yield reference, Meaning(implemented, strategy=Strategy.SCIP)
+
+    def _defined_at(self, spots: Iterable[Spot]) -> Iterator[Place]:
+        """The symbols there. Raises LookupError if one of the files has changed since."""
+        return (place for spot in spots if (place := self._program.defined_at(spot)) is not None)
 
     def _spots(self, reference: Reference) -> Sequence[Spot] | None:
         """Where an index says that a reference is defined; None if it says nothing of it. It knows no other names of imports."""

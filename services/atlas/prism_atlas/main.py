@@ -9,6 +9,7 @@ from prometheus_client import REGISTRY
 
 from prism_atlas.adapters.builder import Builders
 from prism_atlas.adapters.graphs import Graphs
+from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.adapters.search import Search
 from prism_atlas.adapters.summaries import Summaries
@@ -20,7 +21,7 @@ from prism_atlas.handlers.uses import UsesHandler
 from prism_atlas.handlers.walk import WalkHandlers
 from prism_atlas.settings import AtlasSettings
 from prism_contracts import names
-from prism_contracts.events import RepoIndexed
+from prism_contracts.events import RepoIndexed, ScipStored
 from prism_contracts.records import GraphRecord, Layer, Repository
 from prism_contracts.rpc import (
     ArchitectureRequest,
@@ -38,6 +39,7 @@ from prism_runtime.histories import HistoryStore
 from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.process import run
 from prism_runtime.records import Records, open_bucket
+from prism_runtime.scip_indexes import ScipIndexes
 from prism_runtime.service import Service
 from prism_store.gate import check_store, connect
 from prism_store.histories import Histories
@@ -94,10 +96,12 @@ async def serve() -> None:
             records = await bus.follow(names.KV_REPOSITORIES, Repository)
             graphs = await open_graphs(bus, settings, Path(folder))
             metrics = BuildMetrics(REGISTRY)
-            builds = BuildHandlers(builders, graphs, records, folder=Path(folder), metrics=metrics)
+            indexes = IndexFiles(await ScipIndexes.open(bus), Path(folder))
+            builds = BuildHandlers(builders, graphs, records, indexes, folder=Path(folder), metrics=metrics)
             layer_graphs = LayerGraphs(
                 builders,
                 records,
+                indexes,
                 folder=Path(folder),
                 metrics=metrics,
                 kept_bytes_max=settings.atlas_layers_bytes_max,
@@ -109,6 +113,7 @@ async def serve() -> None:
             )
             served = ServedGraphs(Repositories(records, layers, reader), graphs, builds, layer_graphs)
             bus.consume(names.REPO_INDEXED, RepoIndexed, builds.on_indexed, workers=1)
+            bus.consume(names.SCIP_STORED, ScipStored, builds.on_scip_stored, workers=1)
             histories = Histories(await HistoryStore.open(bus.js, settings.nats_replicas))
             maps = MapHandlers(served, Summaries(reader), histories)
             walks = WalkHandlers(served, Search(bus))

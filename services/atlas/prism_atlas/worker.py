@@ -38,6 +38,9 @@ class Order(Message):
     scope: Scope  # of one repository
     repo_name: str
     version: int  # of the import of the base that is served
+    indexes: dict[
+        str, str
+    ] = {}  # paths of the SCIP indexes of the base, packed, by the names of their objects
     path: str
     is_stored: bool
 
@@ -79,7 +82,9 @@ def serve(runner: asyncio.Runner, shelf: Path, source: BinaryIO, sink: BinaryIO)
 def build(runner: asyncio.Runner, workshop: Workshop, order: Order) -> Built:
     """Bring the graph of a repository up to date, and write it."""
     began = time.monotonic()
-    snapshot, looked_at = runner.run(workshop.snapshot(order.scope, order.repo_name, order.version))
+    snapshot, looked_at = runner.run(
+        workshop.snapshot(order.scope, order.repo_name, order.version, order.indexes)
+    )
     graph, path = snapshot.graph, Path(order.path)
     snapshot.write(path)
     if order.is_stored:

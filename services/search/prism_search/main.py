@@ -7,7 +7,7 @@ from typing import NamedTuple
 from prometheus_client import REGISTRY
 
 from prism_contracts import names
-from prism_contracts.records import Component, Layer, Repository, ScipIndex
+from prism_contracts.records import Component, Layer, Repository
 from prism_contracts.rpc import (
     ConventionsRequest,
     CoverageRequest,
@@ -32,6 +32,7 @@ from prism_runtime.histories import HistoryStore
 from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.process import run
 from prism_runtime.records import WatchedRecords
+from prism_runtime.scip_indexes import ScipIndexes
 from prism_runtime.service import Service
 from prism_search.adapters.answers import AnswerMetrics, Answers
 from prism_search.adapters.commits import Commits
@@ -195,8 +196,7 @@ async def serve() -> None:
         )
         repositories = Repositories(records, layers, reader)
         answers = await open_answers(bus, repositories, components, settings)
-        indexes = await bus.follow(names.KV_SCIP, ScipIndex)
-        occurrences = OccurrenceReader(indexes, await bus.objects(names.OBJECTS_SCIP))
+        occurrences = OccurrenceReader(await ScipIndexes.open(bus))
         histories = await HistoryStore.open(bus.js, settings.nats_replicas)
         handlers = make_handlers(
             reader,

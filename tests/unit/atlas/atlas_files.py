@@ -7,6 +7,7 @@ from prism_atlas.core.assembly import Assembly, SourceFile
 from prism_atlas.core.graph import Graph
 from prism_chunker.core import chunk_file
 from prism_graph.facts import FileFacts
+from prism_graph.occurrences import Occurrences
 
 
 @cache
@@ -22,13 +23,21 @@ def source_file(path: str, text: str, flags: str = "") -> SourceFile:
         symbols=parsed.symbols,
         references=parsed.references,
         bindings=parsed.bindings,
+        blob=blob_of(text),
     )
-    return SourceFile(facts, hashlib.sha256(text.encode()).hexdigest()[:16], parsed.line_count)
+    return SourceFile(facts, blob_of(text), parsed.line_count)
 
 
-def graph_of(files: dict[str, str], flags: dict[str, str] | None = None) -> Graph:
+def blob_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def graph_of(
+    files: dict[str, str], flags: dict[str, str] | None = None, occurrences: Occurrences | None = None
+) -> Graph:
     """The graph of texts by path."""
     assembly = Assembly()
+    assembly.learn(occurrences or Occurrences())
     sources = [source_file(path, text, (flags or {}).get(path, "")) for path, text in files.items()]
     for source in sources:
         assembly.add(source)

@@ -9,11 +9,13 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from prism_atlas.adapters.builder import Builders
+from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.handlers.layers import BUILDS_MAX, LayerGraphs
 from prism_contracts.base import Lane, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import Layer, LayerKind, LayerState, Repository
+from prism_contracts.records import Layer, LayerKind, LayerState, Repository, ScipIndex
+from prism_runtime.scip_indexes import ScipIndexes
 from prism_store.repositories import Target
 from prism_store.scope import Scope, View
 
@@ -36,6 +38,13 @@ class Records:
         return self.known
 
 
+class NoRecords:
+    """There is no SCIP index."""
+
+    def values(self) -> list[ScipIndex]:
+        return []
+
+
 class Depot:
     """A repository whose graphs nobody builds as long as its turn is held."""
 
@@ -44,8 +53,8 @@ class Depot:
         self.registry = CollectorRegistry()
         self.builders = Builders(tmp_path, warm_s=1, seconds_max=1)
         self.graphs = LayerGraphs(
-            self.builders, self.records, folder=tmp_path, metrics=BuildMetrics(self.registry), kept_bytes_max=1,
-            wait_s=0,
+            self.builders, self.records, IndexFiles(ScipIndexes(NoRecords(), None), tmp_path), folder=tmp_path,
+            metrics=BuildMetrics(self.registry), kept_bytes_max=1, wait_s=0,
         )  # fmt: skip
 
     @asynccontextmanager

@@ -1,7 +1,8 @@
 """Who uses a symbol by the graph is who uses it by the files, if all of them are read."""
 
 import pytest
-from atlas_files import graph_of, source_file
+from atlas_files import blob_of, graph_of, source_file
+from scip_files import At, columns_of, define, document, own
 
 from prism_atlas.core.answering.uses import uses
 from prism_atlas.core.graph import Graph
@@ -9,6 +10,8 @@ from prism_contracts.code import EDGE_KINDS, EdgeKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import DefinitionPlace, ReferenceGroup, UsesRequest
 from prism_graph.facts import with_uses_before_dots
+from prism_graph.occurrences import OccurrenceIndex, Occurrences
+from prism_graph.program import Program
 from prism_graph.unit import read_unit
 from prism_runtime.packing import unpack_lines
 from prism_search.core import references as report
@@ -38,6 +41,22 @@ GO = {
     "depot.go": "package depot\n\ntype Depot struct{}\n\nfunc (d *Depot) Weigh() int { return 1 }\n",
     "shop.go": "package depot\n\nfunc shop(d *Depot, x any) int { return d.Weigh() + x.Weigh() }\n",
 }
+WEIGHERS = {
+    "weigher.go": "package depot\n\ntype Weigher interface {\n\tWeigh() int\n}\n",
+    "depot.go": GO["depot.go"],
+    "shop.go": GO["shop.go"],
+}
+WEIGHER, WEIGHER_WEIGH = own("Weigher#"), own("Weigher#Weigh().")
+DEPOT, DEPOT_WEIGH = own("Depot#"), own("Depot#Weigh().")
+WEIGHED = [
+    document("weigher.go", [define(WEIGHER, 2, 5, 12), define(WEIGHER_WEIGH, 3, 1, 6)]),
+    document(
+        "depot.go",
+        [define(DEPOT, 2, 5, 10), define(DEPOT_WEIGH, 4, 16, 21)],
+        [(DEPOT, WEIGHER), (DEPOT_WEIGH, WEIGHER_WEIGH)],
+    ),
+    document("shop.go", [At(DEPOT, 2, 13, 18)]),
+]
 
 
 def flags_of(path: str) -> str:
@@ -57,16 +76,23 @@ def by_graph(graph: Graph, path: str, qualified_name: str, name_line: int, **fie
         definitions=(place,),
         **{"limit": 500, **fields},
     )
-    return uses(graph, "acme/depot", 7, request)
+    return uses(graph, "acme/depot", request)
 
 
-@pytest.mark.parametrize("texts", [PYTHON, ECMASCRIPT, C, GO], ids=["python", "ecmascript", "c", "go"])
-def test_the_graph_tells_of_each_symbol_what_its_files_tell(texts):
-    graph = graph_of(texts, {path: flags_of(path) for path in texts})
+@pytest.mark.parametrize(
+    ("texts", "documents"),
+    [(PYTHON, ()), (ECMASCRIPT, ()), (C, ()), (GO, ()), (WEIGHERS, WEIGHED)],
+    ids=["python", "ecmascript", "c", "go", "with an index"],
+)
+def test_the_graph_tells_of_each_symbol_what_its_files_tell(texts, documents):
+    columns = columns_of(documents, {path: blob_of(text) for path, text in texts.items()})
+    occurrences = Occurrences([OccurrenceIndex(columns, lambda path: f"id of {path}")])
+    graph = graph_of(texts, {path: flags_of(path) for path in texts}, occurrences)
     files = [source(path, texts[path]) for path in sorted(texts)]
     for file in files:
         for symbol in file.symbols:
-            every = report.Uses([report.Definition(file, symbol)], files).edges()
+            definition = report.Definition(file, symbol)
+            every = report.Uses([definition], files, Program(occurrences)).edges()
             found = by_graph(graph, file.path, symbol.qualified_name, symbol.name_line)
             assert [(one.file_path, one.line, one.group, one.edge, one.status, one.strategy) for one in found.entries] == [
                 (

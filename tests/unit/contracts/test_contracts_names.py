@@ -10,7 +10,8 @@ FACTS = [fact for stream in names.STREAMS for fact in stream.facts]
 NAMED_FACTS = [
     value
     for name, value in vars(names).items()
-    if name.startswith(("FILE_", "FILES_", "CLONE_", "PUSH_", "DEEP_", "REPO_")) and isinstance(value, str)
+    if name.startswith(("FILE_", "FILES_", "CLONE_", "PUSH_", "DEEP_", "REPO_", "SCIP_"))
+    and isinstance(value, str)
 ]
 
 

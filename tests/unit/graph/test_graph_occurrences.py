@@ -5,14 +5,24 @@ from dataclasses import replace
 
 import pytest
 from graph_files import facts_of
-from scip_files import FEE_RATE, FILES, STANDARD, ZONE, ZONE_RATE, At, define, document, own, parcels
+from scip_files import (
+    FEE_RATE,
+    FILES,
+    STANDARD,
+    ZONE,
+    ZONE_RATE,
+    At,
+    columns_of,
+    define,
+    document,
+    own,
+    parcels,
+)
 
-from prism_contracts.rpc import ManifestEntry
 from prism_graph.facts import FileFacts
 from prism_graph.occurrences import Columns, OccurrenceIndex, Occurrences
 from prism_graph.program import Program
-from prism_graph.resolution import edges, implementations
-from prism_ingest.core.occurrences import take
+from prism_graph.resolution import Resolver, edges
 from prism_scip.scip_pb2 import Document
 
 DEPOT = "parcels/depot.py"
@@ -26,11 +36,8 @@ def facts(path: str, text: str, scope: str = "r/base") -> FileFacts:
 
 
 def occurrences(documents: Sequence[Document], files: dict[str, str]) -> Occurrences:
-    entries = [
-        ManifestEntry(path=path, blob=text, generation="g", status="indexed") for path, text in files.items()
-    ]
-    columns = take(lambda: iter(documents), entries, 1, "").columns
-    return Occurrences([OccurrenceIndex(Columns.unpacked(columns.packed()), lambda path: path)])
+    columns = Columns.unpacked(columns_of(documents, files).packed())
+    return Occurrences([OccurrenceIndex(columns, lambda path: path)])
 
 
 def told(
@@ -104,6 +111,13 @@ def test_a_constructor_that_is_called_by_the_name_of_its_class_is_the_class() ->
     assert told(index, files, path="User.java") == {"scip Zone.java Zone"}
 
 
+def test_of_a_file_that_is_gone_the_rules_are_asked() -> None:
+    program, user = Program(occurrences(parcels(), FILES)), facts(DEPOT, FILES[DEPOT])
+    program.add(user)
+    program.add(facts("parcels/fees.py", FILES["parcels/fees.py"]))
+    assert [edge.strategy for edge in edges(program, user)] == ["only_definition"]
+
+
 def test_what_implements_without_saying_so_is_told() -> None:
     files = {
         "a.go": "package a\ntype Weigher interface {\n\tWeigh() int\n}\n",
@@ -118,14 +132,38 @@ def test_what_implements_without_saying_so_is_told() -> None:
     known = {path: facts(path, text) for path, text in files.items()}
     for one in known.values():
         program.add(one)
-    ((reference, places),) = implementations(program, known["b.go"])
-    assert (reference.name, reference.line, reference.kind) == ("Weigher", 2, "implements")
-    assert [program.definition(place).name for place in places] == ["Weigher"]
+    ((reference, meaning),) = Resolver(program, known["b.go"]).implementations()
+    assert (reference.name, reference.line, reference.kind) == ("", 2, "implements")
+    assert [program.definition(place).name for place in meaning.places] == ["Weigher"]
     assert known["b.go"].symbols[reference.symbol].name == "Depot"
 
 
+def test_what_a_file_says_itself_is_not_told_again() -> None:
+    files = {"a.py": "class Base: ...\n", "b.py": "from a import Base\nclass Depot(\n    Base,\n): ...\n"}
+    base, depot = own("`a`/Base#"), own("`b`/Depot#")
+    index = [
+        document("a.py", [define(base, 0, 6, 10)]),
+        document("b.py", [define(depot, 1, 6, 11)], [(depot, base)]),
+    ]
+    program = Program(occurrences(index, files))
+    known = {path: facts(path, text) for path, text in files.items()}
+    for one in known.values():
+        program.add(one)
+    assert list(Resolver(program, known["b.py"]).implementations()) == []
+
+
+def test_who_uses_or_implements_what_a_file_defines_is_known() -> None:
+    known = occurrences(
+        [*parcels(), document("parcels/zones.py", [define(own("Far#"), 0, 0, 3)], [(own("Far#"), ZONE)])],
+        FILES | {"parcels/zones.py": "Far"},
+    )
+    assert known.using(["parcels/rates.py", "parcels/depot.py"]) == {DEPOT}
+    assert known.implementing(["parcels/rates.py"]) == {"parcels/zones.py"}
+    assert known.using(["parcels/fees.py"]) == known.implementing(["no/file.py"]) == set()
+
+
 def test_definitions_of_a_file_that_is_not_read_are_elsewhere() -> None:
-    program = Program(occurrences(parcels(), FILES))
+    program = Program(occurrences(parcels(), FILES), unread=FILES)
     user, fees = facts(DEPOT, FILES[DEPOT]), facts("parcels/fees.py", FILES["parcels/fees.py"])
     program.add(user)
     program.add(fees)
@@ -134,7 +172,7 @@ def test_definitions_of_a_file_that_is_not_read_are_elsewhere() -> None:
 
 def test_two_indexes_of_a_file_are_told_together() -> None:
     both = Occurrences(
-        [*occurrences(parcels(), FILES)._indexes, *occurrences([*parcels()[:2], document(DEPOT, [At(FEE_RATE, 1, 16, 20)])], FILES)._indexes]
+        [*occurrences(parcels(), FILES).indexes, *occurrences([*parcels()[:2], document(DEPOT, [At(FEE_RATE, 1, 16, 20)])], FILES).indexes]
     )  # fmt: skip
     found = both.find(DEPOT, FILES[DEPOT], 2, "rate")
     assert found

@@ -166,8 +166,8 @@ def test_what_a_definition_implements_is_told_where_it_stands() -> None:
     (found,) = index.implementations(DEPOT, f"blob of {DEPOT}")
     assert (found.line, found.name) == (7, "rate")
     assert [(spot.file, spot.line) for spot in found.implemented] == [("parcels/rates.py", 2)]
-    assert index.implementing("parcels/rates.py") == {DEPOT}
-    assert index.implementing(DEPOT) == set()
+    assert index.implementing(["parcels/rates.py"]) == {DEPOT}
+    assert index.implementing([DEPOT]) == set()
 
 
 def test_what_is_defined_in_too_many_places_is_not_told() -> None:

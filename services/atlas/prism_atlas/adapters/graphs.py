@@ -105,7 +105,9 @@ class Graphs:
 def _newest(found: GraphRecord | None, record: GraphRecord) -> GraphRecord:
     if found is None or found.format != record.format:
         return record
-    return max(found, record, key=lambda one: one.version)
+    return max(
+        record, found, key=lambda one: one.version
+    )  # of two of a version the later: it knows other indexes
 
 
 @contextlib.contextmanager

@@ -1,15 +1,19 @@
 """Reads files of repositories from the store, and keeps what it assembled of those that it read last."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 
 from prism_atlas.adapters.shelf import Shelf
 from prism_atlas.conversion import FILE_FIELDS, source_file
 from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.assembly import Assembly, SourceFile
 from prism_atlas.core.snapshot import Snapshot
+from prism_contracts.base import file_id
 from prism_contracts.code import FileStatus
 from prism_graph.manifests import Manifest, Packages, Provider, is_manifest, read_manifest
+from prism_graph.occurrences import Columns, OccurrenceIndex, Occurrences
 from prism_runtime.kept import Kept
 from prism_store.reader import Reader, StoredPoint, newer_than, with_status
 from prism_store.scope import Scope, View
@@ -41,6 +45,7 @@ class Bench:
         default_factory=dict
     )  # with their paths, by id of the file
     providers: Sequence[Provider] = ()  # of the packages that the assembly knows
+    indexes: Mapping[str, OccurrenceIndex] = field(default_factory=dict)  # that it knows, by their objects
     analysis: Analysis | None = None  # of the last graph
     version: int = 0  # all that imports up to this one wrote is in the assembly, as far as the view shows it
     view: View | None = None
@@ -89,6 +94,18 @@ class Bench:
             self.providers = providers
             self.assembly.know(Packages(providers))
 
+    def learn_indexes(self, paths: Mapping[str, str]) -> None:
+        """Have the assembly know what these SCIP indexes say, given by the names of their objects."""
+        if paths.keys() != self.indexes.keys():
+            self.indexes = {
+                name: self.indexes.get(name) or self._read_index(path) for name, path in paths.items()
+            }
+            self.assembly.learn(Occurrences(list(self.indexes.values())))
+
+    def _read_index(self, path: str) -> OccurrenceIndex:
+        id_of = partial(file_id, self.scope.tenant, self.scope.repos[0], self.scope.layer)
+        return OccurrenceIndex(Columns.unpacked(Path(path).read_bytes()), id_of)
+
     def forget(self, file: str) -> None:
         """A file that is gone."""
         self.assembly.remove(file)
@@ -104,9 +121,12 @@ class Workshop:
         self._shelf = shelf
         self._kept: Kept[Scope, Bench] = Kept(FILES_KEPT_MAX)
 
-    async def snapshot(self, scope: Scope, repo_name: str, version: int) -> tuple[Snapshot, int]:
+    async def snapshot(
+        self, scope: Scope, repo_name: str, version: int, indexes: Mapping[str, str]
+    ) -> tuple[Snapshot, int]:
         """The graph of what a scope shows of a repository after an import, and how many files were looked at for it.
 
+        `indexes` are paths of packed SCIP indexes of the base, by the names of their objects.
         If it fails, what was begun is forgotten. Views of a repository take the place of each other on one bench: what they
         have in common is there once, and is not looked at again.
         """
@@ -116,6 +136,7 @@ class Workshop:
         # Versions of a repository that was made anew begin again.
         if bench is None or bench.is_worn or bench.version > version:
             bench = Bench(base, repo_name)
+        bench.learn_indexes(indexes)
         looked_at = await self._bring_up_to_date(bench, scope.view)
         bench.version = version
         snapshot = Snapshot.of(bench.assembly.graph(), bench.analysis)

@@ -14,10 +14,12 @@ from prism_atlas.core.builder import EdgeRow, ExternalRow, FileRow, GraphBuilder
 from prism_atlas.core.entries import entries_of
 from prism_atlas.core.graph import Graph
 from prism_atlas.core.outside import Reach, Touched, names_held, names_passed_on, touched_names
+from prism_atlas.core.overriding import MAKERS
 from prism_atlas.core.references import ReferenceRow
-from prism_contracts.code import EDGE_KINDS, ReferenceKind
+from prism_contracts.code import EDGE_KINDS, TYPE_KINDS, EdgeKind, ReferenceKind
 from prism_graph.facts import FileFacts, with_uses_before_dots
 from prism_graph.manifests import Packages
+from prism_graph.occurrences import Occurrences
 from prism_graph.program import Program
 from prism_graph.resolution import Edge, Resolver
 from prism_graph.unit import Unit
@@ -51,6 +53,11 @@ class Assembly:
         self._program.know(packages)
         self._unconnected |= set(self._held)
 
+    def learn(self, occurrences: Occurrences) -> None:
+        """Have these indexes of compilers go before the rules: in the files of those that are new or gone."""
+        before, self._program.occurrences = self._program.occurrences, occurrences
+        self._unconnected |= self._held.keys() & before.files_unlike(occurrences)
+
     def add(self, file: SourceFile) -> None:
         """A file with what it defines, in the place of what it was before."""
         facts = file.facts
@@ -83,6 +90,10 @@ class Assembly:
         """The files whose references have to be looked up: those that were added, and those that use what they changed."""
         if self._changed:
             self._unconnected |= self._users()
+            # An index speaks of lines: what it says leads nowhere, or somewhere again, whatever the names there.
+            occurrences = self._program.occurrences
+            using = occurrences.using(self._changed) | occurrences.implementing(self._changed)
+            self._unconnected |= self._held.keys() & using
             self._changed.clear()
             self._touched = {reach: set() for reach in Reach}
         return set(self._unconnected)
@@ -90,17 +101,19 @@ class Assembly:
     def connect(self, facts: FileFacts) -> None:
         """Look up the references of a file that is stale."""
         resolver = Resolver(self._program, facts)
-        # Those of the parser come first: they alone make edges.
+        # Those of the parser come first: they make edges, uses before dots do not.
         references = with_uses_before_dots(facts).references
         told = [ReferenceRow(reference, resolver.meaning(reference)) for reference in references]
+        implementing = [ReferenceRow(*one) for one in resolver.implementations()]
         found = [
             edge
             for position, (reference, meaning) in enumerate(told[: len(facts.references)])
             for edge in resolver.edges(position, reference, meaning)
         ]
+        told += implementing
         self._builder.connect(
             facts.id,
-            _edge_rows(facts, found),
+            (*_edge_rows(facts, found), *self._implementing_rows(facts, implementing)),
             _external_rows(facts, found),
             (row for row in told if row.meaning.places or self._program.named(row.reference.name)),
         )
@@ -117,6 +130,17 @@ class Assembly:
         self._changed[unit.id] = unit
         for reach, names in touched_names(self._program, before, after).items():
             self._touched[reach] |= names
+
+    def _implementing_rows(self, facts: FileFacts, rows: Iterable[ReferenceRow]) -> Iterator[EdgeRow]:
+        """Types implement types; members override members, unless they make an object."""
+        for reference, meaning in rows:
+            symbol = facts.symbols[reference.symbol]
+            kind = EdgeKind.IMPLEMENTS if symbol.kind in TYPE_KINDS else EdgeKind.OVERRIDES
+            if kind is EdgeKind.IMPLEMENTS or symbol.name not in MAKERS:
+                for place in self._program.bodies(meaning.places):
+                    yield EdgeRow(
+                        reference.symbol, place, kind, meaning.status, meaning.strategy, reference.line
+                    )
 
     def _numbered(self, names: Iterable[str]) -> NDArray[np.int32]:
         numbers = self._numbers

@@ -39,6 +39,7 @@ from prism_graph.unit import is_shared
 
 _KIND_CODES = {kind: code for code, kind in enumerate(SYMBOL_KINDS)}
 _EDGE_CODES = {kind: code for code, kind in enumerate(EDGE_KINDS)}
+_OVERRIDES = _EDGE_CODES[EdgeKind.OVERRIDES]
 _STATUS_CODES = {status: code for code, status in enumerate(EDGE_STATUSES)}
 _ENTRY_CODES = {kind: code for code, kind in enumerate(ENTRY_KINDS)}
 _STRATEGY_CODES = {strategy: code for code, strategy in enumerate(STRATEGIES)}
@@ -311,14 +312,14 @@ def _entry_table(parts: Sequence[Rows], first_symbol: Numbers) -> Entries:
 
 
 def _override_rows(symbols: Symbols, told: Rows, makers: Numbers) -> Rows:
-    """The same of members that override others, which no reference says."""
+    """The same of members that override others, which no reference says: those that no index told of."""
     below, above, kind, status = told.T[:4]
     inherits = INHERITS[kind]
     inheriting = Pairs(below[inherits], above[inherits], status[inherits].astype(np.uint8))
-    found = overriding(symbols, makers, inheriting)
+    found = overriding(symbols, makers, inheriting).without(told[kind == _OVERRIDES])
     rows = np.empty((len(found.below), told.shape[1]), np.int32)
     rows[:, 0], rows[:, 1], rows[:, 3] = found
-    rows[:, 2] = _EDGE_CODES[EdgeKind.OVERRIDES]
+    rows[:, 2] = _OVERRIDES
     rows[:, 4] = _STRATEGY_CODES[Strategy.INHERITED]
     rows[:, 5] = symbols.name_line[found.below]
     return rows

@@ -33,6 +33,11 @@ class Pairs(NamedTuple):
         """Some of them."""
         return Pairs(self.below[positions], self.above[positions], self.status[positions])
 
+    def without(self, others: NDArray[np.int32]) -> "Pairs":
+        """All but those of which the first two columns have the nodes."""
+        is_there = np.isin(_key(self.below, self.above), _key(others[:, 0], others[:, 1]))
+        return self.at(np.flatnonzero(~is_there))
+
 
 def overriding(symbols: Symbols, makers: Numbers, inheriting: Pairs) -> Pairs:
     """Members, and the members of their name in every type above theirs. `makers` are strings of names to leave out."""

@@ -109,11 +109,13 @@ def _symbol_key(graph: Graph, node: int) -> tuple[int, int]:
 
 
 def _meant(graph: Graph, name: str, targets: Sequence[int]) -> Numbers:
-    """The references that mean a definition, by its name or by another that it was imported under."""
+    """The references that mean a definition, by its name or by another that it was imported under, or without a name."""
     found = np.unique(np.concatenate([graph.meaning(target) for target in targets]))
     names = graph.references.name[found]
     known = [
-        string for string in np.unique(names).tolist() if _stands_for(graph, graph.strings[string], name)
+        string
+        for string in np.unique(names).tolist()
+        if not graph.strings[string] or _stands_for(graph, graph.strings[string], name)
     ]
     return found[np.isin(names, known)]
 

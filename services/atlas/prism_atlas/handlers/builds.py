@@ -1,21 +1,24 @@
-"""When graphs are built: after each import, and when a question finds that there is none."""
+"""When graphs are built: after each import, with each new SCIP index, and when a question finds that there is none."""
 
 import asyncio
+import hashlib
 import logging
 import time
 import uuid
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from prism_atlas.adapters.builder import Builder, Builders
 from prism_atlas.adapters.graphs import Graphs
+from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.core.snapshot import FORMAT
 from prism_atlas.worker import Order
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import PrismError
-from prism_contracts.events import RepoIndexed
+from prism_contracts.events import RepoIndexed, ScipStored
 from prism_contracts.records import GraphRecord, LayerState, Repository, repository_key
 from prism_runtime.records import WatchedRecords
 from prism_store.scope import Scope
@@ -31,6 +34,7 @@ class BuildHandlers:
         builders: Builders,
         graphs: Graphs,
         repositories: WatchedRecords[Repository],
+        indexes: IndexFiles,
         *,
         folder: Path,
         metrics: BuildMetrics,
@@ -38,6 +42,7 @@ class BuildHandlers:
         self._builders = builders
         self._graphs = graphs
         self._repositories = repositories
+        self._indexes = indexes
         self._folder = folder
         self._metrics = metrics
         self._wanted: dict[str, asyncio.Task[None]] = {}
@@ -51,8 +56,20 @@ class BuildHandlers:
             state = _State(event.layer, event.version, event.commit)
             await self._build(repository, state, event.lane)
 
+    async def on_scip_stored(self, event: ScipStored) -> None:
+        """Build what is served anew, with what the index says."""
+        await self._indexes.catch_up()
+        repository = self._repositories.get(repository_key(event.tenant, event.repo))
+        if repository is not None and repository.served is not None:
+            state = _State(BASE_LAYER, repository.served.version, repository.served.commit)
+            await self._build(repository, state, Lane.BULK)
+
+    def has_all_indexes(self, graph: GraphRecord) -> bool:
+        """Whether a graph was built with the SCIP indexes that there are of its repository, and no others."""
+        return graph.indexes == self._indexes.objects(graph.tenant, graph.repo)
+
     def want(self, repository: Repository, state: LayerState) -> None:
-        """Have the graph built of what was indexed before there were graphs, or by another version of Prism."""
+        """Have the graph built of what was indexed before there were graphs, or by another version of Prism, or with other SCIP indexes."""
         key = repository.key
         if key not in self._wanted:
             task = asyncio.create_task(self._try_to_build(repository, state))
@@ -80,15 +97,17 @@ class BuildHandlers:
         scope = Scope(tenant=repository.tenant, repos=(repository.repo,), layer=layer)
         path = self._folder / uuid.uuid4().hex
         order = Order(scope=scope, repo_name=repository.name, version=version, path=str(path), is_stored=True)
-        built = await builder.build(order)
+        async with self._indexes.laid_down(repository.tenant, repository.repo) as indexes:
+            built = await builder.build(order.model_copy(update={"indexes": indexes}))
         record = GraphRecord(
             tenant=repository.tenant,
             repo=repository.repo,
             layer=layer,
             version=version,
             commit=commit,
+            indexes=tuple(indexes),
             format=FORMAT,
-            object=f"{repository.key}.{layer}.{version}.{FORMAT}",
+            object=f"{repository.key}.{layer}.{version}.{_hash(indexes)}.{FORMAT}",
             size_bytes=built.size_bytes,
             files=built.files,
             symbols=built.symbols,
@@ -106,7 +125,8 @@ class BuildHandlers:
         served = known.served if known else None
         built = self._graphs.record(repository.tenant, repository.repo, layer)
         is_overtaken = served is not None and served.version > version
-        return is_overtaken or (built is not None and built.version >= version)
+        is_built = built is not None and built.version >= version and self.has_all_indexes(built)
+        return is_overtaken or is_built
 
 
 class _State(NamedTuple):
@@ -115,3 +135,7 @@ class _State(NamedTuple):
     layer: str
     version: int
     commit: str
+
+
+def _hash(indexes: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(indexes).encode()).hexdigest()[:16]

@@ -1,7 +1,7 @@
 """Graphs of branches, pull requests and overlays: built when a question asks for one, and kept for a while by this process.
 
-A graph is kept by what was read for it: the view of the layer, and the version of the base below. So a layer that moved, or whose base
-did, has another one, and none is given for what it is not of.
+A graph is kept by what was read for it: the view of the layer, the version of the base below, and the SCIP indexes of the base. So a layer
+that moved, or whose base did, has another one, and none is given for what it is not of.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from prism_atlas.adapters.builder import Builders
 from prism_atlas.adapters.graphs import take
+from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.core.snapshot import Snapshot
 from prism_atlas.worker import Order
@@ -35,6 +36,7 @@ class LayerGraph(NamedTuple):
     """The graph of a layer over a state of its base."""
 
     snapshot: Snapshot
+    indexes: tuple[str, ...]  # as in `GraphRecord`
     size_bytes: int
     built_at: datetime
 
@@ -44,6 +46,7 @@ class _Wanted(NamedTuple):
 
     scope: Scope  # with the layer's view
     version: int  # of the base
+    indexes: tuple[str, ...]  # of the base, as in `GraphRecord`
 
 
 class _Build(NamedTuple):
@@ -61,6 +64,7 @@ class LayerGraphs:
         self,
         builders: Builders,
         repositories: WatchedRecords[Repository],
+        indexes: IndexFiles,
         *,
         folder: Path,
         metrics: BuildMetrics,
@@ -69,6 +73,7 @@ class LayerGraphs:
     ) -> None:
         self._builders = builders
         self._repositories = repositories
+        self._indexes = indexes
         self._folder = folder
         self._metrics = metrics
         self._wait_s = wait_s
@@ -80,12 +85,13 @@ class LayerGraphs:
 
         Raises GRAPH_NOT_BUILT if it is not there in time, saying for how long it has been wanted, and what the build raises.
         """
-        wanted = _Wanted(target.scope, version)
+        repository = target.repositories[0]
+        wanted = _Wanted(target.scope, version, self._indexes_of(repository))
         kept = self._kept.get(wanted)
         if kept is not None:
             self._kept.keep(wanted, kept, kept.size_bytes)  # again, so that what is not asked for goes first
             return kept
-        build = self._builds.get(wanted) or self._begin(wanted, target.repositories[0], layer)
+        build = self._builds.get(wanted) or self._begin(wanted, repository, layer)
         done, _ = await asyncio.wait([build.task], timeout=self._wait_s)
         graph = build.task.result() if done else None
         if graph is None:
@@ -118,11 +124,12 @@ class LayerGraphs:
         )
         with self._metrics.build(Lane.LIVE):
             async with self._builders.turn(repository.key, Lane.LIVE) as builder:
-                if self._is_overtaken(wanted, repository.key, layer.key):
+                if self._is_overtaken(wanted, repository, layer.key):
                     self._metrics.needless(Lane.LIVE)
                     return None
-                built = await builder.build(order)
-            graph = LayerGraph(take(path), built.size_bytes, datetime.now(UTC))
+                async with self._indexes.laid_down(repository.tenant, repository.repo) as indexes:
+                    built = await builder.build(order.model_copy(update={"indexes": indexes}))
+            graph = LayerGraph(take(path), wanted.indexes, built.size_bytes, datetime.now(UTC))
         self._kept.keep(wanted, graph, graph.size_bytes)
         self._metrics.served(Lane.LIVE, time.monotonic() - began)
         log.info(
@@ -131,12 +138,16 @@ class LayerGraphs:
         )
         return graph
 
-    def _is_overtaken(self, wanted: _Wanted, repository: str, layer: str) -> bool:
-        """Whether the base has moved since, or a later question found the layer in another state."""
-        known = self._repositories.get(repository)
-        is_newest = known is not None and known.served is not None and known.served.version == wanted.version
+    def _is_overtaken(self, wanted: _Wanted, repository: Repository, layer: str) -> bool:
+        """Whether the base or its indexes have moved since, or a later question found the layer in another state."""
+        known = self._repositories.get(repository.key)
+        served = known.served if known else None
+        newest = _Wanted(wanted.scope, served.version if served else 0, self._indexes_of(repository))
         of_layer = [one for one, build in self._builds.items() if build.layer == layer]
-        return not is_newest or of_layer[-1] != wanted
+        return wanted != newest or of_layer[-1] != wanted
+
+    def _indexes_of(self, repository: Repository) -> tuple[str, ...]:
+        return self._indexes.objects(repository.tenant, repository.repo)
 
 
 def _not_built(layer: Layer, seconds: float) -> PrismError:

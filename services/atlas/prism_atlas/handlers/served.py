@@ -31,11 +31,12 @@ class Served(NamedTuple):
 
 
 class BareGraph(NamedTuple):
-    """A graph, the name of its repository, and the version of the import or of the layer that it is of."""
+    """A graph, the name of its repository, and what it was built of."""
 
     repo: str
     graph: Graph
-    version: int
+    version: int  # of the import or of the layer
+    indexes: tuple[str, ...]  # as in `GraphRecord`
 
 
 class _Found(NamedTuple):
@@ -45,6 +46,7 @@ class _Found(NamedTuple):
     state: str  # as in `Served`
     commit: str
     version: int  # of the import or of the layer
+    indexes: tuple[str, ...]  # as in `GraphRecord`
     built_at: datetime
     lag_s: float
 
@@ -80,7 +82,8 @@ class ServedGraphs:
         """The same without a receipt, for services that write their own."""
         target = await self._repositories.target(request, single=True)
         found = await self._found(target)
-        return BareGraph(target.repositories[0].name, found.snapshot.graph, found.version)
+        repo = target.repositories[0].name
+        return BareGraph(repo, found.snapshot.graph, found.version, found.indexes)
 
     async def _found(self, target: Target) -> _Found:
         layer, view = target.layer, target.scope.view
@@ -92,25 +95,38 @@ class ServedGraphs:
     async def _of_base(self, repository: Repository) -> _Found:
         record = self._record(repository)
         snapshot = await self._graphs.snapshot(record)
-        lag_s = _lag_s(record, repository.served)
-        return _Found(snapshot, str(record.version), record.commit, record.version, record.built_at, lag_s)
+        return _Found(
+            snapshot,
+            state=" ".join([str(record.version), *record.indexes]),
+            commit=record.commit,
+            version=record.version,
+            indexes=record.indexes,
+            built_at=record.built_at,
+            lag_s=_lag_s(record, repository.served),
+        )
 
     async def _of_layer(self, target: Target, layer: Layer, view: View) -> _Found:
         base = target.repositories[0].served
         if base is None or layer.served is None:
             raise _not_built(target.repositories[0].name, None)
         graph = await self._layers.of(target, layer, base.version)
-        state = " ".join([str(base.version), *view.state])
-        commit, version = layer.served.commit, layer.served.version
-        return _Found(graph.snapshot, state, commit, version, graph.built_at, 0.0)
+        return _Found(
+            graph.snapshot,
+            state=" ".join([str(base.version), *graph.indexes, *view.state]),
+            commit=layer.served.commit,
+            version=layer.served.version,
+            indexes=graph.indexes,
+            built_at=graph.built_at,
+            lag_s=0.0,
+        )
 
     def _record(self, repository: Repository) -> GraphRecord:
-        """Has a graph built where there is none."""
+        """Has a graph built where there is none, or one with other SCIP indexes."""
         record = self._graphs.record(repository.tenant, repository.repo, BASE_LAYER)
+        state = repository.served
+        if state is not None and (record is None or not self._builds.has_all_indexes(record)):
+            self._builds.want(repository, state)
         if record is None:
-            state = repository.served
-            if state is not None:
-                self._builds.want(repository, state)
             raise _not_built(repository.name, state)
         return record
 

@@ -15,5 +15,6 @@ class UsesHandler:
 
     async def uses(self, request: UsesRequest) -> UsesReply:
         """Who uses a symbol. Raises GRAPH_NOT_BUILT, and SYMBOL_NOT_FOUND if the graph has no definition at these places."""
-        repo, graph, version = await self._served.bare(request)
-        return await asyncio.to_thread(answering.uses, graph, repo, version, request)
+        repo, graph, version, indexes = await self._served.bare(request)
+        reply = await asyncio.to_thread(answering.uses, graph, repo, request)
+        return reply.model_copy(update={"graph_version": version, "graph_indexes": indexes})

@@ -82,8 +82,8 @@ class ScipStore:
         bucket = await open_bucket(bus.js, names.KV_SCIP, replicas=replicas)
         return cls(Records(bucket, ScipIndex), await bus.objects(names.OBJECTS_SCIP))
 
-    async def keep(self, index: ScipIndex, data: bytes) -> bool:
-        """Keep what was taken, in the place of what was taken from older commits; False if a newer one is kept already."""
+    async def keep(self, index: ScipIndex, data: bytes) -> ScipIndex | None:
+        """Keep what was taken, in the place of what was taken from older commits: the record of it; None if a newer one is kept already."""
         name = hashlib.sha256(f"{index.key}\0{index.version}\0".encode() + data).hexdigest()
         index = index.model_copy(update={"object": name})
         before: ScipIndex | None = None
@@ -98,7 +98,7 @@ class ScipStore:
         useless = name if kept is not index else (before.object if before else "")
         if useless and useless != kept.object:
             await self._drop(useless)
-        return kept is index
+        return kept if kept is index else None
 
     async def _drop(self, name: str) -> None:
         try:

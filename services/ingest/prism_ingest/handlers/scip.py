@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import BinaryIO
 
-from prism_contracts.base import BASE_LAYER
+from prism_contracts import names
+from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import ScipStored
 from prism_contracts.records import Repository, ScipIndex
 from prism_contracts.rpc import LeftOutDocument, ManifestEntry, StoreScipReply, StoreScipRequest
 from prism_ingest.adapters.index import read_manifest
@@ -60,7 +62,11 @@ class ScipHandlers:
                 files=len(taken.columns.paths),
                 stored_at=datetime.now(UTC),
             )
-            stored = await self._store.keep(index, await asyncio.to_thread(taken.columns.packed))
+            kept = await self._store.keep(index, await asyncio.to_thread(taken.columns.packed))
+            stored = kept is not None
+            if kept:
+                event = ScipStored(tenant=kept.tenant, repo=kept.repo, object=kept.object)
+                await self._bus.publish(names.SCIP_STORED, Lane.BULK, event, event.message_id)
         self._metrics.count(taken, stored=stored)
         return _reply(repository, index, taken, stored=stored)
 

@@ -49,6 +49,11 @@ class Files(ABC):
         self.removed_in = removed_in
 
     @cached_property
+    def ids(self) -> frozenset[str]:
+        """The ids of their points."""
+        return frozenset(point.id for point in self.points)
+
+    @cached_property
     def _by_key(self) -> Mapping[str, Sequence[StoredPoint]]:
         found: dict[str, list[StoredPoint]] = {}
         for point in self.points:

@@ -18,8 +18,8 @@ from prism_contracts.rpc import REFERENCE_GROUPS, ReferenceGroup
 from prism_graph.facts import FileFacts
 from prism_graph.modules import File
 from prism_graph.program import Program
-from prism_graph.resolution import Resolver, implementations
-from prism_graph.unit import DEFAULT, INHERITS, Unit, is_shared
+from prism_graph.resolution import Resolver
+from prism_graph.unit import DEFAULT, Unit, is_shared
 from prism_graph.values import Place
 
 PROSE = "p"
@@ -174,13 +174,9 @@ class Uses:
                 resolver.may_mean(reference, meaning.sought, place) for place in self._targets
             ):
                 yield Edge(file, reference, EdgeStatus.CANDIDATE, by_name)
-        yield from self._implementations_in(file)
-
-    def _implementations_in(self, file: SourceFile) -> Iterator[Edge]:
-        said = {(one.name, one.line) for one in file.facts.references if one.kind in INHERITS}
-        for reference, places in implementations(self._program, file.facts):
-            if not self._targets.isdisjoint(places) and (reference.name, reference.line) not in said:
-                yield Edge(file, reference, EdgeStatus.RESOLVED, Strategy.SCIP)
+        for reference, meaning in resolver.implementations():
+            if not self._targets.isdisjoint(meaning.places):
+                yield Edge(file, reference, meaning.status, meaning.strategy)
 
 
 def _names_of(name: str, files: Sequence[SourceFile]) -> Sequence[str]:

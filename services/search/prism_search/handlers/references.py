@@ -124,15 +124,17 @@ class ReferencesHandler:
 
     async def _by_graph(self, asked: "_Asked") -> UsesReply | None:
         """What the graph of a repository tells; None if there is none, or one of these files, or of those that it speaks of, was
-        written since it was built, or if a SCIP index knows better.
+        written since it was built, or if it was built with other SCIP indexes.
         """
         question, listed = asked.question, asked.listed
         target = question.target
         # What a layer has is written under other versions than the base: they do not tell what is later than a graph.
-        if asked.occurrences or not question.sought.found or len(target.repositories) > 1 or target.ref:
+        if not question.sought.found or len(target.repositories) > 1 or target.ref:
             return None
         uses = await self._graph.of(question.of_graph())
         if uses is None or listed.removed_in > uses.graph_version:
+            return None
+        if set(uses.graph_indexes) != self._occurrences.objects(target):
             return None
         ids, paths = {point.id for point in (*asked.wanted, *asked.around)}, _paths_told(uses)
         later = listed.written_after(uses.graph_version)
@@ -143,7 +145,7 @@ class ReferencesHandler:
         question, listed = asked.question, asked.listed
         target = question.target
         files = await self._sources.read(target, [*asked.wanted, *asked.around])
-        program = Program(asked.occurrences, await self._manifests.packages(target, listed))
+        program = Program(asked.occurrences, await self._manifests.packages(target, listed), listed.ids)
         edges = await self._edges(target, listed, question.sought, files, program)
         return await asyncio.to_thread(_by_edges, question, files, edges), files
 

@@ -17,8 +17,8 @@ _GROUPS = tuple(ReferenceGroup)
 _RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
 
 
-def uses(graph: Graph, repo: str, version: int, request: UsesRequest) -> UsesReply:
-    """Who uses a symbol. Raises SYMBOL_NOT_FOUND if the graph does not have one of its definitions."""
+def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
+    """Who uses a symbol, without what the graph was built of. Raises SYMBOL_NOT_FOUND if it does not have one of the definitions."""
     targets = targets_of(graph, request.name, request.definitions)
     if not targets:
         raise PrismError(
@@ -33,7 +33,6 @@ def uses(graph: Graph, repo: str, version: int, request: UsesRequest) -> UsesRep
     resolved = int(np.count_nonzero(every.status == _RESOLVED))
     named = graph.references_to(request.name)
     return UsesReply(
-        graph_version=version,
         entries=tuple(_entry(graph, repo, page, position) for position in range(len(page.reference))),
         counts={group: counts[code] for code, group in enumerate(_GROUPS) if counts[code]},
         resolved=resolved,

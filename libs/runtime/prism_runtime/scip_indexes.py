@@ -1,0 +1,72 @@
+"""Which SCIP indexes there are of repositories, and what was taken from them: objects that never change under their names."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection
+from typing import TypeVar
+
+from nats.errors import Error as NatsError
+from nats.js.errors import Error as JetStreamError
+from nats.js.errors import ObjectNotFoundError
+from nats.js.object_store import ObjectStore
+
+from prism_contracts import names
+from prism_contracts.base import BASE_LAYER
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import ScipIndex
+from prism_runtime.bus import Bus
+from prism_runtime.records import WatchedRecords
+
+# A record that was replaced is heard of within milliseconds.
+TRIES_MAX = 20
+PAUSE_S = 0.05
+
+Thing = TypeVar("Thing")
+
+
+class ScipIndexes:
+    """Follows the records, reads the objects."""
+
+    def __init__(self, records: WatchedRecords[ScipIndex], objects: ObjectStore) -> None:
+        self._records = records
+        self._objects = objects
+
+    @classmethod
+    async def open(cls, bus: Bus) -> "ScipIndexes":
+        """The indexes of all tenants, as they are when this returns."""
+        return cls(await bus.follow(names.KV_SCIP, ScipIndex), await bus.objects(names.OBJECTS_SCIP))
+
+    def of(self, tenant: str, repos: Collection[str]) -> list[ScipIndex]:
+        """Those of repositories, one a repository, indexer and folder."""
+        found = (one for one in self._records.values() if one.tenant == tenant and one.repo in repos)
+        return sorted((one for one in found if one.layer == BASE_LAYER), key=lambda one: one.key)
+
+    async def each(
+        self, tenant: str, repos: Collection[str], read: Callable[[ScipIndex], Awaitable[Thing]]
+    ) -> list[Thing]:
+        """What `read` makes of each of them, with the help of `data`. Raises UNAVAILABLE."""
+        for _ in range(TRIES_MAX):
+            try:
+                return [await read(index) for index in self.of(tenant, repos)]
+            except ObjectNotFoundError:
+                await asyncio.sleep(PAUSE_S)  # a newer one took its place
+            except (NatsError, JetStreamError) as error:
+                raise _unavailable() from error
+        raise _unavailable()
+
+    async def data(self, index: ScipIndex) -> bytes:
+        """What was taken from an index, packed. Raises ObjectNotFoundError if a newer one took its place."""
+        return (await self._objects.get(index.object)).data or b""
+
+    async def catch_up(self) -> None:
+        """Return when all has been heard of that had been written when this was called. Raises UNAVAILABLE."""
+        for _ in range(TRIES_MAX):
+            if await self._records.is_current():
+                return
+            await asyncio.sleep(PAUSE_S)
+        raise _unavailable()
+
+
+def _unavailable() -> PrismError:
+    return PrismError(
+        ErrorCode.UNAVAILABLE, "What SCIP indexes say cannot be read now.", "Ask again in a few seconds."
+    )
