@@ -326,18 +326,18 @@ def _override_rows(symbols: Symbols, told: Rows, makers: Numbers) -> Rows:
 
 
 def edge_table(rows: Rows, node_count: int) -> Edges:
-    source, target, kind, status, strategy, line = rows.T.astype(np.int64)
+    source, target, kind, status, strategy, line = np.ascontiguousarray(rows.T)
     # Two keys of many columns are put in order in a third of the time.
-    what = target << 24 | strategy << 16 | status << 8 | kind
-    rows = rows[np.lexsort((what, source << 32 | line))]
-    source, target = rows[:, 0].copy(), rows[:, 1].copy()
+    what = target.astype(np.int64) << 24 | strategy << 16 | status << 8 | kind
+    order = np.lexsort((what, source.astype(np.int64) << 32 | line))
+    source, target = source[order], target[order]
     return Edges(
         source=source,
         target=target,
-        kind=rows[:, 2].astype(np.uint8),
-        status=rows[:, 3].astype(np.uint8),
-        strategy=rows[:, 4].astype(np.uint8),
-        line=rows[:, 5].copy(),
+        kind=kind[order].astype(np.uint8),
+        status=status[order].astype(np.uint8),
+        strategy=strategy[order].astype(np.uint8),
+        line=line[order],
         first_out=starts(np.bincount(source, minlength=node_count)),
         first_in=starts(np.bincount(target, minlength=node_count)),
         by_target=np.argsort(target, kind="stable").astype(np.int32),
