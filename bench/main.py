@@ -83,6 +83,8 @@ def run(folder: Path, options: argparse.Namespace) -> Results:
 async def _ask(stack: Stack, corpus: Corpus, options: argparse.Namespace) -> Questions:
     _say("  index")
     index = await measure_index.first_index(stack, corpus)
+    _say("  graph")
+    await measure_graph.until_built(stack)
     _say("  questions of one client")
     alone = await measure_search.alone(stack, corpus, options.questions, SEED)
     _say("  questions of many clients")

@@ -61,6 +61,12 @@ async def graph(
     return GraphFigures(built_s, peak, tools, spread(times))
 
 
+async def until_built(stack: Stack) -> None:
+    """Wait for the graph of the first index, so that nobody builds it while something else is measured."""
+    async with mcp_client(stack.target, toolsets="all") as client:
+        await _built(client, 1)
+
+
 def _questions(corpus: Corpus, count: int, seed: int) -> dict[str, Sequence[dict[str, Any]]]:
     names = make_names(corpus, count + 1, seed)
     types = make_names(corpus, count, seed, (ast.ClassDef,))
