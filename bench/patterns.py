@@ -104,16 +104,16 @@ def _unicode(lines: Lines) -> Asked:
     start = max(0, at - lines.chance.randint(0, 6))
     part = line[start : at + lines.chance.randint(1, 6)]
     as_regex = lines.chance.random() < 0.5
-    return Asked("Unicode", re.escape(part) if as_regex else part, as_regex, lines.chance.random() < 0.5)
+    return Asked("Unicode", _escaped(part) if as_regex else part, as_regex, lines.chance.random() < 0.5)
 
 
 def _anchored(lines: Lines) -> Asked:
     line = lines.line()
     head, tail = (
-        re.escape(line[: lines.chance.randint(1, 12)]),
-        re.escape(line[-lines.chance.randint(1, 12) :]),
+        _escaped(line[: lines.chance.randint(1, 12)]),
+        _escaped(line[-lines.chance.randint(1, 12) :]),
     )
-    stripped = re.escape(line.strip()[:12])
+    stripped = _escaped(line.strip()[:12])
     forms = (
         f"^{head}",
         f"{tail}$",
@@ -133,13 +133,13 @@ def _classes(lines: Lines) -> Asked:
 
 def _class_or_char(char: str, chance: random.Random) -> str:
     if chance.random() < 0.6:
-        return re.escape(char)
+        return _escaped(char)
     return chance.choice(next(classes for fits, classes in CLASSES if fits(char)))
 
 
 def _alternation(lines: Lines) -> Asked:
-    parts = [re.escape(lines.cut(lines.found(WORD), 10)) for _ in range(lines.chance.randint(2, 4))]
-    around = re.escape(lines.cut(lines.line(), 3))
+    parts = [_escaped(lines.cut(lines.found(WORD), 10)) for _ in range(lines.chance.randint(2, 4))]
+    around = _escaped(lines.cut(lines.line(), 3))
     form = lines.chance.choice(
         ("{}", "({})", "(?:{})" + around, around + "({})", "^(?:{})", r"(?:{})\b", "(?:{})?" + around)
     )
@@ -152,7 +152,7 @@ def _repetition(lines: Lines) -> Asked:
     first, second = line[:middle][-6:], line[middle:][:6]
     repeat = lines.chance.choice(REPEATS)
     kept = lines.chance.choice((line[middle : middle + 1], ""))
-    return Asked("repetition", f"{re.escape(first)}{repeat}{re.escape(second.removeprefix(kept))}")
+    return Asked("repetition", f"{_escaped(first)}{repeat}{_escaped(second.removeprefix(kept))}")
 
 
 def _any_case(lines: Lines) -> Asked:
@@ -166,14 +166,14 @@ def _word(lines: Lines) -> Asked:
     text = lines.chance.choice((lines.found(WORD), lines.cut(line, 10), lines.cut(lines.found(WORD), 4)))
     regex = lines.chance.random() < 0.3
     source = (
-        re.escape(text) + lines.chance.choice(("", r"\w*", "?", "|" + lines.found(WORD))) if regex else text
+        _escaped(text) + lines.chance.choice(("", r"\w*", "?", "|" + lines.found(WORD))) if regex else text
     )
     return Asked("whole word", source, regex, lines.chance.random() < 0.7, word=True)
 
 
 def _boundary(lines: Lines) -> Asked:
     line = lines.chance.choice((lines.line, lines.foreign_line))()
-    part = re.escape(lines.cut(line, 5))
+    part = _escaped(lines.cut(line, 5))
     form = lines.chance.choice(
         (r"\b{}\b", r"\B{}", r"{}\b", r"\b{}", r"{}\B", r"\w{}\b", r"\b\w+{}", r"\<{}", r"{}\>")
     )
@@ -203,3 +203,8 @@ KINDS: Mapping[str, Callable[[Lines], Asked]] = {
         _any_case, _word, _boundary, _foreign_class, _absent,
     )
 }  # fmt: skip
+
+
+def _escaped(text: str) -> str:
+    """A pattern that means the text: ripgrep before 14 takes no escaped white space."""
+    return re.sub(r"\\(\s)", r"\1", re.escape(text))
