@@ -38,9 +38,8 @@ class Order(Message):
     scope: Scope  # of one repository
     repo_name: str
     version: int  # of the import of the base that is served
-    indexes: dict[
-        str, str
-    ] = {}  # paths of the SCIP indexes of the base, packed, by the names of their objects
+    # Paths of the SCIP indexes of the base, packed, by the names of their objects.
+    indexes: dict[str, str] = {}
     path: str
     is_stored: bool
 

@@ -98,8 +98,7 @@ class MapHandlers:
         symbols = {module.file: top_symbols(served.snapshot.analysis, [module.file]) for module in page}
         summarized = {file: _summarized(graph, file, top) for file, top in symbols.items()}
         told = await self._summaries.of(served.target.scope, list(summarized.values()))
-        paths = [graph.path(file) for file in symbols]
-        changed = {path: await self._histories.changes(served.target, path) for path in paths}
+        changes = {file: await self._histories.changes(served.target, graph.path(file)) for file in symbols}
         return tuple(
             ModuleEntry(
                 file_path=graph.path(file),
@@ -109,7 +108,7 @@ class MapHandlers:
                 relative_score=score,
                 summary=told[summarized[file].id],
                 top_symbols=tuple(spelled(graph, symbol) for symbol in symbols[file]),
-                commits_90_days=_velocity(changed[graph.path(file)]),
+                commits_90_days=_velocity(changes[file]),
             )
             for file, tier, score in page
         )
