@@ -21,9 +21,13 @@ FILES = {
 CALL = "book.depot.shut()  # shut it"
 
 
-async def uses(town) -> SymbolReferences:
+async def uses(town, version: int) -> SymbolReferences:
+    """The answer of a search that has heard of the import of this version: records reach it a moment after they are written."""
+
     async def ask() -> ReferencesReply:
-        request = ReferencesRequest(tenant=town.tenant, repo="", symbols=("Depot.shut",))
+        request = ReferencesRequest(
+            tenant=town.tenant, repo="", symbols=("Depot.shut",), wait_for_commit=f"c{version}"
+        )
         return await town.ask(names.RPC_REFERENCES, request, ReferencesReply)
 
     return (await town.answer(ask)).answers[0]
@@ -47,33 +51,33 @@ async def test_with_an_index_that_it_knows_the_graph_answers_too(town):
         await town.built(1, index)
         by_graph = [("call.py", 2, "it.shut()", "scip"), ("run.py", 4, CALL, "receiver_type")]
         async with asyncio.timeout(DEADLINE_S):
-            while told(await uses(town)) != by_graph:
+            while told(await uses(town, 1)) != by_graph:
                 await asyncio.sleep(0.02)
 
 
 async def test_the_graph_answers_for_files_that_it_knows_as_they_are(town):
     async with town.search():
         await town.import_(1, FILES, told=False)
-        by_files = await uses(town)
+        by_files = await uses(town, 1)
         assert told(by_files) == [("run.py", 4, CALL, "only_definition")]
         async with town.atlas():
             await town.tell(1)
             await town.built(1)
-            by_graph = await uses(town)
+            by_graph = await uses(town, 1)
             assert told(by_graph) == [("run.py", 4, CALL, "receiver_type")]
             assert by_graph.reconciliation == by_files.reconciliation.model_copy(
                 update={"resolved": 1, "candidates": 0}
             )
 
             await town.import_(2, {"run.py": "\n" + FILES["run.py"]}, told=False)
-            assert told(await uses(town)) == [("run.py", 5, CALL, "only_definition")]
+            assert told(await uses(town, 2)) == [("run.py", 5, CALL, "only_definition")]
             await town.tell(2)
             await town.built(2)
-            assert told(await uses(town)) == [("run.py", 5, CALL, "receiver_type")]
+            assert told(await uses(town, 2)) == [("run.py", 5, CALL, "receiver_type")]
 
             await town.import_(3, {"run.py": "def run(): ...\n"}, told=False)
-            assert told(await uses(town)) == []  # the graph knows it as it was when it held the name
+            assert told(await uses(town, 3)) == []  # the graph knows it as it was when it held the name
             await town.import_(4, {"run.py": None}, told=False)
-            assert told(await uses(town)) == []
+            assert told(await uses(town, 4)) == []
         await town.import_(5, FILES, told=False)
-        assert told(await uses(town)) == [("run.py", 4, CALL, "only_definition")]
+        assert told(await uses(town, 5)) == [("run.py", 4, CALL, "only_definition")]
