@@ -27,6 +27,7 @@ from prism_store.settings import StoreSettings
 
 # Of numbers that are mapped, the next levels make a tenth less in twice the time.
 ZSTD_LEVEL = 1
+ZSTD_THREADS = 2
 # Some 15 KB a file.
 SHELF_BYTES_MAX = 1024 * 1024 * 1024
 PACKED_SUFFIX = ".zst"
@@ -99,7 +100,7 @@ def build(runner: asyncio.Runner, workshop: Workshop, order: Order) -> Built:
 
 
 def _compress(path: Path) -> None:
-    compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL)
+    compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, threads=ZSTD_THREADS)
     with path.open("rb") as source, path.with_suffix(PACKED_SUFFIX).open("wb") as target:
         compressor.copy_stream(source, target)
 

@@ -32,7 +32,7 @@ from prism_atlas.core.references import (
     meaning_table,
     reference_table,
 )
-from prism_atlas.core.rows import GONE, Rows, nodes, repeated, rows_of, stack, starts
+from prism_atlas.core.rows import GONE, Rows, nodes, order_by, repeated, rows_of, stack, starts
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolFact
 from prism_contracts.rpc import EntryKind
 from prism_graph.unit import is_shared
@@ -95,6 +95,7 @@ class GraphBuilder:
         # Numbers of texts and of files, for as long as the builder lives.
         self._strings: dict[str, int] = {"": 0}
         self._in_order: list[int] = []  # strings by their texts, as far as they were put in order
+        self._sizes: list[int] = []  # of strings in bytes, as far as they were looked at
         self._serials: dict[str, int] = {}
         # By id of the file.
         self._files: dict[str, Rows] = {}
@@ -158,7 +159,7 @@ class GraphBuilder:
         is_used[0] = True
         for column in used:
             is_used[column] = True
-        strings, numbers = _string_table(texts, self._ordered(texts), is_used)
+        strings, numbers = _string_table(texts, self._sizes_of(texts), self._ordered(texts), is_used)
         symbol_table = _symbol_table(symbols, numbers, first_symbol)
         by_serial = self._positions(ids)
         told = self._edge_rows(ids, by_serial, first_symbol)
@@ -222,6 +223,11 @@ class GraphBuilder:
         self._in_order.sort(key=texts.__getitem__)  # code points sort as their UTF-8 does
         return np.array(self._in_order, np.int32)
 
+    def _sizes_of(self, texts: Sequence[str]) -> Numbers:
+        """Bytes of all strings. Of most they were told before."""
+        self._sizes += [len(text.encode()) for text in texts[len(self._sizes) :]]
+        return np.array(self._sizes, np.int32)
+
     def _positions(self, ids: Sequence[str]) -> Numbers:
         """By serial of a file, its position among `ids`, or NONE."""
         position = {file: position for position, file in enumerate(ids)}
@@ -255,15 +261,14 @@ def _occurrences(rows: Rows) -> Iterator[tuple[int, int, int]]:
 
 
 def _string_table(
-    texts: Sequence[str], ordered: Numbers, is_used: NDArray[np.bool_]
+    texts: Sequence[str], sizes: Numbers, ordered: Numbers, is_used: NDArray[np.bool_]
 ) -> tuple[Strings, Numbers]:
     """The texts that are used, and by position in `texts` the number of each of them in the table."""
     order = ordered[is_used[ordered]]
-    encoded = [texts[text].encode() for text in order.tolist()]
+    encoded = "".join(map(texts.__getitem__, order.tolist())).encode()
     numbers = np.full(len(texts), NONE, np.int32)
     numbers[order] = np.arange(len(order), dtype=np.int32)
-    ends = starts([len(text) for text in encoded])[1:]
-    return Strings(np.frombuffer(b"".join(encoded), np.uint8), ends), numbers
+    return Strings(np.frombuffer(encoded, np.uint8), starts(sizes[order])[1:]), numbers
 
 
 def _file_table(rows: Rows, numbers: Numbers, first_symbol: Numbers) -> Files:
@@ -287,14 +292,14 @@ def _symbol_table(rows: Rows, numbers: Numbers, first_symbol: Numbers) -> Symbol
         bodiless=rows[:, 8].astype(np.bool_),
         shared=rows[:, 9].astype(np.bool_),
         parent=np.where(rows[:, 7] < 0, NONE, first_symbol[file] + rows[:, 7]).astype(np.int32),
-        by_name=np.argsort(name, kind="stable").astype(np.int32),
-        by_qualified_name=np.argsort(qualified_name, kind="stable").astype(np.int32),
+        by_name=order_by(name).astype(np.int32),
+        by_qualified_name=order_by(qualified_name).astype(np.int32),
     )
 
 
 def _external_table(rows: Rows, numbers: Numbers, counts: Sequence[int]) -> Externals:
     file = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    order = np.lexsort((rows[:, 1], file))
+    order = order_by(file, rows[:, 1])
     return Externals(
         file=file,
         module=numbers[rows[order, 0]],
@@ -307,7 +312,7 @@ def _entry_table(parts: Sequence[Rows], first_symbol: Numbers) -> Entries:
     rows = stack(parts, ENTRY_COLUMNS)
     file = repeated(parts)
     node = nodes(file, rows[:, 0], first_symbol)
-    order = np.lexsort((rows[:, 1], node))
+    order = order_by(node, rows[:, 1])
     return Entries(node=node[order], kind=rows[order, 1].astype(np.uint8), line=rows[order, 2])
 
 
@@ -327,9 +332,7 @@ def _override_rows(symbols: Symbols, told: Rows, makers: Numbers) -> Rows:
 
 def edge_table(rows: Rows, node_count: int) -> Edges:
     source, target, kind, status, strategy, line = np.ascontiguousarray(rows.T)
-    # Two keys of many columns are put in order in a third of the time.
-    what = target.astype(np.int64) << 24 | strategy << 16 | status << 8 | kind
-    order = np.lexsort((what, source.astype(np.int64) << 32 | line))
+    order = order_by(source, line, target, strategy << 16 | status << 8 | kind)
     source, target = source[order], target[order]
     return Edges(
         source=source,
@@ -340,5 +343,5 @@ def edge_table(rows: Rows, node_count: int) -> Edges:
         line=line[order],
         first_out=starts(np.bincount(source, minlength=node_count)),
         first_in=starts(np.bincount(target, minlength=node_count)),
-        by_target=np.argsort(target, kind="stable").astype(np.int32),
+        by_target=order_by(target).astype(np.int32),
     )

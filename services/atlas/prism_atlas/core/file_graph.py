@@ -6,6 +6,7 @@ import numpy as np
 
 from prism_atlas.core.builder import edge_table
 from prism_atlas.core.graph import EDGE_KINDS, Edges, Graph, Symbols
+from prism_atlas.core.rows import order_by
 from prism_contracts.code import EdgeKind
 
 OVERRIDES = EDGE_KINDS.index(EdgeKind.OVERRIDES)
@@ -17,13 +18,14 @@ def file_edges(graph: Graph) -> Edges:
     node_files = graph.node_files()
     source, target = node_files[edges.source], node_files[edges.target]
     told = np.flatnonzero((source != target) & (edges.kind != OVERRIDES))
-    kind, status = edges.kind[told], edges.status[told]
-    key = (source[told].astype(np.int64) * len(graph.files) + target[told]) * len(EDGE_KINDS) + kind
-    order = np.lexsort((edges.line[told], status, key))
-    _, first = np.unique(key[order], return_index=True)
-    chosen = told[order[first]]
+    source, target, kind = source[told], target[told], edges.kind[told].astype(np.int32)
+    order = order_by(source, target, kind << 8 | edges.status[told], edges.line[told])
+    is_first = np.zeros(len(told), np.bool_)
+    for column in (source, target, kind):
+        is_first |= np.diff(column[order], prepend=-1) != 0
+    chosen = order[is_first]
     columns = (edges.kind, edges.status, edges.strategy, edges.line)
-    rows = np.column_stack([source[chosen], target[chosen], *(column[chosen] for column in columns)])
+    rows = np.column_stack([source[chosen], target[chosen], *(column[told[chosen]] for column in columns)])
     return edge_table(rows.astype(np.int32), len(graph.files))
 
 

@@ -1,6 +1,6 @@
 """Folders beside components: how components are called, and where the two ways of dividing files disagree."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from math import log
@@ -110,9 +110,9 @@ def _central(analysis: Analysis, files: Sequence[int]) -> int:
 
 
 def _counts(first: Sequence[str], second: Sequence[str]) -> dict[str, Counter[str]]:
-    counts: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for one, other in zip(first, second, strict=True):
-        counts.setdefault(one, Counter())[other] += 1
+        counts[one][other] += 1
     return counts
 
 

@@ -1,6 +1,5 @@
 """The map of a repository: its files by how much hangs on them."""
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -26,6 +25,7 @@ RELEVANT_SHARE_MIN = 0.02
 TOP_SYMBOLS = 5
 # A module within a file says only what is around.
 SHOWN_KINDS = DEFINITION_KINDS - {SymbolKind.MODULE, SymbolKind.NAMESPACE}
+_IS_SHOWN = np.array([kind in SHOWN_KINDS for kind in SYMBOL_KINDS])  # by code
 
 
 class Module(NamedTuple):
@@ -76,17 +76,20 @@ def modules(analysis: Analysis, query: str = "", path_filter: str = "") -> Modul
 def top_symbols(analysis: Analysis, files: Sequence[int], count: int = TOP_SYMBOLS) -> list[int]:
     """The definitions outside of others that most hangs on; that of a class counts what hangs on its members."""
     graph = analysis.graph
-    rank = {symbol: float(analysis.ranks.node[symbol]) for file in files for symbol in graph.symbols_of(file)}
-    for symbol in reversed(rank):
-        parent = int(graph.symbols.parent[symbol])
+    table = graph.symbols
+    symbols = np.array([symbol for file in files for symbol in graph.symbols_of(file)], np.int32)
+    parents = table.parent[symbols]
+    rank = dict(zip(symbols.tolist(), analysis.ranks.node[symbols].tolist(), strict=True))
+    for symbol, parent in zip(reversed(rank), reversed(parents.tolist()), strict=True):
         if parent in rank:
             rank[parent] += rank[symbol]
+    is_top = (parents == NONE) & _IS_SHOWN[table.kind[symbols]]
+    top = symbols[is_top]
+    summed = np.array(list(rank.values()))[is_top]
     # Of equal ones those that can be used from outside, then the longest.
-    return heapq.nsmallest(
-        count,
-        (symbol for symbol in rank if _is_top(graph, symbol)),
-        key=lambda symbol: (-rank[symbol], not graph.symbols.exported[symbol], -_lines(graph, symbol)),
-    )
+    lines = table.end_line[top] - table.start_line[top]
+    order = np.lexsort((-lines, ~table.exported[top], -summed))
+    return [int(symbol) for symbol in top[order[:count]]]
 
 
 def spelled(graph: Graph, symbol: int) -> str:
@@ -104,12 +107,3 @@ def _personal_ranks(analysis: Analysis, words: list[str]) -> Weights:
     reached = file_ranks(analysis.links, named, QUERY_DAMPING)
     ranks: Weights = NAMED_SHARE * named / named.sum() + (1 - NAMED_SHARE) * reached
     return ranks
-
-
-def _is_top(graph: Graph, symbol: int) -> bool:
-    kind = SYMBOL_KINDS[graph.symbols.kind[symbol]]
-    return bool(graph.symbols.parent[symbol] == NONE) and kind in SHOWN_KINDS
-
-
-def _lines(graph: Graph, symbol: int) -> int:
-    return int(graph.symbols.end_line[symbol] - graph.symbols.start_line[symbol])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prism_atlas.core.graph import EDGE_KINDS, SYMBOL_KINDS, Codes, Numbers, Symbols
+from prism_atlas.core.rows import order_by
 from prism_contracts.code import EdgeKind, SymbolKind
 
 # Types above a type that are looked at, one above the other.
@@ -45,13 +46,13 @@ def overriding(symbols: Symbols, makers: Numbers, inheriting: Pairs) -> Pairs:
     members = np.flatnonzero(
         OVERRIDABLE[symbols.kind] & (symbols.parent >= 0) & ~np.isin(symbols.name, makers)
     )
-    members = members[np.argsort(symbols.parent[members], kind="stable")]
+    members = members[order_by(symbols.parent[members])]
     line, member = _join(lines.below, symbols.parent[members])
     below = members[member]
     wanted = _key(lines.above[line], symbols.name[below])
-    keys = _key(symbols.parent[members], symbols.name[members])
-    order = np.argsort(keys, kind="stable")
-    match, found = _join(wanted, keys[order])
+    parents, names = symbols.parent[members], symbols.name[members]
+    order = order_by(parents, names)
+    match, found = _join(wanted, _key(parents, names)[order])
     return Pairs(
         below[match].astype(np.int32),
         members[order[found]].astype(np.int32),

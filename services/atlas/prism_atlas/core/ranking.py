@@ -80,13 +80,15 @@ def earned_ranks(
     damping: float = DAMPING,
 ) -> Weights:
     """PageRank (Page et al., 1999) of nodes, without what each gets from starts. `starts` has a weight a node."""
-    nodes = np.unique(np.concatenate([source, target]))
+    has_edge = np.zeros(len(starts), np.bool_)
+    has_edge[source] = has_edge[target] = True
+    nodes = np.flatnonzero(has_edge)
     earned = np.zeros(len(starts))
     if not nodes.size or not starts[nodes].any():
         return earned
     own = starts[nodes] / starts[nodes].sum()
-    pairs = np.searchsorted(nodes, source), np.searchsorted(nodes, target)
-    rank = _page_rank(*pairs, weight, own, damping)
+    position = np.cumsum(has_edge) - 1
+    rank = _page_rank(position[source], position[target], weight, own, damping)
     started = own > 0
     # A node that is only started at has the least rank for its starts.
     floor = (rank[started] / own[started]).min()

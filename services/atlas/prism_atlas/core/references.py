@@ -16,7 +16,7 @@ from prism_atlas.core.graph import (
     Numbers,
     References,
 )
-from prism_atlas.core.rows import Rows, nodes, repeated, rows_of, stack, starts
+from prism_atlas.core.rows import Rows, nodes, order_by, repeated, rows_of, stack, starts
 from prism_contracts.code import Reference
 from prism_graph.resolution import Meaning
 
@@ -87,7 +87,7 @@ def reference_table(parts: Sequence[FileReferences], numbers: Numbers, first_sym
         strategy=codes[:, 2].copy(),
         sought=(codes[:, 3] >> 1).astype(np.uint8),
         has_qualifier=(codes[:, 3] & 1).astype(np.bool_),
-        by_name=np.argsort(name, kind="stable").astype(np.int32),
+        by_name=order_by(name).astype(np.int32),
     )
 
 
@@ -98,7 +98,7 @@ def meaning_table(parts: Sequence[FileReferences], by_serial: Numbers, first_sym
     reference = rows[:, 0] + np.repeat(first, [len(part.meanings) for part in parts])
     target = nodes(by_serial[rows[:, 1]], rows[:, 2], first_symbol)
     there = np.flatnonzero(target != NONE)
-    order = there[np.argsort(target[there], kind="stable")]  # references are in order already
+    order = there[order_by(target[there])]  # references are in order already
     return Meanings(target=target[order], reference=reference[order].astype(np.int32))
 
 

@@ -24,7 +24,7 @@ def stack(parts: Sequence[Rows], width: int) -> Rows:
     return np.concatenate(parts) if parts else rows_of([], width)
 
 
-def starts(counts: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+def starts(counts: Sequence[int] | NDArray[np.signedinteger]) -> NDArray[np.int64]:
     """Where each run begins and, last, where all end."""
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
 
@@ -32,6 +32,19 @@ def starts(counts: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
 def repeated(parts: Sequence[Rows]) -> Numbers:
     """By row of the stacked parts, the part that it is of."""
     return np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
+
+
+def order_by(*columns: NDArray[np.signedinteger]) -> NDArray[np.int64]:
+    """Positions in order of columns of 32-bit numbers, the first column first, and of equal ones as they come: `lexsort` the other way
+    round. NumPy sorts numbers ten times as fast as it puts positions in order, so number and position are sorted as one.
+    """
+    positions = np.arange(len(columns[0]))
+    order = positions
+    for column in reversed(columns):
+        keys = column[order].astype(np.int64) << 32 | positions
+        keys.sort()
+        order = order[keys & 0xFFFFFFFF]
+    return order
 
 
 def nodes(file: Numbers, symbol: Numbers, first_symbol: Numbers) -> Numbers:
