@@ -6,6 +6,7 @@ name of a symbol is its owner (`Context`), which its qualified name tells, or wh
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 SEPARATOR = re.compile(r"::|->|[.#\\/:]")
@@ -15,6 +16,8 @@ ARITY = re.compile(r"(?<=[\w!?])/\d+$")
 IMPLEMENTED = re.compile(r"<[^<>]* as ([^<>]+)>")  # <T as Trait>::name
 TYPE_ARGUMENTS = re.compile(r"(?<=\w)(?:::)?(?:<[^<>]*>|\[[^\[\]]*\])")
 MARKS = re.compile(r"[()*&@]")
+BETWEEN_WORDS = re.compile(r"[\W_]")
+NOT_FLAT = re.compile(r"[^a-z0-9]")
 
 
 class Named(Protocol):
@@ -37,6 +40,24 @@ class Fit(NamedTuple):
     def degree(self) -> tuple[int, int]:
         """By how much of the name it was found."""
         return self.shared, self.placed
+
+
+class Location:
+    """Where symbols are defined."""
+
+    def __init__(self, repo: str, path: str) -> None:
+        """The name of a repository and a path in it."""
+        self.repo = repo
+        self.path = path
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """What it may be called: the repository, the folders and the file of the path, and their words."""
+        names = [*self.repo.split("/"), *self.path.split("/")]
+        pieces = (
+            piece for name in names for piece in (name, name.rpartition(".")[0], *BETWEEN_WORDS.split(name))
+        )
+        return frozenset(filter(None, map(flat, pieces)))
 
 
 @dataclass(frozen=True)
@@ -73,36 +94,29 @@ class SymbolName:
         ends = (".".join(self.parts[start:]) for start in range(len(self.parts) - 1))
         return tuple(dict.fromkeys(name for name in (*self._as_written, *ends) if name != self.last))
 
-    def fit(self, symbol: Named, place: frozenset[str]) -> Fit | None:
-        """How well a definition at a place fits; None if the name means another one."""
+    def fit(self, symbol: Named, location: Location) -> Fit | None:
+        """How well a definition fits; None if the name means another one."""
         if self._as_written & {symbol.name, symbol.qualified_name}:
             return Fit(len(self.parts), 0, is_whole=symbol.qualified_name in self._as_written)
         own = symbol.qualified_name.split(".")
         shared = _shared_end(own, self.parts)
         rest = self.parts[: len(self.parts) - shared]
-        if not shared or (rest and not _may_lead(rest[-1], place)):
+        if not shared or (rest and not _may_lead(rest[-1], location)):
             return None
-        return Fit(shared, sum(flat(part) in place for part in rest), is_whole=len(own) == shared)
+        return Fit(shared, sum(flat(part) in location.words for part in rest), is_whole=len(own) == shared)
 
     def understood_by(self, fit: Fit) -> str:
         """The end of the name that such a definition is called, if nothing speaks for what is before it; else empty."""
         return "" if fit.placed or fit.shared == len(self.parts) else ".".join(self.parts[-fit.shared :])
 
-    @property
+    @cached_property
     def _as_written(self) -> frozenset[str]:
         return frozenset({self.spelled, SEPARATOR.sub(".", self.spelled)})
 
 
-def place_of(repo: str, path: str) -> frozenset[str]:
-    """What a symbol's place may be called: the repository, the folders and the file of its path, and their words."""
-    names = [*repo.split("/"), *path.split("/")]
-    pieces = (piece for name in names for piece in (name, name.rpartition(".")[0], *re.split(r"[\W_]", name)))
-    return frozenset(filter(None, map(flat, pieces)))
-
-
 def flat(name: str) -> str:
     """Letters and digits only, lower case: `flat_hash_map` and `FlatHashMap` are the same."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    return NOT_FLAT.sub("", name.lower())
 
 
 def _shared_end(own: list[str], asked: tuple[str, ...]) -> int:
@@ -110,8 +124,8 @@ def _shared_end(own: list[str], asked: tuple[str, ...]) -> int:
     return next((count for count, (a, b) in enumerate(pairs) if a != b), min(len(own), len(asked)))
 
 
-def _may_lead(part: str, place: frozenset[str]) -> bool:
-    """Whether a component may stand before a symbol that it does not own: a part of its place, or what begins in lower
+def _may_lead(part: str, location: Location) -> bool:
+    """Whether a component may stand before a symbol that it does not own: a part of its location, or what begins in lower
     case and so is a module or a variable (`self.close`). A type that does not own the symbol means another one.
     """
-    return flat(part) in place or part[:1].islower()
+    return flat(part) in location.words or part[:1].islower()

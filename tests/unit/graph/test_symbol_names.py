@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_contracts.code import Symbol, SymbolKind
-from prism_graph.symbol_names import SymbolName, flat, place_of
+from prism_graph.symbol_names import Location, SymbolName, flat
 
-NOWHERE = frozenset[str]()
+NOWHERE = Location("", "")
 
 
 def defined(qualified_name: str, name: str = "") -> Symbol:
@@ -80,10 +80,10 @@ def test_what_it_may_be_called_is_looked_up(spelled, qualified_name):
     assert name.last not in name.longer
 
 
-def fits(spelled: str, *qualified_names: str, place: frozenset[str] = NOWHERE) -> list[str]:
+def fits(spelled: str, *qualified_names: str, location: Location = NOWHERE) -> list[str]:
     """Those of the names that fit, best first."""
     name = SymbolName.read(spelled)
-    found = [(name.fit(defined(known), place), known) for known in qualified_names]
+    found = [(name.fit(defined(known), location), known) for known in qualified_names]
     return [known for fit, known in sorted(((f, k) for f, k in found if f), reverse=True)]
 
 
@@ -98,7 +98,7 @@ def test_more_of_the_name_fits_better_and_a_whole_name_best():
 
 def test_another_owner_means_another_symbol():
     assert fits("Depot.route", "Harbour.route", "route") == []
-    assert fits("Depot.route", "Harbour.route", place=place_of("acme/shop", "src/depot.py")) == [
+    assert fits("Depot.route", "Harbour.route", location=Location("acme/shop", "src/depot.py")) == [
         "Harbour.route"
     ]
 
@@ -111,17 +111,17 @@ def test_a_variable_or_module_may_stand_before_any_symbol(spelled):
     assert name.understood_by(fit) == "route"
 
 
-def test_a_place_speaks_for_what_stands_before_the_owner():
+def test_a_location_speaks_for_what_stands_before_the_owner():
     name = SymbolName.read("org.example.parcels.Depot")
-    near = name.fit(defined("Depot"), place_of("acme/shop", "src/org/example/parcels/Depot.java"))
-    far = name.fit(defined("Depot"), place_of("acme/shop", "src/harbour/Depot.java"))
+    near = name.fit(defined("Depot"), Location("acme/shop", "src/org/example/parcels/Depot.java"))
+    far = name.fit(defined("Depot"), Location("acme/shop", "src/harbour/Depot.java"))
     assert near
     assert far
     assert near.degree > far.degree
     assert (name.understood_by(near), name.understood_by(far)) == ("", "Depot")
 
 
-def test_a_place_is_called_by_repository_folders_file_and_their_words():
+def test_a_location_is_called_by_repository_folders_file_and_their_words():
     assert {
         "acme",
         "parceltracker",
@@ -132,7 +132,7 @@ def test_a_place_is_called_by_repository_folders_file_and_their_words():
         "depot",
         "list",
         "py",
-    } <= place_of("acme/parcel-tracker", "src/depot_list.py")
+    } <= Location("acme/parcel-tracker", "src/depot_list.py").words
 
 
 def test_flat_joins_what_is_written_in_two_ways():

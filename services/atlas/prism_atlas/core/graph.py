@@ -243,8 +243,8 @@ class Graph:
     def find_file(self, path: str) -> int:
         """The file of a path, or NONE."""
         string = self.strings.find(path)
-        found = int(np.searchsorted(self.files.path, string))
-        return found if string >= 0 and found < len(self.files) and self.files.path[found] == string else NONE
+        first, end = _run(self.files.path, string)
+        return first if string != NONE and first < end else NONE
 
     def symbols_of(self, file: int) -> range:
         """The symbols of a file, in order."""
@@ -271,13 +271,13 @@ class Graph:
 
     def meaning(self, node: int) -> Numbers:
         """The references that mean a node, in order of file and position."""
-        first, end = np.searchsorted(self.meanings.target, [node, node + 1])
+        first, end = _run(self.meanings.target, node)
         return self.meanings.reference[first:end]
 
     def names_of(self, alias: str) -> list[str]:
         """What files import that they call by this name."""
         string = self.strings.find(alias)
-        first, end = np.searchsorted(self.aliases.alias, [string, string + 1])
+        first, end = _run(self.aliases.alias, string)
         return [self.strings[name] for name in self.aliases.name[first:end].tolist()]
 
     def edges_out(self, node: int) -> slice:
@@ -292,6 +292,12 @@ class Graph:
     def _numbers(self, text: str) -> range:
         string = self.strings.find(text)
         return range(string, string + (string != NONE))
+
+
+def _run(ordered: Numbers, number: int) -> tuple[int, int]:
+    """Where a number begins and ends. Asked for one of another type, NumPy would convert all of them first."""
+    first, end = np.searchsorted(ordered, np.array([number, number + 1], ordered.dtype))
+    return int(first), int(end)
 
 
 def _those(column: Numbers, order: Numbers, wanted: range) -> Numbers:

@@ -9,7 +9,7 @@ import numpy as np
 
 from prism_atlas.core.graph import NONE, Graph, Numbers
 from prism_contracts.code import ASIDE
-from prism_graph.symbol_names import Fit, SymbolName, place_of
+from prism_graph.symbol_names import Fit, Location, SymbolName
 
 AT_LINE = re.compile(r"(.+):(\d+)")
 # A type or namespace of one name in these is one, in however many files it stands.
@@ -92,9 +92,7 @@ def _fitting(graph: Graph, repo: str, name: SymbolName, path: str) -> list[tuple
     for definition in _definitions(graph, _namesakes(graph, name)):
         if path and not f"/{definition.path}".endswith(f"/{path.strip('/')}"):
             continue
-        # Only what stands before a name is held beside its place.
-        place = place_of(repo, definition.path) if len(name.parts) > 1 else frozenset[str]()
-        fit = name.fit(definition, place)
+        fit = name.fit(definition, Location(repo, definition.path))
         if fit:
             found.append((definition, fit))
     return found

@@ -8,7 +8,7 @@ from qdrant_client import models
 from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, UNPARSED, FileStatus, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Definition
-from prism_graph.symbol_names import Fit, SymbolName, place_of
+from prism_graph.symbol_names import Fit, Location, SymbolName
 from prism_runtime.packing import as_symbol, unpack_symbol_facts
 from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.texts import FILE_FIELDS
@@ -123,8 +123,9 @@ class Definitions:
         return [
             Found(point, as_symbol(symbol), fit)
             for point in files.values()
+            for location in [Location(target.name_of(point.repo), point.text("path"))]
             for symbol in unpack_symbol_facts(point.text("symbols"))
-            if (fit := name.fit(symbol, place_of(target.name_of(point.repo), point.text("path"))))
+            if (fit := name.fit(symbol, location))
         ]
 
     async def _files(
