@@ -6,6 +6,7 @@ from source_files import source
 from prism_contracts.code import Symbol, SymbolKind
 from prism_contracts.rpc import Definition
 from prism_search.core.edits import (
+    by_what_they_test,
     files_named_after,
     is_constructor,
     is_counterpart,
@@ -121,7 +122,8 @@ def test_tests_are_found_by_the_name_of_the_file_the_near_ones_first() -> None:
         "depot.py", "tests/test_depot.py", "depot/test_depot.py", "depot_test.go", "tests/test_depots.py",
         "tests/depot_data.py", "web/Depot.spec.ts", "java/DepotTest.java",
     ]  # fmt: skip
-    assert files_named_after("depot/depot.py", paths) == ["depot/test_depot.py", "tests/test_depot.py"]
-    assert files_named_after("depot.go", paths) == ["depot_test.go"]
-    assert files_named_after("web/Depot.ts", paths) == ["web/Depot.spec.ts"]
-    assert files_named_after("java/Depot.java", paths) == ["java/DepotTest.java"]
+    tests = by_what_they_test(paths)
+    assert files_named_after("depot/depot.py", tests) == ["depot/test_depot.py", "tests/test_depot.py"]
+    assert files_named_after("depot.go", tests) == ["depot_test.go"]
+    assert files_named_after("web/Depot.ts", tests) == ["web/Depot.spec.ts"]
+    assert files_named_after("java/Depot.java", tests) == ["java/DepotTest.java"]

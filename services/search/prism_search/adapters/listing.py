@@ -18,7 +18,7 @@ from prism_graph.manifests import is_manifest
 from prism_graph.modules import File, keys, stands_for_folder
 from prism_runtime.kept import Kept
 from prism_search.core.clauses import Clause
-from prism_search.core.edits import stem_tested
+from prism_search.core.edits import by_what_they_test
 from prism_search.core.rules import kind_of
 from prism_store.grams import Signatures, Table, read_signature
 from prism_store.reader import Reader, StoredPoint, has, with_status
@@ -72,9 +72,9 @@ class Files(ABC):
         return {path: point for point in self.points if kind_of(path := point.text("path")) is not None}
 
     @cached_property
-    def test_paths(self) -> Sequence[str]:
-        """Of those that are called after the file that they test."""
-        return [path for point in self.points if stem_tested(path := point.text("path"))]
+    def tests(self) -> Mapping[str, Sequence[str]]:
+        """The paths of tests by what they are called after."""
+        return by_what_they_test(point.text("path") for point in self.points)
 
     @cached_property
     def _of_folders(self) -> Mapping[tuple[str, str], Sequence[StoredPoint]]:

@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolFact, SymbolKind
 from prism_contracts.rpc import Definition
@@ -69,16 +69,26 @@ def same_shape(symbol: Symbol, other: Symbol) -> bool:
     return _shape(symbol) == _shape(other)
 
 
-def files_named_after(path: str, paths: Iterable[str]) -> list[str]:
-    """Files of tests that are called as a file is: `test_depot.py`, `depot_test.go`, `Depot.spec.ts` for `depot`; near ones first."""
+def files_named_after(path: str, tests: Mapping[str, Sequence[str]]) -> list[str]:
+    """Files of tests that are called as a file is: `test_depot.py`, `depot_test.go`, `Depot.spec.ts` for `depot`; near ones first.
+
+    `tests` are those of `by_what_they_test`.
+    """
     stem, suffix = _stem(path)
-    found = [
-        other for other in paths if stem_tested(other) == stem.lower() and suffix[:3] == _stem(other)[1][:3]
-    ]
+    found = [other for other in tests.get(stem.lower(), ()) if suffix[:3] == _stem(other)[1][:3]]
     return sorted(found, key=lambda other: (-len(posixpath.commonpath([f"/{path}", f"/{other}"])), other))
 
 
-def stem_tested(path: str) -> str:
+def by_what_they_test(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Files of tests by what they are called after; other files are left out."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        if stem := _stem_tested(path):
+            found.setdefault(stem, []).append(path)
+    return found
+
+
+def _stem_tested(path: str) -> str:
     """What a file of tests is called after, in lower case: `depot` for `test_Depot.py`. Empty for other files."""
     stem, _ = _stem(path)
     bare = TEST_MARKS.sub("", stem)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from prism_contracts.code import (
@@ -89,7 +90,8 @@ class Module(NamedTuple):
     name: str
 
 
-class TextFile(NamedTuple):
+@dataclass(frozen=True)
+class TextFile:
     """A file by its text, and the lines that define or refer to something of a name, as far as the parser knows."""
 
     scope: str
@@ -97,6 +99,11 @@ class TextFile(NamedTuple):
     is_prose: bool
     text: str
     told: Collection[int]
+
+    @cached_property
+    def lines(self) -> Sequence[str]:
+        """Without their ends."""
+        return self.text.split("\n")
 
 
 class Line(NamedTuple):
@@ -108,7 +115,7 @@ class Line(NamedTuple):
     @property
     def text(self) -> str:
         """Without its end; empty if the file has no such line."""
-        return "".join(self.file.text.split("\n")[self.number - 1 : self.number])
+        return "".join(self.file.lines[self.number - 1 : self.number])
 
 
 class Text(NamedTuple):

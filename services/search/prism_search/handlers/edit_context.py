@@ -6,6 +6,7 @@ the symbol, or the one at some lines ▶ who uses it ▶ tests: its own and thos
 What is asked about others than the symbol itself ends when its time is up; the reply says what was left out.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -72,18 +73,16 @@ class EditContextHandler:
     async def edit_context(self, request: EditContextRequest) -> EditContextReply:
         """Raises SYMBOL_NOT_FOUND with near names, FILE_NOT_FOUND, INVALID_ARGUMENT."""
         focus = await self._focus.find(request)
-        reply = await self._about_lines(focus)
-        return (
-            reply.model_copy(update=await self._about_symbol(focus))
-            if isinstance(focus, SymbolFocus)
-            else reply
-        )
+        if not isinstance(focus, SymbolFocus):
+            return await self._about_lines(focus)
+        reply, of_symbol = await asyncio.gather(self._about_lines(focus), self._about_symbol(focus))
+        return reply.model_copy(update=of_symbol)
 
     async def _about_lines(self, focus: Focus) -> EditContextReply:
         start, end = focus.lines
         shown = focus.file.lines[start - 1 : min(end, start + SOURCE_LINES_MAX - 1)]
         files = await self._listing.files(focus.target)
-        named = files_named_after(focus.file.path, files.test_paths)
+        named = files_named_after(focus.file.path, files.tests)
         return EditContextReply(
             repo=focus.target.repositories[0].name,
             file_path=focus.file.path,
@@ -101,10 +100,12 @@ class EditContextHandler:
         """The fields of a reply that a symbol fills."""
         references = TimedReferences(self._references, focus.target)
         counterparts = await self._counterparts(focus)
-        uses = await self._uses(focus, references, counterparts)
-        tests = await _tests(uses, references)
-        family = await self._family(focus, references)
-        warnings = [*_warnings(focus, uses, family), *await self._elsewhere(focus, references)]
+        (uses, tests), family, elsewhere = await asyncio.gather(
+            self._uses_and_tests(focus, references, counterparts),
+            self._family(focus, references),
+            self._elsewhere(focus, references),
+        )
+        warnings = [*_warnings(focus, uses, family), *elsewhere]
         others = _others(focus, counterparts)
         return {
             "symbol": focus.symbol,
@@ -127,6 +128,12 @@ class EditContextHandler:
             if (one.point.id, one.symbol) != (focus.file.id, focus.symbol)
             and is_counterpart(focus.definition, told_definition(focus.target, one.point, one.symbol))
         ]
+
+    async def _uses_and_tests(
+        self, focus: SymbolFocus, references: TimedReferences, counterparts: Sequence[Located]
+    ) -> tuple[SymbolReferences, list[ReachingTest]]:
+        uses = await self._uses(focus, references, counterparts)
+        return uses, await _tests(uses, references)
 
     async def _uses(
         self, focus: SymbolFocus, references: TimedReferences, counterparts: Sequence[Located]
@@ -185,10 +192,11 @@ async def _tests(uses: SymbolReferences, references: TimedReferences) -> list[Re
     tests = {(entry.file_path, entry.symbol): _test(entry) for entry in _of_tests(uses.entries)}
     if uses.next_cursor:
         references.left_out.append(f"Of all uses the first {len(uses.entries)} were looked at.")
-    for caller in _callers(uses)[:CALLERS_FOLLOWED_MAX]:
-        if references.is_over("Tests of further callers"):
-            break
-        for entry in _of_tests(await references.entries(caller.symbol, caller.file_path)):
+    callers = _callers(uses)[:CALLERS_FOLLOWED_MAX]
+    symbols = ((caller.symbol, caller.file_path) for caller in callers)
+    found = await references.entries_of_each(symbols, "Tests of further callers")
+    for caller, entries in zip(callers, found, strict=True):
+        for entry in _of_tests(entries):
             # Two guesses in a row tell nothing.
             if entry.status is EdgeStatus.RESOLVED:
                 tests.setdefault((entry.file_path, entry.symbol), _test(entry, caller))

@@ -6,6 +6,8 @@ parser saw ▶ what of the text they explain
 
 import asyncio
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
@@ -107,20 +109,14 @@ class ReferencesHandler:
             points = [*asked.wanted, *asked.around]
             uses, files = await self._by_files(asked)
             texts = [report.as_text(asked.question.name, file) for file in files]
-        left_out = asked.holding - len(asked.wanted) + len(points) - len(texts)
+        left_out = len(asked.holding) - len(asked.wanted) + len(points) - len(texts)
         return await asyncio.to_thread(_told, asked.question, uses, texts, left_out)
 
     async def _seek(self, target: Target, symbol: str, request: ReferencesRequest) -> "_Asked":
         sought = await self._definitions.seek(target, symbol, request.path)
         name = sought.found[0].symbol.name if sought.found else sought.name.last
-        listed = await self._listing.files(target)
-        pattern = compile_pattern(name, regex=False, case_sensitive=True, word=False)
-        holding = listed.that_may_hold(pattern.clauses)
-        wanted = sorted(holding, key=_order(sought.found, request))[:FILES_MAX]
-        occurrences = await self._occurrences.of(target)
-        around = _around(sought.found, occurrences, listed, {point.id for point in wanted})
         question = _Question(target, request, sought, name)
-        return _Asked(question, listed, len(holding), wanted, around, occurrences)
+        return _Asked(question, await self._listing.files(target), await self._occurrences.of(target))
 
     async def _by_graph(self, asked: "_Asked") -> UsesReply | None:
         """What the graph of a repository tells; None if there is none, or one of these files, or of those that it speaks of, was
@@ -136,8 +132,10 @@ class ReferencesHandler:
             return None
         if set(uses.graph_indexes) != self._occurrences.objects(target):
             return None
+        later = list(listed.written_after(uses.graph_version))
+        if not later:
+            return uses
         ids, paths = {point.id for point in (*asked.wanted, *asked.around)}, _paths_told(uses)
-        later = listed.written_after(uses.graph_version)
         return None if any(point.id in ids or point.text("path") in paths for point in later) else uses
 
     async def _by_files(self, asked: "_Asked") -> tuple[UsesReply, Sequence[SourceFile]]:
@@ -238,15 +236,30 @@ class _Question(NamedTuple):
         )
 
 
-class _Asked(NamedTuple):
+@dataclass(frozen=True)
+class _Asked:
     """A question, and where its answer may be found."""
 
     question: _Question
     listed: Files
-    holding: int  # files that may hold the name
-    wanted: Sequence[StoredPoint]  # those of them that are looked at
-    around: Sequence[StoredPoint]
     occurrences: Occurrences
+
+    @cached_property
+    def holding(self) -> Sequence[StoredPoint]:
+        """The files that may hold the name."""
+        pattern = compile_pattern(self.question.name, regex=False, case_sensitive=True, word=False)
+        return self.listed.that_may_hold(pattern.clauses)
+
+    @cached_property
+    def wanted(self) -> Sequence[StoredPoint]:
+        """Those of them that are looked at."""
+        return sorted(self.holding, key=_order(self.question.sought.found, self.question.request))[:FILES_MAX]
+
+    @cached_property
+    def around(self) -> Sequence[StoredPoint]:
+        """Files that may belong to a definition without holding its name."""
+        read = {point.id for point in self.wanted}
+        return _around(self.question.sought.found, self.occurrences, self.listed, read)
 
 
 def _missing(target: Target, listed: Files, uses: report.Uses, read: Container[str]) -> list[StoredPoint]:
@@ -353,7 +366,7 @@ def _around(
     """
     folders = (point for one in found for point in listed.around(one.point.repo, one.point.text("path")))
     implementing = occurrences.implementing({one.point.id for one in found})
-    implementers = (point for point in listed.points if point.id in implementing)
+    implementers = (point for point in listed.points if point.id in implementing) if implementing else ()
     around = {point.id: point for point in (*folders, *implementers) if point.id not in read}
     return list(around.values())[:AROUND_MAX]
 

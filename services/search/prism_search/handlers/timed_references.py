@@ -1,7 +1,8 @@
-"""Questions about who uses symbols, asked one after the other in one repository, as long as there is time."""
+"""Questions about who uses symbols in one repository, asked as long as there is time."""
 
+import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from prism_contracts.rpc import REFERENCES_LIMIT_MAX, ReferenceEntry, ReferencesRequest, SymbolReferences
 from prism_search.handlers.references import ReferencesHandler
@@ -23,7 +24,7 @@ class TimedReferences:
         """Whether the time is up; then what was to be asked is left out."""
         if time.monotonic() < self._ends:
             return False
-        self.left_out.append(f"{what}: not looked at, as it would take too long.")
+        self._leave_out(what)
         return True
 
     async def uses(self, symbol: str, path: str = "") -> SymbolReferences:
@@ -34,9 +35,26 @@ class TimedReferences:
         """The same without texts of lines, which is quicker."""
         return await self._references.entries(self._request(symbol, path, self._target.repositories[0].repo))
 
+    async def entries_of_each(
+        self, symbols: Iterable[tuple[str, str]], what: str
+    ) -> list[Sequence[ReferenceEntry]]:
+        """The same of several symbols, each with its path, at once; none of one for which there was no time."""
+        asked = [asyncio.create_task(self.entries(symbol, path)) for symbol, path in symbols]
+        if not asked:
+            return []
+        _, late = await asyncio.wait(asked, timeout=max(0.0, self._ends - time.monotonic()))
+        for task in late:
+            task.cancel()
+        if late:
+            self._leave_out(what)
+        return [() if task in late else task.result() for task in asked]
+
     async def uses_everywhere(self, symbol: str, path: str) -> SymbolReferences:
         """Who uses it in all repositories of the tenant."""
         return await self._told(self._request(symbol, path, ""))
+
+    def _leave_out(self, what: str) -> None:
+        self.left_out.append(f"{what}: not looked at, as it would take too long.")
 
     async def _told(self, request: ReferencesRequest) -> SymbolReferences:
         return (await self._references.references(request)).answers[0]
