@@ -21,6 +21,7 @@ import nats
 import zstandard
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from nats.aio.client import Client as NatsClient
 from nats.js import JetStreamContext
 
 from prism_contracts.names import KV_TOKENS
@@ -258,14 +259,19 @@ class RunningStack:
     # The bus.
 
     @asynccontextmanager
-    async def jetstream(self) -> AsyncIterator[JetStreamContext]:
+    async def connection(self) -> AsyncIterator[NatsClient]:
         port = self.state()["services"]["nats"]["port"]
         token = (self.data / "secrets" / "nats").read_text().strip()
         connection = await nats.connect(f"nats://127.0.0.1:{port}", token=token)
         try:
-            yield connection.jetstream()
+            yield connection
         finally:
             await connection.close()
+
+    @asynccontextmanager
+    async def jetstream(self) -> AsyncIterator[JetStreamContext]:
+        async with self.connection() as connection:
+            yield connection.jetstream()
 
     # Processes.
 

@@ -20,10 +20,10 @@ from truth_answers import Answers, answers, differences, stored
 from truth_history import CONTENTS, PATHS, History, Tree
 from truth_player import SECRET, Play, Remote, Server
 
-HISTORIES = int(os.environ.get("PRISM_TRUTH_HISTORIES", "150"))
+HISTORIES = int(os.environ.get("PRISM_TRUTH_HISTORIES", "300"))
 SEED = os.environ.get("PRISM_TRUTH_SEED", "")
 FIRST_SEED = 20_260
-AT_ONCE = 50
+AT_ONCE = 100
 ASKED = 45  # of the last histories
 DIFFERENCES_SHOWN = 10
 

@@ -11,16 +11,16 @@ import signal
 import uuid
 import zlib
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import httpx2
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
-from nats.js.api import StreamInfo
+from nats.js.api import ConsumerInfo
 from nats.js.errors import APIError, KeyNotFoundError
 from nats.js.kv import KeyValue
 from running_stack import Json, RunningStack
@@ -40,9 +40,10 @@ from truth_history import (
     content,
 )
 
-from prism_contracts.base import layer_id, repo_id
+from prism_contracts.base import Message, layer_id, repo_id
 from prism_contracts.names import KV_LAYERS, KV_LEASES, KV_REPOSITORIES
 from prism_contracts.records import Layer, Repository, layer_key, repository_key
+from prism_runtime.records import WatchedRecords
 
 TENANT = "default"
 SECRET = "of histories"
@@ -52,6 +53,8 @@ LOOK_S = 0.5
 QUIET_SECONDS_MAX = 120.0
 HOLD_S = 2.0
 BUSY = frozenset({429, 500, 502, 503, 504})
+
+BUCKETS: dict[type[Message], str] = {Repository: KV_REPOSITORIES, Layer: KV_LAYERS}
 
 Record = TypeVar("Record", Repository, Layer)
 Answer = TypeVar("Answer")
@@ -123,14 +126,41 @@ class Remote:
         return name
 
 
+class Together(Generic[Answer]):
+    """What is asked once for all who ask it within a moment, and after the last of them has."""
+
+    def __init__(self, ask: Callable[[], Awaitable[Answer]]) -> None:
+        self._ask = ask
+        self._next: asyncio.Task[Answer] | None = None
+
+    async def __call__(self) -> Answer:
+        if self._next is None:
+            self._next = asyncio.create_task(self._asked())
+        return await asyncio.shield(self._next)
+
+    async def _asked(self) -> Answer:
+        await asyncio.sleep(LOOK_S)
+        self._next = None  # who comes now is too late for this one
+        return await self._ask()
+
+
 class Server:
     """The stack, as those who play histories at the same time share it."""
 
-    def __init__(self, stack: RunningStack, http: httpx2.AsyncClient, js: JetStreamContext) -> None:
+    def __init__(
+        self,
+        stack: RunningStack,
+        http: httpx2.AsyncClient,
+        js: JetStreamContext,
+        watched: Sequence[WatchedRecords[Any]],
+    ) -> None:
         self.stack = stack
         self._http = http
         self.js = js
+        self._watched = watched
         self._buckets: dict[str, KeyValue] = {}
+        self._streams = Together(self._ask_streams)
+        self._floors = Together(self._ask_floors)
 
     @classmethod
     @asynccontextmanager
@@ -140,9 +170,18 @@ class Server:
             httpx2.AsyncClient(
                 base_url=stack.url, headers=stack.headers(), timeout=20, limits=limits
             ) as http,
-            stack.jetstream() as js,
+            stack.connection() as connection,
         ):
-            yield cls(stack, http, js)
+            js = connection.jetstream()
+            watched = [
+                WatchedRecords(await js.key_value(bucket), kind, lambda: int(connection.stats["reconnects"]))
+                for kind, bucket in BUCKETS.items()
+            ]
+            for records in watched:
+                await records.ready()
+            yield cls(stack, http, js, watched)
+            for records in watched:
+                await records.close()
 
     async def request(self, method: str, path: str, **arguments: Any) -> httpx2.Response:
         """Ask until the stack is there to answer, as every client does."""
@@ -157,10 +196,14 @@ class Server:
                         return answer
                 await asyncio.sleep(LOOK_S)
 
-    async def record(self, bucket: str, key: str, model: type[Record]) -> Record | None:
+    def heard(self, key: str) -> Any:
+        """A repository or a layer as it was stored a moment ago; None if there was none."""
+        return next(filter(None, (records.get(key) for records in self._watched)), None)
+
+    async def record(self, key: str, model: type[Record]) -> Record | None:
         """A record as it is stored; None if there is none."""
         try:
-            entry = await (await self._bucket(bucket)).get(key)
+            entry = await (await self._bucket(BUCKETS[model])).get(key)
         except KeyNotFoundError:
             return None
         return model.model_validate_json(entry.value or b"")
@@ -177,24 +220,26 @@ class Server:
 
     async def passed(self) -> None:
         """Wait until all messages that are there now have been worked off."""
-        ends = {info.config.name or "": info.state.last_seq for info in await self._streams()}
+        ends = await self.patiently(self._streams)
 
         async def are_worked_off() -> bool:
-            return not any([await self._is_behind(name, end) for name, end in ends.items()])
+            floors = await self._floors()
+            return all(floors.get(stream, end) >= end for stream, end in ends.items())
 
         await self.until(are_worked_off, lambda: "messages are waiting")
 
-    async def _is_behind(self, stream: str, end: int) -> bool:
-        """Whether somebody still has a message to work off that is not after the end."""
-        return any(
-            (consumer.num_pending or consumer.num_ack_pending)
-            and (consumer.ack_floor is None or consumer.ack_floor.stream_seq < end)
-            for consumer in await self.js.consumers_info(stream)
-        )
+    async def _ask_streams(self) -> dict[str, int]:
+        """The last message of each stream."""
+        infos = {info.config.name or "": info.state.last_seq for info in await self.js.streams_info()}
+        return {name: last for name, last in infos.items() if name.startswith("PRISM_")}
 
-    async def _streams(self) -> list[StreamInfo]:
-        found = await self.patiently(self.js.streams_info)
-        return [info for info in found if (info.config.name or "").startswith("PRISM_")]
+    async def _ask_floors(self) -> dict[str, int]:
+        """Of each stream on which somebody has a message to work off, up to which all have been."""
+        return {
+            stream: min(floors)
+            for stream in await self._ask_streams()
+            if (floors := [_floor(one) for one in await self.js.consumers_info(stream) if _is_behind(one)])
+        }
 
     async def patiently(self, ask: Callable[[], Awaitable[Answer]]) -> Answer:
         """The answer of what may be away for a while."""
@@ -266,11 +311,11 @@ class Play:
 
     async def until_quiet(self) -> None:
         """Wait until every ref is served as it is at the remote, and nothing that is under way changes that."""
-        before: list[Repository | Layer | None] = []
+        before: dict[str, Repository | Layer | None] = {}
         while True:
             await self.until_served()
             found = await self.server.patiently(self._records)
-            if found == before:
+            if found == before and not self._unserved(found.get):
                 return
             before = found
             await self.server.passed()
@@ -288,9 +333,7 @@ class Play:
     async def forget(self) -> None:
         """Have Prism know nothing of the repository any more, so that nobody looks at it again."""
         await self.server.purge(KV_REPOSITORIES, repository_key(TENANT, self._repo))
-        await self.server.purge(
-            KV_LAYERS, *(layer_key(TENANT, self._repo, layer_id(ref)) for ref in self._refs())
-        )
+        await self.server.purge(KV_LAYERS, *map(self._key, self._refs()))
 
     def _refs(self) -> list[str]:
         """Whatever may have a layer now."""
@@ -399,16 +442,16 @@ class Play:
         self.state.told = set(self.state.trees)
 
     async def _is_served(self) -> bool:
-        self.unserved = await self._unserved()
+        self.unserved = self._unserved(self.server.heard)
         return not self.unserved
 
-    async def _unserved(self) -> str:
-        """What is not as it is at the remote yet; empty if all is."""
-        repository = await self.server.record(KV_REPOSITORIES, repository_key(TENANT, self._repo), Repository)
+    def _unserved(self, record: Callable[[str], Any]) -> str:
+        """By records, what is not as it is at the remote yet; empty if all is."""
+        repository = record(repository_key(TENANT, self._repo))
         if repository is None or not _is_at(repository, self.heads[MAIN]) or repository.served is None:
             return f"{MAIN} is to be at {self.heads[MAIN]}: {repository}"
         for branch in sorted(self._seen - {MAIN}):
-            layer = await self._layer(branch)
+            layer = record(self._key(branch))
             head = self.heads.get(branch, "")
             if branch in self.state.told:
                 if (
@@ -420,19 +463,30 @@ class Play:
             elif layer is not None and not head:
                 return f"{branch} is gone: {layer}"
         for name, handle in self.handles.items():
-            layer = await self._layer(handle)
+            layer = record(self._key(handle))
             if layer is None or layer.active_job or not layer.files:
                 return f"{name} is to be served: {layer}"
         return ""
 
-    async def _records(self) -> list[Repository | Layer | None]:
-        return [
-            await self.server.record(KV_REPOSITORIES, repository_key(TENANT, self._repo), Repository),
-            *[await self._layer(ref) for ref in self._refs()],
-        ]
+    async def _records(self) -> dict[str, Repository | Layer | None]:
+        repository = repository_key(TENANT, self._repo)
+        layers = [self._key(ref) for ref in self._refs()]
+        return {
+            repository: await self.server.record(repository, Repository),
+            **{layer: await self.server.record(layer, Layer) for layer in layers},
+        }
 
-    async def _layer(self, ref: str) -> Layer | None:
-        return await self.server.record(KV_LAYERS, layer_key(TENANT, self._repo, layer_id(ref)), Layer)
+    def _key(self, ref: str) -> str:
+        return layer_key(TENANT, self._repo, layer_id(ref))
+
+
+def _is_behind(consumer: ConsumerInfo) -> bool:
+    return bool(consumer.num_pending or consumer.num_ack_pending)
+
+
+def _floor(consumer: ConsumerInfo) -> int:
+    """Up to which message a consumer has worked off all."""
+    return (consumer.ack_floor.stream_seq or 0) if consumer.ack_floor else 0
 
 
 def _is_at(indexed: Repository | Layer, commit: str) -> bool:
