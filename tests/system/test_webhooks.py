@@ -128,7 +128,9 @@ async def test_a_push_is_searchable_and_only_what_changed_was_looked_at(forge: F
     async with forge.stack.agent("forge/whole") as agent:
         found = await agent.ask("search_code", query="pushed_by_webhook")
         files = await agent.ask("list_files", glob="docs/*")
+        before_an_edit = await agent.ask("prepare_to_edit", symbol="pushed_by_webhook")
     assert found["results"][0]["file_path"] == "bank/pushed.py"
+    assert commit.startswith(before_an_edit["changes"]["last"]["commit"])
     assert found["receipt"]["indexed_commit"] == found["receipt"]["head_commit"] == commit
     assert [file["file_path"] for file in files["files"]] == ["docs/manual.md"]
 

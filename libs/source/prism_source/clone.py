@@ -111,7 +111,8 @@ def mirror(
     credentials: str = "",
     on_progress: Callable[[CloneProgress], None] | None = None,
 ) -> Mirror:
-    """Bring one commit into the bare repository at `folder`, which is made, or brought up to date.
+    """Bring a commit, with as many before it as the rules say, into the bare repository at `folder`, which is made, or brought up to
+    date.
 
     One process at a time may bring something; others may read meanwhile what was there before. What the folder has gathered over
     time counts as well, so that a new one may have room for what is too large for it. `ref` is a branch, a tag or a full commit hash, empty for the default branch.
@@ -193,8 +194,9 @@ def _is_here(folder: Path, name: str, commit: str) -> bool:
 def _fetch(run: "_Run", wanted: str, target: str) -> None:
     """Bring what the mirror lacks of one commit. Of what it has the server is told, so an update is as small as the change."""
     run.git(
-        *("fetch", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--force"),
-        *("--no-write-fetch-head", "--progress", "--", run.transport_url, f"+{wanted}:{target}"),
+        *("fetch", f"--depth={run.depth}", "--no-tags", "--no-recurse-submodules"),
+        *("--no-auto-maintenance", "--force", "--no-write-fetch-head", "--progress"),
+        *("--", run.transport_url, f"+{wanted}:{target}"),
     )
 
 
@@ -256,6 +258,7 @@ class _Run:
         self.source = source
         self.folder = folder
         self.transport_url = _transport_url(source)
+        self.depth = rules.depth
         self._rules = rules
         self._on_progress = on_progress
         self._deadline = time.monotonic() + rules.seconds_max

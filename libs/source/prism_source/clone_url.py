@@ -40,6 +40,7 @@ class CloneRules:
     allow_private: bool = False
     bytes_max: int = CLONE_BYTES_MAX
     seconds_max: float = CLONE_SECONDS_MAX
+    depth: int = 1  # commits of a branch
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ class IngestSettings(ServiceSettings):
     )
     clone_bytes_max: int = Field(4 * 1024**3, ge=1, description="Largest clone, in bytes.")
     clone_seconds_max: int = Field(900, ge=1, description="Longest clone, in seconds.")
+    clone_depth: int = Field(
+        50, ge=1, description="Commits of each branch that are fetched, for what changed lately."
+    )
     cache_dir: str = Field(
         "",
         description="Folder that keeps fetched repositories from one push to the next. Each copy of ingest needs one of its "

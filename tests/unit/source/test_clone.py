@@ -2,6 +2,7 @@
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source import clone as clone_module
 from prism_source.clone import CloneRules, check_url, mirror, remote_refs
+from prism_source.git import isolated_environment, run_git
 from prism_source.gittree import snapshot_git
 
 RULES = CloneRules(schemes=frozenset({"file"}))
@@ -199,6 +201,17 @@ def test_an_update_is_as_small_as_the_change(repo, url, tmp_path):
     mirror(url, folder, RULES)
     added = set(folder.glob("objects/pack/*.pack")) - set(before)
     assert sum(pack.stat().st_size for pack in added) < 5_000 < sum(before.values())
+
+
+def test_commits_before_it_come_along_as_far_as_wanted(repo, url, tmp_path):
+    for number in range(5):
+        repo.commit(**{"a.py": f"{number}\n"})
+    folder = tmp_path / "mirror"
+    for depth in (1, 3, 3):  # with the next commit an older mirror is deepened
+        repo.commit(**{"b.py": f"{depth} {time.monotonic()}\n"})
+        mirror(url, folder, replace(RULES, depth=depth))
+        count = run_git(folder, "rev-list", "--count", "main", environment=isolated_environment())
+        assert int(count) == depth
 
 
 def test_the_head_of_a_remote_is_told_without_fetching(repo, url):

@@ -62,6 +62,7 @@ class Mirrors:
             allow_private=settings.clone_allow_private,
             bytes_max=settings.clone_bytes_max,
             seconds_max=settings.clone_seconds_max,
+            depth=settings.clone_depth,
         )
         self._bytes_max = settings.cache_bytes_max
         self._temporary = None if settings.cache_dir else tempfile.TemporaryDirectory(prefix="prism-cache-")
