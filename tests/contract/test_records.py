@@ -173,6 +173,16 @@ async def test_a_copy_knows_whether_it_is_behind(connect, tallies):
     assert not await copy.is_current()
 
 
+async def test_a_record_that_was_not_heard_of_is_looked_up(connect, tallies):
+    copy = await follow(await connect())
+    await copy.ready()
+    await copy.close()  # it hears no more
+    assert await copy.look_up("a") is None
+    await tallies.put("a", Tally(count=1))
+    assert copy.get("a") is None
+    assert await copy.look_up("a") == Tally(count=1)
+
+
 class HastyWatch:
     """A watch of a bucket that says first that all has been told, as the client's own may do under load."""
 

@@ -196,6 +196,10 @@ class WatchedRecords(Generic[Record]):
         """The record as last heard of."""
         return self._copy.records.get(key)
 
+    async def look_up(self, key: str) -> Record | None:
+        """The same; the record as it is stored if it was not heard of yet. For events that may come ahead of what they are about."""
+        return self.get(key) or await Records(self._kv, self._type).get(key)
+
     def values(self) -> list[Record]:
         """All records as last heard of."""
         return list(self._copy.records.values())

@@ -51,7 +51,7 @@ class BuildHandlers:
         """Build what an import of the base brought, unless a later one has ended since: that one is heard of as well."""
         if event.layer != BASE_LAYER:
             return
-        repository = self._repositories.get(repository_key(event.tenant, event.repo))
+        repository = await self._repositories.look_up(repository_key(event.tenant, event.repo))
         if repository is not None:
             state = _State(event.layer, event.version, event.commit)
             await self._build(repository, state, event.lane)
@@ -59,7 +59,7 @@ class BuildHandlers:
     async def on_scip_stored(self, event: ScipStored) -> None:
         """Build what is served anew, with what the index says."""
         await self._indexes.catch_up()
-        repository = self._repositories.get(repository_key(event.tenant, event.repo))
+        repository = await self._repositories.look_up(repository_key(event.tenant, event.repo))
         if repository is not None and repository.served is not None:
             state = _State(BASE_LAYER, repository.served.version, repository.served.commit)
             await self._build(repository, state, Lane.BULK)
