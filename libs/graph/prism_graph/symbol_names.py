@@ -42,13 +42,12 @@ class Fit(NamedTuple):
         return self.shared, self.placed
 
 
+@dataclass(frozen=True)
 class Location:
-    """Where symbols are defined."""
+    """Where symbols are defined: the name of a repository, and a path in it."""
 
-    def __init__(self, repo: str, path: str) -> None:
-        """The name of a repository and a path in it."""
-        self.repo = repo
-        self.path = path
+    repo: str
+    path: str
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -95,7 +94,7 @@ class SymbolName:
         return tuple(dict.fromkeys(name for name in (*self._as_written, *ends) if name != self.last))
 
     def fit(self, symbol: Named, location: Location) -> Fit | None:
-        """How well a definition fits; None if the name means another one."""
+        """How well a definition at a location fits; None if the name means another one."""
         if self._as_written & {symbol.name, symbol.qualified_name}:
             return Fit(len(self.parts), 0, is_whole=symbol.qualified_name in self._as_written)
         own = symbol.qualified_name.split(".")

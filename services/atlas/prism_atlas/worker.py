@@ -27,6 +27,7 @@ from prism_store.settings import StoreSettings
 
 # Of numbers that are mapped, the next levels make a tenth less in twice the time.
 ZSTD_LEVEL = 1
+# While it compresses the process does nothing else: another thread halves what an edit waits for.
 ZSTD_THREADS = 2
 # Some 15 KB a file.
 SHELF_BYTES_MAX = 1024 * 1024 * 1024

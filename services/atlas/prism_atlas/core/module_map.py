@@ -74,7 +74,7 @@ def modules(analysis: Analysis, query: str = "", path_filter: str = "") -> Modul
 
 
 def top_symbols(analysis: Analysis, files: Sequence[int], count: int = TOP_SYMBOLS) -> list[int]:
-    """The definitions outside of others that most hangs on; that of a class counts what hangs on its members."""
+    """The definitions outside of others in distinct files that most hangs on; that of a class counts what hangs on its members."""
     graph = analysis.graph
     table = graph.symbols
     symbols = np.array([symbol for file in files for symbol in graph.symbols_of(file)], np.int32)

@@ -34,7 +34,7 @@ def repeated(parts: Sequence[Rows]) -> Numbers:
     return np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
 
 
-def order_by(*columns: NDArray[np.signedinteger]) -> NDArray[np.int64]:
+def order_by(*columns: Numbers) -> NDArray[np.int64]:
     """Positions in order of columns of 32-bit numbers, the first column first, and of equal ones as they come: `lexsort` the other way
     round. NumPy sorts numbers ten times as fast as it puts positions in order, so number and position are sorted as one.
     """

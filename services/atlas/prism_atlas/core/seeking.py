@@ -89,10 +89,12 @@ def _called(path: str, name: str) -> bool:
 
 def _fitting(graph: Graph, repo: str, name: SymbolName, path: str) -> list[tuple[Definition, Fit]]:
     found = []
+    locations: dict[str, Location] = {}
     for definition in _definitions(graph, _namesakes(graph, name)):
         if path and not f"/{definition.path}".endswith(f"/{path.strip('/')}"):
             continue
-        fit = name.fit(definition, Location(repo, definition.path))
+        location = locations.setdefault(definition.path, Location(repo, definition.path))
+        fit = name.fit(definition, location)
         if fit:
             found.append((definition, fit))
     return found

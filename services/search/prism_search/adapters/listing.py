@@ -72,7 +72,7 @@ class Files(ABC):
         return {path: point for point in self.points if kind_of(path := point.text("path")) is not None}
 
     @cached_property
-    def tests(self) -> Mapping[str, Sequence[str]]:
+    def tests_by_stem(self) -> Mapping[str, Sequence[str]]:
         """The paths of tests by what they are called after."""
         return by_what_they_test(point.text("path") for point in self.points)
 

@@ -6,7 +6,6 @@ the symbol, or the one at some lines ▶ who uses it ▶ tests: its own and thos
 What is asked about others than the symbol itself ends when its time is up; the reply says what was left out.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -73,16 +72,18 @@ class EditContextHandler:
     async def edit_context(self, request: EditContextRequest) -> EditContextReply:
         """Raises SYMBOL_NOT_FOUND with near names, FILE_NOT_FOUND, INVALID_ARGUMENT."""
         focus = await self._focus.find(request)
-        if not isinstance(focus, SymbolFocus):
-            return await self._about_lines(focus)
-        reply, of_symbol = await asyncio.gather(self._about_lines(focus), self._about_symbol(focus))
-        return reply.model_copy(update=of_symbol)
+        reply = await self._about_lines(focus)
+        return (
+            reply.model_copy(update=await self._about_symbol(focus))
+            if isinstance(focus, SymbolFocus)
+            else reply
+        )
 
     async def _about_lines(self, focus: Focus) -> EditContextReply:
         start, end = focus.lines
         shown = focus.file.lines[start - 1 : min(end, start + SOURCE_LINES_MAX - 1)]
         files = await self._listing.files(focus.target)
-        named = files_named_after(focus.file.path, files.tests)
+        named = files_named_after(focus.file.path, files.tests_by_stem)
         return EditContextReply(
             repo=focus.target.repositories[0].name,
             file_path=focus.file.path,
@@ -100,12 +101,10 @@ class EditContextHandler:
         """The fields of a reply that a symbol fills."""
         references = TimedReferences(self._references, focus.target)
         counterparts = await self._counterparts(focus)
-        (uses, tests), family, elsewhere = await asyncio.gather(
-            self._uses_and_tests(focus, references, counterparts),
-            self._family(focus, references),
-            self._elsewhere(focus, references),
-        )
-        warnings = [*_warnings(focus, uses, family), *elsewhere]
+        uses = await self._uses(focus, references, counterparts)
+        tests = await _tests(uses, references)
+        family = await self._family(focus, references)
+        warnings = [*_warnings(focus, uses, family), *await self._elsewhere(focus, references)]
         others = _others(focus, counterparts)
         return {
             "symbol": focus.symbol,
@@ -128,12 +127,6 @@ class EditContextHandler:
             if (one.point.id, one.symbol) != (focus.file.id, focus.symbol)
             and is_counterpart(focus.definition, told_definition(focus.target, one.point, one.symbol))
         ]
-
-    async def _uses_and_tests(
-        self, focus: SymbolFocus, references: TimedReferences, counterparts: Sequence[Located]
-    ) -> tuple[SymbolReferences, list[ReachingTest]]:
-        uses = await self._uses(focus, references, counterparts)
-        return uses, await _tests(uses, references)
 
     async def _uses(
         self, focus: SymbolFocus, references: TimedReferences, counterparts: Sequence[Located]

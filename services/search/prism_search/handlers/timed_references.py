@@ -9,6 +9,8 @@ from prism_search.handlers.references import ReferencesHandler
 from prism_store.repositories import Target
 
 SECONDS_MAX = 6.0
+# Each may read and hold hundreds of files.
+AT_ONCE = 2
 
 
 class TimedReferences:
@@ -38,16 +40,29 @@ class TimedReferences:
     async def entries_of_each(
         self, symbols: Iterable[tuple[str, str]], what: str
     ) -> list[Sequence[ReferenceEntry]]:
-        """The same of several symbols, each with its path, at once; none of one for which there was no time."""
-        asked = [asyncio.create_task(self.entries(symbol, path)) for symbol, path in symbols]
-        if not asked:
-            return []
-        _, late = await asyncio.wait(asked, timeout=max(0.0, self._ends - time.monotonic()))
-        for task in late:
-            task.cancel()
+        """The same of several symbols, each with its path, some at once; none of one for which there was no time."""
+        symbols = list(symbols)
+        if not symbols or self.is_over(what):
+            return [()] * len(symbols)
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def ask(symbol: str, path: str) -> Sequence[ReferenceEntry]:
+            async with turns:
+                return await self.entries(symbol, path)
+
+        asked = [asyncio.create_task(ask(*one)) for one in symbols]
+        try:
+            seconds = max(0.0, self._ends - time.monotonic())
+            done, late = await asyncio.wait(asked, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
+        finally:  # nobody is left behind, and no error unheard
+            for task in asked:
+                task.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+        for task in done:
+            task.result()  # raises what failed
         if late:
             self._leave_out(what)
-        return [() if task in late else task.result() for task in asked]
+        return [task.result() if task in done else () for task in asked]
 
     async def uses_everywhere(self, symbol: str, path: str) -> SymbolReferences:
         """Who uses it in all repositories of the tenant."""

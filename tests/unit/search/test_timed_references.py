@@ -1,0 +1,93 @@
+"""Who uses several symbols, asked within a time."""
+
+import asyncio
+import gc
+
+import pytest
+
+from prism_contracts.records import Repository
+from prism_contracts.rpc import ReferencesRequest
+from prism_search.handlers import timed_references
+from prism_search.handlers.timed_references import AT_ONCE, TimedReferences
+from prism_store.repositories import Target
+from prism_store.scope import Scope
+
+WHAT = "Tests of further callers"
+
+
+class References:
+    """Answers with the name of the symbol; fails and hangs as the name says."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.under_way: set[str] = set()
+        self.most = 0
+
+    async def entries(self, request: ReferencesRequest) -> tuple[str, ...]:
+        (symbol,) = request.symbols
+        self.begun.append(symbol)
+        self.under_way.add(symbol)
+        self.most = max(self.most, len(self.under_way))
+        try:
+            await asyncio.sleep(3_600 if symbol.startswith("slow") else 0)
+            if symbol.startswith("bad"):
+                raise ValueError(symbol)
+            return (symbol,)
+        finally:
+            self.under_way.discard(symbol)
+
+
+@pytest.fixture
+def references() -> References:
+    return References()
+
+
+@pytest.fixture
+def timed(references) -> TimedReferences:
+    repository = Repository.model_construct(repo="r", name="acme/app")
+    return TimedReferences(references, Target(Scope("t", ("r",)), (repository,)))
+
+
+def symbols(*names: str) -> list[tuple[str, str]]:
+    return [(name, "a.py") for name in names]
+
+
+async def test_each_is_answered_in_its_place_and_few_are_asked_at_once(references, timed):
+    names = [f"one{number}" for number in range(7)]
+    assert await timed.entries_of_each(symbols(*names), WHAT) == [(name,) for name in names]
+    assert references.most == AT_ONCE
+    assert not timed.left_out
+
+
+async def test_what_is_late_is_left_out_and_goes_on_no_longer(references, timed, monkeypatch):
+    monkeypatch.setattr(timed, "_ends", timed._ends - timed_references.SECONDS_MAX + 0.2)
+    assert await timed.entries_of_each(symbols("one", "slow", "two"), WHAT) == [("one",), (), ("two",)]
+    assert not references.under_way
+    assert timed.left_out == [f"{WHAT}: not looked at, as it would take too long."]
+
+
+async def test_without_time_nobody_is_asked(references, timed, monkeypatch):
+    monkeypatch.setattr(timed, "_ends", 0.0)
+    assert await timed.entries_of_each(symbols("one", "two"), WHAT) == [(), ()]
+    assert not references.begun
+    assert len(timed.left_out) == 1
+
+
+async def test_a_failure_ends_all_at_once_and_no_other_is_left_unheard(references, timed):
+    complaints: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+    with pytest.raises(ValueError, match="bad"):
+        await timed.entries_of_each(symbols("bad one", "bad two", "slow"), WHAT)
+    assert not references.under_way
+    gc.collect()  # tasks complain when they go
+    assert not complaints
+
+
+async def test_who_is_cancelled_leaves_nobody_behind(references, timed):
+    asked = asyncio.create_task(timed.entries_of_each(symbols("slow", "slower"), WHAT))
+    while len(references.under_way) < AT_ONCE:
+        await asyncio.sleep(0)
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+    assert not references.under_way
