@@ -90,6 +90,7 @@ async def test_a_file_that_is_gone_by_now_is_told_without_a_summary_until_the_ne
     await town.import_(1, FILES)
     async with town.atlas():
         await town.built(1)
+        await town.answer(town.architecture)  # the graph is served
         await town.import_(2, {"parcels/rates.py": None}, told=False)
         reply = await town.answer(town.map)
     first = reply.entries[0]

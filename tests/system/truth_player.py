@@ -8,12 +8,14 @@ import json
 import os
 import random
 import signal
+import time
 import uuid
 import zlib
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -51,6 +53,8 @@ GONE = "0" * 40
 LOOK_S = 0.5
 # As long as a service that was killed may take to come back on a slow machine, and a poll to look again after a failure.
 QUIET_SECONDS_MAX = 120.0
+# In which a history must be quiet in the end.
+LOOKS_SECONDS_MAX = 300.0
 HOLD_S = 2.0
 BUSY = frozenset({429, 500, 502, 503, 504})
 
@@ -134,7 +138,7 @@ class Together(Generic[Answer]):
         self._next: asyncio.Task[Answer] | None = None
 
     async def __call__(self) -> Answer:
-        if self._next is None:
+        if self._next is None or self._next.done():
             self._next = asyncio.create_task(self._asked())
         return await asyncio.shield(self._next)
 
@@ -173,15 +177,18 @@ class Server:
             stack.connection() as connection,
         ):
             js = connection.jetstream()
-            watched = [
-                WatchedRecords(await js.key_value(bucket), kind, lambda: int(connection.stats["reconnects"]))
-                for kind, bucket in BUCKETS.items()
-            ]
-            for records in watched:
-                await records.ready()
-            yield cls(stack, http, js, watched)
-            for records in watched:
-                await records.close()
+            watched: list[WatchedRecords[Any]] = []
+            try:
+                for kind, bucket in BUCKETS.items():
+                    kv = await js.key_value(bucket)
+                    watched.append(WatchedRecords(kv, kind, lambda: int(connection.stats["reconnects"])))
+                async with asyncio.timeout(QUIET_SECONDS_MAX):
+                    for records in watched:
+                        await records.ready()
+                yield cls(stack, http, js, watched)
+            finally:
+                for records in watched:
+                    await records.close()
 
     async def request(self, method: str, path: str, **arguments: Any) -> httpx2.Response:
         """Ask until the stack is there to answer, as every client does."""
@@ -197,7 +204,9 @@ class Server:
                 await asyncio.sleep(LOOK_S)
 
     def heard(self, key: str) -> Any:
-        """A repository or a layer as it was stored a moment ago; None if there was none."""
+        """A repository or a layer as it was stored a moment ago; None if there was none. Good enough to wait by; whether all is well
+        is told by `record`.
+        """
         return next(filter(None, (records.get(key) for records in self._watched)), None)
 
     async def record(self, key: str, model: type[Record]) -> Record | None:
@@ -224,7 +233,7 @@ class Server:
 
         async def are_worked_off() -> bool:
             floors = await self._floors()
-            return all(floors.get(stream, end) >= end for stream, end in ends.items())
+            return all(floors.get(stream, -1) >= end for stream, end in ends.items())
 
         await self.until(are_worked_off, lambda: "messages are waiting")
 
@@ -233,13 +242,13 @@ class Server:
         infos = {info.config.name or "": info.state.last_seq for info in await self.js.streams_info()}
         return {name: last for name, last in infos.items() if name.startswith("PRISM_")}
 
-    async def _ask_floors(self) -> dict[str, int]:
-        """Of each stream on which somebody has a message to work off, up to which all have been."""
-        return {
-            stream: min(floors)
-            for stream in await self._ask_streams()
-            if (floors := [_floor(one) for one in await self.js.consumers_info(stream) if _is_behind(one)])
-        }
+    async def _ask_floors(self) -> dict[str, float]:
+        """Of each stream, up to which message all have been worked off; infinite if nobody has one to work off."""
+        floors = {}
+        for stream in await self._ask_streams():
+            behind = filter(_is_behind, await self.js.consumers_info(stream))
+            floors[stream] = min(map(_floor, behind), default=inf)
+        return floors
 
     async def patiently(self, ask: Callable[[], Awaitable[Answer]]) -> Answer:
         """The answer of what may be away for a while."""
@@ -312,11 +321,14 @@ class Play:
     async def until_quiet(self) -> None:
         """Wait until every ref is served as it is at the remote, and nothing that is under way changes that."""
         before: dict[str, Repository | Layer | None] = {}
+        ends = time.monotonic() + LOOKS_SECONDS_MAX
         while True:
             await self.until_served()
             found = await self.server.patiently(self._records)
-            if found == before and not self._unserved(found.get):
+            self.unserved = self._unserved(found.get)
+            if found == before and not self.unserved:
                 return
+            assert time.monotonic() < ends, f"{self.name}: {self.unserved or 'records keep changing'}"
             before = found
             await self.server.passed()
 
