@@ -227,6 +227,21 @@ async def test_a_list_of_keys_is_whole(tallies, hasty_bucket):
     assert "forgotten" not in keys
 
 
+async def test_lists_leave_nothing_behind_in_the_server(connect):
+    js = (await connect()).jetstream()
+    listed = Records(await open_bucket(js, "prism_listed"), Tally)
+    await listed.put("a", Tally(count=1))
+    for _ in range(30):
+        assert await listed.keys() == ["a"]
+
+    async def consumers() -> int:
+        return (await js.stream_info("KV_prism_listed")).state.consumer_count or 0
+
+    async with asyncio.timeout(DEADLINE_S):
+        while await consumers():
+            await asyncio.sleep(0.1)
+
+
 async def test_a_copy_of_a_bucket_whose_records_have_expired_is_ready(connect):
     client = await connect()
     bucket = await open_bucket(client.jetstream(), "prism_test_expired")

@@ -26,6 +26,9 @@ CONFLICT_PAUSE_S = 0.005
 WRONG_LAST_SEQUENCE = 10071
 WATCH_PAUSE_S = 0.5
 WATCH_LOOK_S = 0.25
+# A list is a consumer of the server, which forgets it so long after it was read. The client's five minutes let a thousand of them, which is
+# all that a bucket may have, be there from asking three times a second.
+FORGOTTEN_S = 1.0
 
 Record = TypeVar("Record", bound=Message)
 
@@ -93,7 +96,7 @@ class Records(Generic[Record]):
 
     async def keys(self) -> list[str]:
         """All keys."""
-        watcher = await self._kv.watchall(meta_only=True)
+        watcher = await self._kv.watchall(meta_only=True, inactive_threshold=FORGOTTEN_S)
         told, keys = _Told(await _last_written(self._kv)), {}
         try:
             while not told.is_complete:
