@@ -40,6 +40,10 @@ class ScipIndexes:
         found = (one for one in self._records.values() if one.tenant == tenant and one.repo in repos)
         return sorted((one for one in found if one.layer == BASE_LAYER), key=lambda one: one.key)
 
+    def objects(self, tenant: str, repos: Collection[str]) -> tuple[str, ...]:
+        """The names under which they lie, in order."""
+        return tuple(sorted(index.object for index in self.of(tenant, repos)))
+
     async def each(
         self, tenant: str, repos: Collection[str], read: Callable[[ScipIndex], Awaitable[Thing]]
     ) -> list[Thing]:

@@ -105,9 +105,8 @@ class Graphs:
 def _newest(found: GraphRecord | None, record: GraphRecord) -> GraphRecord:
     if found is None or found.format != record.format:
         return record
-    return max(
-        record, found, key=lambda one: one.version
-    )  # of two of a version the later: it knows other indexes
+    # Of two of a version the later: it knows other indexes.
+    return max(record, found, key=lambda one: one.version)
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ class IndexFiles:
 
     def objects(self, tenant: str, repo: str) -> tuple[str, ...]:
         """The names of the objects of those of a repository, in order."""
-        return tuple(sorted(index.object for index in self._stored.of(tenant, [repo])))
+        return self._stored.objects(tenant, [repo])
 
     async def catch_up(self) -> None:
         """Return when all has been heard of that had been written when this was called. Raises UNAVAILABLE."""

@@ -47,10 +47,10 @@ def overriding(symbols: Symbols, makers: Numbers, inheriting: Pairs) -> Pairs:
         OVERRIDABLE[symbols.kind] & (symbols.parent >= 0) & ~np.isin(symbols.name, makers)
     )
     members = members[order_by(symbols.parent[members])]
-    line, member = _join(lines.below, symbols.parent[members])
+    parents, names = symbols.parent[members], symbols.name[members]
+    line, member = _join(lines.below, parents)
     below = members[member]
     wanted = _key(lines.above[line], symbols.name[below])
-    parents, names = symbols.parent[members], symbols.name[members]
     order = order_by(parents, names)
     match, found = _join(wanted, _key(parents, names)[order])
     return Pairs(

@@ -28,9 +28,9 @@ class OccurrenceReader:
         """One a repository, indexer and folder. Raises UNAVAILABLE."""
         return await self._stored.each(target.scope.tenant, target.scope.repos, self._read)
 
-    def objects(self, target: Target) -> set[str]:
-        """The names under which they lie."""
-        return {one.object for one in self._stored.of(target.scope.tenant, target.scope.repos)}
+    def objects(self, target: Target) -> tuple[str, ...]:
+        """The names under which they lie, in order."""
+        return self._stored.objects(target.scope.tenant, target.scope.repos)
 
     async def _read(self, record: ScipIndex) -> OccurrenceIndex:
         known = self._kept.get(record.object)

@@ -130,7 +130,7 @@ class ReferencesHandler:
         uses = await self._graph.of(question.of_graph())
         if uses is None or listed.removed_in > uses.graph_version:
             return None
-        if set(uses.graph_indexes) != self._occurrences.objects(target):
+        if uses.graph_indexes != self._occurrences.objects(target):
             return None
         later = list(listed.written_after(uses.graph_version))
         if not later:
