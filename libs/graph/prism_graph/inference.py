@@ -4,7 +4,7 @@ Names are followed from where they are used to where they are defined: through t
 on, what classes inherit, and what variables are declared or made to be. What cannot be followed is unknown; it is never guessed.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import TYPE_KINDS, VALUE_KINDS, Strategy
@@ -16,6 +16,7 @@ from prism_graph.languages import (
     IMPLICIT_OBJECT,
     MODULE_PATHS,
     NESTED_TYPES,
+    OBJECT_MODULES,
     OPEN_TYPES,
 )
 from prism_graph.modules import Sure
@@ -235,6 +236,8 @@ class Inference:
         given = self._program.given_by(Located(units, value.sure), name)
         if given.is_told:
             return given.by(Strategy.MODULE) if given.what is What.SYMBOL else given
+        if any(unit.language in OBJECT_MODULES for unit in units):
+            return _member_of_objects(units, name, value.sure)
         inner = [self._program.locate(unit, f".{name}") for unit in units if unit.language == "python"]
         places = tuple(Place(unit.id, -1) for one in inner for unit in one.units)
         return Value(What.MODULE, places, value.sure, Strategy.MODULE) if places else FOREIGN
@@ -417,3 +420,18 @@ def _either(value: Value, other: Value | None) -> Value:
 
 def _local(name: str, where: Where) -> Value | None:
     return where.local(name)
+
+
+def _member_of_objects(units: Iterable[Unit], name: str, sure: Sure) -> Value:
+    """A member of the object that a module is, whatever it is called inside: `M.add`, `exports.add`. Unknown if it has none."""
+    places = tuple(
+        Place(unit.id, position)
+        for unit in units
+        for position, one in enumerate(unit.definitions)
+        if one.name == name and one.qualified_name.count(".") == 1 and one.parent < 0
+    )
+    return (
+        Value(What.SYMBOL, places, sure if len(places) == 1 else Sure.MAYBE, Strategy.MODULE)
+        if places
+        else UNKNOWN
+    )

@@ -20,6 +20,8 @@ SAME_FOLDER = JVM | {"go", "php"}
 WILDCARD_IMPORTS = C_FAMILY | {"ruby"}
 # What a file imports is its own, and not to be had from it.
 KEEPS_IMPORTS = SAME_FOLDER | {"csharp", "swift"}
+# A module is an object that the file makes, and what it has is defined as members of a variable: `exports.add`, `function M.add`.
+OBJECT_MODULES = frozenset({"javascript", "lua", "luau"})
 # A path names modules by their names, without an import.
 MODULE_PATHS = frozenset({"rust", "php", "csharp"})
 # Members may stand outside of the file of their class, and where they are looked for then.

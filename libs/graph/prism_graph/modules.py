@@ -17,6 +17,8 @@ FOLDER_FILES = frozenset({"__init__", "index", "mod", "init", "lib", "package", 
 ROOTS = frozenset({"", "src", "lib", "python", "app", "include", "inc", "main", "java", "kotlin", "scala", "source", "packages"})  # fmt: skip
 # Of a module, whose name may have dots of its own: `./user.model`.
 SOURCE_SUFFIX = re.compile(r"\.(?:[mc]?[jt]sx?|vue|svelte|json)$")
+# Languages in which a file is imported by its path, with its extension.
+FILE_IMPORTS = frozenset({"dart", "zig"})
 SEPARATORS = re.compile(r"::|[./\\]")
 
 
@@ -88,9 +90,10 @@ def _relative(importer: File, module: str) -> tuple[tuple[str, ...] | None, tupl
         name = module.lstrip(".")
         up = len(module) - len(name) - 1
         return folder[: max(0, len(folder) - up)], tuple(filter(None, name.split(".")))
-    if module.startswith(("./", "../")) or module in {".", ".."}:
+    is_file = importer.language in FILE_IMPORTS and _is_file(importer, module)
+    if is_file or module.startswith(("./", "../")) or module in {".", ".."}:
         path = posixpath.normpath(posixpath.join(posixpath.dirname(importer.path), module))
-        return (), _parts(SOURCE_SUFFIX.sub("", path))
+        return (), _without_suffix(_parts(path)) if is_file else _parts(SOURCE_SUFFIX.sub("", path))
     parts = tuple(filter(None, SEPARATORS.split(module)))
     if importer.language == "rust" and parts[:1] in {("super",), ("self",)}:
         own = _names(importer)[-1]  # the module that the file is
@@ -103,6 +106,11 @@ def _relative(importer: File, module: str) -> tuple[tuple[str, ...] | None, tupl
             part for part in SOURCE_SUFFIX.sub("", module).split("/") if part not in {"@", "~"}
         )
     return None, parts
+
+
+def _is_file(importer: File, module: str) -> bool:
+    """Whether a module is the path of a file from the importing one: no package, whose name has no extension or a scheme."""
+    return module.endswith(posixpath.splitext(importer.path)[1]) and ":" not in module
 
 
 def _names(file: File) -> list[tuple[str, ...]]:

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Binding, Reference, ReferenceKind, SymbolKind
+from prism_contracts.code import (
+    CALLABLE_KINDS,
+    TYPE_KINDS,
+    VALUE_KINDS,
+    Binding,
+    Reference,
+    ReferenceKind,
+    SymbolKind,
+)
 from prism_graph.facts import FileFacts
 from prism_graph.languages import C_FAMILY, WILDCARD_IMPORTS
 from prism_graph.manifests import Manifest, named_manifest
@@ -147,9 +155,16 @@ class _Reader:
         ]
 
     def named(self) -> dict[str, list[int]]:
+        """Without variables that are imports: `const depot = require("./depot")`."""
         found: dict[str, list[int]] = {}
-        for position, definition in enumerate(self.definitions):
-            found.setdefault(definition.qualified_name, []).append(position)
+        imported = {
+            (reference.alias, reference.line)
+            for reference in self._facts.references
+            if reference.kind is ReferenceKind.IMPORT and reference.alias
+        }
+        for position, symbol in enumerate(self._facts.symbols):
+            if symbol.kind not in VALUE_KINDS or (symbol.qualified_name, symbol.name_line) not in imported:
+                found.setdefault(symbol.qualified_name, []).append(position)
         return found
 
     def imports(self) -> tuple[list[str], dict[str, list[Import]]]:

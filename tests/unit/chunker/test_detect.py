@@ -30,6 +30,8 @@ from prism_contracts import code
         ("run", "#!/usr/bin/env -S node --x\n", "javascript"),
         ("run", "plain", ""),
         ("a.h", "int add(int a);\n", "c"),
+        ("a.h", "/* a virtual terminal,\n   class of its own */\nint add(int a); // may override it\n", "c"),
+        ("a.h", "struct Cart { virtual void add(); };\n", "cpp"),
         ("a.h", "namespace shop { class Cart; }\n", "cpp"),
         ("a.h", "@interface Cart\n@end\n", "objc"),
         ("a.m", "@implementation Cart\n@end\n", "objc"),

@@ -371,3 +371,61 @@ def test_what_a_module_of_elixir_calls_of_others() -> None:
     ]  # it names another module
     assert "lib/tour.ex:4 open -> lib/depot.ex:Parcels.Depot.open class_name" in edges
     assert "lib/tour.ex:5 open -> lib/far.ex:Far.Depot.open class_name" in edges
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        (
+            {
+                "src/main.zig": 'const depot = @import("parts/depot.zig");\nfn go() void {\n    depot.weigh();\n}\n',
+                "src/parts/depot.zig": "pub fn weigh() void {}\n",
+                "src/dock.zig": "pub fn weigh() void {}\n",
+            },
+            "src/main.zig:3 weigh -> src/parts/depot.zig:weigh module",
+        ),
+        (
+            {
+                "src/parts/depot.zig": 'const Scale = @import("../Scale.zig");\nfn go() void {\n    Scale.read();\n}\n',
+                "src/Scale.zig": "pub fn read() void {}\n",
+                "other/Scale.zig": "pub fn read() void {}\n",
+            },
+            "src/parts/depot.zig:3 read -> src/Scale.zig:read module",
+        ),
+        (
+            {
+                "lua/town/init.lua": 'local Depot = require("town.depot")\nDepot.weigh()\n',
+                "lua/town/depot.lua": "local M = {}\nfunction M.weigh() end\nreturn M\n",
+                "lua/town/dock.lua": "local M = {}\nfunction M.weigh() end\nreturn M\n",
+            },
+            "lua/town/init.lua:2 weigh -> lua/town/depot.lua:M.weigh module",
+        ),
+        (
+            {
+                "lua/town/init.lua": 'local Depot = require("town.depot")\nDepot.new()\n',
+                "lua/town/depot.lua": "local Scale = {}\nfunction Scale.new() end\nlocal M = {}\nfunction M.new() end\nreturn M\n",
+            },
+            "lua/town/init.lua:2 new -> lua/town/depot.lua:M.new name?",
+        ),
+        (
+            {
+                "main.js": 'const depot = require("./depot");\ndepot.weigh();\n',
+                "depot.js": "exports.weigh = function weigh() {};\n",
+                "dock.js": "exports.weigh = function weigh() {};\n",
+            },
+            "main.js:2 weigh -> depot.js:exports.weigh module",
+        ),
+        (
+            {
+                "main.js": 'const depot = require("./depot");\ndepot.weigh();\n',
+                "depot.js": "var depot = make();\nmodule.exports = depot;\n",
+                "dock.js": "class Dock {\n  weigh() {}\n}\n",
+            },
+            "main.js:2 weigh -> dock.js:Dock.weigh only_definition?",
+        ),
+    ],
+)
+def test_a_variable_that_is_an_imported_module_leads_to_what_the_module_has(
+    files: dict[str, str], found: str
+) -> None:
+    assert found in told(files)

@@ -11,6 +11,7 @@ _CPP = re.compile(
     r"|\bstd::|\bvirtual\b|\bconstexpr\b|\bnullptr\b|\boverride\b",
     re.MULTILINE,
 )
+_C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _OBJC = re.compile(r"^\s*(?:@(?:interface|protocol|implementation|class|import)\b|#import\b)", re.MULTILINE)
 _PROLOG = re.compile(r"^\s*:-|^[a-z]\w*\(.*\)\s*:-", re.MULTILINE)
 _PERL = re.compile(r"\b(?:use strict|my \$|sub \w+|package \w)")
@@ -53,7 +54,8 @@ def _by_first_line(text: str) -> str:
 def _of_h(text: str) -> str:
     if _OBJC.search(text):
         return "objc"
-    return "cpp" if _CPP.search(text) else "c"
+    # In comments "virtual" and "override" are words.
+    return "cpp" if _CPP.search(_C_COMMENT.sub("", text)) else "c"
 
 
 def _of_m(text: str) -> str:

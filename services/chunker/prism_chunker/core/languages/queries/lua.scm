@@ -6,11 +6,11 @@
 (assignment_statement (variable_list . name: (identifier) @name) (expression_list . value: (function_definition body: (_) @body))) @function
 (assignment_statement (variable_list . name: (identifier) @name) (expression_list . value: (function_definition))) @function
 (assignment_statement (variable_list . name: (dot_index_expression) @path) (expression_list . value: (function_definition body: (_) @body))) @function
-(chunk local_declaration: (variable_declaration (assignment_statement (expression_list value: (table_constructor (field name: (identifier) @name value: (function_definition)) @function)))))
+(chunk (variable_declaration (assignment_statement (expression_list value: (table_constructor (field name: (identifier) @name value: (function_definition)) @function)))))
 (chunk (assignment_statement (expression_list value: (table_constructor (field name: (identifier) @name value: (function_definition)) @function))))
 (chunk (return_statement (expression_list (table_constructor (field name: (identifier) @name value: (function_definition)) @function))))
 (field name: (identifier) @name value: (function_definition body: (_) @body))
-(chunk local_declaration: (variable_declaration (assignment_statement (variable_list . name: (identifier) @name)) @variable))
+(chunk (variable_declaration (assignment_statement (variable_list . name: (identifier) @name)) @variable))
 (chunk (assignment_statement (variable_list . name: (identifier) @name)) @variable)
 
 (function_call name: (identifier) @call)
@@ -18,3 +18,4 @@
 (function_call name: (method_index_expression table: (_) @qualifier method: (identifier) @call))
 (assignment_statement (variable_list name: (dot_index_expression table: (_) @qualifier field: (identifier) @assign)))
 (function_call name: (identifier) @_require arguments: (arguments (string content: (string_content) @import)) (#eq? @_require "require"))
+(assignment_statement (variable_list . name: (identifier) @alias .) (expression_list . value: (function_call name: (identifier) @_require arguments: (arguments (string content: (string_content) @import))) .) (#eq? @_require "require"))

@@ -18,3 +18,4 @@
 (SuffixExpr . variable_type_function: (IDENTIFIER) @qualifier . (FieldOrFnCall function_call: (IDENTIFIER) @call))
 (FieldOrFnCall function_call: (IDENTIFIER) @call)
 (SuffixExpr (BUILTINIDENTIFIER) @_import (FnCallArguments (ErrorUnionExpr (SuffixExpr (STRINGLITERALSINGLE) @file))) (#eq? @_import "@import"))
+(VarDecl variable_type_function: (IDENTIFIER) @alias (ErrorUnionExpr (SuffixExpr . (BUILTINIDENTIFIER) @_import . (FnCallArguments (ErrorUnionExpr (SuffixExpr (STRINGLITERALSINGLE) @file))) .)) (#eq? @_import "@import"))
