@@ -41,6 +41,7 @@ def is_worthwhile(collection: Collection) -> bool:
 async def compact(store: Store, collection: Collection) -> bool:
     """Compact a collection while others read and write it. False if it changed too much meanwhile, or is gone."""
     folder = store.new_folder()
+    uncompacted = collection.uncompacted_points
     try:
         async with store.turn():
             collection.begin_copy()
@@ -49,6 +50,8 @@ async def compact(store: Store, collection: Collection) -> bool:
         release_pages(collection.folder)
         await _rebuild(folder, collection.state)
         is_adopted = await _adopt(store, collection, folder)
+        if not is_adopted:  # the next rest is another chance
+            collection.uncompacted_points += uncompacted
     finally:
         collection.late = None
         if collection.folder != folder:
@@ -79,14 +82,17 @@ async def _rebuild(folder: Path, state: CollectionState) -> None:
 
 async def _adopt(store: Store, collection: Collection, folder: Path) -> bool:
     shard = edge.EdgeShard.load(str(folder))
-    while collection.late is not None and not collection.is_closed:
-        async with store.turn():
-            collection.apply_late(shard, SLICE_POINTS)
-            if not collection.late:
-                store.adopt(collection, folder, shard)
-                return True
-    shard.close()
-    return False
+    try:
+        while collection.late is not None and not collection.is_closed:
+            async with store.turn():
+                collection.apply_late(shard, SLICE_POINTS)
+                if not collection.late:
+                    store.adopt(collection, folder, shard)
+                    return True
+        return False
+    finally:
+        if collection.shard is not shard:
+            shard.close()
 
 
 def main() -> None:
@@ -96,10 +102,14 @@ def main() -> None:
     state = CollectionState(**orjson.loads(sys.stdin.buffer.read()))
     vectors = {name: vector_params(params) for name, params in state.vectors.items()}
     config = edge.EdgeConfig(vectors=vectors, hnsw_config=_NO_GRAPH, optimizers=_OPTIMIZERS)
-    shard = edge.EdgeShard.load(sys.argv[1], config)
+    folder = Path(sys.argv[1])
+    shard = edge.EdgeShard.load(str(folder), config)
     shard.optimize()
     for field, schema in state.indexes.items():
-        # After the segment, one by one: the heap never holds more than one of them.
+        # After the segment, one by one: the heap never holds more than one of them, and of what was read for the last one
+        # nothing is held either.
+        release_heap()
+        release_pages(folder)
         shard.update(read_index({"field_name": field, "field_schema": {**schema, "on_disk": True}})[2])
     shard.flush()
     shard.close()
