@@ -124,7 +124,7 @@ bench: $(VENV)/.run $(VENV)/.peers ## Index 10,000 installed files, ask, and pri
 
 .PHONY: bench-quick
 bench-quick: $(VENV)/.run ## The same on 1,000 files, in about a minute
-	$(BIN)/python -m bench.main --files 1000 --question-files 1000 --questions 60 --edits 5 --layer-files 300 --layers 20 --import-files 1000 --out bench/results/quick.json
+	$(BIN)/python -m bench.main --files 1000 --question-files 1000 --questions 60 --edits 5 --layer-files 300 --layers 20 --import-files 1000 --rest-after 1 --out bench/results/quick.json
 
 .PHONY: bench-layers
 bench-layers: $(VENV)/.run ## Measure branches and overlays, and edits beside an import (PART=layers or lanes for one of them)

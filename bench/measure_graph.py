@@ -40,15 +40,12 @@ class GraphFigures:
     """Times over MCP by tool, one client; how long the graph takes to follow."""
 
     built_s: float  # from the end of the first index
-    builder_peak_bytes: int  # PSS of atlas with the process that builds
     tools: Mapping[str, ToolFigures]
     edit: Spread  # from the end of the index of one changed file
 
 
-async def graph(
-    stack: Stack, corpus: Corpus, count: int, *, edits: int, seed: int, peak: int
-) -> GraphFigures:
-    """Wait for the graph, ask each tool, change one file after the other. `peak` is that of the build, in bytes."""
+async def graph(stack: Stack, corpus: Corpus, count: int, *, edits: int, seed: int) -> GraphFigures:
+    """Wait for the graph, ask each tool, change one file after the other."""
     async with mcp_client(stack.target, toolsets="all") as client:
         receipt = await _built(client, 1)
         built_s = _at(receipt["graph_built_at"]) - _at(receipt["indexed_at"])
@@ -58,7 +55,7 @@ async def graph(
         times = [
             await _edit(stack, client, corpus, path, FIRST_EDIT + number) for number, path in enumerate(paths)
         ]
-    return GraphFigures(built_s, peak, tools, spread(times))
+    return GraphFigures(built_s, tools, spread(times))
 
 
 async def until_built(stack: Stack) -> None:

@@ -35,9 +35,18 @@ class FirstIndex:
     outcome: str
     cpu_s: dict[str, float]
     stack_cpu_s: float
-    peak: Peak
+    peak: Peak  # while files go in
     rest_before: Memory
     rest_after: Memory  # so many seconds after the end: REST_S
+
+
+@dataclass(frozen=True)
+class StackMemory:
+    """What the stack takes beside and long after its work."""
+
+    peak: Peak  # from the start of the first index until its graph is built
+    atlas_peak_bytes: int  # PSS of atlas with the process that builds
+    rest: Memory  # when nothing has been asked for some minutes
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bench.measure_graph import GraphFigures, ToolFigures
-from bench.measure_index import Edits, FirstIndex, NoOp
+from bench.measure_index import Edits, FirstIndex, NoOp, StackMemory
 from bench.measure_lanes import Lanes
 from bench.measure_layers import Layers
 from bench.measure_peers import Ripgrep, Semble
@@ -51,6 +51,7 @@ class Results:
     corpus: dict[str, Any]
     restarts: int
     index: FirstIndex
+    memory: StackMemory
     graph: GraphFigures
     no_op: NoOp
     edits: Edits
@@ -96,6 +97,7 @@ def rows(results: Results) -> list[Row]:
     """The measured figures beside their targets."""
     return [
         *_index_rows(results.index),
+        *_memory_rows(results.index, results.memory),
         *_graph_rows(results.graph),
         *_again_rows(results.no_op, results.edits),
         *_push_rows(results.pushes),
@@ -110,21 +112,34 @@ def rows(results: Results) -> list[Row]:
 def _index_rows(index: FirstIndex) -> list[Row]:
     rate = f"{index.files / index.wall_s:.0f} files/s, {index.chunks / index.wall_s:.0f} chunks/s"
     return [
-        Row(f"first index of {index.files:,} files, {index.chunks:,} chunks", f"{index.wall_s:.1f} s", "60 s", index.wall_s <= 60),
+        Row(
+            f"first index of {index.files:,} files, {index.chunks:,} chunks",
+            f"{index.wall_s:.1f} s",
+            "60 s",
+            index.wall_s <= 60,
+        ),
         Row("  rate", rate),
-        Row("  CPU of the stack", f"{index.stack_cpu_s:.1f} s, {1000 * index.stack_cpu_s / max(1, index.files):.1f} ms a file"),
-        Row("  peak memory of the stack, PSS", _mib(index.peak.pss), "2 GB", index.peak.pss <= 2e9),
-        Row("  peak memory of the stack, RSS", _mib(index.peak.rss)),
+        Row(
+            "  CPU of the stack",
+            f"{index.stack_cpu_s:.1f} s, {1000 * index.stack_cpu_s / max(1, index.files):.1f} ms a file",
+        ),
+    ]
+
+
+def _memory_rows(index: FirstIndex, memory: StackMemory) -> list[Row]:
+    return [
+        Row("peak memory of the stack until the graph is built, PSS", _mib(memory.peak.pss), "2 GB", memory.peak.pss <= 2e9),
+        Row("  while files go in, PSS (RSS)", f"{_mib(index.peak.pss)} ({_mib(index.peak.rss)})"),
+        Row("  atlas, PSS", _mib(memory.atlas_peak_bytes), "1 GB", memory.atlas_peak_bytes <= 1e9),
         Row("at rest before, PSS (RSS)", _both(index.rest_before), "700 MB", index.rest_before.pss <= 700e6),
-        Row("at rest a minute after, PSS (RSS)", _both(index.rest_after), "700 MB", index.rest_after.pss <= 700e6),
+        Row("  a minute after the index: the graph is being built", _both(index.rest_after)),
+        Row("  some minutes after the last work", _both(memory.rest), "700 MB", memory.rest.pss <= 700e6),
     ]  # fmt: skip
 
 
 def _graph_rows(graph: GraphFigures) -> list[Row]:
-    peak = graph.builder_peak_bytes
     return [
         Row("graph, from the end of the index", f"{graph.built_s:.1f} s", "60 s", graph.built_s <= 60),
-        Row("  peak memory of atlas, PSS", _mib(peak), "1 GB", peak <= 1e9),
         Row("  one changed file, from the end of its index", _p95(graph.edit), "p95 2 s", graph.edit.p95 <= 2_000),
         *(
             Row(f"{tool} over MCP, 1 client", _graph_tool(told), "p50 20, p95 60 ms", told.times.p50 <= 20 and told.times.p95 <= 60)
