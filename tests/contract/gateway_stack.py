@@ -632,13 +632,11 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
         tokens = TokenBook()
         bus = buses["gateway"]
         await tokens.open(bus, replicas=1)
-        undo.append(tokens.close)
         await tokens.bootstrap(config.bootstrap_token_sha256, config.bootstrap_tenant)
         vault = Vault(VaultSettings(secrets_key=SecretStr("k" * KEY_CHARS_MIN)))
         await vault.open(bus.js, replicas=1)
         webhooks = Receiver(bus, vault, config, WebhookMetrics(CollectorRegistry()))
         await webhooks.open()
-        undo.append(webhooks.close)
         listener = socket.create_server(("127.0.0.1", 0))
         app = build_app(config, bus, tokens, vault, webhooks)
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on"))

@@ -129,7 +129,7 @@ async def test_an_invalid_message_is_buried_at_once(make_bus) -> None:
 async def test_an_outage_never_buries(make_bus, monkeypatch) -> None:
     monkeypatch.setattr(delivery, "OUTAGE_PAUSE_S", 0.01)
     monkeypatch.setattr(delivery, "BACKOFF_S", (0.01,))
-    outage = 2 * (delivery.ATTEMPTS_MAX + delivery.CRASHES_MAX)
+    outage = 2 * delivery.DELIVERIES_MAX
     bus, calls = make_bus(), []
 
     async def handle(event: FileRemoved) -> None:

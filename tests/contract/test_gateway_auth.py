@@ -91,7 +91,6 @@ async def test_a_revoked_first_token_stays_revoked_at_the_next_start(stack) -> N
     await tokens.open(stack.bus, replicas=1)
     await tokens.bootstrap(stack.settings.bootstrap_token_sha256, "default")
     assert await tokens.find(stack.secret) is None
-    await tokens.close()
 
 
 async def test_the_tenant_is_that_of_the_token(stack) -> None:

@@ -296,7 +296,7 @@ async def test_a_push_to_the_branch_that_is_followed_makes_no_layer(place: Town)
     await place.push("main")
     await place.serves_base(new)
     await place.push("main", is_deleted=True)
-    assert await place.ledger.layers.keys() == []
+    assert await place.ledger.layers.all() == []
 
 
 @pytest.mark.parametrize("ref", ["topic", "v1", "commit", "pull/7"])
@@ -371,7 +371,7 @@ async def test_what_cannot_be_made_is_told_and_leaves_nothing(place: Town) -> No
     assert (ended.state, ended.error.code) == (JobState.FAILED, ErrorCode.REF_NOT_FOUND)
 
     async def is_gone() -> bool:
-        return await place.ledger.layers.keys() == []
+        return await place.ledger.layers.all() == []
 
     await place.until(is_gone)
     deleting = place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref="nowhere"))
@@ -610,7 +610,7 @@ async def test_overlays_that_are_refused_leave_nothing(place: Town) -> None:
         (overlay(files=(edit("a.py", "x" * (OVERLAY_BYTES_MAX + 1)),)), ErrorCode.PAYLOAD_TOO_LARGE),
     ):
         assert await refused(place.overlays.open(request)) is code
-    assert len(await place.ledger.layers.keys()) == 1
+    assert len(await place.ledger.layers.all()) == 1
     await place.overlays.open(overlay(files=(edit("a.py", "x" * OVERLAY_BYTES_MAX),)))
 
 

@@ -7,6 +7,7 @@ import nats
 import pytest
 from nats.aio.client import Client
 from nats.js.kv import KeyValue
+from pydantic import ValidationError
 
 from prism_contracts.base import Message
 from prism_runtime import records as records_module
@@ -80,15 +81,14 @@ async def watched(connect, tallies) -> AsyncIterator[WatchedRecords[Tally]]:
 
 async def test_a_record_is_written_read_and_forgotten(tallies):
     assert await tallies.get("a") is None
-    assert await tallies.keys() == []
+    assert await tallies.all() == []
     await tallies.put("a", Tally(count=1))
     await tallies.put("b", Tally(count=2))
     assert await tallies.get("a") == Tally(count=1)
-    assert sorted(await tallies.keys()) == ["a", "b"]
     assert sorted(record.count for record in await tallies.all()) == [1, 2]
     await tallies.delete("a")
     assert await tallies.get("a") is None
-    assert await tallies.keys() == ["b"]
+    assert await tallies.all() == [Tally(count=2)]
 
 
 async def test_twenty_modifiers_at_once_lose_no_change(connect, tallies):
@@ -218,13 +218,48 @@ async def test_a_copy_is_not_ready_before_it_holds_what_was_there(tallies, hasty
     await copy.close()
 
 
-async def test_a_list_of_keys_is_whole(tallies, hasty_bucket):
+async def test_a_list_is_whole(tallies, hasty_bucket):
     await tallies.put("kept", Tally(count=1))
-    await tallies.put("forgotten", Tally(count=1))
+    await tallies.put("changed", Tally(count=2))
+    await tallies.put("changed", Tally(count=3))
+    await tallies.put("forgotten", Tally(count=4))
     await tallies.delete("forgotten")
-    keys = await Records(hasty_bucket, Tally).keys()
-    assert "kept" in keys
-    assert "forgotten" not in keys
+    counts = [record.count for record in await Records(hasty_bucket, Tally).all()]
+    assert sorted(counts) == [1, 3]
+
+
+async def test_a_list_that_fails_leaves_nothing_behind_in_the_server(connect, tallies, monkeypatch):
+    await tallies.put("a", Tally(count=1))
+    kv = tallies._kv
+    stopped: list[bool] = []
+    watchall = kv.watchall
+
+    async def watched(**options: object) -> KeyValue.KeyWatcher:
+        watcher = await watchall(**options)
+        stop = watcher.stop
+
+        async def stopping() -> None:
+            await stop()
+            stopped.append(True)
+
+        monkeypatch.setattr(watcher, "stop", stopping)
+        return watcher
+
+    async def away() -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(kv, "watchall", watched)
+    monkeypatch.setattr(kv, "status", away)
+    with pytest.raises(TimeoutError):
+        await tallies.all()
+    assert stopped == [True]
+
+
+async def test_a_list_without_a_record_that_cannot_be_read_is_no_answer(tallies):
+    await tallies.put("a", Tally(count=1))
+    await tallies._kv.put("b", b'{"count": "many"}')
+    with pytest.raises(ValidationError):
+        await tallies.all()
 
 
 async def test_lists_leave_nothing_behind_in_the_server(connect):
@@ -232,7 +267,7 @@ async def test_lists_leave_nothing_behind_in_the_server(connect):
     listed = Records(await open_bucket(js, "prism_listed"), Tally)
     await listed.put("a", Tally(count=1))
     for _ in range(30):
-        assert await listed.keys() == ["a"]
+        assert await listed.all() == [Tally(count=1)]
 
     async def consumers() -> int:
         return (await js.stream_info("KV_prism_listed")).state.consumer_count or 0

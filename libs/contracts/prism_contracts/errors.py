@@ -18,6 +18,7 @@ class ErrorCode(StrEnum):
     FORBIDDEN = "forbidden"
     REPO_NOT_FOUND = "repo_not_found"
     REPO_AMBIGUOUS = "repo_ambiguous"
+    REPO_NOT_INDEXED = "repo_not_indexed"
     FILE_NOT_FOUND = "file_not_found"
     FILE_SKIPPED = "file_skipped"
     SYMBOL_NOT_FOUND = "symbol_not_found"
@@ -60,6 +61,7 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.REF_NOT_FOUND: 404,
     ErrorCode.SOURCE_NOT_FOUND: 404,
     ErrorCode.REPO_AMBIGUOUS: 409,
+    ErrorCode.REPO_NOT_INDEXED: 409,
     ErrorCode.SYMBOL_AMBIGUOUS: 409,
     ErrorCode.SNAPSHOT_CONFLICT: 409,
     ErrorCode.BASE_MISMATCH: 409,
@@ -103,3 +105,8 @@ class PrismError(Exception):
 def http_status(code: ErrorCode) -> int:
     """The HTTP status that carries an error code."""
     return HTTP_STATUS.get(code, HTTP_STATUS_DEFAULT)
+
+
+def reason_of(error: BaseException) -> str:
+    """What an error says, or of what type it is if it says nothing, as a timeout does."""
+    return str(error) or type(error).__name__

@@ -9,6 +9,9 @@ from pydantic import Field
 from prism_contracts.base import BASE_LAYER, Lane, Message
 from prism_contracts.errors import ErrorBody
 
+# No ref has a colon: the handle of an overlay is never taken for a branch.
+OVERLAY_HANDLE = "overlay:"
+
 
 class LayerState(Message):
     """What a layer of a repository serves now."""

@@ -9,7 +9,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from faststream import AckPolicy
 from faststream.nats import JStream, NatsBroker, NatsMessage, PubAck, PullSub
@@ -38,7 +38,7 @@ from prometheus_client import REGISTRY
 
 from prism_contracts import names
 from prism_contracts.base import Lane, Message
-from prism_contracts.errors import ErrorCode
+from prism_contracts.errors import ErrorCode, reason_of
 from prism_runtime.codec import ClaimCodec
 from prism_runtime.delivery import DeliveryMiddleware, Heart
 from prism_runtime.pace import Pace
@@ -87,6 +87,7 @@ class Bus:
         self._stopping = False
         self._bulk_pace = Pace(BULK_DISTANCE_S)
         self._heart = Heart(settings.ack_wait_s)
+        self._followed: list[WatchedRecords[Any]] = []
         self._durables: list[tuple[str, str, str]] = []
         self._streams = {stream.name: JStream(stream.name, declare=False) for stream in names.STREAMS}
         self.broker = self._make_broker(tracing)
@@ -147,6 +148,7 @@ class Bus:
         """A copy of a bucket's records that follows it, full when this returns."""
         kv = await open_bucket(self.js, bucket, replicas=self._settings.nats_replicas)
         watched = WatchedRecords(kv, record_type, lambda: int(self.broker.connection.stats["reconnects"]))
+        self._followed.append(watched)
         await watched.ready()
         return watched
 
@@ -163,6 +165,8 @@ class Bus:
     async def stop(self) -> None:
         """Stop fetching, let running handlers end, close."""
         self._stopping = True
+        for watched in self._followed:
+            await watched.close()
         try:
             await self.broker.stop()
         except NatsError as error:  # NATS is away: what was not acked comes again
@@ -270,7 +274,7 @@ class Bus:
                 )
             except (ServiceUnavailableError, NoRespondersError, TimeoutError, JetStreamError) as error:
                 # A timeout does not mean "not stored": the message id makes the repetition harmless.
-                log.warning("publishing %s waits: %s", fact, error or type(error).__name__)
+                log.warning("publishing %s waits: %s", fact, reason_of(error))
                 await asyncio.sleep(PUBLISH_PAUSE_S)
                 continue
             assert isinstance(ack, PubAck)

@@ -7,7 +7,8 @@
 |                                         | failed or a process that died, not for an outage|
 | MESSAGE_INVALID, validation, decoding   | dead letter at once: it will never get better   |
 | anything else                           | again with growing pauses, then dead letter     |
-| the process died, more than once        | dead letter, before the handler sees it again   |
+| the process died with it several times: | dead letter, before the handler sees it again   |
+| it came more often than DELIVERIES_MAX  |                                                 |
 """
 
 import asyncio
@@ -29,7 +30,7 @@ from prism_contracts.names import DEAD_LETTER_SUBJECTS, dead_letter_subject
 # Signs of life within one ack wait: a few may be late and the message still stays where it is.
 HEARTBEATS_PER_WAIT = 4
 ATTEMPTS_MAX = 4
-CRASHES_MAX = 6
+DELIVERIES_MAX = 10
 BACKOFF_S = (0.5, 2.0, 8.0)
 OUTAGE_PAUSE_S = 2.0
 DEAD_LETTER_TIMEOUT_S = 5.0
@@ -89,7 +90,7 @@ class DeliveryMiddleware(BaseMiddleware):
         work = self._jetstream_message()
         if work is None:
             return await call_next(msg)
-        if work.metadata.num_delivered > CRASHES_MAX + ATTEMPTS_MAX:
+        if work.metadata.num_delivered > DELIVERIES_MAX:
             raise PrismError(ErrorCode.INTERNAL, "Every process that took this message died or hung.")
         return await _outlast_outages(call_next, msg, work)
 

@@ -19,6 +19,7 @@ from nats.js.kv import KV_DEL, KV_PURGE, KeyValue
 from pydantic import ValidationError
 
 from prism_contracts.base import Message
+from prism_contracts.errors import reason_of
 
 CONFLICTS_MAX = 50
 CONFLICT_PAUSE_S = 0.005
@@ -94,23 +95,23 @@ class Records(Generic[Record]):
             return found
         raise TimeoutError(f"record {key} changed {CONFLICTS_MAX} times while it was being deleted")
 
-    async def keys(self) -> list[str]:
-        """All keys."""
-        watcher = await self._kv.watchall(meta_only=True, inactive_threshold=FORGOTTEN_S)
-        told, keys = _Told(await _last_written(self._kv)), {}
+    async def all(self) -> list[Record]:
+        """All records. Raises ValidationError if one cannot be read: who removes what has no record must not take it for gone."""
+        watcher = await self._kv.watchall(inactive_threshold=FORGOTTEN_S)
+        entries: dict[str, KeyValue.Entry] = {}
         try:
+            told = _Told(await _last_written(self._kv))
             while not told.is_complete:
                 entry = await _next_entry(watcher, told)
                 if entry:
-                    keys[entry.key] = entry.operation not in (KV_DEL, KV_PURGE)
+                    entries[entry.key] = entry
         finally:
             await watcher.stop()  # type: ignore[no-untyped-call]
-        return [key for key, is_there in keys.items() if is_there]
-
-    async def all(self) -> list[Record]:
-        """All records."""
-        found = await asyncio.gather(*(self.get(key) for key in await self.keys()))
-        return [record for record in found if record is not None]
+        return [
+            self._type.model_validate_json(entry.value or b"")
+            for entry in entries.values()
+            if entry.operation not in (KV_DEL, KV_PURGE)
+        ]
 
     async def _read(self, key: str) -> tuple[Record | None, int]:
         """The record and the revision that a writer must name: of a deleted record, that of its tombstone."""
@@ -223,14 +224,14 @@ class WatchedRecords(Generic[Record]):
             try:
                 await self._follow_while_connected(self._reconnections())
             except Exception as error:  # noqa: BLE001 - a watch ends with any trouble of the connection
-                log.warning("following a bucket again: %s", error or type(error).__name__)
+                log.warning("following a bucket again: %s", reason_of(error))
                 await asyncio.sleep(WATCH_PAUSE_S)
 
     async def _follow_while_connected(self, connection: int) -> None:
         watcher = await self._kv.watchall()
-        told = _Told(await _last_written(self._kv))
         fresh: _Copy[Record] = _Copy()
         try:
+            told = _Told(await _last_written(self._kv))
             while self._reconnections() == connection:
                 entry = await _next_entry(watcher, told)
                 if entry:

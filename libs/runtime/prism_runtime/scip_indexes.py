@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
 from nats.errors import Error as NatsError
-from nats.js.errors import Error as JetStreamError
 from nats.js.errors import ObjectNotFoundError
 from nats.js.object_store import ObjectStore
 
@@ -53,7 +52,7 @@ class ScipIndexes:
                 return [await read(index) for index in self.of(tenant, repos)]
             except ObjectNotFoundError:
                 await asyncio.sleep(PAUSE_S)  # a newer one took its place
-            except (NatsError, JetStreamError) as error:
+            except NatsError as error:
                 raise _unavailable() from error
         raise _unavailable()
 
@@ -64,8 +63,11 @@ class ScipIndexes:
     async def catch_up(self) -> None:
         """Return when all has been heard of that had been written when this was called. Raises UNAVAILABLE."""
         for _ in range(TRIES_MAX):
-            if await self._records.is_current():
-                return
+            try:
+                if await self._records.is_current():
+                    return
+            except (NatsError, TimeoutError) as error:
+                raise _unavailable() from error
             await asyncio.sleep(PAUSE_S)
         raise _unavailable()
 

@@ -49,5 +49,6 @@ class Histories:
             history = await self._store.get(*key) or History()
             files = {file.path: file for file in history.files}
             known = _Read(repository.next_version, history, files)
-            self._kept.keep(key, known, 1 + len(files))
+            if target.is_quiet:  # ingest puts the history of an import after it has begun
+                self._kept.keep(key, known, 1 + len(files))
         return known.history, known.files

@@ -46,11 +46,6 @@ class TokenBook:
         self._kv = await open_bucket(bus.js, names.KV_TOKENS, replicas=replicas)
         self._watched = await bus.follow(names.KV_TOKENS, Token)
 
-    async def close(self) -> None:
-        """Stop following."""
-        if self._watched:
-            await self._watched.close()
-
     async def check(self) -> None:
         """Raise unless the bucket can be read."""
         await self._records().get("0" * 64)

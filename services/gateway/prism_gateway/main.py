@@ -27,12 +27,8 @@ async def main() -> None:
         if settings.bootstrap_token_sha256:
             await tokens.bootstrap(settings.bootstrap_token_sha256, settings.bootstrap_tenant)
 
-    async def close() -> None:
-        await webhooks.close()
-        await tokens.close()
-
     app = build_app(settings, bus, tokens, vault, webhooks)
-    await service.run_app(app, settings.gateway_host, settings.gateway_port, start, close=close)
+    await service.run_app(app, settings.gateway_host, settings.gateway_port, start)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ from prism_runtime.histories import HistoryStore
 from prism_runtime.lease import Lease
 from prism_runtime.process import run
 from prism_runtime.service import Service
+from prism_runtime.tasks import cancelled
 from prism_runtime.vault import Vault, VaultSettings
 
 SERVICE = "ingest"
@@ -174,9 +175,7 @@ async def serve() -> None:
             rounds.append(asyncio.create_task(sweeper.run(settings.sweep_interval_s)))
 
     async def close() -> None:
-        for task in rounds:
-            task.cancel()
-        await asyncio.gather(*rounds, return_exceptions=True)
+        await cancelled(*rounds)
         mirrors.close()
 
     await service.run(start, close=close)

@@ -34,6 +34,7 @@ from prism_runtime.process import run
 from prism_runtime.records import WatchedRecords
 from prism_runtime.scip_indexes import ScipIndexes
 from prism_runtime.service import Service
+from prism_runtime.tasks import cancelled
 from prism_search.adapters.answers import AnswerMetrics, Answers
 from prism_search.adapters.commits import Commits
 from prism_search.adapters.definitions import Definitions
@@ -214,8 +215,7 @@ async def serve() -> None:
         reading.append(asyncio.create_task(handlers.search.read_ahead()))
 
     async def close() -> None:
-        for task in reading:
-            task.cancel()
+        await cancelled(*reading)
         await qdrant.close()
 
     await service.run(start, close=close, checks={"qdrant": partial(check_store, qdrant)})

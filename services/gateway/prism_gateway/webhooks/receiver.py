@@ -85,11 +85,6 @@ class Receiver:
         self._deliveries = Records(bucket, Delivery)
         self._repositories = await self._bus.follow(names.KV_REPOSITORIES, Repository)
 
-    async def close(self) -> None:
-        """Stop following."""
-        if self._repositories:
-            await self._repositories.close()
-
     async def receive(self, headers: Mapping[str, str], body: bytes) -> Taken:
         """Authenticate a webhook and hand it on; returns when that is stored.
 

@@ -6,7 +6,16 @@ from datetime import UTC, datetime, timedelta
 
 from prism_contracts.base import BASE_LAYER, Lane, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import UPLOAD, Job, JobState, Layer, LayerKind, LayerState, Repository
+from prism_contracts.records import (
+    OVERLAY_HANDLE,
+    UPLOAD,
+    Job,
+    JobState,
+    Layer,
+    LayerKind,
+    LayerState,
+    Repository,
+)
 from prism_contracts.rpc import CloseOverlayRequest, LayerReply, OpenOverlayRequest
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.core import new_job
@@ -20,8 +29,6 @@ from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_source.limits import Limits
 
-# No ref has a colon: a handle is never taken for a branch.
-HANDLE = "overlay:"
 HANDLE_BYTES = 10
 
 
@@ -103,7 +110,7 @@ class OverlayHandlers:
                 known.key, lambda found: _renewed(found, repository, request.handle, expires_at)
             )
         self._check_count(repository.tenant)
-        handle = HANDLE + secrets.token_hex(HANDLE_BYTES)
+        handle = OVERLAY_HANDLE + secrets.token_hex(HANDLE_BYTES)
         fresh = new_layer(
             repository, LayerKind.OVERLAY, handle, source=UPLOAD, now=now, expires_at=expires_at
         )

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER
-from prism_contracts.errors import PrismError
+from prism_contracts.errors import PrismError, reason_of
 from prism_contracts.events import PushReceived
 from prism_contracts.records import Layer, Repository
 from prism_ingest.adapters.ledger import Ledger
@@ -63,7 +63,7 @@ class Poller:
             try:
                 await self.round()
             except Exception as error:  # noqa: BLE001 - whatever it was, the next round comes
-                log.warning("a round of polls is given up: %s", error or type(error).__name__)
+                log.warning("a round of polls is given up: %s", reason_of(error))
 
     async def round(self) -> None:
         """Look at every repository once, if no other copy does."""

@@ -16,6 +16,7 @@ from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from prism_contracts.errors import reason_of
 from prism_contracts.records import Layer, LayerFiles, layer_key
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import LayerMetrics
@@ -69,7 +70,7 @@ class Sweeper:
             try:
                 await self.round(datetime.now(UTC))
             except Exception as error:  # noqa: BLE001 - whatever it was, the next round comes
-                log.warning("a sweep is given up: %s", error or type(error).__name__)
+                log.warning("a sweep is given up: %s", reason_of(error))
 
     async def round(self, now: datetime) -> None:
         """Let go of what nobody needs at a moment, if no other copy does."""

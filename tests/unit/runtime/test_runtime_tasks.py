@@ -1,0 +1,47 @@
+"""What runs beside a block ends with it."""
+
+import asyncio
+
+import pytest
+
+from prism_runtime.tasks import running
+
+
+async def for_ever(ended: list[str]) -> str:
+    try:
+        await asyncio.Event().wait()
+    finally:
+        ended.append("cancelled")
+    return ""
+
+
+async def at_once() -> str:
+    return "done"
+
+
+async def fail() -> str:
+    raise ValueError("never told")
+
+
+async def test_a_task_that_is_awaited_gives_its_result():
+    async with running(at_once()) as task:
+        assert await task == "done"
+
+
+async def test_a_task_does_not_outlive_a_block_that_fails():
+    ended: list[str] = []
+
+    async def fail_beside() -> None:
+        async with running(for_ever(ended)):
+            await asyncio.sleep(0)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await fail_beside()
+    assert ended == ["cancelled"]
+
+
+async def test_what_a_task_raised_that_nobody_awaited_does_not_hide_how_the_block_ended():
+    async with running(fail()) as task:
+        await asyncio.wait([task])
+    assert isinstance(task.exception(), ValueError)
