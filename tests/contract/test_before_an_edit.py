@@ -209,7 +209,7 @@ async def test_an_ambiguous_name_is_answered_for_the_first_and_names_the_others(
         ({}, ErrorCode.INVALID_ARGUMENT, ""),
         ({"path": "parcels/depot.py"}, ErrorCode.INVALID_ARGUMENT, ""),
         ({"path": "parcels/depo.py", "start_line": 1}, ErrorCode.FILE_NOT_FOUND, "parcels/depot.py"),
-        ({"path": "parcels/depot.py", "start_line": 900}, ErrorCode.INVALID_ARGUMENT, "7"),
+        ({"path": "parcels/depot.py", "start_line": 900}, ErrorCode.INVALID_ARGUMENT, "6 lines"),
         ({"path": "parcels/depot.py", "start_line": 4, "end_line": 2}, ErrorCode.INVALID_ARGUMENT, ""),
         ({"symbol": "weigh", "repo": "acme/nothing"}, ErrorCode.REPO_NOT_FOUND, TRACKER),
     ],

@@ -19,7 +19,7 @@ class Sketch:
         self._edges: dict[str, list[EdgeRow]] = {}
 
     def file(self, path: str, *symbols: str, flags: str = "", language: str = "python") -> "Sketch":
-        """`Depot` in a class's place begins with a capital; what has a dot is a member of what stands before it."""
+        """What begins with a capital is a class, unless it ends in `()`; what has a dot is a member of what stands before it."""
         self._files[path] = FileRow(LINES * len(symbols) + 1, path, path, language=language, flags=flags)
         self._symbols[path] = [self._symbol(symbols, position) for position in range(len(symbols))]
         self._positions[path] = {name: position for position, name in enumerate(symbols)} | {"": NONE}
@@ -51,12 +51,12 @@ class Sketch:
 
     def _symbol(self, names: tuple[str, ...], position: int) -> Symbol:
         owner, _, name = names[position].rpartition(".")
-        is_type = name[:1].isupper()
+        is_type = name[:1].isupper() and not name.endswith("()")
         start = LINES * position + 1
         inside = sum(other.startswith(f"{names[position]}.") for other in names) if is_type else 0
         return Symbol(
-            name=name,
-            qualified_name=names[position],
+            name=name.removesuffix("()"),
+            qualified_name=names[position].removesuffix("()"),
             kind=CLASS if is_type else METHOD if owner else FUNCTION,
             start_line=start,
             end_line=start + LINES * (1 + inside) - 1,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from graph_sketch import EXTENDS, IMPORTS, Sketch
+from graph_sketch import CLASS, EXTENDS, FUNCTION, IMPORTS, Sketch
 
 from prism_atlas.core.answering.call_hierarchy import call_hierarchy
 from prism_atlas.core.answering.dependencies import dependencies_of
@@ -81,7 +81,7 @@ def named():
         ("load", "b/dock", ["b/dock:load"]),
         ("load", "dock", ["b/dock:load"]),
         ("a/depot:12", "", ["a/depot:Depot.ship"]),
-        ("a/depot:99", "", ["a/depot:"]),
+        ("a/depot:41", "", ["a/depot:"]),
         ("b/dock", "", ["b/dock:"]),
         ("a/depot.load", "", ["a/depot:load"]),
     ],
@@ -90,6 +90,13 @@ def test_a_symbol_is_found_as_it_is_spelled(asked, path, expected):
     graph = named()
     request = CallHierarchyRequest(tenant="t", symbol=asked, path=path)
     assert places(call_hierarchy(graph, request, RECEIPT).roots) == expected
+
+
+@pytest.mark.parametrize("asked", ["a/depot:0", "a/depot:1000"])
+def test_a_line_that_a_file_has_not_is_refused(asked):
+    told, details = code(lambda: one_symbol(named(), "acme/parcels", asked, ""))
+    assert told is ErrorCode.INVALID_ARGUMENT
+    assert details["line_count"] == named().files.lines[named().find_file("a/depot")]
 
 
 def test_what_may_be_meant_is_listed():
@@ -200,6 +207,15 @@ def test_what_is_no_type_is_told_with_its_type():
     assert code(lambda: type_hierarchy(types(), TypeHierarchyRequest(tenant="t", symbol="rate"), RECEIPT))[
         0
     ] is (ErrorCode.INVALID_ARGUMENT)
+
+
+def test_a_name_means_its_type_where_it_means_something_else_too():
+    sketch = Sketch().file("a", "Depot()", "Depot", "Small").file("b", "Depot()")
+    graph = sketch.edge("a:Small", "a:Depot", EXTENDS).graph()
+    reply = type_hierarchy(graph, TypeHierarchyRequest(tenant="t", symbol="Depot"), RECEIPT)
+    assert [(root.file_path, root.kind) for root in reply.roots] == [("a", FUNCTION), ("a", CLASS)]
+    assert places(branch.node for branch in reply.subtypes) == ["a:Small"]
+    assert code(lambda: one_symbol(graph, "acme/parcels", "Depot", ""))[0] is ErrorCode.SYMBOL_AMBIGUOUS
 
 
 def test_in_go_a_type_is_not_said_to_have_no_subtypes():

@@ -47,3 +47,19 @@ async def test_builds_of_one_repository_take_turns_whatever_their_lane(tmp_path)
         task = asyncio.create_task(take_turn(builders, "depot", Lane.LIVE, leave))
         assert await waits(task, leave)
     assert await task is first
+
+
+async def test_two_builds_of_one_repository_wait_for_the_same_process_though_it_forgets_what_it_knew(
+    tmp_path,
+):
+    builders = Builders(tmp_path, warm_s=1, seconds_max=1)
+    leave = asyncio.Event()
+    async with builders.turn("depot", Lane.LIVE) as first:
+        async with builders.turn("stamps", Lane.LIVE):
+            waiting = asyncio.create_task(take_turn(builders, "letters", Lane.LIVE, leave))
+            await asyncio.sleep(0)
+        await first.close()  # as after a build that failed
+        later = asyncio.create_task(take_turn(builders, "letters", Lane.LIVE, leave))
+        assert await waits(later, leave)
+    assert await waiting is first
+    assert await later is first

@@ -212,6 +212,8 @@ def test_a_file_is_in_the_part_of_the_nearest_manifest():
         ("cli.py", "@click.command()\ndef send(): ...\n", [(EntryKind.COMMAND, "send")]),
         ("api.py", "def index():\n    return requests.get('/')\n", []),
         ("main.py", "def main(): ...\n", []),
+        ("api.go", 'package api\n\nfunc Open() {\n\tr.GET("/", home)\n}\n', [(EntryKind.ROUTE, "Open")]),
+        ("api.js", 'r.get("/", home)\n', []),
         ("api.js", 'app.get("/", home)\n', [(EntryKind.ROUTE, "")]),
         ("Api.java", 'class Api {\n  @GetMapping("/")\n  String home() { return ""; }\n}\n', [(EntryKind.ROUTE, "Api.home")]),
     ],

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -34,9 +35,13 @@ class Builders:
             known = [one for one in self._builders if repository in one.known]
             free = [one for one in self._builders if not one.turn.locked()]
             builder = min(known or free or self._builders, key=lambda one: len(one.known))
-            builder.known.add(repository)
-            async with builder.turn:
-                yield builder
+            builder.wanted[repository] += 1
+            try:
+                async with builder.turn:
+                    builder.built.add(repository)
+                    yield builder
+            finally:
+                builder.wanted[repository] -= 1
 
     async def close(self) -> None:
         """End the children."""
@@ -53,9 +58,15 @@ class Builder:
         self._seconds_max = seconds_max
         self._process: asyncio.subprocess.Process | None = None
         self.turn = asyncio.Lock()  # held by who has something built
-        self.known: set[str] = set()  # repositories that the child was asked to build
+        self.built: set[str] = set()  # repositories that the child was asked to build
+        self.wanted: Counter[str] = Counter()  # and those that somebody waits to ask it for, or does
         self._cooling: asyncio.TimerHandle | None = None
         self._ending: asyncio.Task[None] | None = None
+
+    @property
+    def known(self) -> set[str]:
+        """Repositories that the child knows, or will."""
+        return self.built | set(+self.wanted)
 
     async def build(self, order: Order) -> Built:
         """Have a graph built, in one's turn. Raises what the child raised; INTERNAL if it died, or took too long and was killed."""
@@ -117,7 +128,7 @@ class Builder:
 
     async def _end(self) -> None:
         process, self._process = self._process, None
-        self.known.clear()
+        self.built.clear()
         if process is not None:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()

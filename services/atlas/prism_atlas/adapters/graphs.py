@@ -19,7 +19,7 @@ from nats.js.object_store import ObjectStore
 
 from prism_atlas.core.snapshot import FORMAT, Snapshot
 from prism_atlas.worker import PACKED_SUFFIX
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import ErrorCode, PrismError, reason_of
 from prism_contracts.records import GraphRecord, graph_key
 from prism_runtime.kept import Kept
 from prism_runtime.records import Records, WatchedRecords
@@ -91,10 +91,13 @@ class Graphs:
 
     async def _load(self, record: GraphRecord) -> Snapshot:
         path = self._folder / uuid.uuid4().hex
-        with path.open("w+b") as packed, _outages_named():
-            async with asyncio.timeout(LOAD_S_MAX):
-                await self._store.get(record.object, packed)
-            return await asyncio.to_thread(_unpack, packed, path)
+        try:
+            with path.open("w+b") as packed, _outages_named():
+                async with asyncio.timeout(LOAD_S_MAX):
+                    await self._store.get(record.object, packed)
+                return await asyncio.to_thread(_unpack, packed, path)
+        finally:
+            path.unlink(missing_ok=True)
 
     async def _drop(self, name: str) -> None:
         self._kept.drop(name)
@@ -133,6 +136,6 @@ def _outages_named() -> Iterator[None]:
     except (NatsError, TimeoutError, OSError) as error:
         raise PrismError(
             ErrorCode.UNAVAILABLE,
-            f"The graph could not be stored or read: {error or type(error).__name__}",
+            f"The graph could not be stored or read: {reason_of(error)}",
             "Try again in a few seconds.",
         ) from error

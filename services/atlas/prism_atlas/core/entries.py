@@ -32,7 +32,9 @@ REGISTRATIONS = METHODS | frozenset(
     {"handlefunc", "handle", "route", "add_url_rule", "add_route", "add_api_route", "resources", "any"}
 )
 OWN_OBJECT = frozenset({"self", "this"})
-ROUTERS = frozenset({"app", "router", "routes", "mux", "blueprint", "bp", "r", "e"})
+ROUTERS = frozenset({"app", "router", "routes", "mux", "blueprint", "bp"})
+# What gin and echo are called; elsewhere any variable is called so.
+SHORT_ROUTERS: Mapping[str, frozenset[str]] = {"go": frozenset({"r", "e"})}
 
 
 def entries_of(facts: FileFacts) -> list[EntryRow]:
@@ -93,18 +95,18 @@ def _registered(facts: FileFacts) -> Iterator[EntryRow]:
     for reference in facts.references:
         if (
             reference.kind is ReferenceKind.CALL
-            and _is_registration(reference)
+            and _is_registration(reference, facts.language)
             and not _is_decorator(reference, facts)
         ):
             yield EntryRow(reference.symbol, EntryKind.ROUTE, reference.line)
 
 
-def _is_registration(reference: Reference) -> bool:
+def _is_registration(reference: Reference, language: str) -> bool:
     if reference.name.lower() not in REGISTRATIONS:
         return False
     owner, _, router = reference.qualifier.lower().rpartition(".")
     # An object that registers with what it has is a router itself.
-    is_router = router in ROUTERS and owner not in OWN_OBJECT
+    is_router = router in ROUTERS | SHORT_ROUTERS.get(language, frozenset()) and owner not in OWN_OBJECT
     return is_router or (reference.name in {"HandleFunc", "Handle"} and router == "http")
 
 

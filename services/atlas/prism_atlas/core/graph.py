@@ -19,6 +19,7 @@ from prism_graph.resolution import Sought
 
 Numbers = NDArray[np.int32]
 Codes = NDArray[np.uint8]
+Mask = NDArray[np.bool_]
 
 # What the codes in columns stand for.
 SYMBOL_KINDS = tuple(SymbolKind)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prism_atlas.core.graph import NONE, Graph, Numbers
+from prism_atlas.core.graph import NONE, Graph, Mask, Numbers
 from prism_contracts.code import ASIDE
+from prism_contracts.errors import ErrorCode, PrismError
 from prism_graph.symbol_names import Fit, Location, SymbolName
 
 AT_LINE = re.compile(r"(.+):(\d+)")
@@ -36,16 +37,24 @@ class Sought(NamedTuple):
     matched: str = ""  # the end of the name that was found, if nothing speaks for what stands before it
 
 
-def seek_symbol(graph: Graph, repo: str, asked: str, path: str) -> Sought:
-    """The symbol that a name fits best; the innermost one of `path:line`; the file of a path."""
+def seek_symbol(graph: Graph, repo: str, asked: str, path: str, preferred: Mask | None = None) -> Sought:
+    """The symbol that a name fits best; the innermost one of `path:line`; the file of a path.
+
+    Of all that a name fits as well, those of preferred kinds (a flag for each of SYMBOL_KINDS) are meant, if there are
+    such. Raises INVALID_ARGUMENT for a line that the file has not.
+    """
     asked = asked.strip()
     file = graph.find_file(asked)
     if file != NONE:
         return Sought(np.array([graph.file_node(file)], np.int32))
     place = AT_LINE.fullmatch(asked)
     if place and (file := graph.find_file(place[1])) != NONE:
-        return Sought(np.array([symbol_at(graph, file, int(place[2]))], np.int32))
-    return _choose(graph, SymbolName.read(asked), _fitting(graph, repo, SymbolName.read(asked), path))
+        line = int(place[2])
+        if not 1 <= line <= max(1, int(graph.files.lines[file])):
+            raise _no_line(graph, file, line)
+        return Sought(np.array([symbol_at(graph, file, line)], np.int32))
+    name = SymbolName.read(asked)
+    return _choose(graph, name, _fitting(graph, repo, name, path), preferred)
 
 
 def symbol_at(graph: Graph, file: int, line: int) -> int:
@@ -57,6 +66,16 @@ def symbol_at(graph: Graph, file: int, line: int) -> int:
     sizes = graph.symbols.end_line[around] - graph.symbols.start_line[around]
     # Of two on the same lines the inner one comes last.
     return int(around[np.flatnonzero(sizes == sizes.min())[-1]])
+
+
+def _no_line(graph: Graph, file: int, line: int) -> PrismError:
+    count = int(graph.files.lines[file])
+    return PrismError(
+        ErrorCode.INVALID_ARGUMENT,
+        f"{graph.path(file)} has {count} lines, and no line {line}.",
+        f"Ask for a line between 1 and {count}, or for a symbol by its name.",
+        line_count=count,
+    )
 
 
 def seek_files(graph: Graph, asked: str) -> Numbers:
@@ -120,26 +139,31 @@ def _definitions(graph: Graph, nodes: Numbers) -> Iterable[Definition]:
         )
 
 
-def _choose(graph: Graph, name: SymbolName, fitting: Sequence[tuple[Definition, Fit]]) -> Sought:
+def _choose(
+    graph: Graph, name: SymbolName, fitting: Sequence[tuple[Definition, Fit]], preferred: Mask | None
+) -> Sought:
     if not fitting:
         return Sought(np.array([], np.int32))
     best = max(fit.degree for _, fit in fitting)
+    meant = [(definition, fit) for definition, fit in fitting if fit.degree == best]
+    if preferred is not None:
+        # What else a file calls so goes with them: a class that is a variable where it can't be had.
+        kinds = graph.symbols.kind
+        kept = {_identity(definition) for definition, _ in meant if preferred[kinds[definition.node]]}
+        meant = [one for one in meant if _identity(one[0]) in kept] or meant
     ordered = sorted(
-        (
-            (_rank(graph, definition, fit), definition.node, definition)
-            for definition, fit in fitting
-            if fit.degree == best
-        ),
+        ((_rank(graph, definition, fit), definition.node, definition) for definition, fit in meant),
         key=lambda item: item[:2],
     )
     first_rank, _, first = ordered[0]
     rivals = [definition for rank, _, definition in ordered if rank == first_rank]
     one = [definition.node for definition in rivals if _is_same(graph, first, definition)]
+    same = set(one)
     # What makes a type is called like it, and is no other meaning of its name.
     others = [
         definition.node
         for _, _, definition in ordered
-        if definition.node not in set(one) and int(graph.symbols.parent[definition.node]) not in set(one)
+        if definition.node not in same and int(graph.symbols.parent[definition.node]) not in same
     ]
     matched = name.understood_by(next(fit for definition, fit in fitting if definition is first))
     chosen = one if len(one) == len(rivals) else []
@@ -150,6 +174,10 @@ def _rank(graph: Graph, definition: Definition, fit: Fit) -> tuple[bool, bool]:
     """Whole names first, code before tests and what was not written by hand."""
     flags = graph.strings[graph.files.flags[graph.file_of(definition.node)]]
     return not fit.is_whole, not ASIDE.isdisjoint(flags)
+
+
+def _identity(definition: Definition) -> tuple[str, str]:
+    return definition.qualified_name, definition.path
 
 
 def _is_same(graph: Graph, one: Definition, other: Definition) -> bool:

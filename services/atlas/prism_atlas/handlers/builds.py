@@ -3,8 +3,8 @@
 import asyncio
 import hashlib
 import logging
+import tempfile
 import time
-import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from prism_atlas.adapters.graphs import Graphs
 from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.core.snapshot import FORMAT
-from prism_atlas.worker import Order
+from prism_atlas.worker import Built, Order
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import PrismError
 from prism_contracts.events import RepoIndexed, ScipStored
@@ -93,28 +93,16 @@ class BuildHandlers:
         self._metrics.served(lane, time.monotonic() - began)
 
     async def _build_with(self, builder: Builder, repository: Repository, state: "_State") -> None:
-        layer, version, commit = state
+        layer, version, _ = state
         scope = Scope(tenant=repository.tenant, repos=(repository.repo,), layer=layer)
-        path = self._folder / uuid.uuid4().hex
-        order = Order(scope=scope, repo_name=repository.name, version=version, path=str(path), is_stored=True)
-        async with self._indexes.laid_down(repository.tenant, repository.repo) as indexes:
-            built = await builder.build(order.model_copy(update={"indexes": indexes}))
-        record = GraphRecord(
-            tenant=repository.tenant,
-            repo=repository.repo,
-            layer=layer,
-            version=version,
-            commit=commit,
-            indexes=tuple(indexes),
-            format=FORMAT,
-            object=f"{repository.key}.{layer}.{version}.{_hash(indexes)}.{FORMAT}",
-            size_bytes=built.size_bytes,
-            files=built.files,
-            symbols=built.symbols,
-            edges=built.edges,
-            built_at=datetime.now(UTC),
-        )
-        await self._graphs.put(record, path)
+        with tempfile.TemporaryDirectory(dir=self._folder) as own:
+            path = Path(own) / "graph"
+            order = Order(
+                scope=scope, repo_name=repository.name, version=version, path=str(path), is_stored=True
+            )
+            async with self._indexes.laid_down(repository.tenant, repository.repo) as indexes:
+                built = await builder.build(order.model_copy(update={"indexes": indexes}))
+            await self._graphs.put(_record(repository, state, tuple(indexes), built), path)
         log.info(
             "built the graph of %s, version %d: %d edges of %d files, %d of them looked at, in %.1f s",
             *(repository.name, version, built.edges, built.files, built.looked_at, built.seconds),
@@ -135,6 +123,25 @@ class _State(NamedTuple):
     layer: str
     version: int
     commit: str
+
+
+def _record(repository: Repository, state: _State, indexes: tuple[str, ...], built: Built) -> GraphRecord:
+    layer, version, commit = state
+    return GraphRecord(
+        tenant=repository.tenant,
+        repo=repository.repo,
+        layer=layer,
+        version=version,
+        commit=commit,
+        indexes=indexes,
+        format=FORMAT,
+        object=f"{repository.key}.{layer}.{version}.{_hash(indexes)}.{FORMAT}",
+        size_bytes=built.size_bytes,
+        files=built.files,
+        symbols=built.symbols,
+        edges=built.edges,
+        built_at=datetime.now(UTC),
+    )
 
 
 def _hash(indexes: Iterable[str]) -> str:

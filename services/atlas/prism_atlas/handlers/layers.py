@@ -6,8 +6,8 @@ that moved, or whose base did, has another one, and none is given for what it is
 
 import asyncio
 import logging
+import tempfile
 import time
-import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -114,15 +114,15 @@ class LayerGraphs:
 
     async def _build(self, wanted: _Wanted, repository: Repository, layer: Layer) -> LayerGraph | None:
         began = time.monotonic()
-        path = self._folder / uuid.uuid4().hex
-        order = Order(
-            scope=wanted.scope,
-            repo_name=repository.name,
-            version=wanted.version,
-            path=str(path),
-            is_stored=False,
-        )
-        with self._metrics.build(Lane.LIVE):
+        with self._metrics.build(Lane.LIVE), tempfile.TemporaryDirectory(dir=self._folder) as own:
+            path = Path(own) / "graph"
+            order = Order(
+                scope=wanted.scope,
+                repo_name=repository.name,
+                version=wanted.version,
+                path=str(path),
+                is_stored=False,
+            )
             async with self._builders.turn(repository.key, Lane.LIVE) as builder:
                 if self._is_overtaken(wanted, repository, layer.key):
                     self._metrics.needless(Lane.LIVE)

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from prism_atlas.core.graph import Graph, Numbers
+from prism_atlas.core.graph import Graph, Mask, Numbers
 from prism_atlas.core.hierarchy import Branch, Tree
 from prism_atlas.core.seeking import Sought, seek_files, seek_symbol
 from prism_atlas.core.telling import tell_edge, tell_node, tell_nodes
@@ -16,9 +16,12 @@ from prism_runtime.cursors import read_cursor, write_cursor
 OTHERS_SHOWN_MAX = 20
 
 
-def one_symbol(graph: Graph, repo: str, asked: str, path: str) -> Sought:
-    """The one symbol that is meant. Raises SYMBOL_NOT_FOUND; SYMBOL_AMBIGUOUS with the places of those that may be."""
-    sought = seek_symbol(graph, repo, asked, path)
+def one_symbol(graph: Graph, repo: str, asked: str, path: str, preferred: Mask | None = None) -> Sought:
+    """The one symbol that is meant, one of preferred kinds before others.
+
+    Raises SYMBOL_NOT_FOUND; SYMBOL_AMBIGUOUS with the places of those that may be.
+    """
+    sought = seek_symbol(graph, repo, asked, path, preferred)
     if sought.nodes.size:
         return sought._replace(others=sought.others[:OTHERS_SHOWN_MAX])
     if not sought.others:

@@ -22,12 +22,12 @@ STRUCTURAL_NOTE = "Types of this language implement interfaces without naming th
 
 def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphReceipt) -> TypeHierarchyReply:
     """Both trees. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS; INVALID_ARGUMENT if the symbol is no type."""
-    sought = one_symbol(graph, receipt.repo, request.symbol, request.path)
-    _check_is_type(graph, int(sought.nodes[0]))
+    sought = one_symbol(graph, receipt.repo, request.symbol, request.path, preferred=IS_TYPE)
+    named = _type_among(graph, sought.nodes)
     candidates = request.include_candidates
     above = _tree(graph, sought.nodes, hierarchy.supertypes(candidates=candidates), request.limit)
     below = _tree(graph, sought.nodes, hierarchy.subtypes(candidates=candidates), request.limit)
-    fitting = _structural(graph, sought.nodes)
+    fitting = _structural(graph, named)
     return TypeHierarchyReply(
         roots=tell_nodes(graph, sought.nodes),
         others=tell_nodes(graph, sought.others),
@@ -36,16 +36,19 @@ def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphRe
         subtypes=_told(graph, below, sought.nodes, request, forward=False),
         total_supertypes=above.total,
         total_subtypes=below.total,
-        note=STRUCTURAL_NOTE if _language(graph, sought.nodes) in structural.LANGUAGES else "",
+        note=STRUCTURAL_NOTE if _language(graph, named) in structural.LANGUAGES else "",
         structural=tell_nodes(graph, fitting[:STRUCTURAL_SHOWN_MAX].tolist()),
         total_structural=len(fitting),
         receipt=receipt,
     )
 
 
-def _check_is_type(graph: Graph, node: int) -> None:
-    if not graph.is_file(node) and IS_TYPE[graph.symbols.kind[node]]:
-        return
+def _type_among(graph: Graph, nodes: Numbers) -> int:
+    """The first type of what a name means. Raises INVALID_ARGUMENT if there is none."""
+    for node in nodes.tolist():
+        if not graph.is_file(node) and IS_TYPE[graph.symbols.kind[node]]:
+            return int(node)
+    node = int(nodes[0])
     told = tell_node(graph, node)
     parent = NONE if graph.is_file(node) else int(graph.symbols.parent[node])
     owner = "" if parent == NONE else tell_node(graph, parent).symbol
@@ -87,13 +90,12 @@ def _overriding(graph: Graph, roots: Numbers, *, forward: bool) -> dict[int, lis
     return {owner: members[:MEMBERS_SHOWN_MAX] for owner, members in found.items()}
 
 
-def _structural(graph: Graph, roots: Numbers) -> Numbers:
-    if _language(graph, roots) not in structural.LANGUAGES:
+def _structural(graph: Graph, named: int) -> Numbers:
+    if _language(graph, named) not in structural.LANGUAGES:
         return np.array([], np.int32)
-    root = int(roots[0])
-    is_interface = graph.symbols.kind[root] == INTERFACE
-    return (structural.implementing if is_interface else structural.implemented)(graph, root)
+    is_interface = graph.symbols.kind[named] == INTERFACE
+    return (structural.implementing if is_interface else structural.implemented)(graph, named)
 
 
-def _language(graph: Graph, roots: Numbers) -> str:
-    return graph.strings[graph.files.language[graph.file_of(int(roots[0]))]]
+def _language(graph: Graph, node: int) -> str:
+    return graph.strings[graph.files.language[graph.file_of(node)]]
