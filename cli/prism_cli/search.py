@@ -39,7 +39,7 @@ def _show_hit(rank: int, hit: Hit) -> None:
 
 
 def hit_header(rank: int, hit: Hit) -> Text:
-    """`1. src/a.py:10-32  Session.get · method · python  score 0.912 · bm25 #1 · vector #3`."""
+    """`1. src/a.py:10-32  Session.get · method · python  score 0.912 · keyword #1 · vector #3`."""
     header = Text(f"{rank}. ", style="bold")
     place = f"{hit.file_path}:{hit.start_line}-{hit.end_line}"
     header.append(terminal.printable(place), style="bold cyan")

@@ -151,6 +151,17 @@ async def test_the_text_of_an_overlay_arrives_as_it_is(stack) -> None:
     assert [file.content for file in stack.fake.last().files] == [b"A = 1\n", b"QUJD", b"", None]
 
 
+async def test_an_overlay_lies_on_what_other_tools_call_ref(stack) -> None:
+    files = [{"path": "a.py", "content": ""}]
+    async with stack.mcp() as client:
+        for asked in ({"ref": "topic"}, {"base_ref": "topic"}, {"ref": "topic", "base_ref": "topic"}):
+            assert not (await client.call_tool("open_overlay", {"files": files, **asked})).is_error
+            assert stack.fake.last().base_ref == "topic"
+        both = {"files": files, "ref": "topic", "base_ref": "main"}
+        refused = (await client.call_tool("open_overlay", both)).structured_content
+    assert refused["error"]["code"] == "invalid_argument"
+
+
 @pytest.mark.parametrize("mode", MODES)
 async def test_each_tool_answers_in_its_own_shape(stack, mode) -> None:
     async with stack.mcp(mode, "/mcp?toolsets=all") as client:

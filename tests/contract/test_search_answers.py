@@ -86,8 +86,8 @@ def coverage(index, tenant) -> Callable:
 
 @pytest.fixture
 def define(index, tenant) -> Callable:
-    async def ask(symbol: str) -> SymbolAnswer:
-        request = DefinitionsRequest(tenant=tenant, symbols=(symbol,))
+    async def ask(symbol: str, path: str = "") -> SymbolAnswer:
+        request = DefinitionsRequest(tenant=tenant, symbols=(symbol,), path=path)
         handlers = SymbolHandlers(index.reader, index.repositories, Definitions(index.reader))
         return (await handlers.definitions(request)).answers[0]
 
@@ -127,6 +127,13 @@ async def test_a_miss_suggests_near_names_whatever_their_case(define, spelled, f
     answer = await define(spelled)
     assert answer.definitions == ()
     assert first in answer.suggestions
+
+
+async def test_a_name_that_another_file_has_is_told_with_its_place(define):
+    (found,) = (await define("Depot")).definitions
+    answer = await define("Depot", "nowhere.go")
+    assert answer.definitions == ()
+    assert answer.suggestions == (f"{found.file_path}:{found.symbol.name_line}",)
 
 
 async def test_a_name_like_no_other_has_no_suggestions(define):

@@ -84,6 +84,18 @@ def test_what_cannot_be_cloned_fails_with_a_code(
     assert failed["job"]["error"]["next_action"]
 
 
+async def test_a_repository_that_was_never_cloned_is_not_said_to_hold_nothing(
+    shared_stack: RunningStack, served: str
+) -> None:
+    url = f"{served}/owner/missing.git"
+    shared_stack.prism_json("index", url, "--wait", "--name", "acme/void", exit_code=1)
+    async with shared_stack.agent("acme/void") as agent:
+        for tool, asked in (("grep_code", {"pattern": "def"}), ("search_code", {"query": "funds"})):
+            error = await agent.fails(tool, **asked)
+            assert (error["code"], "index_status" in error["next_action"]) == ("repo_not_indexed", True)
+        assert (await agent.ask("index_status", repo="acme/void"))["job"]["error"]["code"] == "clone_failed"
+
+
 async def test_a_failed_clone_leaves_the_index_as_it_was(
     shared_stack: RunningStack, served: str, origin: GitRepo
 ) -> None:

@@ -33,7 +33,7 @@ def http_problem(port: int, path: str = "/readyz") -> str:
         response = connection.getresponse()
         body = response.read()
     except (OSError, http.client.HTTPException) as error:
-        return f"port {port}: {error or type(error).__name__}"
+        return f"port {port}: {str(error) or type(error).__name__}"
     finally:
         connection.close()
     return "" if response.status == STATUS_OK else _failed_checks(body) or f"{path} says {response.status}"

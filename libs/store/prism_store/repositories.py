@@ -11,7 +11,7 @@ from rapidfuzz import process
 from prism_contracts.base import short_names
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import Indexed, Layer, Repository
+from prism_contracts.records import OVERLAY_HANDLE, Indexed, Layer, Repository
 from prism_contracts.rpc import SEVERAL_REPOSITORIES, WAIT_MAX_S, Receipt, ScopedRequest
 from prism_runtime.records import WatchedRecords
 from prism_store.layers import Layers, is_commit
@@ -188,6 +188,8 @@ class Repositories:
         chosen = [r for r in mine if request.repo.lower() in {"", r.name.lower(), r.repo}]
         if not chosen:
             raise _unknown(request.repo, [r.name for r in mine])
+        if all(map(_has_failed, chosen)):
+            raise _not_indexed(chosen)
         if single and len(chosen) > 1:
             raise PrismError(
                 ErrorCode.REPO_AMBIGUOUS,
@@ -217,7 +219,7 @@ class Repositories:
             raise PrismError(
                 ErrorCode.REF_NOT_FOUND,
                 f"{found.ref} of {repository.name} is being indexed for the first time.",
-                "Ask again in a few seconds, or with wait_for_commit.",
+                "Ask again in a few seconds, or with wait_for_commit (of REST; of MCP the header X-Prism-Wait-For-Commit).",
             )
         return found
 
@@ -295,6 +297,21 @@ def _base(tenant: str, repositories: Sequence[Repository]) -> Target:
     return Target(Scope(tenant, tuple(known.repo for known in repositories)), tuple(repositories))
 
 
+def _has_failed(repository: Repository) -> bool:
+    """Whether imports have begun, none is under way, and none has ended well."""
+    return repository.next_version > 1 and not repository.active_job and repository.served is None
+
+
+def _not_indexed(repositories: Sequence[Repository]) -> PrismError:
+    names = [repository.name for repository in repositories[:NAMES_SHOWN_MAX]]
+    return PrismError(
+        ErrorCode.REPO_NOT_INDEXED,
+        f"{names[0]} is not indexed: its first import failed.",
+        "See why with index_status, and index it again.",
+        repositories=names,
+    )
+
+
 def _serves(indexed: Indexed, commit: str) -> bool:
     """Whether a commit, or one whose hash begins so, is served; true of none."""
     return not commit or (indexed.served is not None and indexed.served.commit.startswith(commit))
@@ -313,6 +330,12 @@ def _too_late(request: ScopedRequest, indexed: Indexed) -> PrismError:
 
 
 def _unknown_ref(repository: Repository, ref: str, known: Sequence[str]) -> PrismError:
+    if ref.startswith(OVERLAY_HANDLE):
+        raise PrismError(
+            ErrorCode.REF_NOT_FOUND,
+            f"{repository.name} has no overlay {ref}: it was closed, or its time is over.",
+            "Open it again with open_overlay, which gives a new handle.",
+        )
     near = [match for match, _, _ in process.extract(ref, known, limit=3, score_cutoff=60)]
     create = "create_branch_index" if repository.is_fetched else f"`prism index PATH --ref {ref}`"
     return PrismError(

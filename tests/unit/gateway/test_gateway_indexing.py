@@ -6,7 +6,7 @@ from gateway_receipts import RECEIPT
 from prism_contracts import rpc
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorBody, ErrorCode
-from prism_contracts.records import FileProblem, Job, JobState, Repository
+from prism_contracts.records import FileProblem, Job, JobState, Layer, LayerKind, LayerState, Repository
 from prism_gateway.mcp.answers import indexing
 
 
@@ -43,9 +43,32 @@ def test_a_job_counts_what_is_settled_and_hides_how(state, settled, count) -> No
 
 
 def test_no_repositories_says_how_to_get_one() -> None:
-    assert "index_repository" in indexing.repositories([]).text
+    assert "index_repository" in indexing.repositories([], []).text
     fresh = Repository(tenant="t", repo="r", name="acme/app", source="upload", created_at=RECEIPT.indexed_at)
-    assert indexing.repositories([fresh]).text == "acme/app: not indexed yet"
+    assert indexing.repositories([fresh], []).text == "acme/app: not indexed yet"
+
+
+def test_repositories_come_with_their_branches_and_without_anybodys_overlays() -> None:
+    served = LayerState(commit="c" * 40, ref="main", version=1, job="j", indexed_at=RECEIPT.indexed_at)
+    at = {"tenant": "t", "repo": "r", "created_at": RECEIPT.indexed_at}
+    repository = Repository(name="acme/app", source="upload", served=served, **at)
+    of_branch = served.model_copy(update={"commit": "b" * 40})
+    layers = [
+        Layer(layer="l1", kind=LayerKind.BRANCH, ref="topic", files="f1", served=of_branch, **at),
+        Layer(layer="l2", kind=LayerKind.OVERLAY, ref="overlay:1", files="f2", served=of_branch, **at),
+        Layer(layer="l3", kind=LayerKind.BRANCH, ref="fresh", **at),
+        Layer(
+            layer="l4", kind=LayerKind.BRANCH, ref="other", files="f4", served=served, **at | {"repo": "r2"}
+        ),
+    ]
+    answer = indexing.repositories([repository], layers)
+    (told,) = answer.structured["repositories"]
+    assert [(layer["layer"], layer["ref"]) for layer in told["layers"]] == [
+        ("base", "main"),
+        ("topic", "topic"),
+    ]
+    assert answer.text.startswith("acme/app: base ccccccc")
+    assert "topic bbbbbbb" in answer.text
 
 
 @pytest.mark.parametrize(("scip", "is_said"), [(0, False), (2, True)])

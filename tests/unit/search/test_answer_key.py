@@ -1,9 +1,13 @@
 """Keys of answers."""
 
+import subprocess
+import sys
+
 import pytest
 
 from prism_contracts.code import SymbolKind
 from prism_contracts.rpc import Corpus, SearchRequest
+from prism_search.adapters.answers import PACKAGES
 from prism_search.core.answer_key import answer_key
 from prism_search.core.query import parse_query
 
@@ -51,3 +55,10 @@ def test_what_changes_no_answer_changes_no_key(asked):
 )
 def test_whatever_may_change_an_answer_changes_its_key(asked):
     assert key(**asked) != key()
+
+
+def test_all_code_that_decides_what_an_answer_says_is_in_its_key():
+    loaded = "import sys, prism_search.handlers.search; print(*{m.split('.')[0] for m in sys.modules if m.startswith('prism_')})"
+    found = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True)
+    # The model tells its own version, see COMPONENT_FAST_MODEL.
+    assert set(found.stdout.split()) - {"prism_model"} == set(PACKAGES)

@@ -21,6 +21,7 @@ from prometheus_client import CollectorRegistry, Counter
 from pydantic import ValidationError
 
 from prism_contracts import names
+from prism_contracts.errors import reason_of
 from prism_contracts.records import (
     COMPONENT_CHUNKER,
     COMPONENT_DEEP_MODEL,
@@ -40,7 +41,7 @@ REST_S = 5.0
 PUTS_MAX = 16
 MODELS = (COMPONENT_CHUNKER, COMPONENT_FAST_MODEL, COMPONENT_DEEP_MODEL)
 # Whose code decides what an answer says.
-PACKAGES = ("prism_contracts", "prism_store", "prism_search")
+PACKAGES = ("prism_contracts", "prism_graph", "prism_runtime", "prism_store", "prism_search")
 
 log = logging.getLogger(__name__)
 
@@ -143,7 +144,7 @@ class Answers:
             self._rest(error)
 
     def _rest(self, error: Exception) -> None:
-        log.warning("answering without kept answers for %g s: %s", REST_S, error or type(error).__name__)
+        log.warning("answering without kept answers for %g s: %s", REST_S, reason_of(error))
         self._resting_until = time.monotonic() + REST_S
 
 

@@ -19,6 +19,7 @@ from prism_store.repositories import Target
 FILES_MAX = 60
 UNPARSED_SHOWN_MAX = 5
 NAME_CHARS_MAX = 500
+ELSEWHERE_MAX = 5
 
 
 class Located(NamedTuple):
@@ -77,6 +78,10 @@ class Definitions:
         found = await self._find(target, name, path)
         if found:
             return Sought(name, found)
+        elsewhere = await self._find(target, name, "") if path else ()
+        if elsewhere:  # the name is right and the path is not
+            places = (f"{one.point.text('path')}:{one.symbol.name_line}" for one in elsewhere[:ELSEWHERE_MAX])
+            return Sought(name, (), tuple(places))
         near = await near_symbols(self._reader, target.scope, name.last)
         # A dotted name, as of a module, is indexed as a whole: its last component finds it by its words.
         ending = [known for known in near if known.endswith(f".{name.last}")]

@@ -9,6 +9,7 @@ from prism_runtime.packing import unpack_symbols
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.texts import Texts
 from prism_search.core.documents import ABOUT_WORK, Lines, head, headings, sections_about
+from prism_search.core.lines import lines_of
 from prism_search.core.rules import applies, is_contributing, rules_for
 from prism_store.reader import Reader, StoredPoint
 from prism_store.repositories import Target
@@ -41,11 +42,15 @@ class Documents:
     async def read(self, target: Target, points: Sequence[StoredPoint]) -> list[Document]:
         """Those of the files that are still what the points of the listing say."""
         texts = await self._texts.read(target.scope, points)
-        facts = await self._reader.points(target.scope, [point.id for point in points], ["symbols"])
+        facts = await self._reader.points(
+            target.scope, [point.id for point in points], ["generation", "symbols"]
+        )
         return [
-            Document(point.text("path"), text.split("\n"), unpack_symbols(facts[point.id].text("symbols")))
+            Document(point.text("path"), lines_of(text), unpack_symbols(fact.text("symbols")))
             for point, text in zip(points, texts, strict=True)
-            if text is not None and point.id in facts
+            if text is not None
+            and (fact := facts.get(point.id)) is not None
+            and fact.text("generation") == point.text("generation")
         ]
 
     async def rules(self, target: Target, path: str) -> tuple[RulesDocument, ...]:

@@ -9,6 +9,7 @@ from prism_graph.unit import read_unit
 from prism_runtime.kept import Kept
 from prism_runtime.packing import unpack_bindings, unpack_references, unpack_symbol_facts
 from prism_search.adapters.texts import Texts
+from prism_search.core.lines import lines_of
 from prism_search.core.references import PROSE, SourceFile
 from prism_store.reader import Reader, StoredPoint
 from prism_store.repositories import Target
@@ -69,4 +70,4 @@ def _source_file(target: Target, point: StoredPoint, fact: StoredPoint, text: st
         blob=fact.text("blob"),
     )
     facts = with_uses_before_dots(facts)
-    return SourceFile(facts, read_unit(facts), text.split("\n"))
+    return SourceFile(facts, read_unit(facts), lines_of(text))

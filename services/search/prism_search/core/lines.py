@@ -31,6 +31,11 @@ class Slice(NamedTuple):
     found: list[Line]
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines of a file without their line feeds. A line feed ends a line: none begins behind the last."""
+    return text.removesuffix("\n").split("\n")
+
+
 def matching_lines(
     text: str, pattern: Pattern, match_elsewhere: MatchElsewhere, *, after_line: int = 0, lines_max: int
 ) -> Iterator[Slice]:

@@ -9,7 +9,8 @@ import asyncio
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
@@ -19,8 +20,9 @@ from typing import NamedTuple
 from qdrant_client import models
 
 from prism_contracts.base import file_of, is_of_generation
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import ErrorCode, PrismError, reason_of
 from prism_contracts.rpc import Corpus, Detail, Hit, SearchAnswer, SearchReply, SearchRequest
+from prism_runtime.tasks import running
 from prism_search.adapters.answers import Answers
 from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, Vector
 from prism_search.adapters.facts import Facts, RankFacts
@@ -121,7 +123,7 @@ class SearchHandler:
                 try:
                     await self._facts.read_ahead(target)
                 except Exception as error:  # noqa: BLE001 - whatever it was, questions read what they need
-                    log.warning("reading ahead is given up for now: %s", error or type(error).__name__)
+                    log.warning("reading ahead is given up for now: %s", reason_of(error))
             await asyncio.sleep(READ_AHEAD_PAUSE_S)
 
     async def _answer(
@@ -130,47 +132,53 @@ class SearchHandler:
         """The answer, and the legs that it lacks."""
         page = read_page(request, query, target.state)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
-        rarity_task = asyncio.create_task(self._rarity.rarity(target, query))
-        vectors = self._vectors(request, query)
-        question = None
-        for last in (False, False, True):
-            found, candidates = await self._candidates(request, query, target, vectors, clock)
-            question = question or Question(query, *await rarity_task)
-            wanted = (file for file in candidates if not dropped_by(file, request))
-            shown = _shown(question, rank(question, wanted, page.end + 1), page.end + 1)
-            clock.lap("rank")
-            hits, complete = await self._hits(target, question, shown[page.begin : page.end], request)
-            if complete:
-                break
-            self._facts.forget(file.file for file, _ in shown)
-            if last and not hits:
-                raise PrismError(
-                    ErrorCode.UNAVAILABLE,
-                    "The files that answer keep changing while they are read.",
-                    "Try again in a second.",
-                )
-        clock.lap("assemble")
-        answer = SearchAnswer(
-            results=hits,
-            confidence=confidence(query, shown) if hits else "none",
-            query_intent=query.intent,
-            next_actions=next_actions(query, hits, with_repo=len(target.repositories) > 1),
-            diagnostics={}
-            if hits
-            else await self._diagnose(
-                request, query, target, found, (dropped_by(file, request) for file in candidates)
-            ),
-            next_cursor=next_cursor(request, query, page, target.state) if len(shown) > page.end else "",
-        )
-        # Deep vectors come after an import is done, so an answer with them holds for a moment only.
-        if self._answers and not found.missing and DEEP_LEG not in found.points:
-            self._answers.keep(request, query, target, answer)
-        return answer, found.missing
+        async with (
+            running(self._rarity.rarity(target, query)) as rarity,
+            self._vectors(request, query) as vectors,
+        ):
+            question = None
+            for last in (False, False, True):
+                found, candidates = await self._candidates(request, query, target, vectors, clock)
+                question = question or Question(query, *await rarity)
+                wanted = (file for file in candidates if not dropped_by(file, request))
+                shown = _shown(question, rank(question, wanted, page.end + 1), page.end + 1)
+                clock.lap("rank")
+                hits, complete = await self._hits(target, question, shown[page.begin : page.end], request)
+                if complete:
+                    break
+                self._facts.forget(file.file for file, _ in shown)
+                if last and not hits:
+                    raise PrismError(
+                        ErrorCode.UNAVAILABLE,
+                        "The files that answer keep changing while they are read.",
+                        "Try again in a second.",
+                    )
+            clock.lap("assemble")
+            answer = SearchAnswer(
+                results=hits,
+                confidence=confidence(query, shown) if hits else "none",
+                query_intent=query.intent,
+                next_actions=next_actions(query, hits, with_repo=len(target.repositories) > 1),
+                diagnostics={}
+                if hits
+                else await self._diagnose(
+                    request, query, target, found, (dropped_by(file, request) for file in candidates)
+                ),
+                next_cursor=next_cursor(request, query, page, target.state) if len(shown) > page.end else "",
+            )
+            # Deep vectors come after an import is done, so an answer with them holds for a moment only.
+            if self._answers and not found.missing and DEEP_LEG not in found.points:
+                self._answers.keep(request, query, target, answer)
+            return answer, found.missing
 
-    def _vectors(self, request: SearchRequest, query: Query) -> Vectors:
-        model = self._embedding.deep_model()
-        deep = asyncio.create_task(self._deep_leg(request, query, model)) if model else None
-        return Vectors(self._embedding.fast(query.text), deep)
+    @asynccontextmanager
+    async def _vectors(self, request: SearchRequest, query: Query) -> AsyncIterator[Vectors]:
+        fast, model = self._embedding.fast(query.text), self._embedding.deep_model()
+        if not model:
+            yield Vectors(fast, None)
+            return
+        async with running(self._deep_leg(request, query, model)) as deep:
+            yield Vectors(fast, deep)
 
     async def _deep_leg(self, request: SearchRequest, query: Query, model: str) -> Leg | None:
         vector = await self._embedding.deep(query.text)

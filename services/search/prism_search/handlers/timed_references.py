@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from prism_contracts.rpc import REFERENCES_LIMIT_MAX, ReferenceEntry, ReferencesRequest, SymbolReferences
+from prism_runtime.tasks import cancelled
 from prism_search.handlers.references import ReferencesHandler
 from prism_store.repositories import Target
 
@@ -55,9 +56,7 @@ class TimedReferences:
             seconds = max(0.0, self._ends - time.monotonic())
             done, late = await asyncio.wait(asked, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
         finally:  # nobody is left behind, and no error unheard
-            for task in asked:
-                task.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
+            await cancelled(*asked)
         for task in done:
             task.result()  # raises what failed
         if late:

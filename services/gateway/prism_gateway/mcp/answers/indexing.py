@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from prism_contracts import rpc
 from prism_contracts.base import BASE_LAYER
-from prism_contracts.records import Job, JobState, LayerState, Repository
+from prism_contracts.records import Job, JobState, Layer, LayerKind, LayerState, Repository
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.receipts import receipt_line, short_commit
 from prism_gateway.mcp.tool import Answer, Json
@@ -106,27 +106,32 @@ def layer_gone(found: rpc.LayerReply) -> Answer:
     return Answer({"deleted": found.layer.ref}, f"{found.layer.ref} is forgotten")
 
 
-def repositories(found: Sequence[Repository]) -> Answer:
-    """The tenant's repositories and what of them is served."""
-    shown = [_repository(repository) for repository in found]
+def repositories(found: Sequence[Repository], layers: Sequence[Layer]) -> Answer:
+    """The tenant's repositories and what of them is served; overlays are their owners' own."""
+    shared = [layer for layer in layers if layer.kind is not LayerKind.OVERLAY and layer.files]
+    shown = [
+        _repository(repository, [layer for layer in shared if layer.repo == repository.repo])
+        for repository in found
+    ]
     lines = [_repository_line(repository) for repository in shown]
     return Answer(
         {"repositories": shown}, "\n".join(lines) or "No repositories yet; index_repository adds one."
     )
 
 
-def _repository(repository: Repository) -> Json:
+def _repository(repository: Repository, layers: Sequence[Layer]) -> Json:
+    above = [_served(layer.ref, layer.served) | {"ref": layer.ref} for layer in layers if layer.served]
     return {
         "name": repository.name,
         "source": repository.source,
         "head_commit": repository.head_commit,
-        "layers": [_base(repository.served)] if repository.served else [],
+        "layers": [*([_served(BASE_LAYER, repository.served)] if repository.served else []), *above],
     }
 
 
-def _base(served: LayerState) -> Json:
+def _served(layer: str, served: LayerState) -> Json:
     told = served.model_dump(mode="json", include={"ref", "commit", "dirty", "indexed_at"})
-    return {"layer": BASE_LAYER, **told}
+    return {"layer": layer, **told}
 
 
 def _repository_line(shown: Json) -> str:

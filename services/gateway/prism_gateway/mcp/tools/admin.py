@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from prism_contracts import rpc
+from prism_contracts.errors import ErrorCode, PrismError
 from prism_gateway.auth import require_write
 from prism_gateway.mcp.answers import indexing
 from prism_gateway.mcp.arguments import Arguments, BudgetedArguments, ScopedArguments
@@ -85,9 +86,8 @@ async def whoami(call: Call, _: WhoAmI) -> Answer:
 
 
 async def list_repos(call: Call, _: ListRepos) -> Answer:
-    return indexing.repositories(
-        (await call.backend.jobs(call.caller.tenant, REPOSITORIES_JOBS)).repositories
-    )
+    reply = await call.backend.jobs(call.caller.tenant, REPOSITORIES_JOBS)
+    return indexing.repositories(reply.repositories, reply.layers)
 
 
 async def index_repository(call: Call, arguments: IndexRepository) -> Answer:
@@ -119,7 +119,13 @@ async def open_overlay(call: Call, arguments: OpenOverlay) -> Answer:
         rpc.FileEdit(path=file.path, content=None if file.content is None else file.content.encode())
         for file in arguments.files
     )
-    request = call.request(rpc.OpenOverlayRequest, arguments, files=files)
+    # What other tools call `ref` is for an overlay what it lies on.
+    base_ref = arguments.base_ref or arguments.ref
+    if arguments.ref and arguments.ref != base_ref:
+        raise PrismError(
+            ErrorCode.INVALID_ARGUMENT, "ref and base_ref are two different branches.", "Give base_ref alone."
+        )
+    request = call.request(rpc.OpenOverlayRequest, arguments, files=files, base_ref=base_ref)
     return indexing.overlay(await call.backend.open_overlay(request))
 
 
