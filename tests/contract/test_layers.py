@@ -8,11 +8,12 @@ import pytest
 from layers_stack import NAME, REPO, SWEEP_PAUSE_S, TENANT, Town, town
 
 from prism_contracts import names
-from prism_contracts.base import BASE_LAYER, file_id, layer_id
+from prism_contracts.base import BASE_LAYER, Lane, file_id, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FilesUploaded, Outcome, PushReceived
 from prism_contracts.records import UPLOAD, JobState, Layer, LayerKind, Repository
 from prism_contracts.rpc import (
+    CloneRequest,
     CloseOverlayRequest,
     CommitFileRequest,
     CommitFilesRequest,
@@ -24,6 +25,8 @@ from prism_contracts.rpc import (
     OpenSnapshotRequest,
     SnapshotFile,
 )
+from prism_ingest.adapters.ledger import Origin
+from prism_ingest.core import new_job
 from prism_ingest.core.layers import ListName, layer_version
 from prism_source.pack import encode_pack
 from prism_source.snapshot import blob_hash
@@ -436,6 +439,39 @@ async def test_a_branch_is_sent_and_files_that_the_base_replaces_later_are_count
     await place.serves("local", commit)
     assert (await place.layer("local")).files_missing == 0
     assert await place.shown("local") == place.tree("local")
+
+
+async def test_who_asks_again_for_a_clone_hears_of_the_job_under_way(place: Town) -> None:
+    asked = CloneRequest(tenant=TENANT, url=place.origin.url, repo_name=NAME)
+    place.index.may_index.clear()
+    first = await place.clones.clone(asked)
+
+    async def is_fetched() -> bool:
+        job = await place.ledger.jobs.get(first.job.job)
+        return job is not None and job.state is JobState.INDEXING
+
+    await place.until(is_fetched)
+    again = await place.clones.clone(asked)
+    assert again.job.job == first.job.job
+    moved = place.commit({"a.py": "a = 9\n"})
+    elsewhere = place.clones.clone(asked.model_copy(update={"ref": "topic"}))
+    assert await refused(elsewhere) is ErrorCode.SNAPSHOT_CONFLICT
+    place.index.may_index.set()
+    # What was pushed after the first one had fetched is brought too.
+    await place.serves_base(moved)
+
+
+async def test_a_clone_whose_command_was_lost_is_told_again_to_who_asks_again(place: Town) -> None:
+    url = place.origin.url
+    job = new_job(
+        tenant=TENANT, repo_name=NAME, layer=BASE_LAYER, lane=Lane.BULK, snapshot="lost",
+        state=JobState.CLONING, now=datetime.now(UTC),
+    )  # fmt: skip
+    await place.ledger.begin(job, Origin(url), idle_s=60)
+    moved = place.commit({"a.py": "a = 9\n"})
+    again = await place.clones.clone(CloneRequest(tenant=TENANT, url=url, repo_name=NAME))
+    assert again.job.job == job.job
+    await place.serves_base(moved)
 
 
 async def test_a_branch_that_is_being_fetched_stays_one_that_is_fetched_when_it_is_sent_meanwhile(

@@ -80,7 +80,10 @@ class CloneHandlers:
         self._limits = Limits(file_bytes_max=settings.file_bytes_max)
 
     async def clone(self, request: CloneRequest) -> JobReply:
-        """Begin a job that clones a git URL."""
+        """Begin a job that clones a git URL; the one under way if it fetches the same, and the remote is looked at again after it.
+
+        So who hears no answer may ask again. Raises PrismError: CLONE_REFUSED, SNAPSHOT_CONFLICT.
+        """
         checked = await asyncio.to_thread(check_url, request.url, self._mirrors.rules)
         if checked.credentials:
             # The command travels on a stream and the URL is kept with the repository.
@@ -98,8 +101,21 @@ class CloneHandlers:
             state=JobState.CLONING,
             now=_now(),
         )
-        begun = await self._begin(job, Origin(checked.url, request.ref), incremental=False)
-        return JobReply(job=begun)
+        origin = Origin(checked.url, request.ref)
+        while True:
+            try:
+                return JobReply(job=await self._begin(job, origin, incremental=False))
+            except PrismError as error:
+                if error.code is not ErrorCode.SNAPSHOT_CONFLICT:
+                    raise
+                repository = await self._ledger.repository(job.tenant, job.repo_name)
+                if (repository.source, repository.ref) != (origin.source, origin.ref):
+                    raise
+                active = repository.active_job and await self._ledger.jobs.get(repository.active_job)
+                if active and await self._ledger.postpone(job):
+                    if active.state is JobState.CLONING:  # whoever began it may have died before it was told
+                        await self._tell(active, origin, incremental=False)
+                    return JobReply(job=active.model_copy(update={"settled": b""}))
 
     async def on_push(self, event: PushReceived) -> None:
         """A remote may have moved: begin a job that looks, or forget the layer of what is gone."""
@@ -196,6 +212,10 @@ class CloneHandlers:
 
     async def _begin(self, job: Job, origin: Origin, *, incremental: bool) -> Job:
         begun = await self._ledger.begin(job, origin, self._job_idle_s)
+        await self._tell(job, origin, incremental=incremental)
+        return begun
+
+    async def _tell(self, job: Job, origin: Origin, *, incremental: bool) -> None:
         command = CloneRequested(
             tenant=job.tenant,
             repo=job.repo,
@@ -207,7 +227,6 @@ class CloneHandlers:
             lane=job.lane,
         )
         await self._bus.publish(names.CLONE_REQUESTED, job.lane, command, command.message_id)
-        return begun
 
     async def on_clone_requested(self, command: CloneRequested) -> None:
         """Fetch, then go the way of every snapshot."""
