@@ -311,7 +311,7 @@ def status(as_json: JsonOption = False) -> None:
 
     - `prism status`
 
-    - `prism status --json | jq .memory.rss_bytes`
+    - `prism status --json | jq .memory.pss_bytes`
     """
     with _told_errors():
         from prism_cli import status as command

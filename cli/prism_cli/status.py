@@ -19,6 +19,7 @@ LAYERS_SHOWN = 12
 DEAD_LETTERS_SHOWN = 5
 COMMIT_CHARS = 10
 SUPERVISOR = "supervisor"
+FORKSERVER = "forkserver"
 SERVER_PARTS = ("repositories", "jobs", "streams", "dead_letters", "points")
 
 
@@ -45,20 +46,28 @@ def service_facts(data: DataDir) -> list[dict[str, Any]]:
     """Process id, memory and restarts of each process of a local stack, as the supervisor left them."""
     state = read_json(data.supervisor_file) or {}
     services: dict[str, dict[str, Any]] = state.get("services", {})
-    supervisor = {"name": SUPERVISOR, "pid": state.get("pid"), "ready": state.get("state") == "ready"}
-    known = [supervisor, *({"name": name, **facts} for name, facts in services.items())]
-    return [facts | {"rss_bytes": _rss_bytes(facts)} for facts in known]
+    ready = state.get("state") == "ready"
+    own = {SUPERVISOR: state.get("pid"), FORKSERVER: state.get("forkserver_pid")}
+    known = [
+        *({"name": name, "pid": pid, "ready": ready} for name, pid in own.items() if pid),
+        *({"name": name, **facts} for name, facts in services.items()),
+    ]
+    return [facts | _memory(facts) for facts in known]
 
 
-def _rss_bytes(facts: dict[str, Any]) -> int | None:
+def _memory(facts: dict[str, Any]) -> dict[str, int | None]:
     # What the supervisor started is listed on its own.
-    return machine.resident_bytes(facts["pid"], family=facts["name"] != SUPERVISOR)
+    found = machine.memory(facts["pid"], family=facts["name"] != SUPERVISOR)
+    return {"rss_bytes": found and found.rss, "pss_bytes": found and found.pss}
 
 
 def memory(services: list[dict[str, Any]]) -> dict[str, Any]:
-    """Resident memory together and by service."""
-    by_service = {facts["name"]: facts["rss_bytes"] for facts in services}
-    return {"rss_bytes": sum(value or 0 for value in by_service.values()), "by_service": by_service}
+    """Memory together, and what of it is a service's own or its share."""
+    return {
+        "rss_bytes": sum(facts["rss_bytes"] or 0 for facts in services),
+        "pss_bytes": sum(facts["pss_bytes"] or 0 for facts in services),
+        "by_service": {facts["name"]: facts["pss_bytes"] for facts in services},
+    }
 
 
 def show(report: dict[str, Any]) -> None:
@@ -75,12 +84,12 @@ def show(report: dict[str, Any]) -> None:
 def _services(report: dict[str, Any]) -> RenderableType | None:
     if not report["services"]:
         return None
-    total = terminal.size(report["memory"]["rss_bytes"])
+    total = terminal.size(report["memory"]["pss_bytes"])
     table = _table(f"Services ({total} of memory)", "service", "state", "process", "memory", "restarts")
     for facts in report["services"]:
         state = Text("ready", style="green") if facts["ready"] else Text("not ready", style="red")
-        rss = "" if facts["rss_bytes"] is None else terminal.size(facts["rss_bytes"])
-        table.add_row(facts["name"], state, str(facts["pid"] or "-"), rss, str(facts.get("restarts", "")))
+        size = "" if facts["pss_bytes"] is None else terminal.size(facts["pss_bytes"])
+        table.add_row(facts["name"], state, str(facts["pid"] or "-"), size, str(facts.get("restarts", "")))
     return table
 
 

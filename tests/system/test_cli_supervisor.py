@@ -10,11 +10,13 @@ import signal
 import socket
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 pytestmark = pytest.mark.system
@@ -22,6 +24,15 @@ pytestmark = pytest.mark.system
 PRISM = str(Path(sys.executable).with_name("prism"))
 SERVICES = ("ingest", "chunker", "embedder", "indexer", "search", "atlas", "gateway")
 WAIT_SECONDS_MAX = 30
+
+# What a service does when it is loaded, be it to run or to be forked.
+LOADED = """
+import os
+
+if os.environ.get("FAKE_MODULES") == "broken":
+    raise ImportError("a library is missing")
+
+"""
 
 # Says where it listens, answers /readyz, and misbehaves on demand: FAKE_<NAME>=crash | stubborn | parent | deaf.
 STAND_IN = """
@@ -74,7 +85,8 @@ class Stack:
             package = self._modules / f"prism_{name}"
             package.mkdir(parents=True)
             (package / "__init__.py").touch()
-            (package / "main.py").write_text(STAND_IN.replace("@NAME@", name))
+            program = textwrap.indent(STAND_IN.replace("@NAME@", name), "    ")
+            (package / "main.py").write_text(f"{LOADED}if __name__ == '__main__':\n{program}")
 
     def environment(self, **moods: str) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PRISM_")}
@@ -231,7 +243,40 @@ def test_a_worker_that_a_dead_service_left_is_ended_with_it(stack: Stack):
     stack.up(chunker="parent")
     worker = int((stack.data / "run" / "chunker.worker").read_text())
     os.kill(stack.pid("chunker"), signal.SIGKILL)
-    wait_until(lambda: not is_running(worker))
+    wait_until(lambda: not psutil.pid_exists(worker))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="services are forked on Linux only")
+def test_services_are_forked_with_names_of_their_own_and_folders_environments_and_logs_too(stack: Stack):
+    stack.up()
+    state = stack.state()
+    for name in (*SERVICES, "qdrant"):
+        process = psutil.Process(state["services"][name]["pid"])
+        module = "prism_qdrant_local" if name == "qdrant" else f"prism_{name}"
+        assert process.name() == module[:15]
+        assert process.ppid() == state["pid"]
+        assert os.getsid(process.pid) == process.pid
+        assert process.cwd() == str(stack.data / "run")
+        handles = Path("/proc", str(process.pid), "fd")
+        assert (handles / "2").readlink() == stack.data / "logs" / f"{name}.log"
+        # Neither the lock of the supervisor nor the pipes of the fork server.
+        assert not [
+            one for one in map(os.readlink, handles.iterdir()) if "pipe" in one or one.endswith(".lock")
+        ]
+
+
+def test_a_service_starts_by_itself_when_the_fork_server_is_gone(stack: Stack):
+    stack.up()
+    os.kill(stack.state()["forkserver_pid"], signal.SIGKILL)
+    os.kill(stack.pid("search"), signal.SIGKILL)
+    wait_until(lambda: "search is back" in stack.supervisor_log())
+    assert "prism_search.main" in psutil.Process(stack.pid("search")).cmdline()
+
+
+def test_what_cannot_be_loaded_is_told_by_the_log_of_the_service(stack: Stack):
+    failed = stack.prism("up", "--port", "0", "--detach", modules="broken")
+    assert failed.returncode == 7
+    assert "a library is missing" in failed.stderr
 
 
 def test_stale_run_files_neither_fool_nor_harm(stack: Stack):

@@ -19,14 +19,19 @@ def main(arguments: list[str]) -> None:
     """Tie this process to its parent and replace it by the program."""
     if len(arguments) < ARGUMENTS_MIN:
         sys.exit(__doc__)
+    tie_to_parent(int(arguments[1]))
+    os.execv(arguments[2], arguments[2:])  # noqa: S606 - a program given by the supervisor, without a shell
+
+
+def tie_to_parent(parent: int) -> None:
+    """Have the kernel kill this process when its parent dies."""
     if sys.platform == "linux":
         import ctypes
 
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     # The parent may have died before the kernel knew.
-    if os.getppid() != int(arguments[1]):
-        sys.exit(EXIT_ORPHANED)
-    os.execv(arguments[2], arguments[2:])  # noqa: S606 - a program given by the supervisor, without a shell
+    if os.getppid() != parent:
+        os._exit(EXIT_ORPHANED)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import psutil  # type: ignore[import-untyped]
 
@@ -28,16 +29,30 @@ def kill(pids: Iterable[int]) -> None:
     psutil.wait_procs(found, timeout=END_SECONDS_MAX)
 
 
-def resident_bytes(pid: int | None, *, family: bool) -> int | None:
-    """Resident memory of a process, and with `family` of what it started; None if it is gone."""
+class Memory(NamedTuple):
+    """Memory of processes in bytes. What is shared with others counts whole in the first, and its share in the second."""
+
+    rss: int
+    pss: int  # as the first where the system does not tell
+
+    def __add__(self, other: object) -> "Memory":
+        assert isinstance(other, Memory)
+        return Memory(self.rss + other.rss, self.pss + other.pss)
+
+
+NO_MEMORY = Memory(0, 0)
+
+
+def memory(pid: int | None, *, family: bool) -> Memory | None:
+    """Memory of a process, and with `family` of what it started; None if it is gone."""
     process = None if pid is None else _find(pid)
     if process is None:
         return None
     try:
         children = process.children(recursive=True) if family else []
-        return sum(_resident_bytes(one) for one in (process, *children))
     except psutil.Error:
         return None
+    return sum(map(_memory, (process, *children)), NO_MEMORY)
 
 
 def _find(pid: int) -> psutil.Process | None:
@@ -54,8 +69,9 @@ def _environment(process: psutil.Process) -> dict[str, str]:
         return {}
 
 
-def _resident_bytes(process: psutil.Process) -> int:
+def _memory(process: psutil.Process) -> Memory:
     try:
-        return int(process.memory_info().rss)
-    except psutil.Error:
-        return 0
+        found = process.memory_full_info()
+    except (psutil.Error, OSError):
+        return NO_MEMORY
+    return Memory(int(found.rss), int(getattr(found, "pss", 0) or found.rss))

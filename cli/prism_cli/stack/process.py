@@ -10,6 +10,8 @@ from pathlib import Path
 
 from prism_cli.stack import child
 from prism_cli.stack.backoff import Backoff
+from prism_cli.stack.forks import Fork, Forks
+from prism_cli.stack.forkserver import Order
 from prism_cli.stack.logs import rotate
 from prism_cli.stack.specs import Spec
 
@@ -17,7 +19,7 @@ from prism_cli.stack.specs import Spec
 class Child:
     """A process of the stack over all its lives."""
 
-    def __init__(self, spec: Spec, log: Path, folder: Path) -> None:
+    def __init__(self, spec: Spec, log: Path, folder: Path, forks: Forks) -> None:
         self.spec = spec
         self.log = log
         self.port: int | None = None
@@ -28,9 +30,10 @@ class Child:
         self.pause_s = 0.0
         self._start_due_at: float | None = None
         self._folder = folder
+        self._forks = forks
         self._backoff = Backoff()
         self._started_at = 0.0
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | Fork | None = None
 
     @property
     def name(self) -> str:
@@ -45,8 +48,20 @@ class Child:
         """Begin a life. Only from the main thread: see child.py."""
         self.forget_announcements()
         rotate(self.log)
+        self._process = self._forked() or self._spawned()
+        self._started_at = time.monotonic()
+        self._start_due_at = None
+        self.ready = False
+        self.problem = "starting"
+
+    def _forked(self) -> Fork | None:
+        if not self.spec.module:
+            return None
+        return self._forks.start(Order(self.spec.module, self.spec.env, str(self._folder), str(self.log)))
+
+    def _spawned(self) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
+            return subprocess.Popen(
                 [sys.executable, "-I", "-S", str(child.__file__), str(os.getpid()), *self.spec.argv],
                 env=self.spec.env,
                 cwd=self._folder,
@@ -57,10 +72,6 @@ class Child:
                 # can be ended with it.
                 start_new_session=True,
             )
-        self._started_at = time.monotonic()
-        self._start_due_at = None
-        self.ready = False
-        self.problem = "starting"
 
     def forget_announcements(self) -> None:
         """Remove the files in which an earlier life said its port."""
@@ -111,7 +122,7 @@ class Child:
         self._start_due_at = None
         self.ready = False
         if self._process and self._process.poll() is None:
-            self._process.terminate()
+            self._process.send_signal(signal.SIGTERM)
 
     def is_alive(self) -> bool:
         return self._process is not None and self._process.poll() is None

@@ -15,6 +15,7 @@ MARKER = "PRISM_SUPERVISED_BY"
 
 NATS = "nats"
 QDRANT = "qdrant"
+QDRANT_MODULE = "prism_qdrant_local.main"
 GATEWAY = "gateway"
 DEEP = "embedder-deep"
 WORKERS = ("ingest", "chunker", "embedder", "indexer", "search", "atlas")
@@ -43,6 +44,8 @@ class Spec:
     pin: Callable[["Spec", int], "Spec"] = lambda spec, _: spec
     # Where the process says its port; removed before each start, so that an earlier one is not believed.
     announced_in: tuple[Path, ...] = ()
+    # What a fork may run in the place of `argv`; empty if it needs a process of its own.
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ def nats_spec(data: DataDir) -> Spec:
     return Spec(
         name=NATS,
         argv=(str(nats.binary()), "-c", str(config)),
-        env=nats.FRUGAL | _base_env(data),
+        env=nats.FRUGAL | base_env(data),
         find_port=lambda pid: nats.port_of(data, pid),
         problem=probes.nats_problem,
         pin=pin,
@@ -81,7 +84,7 @@ def nats_spec(data: DataDir) -> Spec:
 
 def qdrant_spec(data: DataDir) -> Spec:
     """The store: the local server over Qdrant's own engine."""
-    env = _base_env(data) | {
+    env = base_env(data) | {
         "PRISM_QDRANT_LOCAL_DATA_DIR": str(data.qdrant),
         "PRISM_QDRANT_LOCAL_HOST": probes.HOST,
         "PRISM_QDRANT_LOCAL_PORT": "0",
@@ -101,18 +104,19 @@ def qdrant_spec(data: DataDir) -> Spec:
 
     return Spec(
         name=QDRANT,
-        argv=_python("prism_qdrant_local.main"),
+        argv=_python(QDRANT_MODULE),
         env=env,
         find_port=find_port,
         problem=probes.http_problem,
         pin=pin,
         announced_in=(port_file,),
+        module=QDRANT_MODULE,
     )
 
 
 def service_specs(data: DataDir, nats_port: int, qdrant_port: int, door: Door) -> tuple[Spec, ...]:
     """The services, the gateway last."""
-    env = _base_env(data) | {
+    env = base_env(data) | {
         "PRISM_NATS_URL": f"nats://{probes.HOST}:{nats_port}",
         "PRISM_NATS_TOKEN": data.secret("nats"),
         "PRISM_QDRANT_URL": f"http://{probes.HOST}:{qdrant_port}",
@@ -131,10 +135,11 @@ def service_specs(data: DataDir, nats_port: int, qdrant_port: int, door: Door) -
     }
     private = {"ingest": {"PRISM_CACHE_DIR": str(data.cache)}}
     deep_env = {"PRISM_EMBEDDER_TIER": "deep", "OMP_NUM_THREADS": str(os.cpu_count() or 1)}
-    deep = (_service(data, DEEP, env | deep_env, "prism_embedder.main"),) if is_deep_wanted() else ()
+    deep = _service(data, DEEP, env | deep_env, module_of("embedder"))
     return (
         *(_service(data, name, env | private.get(name, {})) for name in WORKERS),
-        *deep,
+        # Its libraries read how many threads they may have when they are loaded.
+        *((replace(deep, module=""),) if is_deep_wanted() else ()),
         _service(data, GATEWAY, env | gateway_env),
     )
 
@@ -144,6 +149,21 @@ def is_deep_wanted() -> bool:
     return os.environ.get("PRISM_DEEP_ENABLED", "").lower() in {"1", "true", "yes", "on"}
 
 
+def forked_modules() -> tuple[str, ...]:
+    """What forks of the supervisor run, in the order in which they are started."""
+    return (QDRANT_MODULE, *map(module_of, (*WORKERS, GATEWAY)))
+
+
+def module_of(service: str) -> str:
+    """The program of a service."""
+    return f"prism_{service}.main"
+
+
+def base_env(data: DataDir) -> dict[str, str]:
+    """What every process of a stack finds in its environment."""
+    return FRUGAL | dict(os.environ) | {MARKER: str(data.root)}
+
+
 def _service(data: DataDir, name: str, env: dict[str, str], module: str = "") -> Spec:
     run_file = data.run / f"{name}.json"
 
@@ -151,20 +171,18 @@ def _service(data: DataDir, name: str, env: dict[str, str], module: str = "") ->
         found = read_json(run_file)
         return int(found["port"]) if found and found.get("pid") == pid else None
 
+    program = module or module_of(name)
     return Spec(
         name=name,
-        argv=_python(module or f"prism_{name}.main"),
+        argv=_python(program),
         env=env,
         find_port=find_port,
         problem=probes.http_problem,
         announced_in=(run_file,),
+        module=program,
     )
 
 
 def _python(module: str) -> tuple[str, ...]:
     # -P: a folder that happens to be the current one lends no modules.
     return (sys.executable, "-P", "-m", module)
-
-
-def _base_env(data: DataDir) -> dict[str, str]:
-    return FRUGAL | dict(os.environ) | {MARKER: str(data.root)}

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from prism_cli.exits import CommandError, Exit
 from prism_cli.stack import probes, specs, stale
+from prism_cli.stack.forks import Forks
 from prism_cli.stack.layout import DataDir, read_json, write_json
 from prism_cli.stack.lock import UpLock, holder
 from prism_cli.stack.logs import rotate, tail
@@ -54,6 +55,7 @@ class Supervisor:
         self._wanted_port = port
         self._report_to = report
         self._lock = UpLock(data.lock_file)
+        self._forks = Forks()
         self._children: list[Child] = []
         self._state = "starting"
         self._signals = 0
@@ -97,6 +99,7 @@ class Supervisor:
     def _start(self) -> None:
         door = Door(self._gateway_port(), self._data.token())
         deadline = time.monotonic() + START_SECONDS_MAX
+        self._forks.begin(specs.forked_modules(), specs.base_env(self._data), self._data.supervisor_log)
         foundation = self._launch([specs.nats_spec(self._data), specs.qdrant_spec(self._data)])
         self._await(foundation, deadline)
         nats_port, qdrant_port = (child.port for child in foundation)
@@ -130,7 +133,7 @@ class Supervisor:
         }
 
     def _launch(self, wanted: Iterable[Spec]) -> list[Child]:
-        children = [Child(spec, self._data.log(spec.name), self._data.run) for spec in wanted]
+        children = [Child(spec, self._data.log(spec.name), self._data.run, self._forks) for spec in wanted]
         for child in children:
             child.start()
             self._children.append(child)
@@ -177,6 +180,7 @@ class Supervisor:
         changed = False
         for child in self._children:
             changed |= self._tend_one(child)
+        self._forks.reap_orphans([child.pid for child in self._children])
         if changed:
             self._write_state()
 
@@ -203,6 +207,7 @@ class Supervisor:
     # Stop.
 
     def _stop(self) -> None:
+        self._forks.end()
         self._data.up_file.unlink(missing_ok=True)
         if not self._children:
             return
@@ -246,6 +251,7 @@ class Supervisor:
     def _write_state(self) -> None:
         state = {
             "pid": os.getpid(),
+            "forkserver_pid": self._forks.pid,
             "state": self._state,
             "services": {child.name: _child_state(child) for child in self._children},
         }

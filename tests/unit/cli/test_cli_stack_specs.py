@@ -1,5 +1,8 @@
 import hashlib
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,3 +66,21 @@ def test_the_store_and_the_bus_keep_their_first_port(data: DataDir):
     bus = specs.nats_spec(data)
     bus.pin(bus, 5124)
     assert '"127.0.0.1:5124"' in (data.nats / "nats.conf").read_text()
+
+
+def test_programs_of_services_start_nothing_when_they_are_loaded():
+    """A fork has but one thread, and what is open is open in each of them."""
+    code = (
+        "import importlib, os, sys, threading\n"
+        "before = set(os.listdir('/proc/self/fd'))\n"
+        "for module in sys.argv[1:]: importlib.import_module(module)\n"
+        "print(len(os.listdir('/proc/self/task')), len(set(os.listdir('/proc/self/fd')) - before))\n"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code, *specs.forked_modules()],
+        env=os.environ | specs.FRUGAL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert loaded.stdout.split() == ["1", "0"]

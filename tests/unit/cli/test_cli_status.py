@@ -84,9 +84,10 @@ async def test_server_and_processes_are_joined(tmp_path: Path, monkeypatch: pyte
     by_name = {facts["name"]: facts for facts in report["services"]}
     assert set(by_name) == {"supervisor", "chunker", "search"}
     assert by_name["chunker"]["restarts"] == 2
-    assert by_name["chunker"]["rss_bytes"] > 0
+    assert by_name["chunker"]["rss_bytes"] >= by_name["chunker"]["pss_bytes"] > 0
     assert by_name["search"]["rss_bytes"] is None
     assert report["memory"]["rss_bytes"] >= by_name["chunker"]["rss_bytes"]
+    assert report["memory"]["pss_bytes"] >= by_name["chunker"]["pss_bytes"]
 
 
 async def test_a_gateway_that_is_away_hides_no_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
