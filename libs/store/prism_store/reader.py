@@ -234,13 +234,11 @@ class Reader:
             raise ValueError("pages are those of one layer")
         return await self._page(scope, [scope_condition(scope), *conditions], fields, cursor, limit)
 
-    async def count(
-        self, scope: Scope, conditions: Sequence[models.Condition] = (), *, exact: bool = True
-    ) -> int:
-        """How many points of the scope meet the conditions; if not `exact`, as the indexes reckon without a look at points."""
+    async def count(self, scope: Scope, conditions: Sequence[models.Condition] = ()) -> int:
+        """How many points of the scope meet the conditions."""
         total = 0
         for sign, within in ((1, scope_condition(scope)), *_differences(scope)):
-            total += sign * await self._count(scope, [within, *conditions], exact=exact)
+            total += sign * await self._count(scope, [within, *conditions])
         return total
 
     async def counts_by(
@@ -317,8 +315,8 @@ class Reader:
         )
         return [_stored(point) for point in reply["points"]], reply["next_page_offset"] or ""
 
-    async def _count(self, scope: Scope, conditions: Sequence[models.Condition], *, exact: bool) -> int:
-        body = {"filter": models.Filter(must=list(conditions)), "exact": exact}
+    async def _count(self, scope: Scope, conditions: Sequence[models.Condition]) -> int:
+        body = {"filter": models.Filter(must=list(conditions)), "exact": True}
         reply = await self._ask("count", scope, "points/count", body, {"count": 0})
         return int(reply["count"])
 

@@ -66,7 +66,8 @@ from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
 
 SERVICE = "search"
-READ_DEADLINE_S = 20.0
+# Before the gateway gives up (PRISM_RPC_TIMEOUT_S), so that nobody works on what nobody waits for.
+READ_DEADLINE_S = 14.0
 GREP_MARGIN_S = 2.0
 
 
