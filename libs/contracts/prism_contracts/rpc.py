@@ -520,13 +520,6 @@ class CallDirection(StrEnum):
     CALLEES = "callees"
 
 
-class TypeDirection(StrEnum):
-    """Which way inheritance is followed."""
-
-    SUPERTYPES = "supertypes"
-    SUBTYPES = "subtypes"
-
-
 class TreeBranch(Message):
     """A node below another one. What calls an overridden member may run the one that overrides it: that is an edge too."""
 

@@ -35,17 +35,3 @@ def unpack(data: bytes, count: int, dimension: int) -> NDArray[np.float32]:
 def to_message(model: str, rows: NDArray[np.floating]) -> Vectors:
     """The rows as a message. `model` is the fingerprint of the model that made them."""
     return Vectors(model=model, dimension=rows.shape[1], count=len(rows), data=pack(rows))
-
-
-def from_message(message: Vectors, model: str) -> NDArray[np.float32]:
-    """The rows of a message, shape (count, dimension).
-
-    Raises PrismError: MODEL_MISMATCH if another model made them, MESSAGE_INVALID if the bytes do not fit.
-    """
-    if message.model != model:
-        raise PrismError(
-            ErrorCode.MODEL_MISMATCH,
-            f"Vectors of model {message.model} where model {model} is wanted",
-            "Build the index again with the model that runs now.",
-        )
-    return unpack(message.data, message.count, message.dimension)
