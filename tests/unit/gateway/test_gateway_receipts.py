@@ -22,6 +22,14 @@ def test_the_receipt_line_tells_what_is_missing() -> None:
     )
 
 
+def test_the_receipt_line_tells_at_what_ref_it_was_looked_and_what_of_it_is_not_there() -> None:
+    layer = RECEIPT.model_copy(update={"ref": "topic", "dirty": True, "files_missing": 2})
+    assert receipt_line(layer) == (
+        "index acme/app@1111111111 at topic with uncommitted changes, "
+        "2 of its files as the base has them: their content was not sent"
+    )
+
+
 def test_an_answer_about_several_repositories_names_no_commit() -> None:
     receipt = RECEIPT.model_copy(
         update={"repo": rpc.SEVERAL_REPOSITORIES, "indexed_commit": "", "head_commit": ""}

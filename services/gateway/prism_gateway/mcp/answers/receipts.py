@@ -35,7 +35,16 @@ def _indexed(receipt: rpc.Receipt) -> str:
     commit = short_commit(receipt.indexed_commit)
     if commit and receipt.indexed_at is None:
         return f"{receipt.repo}@{commit} as it was fetched, not indexed"
-    return f"index {receipt.repo}@{commit}" if commit else f"index {receipt.repo}, no commit complete yet"
+    if not commit:
+        return f"index {receipt.repo}, no commit complete yet"
+    line = f"index {receipt.repo}@{commit}"
+    if receipt.ref:
+        line += f" at {receipt.ref}"
+    if receipt.dirty:
+        line += " with uncommitted changes"
+    if receipt.files_missing:
+        line += f", {receipt.files_missing} of its files as the base has them: their content was not sent"
+    return line
 
 
 def short_commit(commit: str) -> str:
