@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from prism_cli.stack import child
-from prism_cli.stack.forkserver import Order
+from prism_cli.stack.forkserver import REFUSED, Order
 
 PR_SET_CHILD_SUBREAPER = 36
 ANSWER_SECONDS_MAX = 60.0
@@ -116,4 +116,7 @@ class Forks:
             if not part:
                 raise BrokenPipeError
             answer += part
-        return int(answer)
+        pid = int(answer)
+        if pid == REFUSED:
+            raise ValueError(answer)
+        return pid

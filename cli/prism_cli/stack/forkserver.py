@@ -1,8 +1,8 @@
 """`forkserver.py SUPERVISOR_PID MODULE…`: loads what the services have in common once, and forks each of them from that.
 
 A service of its own Python reads a second of modules from disk and holds some 90 MB of them; forked ones share most of
-these pages. Orders come on standard input as JSON lines (see `Order`); what is answered is the process id of the service,
-a line each. A service is forked twice over, so that it becomes the child of the supervisor, which the kernel hands
+these pages. Orders come on standard input as JSON lines (see `Order`); what is answered is the process id of the service, or
+`REFUSED`, a line each. A service is forked twice over, so that it becomes the child of the supervisor, which the kernel hands
 orphans to (prctl(2), PR_SET_CHILD_SUBREAPER).
 
 Only where a fork of a process that has loaded much is safe: on Linux. No module may start a thread when it is loaded.
@@ -20,8 +20,10 @@ from typing import NamedTuple
 
 from prism_cli.stack.child import EXIT_ORPHANED, tie_to_parent
 
-ADOPTED_SECONDS_MAX = 5.0
+ADOPTED_SECONDS_MAX = 2.0
 ADOPTED_TICK_S = 0.001
+# In the place of a process id: what was ordered cannot be forked here.
+REFUSED = 0
 
 
 class Order(NamedTuple):
@@ -70,6 +72,7 @@ def _is_service(supervisor: int) -> bool:
     ends = time.monotonic() + ADOPTED_SECONDS_MAX
     while os.getppid() != supervisor:
         if time.monotonic() > ends:
+            os.write(1, b"%d\n" % REFUSED)
             os._exit(EXIT_ORPHANED)
         time.sleep(ADOPTED_TICK_S)
     tie_to_parent(supervisor)

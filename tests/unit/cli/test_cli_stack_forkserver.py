@@ -1,0 +1,36 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from prism_cli.stack.forkserver import REFUSED, Order
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="services are forked on Linux only")
+
+NOBODY = 2**22 + 1  # above the highest process id that Linux gives
+
+
+def forked(supervisor: int, order: Order) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "prism_cli.stack.forkserver", str(supervisor), order.module],
+        input=json.dumps(order) + "\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_who_is_not_handed_to_the_supervisor_says_so_and_runs_nothing(tmp_path: Path):
+    log = tmp_path / "log"
+    done = forked(NOBODY, Order("this", {}, str(tmp_path), str(log)))
+    assert int(done.stdout.splitlines()[-1]) == REFUSED
+    assert not log.exists()
+
+
+def test_what_cannot_be_loaded_ends_the_fork_server(tmp_path: Path):
+    done = forked(NOBODY, Order("prism_cli.nothing", {}, str(tmp_path), str(tmp_path / "log")))
+    assert done.returncode == 1
+    assert "No module named 'prism_cli.nothing'" in done.stderr
