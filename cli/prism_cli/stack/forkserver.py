@@ -8,6 +8,7 @@ orphans to (prctl(2), PR_SET_CHILD_SUBREAPER).
 Only where a fork of a process that has loaded much is safe: on Linux. No module may start a thread when it is loaded.
 """
 
+import ctypes
 import gc
 import importlib
 import json
@@ -22,6 +23,7 @@ from prism_cli.stack.child import EXIT_ORPHANED, tie_to_parent
 
 ADOPTED_SECONDS_MAX = 2.0
 ADOPTED_TICK_S = 0.001
+COMM_BYTES_MAX = 15
 # In the place of a process id: what was ordered cannot be forked here.
 REFUSED = 0
 
@@ -101,9 +103,14 @@ def _become(order: Order) -> None:
     runpy.run_module(order.module, run_name="__main__", alter_sys=True)
 
 
-def _call_itself(name: str) -> None:
-    """What `top` and `ps -e` call the process, in at most 15 bytes."""
-    Path("/proc/self/comm").write_text(name.removesuffix(".main")[:15])
+def _call_itself(module: str) -> None:
+    """Be called what it would be called if it had been started by itself: by `ps`, and in 15 bytes by `top`."""
+    Path("/proc/self/comm").write_text(module.removesuffix(".main")[:COMM_BYTES_MAX])
+    # Where the kernel reads the command line of a process from, see proc(5).
+    begin, end = map(int, Path("/proc/self/stat").read_text().rpartition(")")[2].split()[45:47])
+    argv = b"\0".join(map(os.fsencode, (sys.executable, "-P", "-m", module)))
+    if len(argv) < end - begin:
+        ctypes.memmove(begin, argv.ljust(end - begin, b"\0"), end - begin)
 
 
 if __name__ == "__main__":
