@@ -32,20 +32,29 @@ NAME = "acme/parcel-tracker"
 REPO = repo_id(NAME)
 
 
-def symbol(qualified_name: str, kind: SymbolKind, name: str = "") -> Symbol:
+def symbol(
+    qualified_name: str, kind: SymbolKind, name: str = "", line: int = 1, *, bodiless: bool = False
+) -> Symbol:
     return Symbol(
         name=name or qualified_name.rpartition(".")[2],
         qualified_name=qualified_name,
         kind=kind,
-        start_line=1,
-        end_line=1,
-        name_line=1,
+        start_line=line,
+        end_line=line,
+        name_line=line,
+        bodiless=bodiless,
     )
 
 
 FILES = {
     "go/depot.go": (symbol("Depot", SymbolKind.STRUCT), symbol("Depot.Route", SymbolKind.METHOD)),
-    "go/harbour.go": (symbol("Harbour.Route", SymbolKind.METHOD), symbol("z", SymbolKind.VARIABLE)),
+    "go/harbour.go": (
+        symbol("Harbour.Route", SymbolKind.METHOD),
+        symbol("z", SymbolKind.VARIABLE),
+        symbol("seal", SymbolKind.FUNCTION, line=1, bodiless=True),
+        symbol("seal", SymbolKind.FUNCTION, line=2, bodiless=True),
+        symbol("seal", SymbolKind.FUNCTION, line=3),
+    ),
     "lib/labels.ex": (
         symbol("Parcels.Labels", SymbolKind.MODULE, "Parcels.Labels"),
         symbol("Parcels.Labels.print_all", SymbolKind.FUNCTION),
@@ -112,6 +121,11 @@ async def test_a_symbol_is_found_by_its_name_in_any_spelling(define, spelled, qu
     answer = await define(spelled)
     assert [found.symbol.qualified_name for found in answer.definitions] == qualified_names
     assert answer.matched == ""
+
+
+async def test_all_overloads_are_definitions_and_the_one_with_a_body_is_the_first(define):
+    answer = await define("seal")
+    assert [found.symbol.name_line for found in answer.definitions] == [3, 1, 2]
 
 
 async def test_a_name_that_is_only_known_in_part_says_which(define):

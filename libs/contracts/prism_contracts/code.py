@@ -228,7 +228,7 @@ class Symbol(Message):
     # Position of the enclosing symbol in the file's list of symbols, -1 at top level.
     parent: int = -1
     exported: bool = True
-    # Announced here and defined elsewhere: a prototype in a header.
+    # Announced here and defined elsewhere: a prototype in a header, an overload before its function, an abstract method of TypeScript.
     bodiless: bool = False
 
 

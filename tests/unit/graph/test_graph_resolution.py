@@ -7,6 +7,9 @@ from graph_files import facts_of, told
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prism_graph.program import Program
+from prism_graph.resolution import edges
+
 DEPOT = """\
 class Depot:
     def weigh(self): ...
@@ -100,6 +103,20 @@ def test_an_export_by_another_name() -> None:
     assert "depot.ts:3 open -> depot.ts:open same_file" in found
     assert "user.ts:2 start -> depot.ts:open import" in found
     assert "user.ts:2 weigh -> depot.ts:Depot.weigh receiver_type" in found
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line"),
+    [
+        ("a.ts", "function f(x: string): void;\nfunction f(x: number): void;\nfunction f(x: unknown) {}\nf(1);\n", 3),
+        ("a.py", "@overload\ndef f(x: int): ...\n@overload\ndef f(x: str): ...\ndef f(x): return x\nf(1)\n", 5),
+    ],
+)  # fmt: skip
+def test_a_call_of_an_overloaded_function_means_the_one_with_a_body(path: str, text: str, line: int) -> None:
+    program, file = Program(), facts_of(path, text)
+    program.add(file)
+    called = [edge.target for edge in edges(program, file) if file.references[edge.reference].kind == "call"]
+    assert [file.symbols[target.symbol].name_line for target in called if target.symbol >= 0] == [line]
 
 
 def test_names_that_stand_for_each_other_in_a_circle() -> None:

@@ -40,6 +40,7 @@ class Definition:
     last_row: int
     name_row: int
     exported: bool = False
+    bodiless: bool = False  # announced here and defined elsewhere
 
 
 def find_definitions(syntax: Syntax, *, clauses: bool) -> list[Definition]:
@@ -149,5 +150,5 @@ def _add(captures: Captures, definition: Definition) -> None:
         definition.last_row = _rows(tail)[1]
     if "body" in captures and not definition.body:
         definition.body = captures["body"][0].start_byte
-    if "exported" in captures:
-        definition.exported = True
+    definition.exported |= "exported" in captures
+    definition.bodiless |= "bodiless" in captures

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from prism_contracts.code import Binding, Chunk, Reference, Symbol
 
 # Part of the content address of a chunk: bumped whenever the same text gives other chunks, symbols, references or bindings.
-CHUNKER_VERSION = "7"
+CHUNKER_VERSION = "8"
 
 ParseState = Literal["ok", "partial", "lines", "timeout", "crashed", "too_large"]
 

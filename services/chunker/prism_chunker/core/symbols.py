@@ -39,8 +39,8 @@ def find_symbols(language: Language, syntax: Syntax, nesting: Nesting, leads: Le
 
 
 def _is_bodiless(definition: Definition, language: Language) -> bool:
-    announces = definition.kind in (SymbolKind.FUNCTION, SymbolKind.METHOD) and not definition.body
-    return announces and language.c_family
+    is_function = definition.kind in (SymbolKind.FUNCTION, SymbolKind.METHOD)
+    return definition.bodiless or (language.c_family and is_function and not definition.body)
 
 
 def _docs_inside(syntax: Syntax, nesting: Nesting) -> dict[int, str]:
