@@ -63,6 +63,8 @@ BASE = {
     "web/map/package.json": '{"name": "@acme/map"}\n',
     "web/map/index.js": "export function draw() {}\n",
     "web/app.js": "import {draw} from '@acme/map';\nexport function show() { draw(); }\n",
+    "web/jsconfig.json": '{"compilerOptions": {"paths": {"@map": ["./map"]}}}\n',
+    "web/desk.js": "import {draw} from '@map';\nexport function open() { draw(); }\n",
     "README.md": "# Parcels\n",
 }
 CHANGED: Files = {
@@ -70,6 +72,7 @@ CHANGED: Files = {
     "parcels/post.py": "from .hub import Hub\n\n\nclass Post(Hub):\n    def close(self):\n        super().close()\n",
     "parcels/tour.py": None,
     "web/map/package.json": '{"name": "@acme/chart"}\n',
+    "web/jsconfig.json": '{"compilerOptions": {"paths": {"@chart": ["./map"]}}}\n',
 }
 EDITED: Files = {
     "parcels/hub.py": "from .rates import rate\n\n\nclass Hub:\n    def close(self):\n        rate(2)\n",

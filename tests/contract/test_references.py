@@ -45,6 +45,9 @@ FILES = {
     "depots/package.json": '{"name": "@acme/depots"}\n',
     "depots/src/index.ts": "export function stow() {}\n",
     "shop.ts": "import { stow } from '@acme/depots';\nstow();\n",
+    "web/tsconfig.json": '{\n  // Ours.\n  "compilerOptions": {"paths": {"@tills": ["./src/till.ts"]}},\n}\n',
+    "web/src/till.ts": "export function ring() {}\n",
+    "web/src/desk.ts": "import { ring } from '@tills';\nring();\n",
 }
 
 
@@ -111,6 +114,11 @@ async def test_edges_come_with_how_they_were_found_and_with_the_rest_of_the_text
 async def test_a_package_is_known_by_its_manifest_which_does_not_hold_the_name(ask) -> None:
     (answer,) = await ask("stow")
     assert [(entry.line, entry.status) for entry in answer.entries] == [(2, "resolved"), (1, "resolved")]
+
+
+async def test_a_path_mapping_of_a_configuration_leads_to_a_file(ask) -> None:
+    (answer,) = await ask("ring")
+    assert places(answer) == ["web/src/desk.ts:2 resolved", "web/src/desk.ts:1 resolved"]
 
 
 async def test_a_name_that_is_not_defined_is_still_looked_for_in_the_text(ask) -> None:

@@ -1,5 +1,7 @@
 """Packages: which folder of which repository provides one, who depends on it, and what an import of it means.
 
+And path mappings, which say of modules without a package where they lie.
+
 Read from the manifests that package managers read, or where no text is at hand, from what a parser saw in them. One that cannot be
 read says nothing. Of some languages the name of a package begins its modules' names (npm, Go, Cargo, Composer), of others it says
 only where to look for them (Python, Maven).
@@ -17,7 +19,16 @@ from xml.etree import ElementTree as ET
 
 from prism_contracts.code import Symbol, SymbolFact
 from prism_graph.languages import ECMASCRIPT, FOLDER_PACKAGES, JVM
-from prism_graph.modules import File, Sure, imports, key
+from prism_graph.modules import File, Sure, imports, key, names
+from prism_graph.path_mappings import (
+    PathMapping,
+    PathMappings,
+    is_config,
+    read_config,
+    read_paths,
+    sources_of,
+    strings_in,
+)
 
 TEXT_CHARS_MAX = 1_000_000
 NAMES_MAX = 5_000
@@ -27,9 +38,7 @@ _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
 _NPM_NAME = re.compile(r'"name":\s*"([^"]+)",?')
 _GO_MODULE = re.compile(r"^module\s+(\S+)", re.MULTILINE)
 _GO_REQUIRE = re.compile(r"^(?:require\s+|\s+)([\w.~-]+\.[\w.~-]+/\S+)\s+v", re.MULTILINE)
-# Folders that are made of sources, and those where these lie.
-_BUILT = re.compile(r"^(?:dist|build|lib|out|cjs|esm|es)(?:/(?:cjs|esm|es|src))?/")
-_SUFFIX = re.compile(r"(?:\.d)?\.[mc]?[jt]sx?$")
+# Where the sources of a package lie.
 _SOURCES = ("src/", "", "lib/")
 
 
@@ -62,6 +71,8 @@ class Manifest(NamedTuple):
     name: str
     depends: frozenset[str]
     places: Mapping[str, tuple[str, ...]] = {}
+    mapping: PathMapping | None = None
+    file: str = ""  # its name
 
 
 class Provider(NamedTuple):
@@ -111,13 +122,13 @@ class Inside(NamedTuple):
 
 def is_manifest(path: str) -> bool:
     """Whether a file is one that `read_manifest` reads."""
-    return posixpath.basename(path) in _READERS
+    return posixpath.basename(path) in _READERS or is_config(path)
 
 
 def read_manifest(path: str, text: str) -> Manifest | None:
     """What a manifest says; None if it is none, or cannot be read."""
     folder, _, name = path.rpartition("/")
-    read = _READERS.get(name)
+    read = _tsconfig if is_config(name) else _READERS.get(name)
     if read is None or len(text) > TEXT_CHARS_MAX:
         return None
     try:
@@ -132,7 +143,7 @@ def read_manifest(path: str, text: str) -> Manifest | None:
         ET.ParseError,
     ):
         return None  # it has another form than its name says
-    return found._replace(folder=folder) if len(found.depends) <= NAMES_MAX else None
+    return found._replace(folder=folder, file=name) if len(found.depends) <= NAMES_MAX else None
 
 
 def named_manifest(path: str, symbols: Sequence[Symbol | SymbolFact]) -> Manifest | None:
@@ -151,11 +162,17 @@ class Packages:
     def __init__(self, providers: Iterable[Provider] = ()) -> None:
         self._providers: dict[tuple[Ecosystem, str], list[Provider]] = {}
         self._depends: dict[tuple[str, Ecosystem], set[str]] = {}
-        for one in providers:
+        known = list(providers)
+        for one in known:
             manifest = one.manifest
             if manifest.name:
                 self._providers.setdefault((manifest.ecosystem, manifest.name), []).append(one)
             self._depends.setdefault((one.scope, manifest.ecosystem), set()).update(manifest.depends)
+        self._mappings = PathMappings(
+            (one.scope, posixpath.join(one.manifest.folder, one.manifest.file), one.manifest.mapping)
+            for one in known
+            if one.manifest.mapping
+        )
 
     def is_one(self, inside: Inside) -> bool:
         """Whether nobody else provides a package of that name."""
@@ -169,6 +186,18 @@ class Packages:
                 folder = one.manifest.folder
                 if one.scope == scope and (not folder or path.startswith(f"{folder}/")):
                     yield name
+
+    def mapped(self, scope: str, file: File, module: str) -> Iterator[Inside]:
+        """What a module is that a file imports, the likeliest first, if path mappings of its repository say where it lies."""
+        if file.language in ECMASCRIPT:
+            root = Provider(scope, file.repo, Manifest("", Ecosystem.NPM, "", frozenset()))
+            for path in self._mappings.meant(scope, file.path, module):
+                yield Inside(root, file.language, f"./{path}")
+
+    def modules_of(self, scope: str, file: File) -> Iterator[str]:
+        """As what path mappings have a file imported, where that is called otherwise than the file."""
+        if file.language in ECMASCRIPT:
+            yield from self._mappings.modules_of(scope, ["/".join(name) or "." for name in names(file)])
 
     def meant(self, scope: str, file: File, module: str) -> Iterator[Inside]:
         """What a module may be that a file imports, the likeliest first: of packages of its own repository, and of those that
@@ -216,7 +245,7 @@ def _places(manifest: Manifest, module: str, rest: str) -> Iterator[str]:
             yield from _composer_places(manifest, module)
         case Ecosystem.NPM:
             for place in manifest.places.get(rest, ()):
-                yield from _sources_of(place)
+                yield from sources_of(place)
             yield from (f"./{folder}{rest}" for folder in _SOURCES)
 
 
@@ -226,15 +255,6 @@ def _composer_places(manifest: Manifest, module: str) -> Iterator[str]:
         if f"{named}\\".startswith(f"{prefix}\\"):
             rest = named[len(prefix) :].replace("\\", "/").strip("/")
             yield from (posixpath.normpath(f"./{folder}/{rest}") for folder in folders)
-
-
-def _sources_of(place: str) -> Iterator[str]:
-    """A path of a manifest, and the sources that it may be built from."""
-    plain = _SUFFIX.sub("", posixpath.normpath(place))
-    yield f"./{plain}"
-    built = _BUILT.match(plain)
-    if built:
-        yield f"./src/{plain[built.end() :]}"
 
 
 # Manifests.
@@ -282,11 +302,24 @@ def _package_json(text: str) -> Manifest:
     groups = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
     places: dict[str, tuple[str, ...]] = {}
     for sub, value in _exports(data.get("exports")):
-        places[sub] = tuple(_strings(value))
+        places[sub] = tuple(strings_in(value))
     entries = (data.get(field) for field in ("source", "module", "main", "types"))
     places[""] = (*places.get("", ()), *(entry for entry in entries if isinstance(entry, str)))
     depends = (name for group in groups for name in data.get(group) or ())
-    return _found(Ecosystem.NPM, str(data.get("name") or ""), depends, places)
+    found = _found(Ecosystem.NPM, str(data.get("name") or ""), depends, places)
+    return found._replace(mapping=PathMapping(read_paths(mapped))) if (mapped := _own_paths(data)) else found
+
+
+def _own_paths(data: Mapping[str, Any]) -> Mapping[str, list[str]]:
+    """What of `imports` leads to files of the package, and to no other package."""
+    return {
+        pattern: [target for target in strings_in(targets) if target.startswith("./")]
+        for pattern, targets in (data.get("imports") or {}).items()
+    }
+
+
+def _tsconfig(text: str) -> Manifest:
+    return _found(Ecosystem.NPM, "", ())._replace(mapping=read_config(text))
 
 
 def _exports(exports: object) -> Iterator[tuple[str, object]]:
@@ -328,7 +361,7 @@ def _pom_xml(text: str) -> Manifest:
 def _composer_json(text: str) -> Manifest:
     data = json.loads(text)
     loaded = data.get("autoload", {}).get("psr-4", {})
-    places = {prefix.strip("\\"): tuple(_strings(folders)) for prefix, folders in loaded.items()}
+    places = {prefix.strip("\\"): tuple(strings_in(folders)) for prefix, folders in loaded.items()}
     depends = (name for group in ("require", "require-dev") for name in data.get(group) or ())
     return _found(Ecosystem.COMPOSER, str(data.get("name") or ""), depends, places)
 
@@ -349,15 +382,6 @@ def _python_name(name: str) -> str:
 
 def _cargo_name(name: str) -> str:
     return name.replace("-", "_")
-
-
-def _strings(value: object) -> Iterator[str]:
-    """All strings in a tree of lists and objects."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _strings(one)
 
 
 def _tag(element: ET.Element) -> str:

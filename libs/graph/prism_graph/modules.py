@@ -50,8 +50,8 @@ def imports(importer: File, module: str, target: File) -> Sure:
         return _folder_package(module, target)
     start, named = _relative(importer, module)
     if start is not None:
-        return Sure.YES if any(start + named == own for own in _names(target)) else Sure.NO
-    sure = max((_below_root(importer, own, named) for own in _names(target)), default=Sure.NO)
+        return Sure.YES if any(start + named == own for own in names(target)) else Sure.NO
+    sure = max((_below_root(importer, own, named) for own in names(target)), default=Sure.NO)
     # `lodash` is a package, unless a build file says otherwise.
     return min(sure, Sure.MAYBE) if importer.language in ECMASCRIPT and module[:1] not in "@~" else sure
 
@@ -75,7 +75,18 @@ def keys(file: File) -> frozenset[str]:
     if file.language in FOLDER_PACKAGES:
         folder = _parts(posixpath.dirname(file.path))
         return frozenset({folder[-1] if folder else file.repo})
-    return frozenset(name[-1] if name else "" for name in _names(file))
+    return frozenset(name[-1] if name else "" for name in names(file))
+
+
+def names(file: File) -> list[tuple[str, ...]]:
+    """The paths by which the file can be imported, in parts: its own, and that of the folder that it stands for."""
+    own = _without_suffix(_parts(file.path))
+    names = [own]
+    if own and own[-1] in FOLDER_FILES:
+        names.append(own[:-1])
+    if file.language in SAME_FOLDER:
+        names.append(own[:-1])
+    return names
 
 
 def stands_for_folder(path: str) -> bool:
@@ -96,7 +107,7 @@ def _relative(importer: File, module: str) -> tuple[tuple[str, ...] | None, tupl
         return (), _without_suffix(_parts(path)) if is_file else _parts(SOURCE_SUFFIX.sub("", path))
     parts = tuple(filter(None, SEPARATORS.split(module)))
     if importer.language == "rust" and parts[:1] in {("super",), ("self",)}:
-        own = _names(importer)[-1]  # the module that the file is
+        own = names(importer)[-1]  # the module that the file is
         ups = sum(part == "super" for part in parts)
         return own[: max(0, len(own) - ups)], tuple(part for part in parts if part not in {"super", "self"})
     if importer.language == "rust" and parts[:1] == ("crate",):
@@ -111,17 +122,6 @@ def _relative(importer: File, module: str) -> tuple[tuple[str, ...] | None, tupl
 def _is_file(importer: File, module: str) -> bool:
     """Whether a module is the path of a file from the importing one: no package, whose name has no extension or a scheme."""
     return module.endswith(posixpath.splitext(importer.path)[1]) and ":" not in module
-
-
-def _names(file: File) -> list[tuple[str, ...]]:
-    """The paths by which the file can be imported: its own, and that of the folder that it stands for."""
-    own = _without_suffix(_parts(file.path))
-    names = [own]
-    if own and own[-1] in FOLDER_FILES:
-        names.append(own[:-1])
-    if file.language in SAME_FOLDER:
-        names.append(own[:-1])
-    return names
 
 
 def _below_root(importer: File, own: tuple[str, ...], named: tuple[str, ...]) -> Sure:

@@ -254,9 +254,9 @@ class Program:
         return located
 
     def _locate(self, unit: Unit, module: str) -> Located:
-        """By its path or by the package that it is named after: the first that is sure, else the last that may be."""
+        """By a path mapping, by its path or by the package that it is named after: the first that is sure, else the last that may be."""
         found = NOWHERE
-        for way in (self._find, self._in_package):
+        for way in (self._mapped, self._find, self._in_package):
             located = way(unit, module)
             if located.sure is Sure.YES:
                 return located
@@ -264,6 +264,13 @@ class Program:
         if not found.units:
             self.missing[unit.file, module] = None
         return found
+
+    def _mapped(self, unit: Unit, module: str) -> Located:
+        """The files that a module is by the first path of a mapping that leads to any."""
+        for inside in self._packages.mapped(unit.scope, unit.file, module):
+            if found := self._inside(unit, inside):
+                return Located(found, Sure.YES)
+        return NOWHERE
 
     def _find(self, unit: Unit, module: str) -> Located:
         found: dict[Sure, list[Unit]] = {Sure.YES: [], Sure.MAYBE: []}
@@ -291,6 +298,10 @@ class Program:
         """The names of the packages in whose folders a file lies."""
         known = (self._packages, self._packages_of_files())
         return {name for packages in known for name in packages.around(unit.scope, unit.file.path)}
+
+    def modules_of(self, unit: Unit) -> Iterator[str]:
+        """As what path mappings have a file imported, where that is called otherwise than the file."""
+        return self._packages.modules_of(unit.scope, unit.file)
 
     def _packages_of_files(self) -> Packages:
         if self._provided is None:

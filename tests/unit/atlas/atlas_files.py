@@ -7,6 +7,7 @@ from prism_atlas.core.assembly import Assembly, SourceFile
 from prism_atlas.core.graph import Graph
 from prism_chunker.core import chunk_file
 from prism_graph.facts import FileFacts
+from prism_graph.manifests import Packages
 from prism_graph.occurrences import Occurrences
 
 
@@ -33,11 +34,15 @@ def blob_of(text: str) -> str:
 
 
 def graph_of(
-    files: dict[str, str], flags: dict[str, str] | None = None, occurrences: Occurrences | None = None
+    files: dict[str, str],
+    flags: dict[str, str] | None = None,
+    occurrences: Occurrences | None = None,
+    packages: Packages | None = None,
 ) -> Graph:
     """The graph of texts by path."""
     assembly = Assembly()
     assembly.learn(occurrences or Occurrences())
+    assembly.know(packages or Packages())
     sources = [source_file(path, text, (flags or {}).get(path, "")) for path, text in files.items()]
     for source in sources:
         assembly.add(source)

@@ -15,6 +15,7 @@ from prism_atlas.core.assembly import Assembly
 from prism_atlas.core.columns import columns_of
 from prism_atlas.core.graph import EDGE_KINDS, STRATEGIES, Graph
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
+from prism_graph.manifests import Packages, Provider, read_manifest
 from prism_graph.occurrences import OccurrenceIndex, Occurrences
 
 STATUSES = list(EdgeStatus)
@@ -95,6 +96,24 @@ UNSPOKEN_VERSIONS = {
         "import { rate as price } from '@acme/rates';\nprice();\nprice().pay();\n",
         "import * as rates from '@acme/rates';\nrates.fee();\nrates.rate().pay();\n",
         "import fee from '../rates/src/fee';\nfee().pay();\n",
+    ],
+}  # fmt: skip
+
+
+# Imported under names that no file has.
+CONFIG = read_manifest(
+    "tsconfig.json",
+    '{"compilerOptions": {"paths": {"@fees": ["rates/table.ts"], "@/*": ["./*/main.ts"], "~*": ["rates/*"]}}}',
+)
+MAPPED = Packages([Provider("r1/base", "depot", CONFIG)] if CONFIG else ())
+MAPPED_VERSIONS = {
+    "rates/table.ts": ["export default function fee() {}\n", "export { rate as fee } from '@/zones';\n", "export const fee = 1;\n"],
+    "zones/main.ts": ["export function rate() {}\n", "export { fee as rate } from '@fees';\n", "export * from '~table';\n"],
+    "zones/other.ts": ["export function rate() {}\n", "export * from '@fees';\n", "export function fee() {}\n"],
+    "shop/till.ts": [
+        "import price from '@fees';\nprice();\n",
+        "import * as zones from '@/zones';\nzones.rate();\nzones.fee();\n",
+        "import price from '~table';\nprice();\n",
     ],
 }  # fmt: skip
 
@@ -218,6 +237,16 @@ def test_any_changes_end_in_the_graph_of_what_is_there(changes):
     for versions, (path, version) in changes:
         graph, _ = repository.change(path, None if version is None else versions[path][version])
         assert_alike(graph, graph_of(repository.texts))
+
+
+@settings(max_examples=200)
+@given(changes_of(MAPPED_VERSIONS))
+def test_the_same_holds_of_files_that_a_path_mapping_leads_to(changes):
+    repository = Repository()
+    repository.assembly.know(MAPPED)
+    for versions, (path, version) in changes:
+        graph, _ = repository.change(path, None if version is None else versions[path][version])
+        assert_alike(graph, graph_of(repository.texts, packages=MAPPED))
 
 
 @settings(max_examples=300)
@@ -345,6 +374,15 @@ def test_a_package_that_takes_a_name_is_looked_for_where_it_was_imported():
     graph, looked_at = repository.change("depot/package.json", '{"name": "@acme/depot"}')
     assert "shop/user.ts" in looked_at
     assert ("shop/user.ts", "depot/src/index.ts rate", "resolved") in edges(graph)
+
+
+def test_a_file_that_a_path_mapping_leads_to_is_looked_for_where_it_was_imported():
+    repository = Repository()
+    repository.assembly.know(MAPPED)
+    repository.change("shop/till.ts", "import price from '@fees';\nprice();\n")
+    graph, looked_at = repository.change("rates/table.ts", "export default function fee() {}\n")
+    assert "shop/till.ts" in looked_at
+    assert ("shop/till.ts", "rates/table.ts fee", "resolved") in edges(graph)
 
 
 def test_a_name_with_a_sign_at_its_end_is_looked_for_where_it_is_called():

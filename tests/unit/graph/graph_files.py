@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from prism_chunker.core import chunk_file
 from prism_graph.facts import FileFacts, with_uses_before_dots
+from prism_graph.manifests import Packages, Provider, read_manifest
 from prism_graph.program import Program
 from prism_graph.resolution import edges
 
@@ -41,3 +42,27 @@ def told(files: Mapping[str, str] | list[FileFacts]) -> set[str]:
                 f"{file.path}:{reference.line} {reference.name} -> {home.path}:{symbol} {edge.strategy}{mark}"
             )
     return found
+
+
+def told_between_files(*repositories: dict[str, str]) -> set[str]:
+    """Of repositories that have manifests, every edge that leaves a file for another one, as `repository:path -> repository:path strategy`."""
+    program_files, providers = [], []
+    for number, files in enumerate(repositories):
+        scope = f"r{number}/base"
+        for path, text in files.items():
+            manifest = read_manifest(path, text)
+            if manifest:
+                providers.append(Provider(scope, "parcels", manifest))
+            else:
+                program_files.append(facts_of(path, text, scope))
+    program = Program(packages=Packages(providers))
+    for file in program_files:
+        program.add(file)
+    names = {file.id: f"{file.scope[1]}:{file.path}" for file in program_files}
+    return {
+        f"{names[file.id]} -> {names[edge.target.file]} {edge.strategy}"
+        f"{'?' if edge.status == 'candidate' else ''}"
+        for file in program_files
+        for edge in edges(program, file)
+        if edge.target.file != file.id
+    }

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from graph_files import facts_of
+from graph_files import told_between_files as told
 
 from prism_graph import manifests
 from prism_graph.manifests import Packages, Provider, is_manifest, read_manifest
@@ -61,7 +62,7 @@ def test_a_manifest_says_what_it_provides_and_what_it_depends_on(path, text, nam
 
 
 # Of requirements.txt any line may be the name of a package.
-@pytest.mark.parametrize("path", sorted(manifests._READERS.keys() - {"requirements.txt"}))
+@pytest.mark.parametrize("path", [*sorted(manifests._READERS.keys() - {"requirements.txt"}), "tsconfig.json"])
 @pytest.mark.parametrize(
     "text",
     ["[", "{", "[]", "null", "<a", '{"name": 3, "dependencies": 4, "require": 5, "exports": 6}', "[project]\ndependencies = 3\n", "[" * 100_000, '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "\0"],
@@ -83,32 +84,9 @@ def test_a_manifest_at_the_limit_is_read_and_one_past_it_is_not(monkeypatch) -> 
 
 def test_manifests_are_known_by_their_names() -> None:
     assert is_manifest("a/package.json")
+    assert is_manifest("a/tsconfig.base.json")
     assert not is_manifest("a/package-lock.json")
     assert read_manifest("README.md", "") is None
-
-
-def told(*repositories: dict[str, str]) -> set[str]:
-    """Every edge that leaves a file for another one, as `repository:path -> repository:path strategy`."""
-    program_files, providers = [], []
-    for number, files in enumerate(repositories):
-        scope = f"r{number}/base"
-        for path, text in files.items():
-            manifest = read_manifest(path, text)
-            if manifest:
-                providers.append(Provider(scope, "parcels", manifest))
-            else:
-                program_files.append(facts_of(path, text, scope))
-    program = Program(packages=Packages(providers))
-    for file in program_files:
-        program.add(file)
-    names = {file.id: f"{file.scope[1]}:{file.path}" for file in program_files}
-    return {
-        f"{names[file.id]} -> {names[edge.target.file]} {edge.strategy}"
-        f"{'?' if edge.status == 'candidate' else ''}"
-        for file in program_files
-        for edge in edges(program, file)
-        if edge.target.file != file.id
-    }
 
 
 def project(name: str, *depends: str) -> str:

@@ -24,7 +24,7 @@ PAGE_POINTS = 250
 # Of all repositories that are kept: some 60 KB a file.
 FILES_KEPT_MAX = 20_000
 # Those nearest to the root are read, as many as search reads for a question.
-MANIFESTS_MAX = 500
+MANIFESTS_MAX = 1_000
 # Of points between the two passes; what is more is read twice.
 POINTS_KEPT_CHARS_MAX = 256 * 1024 * 1024
 # An assembly never forgets a text, so it is made anew after so many files were taken for each that is in it.

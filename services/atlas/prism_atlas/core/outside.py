@@ -101,6 +101,8 @@ def _of_file(program: Program, unit: Unit) -> Iterator[Statement]:
     yield Statement(frozenset({*modules, *_parts(stem)}), (unit.file, unit.scope), Reach.FINDERS)
     for name in program.packages_around(unit):
         yield Statement(_parts(name), ("inside", name), Reach.FINDERS)
+    for module in program.modules_of(unit):
+        yield Statement(frozenset({_MODULE + key(unit.file, module)}), ("mapped", module), Reach.FINDERS)
     if unit.manifest:
         yield Statement(_parts(unit.manifest.name), ("package", unit.manifest.name), Reach.FINDERS)
     for definition in unit.definitions:

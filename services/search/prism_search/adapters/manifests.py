@@ -9,7 +9,7 @@ from prism_search.adapters.texts import Texts
 from prism_store.reader import StoredPoint
 from prism_store.repositories import Target
 
-MANIFESTS_MAX = 500
+MANIFESTS_MAX = 1_000
 WEIGHT_KEPT_MAX = 100
 
 

@@ -1,0 +1,251 @@
+"""Path mappings: which paths a module means that neither is relative nor names a package, as configuration files have it.
+
+Of TypeScript `paths` and `baseUrl` of a tsconfig.json (https://www.typescriptlang.org/tsconfig/#paths), of Node `imports` of a package.json
+(https://nodejs.org/api/packages.html#subpath-imports). A pattern has one `*` at most, for which its targets have what the module has.
+Paths are those of the repository; whether there is such a file is for others to say.
+"""
+
+import json
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import Any, NamedTuple
+
+PATTERNS_MAX = 2_000
+TARGETS_MAX = 20
+# That extend each other, and that one names.
+CONFIGS_MAX = 20
+_CONFIG = re.compile(r"[jt]sconfig(?:[.-][\w.-]+)?\.json")
+# The one that holds in a folder comes first.
+_CONFIGS_OF_FOLDERS = ("tsconfig.json", "jsconfig.json")
+# Each begins with what no other does and ends at the end of the text at the latest, so that no text is gone over twice.
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|,(?=\s*[}\]])')
+# Folders that are made of sources.
+_BUILT = re.compile(r"^(?:dist|build|lib|out|cjs|esm|es)(?:/(?:cjs|esm|es|src))?/")
+_SUFFIX = re.compile(r"(?:\.d)?\.[mc]?[jt]sx?$")
+
+
+class PathMapping(NamedTuple):
+    """What one configuration file says, by paths from its folder. None is what it does not say, and others may."""
+
+    paths: Mapping[str, tuple[str, ...]] | None = None
+    base_url: str | None = None
+    extends: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+
+
+class _Scheme(NamedTuple):
+    """What holds in a folder: the targets of patterns by paths of the repository, the longest beginning first; the base."""
+
+    exact: Mapping[str, Sequence[str]]
+    wild: Sequence[tuple[str, str, Sequence[str]]]
+    base: str | None
+
+    def meant(self, module: str) -> Iterator[str]:
+        """The paths that a module may be: those of the pattern that fits best, then that from the base."""
+        yield from self._targets(module)
+        if self.base is not None:
+            yield posixpath.join(self.base, module)
+
+    def _targets(self, module: str) -> Sequence[str]:
+        if module in self.exact:
+            return self.exact[module]
+        for before, behind, targets in self.wild:
+            if (rest := _between(before, module, behind)) is not None:
+                return [target.replace("*", rest, 1) for target in targets]
+        return ()
+
+
+class PathMappings:
+    """The path mappings of repositories, by scope."""
+
+    def __init__(self, known: Iterable[tuple[str, str, PathMapping]] = ()) -> None:
+        """Each with its scope and the path of its file."""
+        self._known = {(scope, path): mapping for scope, path, mapping in known}
+        self._of_configs = dict(self._folders(_CONFIGS_OF_FOLDERS))
+        self._of_packages = dict(self._folders(("package.json",)))
+
+    def meant(self, scope: str, path: str, module: str) -> Iterator[str]:
+        """The paths that a module may be which a file imports, the likeliest first."""
+        if not self._known or module.startswith((".", "/")):
+            return
+        tables = (self._of_configs, self._of_packages) if module.startswith("#") else (self._of_configs,)
+        for table in tables:
+            scheme = next((table[scope, one] for one in _folders_around(path) if (scope, one) in table), None)
+            found = map(posixpath.normpath, scheme.meant(module) if scheme else ())
+            yield from (one for one in found if not one.startswith(".."))
+
+    def modules_of(self, scope: str, names: Sequence[str]) -> Iterator[str]:
+        """As what a file is imported, given by the paths that it has without its extension, where that ends otherwise than these paths."""
+        for name in names:
+            yield from self._by_target.get((scope, name), ())
+            for before, behind, module in self._unlike.get(scope, ()):
+                if (rest := _between(before, name, behind)) is not None:
+                    yield module.replace("*", rest, 1)
+
+    @cached_property
+    def _by_target(self) -> Mapping[tuple[str, str], Sequence[str]]:
+        found: dict[tuple[str, str], list[str]] = {}
+        for (scope, _), scheme in self._schemes:
+            for module, targets in scheme.exact.items():
+                for target in targets:
+                    found.setdefault((scope, target), []).append(module)
+        return found
+
+    @cached_property
+    def _unlike(self) -> Mapping[str, Sequence[tuple[str, str, str]]]:
+        """Targets with what is before and behind their `*`, and their patterns, if what a module ends with is not all of a name."""
+        found: dict[str, set[tuple[str, str, str]]] = {}
+        for (scope, _), scheme in self._schemes:
+            for before, behind, targets in scheme.wild:
+                for target in targets:
+                    if not _ends_alike(f"{before}*{behind}", target):
+                        start, _, end = target.partition("*")
+                        found.setdefault(scope, set()).add((start, end, f"{before}*{behind}"))
+        return {scope: sorted(unlike) for scope, unlike in found.items()}
+
+    @property
+    def _schemes(self) -> Iterator[tuple[tuple[str, str], _Scheme]]:
+        yield from self._of_configs.items()
+        yield from self._of_packages.items()
+
+    def _folders(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], _Scheme]]:
+        """What holds in each folder that has a file of one of these names which says anything: of several, what the first says."""
+        for name in reversed(names):
+            for scope, path in self._known:
+                if posixpath.basename(path) == name and (scheme := self._scheme(scope, path)):
+                    yield (scope, posixpath.dirname(path)), scheme
+
+    def _scheme(self, scope: str, path: str) -> _Scheme | None:
+        """What a file says itself or by those that it extends, else the first that says anything of those which it only names as
+        parts of its project.
+        """
+        for one in (path, *_beside(path, self._known[scope, path].references)):
+            if scheme := _scheme_of(self._line(scope, one)):
+                return scheme
+        return None
+
+    def _line(self, scope: str, path: str) -> Sequence[tuple[str, PathMapping]]:
+        """A file and those that it extends with their folders, each before those that it goes before."""
+        found: dict[str, PathMapping] = {}
+        todo = [path]
+        while todo and len(found) < CONFIGS_MAX:
+            one = todo.pop()
+            if one not in found and (mapping := self._known.get((scope, one))):
+                found[one] = mapping
+                todo += _beside(one, mapping.extends)  # the last one goes before the others
+        return [(posixpath.dirname(one), mapping) for one, mapping in found.items()]
+
+
+def is_config(path: str) -> bool:
+    """Whether a file is named as those that `read_config` reads."""
+    return _CONFIG.fullmatch(posixpath.basename(path)) is not None
+
+
+def read_config(text: str) -> PathMapping:
+    """What a tsconfig.json says. Raises ValueError, TypeError or AttributeError if it has another form, or too many patterns."""
+    data = json.loads(_plain_json(text))
+    options = data.get("compilerOptions") or {}
+    paths, base = options.get("paths"), options.get("baseUrl")
+    extends = data.get("extends") or ()
+    references = (one.get("path") for one in data.get("references") or ())
+    return PathMapping(
+        paths=read_paths(paths) if paths is not None else None,
+        base_url=str(base) if base is not None else None,
+        extends=tuple(_relative([extends] if isinstance(extends, str) else extends)),
+        references=tuple(_relative(references)),
+    )
+
+
+def read_paths(patterns: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+    """Where the sources of modules may lie, by pattern. Raises ValueError or AttributeError if these are no patterns, or too many."""
+    if len(patterns) > PATTERNS_MAX:
+        raise ValueError("too many patterns")
+    return {
+        pattern: tuple(
+            islice((source for target in strings_in(targets) for source in sources_of(target)), TARGETS_MAX)
+        )
+        for pattern, targets in patterns.items()
+        if pattern.count("*") <= 1
+    }
+
+
+def sources_of(place: str) -> Iterator[str]:
+    """A path of a manifest without its extension, and the sources that it may be built from."""
+    plain = _SUFFIX.sub("", posixpath.normpath(place))
+    yield f"./{plain}"
+    built = _BUILT.match(plain)
+    if built:
+        yield f"./src/{plain[built.end() :]}"
+
+
+def strings_in(value: object) -> Iterator[str]:
+    """All strings in a tree of lists and objects: Node's conditions are objects."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from strings_in(one)
+
+
+def _plain_json(text: str) -> str:
+    """Without comments and commas behind the last item, which TypeScript reads over."""
+    without_comments = _COMMENT.sub(lambda found: found[1] or " ", text.removeprefix("\ufeff"))
+    return _LAST_COMMA.sub(lambda found: found[1] or "", without_comments)
+
+
+def _relative(paths: Iterable[object]) -> Iterator[str]:
+    """The first of those that are no package."""
+    relative = (path for path in paths if isinstance(path, str) and path.startswith("."))
+    return islice(relative, CONFIGS_MAX)
+
+
+def _beside(path: str, others: Iterable[str]) -> Iterator[str]:
+    """Paths of other configurations that one names: a folder is its tsconfig.json, and the extension may be left out."""
+    for other in others:
+        found = posixpath.normpath(posixpath.join(posixpath.dirname(path), other))
+        yield from (found, f"{found}.json", posixpath.join(found, _CONFIGS_OF_FOLDERS[0]))
+
+
+def _scheme_of(line: Sequence[tuple[str, PathMapping]]) -> _Scheme | None:
+    """What the first in a line says that says anything; None if none does."""
+    based = ((folder, one.base_url) for folder, one in line if one.base_url is not None)
+    base = next((posixpath.join(*one) for one in based), None)
+    folder, paths = next(((folder, one.paths) for folder, one in line if one.paths is not None), ("", None))
+    if base is None and paths is None:
+        return None
+    start = folder if base is None else base
+    placed = {
+        pattern: [posixpath.normpath(posixpath.join(start, target)) for target in targets]
+        for pattern, targets in (paths or {}).items()
+    }
+    exact = {pattern: targets for pattern, targets in placed.items() if "*" not in pattern}
+    wild = [
+        (before, behind, targets)
+        for pattern, targets in placed.items()
+        for before, star, behind in [pattern.partition("*")]
+        if star
+    ]
+    return _Scheme(exact, sorted(wild, key=lambda one: -len(one[0])), base)
+
+
+def _between(before: str, text: str, behind: str) -> str | None:
+    """What stands between two ends of a text; None if it has other ends."""
+    is_long = len(text) >= len(before) + len(behind)
+    if is_long and text.startswith(before) and text.endswith(behind):
+        return text[len(before) : len(text) - len(behind)]
+    return None
+
+
+def _ends_alike(pattern: str, target: str) -> bool:
+    """Whether the last name of a module is that of what it means, whatever stands for the `*`."""
+    return pattern.rpartition("/")[2] == target.rpartition("/")[2] == "*"
+
+
+def _folders_around(path: str) -> Iterator[str]:
+    while path:
+        path = path.rpartition("/")[0]
+        yield path

@@ -1,0 +1,152 @@
+"""What configuration files say of modules that are neither relative nor packages, and what follows of it for imports."""
+
+import json
+
+import pytest
+from graph_files import facts_of, told_between_files
+
+from prism_graph import path_mappings
+from prism_graph.manifests import Packages, Provider, read_manifest
+from prism_graph.path_mappings import PathMapping, PathMappings, read_config
+from prism_graph.program import Program
+from prism_graph.resolution import edges
+
+RATE = "export function rate() {}\n"
+
+
+def config(paths: dict[str, list[str]] | None = None, base: str | None = None, **more: object) -> str:
+    options = {"paths": paths, "baseUrl": base}
+    return json.dumps(
+        {"compilerOptions": {name: told for name, told in options.items() if told is not None}} | more
+    )
+
+
+def importing(module: str) -> str:
+    return f"import {{ rate }} from '{module}';\nrate();\n"
+
+
+@pytest.mark.parametrize(
+    ("configs", "module", "home"),
+    [
+        pytest.param({"tsconfig.json": config({"@/*": ["./code/*"]})}, "@/zones/rates", "code/zones/rates.ts", id="a pattern"),
+        pytest.param({"jsconfig.json": config({"@/*": ["./code/*"]})}, "@/zones/rates", "code/zones/rates.ts", id="of JavaScript"),
+        pytest.param({"tsconfig.json": config({"rates": ["code/zones/rates.ts"]})}, "rates", "code/zones/rates.ts", id="a name"),
+        pytest.param({"tsconfig.json": config({"@/*": ["gone/*", "code/*"]})}, "@/zones/rates", "code/zones/rates.ts", id="the first that there is"),
+        pytest.param({"tsconfig.json": config({"*": ["far/*"], "@z/*": ["code/zones/*"]})}, "@z/rates", "code/zones/rates.ts", id="the longest beginning"),
+        pytest.param({"tsconfig.json": config({"@/*": ["*"]}, "code")}, "@/zones/rates", "code/zones/rates.ts", id="from the base"),
+        pytest.param({"tsconfig.json": config(base="code")}, "zones/rates", "code/zones/rates.ts", id="the base alone"),
+        pytest.param({"tsconfig.json": config({"@/*": ["./code/*"]})}, "@/zones/rates.js", "code/zones/rates.ts", id="as it is built"),
+        pytest.param({"tsconfig.json": config({"@/*": ["./code/*"]})}, "@/depot", "code/depot/index.ts", id="a folder"),
+        pytest.param({"tsconfig.json": config({"@depot": ["./code/depot"]})}, "@depot", "code/depot/index.ts", id="a folder by a name"),
+        pytest.param({"tsconfig.json": config({"@all": ["."]})}, "@all", "index.ts", id="the root"),
+        pytest.param({"tsconfig.json": config({"@/*": ["./far/*"]}), "app/tsconfig.json": config({"@/*": ["../code/*"]})}, "@/zones/rates", "code/zones/rates.ts", id="the nearest"),
+        pytest.param({"tsconfig.json": config({"@/*": ["./code/*"]}), "app/tsconfig.json": config()}, "@/zones/rates", "code/zones/rates.ts", id="the nearest that says anything"),
+        pytest.param({"ts/tsconfig.base.json": config({"@/*": ["../code/*"]}), "app/tsconfig.json": config(extends="../ts/tsconfig.base")}, "@/zones/rates", "code/zones/rates.ts", id="extended"),
+        pytest.param({"tsconfig.a.json": config({"@/*": ["./far/*"]}), "tsconfig.b.json": config({"@/*": ["./code/*"]}), "tsconfig.json": config(extends=["./tsconfig.a.json", "./tsconfig.b.json"])}, "@/zones/rates", "code/zones/rates.ts", id="the last extended"),
+        pytest.param({"tsconfig.base.json": config({"@/*": ["./zones/*"]}), "app/tsconfig.json": config(base="../code", extends="../tsconfig.base.json")}, "@/rates", "code/zones/rates.ts", id="extended, from the base"),
+        pytest.param({"tsconfig.app.json": config({"@/*": ["./code/*"]}), "tsconfig.json": json.dumps({"files": [], "references": [{"path": "./tsconfig.app.json"}]})}, "@/zones/rates", "code/zones/rates.ts", id="of a part of the project"),
+        pytest.param({"package.json": json.dumps({"imports": {"#z/*": {"import": "./dist/zones/*.js"}}})}, "#z/fees", "src/zones/fees.ts", id="of a package.json"),
+        pytest.param({"package.json": json.dumps({"imports": {"#z/*": "./far/*"}}), "tsconfig.json": config({"#z/*": ["./code/zones/*"]})}, "#z/rates", "code/zones/rates.ts", id="before a package.json"),
+        pytest.param({"tsconfig.json": '\ufeff{ // a // "b"\n /* "*/ "compilerOptions": {"paths": {"@/*": ["./code/*",], /* c */ }, }, }'}, "@/zones/rates", "code/zones/rates.ts", id="with comments"),
+    ],
+)  # fmt: skip
+def test_an_import_is_resolved_by_the_path_mapping_of_a_configuration(configs, module, home) -> None:
+    files = {
+        "code/zones/rates.ts": RATE,
+        "code/depot/index.ts": RATE,
+        "src/zones/fees.ts": RATE,
+        "far/zones/rates.ts": RATE,
+        "index.ts": RATE,
+    }
+    found = told_between_files(files | configs | {"app/deep/user.ts": importing(module)})
+    assert found == {f"0:app/deep/user.ts -> 0:{home} import"}
+
+
+@pytest.mark.parametrize(
+    "configs",
+    [
+        pytest.param({}, id="none"),
+        pytest.param({"tsconfig.json": "{"}, id="broken"),
+        pytest.param({"tsconfig.json": '{"compilerOptions": {"paths": ["code"]}}'}, id="of another form"),
+        pytest.param({"far/tsconfig.json": config({"@w/*": ["../code/*"]})}, id="elsewhere"),
+        pytest.param({"tsconfig.json": config({"@w/*": ["../../code/*"]})}, id="out of the repository"),
+        pytest.param({"tsconfig.json": config(extends="@acme/tsconfig")}, id="of a package"),
+        pytest.param({"tsconfig.json": config(extends="./tsconfig.json")}, id="a circle"),
+        pytest.param({"package.json": json.dumps({"imports": {"@w/*": "./code/*"}})}, id="no sign of Node"),
+    ],
+)
+def test_what_says_nothing_of_a_module_harms_nobody(configs) -> None:
+    files = {"code/rates.ts": RATE, "app/user.ts": importing("@w/rates")}
+    assert all(edge.endswith("?") for edge in told_between_files(files | configs))
+
+
+def test_a_mapping_without_a_file_leaves_the_module_to_other_rules() -> None:
+    files = {
+        "tsconfig.json": config({"@acme/*": ["./types/*"]}),
+        "packages/rates/package.json": '{"name": "@acme/rates"}',
+        "packages/rates/src/index.ts": RATE,
+        "app/user.ts": importing("@acme/rates"),
+    }
+    assert told_between_files(files) == {"0:app/user.ts -> 0:packages/rates/src/index.ts import"}
+
+
+def test_the_mapping_of_one_repository_says_nothing_in_another() -> None:
+    mapped = {"tsconfig.json": config({"@w/*": ["./code/*"]}), "code/rates.ts": RATE}
+    user = {"code/rates.ts": RATE, "app/user.ts": importing("@w/rates")}
+    assert all(edge.endswith("?") for edge in told_between_files(mapped, user))
+
+
+def test_a_file_that_is_not_read_yet_is_looked_for_where_the_mapping_has_it() -> None:
+    manifest = read_manifest("tsconfig.json", config({"@depot": ["./code/rates.ts"]}))
+    assert manifest
+    program = Program(packages=Packages([Provider("r/base", "parcels", manifest)]))
+    user = facts_of("app/user.ts", importing("@depot"))
+    program.add(user)
+    list(edges(program, user))
+    assert "./code/rates" in {module for _, module in program.missing}
+
+
+def test_a_configuration_at_the_limit_is_read_and_one_past_it_is_not(monkeypatch) -> None:
+    text = config({"a": ["b"], "c": ["d"]})
+    monkeypatch.setattr(path_mappings, "PATTERNS_MAX", 2)
+    assert read_manifest("tsconfig.json", text)
+    monkeypatch.setattr(path_mappings, "PATTERNS_MAX", 1)
+    assert read_manifest("tsconfig.json", text) is None
+    monkeypatch.setattr(path_mappings, "PATTERNS_MAX", 2)
+    monkeypatch.setattr(path_mappings, "TARGETS_MAX", 1)
+    assert read_config(config({"a": ["b", "c"]})).paths == {"a": ("./b",)}
+
+
+def test_of_configurations_that_extend_each_other_so_many_are_read(monkeypatch) -> None:
+    known = [
+        ("r", "tsconfig.json", PathMapping(extends=("./tsconfig.1.json",))),
+        ("r", "tsconfig.1.json", PathMapping(extends=("./tsconfig.2.json",))),
+        ("r", "tsconfig.2.json", PathMapping(base_url="code")),
+    ]
+    monkeypatch.setattr(path_mappings, "CONFIGS_MAX", 3)
+    assert [*PathMappings(known).meant("r", "user.ts", "rates")] == ["code/rates"]
+    monkeypatch.setattr(path_mappings, "CONFIGS_MAX", 2)
+    assert [*PathMappings(known).meant("r", "user.ts", "rates")] == []
+    monkeypatch.setattr(path_mappings, "CONFIGS_MAX", 1)
+    assert read_config(config(extends=["./a", "./b"])).extends == ("./a",)
+
+
+@pytest.mark.parametrize(
+    ("paths", "name", "modules"),
+    [
+        ({"@/*": ["./code/*"]}, "code/rates", []),
+        ({"@depot": ["./code/rates.ts"]}, "code/rates", ["@depot"]),
+        ({"@all": ["."]}, ".", ["@all"]),
+        ({"@/*": ["./code/*/rates.ts"]}, "code/zones/rates", ["@/zones"]),
+        ({"@/*-rates": ["./code/*"]}, "code/zones", ["@/zones-rates"]),
+    ],
+)
+def test_what_a_file_is_imported_as_where_it_is_called_otherwise(paths, name, modules) -> None:
+    mapping = read_config(config(paths))
+    assert [*PathMappings([("r", "tsconfig.json", mapping)]).modules_of("r", [name])] == modules
+
+
+@pytest.mark.parametrize("text", ['{"a": "' + '\\"' * 50_000, "/*" * 50_000, "," * 100_000, '"' * 100_001])
+def test_a_long_text_is_gone_over_once(text) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        read_config(text)
