@@ -23,6 +23,7 @@ from prism_graph.modules import File, Sure, imports, key, names
 from prism_graph.path_mappings import (
     PathMapping,
     PathMappings,
+    Patterns,
     is_config,
     read_config,
     read_paths,
@@ -244,7 +245,7 @@ def _places(manifest: Manifest, module: str, rest: str) -> Iterator[str]:
         case Ecosystem.COMPOSER:
             yield from _composer_places(manifest, module)
         case Ecosystem.NPM:
-            for place in manifest.places.get(rest, ()):
+            for place in Patterns.of(manifest.places).targets(rest):
                 yield from sources_of(place)
             yield from (f"./{folder}{rest}" for folder in _SOURCES)
 

@@ -37,26 +37,45 @@ class PathMapping(NamedTuple):
     references: tuple[str, ...] = ()
 
 
-class _Scheme(NamedTuple):
-    """What holds in a folder: the targets of patterns by paths of the repository, the longest beginning first; the base."""
+class Patterns(NamedTuple):
+    """Targets of modules: those of whole names, and of patterns by what is before and behind their `*`, the longest beginning first."""
 
     exact: Mapping[str, Sequence[str]]
     wild: Sequence[tuple[str, str, Sequence[str]]]
-    base: str | None
 
-    def meant(self, module: str) -> Iterator[str]:
-        """The paths that a module may be: those of the pattern that fits best, then that from the base."""
-        yield from self._targets(module)
-        if self.base is not None:
-            yield posixpath.join(self.base, module)
+    @classmethod
+    def of(cls, targets: Mapping[str, Sequence[str]]) -> "Patterns":
+        """Of targets by pattern."""
+        exact = {pattern: found for pattern, found in targets.items() if "*" not in pattern}
+        wild = [
+            (before, behind, found)
+            for pattern, found in targets.items()
+            for before, star, behind in [pattern.partition("*")]
+            if star
+        ]
+        return cls(exact, sorted(wild, key=lambda one: -len(one[0])))
 
-    def _targets(self, module: str) -> Sequence[str]:
+    def targets(self, module: str) -> Sequence[str]:
+        """Those of the pattern that fits best."""
         if module in self.exact:
             return self.exact[module]
         for before, behind, targets in self.wild:
             if (rest := _between(before, module, behind)) is not None:
                 return [target.replace("*", rest, 1) for target in targets]
         return ()
+
+
+class _Scheme(NamedTuple):
+    """What holds in a folder, by paths of the repository."""
+
+    patterns: Patterns
+    base: str | None
+
+    def meant(self, module: str) -> Iterator[str]:
+        """The paths that a module may be: those of a pattern, then that from the base."""
+        yield from self.patterns.targets(module)
+        if self.base is not None:
+            yield posixpath.join(self.base, module)
 
 
 class PathMappings:
@@ -90,7 +109,7 @@ class PathMappings:
     def _by_target(self) -> Mapping[tuple[str, str], Sequence[str]]:
         found: dict[tuple[str, str], list[str]] = {}
         for (scope, _), scheme in self._schemes:
-            for module, targets in scheme.exact.items():
+            for module, targets in scheme.patterns.exact.items():
                 for target in targets:
                     found.setdefault((scope, target), []).append(module)
         return found
@@ -100,7 +119,7 @@ class PathMappings:
         """Targets with what is before and behind their `*`, and their patterns, if what a module ends with is not all of a name."""
         found: dict[str, set[tuple[str, str, str]]] = {}
         for (scope, _), scheme in self._schemes:
-            for before, behind, targets in scheme.wild:
+            for before, behind, targets in scheme.patterns.wild:
                 for target in targets:
                     if not _ends_alike(f"{before}*{behind}", target):
                         start, _, end = target.partition("*")
@@ -222,14 +241,7 @@ def _scheme_of(line: Sequence[tuple[str, PathMapping]]) -> _Scheme | None:
         pattern: [posixpath.normpath(posixpath.join(start, target)) for target in targets]
         for pattern, targets in (paths or {}).items()
     }
-    exact = {pattern: targets for pattern, targets in placed.items() if "*" not in pattern}
-    wild = [
-        (before, behind, targets)
-        for pattern, targets in placed.items()
-        for before, star, behind in [pattern.partition("*")]
-        if star
-    ]
-    return _Scheme(exact, sorted(wild, key=lambda one: -len(one[0])), base)
+    return _Scheme(Patterns.of(placed), base)
 
 
 def _between(before: str, text: str, behind: str) -> str | None:

@@ -218,6 +218,19 @@ def test_packages_of_one_repository_know_each_other_by_their_names() -> None:
     } <= told(files)
 
 
+def test_a_pattern_of_what_a_package_exports_leads_to_its_files() -> None:
+    files = {
+        "packages/rates/package.json": package("@acme/rates", exports={"./*": "./dist/deep/*.js", "./z/*": "./far/*.ts"}),
+        "packages/rates/src/deep/zones.ts": "export function rate() {}\n",
+        "packages/rates/far/fees.ts": "export function fee() {}\n",
+        "packages/app/user.ts": "import { rate } from '@acme/rates/zones';\nimport { fee } from '@acme/rates/z/fees';\nrate(fee());\n",
+    }  # fmt: skip
+    assert told(files) == {
+        "0:packages/app/user.ts -> 0:packages/rates/src/deep/zones.ts import",
+        "0:packages/app/user.ts -> 0:packages/rates/far/fees.ts import",
+    }
+
+
 def test_a_folder_s_file_of_a_package_is_found_without_an_entry_in_the_manifest() -> None:
     files = {
         "packages/rates/package.json": package("@acme/rates"),
