@@ -1,8 +1,9 @@
-"""The header of a definition on one line: what stands before its body, white space squeezed."""
+"""The header of a definition on one line: what stands before its body, without comments, white space squeezed."""
 
 import re
 
 from prism_chunker.core.definitions import Definition
+from prism_chunker.core.parse import Syntax
 
 SIGNATURE_CHARS_MAX = 300
 # Bytes looked at: a header longer than this is cut.
@@ -14,12 +15,27 @@ _WORDS = re.compile(rb"[\w\s]*\Z")
 _ANNOTATIONS = re.compile(
     rb"\s*(?:(?:\"{3}[^\"]*\"{3}|\"[^\"\n]*\"|@(?!interface|protocol|property|class|implementation)[\w.]+(?:\((?:[^()]|\([^()]*\))*\))?|#?\[[^\]]*\]+)\s+)+"
 )
-_BRACKETS = re.compile(rb"[(\[]|[)\]]|\n|\{")
+# Of angle brackets only what goes on in the next line: elsewhere it may be less than something.
+_BRACKETS = re.compile(rb"[(\[]|[)\]]|<(?=[ \t\r]*\n)|\n|\{")
+_ANGLES = re.compile(rb"[-=]>|[<>]")
+_DEPTHS = {b"<": 1, b">": -1}
+_SPACES = bytes(byte if byte in b"\r\n" else ord(" ") for byte in range(256))
 _TAIL = re.compile(r" ?(?:[{=:;,]|=>|->|:=|\bdo|\bis|\bbegin|\bthen)$")
 
 
+def without_comments(syntax: Syntax) -> bytes:
+    """The source with spaces in the place of comments, so that all else is where it was."""
+    nodes = [node for captures in syntax.matches_with("comment") for node in captures.get("comment", ())]
+    source, pieces, behind = syntax.source, [], 0
+    for start, end in sorted((node.start_byte, node.end_byte) for node in nodes):
+        if start >= behind:
+            pieces += [source[behind:start], source[start:end].translate(_SPACES)]
+            behind = end
+    return b"".join([*pieces, source[behind:]])
+
+
 def signature_of(source: bytes, definition: Definition) -> str:
-    """The header of a definition, without the annotations above it."""
+    """The header of a definition, without the annotations above it. The source has no comments."""
     start, body, end = definition.start, definition.body, definition.end
     begin = _begin(source, start)
     annotations = _ANNOTATIONS.match(source, begin, definition.name_start)
@@ -30,7 +46,8 @@ def signature_of(source: bytes, definition: Definition) -> str:
         header = _balanced(source[begin : min(end, begin + HEADER_BYTES_MAX)])
     text = " ".join(header.decode("utf-8", "replace").split())
     tail = _TAIL.search(text, max(0, len(text) - TAIL_CHARS_MAX))
-    return (text[: tail.start()] if tail else text)[:SIGNATURE_CHARS_MAX]
+    text = text[: tail.start()] if tail else text
+    return text if len(text) <= SIGNATURE_CHARS_MAX else f"{text[: SIGNATURE_CHARS_MAX - 1]}…"
 
 
 def _begin(source: bytes, start: int) -> int:
@@ -43,13 +60,25 @@ def _begin(source: bytes, start: int) -> int:
 
 def _balanced(text: bytes) -> bytes:
     """The text up to the first line end or brace outside of brackets."""
-    depth = 0
-    for found in _BRACKETS.finditer(text):
-        mark = found.group()
-        if mark in b"([":
+    depth = behind = 0
+    while found := _BRACKETS.search(text, behind):
+        mark, behind = found.group(), found.end()
+        if mark == b"<":
+            behind = _behind_angles(text, behind)
+        elif mark in b"([":
             depth += 1
         elif mark in b")]":
             depth -= 1
         elif depth <= 0:
             return text[: found.start()]
     return text
+
+
+def _behind_angles(text: bytes, start: int) -> int:
+    """Where the angle brackets end that were opened before a place; that place if they do not."""
+    depth = 1
+    for found in _ANGLES.finditer(text, start):
+        depth += _DEPTHS.get(found.group(), 0)
+        if depth == 0:
+            return found.end()
+    return start

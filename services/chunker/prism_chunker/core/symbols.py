@@ -5,7 +5,7 @@ from prism_chunker.core.definitions import Definition
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Syntax
-from prism_chunker.core.signatures import signature_of
+from prism_chunker.core.signatures import signature_of, without_comments
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolKind
 
 _MODULES = frozenset({SymbolKind.MODULE, SymbolKind.NAMESPACE})
@@ -20,6 +20,7 @@ def find_symbols(language: Language, syntax: Syntax, nesting: Nesting, leads: Le
     docs = _docs_inside(syntax, nesting)
     exports = _Exports(language, nesting)
     parents = _parents(nesting)
+    source = without_comments(syntax)
     return tuple(
         Symbol(
             name=definition.name,
@@ -28,7 +29,7 @@ def find_symbols(language: Language, syntax: Syntax, nesting: Nesting, leads: Le
             start_line=_first_row(definition, nesting.outer[index], leads) + 1,
             end_line=definition.last_row + 1,
             name_line=definition.name_row + 1,
-            signature=(signature := signature_of(syntax.source, definition)),
+            signature=(signature := signature_of(source, definition)),
             docstring=docs.get(index) or _doc_above(definition, nesting.outer[index], leads),
             parent=parents[index],
             exported=exports.add(index, parents[index], signature),
