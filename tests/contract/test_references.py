@@ -108,7 +108,7 @@ async def test_edges_come_with_how_they_were_found_and_with_the_rest_of_the_text
     told = answer.reconciliation
     assert (told.resolved, told.candidates, told.text_lines, told.unexplained) == (3, 1, 6, 1)
     assert [line.text for line in told.unexplained_lines] == ["# rate is asked here"]
-    assert told.files == 3
+    assert (told.files, told.prose_files) == (3, 0)
 
 
 async def test_a_package_is_known_by_its_manifest_which_does_not_hold_the_name(ask) -> None:

@@ -414,17 +414,23 @@ class TextLine(Message):
 
 
 class Reconciliation(Message):
-    """The edges beside the text: what the name occurs in, outside of prose, and how much of it is explained."""
+    """The edges beside the text: where the name occurs, and how much of that is explained. Of all that was asked in, whatever the filter
+    of a request; outside of prose, but for what says so.
+    """
 
-    resolved: int
-    candidates: int
+    resolved: int  # references that mean the symbol
+    candidates: int  # references that may mean it
     elsewhere: int  # references of that name that mean something else
-    text_lines: int
+    text_lines: int  # that hold the name
     # Lines that hold the name, and no definition or reference of it that the parser knows: comments, strings, plain values.
     unexplained: int
-    unexplained_lines: tuple[TextLine, ...] = ()  # the first of them
-    files: int
-    # Files that hold the name and were not looked at, as there are too many.
+    unexplained_lines: tuple[
+        TextLine, ...
+    ] = ()  # the first of them; those that a path filter lets through come first
+    files: int  # that have the lines of `text_lines`
+    prose_lines: int = 0  # of Markdown and other text for people that hold the name
+    prose_files: int = 0  # that have them
+    # Files that may hold the name and were not looked at, as there are too many.
     files_left_out: int = 0
 
 
@@ -482,7 +488,7 @@ class UsesReply(Message):
     resolved: int  # with those that do not
     candidates: int
     elsewhere: int  # references of that name that mean something else
-    explained: str = ""  # packed: by path the lines that define or refer to something of that name
+    explained: str = ""  # packed: by path the lines that define or refer to something of that name, or use the symbol under another
 
 
 class GraphNode(Message):

@@ -31,6 +31,7 @@ ECMASCRIPT = {
     "far.js": "import { shop as buy } from './shop';\nbuy(book.weigh());\n",
     "gate.ts": "import { shop } from './shop';\nfunction lock() {}\nexport { shop as trade, lock as shut };\n",
     "main.ts": "import { trade, shut } from './gate';\nshut(trade(1));\n",
+    "yard.ts": "import Depot from './depot';\nimport { merge as shop } from 'far';\nimport lock from 'near';\nlock(shop(Depot));\n",
 }
 C = {
     "depot.h": "int weigh(int parcel);\nstatic int own(int parcel);\n",
@@ -103,7 +104,7 @@ def test_the_graph_tells_of_each_symbol_what_its_files_tell(texts, documents):
             ]  # fmt: skip
             assert found.counts == report.count_groups(every)
             assert found.elsewhere == report.count_elsewhere(symbol.name, files, every)
-            told = {one.path: sorted(report.as_text(symbol.name, one).told) for one in files}
+            told = {one.path: sorted(one.told) for one in report.as_texts(symbol.name, files, every)}
             assert unpack_lines(found.explained) == {path: lines for path, lines in told.items() if lines}
 
 

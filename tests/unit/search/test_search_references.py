@@ -245,12 +245,35 @@ def test_every_line_with_the_name_is_a_definition_a_reference_or_told():
         source("README.md", "rate\n", "p"),
     ]
     found = edges(files, "rate")
-    text = report.read_text("rate", [report.as_text("rate", file) for file in files])
+    text = report.read_text("rate", report.as_texts("rate", files, found))
     elsewhere = report.count_elsewhere("rate", files, found)
     assert [line.number for line in text.unexplained] == [2, 3]
     assert text.lines == 6
-    assert text.files == 3
+    assert text.files == 2
+    assert (text.prose_lines, text.prose_files) == (1, 1)
     assert len(found) + elsewhere + len(text.unexplained) + 1 == text.lines
+
+
+@pytest.mark.parametrize(
+    "importing",
+    [
+        pytest.param("import rate from './rates';", id="default"),
+        pytest.param("import { toll as rate } from './tolls';", id="of something else"),
+        pytest.param("import price from './rates'; // rate", id="under another name"),
+    ],
+)
+def test_a_line_that_imports_a_symbol_or_gives_its_name_is_explained(importing):
+    texts = {
+        "rates.ts": "export default function rate() {}\n",
+        "tolls.ts": "export function toll() {}\n",
+        "shop.ts": f"{importing}\nlet fair = 'rate';\n",
+    }
+    files = sources(texts)
+    found = edges(files, "rate")
+    text = report.read_text("rate", report.as_texts("rate", files, found))
+    assert [(line.file.path, line.number) for line in text.unexplained] == [("shop.ts", 2)]
+    told = {(edge.file.path, edge.reference.line) for edge in found}
+    assert len(told) + report.count_elsewhere("rate", files, found) == 1
 
 
 @given(st.text("ab_. \n", max_size=30), st.sampled_from(["a", "ab", "a.b", "_a"]))

@@ -115,7 +115,7 @@ class Assembly:
             facts.id,
             (*_edge_rows(facts, found), *self._implementing_rows(facts, implementing)),
             _external_rows(facts, found),
-            (row for row in told if row.meaning.places or self._program.named(row.reference.name)),
+            filter(self._is_telling, told),
         )
         self._unconnected.discard(facts.id)
 
@@ -130,6 +130,12 @@ class Assembly:
         self._changed[unit.id] = unit
         for reach, names in touched_names(self._program, before, after).items():
             self._touched[reach] |= names
+
+    def _is_telling(self, row: ReferenceRow) -> bool:
+        """Whether a reference means something of the repository, or is of a name that is defined in it, or gives such a name."""
+        reference, meaning = row
+        named = self._program.named
+        return bool(meaning.places or named(reference.name) or (reference.alias and named(reference.alias)))
 
     def _implementing_rows(self, facts: FileFacts, rows: Iterable[ReferenceRow]) -> Iterator[EdgeRow]:
         """Types implement types; members override members, unless they make an object."""

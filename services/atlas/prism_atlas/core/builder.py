@@ -153,7 +153,7 @@ class GraphBuilder:
             symbols[:, :SYMBOL_TEXTS],
             externals[:, 0],
             *(part.references[:, 1] for part in references),
-            *(part.aliases for part in references),
+            *(part.aliases[:, 1:] for part in references),
         )
         is_used = np.zeros(len(texts), np.bool_)
         is_used[0] = True

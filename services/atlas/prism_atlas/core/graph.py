@@ -155,10 +155,11 @@ class Meanings:
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """Pairs of names: a file imports the first and calls it the second. In order of the second."""
+    """References that give what they name a second name (`import { open as start }`), in order of that, then of reference."""
 
     name: Numbers  # string
     alias: Numbers  # string
+    reference: Numbers
 
     def __len__(self) -> int:
         return len(self.name)
@@ -277,9 +278,13 @@ class Graph:
 
     def names_of(self, alias: str) -> list[str]:
         """What files import that they call by this name."""
-        string = self.strings.find(alias)
-        first, end = _run(self.aliases.alias, string)
-        return [self.strings[name] for name in self.aliases.name[first:end].tolist()]
+        first, end = _run(self.aliases.alias, self.strings.find(alias))
+        return [self.strings[name] for name in np.unique(self.aliases.name[first:end]).tolist()]
+
+    def aliased(self, alias: str) -> Numbers:
+        """The references that give this name to what they name, in order of file and position."""
+        first, end = _run(self.aliases.alias, self.strings.find(alias))
+        return self.aliases.reference[first:end]
 
     def edges_out(self, node: int) -> slice:
         """The edges that leave a node: a slice of every column of `edges`."""

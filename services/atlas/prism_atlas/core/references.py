@@ -22,7 +22,7 @@ from prism_graph.resolution import Meaning
 
 REFERENCE_COLUMNS = 4
 MEANING_COLUMNS = 3
-ALIAS_COLUMNS = 2
+ALIAS_COLUMNS = 3
 
 _KIND_CODES = {kind: code for code, kind in enumerate(REFERENCE_KINDS)}
 _STATUS_CODES = {status: code for code, status in enumerate(EDGE_STATUSES)}
@@ -44,7 +44,7 @@ class FileReferences(NamedTuple):
         Rows  # symbol, string of the name, line, kind, status, strategy, sought, whether it has a qualifier
     )
     meanings: Rows  # row of the reference, serial of a file, symbol
-    aliases: Rows  # strings of a name and of its alias
+    aliases: Rows  # row of the reference, strings of a name and of its alias
 
 
 NO_REFERENCES = FileReferences(
@@ -68,7 +68,14 @@ def file_references(
             ),
             MEANING_COLUMNS,
         ),
-        rows_of({_alias(row.reference, string) for row in rows if row.reference.alias}, ALIAS_COLUMNS),
+        rows_of(
+            (
+                (position, string(row.reference.name), string(row.reference.alias))
+                for position, row in enumerate(rows)
+                if row.reference.alias
+            ),
+            ALIAS_COLUMNS,
+        ),
     )
 
 
@@ -94,19 +101,26 @@ def reference_table(parts: Sequence[FileReferences], numbers: Numbers, first_sym
 def meaning_table(parts: Sequence[FileReferences], by_serial: Numbers, first_symbol: Numbers) -> Meanings:
     """What they mean, as far as it is there. `by_serial` has the positions of files."""
     rows = stack([part.meanings for part in parts], MEANING_COLUMNS)
-    first = starts([len(part.references) for part in parts])[:-1]
-    reference = rows[:, 0] + np.repeat(first, [len(part.meanings) for part in parts])
+    reference = _references(rows, parts, [len(part.meanings) for part in parts])
     target = nodes(by_serial[rows[:, 1]], rows[:, 2], first_symbol)
     there = np.flatnonzero(target != NONE)
     order = there[order_by(target[there])]  # references are in order already
-    return Meanings(target=target[order], reference=reference[order].astype(np.int32))
+    return Meanings(target=target[order], reference=reference[order])
 
 
 def alias_table(parts: Sequence[FileReferences], numbers: Numbers) -> Aliases:
-    """The names that files give to what they import, each pair once."""
-    rows = np.unique(numbers[stack([part.aliases for part in parts], ALIAS_COLUMNS)], axis=0)
-    order = np.lexsort((rows[:, 0], rows[:, 1]))
-    return Aliases(name=rows[order, 0], alias=rows[order, 1])
+    """The second names that references give."""
+    rows = stack([part.aliases for part in parts], ALIAS_COLUMNS)
+    reference = _references(rows, parts, [len(part.aliases) for part in parts])
+    name, alias = numbers[rows[:, 1]], numbers[rows[:, 2]]
+    order = order_by(alias)  # references are in order already
+    return Aliases(name=name[order], alias=alias[order], reference=reference[order])
+
+
+def _references(rows: Rows, parts: Sequence[FileReferences], counts: Sequence[int]) -> Numbers:
+    """By row, its reference among those of all files. A row begins with that among those of its file, which has `counts` rows."""
+    first = starts([len(part.references) for part in parts])[:-1]
+    return (rows[:, 0] + np.repeat(first, counts)).astype(np.int32)
 
 
 def _row(row: ReferenceRow, string: Callable[[str], int]) -> tuple[int, ...]:
@@ -128,7 +142,3 @@ def _codes(reference: Reference, meaning: Meaning) -> int:
         | _STRATEGY_CODES[meaning.strategy] << 16
         | sought << 24
     )
-
-
-def _alias(reference: Reference, string: Callable[[str], int]) -> tuple[int, int]:
-    return string(reference.name), string(reference.alias)

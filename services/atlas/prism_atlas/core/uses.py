@@ -83,9 +83,14 @@ def targets_of(graph: Graph, name: str, definitions: Iterable[DefinitionPlace]) 
     ]
 
 
-def explained(graph: Graph, name: str) -> dict[str, list[int]]:
-    """By path, the lines that define something of a name, or refer to it."""
-    symbols, references = graph.named(name), graph.references_to(name)
+def naming(graph: Graph, name: str) -> Numbers:
+    """The references by a name, and those that give it to something, in order of file and position."""
+    return np.union1d(graph.references_to(name), graph.aliased(name))
+
+
+def explained(graph: Graph, name: str, uses: Uses) -> dict[str, list[int]]:
+    """By path, the lines that define something of a name, refer to it, or use a symbol that has it, whatever it is called there."""
+    symbols, references = graph.named(name), np.union1d(naming(graph, name), uses.reference)
     files = np.concatenate([graph.symbols.file[symbols], graph.files_of(graph.references.source[references])])
     lines = np.concatenate([graph.symbols.name_line[symbols], graph.references.line[references]])
     places = np.unique(files.astype(np.int64) << 32 | lines)

@@ -1,6 +1,6 @@
 """Who uses a symbol: the edges to it among files, and what these leave of the lines that hold its name."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -119,11 +119,13 @@ class Line(NamedTuple):
 
 
 class Text(NamedTuple):
-    """The lines that hold a name, outside of prose, and those of them that no definition and no reference explains."""
+    """The lines that hold a name, and those of them that no definition and no reference explains."""
 
-    files: int  # with those of prose
+    files: int  # that have such lines, without those of prose, as all that follows but for the last two
     lines: int
     unexplained: Sequence[Line]
+    prose_files: int
+    prose_lines: int
 
 
 class Uses:
@@ -216,15 +218,18 @@ def count_groups(edges: Iterable[Edge]) -> dict[ReferenceGroup, int]:
 
 def read_text(name: str, files: Iterable[TextFile]) -> Text:
     """What the text says of a name, beside what the parser knows of it."""
-    holding = lines = 0
-    unexplained: list[Line] = []
-    for file in files:
-        found = lines_with(name, file.text)
-        holding += bool(found)
-        if not file.is_prose:
-            lines += len(found)
-            unexplained += [Line(file, number) for number in found if number not in file.told]
-    return Text(holding, lines, unexplained)
+    found = [(file, lines) for file in files if (lines := lines_with(name, file.text))]
+    code = [(file, lines) for file, lines in found if not file.is_prose]
+    prose = [lines for file, lines in found if file.is_prose]
+    return Text(
+        files=len(code),
+        lines=_total(lines for _, lines in code),
+        unexplained=[
+            Line(file, number) for file, lines in code for number in lines if number not in file.told
+        ],
+        prose_files=len(prose),
+        prose_lines=_total(prose),
+    )
 
 
 def lines_with(name: str, text: str) -> list[int]:
@@ -245,19 +250,39 @@ def lines_with(name: str, text: str) -> list[int]:
     return lines
 
 
-def as_text(name: str, file: SourceFile) -> TextFile:
-    """The text of a file that was read, and what its parser knows of a name."""
-    references = {reference.line for reference in file.references if reference.name == name}
-    symbols = {symbol.name_line for symbol in file.symbols if symbol.name == name}
-    is_prose = PROSE in file.flags
-    return TextFile(file.facts.scope, file.path, is_prose, "\n".join(file.lines), references | symbols)
+def as_texts(name: str, files: Iterable[SourceFile], edges: Iterable[Edge]) -> list[TextFile]:
+    """The texts of files that were read, and what their parser knows of a name. What an edge is of is told whatever it is called there."""
+    used: dict[str, set[int]] = defaultdict(set)
+    for edge in edges:
+        used[edge.file.id].add(edge.reference.line)
+    return [
+        TextFile(
+            file.facts.scope,
+            file.path,
+            PROSE in file.flags,
+            "\n".join(file.lines),
+            {symbol.name_line for symbol in file.symbols if symbol.name == name}
+            | {reference.line for reference in _naming(name, file)}
+            | used[file.id],
+        )
+        for file in files
+    ]
 
 
 def count_elsewhere(name: str, files: Iterable[SourceFile], edges: Iterable[Edge]) -> int:
     """The references of a name that mean something else, outside of prose."""
     ids = {id(edge.reference) for edge in edges}
-    own = (one for file in files if PROSE not in file.flags for one in file.references if one.name == name)
+    own = (one for file in files if PROSE not in file.flags for one in _naming(name, file))
     return sum(id(reference) not in ids for reference in own)
+
+
+def _naming(name: str, file: SourceFile) -> Iterator[Reference]:
+    """The references of a file by a name, or that give it: `import { toll as rate }` is of both."""
+    return (one for one in file.references if name in (one.name, one.alias))
+
+
+def _total(many: Iterable[Sequence[int]]) -> int:
+    return sum(map(len, many))
 
 
 def _is_word(character: str) -> bool:

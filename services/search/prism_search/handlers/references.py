@@ -97,7 +97,10 @@ class ReferencesHandler:
         (symbol,) = request.symbols
         sought = await self._seek(target, symbol, request)
         uses = await self._by_graph(sought)
-        return (uses or (await self._by_files(sought))[0]).entries
+        if uses is None:
+            files, edges = await self._by_files(sought)
+            uses = await asyncio.to_thread(_by_edges, sought.question, files, edges)
+        return uses.entries
 
     async def _answer(self, target: Target, symbol: str, request: ReferencesRequest) -> SymbolReferences:
         asked = await self._seek(target, symbol, request)
@@ -107,8 +110,9 @@ class ReferencesHandler:
             texts = await self._texts_of(asked.question, points, unpack_lines(uses.explained))
         else:
             points = [*asked.wanted, *asked.around]
-            uses, files = await self._by_files(asked)
-            texts = [report.as_text(asked.question.name, file) for file in files]
+            files, edges = await self._by_files(asked)
+            uses = await asyncio.to_thread(_by_edges, asked.question, files, edges)
+            texts = report.as_texts(asked.question.name, files, edges)
         left_out = len(asked.holding) - len(asked.wanted) + len(points) - len(texts)
         return await asyncio.to_thread(_told, asked.question, uses, texts, left_out)
 
@@ -138,14 +142,13 @@ class ReferencesHandler:
         ids, paths = {point.id for point in (*asked.wanted, *asked.around)}, _paths_told(uses)
         return None if any(point.id in ids or point.text("path") in paths for point in later) else uses
 
-    async def _by_files(self, asked: "_Asked") -> tuple[UsesReply, Sequence[SourceFile]]:
-        """The same by what the parser saw in files, and these files."""
+    async def _by_files(self, asked: "_Asked") -> tuple[Sequence[SourceFile], Sequence[Edge]]:
+        """The files that may tell, and the edges among them by what the parser saw."""
         question, listed = asked.question, asked.listed
         target = question.target
         files = await self._sources.read(target, [*asked.wanted, *asked.around])
         program = Program(asked.occurrences, await self._manifests.packages(target, listed), listed.ids)
-        edges = await self._edges(target, listed, question.sought, files, program)
-        return await asyncio.to_thread(_by_edges, question, files, edges), files
+        return files, await self._edges(target, listed, question.sought, files, program)
 
     async def _texts_of(
         self, question: "_Question", points: Sequence[StoredPoint], explained: Mapping[str, Sequence[int]]
@@ -329,6 +332,8 @@ def _told(question: _Question, uses: UsesReply, files: Sequence[TextFile], left_
                 _text_line(target, line) for line in text.unexplained[:UNEXPLAINED_SHOWN_MAX]
             ),
             files=text.files,
+            prose_lines=text.prose_lines,
+            prose_files=text.prose_files,
             files_left_out=left_out,
         ),
         next_cursor=write_cursor(question.of_cursor, ends) if ends < total else "",

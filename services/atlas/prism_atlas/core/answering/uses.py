@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prism_atlas.core.graph import EDGE_STATUSES, REFERENCE_KINDS, STRATEGIES, Graph
-from prism_atlas.core.uses import Uses, explained, targets_of, uses_of
+from prism_atlas.core.uses import Uses, explained, naming, targets_of, uses_of
 from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import ReferenceEntry, ReferenceGroup, UsesReply, UsesRequest
@@ -31,14 +31,14 @@ def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
     page = kept.at(slice(request.start, request.start + request.limit))
     counts = Counter(kept.group.tolist())
     resolved = int(np.count_nonzero(every.status == _RESOLVED))
-    named = graph.references_to(request.name)
+    named = naming(graph, request.name)
     return UsesReply(
         entries=tuple(_entry(graph, repo, page, position) for position in range(len(page.reference))),
         counts={group: counts[code] for code, group in enumerate(_GROUPS) if counts[code]},
         resolved=resolved,
         candidates=len(every.reference) - resolved,
         elsewhere=len(named) - int(np.count_nonzero(np.isin(every.reference, named))),
-        explained=pack_lines(explained(graph, request.name)),
+        explained=pack_lines(explained(graph, request.name, every)),
     )
 
 
