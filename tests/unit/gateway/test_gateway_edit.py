@@ -90,8 +90,8 @@ def test_no_callers_is_never_said_without_what_the_text_holds() -> None:
         symbol="Depot.weigh", definitions=(), total_definitions=1, reconciliation=told
     )
     text = answer(reply(references=uses), 4_000).text
-    assert "uses of Depot.weigh: none found\n0 resolved" in text
-    assert "70 lines in 3 files hold the name, 4 of them are neither" in text
+    assert "uses of Depot.weigh: none found\n0 references resolved" in text
+    assert "70 lines in 3 files of code and data hold the name, 4 of them are neither" in text
 
 
 def test_tests_by_name_alone_are_not_called_known() -> None:

@@ -13,6 +13,8 @@ from prism_gateway.mcp.tool import Answer, Json
 PLACE_CHARS = 80
 # The same of an entry, with its status and strategy.
 ENTRY_CHARS = 160
+# The fields of a request that choose among references.
+FILTER = {"path_filter", "reference_type", "source_only"}
 
 
 def fit_entries(reply: rpc.ReferencesReply, max_tokens: int) -> int:
@@ -40,16 +42,26 @@ def fit_entries(reply: rpc.ReferencesReply, max_tokens: int) -> int:
     return fit([0] * longest, rows, chars(max_tokens) - rest, 0).kept if rows else 0
 
 
-def answer(reply: rpc.ReferencesReply) -> Answer:
-    """All symbols, each with its groups and its reconciliation."""
-    told = [symbol_json(found) for found in reply.answers]
-    blocks = ["\n".join(_lines(found)) for found in reply.answers]
+def answer(reply: rpc.ReferencesReply, request: rpc.ReferencesRequest) -> Answer:
+    """All symbols, each with its groups, which the filter of the request narrows, and its reconciliation, which it does not."""
+    kept = request.model_dump(mode="json", include=FILTER, exclude_defaults=True)
+    told = [symbol_json(found, kept) for found in reply.answers]
+    blocks = ["\n".join(_lines(found, _filter_words(request))) for found in reply.answers]
     structured: Json = {"answers": told, "receipt": receipt_json(reply.receipt)}
     return Answer(structured, "\n\n".join([*blocks, receipt_line(reply.receipt)]))
 
 
-def symbol_json(found: rpc.SymbolReferences) -> Json:
-    """Who uses one symbol, for programs."""
+def _filter_words(request: rpc.ReferencesRequest) -> str:
+    words = (
+        f"in {request.path_filter}" if request.path_filter else "",
+        f"{request.reference_type.value} only" if request.reference_type else "",
+        "without tests" if request.source_only else "",
+    )
+    return ", ".join(filter(None, words))
+
+
+def symbol_json(found: rpc.SymbolReferences, kept: Json | None = None) -> Json:
+    """Who uses one symbol, for programs. `kept` is the filter that groups and counts have passed, and the reconciliation has not."""
     told: Json = {
         "symbol": found.symbol,
         "definitions": [definition_json(definition) for definition in found.definitions],
@@ -63,6 +75,9 @@ def symbol_json(found: rpc.SymbolReferences) -> Json:
     }
     if found.reconciliation:
         told["reconciliation"] = found.reconciliation.model_dump(mode="json")
+    if kept:
+        told["filter"] = kept
+        told.get("reconciliation", {})["filtered"] = False
     if found.matched:
         told["matched"] = found.matched
     if found.unparsed:
@@ -95,7 +110,7 @@ def _by_group(entries: Iterable[rpc.ReferenceEntry]) -> dict[str, list[rpc.Refer
     return groups
 
 
-def _lines(found: rpc.SymbolReferences) -> Iterator[str]:
+def _lines(found: rpc.SymbolReferences, kept: str) -> Iterator[str]:
     if not found.definitions:
         yield no_definition_line(found.symbol, found.suggestions, found.unparsed)
     for definition in found.definitions:
@@ -103,17 +118,22 @@ def _lines(found: rpc.SymbolReferences) -> Iterator[str]:
         yield f"{symbol.qualified_name} ({symbol.kind.value}) defined at {definition.file_path}:{symbol.name_line}"
     if found.total_definitions > len(found.definitions):
         yield f"… and {found.total_definitions - len(found.definitions)} more definitions: name one in full, or give file_path."
-    yield from group_lines(found)
+    if kept and found.definitions and not found.counts:
+        yield f"none {kept}"
+    yield from group_lines(found, kept)
 
 
-def group_lines(found: rpc.SymbolReferences) -> Iterator[str]:
-    """The places by group, and how much of the text they explain, for readers."""
+def group_lines(found: rpc.SymbolReferences, kept: str = "") -> Iterator[str]:
+    """The places by group, and how much of the text they explain, for readers. `kept` says which the groups have, if not all."""
     for group, entries in _by_group(found.entries).items():
-        yield f"{group} ({found.counts.get(rpc.ReferenceGroup(group), len(entries))}):"
+        count = found.counts.get(rpc.ReferenceGroup(group), len(entries))
+        yield f"{group} ({count} {kept}):" if kept else f"{group} ({count}):"
         yield from map(_entry_line, entries)
     if found.next_cursor:
         yield f"next_cursor: {found.next_cursor}"
     if found.reconciliation:
+        if kept:
+            yield f"Of all, not only {kept}:"
         yield from _reconciliation_lines(found.reconciliation)
 
 
@@ -125,13 +145,16 @@ def _entry_line(entry: rpc.ReferenceEntry) -> str:
 
 def _reconciliation_lines(told: rpc.Reconciliation) -> Iterator[str]:
     yield (
-        f"{told.resolved} resolved, {told.candidates} candidates (?), {told.elsewhere} of the name that mean something else; "
-        f"{told.text_lines} lines in {told.files} files hold the name, {told.unexplained} of them are neither definition nor reference"
+        f"{told.resolved} references resolved, {told.candidates} candidates (?), {told.elsewhere} of the name that mean something else; "
+        f"{told.text_lines} lines in {told.files} files of code and data hold the name, "
+        f"{told.unexplained} of them are neither definition nor reference"
         + (":" if told.unexplained else ".")
     )
     for line in told.unexplained_lines:
         yield f"  {line.file_path}:{line.line} {line.text}"
     if told.unexplained > len(told.unexplained_lines):
         yield f"  … and {told.unexplained - len(told.unexplained_lines)} more: grep_code with word=true lists them."
+    if told.prose_lines:
+        yield f"{told.prose_lines} more lines hold it in {told.prose_files} files of prose (Markdown and the like)."
     if told.files_left_out:
         yield f"{told.files_left_out} further files may hold the name and were not looked at: narrow with repo or path_filter."

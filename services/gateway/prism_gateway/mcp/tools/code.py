@@ -156,13 +156,14 @@ async def get_symbol_definition(call: Call, arguments: GetSymbolDefinition) -> A
 
 async def find_references(call: Call, arguments: FindReferences) -> Answer:
     kind = arguments.reference_type or None
+    request = call.request(rpc.ReferencesRequest, arguments, reference_type=kind)
     reply, _ = await ask_for_what_fits(
         call.backend.references,
-        call.request(rpc.ReferencesRequest, arguments, reference_type=kind),
+        request,
         lambda reply: max(len(answer.entries) for answer in reply.answers),
         lambda reply: references.fit_entries(reply, arguments.max_tokens),
     )
-    return references.answer(reply)
+    return references.answer(reply, request)
 
 
 SEARCH_OUTPUT = record(

@@ -1,0 +1,73 @@
+"""Who uses a symbol, as it is told: what the figures are of."""
+
+import pytest
+from gateway_receipts import RECEIPT
+
+from prism_contracts import rpc
+from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolKind
+from prism_gateway.mcp.answers import references
+
+WEIGH = Symbol(
+    name="weigh", qualified_name="weigh", kind=SymbolKind.FUNCTION, start_line=1, end_line=2, name_line=1, signature="def weigh()"
+)  # fmt: skip
+DEFINITION = rpc.Definition(repo="acme/app", file_path="scale.py", language="python", symbol=WEIGH)
+CALL = rpc.ReferenceEntry(
+    repo="acme/app", file_path="app/depot.py", line=4, symbol="run", group=rpc.ReferenceGroup.CALLERS,
+    edge=EdgeKind.CALLS, status=EdgeStatus.RESOLVED, strategy=Strategy.IMPORT, text="weigh(1)",
+)  # fmt: skip
+TOLD = rpc.Reconciliation(
+    resolved=7, candidates=1, elsewhere=2, text_lines=12, unexplained=0, files=3, prose_lines=5, prose_files=2
+)
+
+
+def told(entries: tuple[rpc.ReferenceEntry, ...] = (CALL,), **asked: object):
+    found = rpc.SymbolReferences(
+        symbol="weigh",
+        definitions=(DEFINITION,),
+        total_definitions=1,
+        entries=entries,
+        counts={rpc.ReferenceGroup.CALLERS: 3} if entries else {},
+        reconciliation=TOLD,
+    )
+    request = rpc.ReferencesRequest(tenant="t", symbols=("weigh",), **asked)
+    answer = references.answer(rpc.ReferencesReply(answers=(found,), receipt=RECEIPT), request)
+    return answer.structured["answers"][0], answer.text.splitlines()
+
+
+def test_lines_are_told_apart_by_whether_they_are_of_prose() -> None:
+    structured, lines = told()
+    assert (
+        "7 references resolved, 1 candidates (?), 2 of the name that mean something else; "
+        "12 lines in 3 files of code and data hold the name, 0 of them are neither definition nor reference."
+    ) in lines
+    assert "5 more lines hold it in 2 files of prose (Markdown and the like)." in lines
+    assert structured["reconciliation"].items() >= {"files": 3, "prose_lines": 5, "prose_files": 2}.items()
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"path_filter": "app/**"}, "in app/**"),
+        ({"reference_type": EdgeKind.CALLS}, "calls only"),
+        ({"source_only": True, "path_filter": "app/**"}, "in app/**, without tests"),
+    ],
+)
+def test_figures_say_whether_they_are_of_the_filter(asked, words) -> None:
+    structured, lines = told(**asked)
+    assert structured["filter"] == asked
+    assert structured["reconciliation"]["filtered"] is False
+    assert f"callers (3 {words}):" in lines
+    at = lines.index(f"Of all, not only {words}:")
+    assert lines[at + 1].startswith("7 references resolved")
+
+
+def test_no_reference_that_the_filter_lets_through_is_said() -> None:
+    _, lines = told((), path_filter="app/**")
+    assert lines[1:3] == ["none in app/**", "Of all, not only in app/**:"]
+
+
+def test_without_a_filter_none_is_spoken_of() -> None:
+    structured, lines = told()
+    assert "filter" not in structured
+    assert "callers (3):" in lines
+    assert not any(line.startswith("Of all") for line in lines)
