@@ -35,7 +35,7 @@ def asked(text: str, files: list[CodeFile], limit: int = 5):
 
 
 def code(key: str, text: str, flags: str = "", near=()) -> CodeFile:
-    return CodeFile(key, flags, chunk_file(f"{key}.py", text).symbols, near)
+    return CodeFile(key, flags, chunk_file(f"{key}.py", text).symbols, near, [(1, text)])
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,57 @@ def test_nearness_alone_is_no_evidence() -> None:
 def test_where_nothing_is_good_enough_the_nearest_come_without_a_verdict() -> None:
     found = asked("print invoices for elephants in three colours", [code("labels", LABELS)])
     assert [(one.symbol.name, one.verdict) for one in found] == [("print_label", Verdict.NONE)]
+
+
+SHELF = '''
+def store_parcel(parcel):
+    """Put a parcel where it belongs.
+
+    Finds the shelf that has most room left. Raises an error if all of them are full! Whoever carries it
+    has to be strong.
+
+    :param parcel: weighed twice before it comes here
+    """
+    # Ask the clerk for the key of the room.
+    return rooms.key(parcel)
+
+
+def _tidy(x):
+    """Sort parcels by weight and size."""
+'''
+
+
+@pytest.mark.parametrize(
+    "intent",
+    [
+        "put a parcel where it belongs",
+        "Finds the shelf that has most room left.",
+        "finds the shelf that has most room left, raises an error if all of them are full",
+        "ask the clerk for the key of the room",
+    ],
+)
+def test_what_sentences_of_docstring_and_comments_say_in_full_is_likely(intent) -> None:
+    best = asked(intent, [code("shelf", SHELF)])[0]
+    assert (best.symbol.name, best.verdict) == ("store_parcel", Verdict.LIKELY)
+
+
+def test_a_part_of_what_a_long_sentence_says_is_less() -> None:
+    (best, *_) = asked("find the shelf with fewest books of poems", [code("shelf", SHELF)])
+    assert (best.symbol.name, best.verdict) == ("store_parcel", Verdict.NONE)
+
+
+def test_code_that_uses_what_is_asked_for_does_not_say_it() -> None:
+    using = "def close_shop(shop):\n    sweep_floor_of_shop(shop)\n    return sweep(floor=shop)\n"
+    assert all(one.verdict is Verdict.NONE for one in asked("sweep the floor", [code("shop", using)]))
+
+
+@pytest.mark.parametrize(
+    ("flags", "verdict"), [("", Verdict.LIKELY), ("t", Verdict.MAYBE), ("g", Verdict.MAYBE)]
+)
+def test_where_a_docstring_says_it_private_code_is_likely_and_tests_are_maybe(flags, verdict) -> None:
+    best = asked("sort parcels by weight and size", [code("shelf", SHELF, flags)])[0]
+    assert (best.symbol.name, best.verdict) == ("_tidy", verdict)
+    assert "docstring or signature: parcel, size, sort, weight" in best.reasons
 
 
 @pytest.mark.parametrize("flags", ["t", "g", "v"])

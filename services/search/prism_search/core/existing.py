@@ -2,17 +2,21 @@
 
 In: the intent as a question with the rarity of its words, and files with the chunks that are near in meaning. Out: the best
 definitions with a verdict and the reasons. The verdict says no more than its evidence: words of the intent that name,
-docstring or signature take up, and nearness of the vectors. docs/decisions/0024-before-an-edit.md has how the bounds were set.
+docstring, signature or comments take up, and nearness of the vectors. A name that says the intent is enough for a verdict, as
+are sentences that do; nearness adds to what words tell. docs/decisions/0024-before-an-edit.md has how the bounds were set.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple
 
 from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, Symbol
 from prism_contracts.rpc import Verdict
 from prism_search.core.matching import Question
+from prism_search.core.sentences import best_said, is_prose, sentences
 from prism_search.core.words import IDENTIFIER, stems_of
 
 KINDS = CALLABLE_KINDS | TYPE_KINDS
@@ -25,12 +29,11 @@ RESULT = re.compile(r"\s*(?:[:{;(\[*&].*|[\w.*&\[\]<>]+)?\s*", re.DOTALL)
 RECEIVERS = frozenset({"self", "cls", "this"})
 PARAMETER_NAME = re.compile(r"[A-Za-z_]\w*")
 TYPED_BEFORE = re.compile(r"^\s*(?:final\s+|const\s+)?[\w.<>\[\]*&:]+[\s*&]+(\w+)\s*(?:=.*)?$")
-SENTENCE_CHARS_MAX = 200
 # Cosines of the fast model between a few words and a chunk: unrelated code stays below the first, code that does what the
 # words say is rarely above the second.
 NEAR_MIN, NEAR_MAX = 0.25, 0.65
 
-NAME_WEIGHT, TOLD_WEIGHT, NEAR_WEIGHT = 0.4, 0.35, 0.25
+CALLED_WEIGHT, TOLD_WEIGHT, NEAR_WEIGHT = 0.4, 0.35, 0.25
 # Of what has to be looked at twice before it is used: tests, generated, vendored and minified code; what is not exported.
 ASIDE_FACTOR, PRIVATE_FACTOR = 0.6, 0.9
 LIKELY_MIN, MAYBE_MIN = 0.55, 0.3
@@ -47,12 +50,15 @@ class Intent(NamedTuple):
 
 @dataclass(frozen=True)
 class CodeFile:
-    """A file with its symbols; `near` are the chunks that are near the intent, as first line, last line, cosine."""
+    """A file with its symbols; `near` are the chunks that are near the intent, as first line, last line, cosine; `texts` those that hold
+    most of its words, as first line and text.
+    """
 
     key: str
     flags: str
     symbols: Sequence[Symbol]
     near: Sequence[tuple[int, int, float]]
+    texts: Sequence[tuple[int, str]] = ()
 
 
 class Existing(NamedTuple):
@@ -87,37 +93,78 @@ def find_existing(
     scored = [
         existing
         for file in files
-        for symbol in file.symbols
-        if symbol.kind in KINDS and (existing := _score(question, intent, file, symbol))
+        for prose in [_prose(file)]
+        for at, symbol in enumerate(file.symbols)
+        if symbol.kind in KINDS and (existing := _score(question, intent, file, symbol, prose.get(at, ())))
     ]
     scored.sort(key=lambda one: (ORDER.index(one.verdict), -one.score, one.key, one.symbol.start_line))
     good = [one for one in scored if one.verdict is not Verdict.NONE]
     return _each_name_once(good)[:limit] or _each_name_once(scored)[: min(limit, NONE_SHOWN_MAX)]
 
 
-def _score(question: Question, intent: Intent, file: CodeFile, symbol: Symbol) -> Existing | None:
+def _prose(file: CodeFile) -> dict[int, list[str]]:
+    """By position of the smallest symbol around it, what comments and docstrings say in the texts. Docstrings are indexed with their
+    first paragraph only.
+    """
+    found: dict[int, list[str]] = defaultdict(list)
+    for first, text in file.texts:
+        lines = list(enumerate(text.split("\n"), first))
+        there = [
+            (at, symbol)
+            for at, symbol in enumerate(file.symbols)
+            if symbol.kind in KINDS and _overlap(symbol, first, lines[-1][0])
+        ]
+        for number, line in lines:
+            if is_prose(line):
+                found[_smallest(there, number)] += sentences(line)
+    return found
+
+
+def _smallest(symbols: Iterable[tuple[int, Symbol]], line: int) -> int:
+    """Position of the smallest symbol around a line; -1 without one."""
+    around = ((one.end_line - one.start_line, -at) for at, one in symbols if _overlap(one, line, line))
+    return -min(around, default=(0, 1))[1]
+
+
+def _score(
+    question: Question, intent: Intent, file: CodeFile, symbol: Symbol, prose: Sequence[str]
+) -> Existing | None:
     """None if nothing at all speaks for it."""
     cosine = max((near for first, last, near in file.near if _overlap(symbol, first, last)), default=0.0)
-    name = question.name_match(symbol.name)
     by_name = question.taken_up_by_name(symbol.name)
-    by_text = question.taken_up(stems_of(f"{symbol.qualified_name} {_sentence(symbol)} {symbol.signature}"))
-    told = question.share(by_text)
-    if not by_name and (not by_text or not cosine):
+    docstring = sentences(symbol.docstring)
+    by_text = question.taken_up(stems_of(" ".join([symbol.qualified_name, *docstring[:1], symbol.signature])))
+    said = max(
+        best_said(question, docstring, MAYBE_TOLD_MIN),
+        best_said(question, prose, MAYBE_TOLD_MIN),
+        key=itemgetter(0),
+    )
+    if not by_name and not said.taken and (not by_text or not cosine):
         return None
+    # What sentences say in full is as good as a name, wherever in the docstring or the body they stand.
+    called = max(question.name_match(symbol.name), said.degree)
+    told = max(question.share(by_text), said.degree)
     near = min(max((cosine - NEAR_MIN) / (NEAR_MAX - NEAR_MIN), 0.0), 1.0)
-    score = NAME_WEIGHT * name + TOLD_WEIGHT * told + NEAR_WEIGHT * near
+    score = CALLED_WEIGHT * called + TOLD_WEIGHT * told + NEAR_WEIGHT * near
     score *= ASIDE_FACTOR if ASIDE.intersection(file.flags) else 1.0
     score *= 1.0 if symbol.exported else PRIVATE_FACTOR
     shared = intent.parameters & frozenset(IDENTIFIER.findall(symbol.signature.partition("(")[2]))
-    reasons = (
-        f"name: {', '.join(sorted(by_name))}" if by_name else "",
-        f"docstring or signature: {', '.join(sorted(by_text.keys() - by_name.keys()))}"
-        if by_text.keys() - by_name.keys()
-        else "",
-        f"parameters: {', '.join(sorted(shared))}" if shared else "",
-        f"near in meaning ({cosine:.2f})" if near else "",
+    beside = by_text.keys() - by_name.keys()
+    reasons = _reasons(
+        {
+            "name": by_name,
+            "docstring or signature": beside,
+            "comments": said.taken.keys() - by_name.keys() - beside,
+            "parameters": shared,
+        }
     )
-    return Existing(file.key, symbol, round(score, 3), _verdict(score, told), tuple(filter(None, reasons)))
+    if near:
+        reasons.append(f"near in meaning ({cosine:.2f})")
+    return Existing(file.key, symbol, round(score, 3), _verdict(score, told), tuple(reasons))
+
+
+def _reasons(words: Mapping[str, Collection[str]]) -> list[str]:
+    return [f"{where}: {', '.join(sorted(found))}" for where, found in words.items() if found]
 
 
 def _verdict(score: float, told: float) -> Verdict:
@@ -137,12 +184,6 @@ def _each_name_once(found: Iterable[Existing]) -> list[Existing]:
 
 def _overlap(symbol: Symbol, first: int, last: int) -> bool:
     return symbol.start_line <= last and symbol.end_line >= first
-
-
-def _sentence(symbol: Symbol) -> str:
-    """The first sentence of the docstring."""
-    head = symbol.docstring.strip().partition("\n\n")[0].partition(". ")[0]
-    return head[:SENTENCE_CHARS_MAX]
 
 
 def _bracketed(text: str) -> tuple[str, str]:

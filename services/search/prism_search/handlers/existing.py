@@ -1,11 +1,12 @@
 """Is there something already that does this?
 
-the intent as a question ▶ chunks near in meaning or with its words, files with its names ▶ their definitions, scored
+the intent as a question ▶ chunks near in meaning or with its words, files with its names ▶ their definitions, scored by what is known of
+them and by what the chunks with most of the words say
 """
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from prism_contracts.base import file_of, is_of_generation, ordinal_of
 from prism_contracts.code import FileStatus
@@ -16,7 +17,7 @@ from prism_search.adapters.embedding import FAST_LEG, QueryEmbedding
 from prism_search.adapters.filters import refuse_unknown_language
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.core.candidates import ChunkHit, chunk_places, fuse
-from prism_search.core.existing import CodeFile, Existing, Intent, find_existing, read_intent
+from prism_search.core.existing import CodeFile, Existing, find_existing, read_intent
 from prism_search.core.matching import Question
 from prism_search.core.query import Query, parse_query
 from prism_store.reader import Leg, Reader, StoredPoint, TextLeg, VectorLeg, has
@@ -24,6 +25,8 @@ from prism_store.repositories import Repositories, Target
 
 CHUNKS_MAX = 80
 FILES_MAX = 60
+# Chunks whose texts are read: one that holds the intent word for word is among the first.
+TEXTS_MAX = 20
 FIELDS = ("scope", "path", "language", "flags", "generation", "status", "symbols", "prose", "starts", "lines")
 
 
@@ -44,11 +47,16 @@ class ExistingHandler:
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         vector = self._embedding.fast(query.text)
         rarity = await self._rarity.rarity(target, query)
-        near, files = await self._ask(target, query, vector, request.language)
+        near, files, by_words = await self._ask(target, query, vector, request.language)
         points = await self._reader.points(target.scope, files, FIELDS)
+        texts = await self._reader.points(target.scope, by_words[:TEXTS_MAX], ["scope", "text"])
         # In a thread: the symbols of dozens of files take a while to unpack, and others are asking.
         found = await asyncio.to_thread(
-            _find, Question(query, *rarity), intent, points.values(), near, request.limit
+            find_existing,
+            Question(query, *rarity),
+            intent,
+            _files(points.values(), near, texts),
+            request.limit,
         )
         missing = (FAST_LEG,) if vector is None else ()
         return ExistingReply(
@@ -59,8 +67,8 @@ class ExistingHandler:
 
     async def _ask(
         self, target: Target, query: Query, vector: tuple[float, ...] | None, language: str
-    ) -> tuple[dict[str, list[ChunkHit]], list[str]]:
-        """Chunks with their cosines by file, and the files to look at."""
+    ) -> tuple[dict[str, list[ChunkHit]], list[str], list[str]]:
+        """Chunks with their cosines by file, the files to look at, and the chunks that hold most of the words."""
         conditions = (has("language", language.lower()),) if language else ()
         words = " ".join(query.terms) or query.text
         legs: list[Leg] = [
@@ -79,35 +87,30 @@ class ExistingHandler:
             "keyword": [file_of(point.id) for point in by_text],
             FAST_LEG: [file_of(id_) for id_ in cosines],
         }
-        return near, list(fuse(ranked, FILES_MAX))
+        return near, list(fuse(ranked, FILES_MAX)), [point.id for point in by_text]
 
 
-def _find(
-    question: Question,
-    intent: Intent,
-    points: Iterable[StoredPoint],
-    near: Mapping[str, Sequence[ChunkHit]],
-    limit: int,
-) -> list[Existing]:
-    files = [_file(point, near.get(point.id, ())) for point in points if _is_code(point)]
-    return find_existing(question, intent, files, limit)
+def _files(
+    points: Iterable[StoredPoint], near: Mapping[str, Sequence[ChunkHit]], texts: Mapping[str, StoredPoint]
+) -> Iterator[CodeFile]:
+    return (_file(point, near.get(point.id, ()), texts) for point in points if _is_code(point))
 
 
 def _is_code(point: StoredPoint) -> bool:
     return point.text("status") == FileStatus.INDEXED and not point.payload.get("prose")
 
 
-def _file(point: StoredPoint, near: Sequence[ChunkHit]) -> CodeFile:
+def _file(point: StoredPoint, near: Sequence[ChunkHit], texts: Mapping[str, StoredPoint]) -> CodeFile:
     generation, places = point.text("generation"), chunk_places(point.text("starts"), point.number("lines"))
+    chunks = [
+        (chunk, places[ordinal_of(chunk.id)]) for chunk in near if is_of_generation(chunk.id, generation)
+    ]
     return CodeFile(
         point.id,
         point.text("flags"),
         unpack_symbols(point.text("symbols")),
-        [
-            (*places[ordinal_of(chunk.id)], chunk.score)
-            for chunk in near
-            if is_of_generation(chunk.id, generation)
-        ],
+        [(*place, chunk.score) for chunk, place in chunks],
+        [(first, texts[chunk.id].text("text")) for chunk, (first, _) in chunks if chunk.id in texts],
     )
 
 
