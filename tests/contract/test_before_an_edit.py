@@ -19,12 +19,19 @@ from prism_contracts.rpc import (
     EditContextRequest,
     EditRisk,
     ExistingRequest,
+    GraphReceipt,
+    ImpactReply,
+    ImpactRequest,
+    ReadFileRequest,
     RepoContextRequest,
     SiblingKind,
     Verdict,
 )
+from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
+from prism_runtime.rpc import serve
 from prism_runtime.scip_indexes import ScipIndexes
+from prism_runtime.settings import ServiceSettings
 from prism_search.adapters.commits import Commits
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.occurrences import OccurrenceReader
@@ -192,6 +199,67 @@ async def test_lines_lead_to_the_symbol_around_them(prepare) -> None:
     assert (outside.symbol, outside.references) == (None, None)
     assert outside.content == "from parcels.depot import Depot\n"
     assert outside.rules
+
+
+@pytest.fixture
+async def atlas(nats_server) -> AsyncIterator[None]:
+    """Knows of more tests than a look at callers finds."""
+
+    async def impact(request: ImpactRequest) -> ImpactReply:
+        assert (request.symbol, request.path) == ("Depot.weigh", "parcels/depot.py")
+        return ImpactReply(
+            changed=(),
+            total_changed=1,
+            affected=(),
+            total_affected=0,
+            resolved_affected=0,
+            depth=3,
+            tests=(),
+            total_tests=218,
+            test_depth=6,
+            receipt=graph_receipt(),
+        )
+
+    bus = Bus("atlas", ServiceSettings(nats_url=nats_server.url))
+    serve(bus, names.RPC_IMPACT, ImpactRequest, impact, deadline_s=20)
+    await bus.start()
+    yield
+    await bus.stop()
+
+
+def graph_receipt() -> GraphReceipt:
+    return GraphReceipt(
+        repo=TRACKER, indexed_commit="c", head_commit="c", lag_seconds=0, indexed_at=None, corpus_version=1, files_indexed=1,
+        files_skipped=0, files_failed=0, graph_commit="c", graph_version=1, graph_built_at=LAST.at, graph_lag_seconds=0,
+    )  # fmt: skip
+
+
+async def test_how_far_away_tests_are_is_told(prepare, atlas) -> None:
+    reply = await prepare(symbol="Depot.weigh")
+    assert (len(reply.tests), reply.test_depth) == (2, 2)
+    assert (reply.graph_tests, reply.graph_test_depth) == (218, 6)
+
+
+async def test_without_a_graph_nothing_is_said_of_tests_further_away(prepare) -> None:
+    assert (await prepare(symbol="Depot.weigh")).graph_tests is None
+
+
+async def test_lines_that_are_not_there_or_not_told_of_are_said(prepare) -> None:
+    path = "parcels/depot.py"
+    (past, beside) = (await prepare(path=path, start_line=1, end_line=90)).notes
+    assert past == "Lines 1 to 90 were asked for, and the file ends with line 6."
+    assert beside.startswith("Of lines 1 to 90 only Depot is told of")
+    assert (await prepare(path=path, start_line=5, end_line=6)).notes == ()
+    assert (await prepare(path="parcels/ferry.py", start_line=2, end_line=3)).notes == ()
+
+
+async def test_a_file_that_is_shorter_than_was_asked_for_says_where_it_ends(search, tenant) -> None:
+    asked = ReadFileRequest(tenant=tenant, repo=TRACKER, path="parcels/depot.py", start_line=5, end_line=90)
+    reply = await search.files.read_file(asked)
+    assert (reply.start_line, reply.end_line) == (5, 6)
+    assert reply.note == "Lines 5 to 90 were asked for, and the file ends with line 6."
+    whole = await search.files.read_file(asked.model_copy(update={"end_line": 6}))
+    assert whole.note == ""
 
 
 async def test_an_ambiguous_name_is_answered_for_the_first_and_names_the_others(prepare) -> None:

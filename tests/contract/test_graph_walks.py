@@ -110,6 +110,7 @@ async def test_a_symbol_that_is_not_there_is_answered_with_near_names(ask):
 
 async def test_a_diff_is_held_beside_the_indexed_text(ask):
     reply = await ask(*impact(diff=DIFF))
+    assert (reply.depth, reply.test_depth) == (3, 6)
     assert [(file.state, file.applied) for file in reply.files] == [(DiffState.MODIFIED, False)]
     assert [one.node.symbol for one in reply.changed] == ["rate"]
     assert [one.node.symbol for one in reply.affected] == ["Depot.close", "Depot.ship"]

@@ -265,6 +265,7 @@ class ReadFileReply(Message):
     language: str
     blob: str
     truncated: bool = False
+    note: str = ""  # which of the lines that were asked for the file does not have
     receipt: Receipt
 
 
@@ -750,8 +751,10 @@ class ImpactReply(Message):
     affected: tuple[AffectedNode, ...]
     total_affected: int
     resolved_affected: int
+    depth: int  # over how many uses in a row `affected` was looked for
     tests: tuple[AffectedNode, ...]
     total_tests: int
+    test_depth: int  # the same of tests
     by_file: dict[str, int] = {}  # the files with most
     next_cursor: str = ""
     receipt: GraphReceipt
@@ -1360,11 +1363,17 @@ class EditContextReply(Message):
     references: SymbolReferences | None = None
     tests: tuple[ReachingTest, ...] = ()
     test_counts: dict[EdgeStatus, int] = {}  # of all tests
+    test_depth: int = 0  # over how many uses in a row they were looked for
+    # How many the graph knows, and over how many uses; None if it was not asked or does not answer. `impact` lists them.
+    graph_tests: int | None = None
+    graph_test_depth: int = 0
     test_files: tuple[str, ...] = ()  # that are named after the file
     siblings: tuple[Sibling, ...] = ()
     rules: tuple[RulesDocument, ...] = ()
     changes: RecentChanges | None = None  # None: none are known
-    notes: tuple[str, ...] = ()  # what was not looked at
+    notes: tuple[
+        str, ...
+    ] = ()  # what was not looked at, and what of the lines that were asked for is not here
     receipt: Receipt
 
 

@@ -127,6 +127,7 @@ def make_handlers(
             documents=documents,
             histories=Histories(histories),
             references=references,
+            graph=graph,
         ),
         RepoContextHandler(repositories, listing, documents),
         ExistingHandler(reader, repositories, embedding),

@@ -96,8 +96,11 @@ def test_no_callers_is_never_said_without_what_the_text_holds() -> None:
 
 def test_tests_by_name_alone_are_not_called_known() -> None:
     test = rpc.ReachingTest(file_path="tests/a.py", line=4, symbol="test_a", status=EdgeStatus.CANDIDATE)
-    text = answer(reply(tests=(test,), test_counts={EdgeStatus.CANDIDATE: 1}), 4_000).text
-    assert "tests (0 known to reach it, 1 by name alone (?)):\n? tests/a.py:4 test_a" in text
+    text = answer(reply(tests=(test,), test_counts={EdgeStatus.CANDIDATE: 1}, test_depth=2), 4_000).text
+    assert (
+        "tests over at most 2 uses in a row (0 known to reach it, 1 by name alone (?)):\n? tests/a.py:4 test_a"
+        in text
+    )
     assert "tests: none is known to use it or its callers" in answer(reply(), 4_000).text
 
 
@@ -106,9 +109,39 @@ def test_of_many_tests_the_first_are_told_with_the_count_of_all() -> None:
         rpc.ReachingTest(file_path="tests/a.py", line=n, symbol=f"test_{n}", status=EdgeStatus.RESOLVED)
         for n in range(20)
     )
-    found = answer(reply(tests=tests, test_counts={EdgeStatus.RESOLVED: 30}), 300)
+    found = answer(reply(tests=tests, test_counts={EdgeStatus.RESOLVED: 30}, test_depth=2), 300)
     assert 0 < len(found.structured["tests"]) < len(tests)
-    assert "tests (30 known to reach it, 0 by name alone (?)):\n  tests/a.py:0 test_0\n" in found.text
+    assert "(30 known to reach it, 0 by name alone (?)):\n  tests/a.py:0 test_0\n" in found.text
+    assert f"  … and {30 - len(found.structured['tests'])} more\n" in found.text
+
+
+LISTING = "impact_of_change(symbol='Depot.weigh', file_path='depot.py')"
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        ({"graph_tests": 218, "graph_test_depth": 6}, f"The graph knows 218 over at most 6 uses in a row: {LISTING} lists them."),
+        ({}, f"Tests further away were not looked for: {LISTING} does."),
+    ],
+)  # fmt: skip
+def test_tests_that_are_further_away_are_told_of_with_what_lists_them(known, told) -> None:
+    test = rpc.ReachingTest(file_path="tests/a.py", line=4, symbol="test_a", status=EdgeStatus.RESOLVED)
+    found = answer(reply(tests=(test,), test_counts={EdgeStatus.RESOLVED: 1}, test_depth=2, **known), 20_000)
+    assert told in found.text
+    assert found.structured["next_actions"] == [told]
+    assert found.structured["test_depth"] == 2
+    assert found.structured.get("graph_tests") == ({"total": 218, "depth": 6} if known else None)
+
+
+def test_nothing_is_said_of_other_tests_if_the_graph_knows_none() -> None:
+    test = rpc.ReachingTest(file_path="tests/a.py", line=4, symbol="test_a", status=EdgeStatus.RESOLVED)
+    counts = {EdgeStatus.RESOLVED: 1}
+    found = answer(
+        reply(tests=(test,), test_counts=counts, test_depth=2, graph_tests=1, graph_test_depth=6), 20_000
+    )
+    assert "impact_of_change" not in found.text
+    assert found.structured["next_actions"] == []
 
 
 def test_lines_of_no_symbol_say_that_nothing_is_known_of_users() -> None:

@@ -17,9 +17,12 @@ def test_lines_of_a_file_are_numbered_for_readers_only() -> None:
         content="x = 1\n\n    y\n",
         language="python",
         blob="b",
+        note="the file ends with line 11",
         receipt=RECEIPT,
     )
     answer = files.read_file(reply, 1_000)
+    assert answer.structured["note"] == reply.note
+    assert answer.text.endswith("\nnote: the file ends with line 11")
     assert answer.structured["content"] == reply.content
     assert answer.text.startswith("a.py:9-11 of 11 lines\n 9\tx = 1\n10\t\n11\t    y\n\nindex")
 

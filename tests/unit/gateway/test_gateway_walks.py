@@ -179,6 +179,8 @@ def test_impact_tells_files_symbols_and_tests() -> None:
         resolved_affected=2,
         tests=(),
         total_tests=0,
+        depth=3,
+        test_depth=6,
         by_file={"van.py": 5},
         receipt=RECEIPT,
     )
@@ -186,9 +188,9 @@ def test_impact_tells_files_symbols_and_tests() -> None:
         "depot.py: does_not_apply (line 3 differs)",
         "changed (1):",
         "  depot.py:12 Depot.ship public signature, used by 1",
-        "affected (5):",
+        "affected over at most 3 uses in a row (5):",
         "? 1 van.py:30 load [calls, name, line 33] Depot.ship",
-        "tests: none in the graph; find_references asks the text.",
+        "tests over at most 6: none in the graph; find_references asks the text.",
         "2 affected for sure, 3 over candidates (?).",
         "most affected: van.py 5",
     ]

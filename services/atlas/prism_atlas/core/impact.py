@@ -64,7 +64,7 @@ def affected(graph: Graph, rank: Ranks, changed: Numbers, depth_max: int, *, can
     Told and not followed is who overrides a changed member, who may use a changed symbol by a name that others have too,
     and who imports one without a use that is known.
     """
-    depth = max(depth_max, TEST_DEPTH_MIN)
+    depth = test_depth(depth_max)
     sure = reach(graph, changed, _users(candidates=False), depth)
     every = reach(graph, changed, _users(candidates=True), depth) if candidates else sure
     resolved = sure.distance != NONE
@@ -76,6 +76,11 @@ def affected(graph: Graph, rank: Ranks, changed: Numbers, depth_max: int, *, can
     found = Affected(nodes, distance[nodes], edge[nodes], resolved[nodes], in_test)
     found = found.at((found.distance <= depth_max) | in_test)
     return found.at(np.lexsort((found.nodes, -rank[found.nodes], ~found.resolved, found.distance)))
+
+
+def test_depth(depth_max: int) -> int:
+    """Over how many edges tests are looked for, if all else is over so many."""
+    return max(depth_max, TEST_DEPTH_MIN)
 
 
 def touched(graph: Graph, file: int, sides: Iterable[Side], lines: Sequence[str]) -> list[Touched]:

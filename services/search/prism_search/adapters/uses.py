@@ -4,7 +4,7 @@ import logging
 
 from prism_contracts import names
 from prism_contracts.errors import PrismError
-from prism_contracts.rpc import UsesReply, UsesRequest
+from prism_contracts.rpc import ImpactReply, ImpactRequest, UsesReply, UsesRequest
 from prism_runtime.bus import Bus
 from prism_runtime.rpc import call
 
@@ -26,4 +26,12 @@ class GraphUses:
             return await call(self._bus, names.RPC_USES, request, UsesReply, timeout_s=TIMEOUT_S)
         except PrismError as error:
             log.debug("the graph does not tell who uses %s: %s", request.name, error)
+            return None
+
+    async def impact(self, request: ImpactRequest) -> ImpactReply | None:
+        """Who uses a symbol over several uses in a row. None as above, and if the graph does not have the symbol."""
+        try:
+            return await call(self._bus, names.RPC_IMPACT, request, ImpactReply, timeout_s=TIMEOUT_S)
+        except PrismError as error:
+            log.debug("the graph does not tell what hangs on %s: %s", request.symbol, error)
             return None

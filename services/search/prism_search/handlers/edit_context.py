@@ -7,7 +7,8 @@ What is asked about others than the symbol itself ends when its time is up; the 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from prism_contracts.code import TYPE_KINDS, EdgeStatus, Flag, Strategy
 from prism_contracts.rpc import (
@@ -16,6 +17,7 @@ from prism_contracts.rpc import (
     EditContextRequest,
     EditRisk,
     EditWarning,
+    ImpactRequest,
     ReachingTest,
     ReferenceEntry,
     ReferenceGroup,
@@ -26,6 +28,7 @@ from prism_contracts.rpc import (
 from prism_search.adapters.definitions import Definitions, Located, told_definition
 from prism_search.adapters.documents import Documents
 from prism_search.adapters.listing import Listing
+from prism_search.adapters.uses import GraphUses
 from prism_search.core.edits import files_named_after, is_constructor, is_counterpart, is_public
 from prism_search.handlers.family import Family, find_family, subtypes
 from prism_search.handlers.focus import Focus, FocusFinder, SymbolFocus
@@ -41,6 +44,8 @@ OTHERS_MAX = 5
 TESTS_MAX = 20
 TEST_FILES_MAX = 5
 CALLERS_FOLLOWED_MAX = 5
+# Tests that use the symbol, and tests that use who does.
+TEST_DEPTH = 2
 SIBLINGS_MAX = 20
 PLACES_MAX = 5
 
@@ -60,6 +65,7 @@ class EditContextHandler:
         documents: Documents,
         histories: Histories,
         references: ReferencesHandler,
+        graph: GraphUses,
     ) -> None:
         self._repositories = repositories
         self._focus = focus
@@ -68,16 +74,16 @@ class EditContextHandler:
         self._documents = documents
         self._histories = histories
         self._references = references
+        self._graph = graph
 
     async def edit_context(self, request: EditContextRequest) -> EditContextReply:
         """Raises SYMBOL_NOT_FOUND with near names, FILE_NOT_FOUND, INVALID_ARGUMENT."""
         focus = await self._focus.find(request)
         reply = await self._about_lines(focus)
-        return (
-            reply.model_copy(update=await self._about_symbol(focus))
-            if isinstance(focus, SymbolFocus)
-            else reply
-        )
+        if not isinstance(focus, SymbolFocus):
+            return reply
+        told = await self._about_symbol(focus)
+        return reply.model_copy(update={**told, "notes": (*reply.notes, *told["notes"])})
 
     async def _about_lines(self, focus: Focus) -> EditContextReply:
         start, end = focus.lines
@@ -91,13 +97,14 @@ class EditContextHandler:
             start_line=start,
             end_line=end,
             content="\n".join(shown),
+            notes=(*focus.notes, *_cut_lines(focus, len(shown))),
             test_files=tuple(named[:TEST_FILES_MAX]),
             rules=await self._documents.rules(focus.target, focus.file.path),
             changes=await self._histories.changes(focus.target, focus.file.path),
             receipt=await self._repositories.receipt(focus.target),
         )
 
-    async def _about_symbol(self, focus: SymbolFocus) -> dict[str, object]:
+    async def _about_symbol(self, focus: SymbolFocus) -> dict[str, Any]:
         """The fields of a reply that a symbol fills."""
         references = TimedReferences(self._references, focus.target)
         counterparts = await self._counterparts(focus)
@@ -115,6 +122,8 @@ class EditContextHandler:
             "references": _without_tests(uses),
             "tests": tuple(tests[:TESTS_MAX]),
             "test_counts": Counter(test.status for test in tests),
+            "test_depth": TEST_DEPTH,
+            **await self._tests_by_graph(focus, uses.symbol, references),
             "siblings": tuple(_siblings(focus.target, counterparts, family)),
             "notes": tuple(references.left_out),
         }
@@ -138,6 +147,23 @@ class EditContextHandler:
         if is_constructor(focus.symbol) and focus.owner:
             return await references.uses(focus.owner, path)
         return await references.uses(focus.symbol.qualified_name, path)
+
+    async def _tests_by_graph(
+        self, focus: SymbolFocus, symbol: str, references: TimedReferences
+    ) -> dict[str, int]:
+        """How many tests there are, with those further away."""
+        if references.is_over("Tests further away"):
+            return {}
+        request = ImpactRequest(
+            tenant=focus.target.scope.tenant,
+            repo=focus.target.repositories[0].repo,
+            ref=focus.target.ref,
+            symbol=symbol,
+            path=focus.file.path,
+            limit=1,
+        )
+        known = await self._graph.impact(request)
+        return {"graph_tests": known.total_tests, "graph_test_depth": known.test_depth} if known else {}
 
     async def _family(self, focus: SymbolFocus, references: TimedReferences) -> Family:
         if not focus.owner or is_constructor(focus.symbol) or references.is_over("Classes around"):
@@ -163,6 +189,12 @@ class EditContextHandler:
         return [_warning(EditRisk.OTHER_REPOSITORIES, text, places)]
 
 
+def _cut_lines(focus: Focus, shown: int) -> Iterator[str]:
+    start, end = focus.lines
+    if end - start + 1 > shown:
+        yield f"Of lines {start} to {end} the first {shown} are shown: read_file has the others."
+
+
 def _others(focus: SymbolFocus, counterparts: Sequence[Located]) -> list[Definition]:
     """The other definitions of the name that are not of the same symbol."""
     known = {(one.point.text("path"), one.symbol.start_line) for one in counterparts}
@@ -185,7 +217,12 @@ async def _tests(uses: SymbolReferences, references: TimedReferences) -> list[Re
     tests = {(entry.file_path, entry.symbol): _test(entry) for entry in _of_tests(uses.entries)}
     if uses.next_cursor:
         references.left_out.append(f"Of all uses the first {len(uses.entries)} were looked at.")
-    callers = _callers(uses)[:CALLERS_FOLLOWED_MAX]
+    every = _callers(uses)
+    callers = every[:CALLERS_FOLLOWED_MAX]
+    if len(callers) < len(every):
+        references.left_out.append(
+            f"Of {len(every)} callers the tests of the first {len(callers)} were looked for."
+        )
     symbols = ((caller.symbol, caller.file_path) for caller in callers)
     found = await references.entries_of_each(symbols, "Tests of further callers")
     for caller, entries in zip(callers, found, strict=True):

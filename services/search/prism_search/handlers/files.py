@@ -138,6 +138,7 @@ class _Lines(NamedTuple):
     line_count: int
     content: str
     truncated: bool
+    note: str
 
 
 def _lines(request: ReadFileRequest, text: str) -> _Lines:
@@ -149,7 +150,14 @@ def _lines(request: ReadFileRequest, text: str) -> _Lines:
     content = "\n".join(lines[start - 1 : end])
     if end < len(lines) or text.endswith("\n"):
         content += "\n"
-    return _Lines(start, end, len(lines), content, cut)
+    return _Lines(start, end, len(lines), content, cut, _note(request, len(lines)))
+
+
+def _note(request: ReadFileRequest, lines: int) -> str:
+    """What of the lines that were asked for is not there."""
+    if request.end_line <= lines:
+        return ""
+    return f"Lines {request.start_line} to {request.end_line} were asked for, and the file ends with line {lines}."
 
 
 def _line_range(request: ReadFileRequest, lines: int) -> tuple[int, int, bool]:

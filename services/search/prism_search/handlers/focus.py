@@ -1,7 +1,7 @@
 """What is to be edited: the lines of a file, and the symbol that they are of."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from prism_contracts.code import Symbol
 from prism_contracts.errors import ErrorCode, PrismError
@@ -24,6 +24,9 @@ class Focus:
     target: Target
     file: SourceFile
     lines: Lines
+    notes: Sequence[str] = field(
+        default=(), kw_only=True
+    )  # how the lines differ from those that were asked for
 
 
 @dataclass(frozen=True)
@@ -114,17 +117,31 @@ class FocusFinder:
                 f"Ask for lines between 1 and {len(file.lines)}.",
                 line_count=len(file.lines),
             )
-        index = symbol_at(file.symbols, start, end)
+        asked = Lines(start, end)
+        index = symbol_at(file.symbols, *asked)
         if index < 0:
-            return Focus(target, file, Lines(start, min(end, len(file.lines))))
+            there = Lines(start, min(end, len(file.lines)))
+            return Focus(target, file, there, notes=tuple(_past_the_end(asked, file)))
         symbol = file.symbols[index]
-        return SymbolFocus(target, file, Lines(symbol.start_line, symbol.end_line), index)
+        lines = Lines(symbol.start_line, symbol.end_line)
+        notes = (*_past_the_end(asked, file), *_beside_the_symbol(asked, lines, symbol.qualified_name))
+        return SymbolFocus(target, file, lines, index, notes=notes)
 
     async def _read(self, target: Target, point: StoredPoint) -> SourceFile:
         files = await self._sources.read(target, [point])
         if not files:
             raise _changing()
         return files[0]
+
+
+def _past_the_end(asked: Lines, file: SourceFile) -> Iterator[str]:
+    if asked.end > len(file.lines):
+        yield f"Lines {asked.start} to {asked.end} were asked for, and the file ends with line {len(file.lines)}."
+
+
+def _beside_the_symbol(asked: Lines, told: Lines, name: str) -> Iterator[str]:
+    if asked.start < told.start or asked.end > told.end:
+        yield f"Of lines {asked.start} to {asked.end} only {name} is told of, the first that begins there: ask for others by name."
 
 
 def _changing() -> PrismError:

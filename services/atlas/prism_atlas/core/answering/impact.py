@@ -8,7 +8,7 @@ import numpy as np
 from prism_atlas.core.answering.start import first_of_page, next_page
 from prism_atlas.core.diffs import FileDiff, stands_in
 from prism_atlas.core.graph import NONE, Graph, Numbers
-from prism_atlas.core.impact import USES, Affected, Ranks, Touched, affected, touched
+from prism_atlas.core.impact import USES, Affected, Ranks, Touched, affected, test_depth, touched
 from prism_atlas.core.seeking import Sought
 from prism_atlas.core.telling import tell_edge, tell_node, tell_nodes
 from prism_atlas.core.traversal import follow, nodes_of, other_end, step, within
@@ -69,8 +69,10 @@ def impact_of(
         affected=_tell(graph, others, page),
         total_affected=len(others),
         resolved_affected=int(others.resolved.sum()),
+        depth=request.depth,
         tests=_tell(graph, tests, page),
         total_tests=len(tests),
+        test_depth=test_depth(request.depth),
         by_file=_by_file(graph, others.nodes),
         next_cursor=next_page(request, page.stop, max(len(others), len(tests))),
         receipt=receipt,

@@ -87,6 +87,7 @@ def _structured(reply: rpc.EditContextReply) -> Json:
         "warnings": [warning.model_dump(mode="json") for warning in reply.warnings],
         "tests": [test.model_dump(mode="json") for test in reply.tests],
         "test_counts": {status.value: count for status, count in reply.test_counts.items()},
+        **_test_reach(reply),
         "test_files": list(reply.test_files),
         "siblings": [
             {"relation": one.kind.value, **references.definition_json(one.definition)}
@@ -146,14 +147,45 @@ def _uses(reply: rpc.EditContextReply) -> str:
     return "\n".join([f"uses of {told.symbol}: {counts or 'none found'}", *references.group_lines(told)])
 
 
+def _test_reach(reply: rpc.EditContextReply) -> Json:
+    """How far away tests were looked for, and how many more there are, for programs."""
+    if not reply.symbol:
+        return {}
+    told: Json = {
+        "test_depth": reply.test_depth,
+        "next_actions": [action] if (action := _more_tests(reply)) else [],
+    }
+    if reply.graph_tests is not None:
+        told["graph_tests"] = {"total": reply.graph_tests, "depth": reply.graph_test_depth}
+    return told
+
+
+def _more_tests(reply: rpc.EditContextReply) -> str:
+    """What lists the tests that are not here; empty if the graph knows none further away and all are here."""
+    told = reply.references
+    total = sum(reply.test_counts.values())
+    are_all_here = total == len(reply.tests) and reply.graph_tests is not None and reply.graph_tests <= total
+    if told is None or are_all_here:
+        return ""
+    action = f"impact_of_change(symbol={told.symbol!r}, file_path={reply.file_path!r})"
+    if reply.graph_tests is None:
+        return f"Tests further away were not looked for: {action} does."
+    if reply.graph_tests <= total:
+        return f"{action} lists all."
+    return f"The graph knows {reply.graph_tests} over at most {reply.graph_test_depth} uses in a row: {action} lists them."
+
+
 def _tests(reply: rpc.EditContextReply) -> str:
     named = [f"named after the file: {', '.join(reply.test_files)}"] if reply.test_files else []
+    more = list(filter(None, [_more_tests(reply)]))
     if not reply.tests:
-        none = ["tests: none is known to use it or its callers"] if reply.symbol else []
-        return "; ".join([*none, *named])
+        none = ["tests: none is known to use it or its callers", *more] if reply.symbol else []
+        return "\n".join([*none, *named])
     known, perhaps = (reply.test_counts.get(status, 0) for status in EdgeStatus)
-    head = f"tests ({known} known to reach it, {perhaps} by name alone (?)):"
-    return "\n".join([head, *map(_test_line, reply.tests), *named])
+    head = f"tests over at most {reply.test_depth} uses in a row ({known} known to reach it, {perhaps} by name alone (?)):"
+    left_out = known + perhaps - len(reply.tests)
+    cut = [f"  … and {left_out} more"] if left_out else []
+    return "\n".join([head, *map(_test_line, reply.tests), *cut, *more, *named])
 
 
 def _test_line(test: rpc.ReachingTest) -> str:

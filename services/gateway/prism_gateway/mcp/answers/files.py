@@ -26,6 +26,9 @@ def read_file(reply: rpc.ReadFileReply, max_tokens: int) -> Answer:
         "receipt": receipt_json(reply.receipt),
     }
     foot = receipt_line(reply.receipt)
+    if reply.note:
+        structured["note"] = reply.note
+        foot += f"\nnote: {reply.note}"
     if cut_off:
         next_line = min(end_line + 1, reply.line_count)
         action = f"Go on with read_file(file_path={reply.file_path!r}, start_line={next_line})."

@@ -155,8 +155,10 @@ def impact(reply: rpc.ImpactReply, max_tokens: int) -> Answer:
         *map(_diff_file_line, reply.files),
         f"changed ({reply.total_changed}):",
         *map(_changed_line, cut.changed),
-        *_affected_lines("affected", reply.affected, reply.total_affected),
-        *_affected_lines("tests", reply.tests, reply.total_tests),
+        *_affected_lines(
+            f"affected over at most {reply.depth} uses in a row", reply.affected, reply.total_affected
+        ),
+        *_affected_lines(f"tests over at most {reply.test_depth}", reply.tests, reply.total_tests),
     ]
     if reply.total_affected:
         unsure = reply.total_affected - reply.resolved_affected
