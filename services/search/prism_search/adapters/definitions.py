@@ -59,6 +59,25 @@ def told_definition(target: Target, point: StoredPoint, symbol: Symbol, body: st
     )
 
 
+def each_place_once(found: Iterable[Found]) -> list[Found]:
+    """Definitions as they are told: without those that are, for a reader, one before them. A type and its constructor of one name, or a
+    `typedef` and what it names, are symbols of their own for who refers to them, and stand at one place. Overloads on one line differ.
+    """
+    kept: list[Found] = []
+    by_place: dict[tuple[str, str, int], list[Symbol]] = {}
+    for one in found:
+        there = by_place.setdefault((one.point.id, one.symbol.name, one.symbol.start_line), [])
+        if not any(_is_seen_as(one.symbol, other) for other in there):
+            there.append(one.symbol)
+            kept.append(one)
+    return kept
+
+
+def _is_seen_as(symbol: Symbol, other: Symbol) -> bool:
+    names = sorted([symbol.qualified_name, other.qualified_name], key=len)
+    return symbol.signature == other.signature or names[1].startswith(f"{names[0]}.")
+
+
 class Definitions:
     """Finds definitions by name."""
 

@@ -7,7 +7,7 @@ from prism_contracts.code import Symbol
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Definition, EditContextRequest
 from prism_runtime.packing import as_symbol
-from prism_search.adapters.definitions import Definitions, told_definition
+from prism_search.adapters.definitions import Definitions, each_place_once, told_definition
 from prism_search.adapters.indexed_file import indexed_file
 from prism_search.adapters.sources import Sources
 from prism_search.core.documents import Lines
@@ -91,7 +91,7 @@ class FocusFinder:
                 "Try one of details.suggestions, search_code, or file_path with start_line.",
                 suggestions=list(sought.suggestions),
             )
-        best = sought.found[0]
+        best, *others = each_place_once(sought.found)
         narrow = await self._repositories.target(request.model_copy(update={"repo": best.point.repo}))
         file = await self._read(narrow, best.point)
         index = _position(file, best.symbol)
@@ -103,7 +103,7 @@ class FocusFinder:
             Lines(best.symbol.start_line, best.symbol.end_line),
             index,
             sought.name.understood_by(best.fit),
-            [told_definition(target, one.point, one.symbol) for one in sought.found[1:]],
+            [told_definition(target, one.point, one.symbol) for one in others],
         )
 
     async def _by_lines(self, request: EditContextRequest) -> Focus:

@@ -29,7 +29,7 @@ from prism_graph.occurrences import Occurrences
 from prism_graph.program import Program
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_runtime.packing import unpack_lines
-from prism_search.adapters.definitions import Definitions, Found, Sought, told_definition
+from prism_search.adapters.definitions import Definitions, Found, Sought, each_place_once, told_definition
 from prism_search.adapters.listing import Files, Listing
 from prism_search.adapters.manifests import Manifests
 from prism_search.adapters.occurrences import OccurrenceReader
@@ -311,15 +311,16 @@ def _others(
 
 def _told(question: _Question, uses: UsesReply, files: Sequence[TextFile], left_out: int) -> SymbolReferences:
     target, _, sought, name = question
+    defined = each_place_once(sought.found)
     text = report.read_text(name, files)
     total = sum(uses.counts.values())
     ends = question.start + len(uses.entries)
     return SymbolReferences(
         symbol=sought.name.spelled,
         definitions=tuple(
-            told_definition(target, one.point, one.symbol) for one in sought.found[:DEFINITIONS_SHOWN_MAX]
+            told_definition(target, one.point, one.symbol) for one in defined[:DEFINITIONS_SHOWN_MAX]
         ),
-        total_definitions=len(sought.found),
+        total_definitions=len(defined),
         entries=tuple(_with_texts(target, uses.entries, files)),
         counts=uses.counts,
         reconciliation=Reconciliation(

@@ -2,7 +2,7 @@
 
 from prism_contracts.code import Symbol
 from prism_contracts.rpc import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
-from prism_search.adapters.definitions import Definitions, told_definition
+from prism_search.adapters.definitions import Definitions, each_place_once, told_definition
 from prism_search.adapters.texts import read_text
 from prism_store.reader import Reader, StoredPoint
 from prism_store.repositories import Repositories, Target
@@ -27,14 +27,15 @@ class SymbolHandlers:
 
     async def _answer(self, target: Target, asked: str, request: DefinitionsRequest) -> SymbolAnswer:
         sought = await self._definitions.seek(target, asked, request.path)
+        found = each_place_once(sought.found)
         definitions = [
             await self._describe(target, item.point, item.symbol, body=request.include_body)
-            for item in sought.found[:DEFINITIONS_MAX]
+            for item in found[:DEFINITIONS_MAX]
         ]
         return SymbolAnswer(
             symbol=asked.strip(),
             definitions=tuple(definitions),
-            total=len(sought.found),
+            total=len(found),
             suggestions=sought.suggestions,
             matched=sought.name.understood_by(sought.found[0].fit) if sought.found else "",
             unparsed=sought.unparsed,
