@@ -25,6 +25,7 @@ from prism_contracts.rpc import (
     SiblingKind,
     SymbolReferences,
 )
+from prism_runtime.tasks import running
 from prism_search.adapters.definitions import Definitions, Located, told_definition
 from prism_search.adapters.documents import Documents
 from prism_search.adapters.listing import Listing
@@ -109,9 +110,11 @@ class EditContextHandler:
         references = TimedReferences(self._references, focus.target)
         counterparts = await self._counterparts(focus)
         uses = await self._uses(focus, references, counterparts)
-        tests = await _tests(uses, references)
-        family = await self._family(focus, references)
-        warnings = [*_warnings(focus, uses, family), *await self._elsewhere(focus, references)]
+        async with running(self._tests_by_graph(focus, uses.symbol)) as by_graph:
+            tests = await _tests(uses, references)
+            family = await self._family(focus, references)
+            warnings = [*_warnings(focus, uses, family), *await self._elsewhere(focus, references)]
+            further = await by_graph
         others = _others(focus, counterparts)
         return {
             "symbol": focus.symbol,
@@ -123,7 +126,7 @@ class EditContextHandler:
             "tests": tuple(tests[:TESTS_MAX]),
             "test_counts": Counter(test.status for test in tests),
             "test_depth": TEST_DEPTH,
-            **await self._tests_by_graph(focus, uses.symbol, references),
+            **further,
             "siblings": tuple(_siblings(focus.target, counterparts, family)),
             "notes": tuple(references.left_out),
         }
@@ -148,12 +151,8 @@ class EditContextHandler:
             return await references.uses(focus.owner, path)
         return await references.uses(focus.symbol.qualified_name, path)
 
-    async def _tests_by_graph(
-        self, focus: SymbolFocus, symbol: str, references: TimedReferences
-    ) -> dict[str, int]:
+    async def _tests_by_graph(self, focus: SymbolFocus, symbol: str) -> dict[str, int]:
         """How many tests there are, with those further away."""
-        if references.is_over("Tests further away"):
-            return {}
         request = ImpactRequest(
             tenant=focus.target.scope.tenant,
             repo=focus.target.repositories[0].repo,
