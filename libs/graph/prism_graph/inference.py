@@ -16,6 +16,7 @@ from prism_graph.languages import (
     IMPLICIT_OBJECT,
     MODULE_PATHS,
     NESTED_TYPES,
+    EXPORTS,
     OBJECT_MODULES,
     OPEN_TYPES,
 )
@@ -424,14 +425,18 @@ def _local(name: str, where: Where) -> Value | None:
 
 def _member_of_objects(units: Iterable[Unit], name: str, sure: Sure) -> Value:
     """A member of the object that a module is, whatever it is called inside: `M.add`, `exports.add`. Unknown if it has none."""
-    places = tuple(
-        Place(unit.id, position)
+    members = [
+        (unit, position, one.qualified_name.partition(".")[0])
         for unit in units
         for position, one in enumerate(unit.definitions)
-        if one.name == name and one.qualified_name.count(".") == 1 and one.parent < 0
-    )
-    return (
-        Value(What.SYMBOL, places, sure if len(places) == 1 else Sure.MAYBE, Strategy.MODULE)
-        if places
-        else UNKNOWN
-    )
+        if one.qualified_name.count(".") == 1 and one.parent < 0
+    ]
+    found = [(unit, position, owner) for unit, position, owner in members if unit.definitions[position].name == name]
+    if not found:
+        return UNKNOWN
+    # Which object a file gives away is not known but by its name, or if there is no other.
+    owners = {(unit.id, owner) for unit, _, owner in members}
+    unit, _, owner = found[0]
+    is_given = len(found) == 1 and (owner == EXPORTS or (unit.language != "javascript" and len(owners) == 1))
+    places = tuple(Place(unit.id, position) for unit, position, _ in found)
+    return Value(What.SYMBOL, places, sure if is_given else Sure.MAYBE, Strategy.MODULE)

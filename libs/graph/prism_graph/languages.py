@@ -22,6 +22,8 @@ WILDCARD_IMPORTS = C_FAMILY | {"ruby"}
 KEEPS_IMPORTS = SAME_FOLDER | {"csharp", "swift"}
 # A module is an object that the file makes, and what it has is defined as members of a variable: `exports.add`, `function M.add`.
 OBJECT_MODULES = frozenset({"javascript", "lua", "luau"})
+# What that object is called in JavaScript.
+EXPORTS = "exports"
 # A path names modules by their names, without an import.
 MODULE_PATHS = frozenset({"rust", "php", "csharp"})
 # Members may stand outside of the file of their class, and where they are looked for then.

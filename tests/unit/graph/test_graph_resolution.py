@@ -434,6 +434,20 @@ def test_what_a_module_of_elixir_calls_of_others() -> None:
         ),
         (
             {
+                "main.js": 'import * as depot from "./depot";\ndepot.weigh();\n',
+                "depot.js": "const cache = {};\ncache.weigh = function weigh() {};\nexport function size() {}\n",
+            },
+            "main.js:2 weigh -> depot.js:cache.weigh name?",
+        ),
+        (
+            {
+                "lua/town/init.lua": 'local Depot = require("town.depot")\nDepot.weigh()\n',
+                "lua/town/depot.lua": "local cache = {}\nfunction cache.weigh() end\nlocal M = {}\nfunction M.size() end\nreturn M\n",
+            },
+            "lua/town/init.lua:2 weigh -> lua/town/depot.lua:cache.weigh name?",
+        ),
+        (
+            {
                 "main.js": 'const depot = require("./depot");\ndepot.weigh();\n',
                 "depot.js": "var depot = make();\nmodule.exports = depot;\n",
                 "dock.js": "class Dock {\n  weigh() {}\n}\n",
