@@ -13,7 +13,8 @@ from prism_cli.stack import child
 from prism_cli.stack.forkserver import REFUSED, Order
 
 PR_SET_CHILD_SUBREAPER = 36
-ANSWER_SECONDS_MAX = 60.0
+# Loading all modules from a slow disk takes some seconds; who dies before it has answered leaves nobody who would.
+ANSWER_SECONDS_MAX = 20.0
 
 
 class Fork:
@@ -73,7 +74,7 @@ class Forks:
             )
 
     def start(self, order: Order) -> Fork | None:
-        """Start a service, as soon as its module is loaded. None if it has to start by itself."""
+        """Start a service, when all modules are loaded. None if it has to start by itself."""
         if self._server is None:
             return None
         try:

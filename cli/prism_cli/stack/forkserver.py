@@ -40,6 +40,8 @@ class Order(NamedTuple):
 def main(arguments: list[str]) -> None:
     """Load, and start what is ordered, until nobody orders any more."""
     supervisor, modules = int(arguments[1]), arguments[2:]
+    answers = os.dup(1)
+    os.dup2(2, 1)  # whatever a module prints when it is loaded is no answer
     gc.disable()
     for module in modules:
         importlib.import_module(module)
@@ -47,8 +49,8 @@ def main(arguments: list[str]) -> None:
     gc.collect()
     gc.freeze()
     while order := _read():
-        if _is_service(supervisor):
-            _become(order)
+        if _is_service(supervisor, answers):
+            _become(order, answers)
             return
 
 
@@ -63,36 +65,49 @@ def _read() -> Order | None:
     return Order(*json.loads(line))
 
 
-def _is_service(supervisor: int) -> bool:
+def _is_service(supervisor: int, answers: int) -> bool:
     """Fork; true in the new process, when it is a child of the supervisor."""
     between = os.fork()
     if between:
-        os.waitpid(between, 0)
+        _, status = os.waitpid(between, 0)
+        if status:
+            _refuse(answers)
         return False
-    if os.fork():
+    try:
+        is_between = bool(os.fork())
+    except OSError:
+        os._exit(EXIT_ORPHANED)
+    if is_between:
         os._exit(0)
     ends = time.monotonic() + ADOPTED_SECONDS_MAX
     while os.getppid() != supervisor:
         if time.monotonic() > ends:
-            os.write(1, b"%d\n" % REFUSED)
+            _refuse(answers)
             os._exit(EXIT_ORPHANED)
         time.sleep(ADOPTED_TICK_S)
     tie_to_parent(supervisor)
     return True
 
 
-def _become(order: Order) -> None:
+def _refuse(answers: int) -> None:
+    os.write(answers, b"%d\n" % REFUSED)
+
+
+def _become(order: Order, answers: int) -> None:
     """Run the module as a program. What it inherited from the fork server is let go of first."""
-    os.setsid()
-    os.chdir(order.folder)
+    try:
+        os.setsid()
+        os.chdir(order.folder)
+        log = os.open(order.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    except OSError:
+        _refuse(answers)
+        raise
     os.environ.clear()
     os.environ.update(order.env)
-    answers = os.dup(1)
-    log = os.open(order.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(source, target)
-    os.write(answers, f"{os.getpid()}\n".encode())
+    os.write(answers, b"%d\n" % os.getpid())
     for handle in (nothing, log, answers):
         os.close(handle)
     gc.enable()

@@ -13,10 +13,10 @@ from prism_graph.languages import (
     BARE_IN_BODY,
     BASE_OBJECTS,
     BUILTIN,
+    EXPORTS,
     IMPLICIT_OBJECT,
     MODULE_PATHS,
     NESTED_TYPES,
-    EXPORTS,
     OBJECT_MODULES,
     OPEN_TYPES,
 )
@@ -431,7 +431,11 @@ def _member_of_objects(units: Iterable[Unit], name: str, sure: Sure) -> Value:
         for position, one in enumerate(unit.definitions)
         if one.qualified_name.count(".") == 1 and one.parent < 0
     ]
-    found = [(unit, position, owner) for unit, position, owner in members if unit.definitions[position].name == name]
+    found = [
+        (unit, position, owner)
+        for unit, position, owner in members
+        if unit.definitions[position].name == name
+    ]
     if not found:
         return UNKNOWN
     # Which object a file gives away is not known but by its name, or if there is no other.

@@ -66,7 +66,7 @@ from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
 
 SERVICE = "search"
-# Before the gateway gives up (PRISM_RPC_TIMEOUT_S), so that nobody works on what nobody waits for.
+# Before the gateway gives up by default (PRISM_RPC_TIMEOUT_S): nobody works on what nobody waits for.
 READ_DEADLINE_S = 14.0
 GREP_MARGIN_S = 2.0
 

@@ -26,8 +26,26 @@ def forked(supervisor: int, order: Order) -> subprocess.CompletedProcess[str]:
 def test_who_is_not_handed_to_the_supervisor_says_so_and_runs_nothing(tmp_path: Path):
     log = tmp_path / "log"
     done = forked(NOBODY, Order("this", {}, str(tmp_path), str(log)))
-    assert int(done.stdout.splitlines()[-1]) == REFUSED
+    assert int(done.stdout) == REFUSED
     assert not log.exists()
+
+
+def test_who_cannot_begin_says_so(tmp_path: Path):
+    """In a process of its own, which becomes the parent of what is forked."""
+    code = (
+        "import os, pathlib, sys\n"
+        "from prism_cli.stack.forks import Forks, Order\n"
+        "forks, errors = Forks(), pathlib.Path(sys.argv[1])\n"
+        "forks.begin(['this'], os.environ, errors)\n"
+        "print(forks.start(Order('this', {}, '/no/such/folder', '/no/such/log')))\n"
+        "os.wait()\n"
+    )
+    errors = tmp_path / "errors"
+    done = subprocess.run(
+        [sys.executable, "-c", code, errors], capture_output=True, text=True, check=True, timeout=15
+    )
+    assert done.stdout == "None\n"
+    assert "FileNotFoundError" in errors.read_text()
 
 
 def test_what_cannot_be_loaded_ends_the_fork_server(tmp_path: Path):

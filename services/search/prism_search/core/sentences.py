@@ -7,6 +7,8 @@ from typing import NamedTuple
 from prism_search.core.matching import NOTHING, Question
 from prism_search.core.words import IDENTIFIER, STOP_WORDS, parts
 
+# Of a docstring or of one line of code, which may be as long as a file.
+TEXT_CHARS_MAX = 20_000
 SENTENCES_MAX = 60
 SENTENCE_CHARS_MAX = 200
 # A description that is asked for has one sentence, rarely two, and where lines are looked at each may go over some.
@@ -14,7 +16,7 @@ RUN_MAX = 4
 PROSE_WORDS_MIN = 3
 
 # A field of a docstring (`@param`, `:return:`) begins a sentence of its own.
-_END = re.compile(r"(?<=[.!?])[\"'*/)]*\s+|\n|\s+(?=@[a-z]|:[a-z][\w ]*:\s)")
+_END = re.compile(r"(?<=[.!?])[\"'*/)]* | (?=@[a-z]|:[a-z][\w ]*: )")
 _CODE = re.compile(r"\w\(|[{};=]|->|::")
 
 
@@ -30,7 +32,8 @@ NOT_SAID = Said(0.0, NOTHING)
 
 def sentences(text: str) -> list[str]:
     """The sentences of a docstring or of lines, or what of them is on one line."""
-    found = (sentence.strip() for sentence in _END.split(text.strip(), SENTENCES_MAX))
+    lines = (" ".join(line.split()) for line in text[:TEXT_CHARS_MAX].split("\n"))
+    found = (sentence.strip() for line in lines for sentence in _END.split(line, SENTENCES_MAX))
     return [sentence[:SENTENCE_CHARS_MAX] for sentence in found if sentence][:SENTENCES_MAX]
 
 
@@ -50,7 +53,7 @@ def best_said(question: Question, told: Iterable[str], share_min: float) -> Said
 
 
 def _words(text: str) -> frozenset[str]:
-    """The distinct stems of a text, without words that tell nothing. Not remembered as those of names are: texts are long."""
+    """The distinct stems of a text, without words that tell nothing."""
     told = (word for word in IDENTIFIER.findall(text) if word.lower() not in STOP_WORDS)
     return frozenset(part for word in told for part in parts(word))
 
