@@ -10,7 +10,7 @@ import pytest
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import UPLOAD, Job, JobState
-from prism_ingest.adapters.ledger import Ledger, Origin
+from prism_ingest.adapters.ledger import CLONING_PATIENCE, Ledger, Origin
 from prism_ingest.core import new_job
 
 IDLE_S = 300
@@ -45,6 +45,19 @@ async def test_a_job_without_progress_is_given_up_and_says_so_when_the_next_one_
     given_up = await ledger.jobs.get(first.job)
     assert given_up is not None
     assert (given_up.state, given_up.error.code) == (JobState.ABANDONED, ErrorCode.JOB_ABANDONED)
+
+
+async def test_a_clone_may_say_nothing_for_longer(ledger) -> None:
+    cloning = {"state": JobState.CLONING}
+    slow = job("one", idle_s=CLONING_PATIENCE * IDLE_S - 60).model_copy(update=cloning)
+    await ledger.begin(slow, Origin(UPLOAD), IDLE_S)
+    with pytest.raises(PrismError) as caught:
+        await ledger.begin(job("two"), Origin(UPLOAD), IDLE_S)
+    assert caught.value.code is ErrorCode.SNAPSHOT_CONFLICT
+    await ledger.release(slow)
+    lost = job("three", idle_s=CLONING_PATIENCE * IDLE_S + 60).model_copy(update=cloning)
+    await ledger.begin(lost, Origin(UPLOAD), IDLE_S)
+    await ledger.begin(job("four"), Origin(UPLOAD), IDLE_S)
 
 
 async def test_of_two_jobs_that_begin_at_once_one_does(ledger) -> None:

@@ -32,6 +32,10 @@ NAMES_SHOWN_MAX = 20
 Record = TypeVar("Record", bound=Indexed)
 
 
+# A clone may have to wait for others, and tells of no progress: by default twice PRISM_CLONE_SECONDS_MAX.
+CLONING_PATIENCE = 6
+
+
 class Origin(NamedTuple):
     """Where the files of a repository come from."""
 
@@ -171,7 +175,7 @@ class Ledger:
         now = datetime.now(UTC)
         active = await self.jobs.get(layer.active_job)
         if active is not None:
-            if (now - active.updated_at).total_seconds() < idle_s:
+            if not _is_idle(active, idle_s, now):
                 return
             error = ErrorBody(
                 code=ErrorCode.JOB_ABANDONED,
@@ -235,7 +239,7 @@ def _of(job: Job) -> tuple[str, str, str]:
 def _given_up(active: Job, job: Job, idle_s: float) -> Job:
     """The active job, abandoned for another. Raises SNAPSHOT_CONFLICT if it makes progress."""
     now = datetime.now(UTC)
-    if not is_final(active) and (now - active.updated_at).total_seconds() < idle_s:
+    if not is_final(active) and not _is_idle(active, idle_s, now):
         raise _conflict(job, active.job)
     error = ErrorBody(
         code=ErrorCode.JOB_ABANDONED,
@@ -243,6 +247,12 @@ def _given_up(active: Job, job: Job, idle_s: float) -> Job:
         next_action="See that job.",
     )
     return fail_job(active, error, now, JobState.ABANDONED)
+
+
+def _is_idle(job: Job, idle_s: float, now: datetime) -> bool:
+    """Whether a job makes no progress any more."""
+    patience = CLONING_PATIENCE if job.state is JobState.CLONING else 1
+    return (now - job.updated_at).total_seconds() >= idle_s * patience
 
 
 def _begun_base(found: Repository | None, job: Job, origin: Origin, retired: str) -> Repository:

@@ -33,13 +33,14 @@ from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.planning import Listing, Opened, Planner
 from prism_ingest.handlers.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
-from prism_runtime.bus import Bus
+from prism_runtime.bus import DUPLICATE_WINDOW_S, Bus
 from prism_source.clone import Mirror
 from prism_source.clone_url import check_url
 from prism_source.gittree import snapshot_changes, snapshot_git
 from prism_source.limits import Limits
 from prism_source.snapshot import Snapshot
 
+LOOK_AGAIN_S = 0.1
 # What a mirror that was damaged makes of a file that its tree names.
 DAMAGE = frozenset({ErrorCode.FILE_NOT_FOUND, ErrorCode.SOURCE_UNREADABLE})
 
@@ -112,8 +113,11 @@ class CloneHandlers:
                 if (repository.source, repository.ref) != (origin.source, origin.ref):
                     raise
                 active = repository.active_job and await self._ledger.jobs.get(repository.active_job)
-                if active and await self._ledger.postpone(job):
-                    if active.state is JobState.CLONING:  # whoever began it may have died before it was told
+                if not active:  # it has just ended, or is about to be written down
+                    await asyncio.sleep(LOOK_AGAIN_S)
+                elif await self._ledger.postpone(job):
+                    if (_now() - active.created_at).total_seconds() < DUPLICATE_WINDOW_S:
+                        # Whoever began it may have died before it was told; if not, this is told once.
                         await self._tell(active, origin, incremental=False)
                     return JobReply(job=active.model_copy(update={"settled": b""}))
 
