@@ -4,7 +4,8 @@ Grammars and queries are loaded when first needed and kept. The query is kept sh
 parses fast and is queried in quadratic time; what took too long is given up before and after it.
 
 A macro's arguments are bare tokens to a grammar. Where the query says `@items`, they are parsed once more, at their place
-in the source, and what reads as items counts as if the macro were not there.
+in the source, and what reads as items counts as if the macro were not there. C that does not parse is parsed once more
+without the conditionals that cut through it, and the branches that this leaves out are parsed for themselves.
 """
 
 import re
@@ -20,6 +21,7 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Point, Query, QueryCursor, Range
 from tree_sitter_language_pack import SupportedLanguage, get_language
 
+from prism_chunker.core.conditionals import Span, resolve_conditionals
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.preprocessor import blank_macros
 
@@ -32,6 +34,8 @@ QUERY_DEPTH_MAX = 100
 ERROR_CHILDREN_MAX = 20_000
 # How deep macros may lie in macros and still be parsed: every level reads the source within it once more.
 MACRO_DEPTH_MAX = 4
+# Branches of C's conditionals that are read for themselves.
+BRANCHES_MAX = 200
 
 _CAPTURE = re.compile(rb"@([\w.]+)")
 
@@ -76,12 +80,36 @@ def parse(language: Language, source: bytes, time_ms_max: int) -> Syntax:
     query = _query(language)  # its first compilation may take a second, which is not the file's fault
     # CPU time: a busy machine costs no file its symbols.
     deadline = process_time() + time_ms_max / 1_000
-    root = _parse(language, blank_macros(source) if language.c_family else source, deadline)
+    root, *branches = _roots(language, source, deadline)
     found = _matches(query, root, deadline)
     syntax = Syntax(source, root, _patterns(language))
     syntax.add(found)
+    for branch in branches:
+        syntax.add(match for match in _matches(query, branch, deadline) if _is_sound(match[1]))
     _add_items(language, syntax, _arguments(found), deadline)
     return syntax
+
+
+def _roots(language: Language, source: bytes, deadline: float) -> list[Node]:
+    """The root of a source; for C, as far as a grammar can read it, and those of the branches that went for that."""
+    text = blank_macros(source) if language.c_family else source
+    root = _parse(language, text, deadline)
+    if not (root.has_error and language.c_family):
+        return [root]
+    resolved = resolve_conditionals(text)
+    if resolved.source == text:
+        return [root]
+    branches = [_range(text, span) for span in resolved.gone[:BRANCHES_MAX]]
+    return [
+        _parse(language, resolved.source, deadline),
+        *(_parse(language, resolved.branches, deadline, [branch]) for branch in branches),
+    ]
+
+
+def _is_sound(captures: Captures) -> bool:
+    """Whether a match says no more than a branch holds: amid a statement, what reads as a definition may be none."""
+    is_definition = "name" in captures or "path" in captures
+    return not is_definition or not any(node.has_error for nodes in captures.values() for node in nodes)
 
 
 def _parse(language: Language, source: bytes, deadline: float, ranges: list[Range] | None = None) -> Node:
@@ -102,6 +130,13 @@ def _matches(query: Query, root: Node, deadline: float) -> list[tuple[int, Captu
     if process_time() > deadline:
         raise TimeoutError("query")
     return found
+
+
+def _range(source: bytes, span: Span) -> Range:
+    """Where bytes that begin and end with a row lie."""
+    first = source.count(b"\n", 0, span.start)
+    last = first + source.count(b"\n", span.start, span.end)
+    return Range(Point(first, 0), Point(last, 0), span.start, span.end)
 
 
 def _add_items(language: Language, syntax: Syntax, pending: list[Node], deadline: float) -> None:

@@ -1,0 +1,148 @@
+"""C's conditionals as a grammar can read them: where one cuts through the syntax, one branch stays and the rest is blanked.
+
+A grammar has a place for `#if` between whole statements, declarations and fields only. Where two branches both say
+`if (...) {` and share what closes it, it sees a bracket too many, and the functions behind are lost or nested. Blanks keep
+every other byte at its place. A branch that goes is told of, so that what it holds can be read for itself.
+"""
+
+import re
+from itertools import pairwise
+from typing import NamedTuple
+
+# How deep conditionals may lie in one another: each level looks at the text within once more.
+CONDITIONALS_DEPTH_MAX = 32
+# How far back the end of the code before a conditional is looked for.
+CONTEXT_BYTES_MAX = 2_000
+
+_COMMENT = rb"/\*(?:[^*]|\*(?!/))*+(?:\*/)?|//[^\n]*+"
+# No alternative gives back what it took, so that an open comment or quote is not looked at again from each of its bytes.
+_NO_CODE = re.compile(
+    _COMMENT
+    + rb"|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?"
+    + rb"|^[ \t]*+#[ \t]*+(\w*+)((?:"
+    + _COMMENT
+    + rb"|\\\r?\n|[^\n])*+)",
+    re.DOTALL | re.MULTILINE,
+)
+_CONDITIONAL = frozenset({b"if", b"ifdef", b"ifndef", b"elif", b"elifdef", b"elifndef", b"else", b"endif"})
+# What no C compiler reads.
+_FALSE = re.compile(rb"\s*(?:0\b|__cplusplus\b|defined\s*\(?\s*__cplusplus\b)")
+_BLANKS = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
+# Behind a colon a statement begins, and a branch that ends with a label ends within one.
+_BEFORE = (b";", b"{", b"}", b":")
+_ENDS = (b";", b"}")
+_GOES_ON = re.compile(rb"else\b")
+
+
+class Span(NamedTuple):
+    """Bytes from `start` to `end`, the latter excluded."""
+
+    start: int
+    end: int
+
+
+class Resolved(NamedTuple):
+    """A source as long as before; where branches of it went, and what they hold, again as long as the source."""
+
+    source: bytes
+    gone: list[Span]
+    branches: bytes
+
+
+class _Directive(NamedTuple):
+    start: int
+    end: int
+    word: bytes
+    condition: bytes
+
+
+def resolve_conditionals(source: bytes) -> Resolved:
+    """The source without the conditionals that cut through its syntax; those of a file nested too deep stay."""
+    return _Resolver(source).resolve()
+
+
+class _Resolver:
+    def __init__(self, source: bytes) -> None:
+        self._source = source
+        self._directives: list[_Directive] = []
+        # What a bracket means something in: no comment, no string, no directive, no branch that is gone.
+        self._code = bytearray(_NO_CODE.sub(self._take, source))
+        self._text = bytearray(source)
+        self._branches = bytearray(source)
+        self._gone: list[Span] = []
+
+    def resolve(self) -> Resolved:
+        pending: list[list[_Directive]] = []
+        for directive in self._directives:
+            if directive.word.startswith(b"if"):
+                pending.append([directive])
+                if len(pending) > CONDITIONALS_DEPTH_MAX:
+                    return Resolved(self._source, [], b"")
+            elif pending:
+                pending[-1].append(directive)
+                if directive.word == b"endif":
+                    self._close(pending.pop())
+        return Resolved(bytes(self._text), self._gone, bytes(self._branches))
+
+    def _take(self, found: re.Match[bytes]) -> bytes:
+        if found[1] in _CONDITIONAL:
+            self._directives.append(_Directive(*found.span(), found[1], found[2]))
+        return found.group().translate(_BLANKS)
+
+    def _close(self, directives: list[_Directive]) -> None:
+        """Resolve a conditional, those inside of it being resolved, if it cuts through the syntax."""
+        branches = [Span(one.end + 1, other.start) for one, other in pairwise(directives)]
+        codes = [bytes(self._code[start:end]).strip() for start, end in branches]
+        if self._is_between(directives[0].start) and all(map(_is_whole, codes)):
+            return
+        for start, end, *_ in directives:
+            _blank(self._text, start, end)
+        if not all(map(_is_listed, codes)):
+            self._keep(int(_is_false(directives[0])), branches)
+
+    def _is_between(self, start: int) -> bool:
+        """Whether a statement, a declaration or a block has just begun or ended."""
+        before = self._code[max(0, start - CONTEXT_BYTES_MAX) : start].rstrip()
+        return not before or before.endswith(_BEFORE)
+
+    def _keep(self, at: int, branches: list[Span]) -> None:
+        """Let the branches of a conditional go, all but one, or all if there is none at `at`."""
+        kept = branches[at] if at < len(branches) else Span(0, 0)
+        # What went from a branch before goes with it.
+        inner: list[Span] = []
+        while self._gone and self._gone[-1].start >= branches[0].start:
+            inner.append(self._gone.pop())
+        self._gone += [span for span in inner if kept.start <= span.start < kept.end]
+        for branch in branches:
+            if branch is not kept:
+                self._gone.append(branch)
+                place = slice(*branch)
+                self._branches[place] = self._text[place]
+                _blank(self._text, *branch)
+                _blank(self._code, *branch)
+
+
+def _is_false(directive: _Directive) -> bool:
+    return directive.word in (b"if", b"ifdef") and _FALSE.match(directive.condition) is not None
+
+
+def _is_whole(code: bytes) -> bool:
+    """Whether a branch neither begins nor ends amid something."""
+    return not code or (_is_balanced(code) and code.endswith(_ENDS) and not _GOES_ON.match(code))
+
+
+def _is_listed(code: bytes) -> bool:
+    """Whether a branch holds members of a list, which may stand behind those of another branch."""
+    return not code or (_is_balanced(code) and code.endswith(b","))
+
+
+def _is_balanced(code: bytes) -> bool:
+    if code.count(b"{") != code.count(b"}") or code.count(b"(") != code.count(b")"):
+        return False
+    # `} else {` has as many of each
+    first, last = code.find(b"{"), code.rfind(b"}")
+    return first < 0 or (first < code.find(b"}") and last > code.rfind(b"{"))
+
+
+def _blank(text: bytearray, start: int, end: int) -> None:
+    text[start:end] = text[start:end].translate(_BLANKS)
