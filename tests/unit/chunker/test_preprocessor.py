@@ -3,7 +3,7 @@
 import pytest
 
 from prism_chunker.core import chunk_file
-from prism_chunker.core.preprocessor import blank_macros
+from prism_chunker.core.preprocessor import blank_macros, blank_rare_macros
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,11 @@ from prism_chunker.core.preprocessor import blank_macros
         ("int a;\nSHOP_END", "SHOP_END"),
         ("void put(char* nullable text);", "nullable"),
         ("  int size() const SHOP_LOCKED(mutex) {", "SHOP_LOCKED(mutex)"),
+        ("SHOP_API int (*add)(int a);", "SHOP_API"),
+        ("int (*add)(int a) SHOP_PURE;", "SHOP_PURE"),
+        ("struct cart {\n  int size;  /* of all */\n  SHOP_FIELDS\n};\n", "SHOP_FIELDS"),
+        ("#define SHOP_FIELDS \\\n  int a; /* one */ \\\n  int b;\n", "/* one */"),
+        ("#define SHOP_ADD(a) add(/* one */ a)\n", "/* one */"),
     ],
 )
 def test_a_macro_without_a_place_in_the_syntax_is_blanked(source: str, macro: str) -> None:
@@ -47,10 +52,72 @@ def test_a_macro_without_a_place_in_the_syntax_is_blanked(source: str, macro: st
         "typedef LIST_OF(int) INT_LIST;\n",
         "void* operator new(size_t n);\n",
         "int f(const int* const a);\n",
+        "enum color {\n  A,  /* the last one */\n  COLOR_RED\n};\n",
+        "#define SHOP_NOTHING /* empty */\nint a;\n",
+        "int a; /* one */ int b;\n",
     ],
 )
 def test_names_with_a_place_stay(source: str) -> None:
     assert blank_macros(source.encode()).decode() == source
+
+
+@pytest.mark.parametrize(
+    ("source", "macro"),
+    [
+        ("struct cart { SHOP_FIELDS };", "SHOP_FIELDS"),
+        ("typedef struct {\n  SHOP_FIELDS\n} cart;\n", "SHOP_FIELDS"),
+        ("struct cart\n{\n  SHOP_FIELDS(cart)\n};\n", "SHOP_FIELDS(cart)"),
+        ("union cart { Shop_HEAD };", "Shop_HEAD"),
+        ("struct cart {\n  Shop_HEAD\n  int size;\n};\n", "Shop_HEAD"),
+        ("enum color {\n  RED,\n  SHOP_COLORS(MAKE)\n  LAST\n};\n", "SHOP_COLORS(MAKE)"),
+        ("enum color {\n#define MAKE(a) a,\n  LAST\n};\n", "#define MAKE(a) a,"),
+        ("enum color {\n#undef MAKE\n  LAST\n};\n", "#undef MAKE"),
+        ("typedef int (SHOPAPI *visitor)(int a);", "SHOPAPI"),
+    ],
+)
+def test_a_rarer_macro_is_blanked_where_a_source_did_not_parse(source: str, macro: str) -> None:
+    assert blank_rare_macros(source.encode()).decode() == source.replace(macro, " " * len(macro))
+    assert blank_macros(source.encode()).decode() == source
+
+
+def test_a_macro_around_a_function_leaves_the_function() -> None:
+    source = "SHOP_UNUSED(static int add(int a)) {\n}\n"
+    assert blank_rare_macros(source.encode()).decode() == "            static int add(int a)  {\n}\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "enum class Color { RED };",
+        "enum color { RED };",
+        "struct cart all = { FIRST };",
+        "struct cart { unsigned\n  int size; };",
+        "struct cart { money_t\n  total; };",
+        "enum color {\n  RED = SHOP_RED(1),\n  LAST\n};\n",
+        "a = (LIMIT * b);",
+        "SHOP_CHECK(add(a));",
+    ],
+)
+def test_names_with_a_place_stay_where_a_source_did_not_parse(source: str) -> None:
+    assert blank_rare_macros(source.encode()).decode() == source
+
+
+def test_a_struct_of_macros_is_a_definition_and_what_follows_is_no_field() -> None:
+    text = "struct cart {\n  SHOP_FIELDS\n};\n\nenum color {\n  COLOR_RED\n};\nint add(int a);\n"
+    parsed = chunk_file("a.h", text)
+    assert [(one.qualified_name, one.start_line, one.end_line) for one in parsed.symbols] == [
+        ("cart", 1, 3),
+        ("color", 5, 7),
+        ("color.COLOR_RED", 6, 6),
+        ("add", 8, 8),
+    ]
+    assert parsed.parse == "ok"
+
+
+def test_a_comment_in_a_macro_does_not_let_its_rest_out() -> None:
+    text = "#define SHOP_FIELDS \\\n  int a;  /* one */ \\\n  int b;\nint add(int a);\n"
+    parsed = chunk_file("a.h", text)
+    assert [(one.name, one.end_line) for one in parsed.symbols] == [("SHOP_FIELDS", 3), ("add", 4)]
 
 
 def test_what_a_macro_hid_is_found_and_shown_as_written() -> None:
@@ -63,9 +130,26 @@ def test_what_a_macro_hid_is_found_and_shown_as_written() -> None:
 
 
 @pytest.mark.parametrize(
-    "shape", ["A_B ", "A_B x<> ", "x< ", "x<y<> ", "struct A_B ", ") A_B", "* a ", "f() A_B(", "A_B(x) "]
+    "shape",
+    [
+        "A_B ",
+        "A_B x<> ",
+        "x< ",
+        "x<y<> ",
+        "struct A_B ",
+        ") A_B",
+        "* a ",
+        "f() A_B(",
+        "A_B(x) ",
+        "A_B(a b(",
+        "struct{",
+        "enum{x ",
+        "/* ",
+        "/* */ ",
+        "(A_B ",
+    ],
 )
-@pytest.mark.parametrize("head", ["", "\n", "\nA_B ", "\nstruct A_B "])
+@pytest.mark.parametrize("head", ["", "\n", "\nA_B ", "\nstruct A_B ", "\n#define A /**/ ", "\nstruct A {"])
 def test_long_rows_end(head: str, shape: str) -> None:
     source = (head + shape * 100_000).encode()
-    assert len(blank_macros(source)) == len(source)
+    assert len(blank_rare_macros(blank_macros(source))) == len(source)

@@ -9,6 +9,8 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
+from prism_chunker.core.preprocessor import blanked
+
 # How deep conditionals may lie in one another: each level looks at the text within once more.
 CONDITIONALS_DEPTH_MAX = 32
 # How far back the end of the code before a conditional is looked for.
@@ -27,7 +29,6 @@ _NO_CODE = re.compile(
 _CONDITIONAL = frozenset({b"if", b"ifdef", b"ifndef", b"elif", b"elifdef", b"elifndef", b"else", b"endif"})
 # What no C compiler reads.
 _FALSE = re.compile(rb"\s*(?:0\b|__cplusplus\b|defined\s*\(?\s*__cplusplus\b)")
-_BLANKS = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 # Behind a colon a statement begins, and a branch that ends with a label ends within one.
 _BEFORE = (b";", b"{", b"}", b":")
 _ENDS = (b";", b"}")
@@ -87,7 +88,7 @@ class _Resolver:
     def _take(self, found: re.Match[bytes]) -> bytes:
         if found[1] in _CONDITIONAL:
             self._directives.append(_Directive(*found.span(), found[1], found[2]))
-        return found.group().translate(_BLANKS)
+        return blanked(found.group())
 
     def _close(self, directives: list[_Directive]) -> None:
         """Resolve a conditional, those inside of it being resolved, if it cuts through the syntax."""
@@ -145,4 +146,4 @@ def _is_balanced(code: bytes) -> bool:
 
 
 def _blank(text: bytearray, start: int, end: int) -> None:
-    text[start:end] = text[start:end].translate(_BLANKS)
+    text[start:end] = blanked(bytes(text[start:end]))

@@ -23,7 +23,7 @@ from tree_sitter_language_pack import SupportedLanguage, get_language
 
 from prism_chunker.core.conditionals import Span, resolve_conditionals
 from prism_chunker.core.languages.table import Language
-from prism_chunker.core.preprocessor import blank_macros
+from prism_chunker.core.preprocessor import blank_macros, blank_rare_macros
 
 QUERIES = Path(__file__).parent / "languages" / "queries"
 # States a query may keep open at once; beyond, tree-sitter drops the oldest.
@@ -96,7 +96,7 @@ def _roots(language: Language, source: bytes, deadline: float) -> list[Node]:
     root = _parse(language, text, deadline)
     if not (root.has_error and language.c_family):
         return [root]
-    resolved = resolve_conditionals(text)
+    resolved = resolve_conditionals(blank_rare_macros(text))
     if resolved.source == text:
         return [root]
     branches = [_range(text, span) for span in resolved.gone[:BRANCHES_MAX]]

@@ -9,6 +9,7 @@ import re
 # How far back and ahead of a macro the text is looked at.
 CONTEXT_BYTES_MAX = 500
 
+_BLANKS = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 # A name in capitals with an underscore: by convention a macro.
 _MACRO = rb"[A-Z][A-Z\d]*+_[A-Z\d_]*+"
 _CALLED = _MACRO + rb"(?:\([^()\n]*+\))?"
@@ -16,10 +17,11 @@ _CALLED = _MACRO + rb"(?:\([^()\n]*+\))?"
 _TEMPLATE_ARGUMENTS = rb"<(?:[^\n;{}()<>]|<[^\n;{}()<>]*+>)*+>"
 
 _ON_ITS_OWN_ROW = re.compile(rb"(?m)^[ \t]*+(" + _MACRO + rb")[ \t]*+(?://.*)?\r?$")
-# `EXPORT_API int add(`, `EXPORT_API const Cart* cart =`
+# `EXPORT_API int add(`, `EXPORT_API const Cart* cart =`, `EXPORT_API int (*add)(`
 _BEFORE_A_DECLARATION = re.compile(
     rb"(?m)^[ \t]*+((?:" + _CALLED + rb"[ \t]++){1,4})"
-    rb"(?=(?:[\w:]++(?:" + _TEMPLATE_ARGUMENTS + rb")?+[&* \t]++){1,8}[\w:~]++[ \t]*+[(;={\[])"
+    rb"(?=(?:[\w:]++(?:" + _TEMPLATE_ARGUMENTS + rb")?+[&* \t]++){1,8}"
+    rb"(?:[\w:~]++[ \t]*+[(;={\[]|\([ \t]*+\*))"
 )
 # `class EXPORT_API Cart {`
 _BEFORE_THE_NAME_OF_A_TYPE = re.compile(
@@ -35,11 +37,39 @@ _BEHIND_AN_ASTERISK = re.compile(
 _BEHIND_PARAMETERS = re.compile(
     rb"\)[ \t]*+(?:const[ \t]++)?(?:noexcept[ \t]++)?((?:" + _CALLED + rb"\s*+){1,4})(?=[;{])"
 )
-_PARAMETERS = re.compile(rb"(?:|.*\b(?!if\b|for\b|while\b|switch\b|[A-Z][A-Z\d_]*\()\w+\([^()]*)\Z")
+_PARAMETERS = re.compile(
+    rb"(?:|.*(?:\b(?!if\b|for\b|while\b|switch\b|[A-Z][A-Z\d_]*\()\w+|\(\*\w+\))\([^()]*)\Z"
+)
+# `struct cart { SHOP_FIELDS }`, `struct cart {\n  Shop_HEAD\n  int size;`: by its place, in capitals or not
+_IN_THE_PLACE_OF_FIELDS = re.compile(
+    rb"(?<!enum )\b(?:struct|union|class)\b[^;{}()=#]{0,200}+\{\s*+"
+    rb"(?:((?:\w++(?:\([^()\n]*+\))?+\s*+){1,4}+)(?=\})"
+    rb"|((?!(?:un)?signed\b|const\b|volatile\b|struct\b|union\b|enum\b|class\b|static\b|typedef\b|friend\b)\w++)"
+    rb"[ \t]*+\r?\n(?=[ \t]*+\w++[&* \t]++\w))"
+)
+# `int (SHOPAPI *visit)(int a)`
+_BEFORE_A_POINTER_TO_A_FUNCTION = re.compile(rb"\(([A-Z][A-Z\d_]++)\s*+(?=\*[ \t]*+\w++[ \t]*+\)\s*+\()")
+# `SHOP_UNUSED(static int add(int a)) {`
+_AROUND_A_FUNCTION = re.compile(
+    rb"(?m)^(" + _MACRO + rb"\()(?:\w++[* \t]++){1,6}+\w++\([^()]{0,1000}+\)(\))(?=\s*+[;{])"
+)
+# A list of enumerators, and what is none in it: macros that make some, and their definitions
+_ENUMERATORS = re.compile(rb"\benum\b[^;{}()=#]{0,200}+\{[^{}]*+\}")
+_DIRECTIVE = rb"[ \t]*+#[ \t]*+(?:%b)\b(?:[^\n\\]|\\\r?\n|\\.)*+"
+_NO_ENUMERATOR = re.compile(
+    rb"(?m)^(?:" + _DIRECTIVE % b"define|undef" + rb"|[ \t]*+\w++\([^()\n]*+\)[ \t]*+\r?$)"
+)
+# A comment amid a definition: to a grammar it is where that ends.
+_COMMENT = re.compile(rb"/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+_COMMENT_AMID = re.compile(rb"\*/[ \t]*+\S")
+_DEFINITION = re.compile(rb"(?m)^" + _DIRECTIVE % b"define")
+_MORE = re.compile(rb"[ \t]*+\S")
 
 
 def blank_macros(source: bytes) -> bytes:
     """The source, as long as before, with blanks where such macros stand."""
+    if _COMMENT_AMID.search(source):
+        source = _DEFINITION.sub(_without_comments, source)
     source = _ON_ITS_OWN_ROW.sub(_without_statement, source)
     source = _BEFORE_A_DECLARATION.sub(_without_group, source)
     source = _BEFORE_THE_NAME_OF_A_TYPE.sub(_without_group, source)
@@ -47,9 +77,42 @@ def blank_macros(source: bytes) -> bytes:
     return _BEHIND_PARAMETERS.sub(_without_attribute, source)
 
 
+def blank_rare_macros(source: bytes) -> bytes:
+    """The source, as long as before, without macros that are looked for only where a source did not parse."""
+    source = _IN_THE_PLACE_OF_FIELDS.sub(_without_groups, source)
+    source = _ENUMERATORS.sub(_without_others, source)
+    source = _BEFORE_A_POINTER_TO_A_FUNCTION.sub(_without_group, source)
+    return _AROUND_A_FUNCTION.sub(_without_groups, source)
+
+
+def blanked(text: bytes) -> bytes:
+    """Blanks in the place of a text, row for row."""
+    return text.translate(_BLANKS)
+
+
+def _without_comments(found: re.Match[bytes]) -> bytes:
+    return _COMMENT.sub(_without_comment, found.group())
+
+
+def _without_others(found: re.Match[bytes]) -> bytes:
+    return _NO_ENUMERATOR.sub(_without_all, found.group())
+
+
+def _without_all(found: re.Match[bytes]) -> bytes:
+    return blanked(found.group())
+
+
+def _without_comment(found: re.Match[bytes]) -> bytes:
+    # With a backslash gone, the definition would end at its row; and blanks at its end are no end to a grammar.
+    text = found.group()
+    return re.sub(rb"[^\s\\]", b" ", text) if _MORE.match(found.string, found.end()) else text
+
+
 def _without_statement(found: re.Match[bytes]) -> bytes:
     """Without a name that begins a statement, and is no operand and no enumerator."""
     before = found.string[max(0, found.start() - CONTEXT_BYTES_MAX) : found.start()].rstrip()
+    while before.endswith(b"*/") and (comment := before.rfind(b"/*")) >= 0:
+        before = before[:comment].rstrip()
     row = before.rpartition(b"\n")[2].partition(b"//")[0].strip()
     follows = found.string[found.end() : found.end() + CONTEXT_BYTES_MAX].lstrip()[:1]
     is_first = not row or row.endswith((b"{", b":", b">", b"*/")) or (row[:1] == b"#" and row[-1:] != b"\\")
@@ -64,6 +127,16 @@ def _without_attribute(found: re.Match[bytes]) -> bytes:
 
 
 def _without_group(found: re.Match[bytes]) -> bytes:
-    start, end = (at - found.start() for at in found.span(1))
-    text = found.group()
-    return text[:start] + re.sub(rb"\S", b" ", text[start:end]) + text[end:]
+    return _with_blanks(found.group(), found.start(), found.span(1))
+
+
+def _without_groups(found: re.Match[bytes]) -> bytes:
+    return _with_blanks(
+        _with_blanks(found.group(), found.start(), found.span(1)), found.start(), found.span(2)
+    )
+
+
+def _with_blanks(text: bytes, offset: int, span: tuple[int, int]) -> bytes:
+    """A piece of a source that begins at `offset`, with blanks where a part of the source lies, if there is such a part."""
+    start, end = (at - offset for at in span)
+    return text[:start] + blanked(text[start:end]) + text[end:] if span[0] >= 0 else text
