@@ -10,7 +10,19 @@
 (type_definition type: (enum_specifier) declarator: (type_identifier) @name) @enum
 (type_definition declarator: (type_identifier) @name) @type
 (type_definition declarator: (pointer_declarator declarator: (type_identifier) @name)) @type
-(type_definition declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name)))) @type
+(type_definition declarator: [
+  (function_declarator declarator: [
+    (type_identifier) @name
+    (parenthesized_declarator (type_identifier) @name)
+    (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name))
+  ])
+  (pointer_declarator declarator: (function_declarator declarator: [
+    (type_identifier) @name
+    (parenthesized_declarator (type_identifier) @name)
+    (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name))
+  ]))
+  (array_declarator declarator: (type_identifier) @name)
+]) @type
 (preproc_def name: (identifier) @name) @constant
 (preproc_function_def name: (identifier) @name) @macro
 (function_definition declarator: (function_declarator declarator: (identifier) @name)) @function
@@ -26,16 +38,21 @@
   (array_declarator declarator: (array_declarator declarator: (field_identifier) @name))
   (pointer_declarator declarator: (array_declarator declarator: (field_identifier) @name))
   (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))
+  (pointer_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name))))
 ]) @field
 (translation_unit (declaration declarator: [
   (identifier) @name
   (pointer_declarator declarator: (identifier) @name)
+  (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @name))
   (array_declarator declarator: (identifier) @name)
   (array_declarator declarator: (array_declarator declarator: (identifier) @name))
   (pointer_declarator declarator: (array_declarator declarator: (identifier) @name))
   (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
+  (pointer_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name))))
+  (init_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name))))
   (init_declarator declarator: (identifier) @name)
   (init_declarator declarator: (pointer_declarator declarator: (identifier) @name))
+  (init_declarator declarator: (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @name)))
   (init_declarator declarator: (array_declarator declarator: (identifier) @name))
   (init_declarator declarator: (array_declarator declarator: (array_declarator declarator: (identifier) @name)))
   (init_declarator declarator: (pointer_declarator declarator: (array_declarator declarator: (identifier) @name)))
@@ -43,12 +60,16 @@
 (preproc_ifdef (declaration declarator: [
   (identifier) @name
   (pointer_declarator declarator: (identifier) @name)
+  (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @name))
   (array_declarator declarator: (identifier) @name)
   (array_declarator declarator: (array_declarator declarator: (identifier) @name))
   (pointer_declarator declarator: (array_declarator declarator: (identifier) @name))
   (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
+  (pointer_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name))))
+  (init_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name))))
   (init_declarator declarator: (identifier) @name)
   (init_declarator declarator: (pointer_declarator declarator: (identifier) @name))
+  (init_declarator declarator: (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @name)))
   (init_declarator declarator: (array_declarator declarator: (identifier) @name))
   (init_declarator declarator: (array_declarator declarator: (array_declarator declarator: (identifier) @name)))
   (init_declarator declarator: (pointer_declarator declarator: (array_declarator declarator: (identifier) @name)))
@@ -56,12 +77,50 @@
 (preproc_if (declaration declarator: [
   (identifier) @name
   (pointer_declarator declarator: (identifier) @name)
+  (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @name))
   (array_declarator declarator: (identifier) @name)
   (array_declarator declarator: (array_declarator declarator: (identifier) @name))
   (pointer_declarator declarator: (array_declarator declarator: (identifier) @name))
   (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
+  (pointer_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name))))
+  (init_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name))))
   (init_declarator declarator: (identifier) @name)
   (init_declarator declarator: (pointer_declarator declarator: (identifier) @name))
+  (init_declarator declarator: (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @name)))
+  (init_declarator declarator: (array_declarator declarator: (identifier) @name))
+  (init_declarator declarator: (array_declarator declarator: (array_declarator declarator: (identifier) @name)))
+  (init_declarator declarator: (pointer_declarator declarator: (array_declarator declarator: (identifier) @name)))
+]) @variable)
+(preproc_elif (declaration declarator: [
+  (identifier) @name
+  (pointer_declarator declarator: (identifier) @name)
+  (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @name))
+  (array_declarator declarator: (identifier) @name)
+  (array_declarator declarator: (array_declarator declarator: (identifier) @name))
+  (pointer_declarator declarator: (array_declarator declarator: (identifier) @name))
+  (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
+  (pointer_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name))))
+  (init_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name))))
+  (init_declarator declarator: (identifier) @name)
+  (init_declarator declarator: (pointer_declarator declarator: (identifier) @name))
+  (init_declarator declarator: (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @name)))
+  (init_declarator declarator: (array_declarator declarator: (identifier) @name))
+  (init_declarator declarator: (array_declarator declarator: (array_declarator declarator: (identifier) @name)))
+  (init_declarator declarator: (pointer_declarator declarator: (array_declarator declarator: (identifier) @name)))
+]) @variable)
+(preproc_else (declaration declarator: [
+  (identifier) @name
+  (pointer_declarator declarator: (identifier) @name)
+  (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @name))
+  (array_declarator declarator: (identifier) @name)
+  (array_declarator declarator: (array_declarator declarator: (identifier) @name))
+  (pointer_declarator declarator: (array_declarator declarator: (identifier) @name))
+  (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
+  (pointer_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name))))
+  (init_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name))))
+  (init_declarator declarator: (identifier) @name)
+  (init_declarator declarator: (pointer_declarator declarator: (identifier) @name))
+  (init_declarator declarator: (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @name)))
   (init_declarator declarator: (array_declarator declarator: (identifier) @name))
   (init_declarator declarator: (array_declarator declarator: (array_declarator declarator: (identifier) @name)))
   (init_declarator declarator: (pointer_declarator declarator: (array_declarator declarator: (identifier) @name)))
