@@ -9,21 +9,15 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
-from prism_chunker.core.preprocessor import blanked
+from prism_chunker.core.preprocessor import COMMENT, COMMENT_OR_LITERAL, blanked
 
 # How deep conditionals may lie in one another: each level looks at the text within once more.
 CONDITIONALS_DEPTH_MAX = 32
 # How far back the end of the code before a conditional is looked for.
 CONTEXT_BYTES_MAX = 2_000
 
-_COMMENT = rb"/\*(?:[^*]|\*(?!/))*+(?:\*/)?|//[^\n]*+"
-# No alternative gives back what it took, so that an open comment or quote is not looked at again from each of its bytes.
 _NO_CODE = re.compile(
-    _COMMENT
-    + rb"|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?"
-    + rb"|^[ \t]*+#[ \t]*+(\w*+)((?:"
-    + _COMMENT
-    + rb"|\\\r?\n|[^\n])*+)",
+    COMMENT_OR_LITERAL + rb"|^[ \t]*+#[ \t]*+(\w*+)((?:" + COMMENT + rb"|//[^\n]*+|\\\r?\n|[^\n])*+)",
     re.DOTALL | re.MULTILINE,
 )
 _CONDITIONAL = frozenset({b"if", b"ifdef", b"ifndef", b"elif", b"elifdef", b"elifndef", b"else", b"endif"})

@@ -9,6 +9,10 @@ import re
 # How far back and ahead of a macro the text is looked at.
 CONTEXT_BYTES_MAX = 500
 
+# No alternative gives back what it took, so that an open comment or quote is not looked at again from each of its bytes.
+COMMENT = rb"/\*(?:[^*]|\*(?!/))*+(?:\*/)?"
+COMMENT_OR_LITERAL = COMMENT + rb"|//[^\n]*+|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?"
+
 _BLANKS = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 # A name in capitals with an underscore: by convention a macro.
 _MACRO = rb"[A-Z][A-Z\d]*+_[A-Z\d_]*+"
@@ -60,7 +64,7 @@ _NO_ENUMERATOR = re.compile(
     rb"(?m)^(?:" + _DIRECTIVE % b"define|undef" + rb"|[ \t]*+\w++\([^()\n]*+\)[ \t]*+\r?$)"
 )
 # A comment amid a definition: to a grammar it is where that ends.
-_COMMENT = re.compile(rb"/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+_COMMENT = re.compile(COMMENT)
 _COMMENT_AMID = re.compile(rb"\*/[ \t]*+\S")
 _DEFINITION = re.compile(rb"(?m)^" + _DIRECTIVE % b"define")
 _MORE = re.compile(rb"[ \t]*+\S")

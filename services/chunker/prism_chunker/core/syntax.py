@@ -6,6 +6,7 @@ from prism_chunker.core.bindings import BindingReader, find_variables
 from prism_chunker.core.comments import Leads
 from prism_chunker.core.cuts import find_cuts
 from prism_chunker.core.definitions import find_definitions
+from prism_chunker.core.expansions import read_expansions
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.lines import Lines
 from prism_chunker.core.model import Budget, Outline
@@ -24,6 +25,7 @@ def read(language: Language, lines: Lines, budget: Budget) -> Outline:
     nesting = Nesting(find_definitions(syntax, clauses=language.clauses), language, budget)
     places = find_places(syntax, nesting)
     references = read_references(places, syntax.source, nesting, budget.references_max)
+    references += tuple(read_expansions(syntax, nesting, budget.references_max - len(references)))
     names = Names(language, nesting, references)
     variables = find_variables(language, syntax)
     bindings = BindingReader(language, syntax, nesting, variables).read(names, budget.bindings_max)

@@ -23,8 +23,8 @@
   ]))
   (array_declarator declarator: (type_identifier) @name)
 ]) @type
-(preproc_def name: (identifier) @name) @constant
-(preproc_function_def name: (identifier) @name) @macro
+(preproc_def name: (identifier) @name value: (preproc_arg)? @expansion) @constant
+(preproc_function_def name: (identifier) @name value: (preproc_arg)? @expansion) @macro
 (function_definition declarator: (function_declarator declarator: (identifier) @name)) @function
 (function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))) @function
 (function_definition declarator: (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))) @function
