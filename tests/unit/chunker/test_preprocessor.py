@@ -81,8 +81,8 @@ def test_a_rarer_macro_is_blanked_where_a_source_did_not_parse(source: str, macr
 
 
 def test_a_macro_around_a_function_leaves_the_function() -> None:
-    source = "SHOP_UNUSED(static int add(int a)) {\n}\n"
-    assert blank_rare_macros(source.encode()).decode() == "            static int add(int a)  {\n}\n"
+    source = "\nSHOP_UNUSED(static int add(int a)) {\n}\n"
+    assert blank_rare_macros(source.encode()).decode() == "\n            static int add(int a)  {\n}\n"
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ CONDITIONALS_DEPTH_MAX = 32
 # How far back the end of the code before a conditional is looked for.
 CONTEXT_BYTES_MAX = 2_000
 
+# Beside comments and literals, directives: nothing else begins with a `#`.
 _NO_CODE = re.compile(
-    COMMENT_OR_LITERAL + rb"|^[ \t]*+#[ \t]*+(\w*+)((?:" + COMMENT + rb"|//[^\n]*+|\\\r?\n|[^\n])*+)",
-    re.DOTALL | re.MULTILINE,
+    COMMENT_OR_LITERAL + rb"|#[ \t]*+(\w*+)((?:" + COMMENT + rb"|//[^\n]*+|\\\r?\n|[^\n])*+)", re.DOTALL
 )
 _CONDITIONAL = frozenset({b"if", b"ifdef", b"ifndef", b"elif", b"elifdef", b"elifndef", b"else", b"endif"})
 # What no C compiler reads.
@@ -86,7 +86,7 @@ class _Resolver:
 
     def _close(self, directives: list[_Directive]) -> None:
         """Resolve a conditional, those inside of it being resolved, if it cuts through the syntax."""
-        branches = [Span(one.end + 1, other.start) for one, other in pairwise(directives)]
+        branches = [Span(one.end + 1, self._row(other.start)) for one, other in pairwise(directives)]
         codes = [bytes(self._code[start:end]).strip() for start, end in branches]
         if self._is_between(directives[0].start) and all(map(_is_whole, codes)):
             return
@@ -94,6 +94,10 @@ class _Resolver:
             _blank(self._text, start, end)
         if not all(map(_is_listed, codes)):
             self._keep(int(_is_false(directives[0])), branches)
+
+    def _row(self, at: int) -> int:
+        """Where the row of a byte begins."""
+        return self._source.rfind(b"\n", 0, at) + 1
 
     def _is_between(self, start: int) -> bool:
         """Whether a statement, a declaration or a block has just begun or ended."""

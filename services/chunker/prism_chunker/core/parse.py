@@ -18,7 +18,7 @@ from time import process_time
 from typing import cast
 
 from tree_sitter import Language as Grammar
-from tree_sitter import Node, Parser, Point, Query, QueryCursor, Range
+from tree_sitter import Node, Parser, Point, Query, QueryCursor, Range, Tree
 from tree_sitter_language_pack import SupportedLanguage, get_language
 
 from prism_chunker.core.conditionals import Span, resolve_conditionals
@@ -93,17 +93,30 @@ def parse(language: Language, source: bytes, time_ms_max: int) -> Syntax:
 def _roots(language: Language, source: bytes, deadline: float) -> list[Node]:
     """The root of a source; for C, as far as a grammar can read it, and those of the branches that went for that."""
     text = blank_macros(source) if language.c_family else source
-    root = _parse(language, text, deadline)
-    if not (root.has_error and language.c_family):
-        return [root]
+    tree = _parse(language, text, deadline)
+    if not (tree.root_node.has_error and language.c_family):
+        return [tree.root_node]
     resolved = resolve_conditionals(blank_rare_macros(text))
     if resolved.source == text:
-        return [root]
+        return [tree.root_node]
+    _edit(tree, text, resolved.source)
     branches = [_range(text, span) for span in resolved.gone[:BRANCHES_MAX]]
-    return [
-        _parse(language, resolved.source, deadline),
+    trees = [
+        _parse(language, resolved.source, deadline, edited=tree),
         *(_parse(language, resolved.branches, deadline, [branch]) for branch in branches),
     ]
+    return [tree.root_node for tree in trees]
+
+
+def _edit(tree: Tree, before: bytes, after: bytes) -> None:
+    """Tell a tree which rows have changed, none in length, so that of the others nothing is parsed again."""
+    start = 0
+    for row, (old, new) in enumerate(zip(before.split(b"\n"), after.split(b"\n"), strict=True)):
+        end = start + len(old)
+        if old != new:
+            last = Point(row, len(old))
+            tree.edit(start, end, end, Point(row, 0), last, last)
+        start = end + 1
 
 
 def _is_sound(captures: Captures) -> bool:
@@ -112,13 +125,20 @@ def _is_sound(captures: Captures) -> bool:
     return not is_definition or not any(node.has_error for nodes in captures.values() for node in nodes)
 
 
-def _parse(language: Language, source: bytes, deadline: float, ranges: list[Range] | None = None) -> Node:
+def _parse(
+    language: Language,
+    source: bytes,
+    deadline: float,
+    ranges: list[Range] | None = None,
+    edited: Tree | None = None,
+) -> Tree:
     # The source as bytes, in one piece: a read callback, which alone could be stopped midway, leaks every block that it
     # gives (tree-sitter 0.26.1), gigabytes where a grammar's scanner seeks a lot. Who loops is killed from outside.
-    root = Parser(_grammar(language.grammar), included_ranges=ranges).parse(source).root_node
+    parser = Parser(_grammar(language.grammar), included_ranges=ranges)
+    tree = parser.parse(source, edited) if edited else parser.parse(source)
     if process_time() > deadline:
         raise TimeoutError(f"parse of {language.id}")
-    return root
+    return tree
 
 
 def _matches(query: Query, root: Node, deadline: float) -> list[tuple[int, Captures]]:
@@ -145,7 +165,7 @@ def _add_items(language: Language, syntax: Syntax, pending: list[Node], deadline
         found: list[tuple[int, Captures]] = []
         inner: list[Node] = []
         for node in pending:
-            root = _parse(language, syntax.source, deadline, [_between_brackets(node)])
+            root = _parse(language, syntax.source, deadline, [_between_brackets(node)]).root_node
             if root.has_error:
                 inner += _blocks(node)
             else:

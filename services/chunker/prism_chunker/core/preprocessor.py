@@ -46,16 +46,16 @@ _PARAMETERS = re.compile(
 )
 # `struct cart { SHOP_FIELDS }`, `struct cart {\n  Shop_HEAD\n  int size;`: by its place, in capitals or not
 _IN_THE_PLACE_OF_FIELDS = re.compile(
-    rb"(?<!enum )\b(?:struct|union|class)\b[^;{}()=#]{0,200}+\{\s*+"
-    rb"(?:((?:\w++(?:\([^()\n]*+\))?+\s*+){1,4}+)(?=\})"
+    rb"\{\s*+(?:((?:\w++(?:\([^()\n]*+\))?+\s*+){1,4}+)(?=\})"
     rb"|((?!(?:un)?signed\b|const\b|volatile\b|struct\b|union\b|enum\b|class\b|static\b|typedef\b|friend\b)\w++)"
     rb"[ \t]*+\r?\n(?=[ \t]*+\w++[&* \t]++\w))"
 )
+_HEAD_OF_FIELDS = re.compile(rb"(?<!enum )\b(?:struct|union|class)\b[^;{}()=#]*\Z")
 # `int (SHOPAPI *visit)(int a)`
 _BEFORE_A_POINTER_TO_A_FUNCTION = re.compile(rb"\(([A-Z][A-Z\d_]++)\s*+(?=\*[ \t]*+\w++[ \t]*+\)\s*+\()")
 # `SHOP_UNUSED(static int add(int a)) {`
 _AROUND_A_FUNCTION = re.compile(
-    rb"(?m)^(" + _MACRO + rb"\()(?:\w++[* \t]++){1,6}+\w++\([^()]{0,1000}+\)(\))(?=\s*+[;{])"
+    rb"\n(" + _MACRO + rb"\()(?:\w++[* \t]++){1,6}+\w++\([^()]{0,1000}+\)(\))(?=\s*+[;{])"
 )
 # A list of enumerators, and what is none in it: macros that make some, and their definitions
 _ENUMERATORS = re.compile(rb"\benum\b[^;{}()=#]{0,200}+\{[^{}]*+\}")
@@ -83,7 +83,7 @@ def blank_macros(source: bytes) -> bytes:
 
 def blank_rare_macros(source: bytes) -> bytes:
     """The source, as long as before, without macros that are looked for only where a source did not parse."""
-    source = _IN_THE_PLACE_OF_FIELDS.sub(_without_groups, source)
+    source = _IN_THE_PLACE_OF_FIELDS.sub(_without_fields, source)
     source = _ENUMERATORS.sub(_without_others, source)
     source = _BEFORE_A_POINTER_TO_A_FUNCTION.sub(_without_group, source)
     return _AROUND_A_FUNCTION.sub(_without_groups, source)
@@ -96,6 +96,12 @@ def blanked(text: bytes) -> bytes:
 
 def _without_comments(found: re.Match[bytes]) -> bytes:
     return _COMMENT.sub(_without_comment, found.group())
+
+
+def _without_fields(found: re.Match[bytes]) -> bytes:
+    """Without what stands in the place of fields, if they are those of a struct."""
+    before = found.string[max(0, found.start() - CONTEXT_BYTES_MAX) : found.start()]
+    return _without_groups(found) if _HEAD_OF_FIELDS.search(before) else found.group()
 
 
 def _without_others(found: re.Match[bytes]) -> bytes:
