@@ -59,14 +59,14 @@ _AROUND_A_FUNCTION = re.compile(
 )
 # A list of enumerators, and what is none in it: macros that make some, and their definitions
 _ENUMERATORS = re.compile(rb"\benum\b[^;{}()=#]{0,200}+\{[^{}]*+\}")
-_DIRECTIVE = rb"[ \t]*+#[ \t]*+(?:%b)\b(?:[^\n\\]|\\\r?\n|\\.)*+"
+_DIRECTIVE = rb"#[ \t]*+(?:%b)\b(?:[^\n\\]|\\\r?\n|\\.)*+"
 _NO_ENUMERATOR = re.compile(
-    rb"(?m)^(?:" + _DIRECTIVE % b"define|undef" + rb"|[ \t]*+\w++\([^()\n]*+\)[ \t]*+\r?$)"
+    rb"(?m)^[ \t]*+(?:" + _DIRECTIVE % b"define|undef" + rb"|\w++\([^()\n]*+\)[ \t]*+\r?$)"
 )
 # A comment amid a definition: to a grammar it is where that ends.
 _COMMENT = re.compile(COMMENT)
 _COMMENT_AMID = re.compile(rb"\*/[ \t]*+\S")
-_DEFINITION = re.compile(rb"(?m)^" + _DIRECTIVE % b"define")
+_DEFINITION = re.compile(_DIRECTIVE % b"define")
 _MORE = re.compile(rb"[ \t]*+\S")
 
 
