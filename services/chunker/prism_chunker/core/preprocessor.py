@@ -41,9 +41,7 @@ _BEHIND_AN_ASTERISK = re.compile(
 _BEHIND_PARAMETERS = re.compile(
     rb"\)[ \t]*+(?:const[ \t]++)?(?:noexcept[ \t]++)?((?:" + _CALLED + rb"\s*+){1,4})(?=[;{])"
 )
-_PARAMETERS = re.compile(
-    rb"(?:|.*(?:\b(?!if\b|for\b|while\b|switch\b|[A-Z][A-Z\d_]*\()\w+|\(\*\w+\))\([^()]*)\Z"
-)
+_PARAMETERS = re.compile(rb".*(?:\b(?!if\b|for\b|while\b|switch\b|[A-Z][A-Z\d_]*\()\w+|\(\*\w+\))\([^()]*\Z")
 # `struct cart { SHOP_FIELDS }`, `struct cart {\n  Shop_HEAD\n  int size;`: by its place, in capitals or not
 _IN_THE_PLACE_OF_FIELDS = re.compile(
     rb"\{\s*+(?:((?:\w++(?:\([^()\n]*+\))?+\s*+){1,4}+)(?=\})"
@@ -132,8 +130,11 @@ def _without_statement(found: re.Match[bytes]) -> bytes:
 
 def _without_attribute(found: re.Match[bytes]) -> bytes:
     """Without what follows parameters, and does not follow a condition or a cast."""
-    row = found.string[max(0, found.start() - CONTEXT_BYTES_MAX) : found.start()].rpartition(b"\n")[2]
-    return _without_group(found) if _PARAMETERS.match(row) else found.group()
+    before = found.string[max(0, found.start() - CONTEXT_BYTES_MAX) : found.start()]
+    # Parameters of several rows begin where their bracket stands.
+    row = before.rfind(b"\n", 0, max(0, before.rfind(b"("))) + 1
+    is_attribute = before.endswith(b"\n") or _PARAMETERS.match(before, row)
+    return _without_group(found) if is_attribute else found.group()
 
 
 def _without_group(found: re.Match[bytes]) -> bytes:
