@@ -36,6 +36,8 @@ ERROR_CHILDREN_MAX = 20_000
 MACRO_DEPTH_MAX = 4
 # Branches of C's conditionals that are read for themselves.
 BRANCHES_MAX = 200
+# Rows that a tree is told to have changed: each is looked for among all children of a node. With more, all is parsed again.
+EDITS_MAX = 200
 
 _CAPTURE = re.compile(rb"@([\w.]+)")
 
@@ -99,24 +101,25 @@ def _roots(language: Language, source: bytes, deadline: float) -> list[Node]:
     resolved = resolve_conditionals(blank_rare_macros(text))
     if resolved.source == text:
         return [tree.root_node]
-    _edit(tree, text, resolved.source)
     branches = [_range(text, span) for span in resolved.gone[:BRANCHES_MAX]]
     trees = [
-        _parse(language, resolved.source, deadline, edited=tree),
+        _parse(language, resolved.source, deadline, edited=_edited(tree, text, resolved.source)),
         *(_parse(language, resolved.branches, deadline, [branch]) for branch in branches),
     ]
     return [tree.root_node for tree in trees]
 
 
-def _edit(tree: Tree, before: bytes, after: bytes) -> None:
-    """Tell a tree which rows have changed, none in length, so that of the others nothing is parsed again."""
-    start = 0
-    for row, (old, new) in enumerate(zip(before.split(b"\n"), after.split(b"\n"), strict=True)):
-        end = start + len(old)
-        if old != new:
-            last = Point(row, len(old))
-            tree.edit(start, end, end, Point(row, 0), last, last)
-        start = end + 1
+def _edited(tree: Tree, before: bytes, after: bytes) -> Tree | None:
+    """A tree that was told which rows have changed, none in length, so that the others are not parsed again."""
+    rows = zip(before.split(b"\n"), after.split(b"\n"), strict=True)
+    changed = {row: len(old) for row, (old, new) in enumerate(rows) if old != new}
+    if len(changed) > EDITS_MAX:
+        return None
+    starts = [0, *(found.end() for found in re.finditer(rb"\n", before))]
+    for row, size in changed.items():
+        last, end = Point(row, size), starts[row] + size
+        tree.edit(starts[row], end, end, Point(row, 0), last, last)
+    return tree
 
 
 def _is_sound(captures: Captures) -> bool:
