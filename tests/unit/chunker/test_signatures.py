@@ -3,7 +3,7 @@
 import pytest
 
 from prism_chunker.core import chunk_file
-from prism_chunker.core.signatures import SIGNATURE_CHARS_MAX
+from prism_chunker.core.signatures import HEADER_BYTES_MAX, SIGNATURE_CHARS_MAX
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,18 @@ def test_a_signature_at_the_limit_is_whole_and_one_past_it_is_cut() -> None:
         assert len(symbol.signature) == SIGNATURE_CHARS_MAX
         assert (symbol.signature == whole) is (chars == SIGNATURE_CHARS_MAX)
         assert symbol.signature.endswith("…") is (chars > SIGNATURE_CHARS_MAX)
+
+
+def test_comments_between_parameters_take_no_room() -> None:
+    parameters = [f"  p{number}: number, // {'which it is, and why ' * 4}\n" for number in range(15)]
+    text = f"export function make(\n{''.join(parameters)}): Depot {{\n  go();\n}}\n"
+    (symbol,) = chunk_file("a.ts", text).symbols
+    assert symbol.signature.endswith("p14: number, ): Depot")
+
+
+def test_a_header_that_is_not_looked_at_to_its_end_says_so() -> None:
+    text = (
+        f"declare function open(\n  key: string, // {'why ' * HEADER_BYTES_MAX}\n  far: number,\n): void;\n"
+    )
+    (symbol,) = chunk_file("a.ts", text).symbols
+    assert symbol.signature == "declare function open( key: string…"

@@ -6,8 +6,9 @@ from prism_chunker.core.definitions import Definition
 from prism_chunker.core.parse import Syntax
 
 SIGNATURE_CHARS_MAX = 300
-# Bytes looked at: a header longer than this is cut.
+# Bytes looked at: a header longer than this is cut. Of one with a body it is known where it ends, so that comments have room.
 HEADER_BYTES_MAX = 1_200
+HEADER_BEFORE_BODY_BYTES_MAX = 8_000
 LINE_PREFIX_BYTES_MAX = 80
 TAIL_CHARS_MAX = len(" begin")
 
@@ -40,14 +41,14 @@ def signature_of(source: bytes, definition: Definition) -> str:
     begin = _begin(source, start)
     annotations = _ANNOTATIONS.match(source, begin, definition.name_start)
     begin = annotations.end() if annotations else begin
-    if start < body:
-        header = source[begin : min(body, begin + HEADER_BYTES_MAX)]
-    else:
-        header = _balanced(source[begin : min(end, begin + HEADER_BYTES_MAX)])
+    behind, bytes_max = (body, HEADER_BEFORE_BODY_BYTES_MAX) if start < body else (end, HEADER_BYTES_MAX)
+    looked_at = source[begin : min(behind, begin + bytes_max)]
+    header = looked_at if start < body else _balanced(looked_at)
+    is_cut = len(header) == bytes_max < behind - begin
     text = " ".join(header.decode("utf-8", "replace").split())
     tail = _TAIL.search(text, max(0, len(text) - TAIL_CHARS_MAX))
     text = text[: tail.start()] if tail else text
-    return text if len(text) <= SIGNATURE_CHARS_MAX else f"{text[: SIGNATURE_CHARS_MAX - 1]}…"
+    return f"{text[: SIGNATURE_CHARS_MAX - 1]}…" if is_cut or len(text) > SIGNATURE_CHARS_MAX else text
 
 
 def _begin(source: bytes, start: int) -> int:
