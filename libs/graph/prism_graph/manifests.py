@@ -14,6 +14,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import islice
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -21,6 +22,7 @@ from prism_contracts.code import Symbol, SymbolFact
 from prism_graph.languages import ECMASCRIPT, FOLDER_PACKAGES, JVM
 from prism_graph.modules import File, Sure, imports, key, names
 from prism_graph.path_mappings import (
+    PATTERNS_MAX,
     PathMapping,
     PathMappings,
     Patterns,
@@ -65,13 +67,16 @@ _OF_LANGUAGE: Mapping[str, Ecosystem] = {
 
 
 class Manifest(NamedTuple):
-    """What a manifest says. `places`: paths below its folder where modules of these names lie; the empty name is the package."""
+    """What a manifest says. `places`: paths below its folder where modules of these names lie; the empty name is the package. Of npm
+    `exports` has them, as there they may be patterns.
+    """
 
     folder: str
     ecosystem: Ecosystem
     name: str
     depends: frozenset[str]
     places: Mapping[str, tuple[str, ...]] = {}
+    exports: Patterns | None = None
     mapping: PathMapping | None = None
     file: str = ""  # its name
 
@@ -245,7 +250,7 @@ def _places(manifest: Manifest, module: str, rest: str) -> Iterator[str]:
         case Ecosystem.COMPOSER:
             yield from _composer_places(manifest, module)
         case Ecosystem.NPM:
-            for place in Patterns.of(manifest.places).targets(rest):
+            for place in manifest.exports.targets(rest) if manifest.exports else ():
                 yield from sources_of(place)
             yield from (f"./{folder}{rest}" for folder in _SOURCES)
 
@@ -302,13 +307,15 @@ def _package_json(text: str) -> Manifest:
     data = json.loads(text)
     groups = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
     places: dict[str, tuple[str, ...]] = {}
-    for sub, value in _exports(data.get("exports")):
+    for sub, value in islice(_exports(data.get("exports")), PATTERNS_MAX):
         places[sub] = tuple(strings_in(value))
     entries = (data.get(field) for field in ("source", "module", "main", "types"))
     places[""] = (*places.get("", ()), *(entry for entry in entries if isinstance(entry, str)))
     depends = (name for group in groups for name in data.get(group) or ())
-    found = _found(Ecosystem.NPM, str(data.get("name") or ""), depends, places)
-    return found._replace(mapping=PathMapping(read_paths(mapped))) if (mapped := _own_paths(data)) else found
+    mapped = _own_paths(data)
+    return _found(Ecosystem.NPM, str(data.get("name") or ""), depends)._replace(
+        exports=Patterns.of(places), mapping=PathMapping(read_paths(mapped)) if mapped else None
+    )
 
 
 def _own_paths(data: Mapping[str, Any]) -> Mapping[str, list[str]]:

@@ -84,6 +84,8 @@ class PathMappings:
     def __init__(self, known: Iterable[tuple[str, str, PathMapping]] = ()) -> None:
         """Each with its scope and the path of its file."""
         self._known = {(scope, path): mapping for scope, path, mapping in known}
+        # By what said it: all that extend one file share what that says.
+        self._made: dict[tuple[int, str, str | None], _Scheme] = {}
         self._of_configs = dict(self._folders(_CONFIGS_OF_FOLDERS))
         self._of_packages = dict(self._folders(("package.json",)))
 
@@ -108,7 +110,7 @@ class PathMappings:
     @cached_property
     def _by_target(self) -> Mapping[tuple[str, str], Sequence[str]]:
         found: dict[tuple[str, str], list[str]] = {}
-        for (scope, _), scheme in self._schemes:
+        for scope, scheme in self._schemes:
             for module, targets in scheme.patterns.exact.items():
                 for target in targets:
                     found.setdefault((scope, target), []).append(module)
@@ -118,7 +120,7 @@ class PathMappings:
     def _unlike(self) -> Mapping[str, Sequence[tuple[str, str, str]]]:
         """Targets with what is before and behind their `*`, and their patterns, if what a module ends with is not all of a name."""
         found: dict[str, set[tuple[str, str, str]]] = {}
-        for (scope, _), scheme in self._schemes:
+        for scope, scheme in self._schemes:
             for before, behind, targets in scheme.patterns.wild:
                 for target in targets:
                     if not _ends_alike(f"{before}*{behind}", target):
@@ -126,10 +128,11 @@ class PathMappings:
                         found.setdefault(scope, set()).add((start, end, f"{before}*{behind}"))
         return {scope: sorted(unlike) for scope, unlike in found.items()}
 
-    @property
-    def _schemes(self) -> Iterator[tuple[tuple[str, str], _Scheme]]:
-        yield from self._of_configs.items()
-        yield from self._of_packages.items()
+    @cached_property
+    def _schemes(self) -> Sequence[tuple[str, _Scheme]]:
+        """Each with its scope, once."""
+        found = (*self._of_configs.items(), *self._of_packages.items())
+        return list({(scope, id(scheme)): (scope, scheme) for (scope, _), scheme in found}.values())
 
     def _folders(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], _Scheme]]:
         """What holds in each folder that has a file of one of these names which says anything: of several, what the first says."""
@@ -143,9 +146,26 @@ class PathMappings:
         parts of its project.
         """
         for one in (path, *_beside(path, self._known[scope, path].references)):
-            if scheme := _scheme_of(self._line(scope, one)):
+            if scheme := self._scheme_of(self._line(scope, one)):
                 return scheme
         return None
+
+    def _scheme_of(self, line: Sequence[tuple[str, PathMapping]]) -> _Scheme | None:
+        """What the first in a line says that says anything; None if none does."""
+        based = ((folder, one.base_url) for folder, one in line if one.base_url is not None)
+        base = next((posixpath.join(*one) for one in based), None)
+        folder, paths = next(
+            ((folder, one.paths) for folder, one in line if one.paths is not None), ("", None)
+        )
+        if base is None and paths is None:
+            return None
+        start = folder if base is None else base
+        made = self._made.get((id(paths), start, base))
+        if made is None:
+            made = self._made[id(paths), start, base] = _Scheme(
+                Patterns.of(_placed(start, paths or {})), base
+            )
+        return made
 
     def _line(self, scope: str, path: str) -> Sequence[tuple[str, PathMapping]]:
         """A file and those that it extends with their folders, each before those that it goes before."""
@@ -229,19 +249,11 @@ def _beside(path: str, others: Iterable[str]) -> Iterator[str]:
         yield from (found, f"{found}.json", posixpath.join(found, _CONFIGS_OF_FOLDERS[0]))
 
 
-def _scheme_of(line: Sequence[tuple[str, PathMapping]]) -> _Scheme | None:
-    """What the first in a line says that says anything; None if none does."""
-    based = ((folder, one.base_url) for folder, one in line if one.base_url is not None)
-    base = next((posixpath.join(*one) for one in based), None)
-    folder, paths = next(((folder, one.paths) for folder, one in line if one.paths is not None), ("", None))
-    if base is None and paths is None:
-        return None
-    start = folder if base is None else base
-    placed = {
+def _placed(start: str, paths: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    return {
         pattern: [posixpath.normpath(posixpath.join(start, target)) for target in targets]
-        for pattern, targets in (paths or {}).items()
+        for pattern, targets in paths.items()
     }
-    return _Scheme(Patterns.of(placed), base)
 
 
 def _between(before: str, text: str, behind: str) -> str | None:

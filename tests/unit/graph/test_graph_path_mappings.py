@@ -131,6 +131,16 @@ def test_of_configurations_that_extend_each_other_so_many_are_read(monkeypatch) 
     assert read_config(config(extends=["./a", "./b"])).extends == ("./a",)
 
 
+def test_projects_that_extend_one_configuration_share_what_it_says() -> None:
+    base = ("r", "base.json", read_config(config({"@depot": ["./src/depot.ts"]})))
+    projects = [
+        ("r", f"p{number}/tsconfig.json", read_config('{"extends": "../base.json"}')) for number in range(5)
+    ]
+    mappings = PathMappings([base, *projects])
+    assert [*mappings.meant("r", "p3/user.ts", "@depot")] == ["src/depot"]
+    assert [*mappings.modules_of("r", ["src/depot"])] == ["@depot"]
+
+
 @pytest.mark.parametrize(
     ("paths", "name", "modules"),
     [

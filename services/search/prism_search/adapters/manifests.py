@@ -1,5 +1,6 @@
 """The packages that repositories provide and depend on, by the manifests among their files."""
 
+import asyncio
 from collections.abc import Sequence
 
 from prism_graph.manifests import Packages, Provider, read_manifest
@@ -26,7 +27,7 @@ class Manifests:
         state = tuple((point.id, point.text("generation")) for point in points)
         known = self._kept.get(state)
         if known is None:
-            known = Packages(await self._read(target, points))
+            known = await asyncio.to_thread(Packages, await self._read(target, points))
             self._kept.keep(state, known, 1)
         return known
 
