@@ -53,7 +53,7 @@ _HEAD_OF_FIELDS = re.compile(rb"(?<!enum )\b(?:struct|union|class)\b[^;{}()=#]*\
 _BEFORE_A_POINTER_TO_A_FUNCTION = re.compile(rb"\(([A-Z][A-Z\d_]++)\s*+(?=\*[ \t]*+\w++[ \t]*+\)\s*+\()")
 # `SHOP_UNUSED(static int add(int a)) {`
 _AROUND_A_FUNCTION = re.compile(
-    rb"\n(" + _MACRO + rb"\()(?:\w++[* \t]++){1,6}+\w++\([^()]{0,1000}+\)(\))(?=\s*+[;{])"
+    rb"\n(" + _MACRO + rb"\()(?:\w++[* \t]++){1,6}\w++\([^()]{0,1000}+\)(\))(?=\s*+[;{])"
 )
 # A list of enumerators, and what is none in it: macros that make some, and their definitions
 _ENUMERATORS = re.compile(rb"\benum\b[^;{}()=#]{0,200}+\{[^{}]*+\}")
