@@ -19,7 +19,6 @@ LAYERS_SHOWN = 12
 DEAD_LETTERS_SHOWN = 5
 COMMIT_CHARS = 10
 SUPERVISOR = "supervisor"
-FORKSERVER = "forkserver"
 SERVER_PARTS = ("repositories", "jobs", "streams", "dead_letters", "points")
 
 
@@ -46,18 +45,17 @@ def service_facts(data: DataDir) -> list[dict[str, Any]]:
     """Process id, memory and restarts of each process of a local stack, as the supervisor left them."""
     state = read_json(data.supervisor_file) or {}
     services: dict[str, dict[str, Any]] = state.get("services", {})
-    ready = state.get("state") == "ready"
-    own = {SUPERVISOR: state.get("pid"), FORKSERVER: state.get("forkserver_pid")}
-    known = [
-        *({"name": name, "pid": pid, "ready": ready} for name, pid in own.items() if pid),
-        *({"name": name, **facts} for name, facts in services.items()),
-    ]
-    return [facts | _memory(facts) for facts in known]
+    supervisor = {"name": SUPERVISOR, "pid": state.get("pid"), "ready": state.get("state") == "ready"}
+    known = [supervisor, *({"name": name, **facts} for name, facts in services.items())]
+    return [facts | _memory(facts, state.get("forkserver_pid")) for facts in known]
 
 
-def _memory(facts: dict[str, Any]) -> dict[str, int | None]:
-    # What the supervisor started is listed on its own.
-    found = machine.memory(facts["pid"], family=facts["name"] != SUPERVISOR)
+def _memory(facts: dict[str, Any], forkserver: int | None) -> dict[str, int | None]:
+    # What the supervisor started is listed on its own, but for what it starts services from.
+    is_supervisor = facts["name"] == SUPERVISOR
+    found = machine.memory(facts["pid"], family=not is_supervisor)
+    if found and is_supervisor:
+        found += machine.memory(forkserver, family=False) or machine.NO_MEMORY
     return {"rss_bytes": found and found.rss, "pss_bytes": found and found.pss}
 
 
