@@ -1,8 +1,10 @@
 """Who uses a symbol, by the graph that atlas has of a repository."""
 
 import logging
+from typing import TypeVar
 
 from prism_contracts import names
+from prism_contracts.base import Message
 from prism_contracts.errors import PrismError
 from prism_contracts.rpc import ImpactReply, ImpactRequest, UsesReply, UsesRequest
 from prism_runtime.bus import Bus
@@ -13,6 +15,8 @@ TIMEOUT_S = 1.0
 
 log = logging.getLogger(__name__)
 
+Answer = TypeVar("Answer", bound=Message)
+
 
 class GraphUses:
     """Asks atlas."""
@@ -22,16 +26,15 @@ class GraphUses:
 
     async def of(self, request: UsesRequest) -> UsesReply | None:
         """None if there is no answer: the graph is being built, or atlas is away. Files tell the same then."""
-        try:
-            return await call(self._bus, names.RPC_USES, request, UsesReply, timeout_s=TIMEOUT_S)
-        except PrismError as error:
-            log.debug("the graph does not tell who uses %s: %s", request.name, error)
-            return None
+        return await self._ask(names.RPC_USES, request, UsesReply)
 
     async def impact(self, request: ImpactRequest) -> ImpactReply | None:
         """Who uses a symbol over several uses in a row. None as above, and if the graph does not have the symbol."""
+        return await self._ask(names.RPC_IMPACT, request, ImpactReply)
+
+    async def _ask(self, subject: str, request: Message, answer: type[Answer]) -> Answer | None:
         try:
-            return await call(self._bus, names.RPC_IMPACT, request, ImpactReply, timeout_s=TIMEOUT_S)
+            return await call(self._bus, subject, request, answer, timeout_s=TIMEOUT_S)
         except PrismError as error:
-            log.debug("the graph does not tell what hangs on %s: %s", request.symbol, error)
+            log.debug("the graph does not answer on %s: %s", subject, error)
             return None
