@@ -1,4 +1,4 @@
-"""Services as forks of one process that has loaded their modules: started in a tenth of the time, in half of the memory."""
+"""Services as forks of one process that has loaded their modules: what that brings is in docs/decisions/0033-services-forked-from-one-process.md."""
 
 import ctypes
 import json
