@@ -123,7 +123,7 @@ bench: $(VENV)/.run $(VENV)/.peers ## Index 10,000 installed files, ask, and pri
 	$(BIN)/python -m bench.main
 
 .PHONY: bench-quick
-bench-quick: $(VENV)/.run ## The same on 1,000 files, in about a minute
+bench-quick: $(VENV)/.run $(VENV)/.peers ## The same on 1,000 files, in about a minute
 	$(BIN)/python -m bench.main --files 1000 --question-files 1000 --questions 60 --edits 5 --layer-files 300 --layers 20 --import-files 1000 --rest-after 1 --out bench/results/quick.json
 
 .PHONY: bench-layers
@@ -144,7 +144,7 @@ quality: $(VENV)/.run $(if $(DEEP),$(VENV)/.models) ## Ask the benchmark's quest
 	$(BIN)/python -m bench.quality.main --annotations '$(ANNOTATIONS)' --corpora '$(CORPORA)' --page docs/quality.md $(if $(DEEP),--deep) $(QUALITY_FLAGS)
 
 .PHONY: exactness
-exactness: $(VENV)/.run ## Compare grep_code with ripgrep on the folders CORPORA, or on installed packages
+exactness: $(VENV)/.run $(VENV)/.peers ## Compare grep_code with ripgrep on the folders CORPORA, or on installed packages
 	$(BIN)/python -m bench.exactness $(CORPORA)
 
 .PHONY: graph-accuracy

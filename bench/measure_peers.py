@@ -17,7 +17,8 @@ from bench.questions import make_names, make_questions
 from bench.spread import Spread, spread
 
 SEMBLE_SCRIPT = Path(__file__).with_name("peers") / "semble_bm25.py"
-SEMBLE_PYTHON = Path(sys.prefix) / "peers" / "bin" / "python"
+PEERS = Path(sys.prefix) / "peers" / "bin"
+SEMBLE_PYTHON = PEERS / "python"
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,14 @@ class Semble:
     search: Spread
 
 
+def ripgrep_binary() -> str | None:
+    """`rg` on the path, else the one that `make bench` and `make exactness` install; None if there is neither."""
+    return shutil.which("rg") or shutil.which("rg", path=PEERS)
+
+
 def ripgrep(corpus: Corpus, count: int, seed: int) -> Ripgrep | None:
     """None if `rg` is not installed."""
-    binary = shutil.which("rg")
+    binary = ripgrep_binary()
     if binary is None:
         return None
     times = [_timed_rg(binary, name, corpus) for name in make_names(corpus, count + WARM_UP, seed)]

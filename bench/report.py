@@ -88,9 +88,11 @@ def show(results: Results) -> None:
     for text in results.asked.crowd.error_texts:
         console.print(Text(f"error: {text}"), soft_wrap=True)
     if results.peers.ripgrep is None:
-        console.print("ripgrep: `rg` is not on PATH, so nothing is compared with it.")
+        console.print(
+            "Missing: the line that compares grep_code with ripgrep. Run `make bench`, which installs `rg`."
+        )
     if results.peers.semble is None:
-        console.print("semble: not installed (`make bench` does it), so nothing is compared with it.")
+        console.print("Missing: the lines that compare with semble. Run `make bench`, which installs it.")
 
 
 def rows(results: Results) -> list[Row]:
