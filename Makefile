@@ -98,7 +98,11 @@ check: setup-dev ## Lint, format, types, imports
 
 .PHONY: test
 test: setup-dev ## Unit, contract and system tests
-	$(BIN)/pytest -m "not models"
+	$(BIN)/pytest -m "not models and not attack"
+
+.PHONY: attack
+attack: setup-dev ## Attack a stack (hostile arguments, evil git servers, hung processes, lost data, a full disk) and print what held
+	$(BIN)/pytest -v tests/attack $(if $(ONLY),-k '$(ONLY)')
 
 .PHONY: truth
 truth: setup-dev ## Play N random histories against a stack and compare every ref with a fresh index (SEED= for one of them)

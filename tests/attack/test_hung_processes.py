@@ -1,0 +1,71 @@
+"""A process that stands still is replaced, and the status says what is true."""
+
+import os
+import shutil
+import signal
+import time
+
+import pytest
+from figures import Figures
+from running_stack import RunningStack, wait_until
+
+REPLACED_SECONDS_MAX = 90.0
+SEEN_SECONDS_MAX = 12.0
+BACK_SECONDS_MAX = 90.0
+
+
+@pytest.mark.parametrize(
+    "service", ["search", "atlas", "gateway", "ingest", "chunker", "embedder", "indexer"]
+)
+def test_a_stopped_service_is_replaced(stack: RunningStack, figures: Figures, service: str) -> None:
+    pid = stack.pid(service)
+    os.kill(pid, signal.SIGSTOP)
+    started = time.monotonic()
+    wait_until(
+        lambda: stack.state()["services"][service]["pid"] != pid, REPLACED_SECONDS_MAX, "it is replaced"
+    )
+    replaced_s = time.monotonic() - started
+    wait_until(lambda: stack.state()["services"][service]["ready"], what="its successor is ready")
+    with stack.http() as http:
+        answer = http.post("/api/v1/search", json={"query": "withdraw money", "repo": "acme/ledger"})
+    figures.add(
+        f"{service} stands still", f"replaced after {replaced_s:.0f} s", f"{REPLACED_SECONDS_MAX:.0f} s"
+    )
+    assert answer.status_code == 200, answer.text
+
+
+def test_the_status_shows_a_hung_service(stack: RunningStack, figures: Figures) -> None:
+    with stack.stopped("search"):
+        started = time.monotonic()
+        wait_until(lambda: _shown(stack) != "ready", SEEN_SECONDS_MAX, "prism status says so")
+        seconds = time.monotonic() - started
+    figures.add(
+        "prism status of a hung service", f"says so after {seconds:.0f} s", f"{SEEN_SECONDS_MAX:.0f} s"
+    )
+    wait_until(lambda: _shown(stack) == "ready", what="search is ready again")
+
+
+def test_streams_that_vanish_are_declared_again(stack: RunningStack, figures: Figures) -> None:
+    shutil.rmtree(stack.data / "nats" / "jetstream")
+    stack.kill("nats")
+    started = time.monotonic()
+
+    def works() -> bool:
+        done = stack.prism(
+            "index", str(stack.data.parent / "again"), "--name", "acme/again", "--wait", "--json"
+        )
+        return done.returncode == 0
+
+    folder = stack.data.parent / "again"
+    folder.mkdir()
+    (folder / "again.py").write_text("def again(): ...\n")
+    wait_until(works, BACK_SECONDS_MAX, "an import works again")
+    figures.add(
+        "all streams deleted, NATS killed",
+        f"an import works again after {time.monotonic() - started:.0f} s",
+        f"{BACK_SECONDS_MAX:.0f} s, without a restart by hand",
+    )
+
+
+def _shown(stack: RunningStack) -> str:
+    return str(stack.prism_json("status")["services"]["search"]["state"])
