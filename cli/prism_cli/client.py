@@ -30,6 +30,8 @@ from prism_contracts.rpc import (
 API = "/api/v1"
 # Longer than the gateway itself waits for a service, so that its answer says who was slow.
 TIMEOUT = httpx.Timeout(75.0, connect=5.0)
+# The gateway waits three seconds for each part of the status, side by side. Whoever asks for it may suspect that something hangs.
+STATUS_TIMEOUT = httpx.Timeout(6.0, connect=2.0)
 SCIP_TIMEOUT = httpx.Timeout(310.0, connect=5.0)
 # Answers after which the same request may do better.
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
@@ -148,7 +150,7 @@ class Prism:
 
     async def status(self) -> dict[str, Any]:
         """Streams, dead letters, points, repositories, jobs. A part that cannot be had is None."""
-        answer: dict[str, Any] = (await self._ask("GET", f"{API}/status")).json()
+        answer: dict[str, Any] = (await self._ask("GET", f"{API}/status", timeout=STATUS_TIMEOUT)).json()
         return answer
 
     async def _ask(

@@ -22,7 +22,7 @@ from rich.text import Text
 from prism_cli import terminal
 from prism_cli.client import Prism
 from prism_cli.exits import CommandError
-from prism_cli.stack import nats, probes
+from prism_cli.stack import live, nats, probes
 from prism_cli.stack.layout import DataDir, read_json
 from prism_cli.stack.lock import holder
 from prism_cli.target import Target, find_target
@@ -198,28 +198,20 @@ def _services(data: DataDir) -> Findings:
         return
     state = read_json(data.supervisor_file) or {"state": "starting", "services": {}}
     yield Finding("stack", Level.OK, f"{state['state']}, process {state.get('pid')}")
+    problems = live.problems(state["services"])
     for name, facts in state["services"].items():
-        yield _service(name, facts)
+        yield _service(name, facts, problems[name])
 
 
-def _service(name: str, facts: dict[str, Any]) -> Finding:
-    problem = _problem(name, facts)
-    restarts = f", restarted {facts['restarts']} times" if facts["restarts"] else ""
+def _service(name: str, facts: dict[str, Any], problem: str) -> Finding:
+    check = f"service {name}"
+    last = f"restarted {facts['restarts']} times, last: {facts['last_exit']}" if facts["restarts"] else ""
     if problem:
-        seen = f"{problem}{restarts}"
-        return Finding(
-            f"service {name}", Level.WRONG, seen, f"Read {facts['log']}; `prism down && prism up`."
-        )
-    if restarts:
-        seen = f"ready{restarts}, last {facts['last_exit']}"
-        return Finding(f"service {name}", Level.WARNING, seen, f"Read why it died in {facts['log']}.")
-    return Finding(f"service {name}", Level.OK, f"ready, process {facts['pid']}, port {facts['port']}")
-
-
-def _problem(name: str, facts: dict[str, Any]) -> str:
-    if facts["pid"] is None or facts["port"] is None:
-        return "not running"
-    return probes.nats_problem(facts["port"]) if name == "nats" else probes.http_problem(facts["port"])
+        advice = f"It is started again by itself; if it stays, read {facts['log']}."
+        return Finding(check, Level.WRONG, "; ".join(filter(None, (problem, last))), advice)
+    if last:
+        return Finding(check, Level.WARNING, f"ready; {last}", f"Read why it ended in {facts['log']}.")
+    return Finding(check, Level.OK, f"ready, process {facts['pid']}, port {facts['port']}")
 
 
 def _server(data: DataDir) -> Findings:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from prism_cli import terminal
 from prism_cli.client import Prism
 from prism_cli.exits import CommandError
-from prism_cli.stack import machine
+from prism_cli.stack import live, machine
 from prism_cli.stack.layout import DataDir, read_json
 from prism_cli.target import Target
 from prism_contracts.base import BASE_LAYER
@@ -42,12 +42,20 @@ async def status(target: Target) -> dict[str, Any]:
 
 
 def service_facts(data: DataDir) -> list[dict[str, Any]]:
-    """Process id, memory and restarts of each process of a local stack, as the supervisor left them."""
+    """State, process id, memory and restarts of each process of a local stack. Each is asked now whether it is ready."""
     state = read_json(data.supervisor_file) or {}
     services: dict[str, dict[str, Any]] = state.get("services", {})
+    problems = live.problems(services)
     supervisor = {"name": SUPERVISOR, "pid": state.get("pid"), "ready": state.get("state") == "ready"}
-    known = [supervisor, *({"name": name, **facts} for name, facts in services.items())]
+    known = [
+        supervisor,
+        *({"name": name, **facts, **_now(problems[name])} for name, facts in services.items()),
+    ]
     return [facts | _memory(facts, state.get("forkserver_pid")) for facts in known]
+
+
+def _now(problem: str) -> dict[str, Any]:
+    return {"ready": not problem, "problem": problem}
 
 
 def _memory(facts: dict[str, Any], forkserver: int | None) -> dict[str, int | None]:
@@ -85,10 +93,21 @@ def _services(report: dict[str, Any]) -> RenderableType | None:
     total = terminal.size(report["memory"]["pss_bytes"])
     table = _table(f"Services ({total} of memory)", "service", "state", "process", "memory", "restarts")
     for facts in report["services"]:
-        state = Text("ready", style="green") if facts["ready"] else Text("not ready", style="red")
+        state = Text("ready", style="green") if facts["ready"] else Text(_trouble(facts), style="red")
         size = "" if facts["pss_bytes"] is None else terminal.size(facts["pss_bytes"])
         table.add_row(facts["name"], state, str(facts["pid"] or "-"), size, str(facts.get("restarts", "")))
-    return table
+    restarted = [facts for facts in report["services"] if facts.get("restarts")]
+    return Group(table, *(_last_restart(facts) for facts in restarted))
+
+
+def _trouble(facts: dict[str, Any]) -> str:
+    return terminal.printable(facts.get("problem") or "not ready")
+
+
+def _last_restart(facts: dict[str, Any]) -> Text:
+    """Why it was restarted last, and where to read more."""
+    text = f"{facts['name']} was restarted {facts['restarts']} times, last: {facts['last_exit']}. Log: {facts['log']}"
+    return Text(terminal.printable(text), style="yellow")
 
 
 def _repositories(report: dict[str, Any]) -> RenderableType | None:

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.system
 PRISM = str(Path(sys.executable).with_name("prism"))
 SERVICES = ("ingest", "chunker", "embedder", "indexer", "search", "atlas", "gateway")
 WAIT_SECONDS_MAX = 30
+FIRST_PAUSE_S = 0.5
 
 # What a service does when it is loaded, be it to run or to be forked.
 LOADED = """
@@ -80,6 +81,7 @@ class Stack:
 
     def __init__(self, folder: Path) -> None:
         self.data = folder / "data"
+        self.settings: dict[str, str] = {}
         self._modules = folder / "modules"
         for name in (*SERVICES, "qdrant_local"):
             package = self._modules / f"prism_{name}"
@@ -91,7 +93,12 @@ class Stack:
     def environment(self, **moods: str) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PRISM_")}
         fakes = {f"FAKE_{name.upper()}": mood for name, mood in moods.items()}
-        return kept | fakes | {"PYTHONPATH": str(self._modules), "PRISM_DATA_DIR": str(self.data)}
+        return (
+            kept
+            | fakes
+            | self.settings
+            | {"PYTHONPATH": str(self._modules), "PRISM_DATA_DIR": str(self.data)}
+        )
 
     def prism(self, *arguments: str, **moods: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -203,6 +210,41 @@ def test_a_killed_service_is_started_again_on_its_port_and_reported(stack: Stack
         assert after["port"] == before["port"]
     assert f"{service} died (killed by SIGKILL)" in stack.supervisor_log()
     assert f"{service} is back" in stack.supervisor_log()
+
+
+def test_hung_services_are_shown_and_replaced(stack: Stack):
+    stack.settings = {"PRISM_PROBE_EVERY_S": "0.2", "PRISM_SILENT_S_MAX": "5"}
+    stack.up()
+    hung = {name: stack.pid(name) for name in ("search", "nats")}
+    for pid in hung.values():
+        os.kill(pid, signal.SIGSTOP)
+    shown = {facts["name"]: facts for facts in json.loads(stack.prism("status", "--json").stdout)["services"]}
+    assert not any(shown[name]["ready"] for name in hung)
+    for name, pid in hung.items():
+        wait_until(lambda name=name: stack.state()["services"][name]["restarts"] == 1)
+        wait_until(lambda name=name: stack.state()["services"][name]["ready"])
+        facts = stack.state()["services"][name]
+        assert facts["pid"] != pid
+        assert facts["last_exit"] == "no answer for 5 s: killed by SIGKILL"
+        assert f"{name} hangs (no answer for 5 s); replacing it" in stack.supervisor_log()
+    assert "restarted 1 times, last: no answer for 5 s" in stack.prism("doctor").stdout
+
+
+def test_state_that_cannot_be_written_ends_nothing(stack: Stack):
+    stack.up()
+    supervisor, search = stack.state()["pid"], stack.pid("search")
+    hidden = {stack.data / name: stack.data / f"{name}-hidden" for name in ("run", "logs")}
+    for folder, away in hidden.items():
+        folder.rename(away)
+    os.kill(search, signal.SIGKILL)
+    wait_until(lambda: not is_running(search))
+    time.sleep(2 * FIRST_PAUSE_S)  # a start is tried, and fails
+    for folder, away in hidden.items():
+        away.rename(folder)
+    wait_until(
+        lambda: stack.pid("search") not in (None, search) and stack.state()["services"]["search"]["ready"]
+    )
+    assert stack.state()["pid"] == supervisor
 
 
 def test_a_death_is_told_on_the_terminal_of_a_foreground_stack(stack: Stack):

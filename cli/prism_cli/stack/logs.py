@@ -1,5 +1,6 @@
 """Log files of the stack: appended by the processes, kept to a size by copying and emptying."""
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -9,10 +10,14 @@ TAIL_BYTES_MAX = 16 * 1024
 
 
 def rotate(path: Path, bytes_max: int = LOG_BYTES_MAX) -> None:
-    """Keep a log that has grown too large as `<log>.1` and empty it. Its writer appends, so it need not know."""
-    if path.exists() and path.stat().st_size > bytes_max:
-        shutil.copyfile(path, path.with_name(f"{path.name}.1"))
-        os.truncate(path, 0)
+    """Keep a log that has grown too large as `<log>.1` and empty it. Its writer appends, so it need not know.
+
+    A disk that has no room for the copy leaves the log as it is: the next call tries again.
+    """
+    with contextlib.suppress(OSError):
+        if path.exists() and path.stat().st_size > bytes_max:
+            shutil.copyfile(path, path.with_name(f"{path.name}.1"))
+            os.truncate(path, 0)
 
 
 def tail(path: Path, lines: int) -> list[str]:

@@ -1,42 +1,156 @@
-"""Is it up? Small blocking questions to processes on this machine. An empty answer means yes."""
+"""Is a process alive, and is it ready? Questions to processes on this machine, asked without blocking."""
 
-import http.client
 import json
+import os
 import random
+import re
+import select
 import socket
+import time
+from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple
 
-PROBE_TIMEOUT_S = 3.0
+ANSWER_SECONDS_MAX = 3.0
 HOST = "127.0.0.1"
-NATS_INFO_BYTES_MAX = 8192
+ANSWER_BYTES_MAX = 64 * 1024
 STATUS_OK = 200
+STATUS_LINE = re.compile(rb"HTTP/1\.[01] (\d{3})")
+LIVE_PATH = "/livez"
+READY_PATH = "/readyz"
 # Below what Linux (32768), macOS and Windows (49152) take for outgoing connections: a port that is chosen first and
 # listened on a second later must not become the other end of somebody's connection.
 PORTS_TO_GIVE = range(20_000, 32_000)
 PORT_TRIES = 100
 
 
-def nats_problem(port: int) -> str:
-    """Why nats-server cannot be used yet. It greets every connection with what it offers."""
-    try:
-        with socket.create_connection((HOST, port), PROBE_TIMEOUT_S) as connection:
-            greeting = connection.recv(NATS_INFO_BYTES_MAX)
-    except OSError as error:
-        return f"port {port}: {error}"
-    return "" if b'"jetstream":true' in greeting else "JetStream is not enabled"
+class Answer(NamedTuple):
+    """What a process said. `is_alive`: it answered at all; `problem`: why it is not ready, empty if it is."""
+
+    is_alive: bool
+    problem: str = ""
 
 
-def http_problem(port: int, path: str = "/readyz") -> str:
-    """Why a service is not ready; the checks that fail, where it tells them."""
-    connection = http.client.HTTPConnection(HOST, port, timeout=PROBE_TIMEOUT_S)
-    try:
-        connection.request("GET", path)
-        response = connection.getresponse()
-        body = response.read()
-    except (OSError, http.client.HTTPException) as error:
-        return f"port {port}: {str(error) or type(error).__name__}"
-    finally:
-        connection.close()
-    return "" if response.status == STATUS_OK else _failed_checks(body) or f"{path} says {response.status}"
+# What was received -> what that says.
+Read = Callable[[bytes], Answer]
+
+
+class Question:
+    """One question on a connection of its own. Call `advance` when the socket is ready; nothing here waits.
+
+    `read` gets what was received up to `end`, or until the other side closed if `end` is empty.
+    """
+
+    def __init__(self, port: int, request: bytes, read: Read, end: bytes = b"") -> None:
+        self.answer: Answer | None = None
+        self.is_sent = False
+        self._port = port
+        self._request = request
+        self._read = read
+        self._end = end
+        self._received = b""
+        self._socket = socket.socket()
+        self._socket.setblocking(False)  # noqa: FBT003 - a positional of the standard library
+        self._socket.connect_ex((HOST, port))
+
+    def fileno(self) -> int:
+        """For `select`."""
+        return self._socket.fileno()
+
+    def advance(self) -> None:
+        """Go on as far as possible without waiting; `answer` is set at the end."""
+        try:
+            if not self.is_sent:
+                self._send()
+            self._receive()
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self._finish(Answer(is_alive=False, problem=f"port {self._port}: {error.strerror or error}"))
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._socket.close()
+
+    def _send(self) -> None:
+        error = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if error:
+            raise OSError(error, os.strerror(error))
+        self._socket.sendall(self._request)  # some dozen bytes: they fit into the buffer of the socket
+        self.is_sent = True
+
+    def _receive(self) -> None:
+        is_whole = False
+        while not is_whole:
+            part = self._socket.recv(ANSWER_BYTES_MAX)
+            self._received += part
+            is_whole = not part or len(self._received) >= ANSWER_BYTES_MAX
+            is_whole = is_whole or (bool(self._end) and self._end in self._received)
+        self._finish(self._read(self._received))
+
+    def _finish(self, answer: Answer) -> None:
+        self.answer = answer
+        self._socket.close()
+
+
+def question_for(service: str, port: int) -> Question:
+    """Ask a process of the stack whether it is ready."""
+    return nats_question(port) if service == "nats" else http_question(port)
+
+
+def nats_question(port: int, path: str = "") -> Question:  # noqa: ARG001 - the signature is that of `http_question`
+    """Ask nats-server, which greets every connection with what it offers."""
+    return Question(port, b"", _read_greeting, end=b"\r\n")
+
+
+def http_question(port: int, path: str = READY_PATH) -> Question:
+    """Ask a service."""
+    return Question(port, f"GET {path} HTTP/1.0\r\nHost: {HOST}\r\n\r\n".encode(), _read_response)
+
+
+def ask_all(questions: Mapping[str, Question], seconds: float = ANSWER_SECONDS_MAX) -> dict[str, str]:
+    """Ask side by side: by name why it is not ready, empty if it is."""
+    deadline = time.monotonic() + seconds
+    while waiting := [question for question in questions.values() if question.answer is None]:
+        left_s = deadline - time.monotonic()
+        if left_s <= 0:
+            break
+        advance(waiting, left_s)
+    for question in questions.values():
+        question.close()
+    silence = f"no answer within {seconds:g} s"
+    return {
+        name: silence if question.answer is None else question.answer.problem
+        for name, question in questions.items()
+    }
+
+
+def advance(questions: Collection[Question], seconds: float, wakeups: int | None = None) -> bool:
+    """Wait until a question can go on, `wakeups` can be read or the time is over; whether `wakeups` can be read."""
+    reading = [question for question in questions if question.is_sent]
+    writing = [question for question in questions if not question.is_sent]
+    others: list[Question | int] = [] if wakeups is None else [wakeups]
+    readable, writable, _ = select.select([*reading, *others], writing, [], seconds)
+    for found in (*readable, *writable):
+        if isinstance(found, Question):
+            found.advance()
+    return wakeups in readable
+
+
+def _read_greeting(received: bytes) -> Answer:
+    if b'"jetstream":true' in received:
+        return Answer(is_alive=True)
+    return Answer(is_alive=bool(received), problem="JetStream is not enabled")
+
+
+def _read_response(received: bytes) -> Answer:
+    """Of HTTP/1.0: the server closes the connection after the body."""
+    head, _, body = received.partition(b"\r\n\r\n")
+    found = STATUS_LINE.match(head)
+    if found is None:
+        return Answer(is_alive=False, problem="closed without an answer")
+    if int(found[1]) == STATUS_OK:
+        return Answer(is_alive=True)
+    return Answer(is_alive=True, problem=_failed_checks(body) or f"the health check says {int(found[1])}")
 
 
 def _failed_checks(body: bytes) -> str:

@@ -1,4 +1,4 @@
-"""One supervised process: started, watched, started again after a death, stopped."""
+"""One supervised process: started, asked whether it is well, replaced when it died or hangs, stopped."""
 
 import contextlib
 import os
@@ -8,26 +8,45 @@ import sys
 import time
 from pathlib import Path
 
-from prism_cli.stack import child
+from prism_cli.stack import child, probes, watchdog
 from prism_cli.stack.backoff import Backoff
 from prism_cli.stack.forks import Fork, Forks
 from prism_cli.stack.forkserver import Order
 from prism_cli.stack.logs import rotate
+from prism_cli.stack.probes import Question
 from prism_cli.stack.specs import Spec
+from prism_cli.stack.watchdog import Watch
+
+# Between two questions to a process that starts, and to one that has stopped being ready.
+STARTING_PROBE_S = 0.1
+UNREADY_PROBE_S = 1.0
+# A service writes what its threads are doing into its log on this signal (see prism_runtime.process), and has so long for it.
+STACK_SIGNAL = signal.SIGUSR2
+STACK_PAUSE_S = 0.2
 
 
 class Child:
     """A process of the stack over all its lives."""
 
-    def __init__(self, spec: Spec, log: Path, folder: Path, forks: Forks) -> None:
+    def __init__(
+        self, spec: Spec, log: Path, folder: Path, forks: Forks, settings: watchdog.Settings
+    ) -> None:
         self.spec = spec
         self.log = log
         self.port: int | None = None
         self.ready = False
         self.restarts = 0
-        self.last_exit: int | None = None
+        self.last_exit: str | None = None
         self.problem = "not started"
         self.pause_s = 0.0
+        self.question: Question | None = None
+        self._settings = settings
+        self._watch = Watch(settings.limits(spec.limits), time.monotonic())
+        self._was_ready = False
+        self._complaint = ""
+        self._probes = 0
+        self._probe_due_at = 0.0
+        self._is_about_readiness = True
         self._start_due_at: float | None = None
         self._folder = folder
         self._forks = forks
@@ -45,13 +64,16 @@ class Child:
         return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """Begin a life. Only from the main thread: see child.py."""
+        """Begin a life. Only from the main thread: see child.py. Raises OSError."""
         self.forget_announcements()
         rotate(self.log)
         self._process = self._forked() or self._spawned()
         self._started_at = time.monotonic()
         self._start_due_at = None
-        self.ready = False
+        self._watch = Watch(self._settings.limits(self.spec.limits), self._started_at)
+        self._was_ready = self.ready = False
+        self._complaint = ""
+        self._probes, self._probe_due_at = 0, 0.0
         self.problem = "starting"
 
     def _forked(self) -> Fork | None:
@@ -78,6 +100,19 @@ class Child:
         for path in self.spec.announced_in:
             path.unlink(missing_ok=True)
 
+    @property
+    def state(self) -> str:
+        """How it is, in a few words."""
+        if self._complaint:
+            return "hung, restarting"
+        if self._process is None:
+            return "died, restarting" if self._start_due_at is not None else "stopped"
+        if self.ready:
+            return "ready"
+        if not self._was_ready:
+            return "starting"
+        return "not answering" if self._is_silent() else "not ready"
+
     def has_died(self) -> bool:
         """Whether a life ended since the last call; then the next one is due after a pause."""
         if self._process is None:
@@ -86,39 +121,112 @@ class Child:
         if code is None:
             return False
         self._end_group()
-        now = time.monotonic()
-        self.last_exit = code
-        self.ready = False
-        self.problem = describe_exit(code)
-        self.pause_s = self._backoff.pause_after(now - self._started_at)
-        self._start_due_at = now + self.pause_s
+        self.last_exit = self.problem = ": ".join(filter(None, (self._complaint, describe_exit(code))))
         self._process = None
+        self._begin_pause()
         return True
+
+    def _begin_pause(self) -> None:
+        now = time.monotonic()
+        self._forget_question()
+        self.ready = False
+        self.pause_s = self._backoff.pause_after(now - self._watch.silent_s(now) - self._started_at)
+        self._start_due_at = now + self.pause_s
 
     def restart_if_due(self) -> bool:
-        """Begin the next life if its time has come."""
+        """Begin the next life if its time has come. Tried again after a pause if the system refuses to."""
         if self._start_due_at is None or time.monotonic() < self._start_due_at:
             return False
+        try:
+            self.start()
+        except OSError as error:  # no space, no memory, no file handles
+            self.problem = f"cannot be started: {error}"
+            self._begin_pause()
+            return False
         self.restarts += 1
-        self.start()
         return True
 
-    def becomes_ready(self) -> bool:
-        """Whether it is ready now and was not before."""
-        if self.ready or self._process is None:
-            return False
-        port = self.spec.find_port(self._process.pid)
+    def probe(self) -> None:
+        """Take the answer to the open question, and ask the next one when it is due. Never waits."""
+        if self._process is None:
+            return
+        now = time.monotonic()
+        if self.question is not None and self.question.answer is not None:
+            self._take(self.question.answer, now)
+            self.question = None
+        if self.question is None and now >= self._probe_due_at:
+            self._ask(now)
+        if self.ready and self._is_silent():
+            self.ready, self.problem = False, "does not answer"
+
+    def _is_silent(self) -> bool:
+        return self._watch.silent_s(time.monotonic()) >= watchdog.SILENCE_SHOWN_S
+
+    def _ask(self, now: float) -> None:
+        self._probe_due_at = now + self._probe_pause_s()
+        port = self._find_port()
         if port is None:
-            return False
-        if port != self.port:
+            return
+        self._is_about_readiness = not self.ready or self._probes % watchdog.READY_EVERY_PROBES == 0
+        self._probes += 1
+        self._watch.asked(now)
+        self.question = self.spec.ask(
+            port, probes.READY_PATH if self._is_about_readiness else probes.LIVE_PATH
+        )
+
+    def _probe_pause_s(self) -> float:
+        every_s = self._settings.probe_every_s
+        if self.ready:
+            return every_s
+        return min(every_s, UNREADY_PROBE_S if self._was_ready else STARTING_PROBE_S)
+
+    def _find_port(self) -> int | None:
+        assert self._process
+        if self._was_ready:
+            return self.port
+        port = self.spec.find_port(self._process.pid)
+        if port is not None and port != self.port:
             self.port = port
             self.spec = self.spec.pin(self.spec, port)
-        self.problem = self.spec.problem(port)
-        self.ready = not self.problem
-        return self.ready
+        return port
+
+    def _take(self, answer: probes.Answer, now: float) -> None:
+        if answer.is_alive:
+            self._watch.answered(now, is_ready=not answer.problem)
+        if self._is_about_readiness or answer.problem:
+            self.problem = answer.problem
+            self.ready = not answer.problem
+            self._was_ready |= self.ready
+
+    def excuse(self, seconds: float) -> None:
+        """The supervisor stood still for so long."""
+        self._watch.excuse(seconds)
+
+    def complaint(self, *, has_needs: bool) -> str:
+        """Why it is to be replaced now, though it runs; empty if it is not."""
+        if self._process is None or self._complaint:
+            return ""
+        return self._watch.complaint(time.monotonic(), has_needs=has_needs)
+
+    def replace(self, complaint: str) -> None:
+        """End a process that hangs. Its death is seen like any other, and the next life begins after a pause."""
+        assert self._process
+        self._complaint = complaint
+        self.ready, self.problem = False, complaint
+        if self.spec.module:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process.pid, STACK_SIGNAL)
+            time.sleep(STACK_PAUSE_S)
+        self._end_group()
+
+    def _forget_question(self) -> None:
+        if self.question is not None:
+            self.question.close()
+            self.question = None
 
     def terminate(self) -> None:
         """Ask it to stop; it will not be started again."""
+        self._forget_question()
         self._start_due_at = None
         self.ready = False
         if self._process and self._process.poll() is None:

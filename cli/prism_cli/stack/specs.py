@@ -7,8 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from prism_cli.stack import nats, probes
+from prism_cli.stack import nats, probes, watchdog
 from prism_cli.stack.layout import DataDir, read_json
+from prism_cli.stack.probes import Question
+from prism_cli.stack.watchdog import Limits
 
 # Every process of a stack, and what those start in turn, carries this with the path of the data folder.
 MARKER = "PRISM_SUPERVISED_BY"
@@ -18,7 +20,10 @@ QDRANT = "qdrant"
 QDRANT_MODULE = "prism_qdrant_local.main"
 GATEWAY = "gateway"
 DEEP = "embedder-deep"
-WORKERS = ("ingest", "chunker", "embedder", "indexer", "search", "atlas")
+INGEST = "ingest"
+SEARCH = "search"
+WORKERS = (INGEST, "chunker", "embedder", "indexer", SEARCH, "atlas")
+LIMITS = {INGEST: watchdog.INGEST, DEEP: watchdog.DEEP}
 
 # Arenas of glibc and thread pools of BLAS cost tens of megabytes a process, and bring nothing on few cores.
 FRUGAL = {
@@ -38,14 +43,18 @@ class Spec:
     env: dict[str, str]
     # Process id -> the port that this very process listens on, None while it does not.
     find_port: Callable[[int], int | None]
-    # Port -> why it is not ready, empty if it is.
-    problem: Callable[[int], str]
+    # Port and path of a health check -> the question, sent.
+    ask: Callable[[int, str], Question]
+    # When it is replaced though it runs.
+    limits: Limits
     # Called with the first port: the process keeps it for the rest of the run, so that clients find it again.
     pin: Callable[["Spec", int], "Spec"] = lambda spec, _: spec
     # Where the process says its port; removed before each start, so that an earlier one is not believed.
     announced_in: tuple[Path, ...] = ()
     # What a fork may run in the place of `argv`; empty if it needs a process of its own.
     module: str = ""
+    # Without these it cannot be ready, so it is not replaced for that.
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,8 @@ def nats_spec(data: DataDir) -> Spec:
         argv=(str(nats.binary()), "-c", str(config)),
         env=nats.FRUGAL | base_env(data),
         find_port=lambda pid: nats.port_of(data, pid),
-        problem=probes.nats_problem,
+        ask=probes.nats_question,
+        limits=watchdog.BUS,
         pin=pin,
     )
 
@@ -107,7 +117,8 @@ def qdrant_spec(data: DataDir) -> Spec:
         argv=_python(QDRANT_MODULE),
         env=env,
         find_port=find_port,
-        problem=probes.http_problem,
+        ask=probes.http_question,
+        limits=watchdog.STORE,
         pin=pin,
         announced_in=(port_file,),
         module=QDRANT_MODULE,
@@ -133,7 +144,7 @@ def service_specs(data: DataDir, nats_port: int, qdrant_port: int, door: Door) -
         "PRISM_PUBLIC_URL": door.url,
         "PRISM_BOOTSTRAP_TOKEN_SHA256": hashlib.sha256(door.token.encode()).hexdigest(),
     }
-    private = {"ingest": {"PRISM_CACHE_DIR": str(data.cache)}}
+    private = {INGEST: {"PRISM_CACHE_DIR": str(data.cache)}}
     deep_env = {"PRISM_EMBEDDER_TIER": "deep", "OMP_NUM_THREADS": str(os.cpu_count() or 1)}
     deep = _service(data, DEEP, env | deep_env, module_of("embedder"))
     return (
@@ -177,7 +188,9 @@ def _service(data: DataDir, name: str, env: dict[str, str], module: str = "") ->
         argv=_python(program),
         env=env,
         find_port=find_port,
-        problem=probes.http_problem,
+        ask=probes.http_question,
+        limits=LIMITS.get(name, watchdog.SERVICE),
+        needs=(NATS, QDRANT, SEARCH) if name == GATEWAY else (NATS, QDRANT),
         announced_in=(run_file,),
         module=program,
     )

@@ -1,33 +1,38 @@
 """The supervisor: starts the stack in order, waits until all of it is ready, keeps it running, stops it.
 
-One thread, which sleeps until a child dies, a signal comes, or something is due. It never handles data.
+One thread, which sleeps until a child dies, a signal or an answer comes, or something is due. It never handles data, and once
+the stack is up no disk that is full or cannot be written ends it.
 """
 
+import contextlib
 import os
-import select
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
 from prism_cli.exits import CommandError, Exit
-from prism_cli.stack import probes, specs, stale
+from prism_cli.stack import probes, specs, stale, watchdog
 from prism_cli.stack.forks import Forks
 from prism_cli.stack.layout import DataDir, read_json, write_json
 from prism_cli.stack.lock import UpLock, holder
 from prism_cli.stack.logs import rotate, tail
-from prism_cli.stack.process import Child, describe_exit
+from prism_cli.stack.process import Child
 from prism_cli.stack.specs import Door, Spec
 
 START_SECONDS_MAX = 120.0
 # A service that dies so often before it was ready once will not get better by waiting.
 START_DEATHS_MAX = 3
 STOP_SECONDS_MAX = 15.0
-# While something starts or stops, and while nothing happens. A death or a signal ends a sleep at once.
+# While something starts or stops, and while nothing happens. A death, a signal or an answer ends a sleep at once.
 TICK_S = 0.05
-IDLE_TICK_S = 30.0
+IDLE_TICK_S = 1.0
+# A tick that comes so much later than planned says that this process, too, stood still.
+LATE_S = 1.0
 LOG_LINES_SHOWN = 8
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -35,7 +40,7 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 class Note(NamedTuple):
     """Something that the user may want to know."""
 
-    kind: str  # starting, ready, died, restarted, up, stopping, stopped, failed
+    kind: str  # starting, ready, unwell, died, restarted, up, stopping, stopped, failed
     text: str
     service: str = ""
 
@@ -60,6 +65,9 @@ class Supervisor:
         self._state = "starting"
         self._signals = 0
         self._wakeups = -1
+        self._settings = watchdog.Settings.read()
+        self._next_tick_at = time.monotonic()
+        self._written: dict[str, Any] | None = None
 
     def run(self) -> None:
         """Start, watch until a signal says stop, stop. Raises CommandError if it does not come up."""
@@ -71,6 +79,8 @@ class Supervisor:
             self._watch()
         except StopRequestedError:
             pass
+        except OSError as error:
+            raise unusable(self._data, error) from error
         finally:
             self._stop()
             self._lock.release()
@@ -133,7 +143,10 @@ class Supervisor:
         }
 
     def _launch(self, wanted: Iterable[Spec]) -> list[Child]:
-        children = [Child(spec, self._data.log(spec.name), self._data.run, self._forks) for spec in wanted]
+        children = [
+            Child(spec, self._data.log(spec.name), self._data.run, self._forks, self._settings)
+            for spec in wanted
+        ]
         for child in children:
             child.start()
             self._children.append(child)
@@ -156,7 +169,7 @@ class Supervisor:
         reason = (
             f"not ready after {START_SECONDS_MAX:g} s ({child.problem})"
             if late
-            else f"died {child.restarts + 1} times ({describe_exit(child.last_exit or 0)})"
+            else f"died {child.restarts + 1} times ({child.last_exit})"
         )
         raise CommandError(
             f"{child.name} did not start: {reason}.\nLast lines of {child.log}:\n{lines}",
@@ -176,39 +189,57 @@ class Supervisor:
                 rotate(child.log)
 
     def _tend(self) -> None:
-        """One look at every child: who died, who is due to start, who has become ready."""
-        changed = False
+        """One look at every child: who died, who hangs, who is due to start, who has become ready."""
+        self._excuse_delay()
         for child in self._children:
-            changed |= self._tend_one(child)
+            try:
+                self._tend_one(child)
+            except OSError as error:  # no space, no file handles: the next tick tries again
+                child.problem = f"cannot be tended: {error}"
         self._forks.reap_orphans([child.pid for child in self._children])
-        if changed:
-            self._write_state()
+        self._write_state()
 
-    def _tend_one(self, child: Child) -> bool:
+    def _excuse_delay(self) -> None:
+        late_s = time.monotonic() - self._next_tick_at
+        if late_s > LATE_S:
+            for child in self._children:
+                child.excuse(late_s)
+
+    def _tend_one(self, child: Child) -> None:
+        before = child.state
         if child.has_died():
             text = f"{child.name} died ({child.problem}); starting it again in {child.pause_s:.1f} s"
             self._report(Note("died", text, child.name))
-            return True
+            return
         if child.restart_if_due():
-            return True
-        if child.becomes_ready():
-            back = "is back" if child.restarts else "is ready"
-            kind = "restarted" if child.restarts else "ready"
-            self._report(Note(kind, f"{child.name} {back} (process {child.pid})", child.name))
-            return True
-        return False
+            return
+        child.probe()
+        complaint = child.complaint(has_needs=self._has_needs(child))
+        if complaint:
+            self._report(Note("unwell", f"{child.name} hangs ({complaint}); replacing it", child.name))
+            child.replace(complaint)
+        elif child.state != before:
+            self._report(_change_of(child, before))
+
+    def _has_needs(self, child: Child) -> bool:
+        return all(other.ready for other in self._children if other.name in child.spec.needs)
 
     def _sleep(self, seconds: float) -> None:
-        """Sleep until the time is over, a child died or a signal came."""
-        readable, _, _ = select.select([self._wakeups], [], [], seconds)
-        if readable:
+        """Sleep until the time is over, a child died or answered, or a signal came."""
+        self._next_tick_at = time.monotonic() + seconds
+        questions = [
+            child.question
+            for child in self._children
+            if child.question is not None and child.question.answer is None
+        ]
+        if probes.advance(questions, seconds, self._wakeups):
             os.read(self._wakeups, 1024)
 
     # Stop.
 
     def _stop(self) -> None:
         self._forks.end()
-        self._data.up_file.unlink(missing_ok=True)
+        _remove(self._data.up_file)
         if not self._children:
             return
         self._state = "stopping"
@@ -218,8 +249,9 @@ class Supervisor:
         for group in self._stop_order():
             self._stop_group(group, requests_seen)
         for child in self._children:
-            child.forget_announcements()
-        self._data.supervisor_file.unlink(missing_ok=True)
+            for path in child.spec.announced_in:
+                _remove(path)
+        _remove(self._data.supervisor_file)
         self._report(Note("stopped", "stopped"))
 
     def _stop_order(self) -> list[list[Child]]:
@@ -244,18 +276,27 @@ class Supervisor:
     # Tell.
 
     def _report(self, note: Note) -> None:
-        with self._data.supervisor_log.open("a") as log:
-            log.write(f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {note.kind}: {note.text}\n")
+        line = f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {note.kind}: {note.text}\n"
+        try:
+            with self._data.supervisor_log.open("a") as log:
+                log.write(line)
+        except OSError as error:
+            _complain(f"{line.rstrip()} (not logged: {error})")
         self._report_to(note)
 
     def _write_state(self) -> None:
+        """Write what has changed; what cannot be written now is written by a later tick."""
         state = {
             "pid": os.getpid(),
             "forkserver_pid": self._forks.pid,
             "state": self._state,
             "services": {child.name: _child_state(child) for child in self._children},
         }
-        write_json(self._data.supervisor_file, state)
+        if state == self._written:
+            return
+        with contextlib.suppress(OSError):
+            write_json(self._data.supervisor_file, state)
+            self._written = state
 
 
 def _child_state(child: Child) -> dict[str, Any]:
@@ -263,10 +304,45 @@ def _child_state(child: Child) -> dict[str, Any]:
         "pid": child.pid,
         "port": child.port,
         "ready": child.ready,
+        "state": child.state,
+        "problem": child.problem,
         "restarts": child.restarts,
-        "last_exit": None if child.last_exit is None else describe_exit(child.last_exit),
+        "last_exit": child.last_exit,
         "log": str(child.log),
     }
+
+
+def _change_of(child: Child, before: str) -> Note:
+    """What to say of a child whose state is another than before."""
+    if child.state != "ready":
+        return Note("unwell", f"{child.name}: {child.state} ({child.problem})", child.name)
+    if before != "starting":
+        return Note("restarted", f"{child.name} is ready again", child.name)
+    back = "is back" if child.restarts else "is ready"
+    kind = "restarted" if child.restarts else "ready"
+    return Note(kind, f"{child.name} {back} (process {child.pid})", child.name)
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def _complain(text: str) -> None:
+    """Last resort of a supervisor whose log cannot be written; standard error may be gone as well."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+
+def unusable(data: DataDir, error: OSError) -> CommandError:
+    """The answer to an `up` that cannot write what it has to."""
+    return CommandError(
+        f"The stack cannot run on {data.root}: {error.strerror or error}.",
+        "Make room on the disk, or see that you may write there; then `prism up` again.",
+        code="data_dir_unusable",
+        exit_code=Exit.START_FAILED,
+    )
 
 
 def already_running(data: DataDir) -> CommandError:

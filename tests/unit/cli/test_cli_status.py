@@ -8,6 +8,7 @@ import pytest
 from prism_cli import status
 from prism_cli.client import Prism
 from prism_cli.exits import CommandError
+from prism_cli.stack import probes
 from prism_cli.stack.layout import DataDir
 from prism_cli.target import Target
 
@@ -55,6 +56,12 @@ SERVER = {
     ],
     "errors": {},
 }
+
+
+@pytest.fixture(autouse=True)
+def chunker_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probes, "question_for", lambda *_: None)
+    monkeypatch.setattr(probes, "ask_all", lambda questions: dict.fromkeys(questions, ""))
 
 
 def local_stack(tmp_path: Path) -> DataDir:
@@ -112,7 +119,8 @@ async def test_everything_is_shown(
     shown = capsys.readouterr().out
     for expected in (
         "chunker",
-        "not ready",
+        "not running",
+        "last: killed. Log:",
         "o/n",
         "o/empty",
         "complete",

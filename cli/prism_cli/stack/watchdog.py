@@ -1,0 +1,104 @@
+"""When is a process replaced that still runs? Times and answers in, a reason out; the supervisor asks and acts.
+
+A question stays open until it is answered, so a process that is slow is not mistaken for one that hangs. Time in which
+the supervisor itself stood still (a laptop that slept, a machine without a free CPU) does not count.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple, Self
+
+ENV_EVERY = "PRISM_PROBE_EVERY_S"
+ENV_SILENT = "PRISM_SILENT_S_MAX"
+ENV_UNREADY = "PRISM_UNREADY_S_MAX"
+
+PROBE_EVERY_S = 3.0
+PROBE_EVERY_S_MIN = 0.1
+# /readyz asks NATS about each consumer, so it is not asked each time.
+READY_EVERY_PROBES = 5
+# So long without an answer, a process is no longer called ready.
+SILENCE_SHOWN_S = 5.0
+
+
+class Limits(NamedTuple):
+    """How long a process may be without an answer, and how long not ready while what it needs is."""
+
+    silent_s_max: float
+    unready_s_max: float
+
+
+# Requests never hold the event loop of a service for more than a few seconds.
+SERVICE = Limits(silent_s_max=25.0, unready_s_max=180.0)
+# The list of a repository with hundreds of thousands of files is compared in one go.
+INGEST = Limits(silent_s_max=60.0, unready_s_max=180.0)
+# Loads models of gigabytes, and computes in native code.
+DEEP = Limits(silent_s_max=120.0, unready_s_max=900.0)
+# The engine holds the interpreter while it loads or flushes a collection; a restart would begin with loading again.
+STORE = Limits(silent_s_max=120.0, unready_s_max=900.0)
+# Written in Go: no request holds it. A large JetStream folder takes minutes to recover.
+BUS = Limits(silent_s_max=30.0, unready_s_max=900.0)
+
+
+class Settings(NamedTuple):
+    """What the environment changes, for tests and operators. A limit that is set holds for every process."""
+
+    probe_every_s: float = PROBE_EVERY_S
+    silent_s_max: float | None = None
+    unready_s_max: float | None = None
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str] = os.environ) -> Self:
+        """Raises ValueError for what is no number."""
+        silent, unready = environment.get(ENV_SILENT), environment.get(ENV_UNREADY)
+        return cls(
+            max(PROBE_EVERY_S_MIN, float(environment.get(ENV_EVERY) or PROBE_EVERY_S)),
+            float(silent) if silent else None,
+            float(unready) if unready else None,
+        )
+
+    def limits(self, own: Limits) -> Limits:
+        """The limits of a process."""
+        return Limits(self.silent_s_max or own.silent_s_max, self.unready_s_max or own.unready_s_max)
+
+
+class Watch:
+    """What is known of one life of one process, from its first ready answer on."""
+
+    def __init__(self, limits: Limits, now: float) -> None:
+        self._limits = limits
+        self._silent_since: float | None = None
+        self._unready_since: float | None = now
+
+    def asked(self, now: float) -> None:
+        """A question was sent; one that is open already keeps its time."""
+        if self._silent_since is None:
+            self._silent_since = now
+
+    def answered(self, now: float, *, is_ready: bool) -> None:
+        """The process answered."""
+        self._silent_since = None
+        if is_ready:
+            self._unready_since = None
+        elif self._unready_since is None:
+            self._unready_since = now
+
+    def excuse(self, seconds: float) -> None:
+        """The supervisor stood still for so long: nobody can be blamed for that time."""
+        if self._silent_since is not None:
+            self._silent_since += seconds
+        if self._unready_since is not None:
+            self._unready_since += seconds
+
+    def silent_s(self, now: float) -> float:
+        """For how long there has been no answer; 0 if no question is open."""
+        return 0.0 if self._silent_since is None else max(0.0, now - self._silent_since)
+
+    def complaint(self, now: float, *, has_needs: bool) -> str:
+        """Why the process is to be replaced; empty if it is not. `has_needs`: whether all that it needs is ready."""
+        if self.silent_s(now) >= self._limits.silent_s_max:
+            return f"no answer for {self.silent_s(now):.0f} s"
+        if not has_needs and self._unready_since is not None:
+            self._unready_since = now  # another process is to blame
+        if self._unready_since is not None and now - self._unready_since >= self._limits.unready_s_max:
+            return f"not ready for {now - self._unready_since:.0f} s"
+        return ""
