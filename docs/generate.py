@@ -102,6 +102,10 @@ Read from the environment once, when a process starts; a value that makes no sen
 | `PRISM_TOKEN` | the local stack's | Its token. |
 | `PRISM_DATA_DIR` | the user's data folder | Folder of the local stack. |
 | `PRISM_DEEP_ENABLED` | `false` | `prism up` starts the deep embedder as well (and see the indexer). |
+| `PRISM_PROBE_EVERY_S` | `5` | How often `prism up` asks each process whether it is alive, in seconds. |
+| `PRISM_SILENT_S_MAX` | 25 to 120, by process | `prism up` replaces a process that has not answered for so long, in seconds: `60` for all, \
+`search=30,qdrant=300` for some. |
+| `PRISM_UNREADY_S_MAX` | 180, engines 900 | The same for a process that answers and is not ready, while what it needs is. |
 """
 
 

@@ -45,8 +45,9 @@ def shared_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSt
 
 @pytest.fixture(scope="session")
 def breakable_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    """A second one that tests may harm, as long as it recovers. Its settings are those of every user."""
-    stack = RunningStack(tmp_path_factory.mktemp("breakable") / "data")
+    """A second one that tests may harm, as long as it recovers. Its settings are those of every user, but for a quicker watchdog."""
+    watchdog = {"PRISM_PROBE_EVERY_S": "1", "PRISM_SILENT_S_MAX": "search=5"}
+    stack = RunningStack(tmp_path_factory.mktemp("breakable") / "data", **watchdog)
     stack.up()
     yield stack
     stack.down()

@@ -6,6 +6,8 @@ peace; after each disturbed import the store is compared with that, point by poi
 
 import asyncio
 import json
+import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -237,6 +239,15 @@ async def test_questions_while_what_answers_them_is_killed(
     async with breakable_stack.agent(REPO) as agent:
         answer = await agent.ask("grep_code", pattern="_7_2(value)")
     assert len(answer["matches"]) == 2
+
+
+async def test_a_service_that_hangs_is_replaced(breakable_stack: RunningStack, peaceful: Peaceful) -> None:
+    facts = breakable_stack.state()["services"]["search"]
+    os.kill(facts["pid"], signal.SIGSTOP)
+    breakable_stack.wait_restarted("search", facts["restarts"] + 1)
+    assert breakable_stack.state()["services"]["search"]["last_exit"].startswith("no answer for")
+    async with breakable_stack.agent(REPO) as agent:
+        assert (await agent.ask("grep_code", pattern="_7_2(value)"))["matches"]
 
 
 async def ask_while_killed(stack: RunningStack, service: str) -> list[str]:

@@ -20,7 +20,7 @@ from prism_cli.stack.watchdog import Watch
 # Between two questions to a process that starts, and to one that has stopped being ready.
 STARTING_PROBE_S = 0.1
 UNREADY_PROBE_S = 1.0
-# A service writes what its threads are doing into its log on this signal (see prism_runtime.process), and has so long for it.
+# A service writes what its threads are doing into its log on this signal (see prism_runtime.stacks), and has so long for it.
 STACK_SIGNAL = signal.SIGUSR2
 STACK_PAUSE_S = 0.2
 
@@ -41,7 +41,7 @@ class Child:
         self.pause_s = 0.0
         self.question: Question | None = None
         self._settings = settings
-        self._watch = Watch(settings.limits(spec.limits), time.monotonic())
+        self._watch = Watch(settings.limits(spec.name, spec.limits), time.monotonic())
         self._was_ready = False
         self._complaint = ""
         self._probes = 0
@@ -70,7 +70,7 @@ class Child:
         self._process = self._forked() or self._spawned()
         self._started_at = time.monotonic()
         self._start_due_at = None
-        self._watch = Watch(self._settings.limits(self.spec.limits), self._started_at)
+        self._watch = Watch(self._settings.limits(self.name, self.spec.limits), self._started_at)
         self._was_ready = self.ready = False
         self._complaint = ""
         self._probes, self._probe_due_at = 0, 0.0

@@ -65,7 +65,7 @@ class Supervisor:
         self._state = "starting"
         self._signals = 0
         self._wakeups = -1
-        self._settings = watchdog.Settings.read()
+        self._settings = _settings()
         self._next_tick_at = time.monotonic()
         self._written: dict[str, Any] | None = None
 
@@ -333,6 +333,18 @@ def _complain(text: str) -> None:
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
+
+
+def _settings() -> watchdog.Settings:
+    try:
+        return watchdog.Settings.read()
+    except ValueError as error:
+        raise CommandError(
+            f"{watchdog.ENV_EVERY}, {watchdog.ENV_SILENT} or {watchdog.ENV_UNREADY} is no number: {error}.",
+            "Give seconds, such as `60` or `search=30,qdrant=300`.",
+            code="setting_invalid",
+            exit_code=Exit.USAGE,
+        ) from error
 
 
 def unusable(data: DataDir, error: OSError) -> CommandError:

@@ -6,16 +6,17 @@ the supervisor itself stood still (a laptop that slept, a machine without a free
 
 import os
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple, Self
 
 ENV_EVERY = "PRISM_PROBE_EVERY_S"
 ENV_SILENT = "PRISM_SILENT_S_MAX"
 ENV_UNREADY = "PRISM_UNREADY_S_MAX"
 
-PROBE_EVERY_S = 3.0
+PROBE_EVERY_S = 5.0
 PROBE_EVERY_S_MIN = 0.1
 # /readyz asks NATS about each consumer, so it is not asked each time.
-READY_EVERY_PROBES = 5
+READY_EVERY_PROBES = 6
 # So long without an answer, a process is no longer called ready.
 SILENCE_SHOWN_S = 5.0
 
@@ -40,25 +41,34 @@ BUS = Limits(silent_s_max=30.0, unready_s_max=900.0)
 
 
 class Settings(NamedTuple):
-    """What the environment changes, for tests and operators. A limit that is set holds for every process."""
+    """What the environment changes, for operators and tests. Seconds by the name of a process; under "" those of all others."""
 
     probe_every_s: float = PROBE_EVERY_S
-    silent_s_max: float | None = None
-    unready_s_max: float | None = None
+    silent_s_max: Mapping[str, float] = MappingProxyType({})
+    unready_s_max: Mapping[str, float] = MappingProxyType({})
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> Self:
         """Raises ValueError for what is no number."""
-        silent, unready = environment.get(ENV_SILENT), environment.get(ENV_UNREADY)
         return cls(
             max(PROBE_EVERY_S_MIN, float(environment.get(ENV_EVERY) or PROBE_EVERY_S)),
-            float(silent) if silent else None,
-            float(unready) if unready else None,
+            _seconds(environment.get(ENV_SILENT, "")),
+            _seconds(environment.get(ENV_UNREADY, "")),
         )
 
-    def limits(self, own: Limits) -> Limits:
+    def limits(self, name: str, own: Limits) -> Limits:
         """The limits of a process."""
-        return Limits(self.silent_s_max or own.silent_s_max, self.unready_s_max or own.unready_s_max)
+        silent, unready = self.silent_s_max, self.unready_s_max
+        return Limits(
+            silent.get(name, silent.get("", own.silent_s_max)),
+            unready.get(name, unready.get("", own.unready_s_max)),
+        )
+
+
+def _seconds(text: str) -> dict[str, float]:
+    """Of `60`, or `search=30,qdrant=300`, or both."""
+    parts = (part.strip().rpartition("=") for part in text.split(",") if part.strip())
+    return {name: float(seconds) for name, _, seconds in parts}
 
 
 class Watch:

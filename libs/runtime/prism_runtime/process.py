@@ -14,6 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from prism_runtime.garbage import collect_rarely, release_regularly
+from prism_runtime.stacks import show_on_signal
 
 log = logging.getLogger(__name__)
 
@@ -91,6 +92,7 @@ def _announce(service: str, host: str, port: int, run_dir: str) -> None:
 def run(main: Callable[[], Coroutine[object, object, None]]) -> None:
     """Run an async main on uvloop where there is one."""
     collect_rarely()
+    show_on_signal()
     try:
         import uvloop
     except ImportError:

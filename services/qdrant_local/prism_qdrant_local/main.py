@@ -23,6 +23,7 @@ from prism_qdrant_local.state import replace_file
 from prism_qdrant_local.store import Collection, Store
 from prism_qdrant_local.system import release_pages
 from prism_runtime.garbage import release_heap
+from prism_runtime.stacks import show_on_signal
 
 EXIT_FOLDER_IN_USE = 3
 PORT_FILE = "qdrant.port"
@@ -37,6 +38,7 @@ logger = structlog.stdlib.get_logger()
 def main() -> int:
     """Run the server; return the exit code."""
     _configure_logging()
+    show_on_signal()
     settings = QdrantLocalSettings()
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     with _lock(settings.data_dir / _LOCK_FILE) as lock:

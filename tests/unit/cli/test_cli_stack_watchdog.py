@@ -70,10 +70,19 @@ def test_silence_is_blamed_whatever_the_others_do():
 
 
 def test_the_environment_overrides_the_limits():
-    assert Settings.read({}) == Settings(PROBE_EVERY_S, None, None)
-    assert Settings.read({}).limits(LIMITS) == LIMITS
+    assert Settings.read({}) == Settings(PROBE_EVERY_S)
+    assert Settings.read({}).limits("search", LIMITS) == LIMITS
     read = Settings.read({"PRISM_PROBE_EVERY_S": "0.5", "PRISM_SILENT_S_MAX": "2"})
     assert read.probe_every_s == 0.5
-    assert read.limits(LIMITS) == Limits(2.0, 180.0)
+    assert read.limits("search", LIMITS) == Limits(2.0, 180.0)
+
+
+def test_the_environment_may_name_a_process():
+    read = Settings.read({"PRISM_SILENT_S_MAX": "60, qdrant=300", "PRISM_UNREADY_S_MAX": "qdrant=900"})
+    assert read.limits("qdrant", LIMITS) == Limits(300.0, 900.0)
+    assert read.limits("search", LIMITS) == Limits(60.0, 180.0)
+
+
+def test_a_limit_that_is_no_number_is_refused():
     with pytest.raises(ValueError, match="soon"):
-        Settings.read({"PRISM_SILENT_S_MAX": "soon"})
+        Settings.read({"PRISM_SILENT_S_MAX": "search=soon"})
