@@ -1,5 +1,6 @@
 """A service: its logs, its traces, its bus and its health, put together in the one way that all services have."""
 
+import importlib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
 from starlette.types import ASGIApp
@@ -20,6 +21,11 @@ class Service:
         self._settings = settings
         self._tracing = set_up_tracing(name, settings.otlp_endpoint)
         self.bus = Bus(name, settings, self._tracing)
+        if settings.crash_dir:
+            crash = importlib.import_module(
+                "prism_runtime.crash"
+            )  # wraps clients: no process but a test's loads it
+            crash.install(name, settings.crash_dir)
 
     async def run(
         self,

@@ -23,3 +23,6 @@ class ServiceSettings(BaseSettings):
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
     otlp_endpoint: str = Field("", description="OTLP/HTTP collector for traces; empty turns tracing off.")
     run_dir: str = Field("", description="Folder where the process leaves `<service>.json` with its address.")
+    crash_dir: str = Field(
+        "", description="For tests: a folder whose files end the process before a chosen write. Empty: off."
+    )
