@@ -66,6 +66,7 @@ from prism_ingest.handlers.overlays import OverlayHandlers
 from prism_ingest.handlers.planning import Planner
 from prism_ingest.handlers.poll import Poller
 from prism_ingest.handlers.rebase import RebaseHandlers
+from prism_ingest.handlers.recovery import Recovery
 from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.handlers.sweep import Sweeper
 from prism_ingest.settings import IngestSettings
@@ -189,6 +190,7 @@ class Town(NamedTuple):
     sweeper: Sweeper
     planner: Planner
     rebases: RebaseHandlers
+    recovery: Recovery
     ended_imports: asyncio.Queue[RepoIndexed]  # if the tests hear of them in the place of `rebases`
 
     async def repository(self) -> Repository:
@@ -346,6 +348,7 @@ async def town(
         names.REPO_INDEXED, RepoIndexed, rebases.on_indexed if hears_of_imports else ended.put, workers=1
     )
     await bus.start()
+    recovery = Recovery(ledger, clones, jobs, config)
     origin = Origin(folder / "origin" / "app")
     made = Town(
         bus, origin, index, ledger, variants, clones, jobs, snapshots,
@@ -357,10 +360,10 @@ async def town(
             metrics=PollMetrics(registry),
         ),
         Sweeper(
-            ledger, layers, rebases, variants, lease=await Lease.open(bus.js, "sweep", replicas=1),
-            metrics=LayerMetrics(registry), pause_s=SWEEP_PAUSE_S,
+            ledger, layers, rebases, variants, recovery=recovery,
+            lease=await Lease.open(bus.js, "sweep", replicas=1), metrics=LayerMetrics(registry), pause_s=SWEEP_PAUSE_S,
         ),
-        planner, rebases, ended,
+        planner, rebases, recovery, ended,
     )  # fmt: skip
     index.variants_at = made.variants_at
     made.commit({f"{name}.py": f"{name} = 1\n" for name in "abcdef"})

@@ -37,6 +37,7 @@ from prism_ingest.handlers.overlays import OverlayHandlers
 from prism_ingest.handlers.planning import Planner
 from prism_ingest.handlers.poll import Poller
 from prism_ingest.handlers.rebase import RebaseHandlers
+from prism_ingest.handlers.recovery import Recovery
 from prism_ingest.handlers.scip import ScipHandlers
 from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.handlers.sweep import Sweeper
@@ -161,6 +162,8 @@ async def serve() -> None:
         )
         scip = await ScipStore.open(bus, replicas)
         register_scip(bus, ScipHandlers(bus, ledger, scip, ScipMetrics(REGISTRY), settings))
+        recovery = Recovery(ledger, clones, jobs, settings)
+        await recovery.start()
         await bus.start()
         if settings.poll_interval_s:
             lease = await Lease.open(bus.js, "poll", replicas=replicas)
@@ -170,7 +173,14 @@ async def serve() -> None:
             lease = await Lease.open(bus.js, "sweep", replicas=replicas)
             metrics, pause_s = LayerMetrics(REGISTRY), settings.sweep_pause_s
             sweeper = Sweeper(
-                ledger, layers, rebases, variants, lease=lease, metrics=metrics, pause_s=pause_s
+                ledger,
+                layers,
+                rebases,
+                variants,
+                recovery=recovery,
+                lease=lease,
+                metrics=metrics,
+                pause_s=pause_s,
             )
             rounds.append(asyncio.create_task(sweeper.run(settings.sweep_interval_s)))
 

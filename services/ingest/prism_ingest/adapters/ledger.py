@@ -103,25 +103,37 @@ class Ledger:
 
         A repository that is not known yet is made, a layer is not. Raises SNAPSHOT_CONFLICT while another job of the same
         makes progress, REF_NOT_FOUND. A job that began already is returned as it is.
+
+        The job is written before the record that names it: a record never names a job that is not there. A job that
+        died between the two writes has no version, and begins when it is asked for again.
         """
         known = await self.jobs.get(job.job)
         if known is not None and known.version:
             return known
         retired = await self._retire_active(job, idle_s)
+        await self.jobs.modify(job.job, lambda found: found or job)
+        try:
+            version = await self._take_turn(job, origin, retired)
+        except PrismError:
+            await self.jobs.delete_if(job.job, lambda found: not found.version)
+            raise
+        return await self.jobs.modify(
+            job.job,
+            lambda found: found if found and found.version else job.model_copy(update={"version": version}),
+        )
+
+    async def _take_turn(self, job: Job, origin: Origin, retired: str) -> int:
+        """Make the job the active one; its version, which is the same if it is active already."""
+        begun: Indexed
         if job.layer == BASE_LAYER:
             key = repository_key(job.tenant, job.repo)
             begun = await self.repositories.modify(
                 key, lambda found: _begun_base(found, job, origin, retired)
             )
-            version = begun.next_version - 1
         else:
             key = layer_key(job.tenant, job.repo, job.layer)
-            version = (
-                await self.layers.modify(key, lambda found: _begun_layer(found, job, origin, retired))
-            ).next_version - 1
-        started = job.model_copy(update={"version": version})
-        await self.jobs.put(job.job, started)
-        return started
+            begun = await self.layers.modify(key, lambda found: _begun_layer(found, job, origin, retired))
+        return begun.next_version - 1
 
     async def renew_version(self, job: Job) -> Job:
         """The job of a layer with the version of this moment, which is that of all that it will write.
@@ -290,6 +302,8 @@ def _begun_layer(found: Layer | None, job: Job, origin: Origin, retired: str) ->
 def _begun(indexed: Indexed, job: Job, retired: str, version: int) -> dict[str, object]:
     if indexed.active_job not in {"", job.job, retired}:
         raise _conflict(job, indexed.active_job)  # it began since the last look
+    if indexed.active_job == job.job:
+        return {}
     return {"next_version": version + 1, "active_job": job.job}
 
 

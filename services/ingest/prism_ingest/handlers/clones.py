@@ -153,16 +153,13 @@ class CloneHandlers:
 
         The same delivery is the same job.
         """
-        now = _now()
-        event = PushReceived(
-            tenant=layer.tenant,
-            repo=layer.repo,
-            branch=layer.ref,
-            delivery=delivery or f"asked:{now.isoformat()}",
-            received_at=now,
-            lane=lane,
-        )
+        event = _asked(layer, lane, delivery or f"asked:{_now().isoformat()}")
         return await self._look(repository, layer.layer, layer.ref, event)
+
+    def is_looking(self, repository: Repository, layer: Layer, lane: Lane, delivery: str) -> bool:
+        """Whether the active job of a layer is the one that `look` begins for this delivery."""
+        job = _look_job(repository, layer.layer, layer.ref, _asked(layer, lane, delivery))
+        return layer.active_job == job.job
 
     async def _is_gone(self, repository: Repository, layer: Layer) -> bool:
         """Whether what a layer follows is no more: a branch may have been pushed again before its deletion is heard of."""
@@ -193,16 +190,7 @@ class CloneHandlers:
             return None  # the end of the base's first import has all layers looked at
         if event.commit:
             await self._ledger.hear_of(event.tenant, event.repo, layer, event.commit, event.received_at)
-        job = new_job(
-            tenant=event.tenant,
-            repo_name=repository.name,
-            layer=layer,
-            lane=event.lane,
-            snapshot=event.message_id,
-            state=JobState.CLONING,
-            now=_now(),
-        ).model_copy(update={"pushed_at": event.received_at, "ref": ref})
-        return await self._begin_or_postpone(job, repository)
+        return await self._begin_or_postpone(_look_job(repository, layer, ref, event), repository)
 
     async def _begin_or_postpone(self, job: Job, repository: Repository) -> Job | None:
         while True:
@@ -235,7 +223,10 @@ class CloneHandlers:
     async def on_clone_requested(self, command: CloneRequested) -> None:
         """Fetch, then go the way of every snapshot."""
         job = await self._ledger.jobs.get(command.job)
-        if job is None or is_final(job):
+        if job is None:
+            return
+        if is_final(job):
+            await self._conclude(job)
             return
         since = await self._known(job, command)
         async with AsyncExitStack() as open_until_done:
@@ -244,7 +235,7 @@ class CloneHandlers:
                 fetched = await self._fetch(remote, since, open_until_done)
             except PrismError as error:
                 await self._jobs.fail(job.job, error.body)
-                await self._forget_if_gone(job, error)
+                await self._forget_if_gone(job, error.code)
                 return
             await self._index(job, Origin(command.url, command.ref), fetched)
 
@@ -258,9 +249,21 @@ class CloneHandlers:
             ref = layer.source
         return Remote(job.tenant, job.repo, command.url, ref=job.commit or ref)
 
-    async def _forget_if_gone(self, job: Job, error: PrismError) -> None:
+    async def _conclude(self, job: Job) -> None:
+        """Finish what a process left undone that died after the job had ended and before its command was acknowledged."""
+        await self._jobs.conclude(job)
+        indexed = await self._ledger.indexed(job.tenant, job.repo, job.layer)
+        if job.error and indexed and indexed.next_version == job.version + 1:  # no later job has begun
+            await self._forget_if_gone(job, job.error.code)
+
+    async def tell_again(self, job: Job, repository: Repository) -> None:
+        """Publish the command of a job that fetches once more: the process that began it may have died before it did."""
+        origin = Origin(repository.source, repository.ref)
+        await self._tell(job, origin, incremental=job.layer != BASE_LAYER)
+
+    async def _forget_if_gone(self, job: Job, code: ErrorCode) -> None:
         """A layer whose branch is gone goes with it."""
-        if job.layer != BASE_LAYER and error.code is ErrorCode.REF_NOT_FOUND:
+        if job.layer != BASE_LAYER and code is ErrorCode.REF_NOT_FOUND:
             layer = await self._ledger.layers.get(layer_key(job.tenant, job.repo, job.layer))
             if layer is not None:
                 await self._layers.forget(layer)
@@ -317,6 +320,31 @@ class CloneHandlers:
             if error.code in DAMAGE:
                 await self._mirrors.forget(mirrored)  # and the command comes again
             raise
+
+
+def _asked(layer: Layer, lane: Lane, delivery: str) -> PushReceived:
+    """What a webhook would have said of the branch of a layer."""
+    return PushReceived(
+        tenant=layer.tenant,
+        repo=layer.repo,
+        branch=layer.ref,
+        delivery=delivery,
+        received_at=_now(),
+        lane=lane,
+    )
+
+
+def _look_job(repository: Repository, layer: str, ref: str, event: PushReceived) -> Job:
+    """The job that looks where a layer is at the remote: the same one for the same event."""
+    return new_job(
+        tenant=event.tenant,
+        repo_name=repository.name,
+        layer=layer,
+        lane=event.lane,
+        snapshot=event.message_id,
+        state=JobState.CLONING,
+        now=_now(),
+    ).model_copy(update={"pushed_at": event.received_at, "ref": ref})
 
 
 def read_events(opened: Opened, snapshot: Snapshot, limits: Limits) -> Iterator[FileEvent]:

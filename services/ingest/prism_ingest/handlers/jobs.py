@@ -33,6 +33,7 @@ from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus, DeadLetter
 
 SETTLED_PER_BATCH = 16
+ENDED_WELL = frozenset({JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS})
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +73,13 @@ class JobHandlers:
         )
         await self._look_again(job, await self._ledger.release(job))
 
+    async def conclude(self, job: Job) -> None:
+        """Finish what follows the end of a final job: a process may have died in the middle of it. May be repeated."""
+        if job.state in ENDED_WELL:
+            await self.end(job)
+        else:
+            await self._look_again(job, await self._ledger.release(job))
+
     async def job(self, request: JobRequest) -> JobReply:
         """One job of the tenant, or the newest of a repository."""
         jobs = [job for job in await self._jobs_of(request) if job.tenant == request.tenant]
@@ -105,7 +113,7 @@ class JobHandlers:
 
     async def end(self, job: Job) -> None:
         """Serve what a final job brought and say so. May be repeated. Of a layer, its record is what makes all of it visible."""
-        if job.state not in {JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS}:
+        if job.state not in ENDED_WELL:
             return
         indexed = await self._serve(job)
         fact = RepoIndexed(

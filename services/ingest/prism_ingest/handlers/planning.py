@@ -112,9 +112,10 @@ class Planner:
         An active job gives way if it has been idle for `idle_s`, by default for as long as the settings say.
         """
         begun = await self._ledger.begin(job, origin, self._settings.job_idle_s if idle_s is None else idle_s)
-        await self._keep_history(begun, listing.history)
         if is_final(begun):
+            await self._jobs.conclude(begun)
             return Opened(begun, NOTHING)
+        await self._keep_history(begun, listing.history)
         if is_planned(begun):
             planned = Opened(begun, await self._snapshots.get(begun.job))
         else:

@@ -21,6 +21,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import RepoIndexed
 from prism_contracts.records import (
     UPLOAD,
+    Job,
     JobState,
     Layer,
     LayerFiles,
@@ -49,6 +50,7 @@ from prism_ingest.core.layers import (
     rebased,
 )
 from prism_ingest.handlers.clones import CloneHandlers, read_events
+from prism_ingest.handlers.jobs import ENDED_WELL
 from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.planning import Planner
 from prism_ingest.handlers.publishing import publish_file_events
@@ -114,7 +116,12 @@ class RebaseHandlers:
         repository = await self._ledger.repositories.get(repository_key(event.tenant, event.repo))
         if repository is None or repository.served is None:
             return
-        await self._bring_along(repository, await self._behind(repository, event.layer))
+        behind = await self._behind(repository, event.layer)
+        idle = [layer for layer in behind if not layer.active_job]
+        await self._bring_along(repository, idle, event.job)
+        # A process that died may have begun the jobs of this event, and told nobody.
+        begun = [layer for layer in behind if self._is_begun(repository, layer, event.job)]
+        await self._look_again(repository, begun, event.job)
 
     async def catch_up(self) -> None:
         """Bring along what an import left behind, as the job of a layer failed then, or its client went away."""
@@ -139,9 +146,11 @@ class RebaseHandlers:
             if layer.active_job and layer.source == UPLOAD:
                 await self._ledger.give_up_idle(layer, self._job_idle_s)
         freed = [await self._layers.find(repository, layer.layer) for layer in behind]
-        await self._bring_along(repository, _idle(layer for layer in freed if layer is not None))
+        idle = [layer for layer in freed if layer is not None and not layer.active_job]
+        # Each round begins other jobs: those of the last one have failed.
+        await self._bring_along(repository, idle, f"round:{datetime.now(UTC).isoformat()}")
 
-    async def _bring_along(self, repository: Repository, behind: Sequence[Layer]) -> None:
+    async def _bring_along(self, repository: Repository, behind: Sequence[Layer], cause: str) -> None:
         sent = [layer for layer in behind if layer.source == UPLOAD]
         if sent:
             await self._relist(repository, sent)
@@ -149,24 +158,23 @@ class RebaseHandlers:
             return
         for commit, layers in _by_base(behind, await self._planner.basis()).items():
             if not commit or not await self._rebase(repository, commit, layers):
-                await self._look_again(repository, layers)
+                await self._look_again(repository, layers, cause)
 
     async def _behind(self, repository: Repository, only: str) -> list[Layer]:
-        """Layers on which nobody works: the end of a job says itself that it is to be looked at."""
         found = (
             [await self._layers.find(repository, only)]
             if only not in (BASE_LAYER, REBASE)
             else self._layers.of(repository)
         )
-        return _idle(_behind(repository, (layer for layer in found if layer is not None)))
+        return _behind(repository, (layer for layer in found if layer is not None))
 
-    async def _look_again(self, repository: Repository, layers: Iterable[Layer]) -> None:
-        """Have each told apart by itself, as if it had been pushed to."""
-        version = check_served(repository).version
+    def _is_begun(self, repository: Repository, layer: Layer, cause: str) -> bool:
+        return self._clones.is_looking(repository, layer, Lane.BULK, _delivery(layer, cause))
+
+    async def _look_again(self, repository: Repository, layers: Iterable[Layer], cause: str) -> None:
+        """Have each compared with the base by itself, as if it had been pushed to. The same cause begins the same job."""
         for layer in layers:
-            # Another job after each that has failed.
-            delivery = f"base:{layer.layer}:{version}:{layer.next_version}"
-            await self._clones.look(repository, layer, Lane.BULK, delivery)
+            await self._clones.look(repository, layer, Lane.BULK, _delivery(layer, cause))
 
     async def _rebase(self, repository: Repository, commit: str, layers: Sequence[Layer]) -> bool:
         """Bring fetched layers from one commit of the base to that which is served; False if that cannot be done."""
@@ -191,8 +199,11 @@ class RebaseHandlers:
             if move is None:
                 return False
             nexts = await self._nexts(layers, move.changes)
-            if await self._bring(repository, move, nexts):
-                return True  # the end of the job has this come again
+            job = await self._bring(repository, move, nexts)
+            if job is not None and not is_final(job):
+                return True  # its end publishes an event that brings the layers along
+            if job is not None and job.state not in ENDED_WELL:
+                return False
         await self._switch(Base(check_served(repository).version, commits[1]), nexts)
         return True
 
@@ -207,8 +218,8 @@ class RebaseHandlers:
                 nexts.append(Next(layer, made, size_bytes=size))
         return nexts
 
-    async def _bring(self, repository: Repository, move: Move, nexts: Sequence[Next]) -> bool:
-        """Have the old contents indexed that layers need now and that are not in the store; False if all are there, or failed."""
+    async def _bring(self, repository: Repository, move: Move, nexts: Sequence[Next]) -> Job | None:
+        """Have the old contents indexed that layers need now and that are not in the store; None if all are there."""
         basis = await self._planner.basis()
         files = move.back.snapshot.files
         needed = {variant for made in nexts for variant in made.files.variants.values()}
@@ -221,20 +232,21 @@ class RebaseHandlers:
             if file.path in wanted and wanted[file.path] not in stored
         ]
         if not lacking:
-            return False
+            return None
         job = new_job(
             tenant=repository.tenant,
             repo_name=repository.name,
             layer=REBASE,
             lane=Lane.BULK,
-            # Of each move of the base: what an older one brought may have been swept since.
-            snapshot=f"{check_served(repository).version}\0{_digest(own[files[number].path] for number in lacking)}",
+            # Another job for each move of the base, as what an older one brought may have been swept since. Named by all that is
+            # wanted and not by what is lacking: a process that died may have published some of it.
+            snapshot=f"{check_served(repository).version}\0{_digest(wanted.values())}",
             state=JobState.INDEXING,
             now=datetime.now(UTC),
         )
         opened = await self._planner.bring(job, files, lacking)
         await publish_file_events(self._bus, read_events(opened, move.back.snapshot, self._limits))
-        return not is_final(opened.job)
+        return opened.job
 
     async def _relist(self, repository: Repository, layers: Sequence[Layer]) -> None:
         """Tell layers that clients have sent apart from the base by the blobs that they had; of their contents only those are
@@ -296,8 +308,8 @@ def _behind(repository: Repository, layers: Iterable[Layer]) -> list[Layer]:
     ]
 
 
-def _idle(layers: Iterable[Layer]) -> list[Layer]:
-    return [layer for layer in layers if not layer.active_job]
+def _delivery(layer: Layer, cause: str) -> str:
+    return f"base:{layer.layer}:{cause}"
 
 
 def _by_base(layers: Iterable[Layer], basis: str) -> dict[str, list[Layer]]:

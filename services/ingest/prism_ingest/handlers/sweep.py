@@ -24,6 +24,7 @@ from prism_ingest.adapters.variants import Variants
 from prism_ingest.core.layers import ListName, is_in_use
 from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.rebase import RebaseHandlers
+from prism_ingest.handlers.recovery import Recovery
 from prism_runtime.lease import Lease
 
 Place = tuple[str, str]  # tenant and repository
@@ -49,6 +50,7 @@ class Sweeper:
         rebases: RebaseHandlers,
         variants: Variants,
         *,
+        recovery: Recovery,
         lease: Lease,
         metrics: LayerMetrics,
         pause_s: float,
@@ -57,6 +59,7 @@ class Sweeper:
         self._layers = layers
         self._rebases = rebases
         self._variants = variants
+        self._recovery = recovery
         self._lease = lease
         self._metrics = metrics
         self._pause_s = pause_s
@@ -79,6 +82,7 @@ class Sweeper:
         for layer in await self._ledger.layers.all():
             if layer.is_expired(now):
                 await self._layers.forget_expired(layer, now)
+        await self._recovery.round(now)
         await self._rebases.catch_up()
         look = await self._look(now)
         self._metrics.show(await self._ledger.layers.all(), look.needed.values())

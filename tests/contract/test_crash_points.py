@@ -1,0 +1,253 @@
+"""A process dies right before a durable write, at each one in turn: what it began is finished when its message comes again."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from crashing import WRITES_MAX, ended_at, writes_watched
+from layers_stack import NAME, REPO, TENANT, Town, town
+
+from prism_contracts.base import BASE_LAYER, Lane, layer_id
+from prism_contracts.events import CloneRequested, PushReceived, RepoIndexed
+from prism_contracts.records import JobState
+from prism_contracts.rpc import CloneRequest, DeleteLayerRequest, FileEdit, OpenOverlayRequest
+from prism_ingest.adapters.ledger import Origin
+from prism_ingest.core import is_final, new_job
+from prism_source.snapshot import blob_hash
+
+Handle = Callable[[], Awaitable[object]]
+
+
+@pytest.fixture
+async def place(nats_server, tmp_path) -> AsyncIterator[Town]:
+    with writes_watched():
+        async with town(nats_server, tmp_path, hears_of_imports=False) as made:
+            yield made
+
+
+async def at_each_write(prepare: Callable[[int], Awaitable[tuple[Handle, Handle]]]) -> list[str]:
+    """Prepare, end the handler before its n-th write, handle again and check; for each n. The names of the writes."""
+    ended = []
+    for write in range(1, WRITES_MAX):
+        handle, check = await prepare(write)
+        name = await ended_at(handle, write)
+        if name:
+            await handle()
+        try:
+            await check()
+        except (AssertionError, TimeoutError) as error:
+            raise AssertionError(f"it ended before write {write}: {name or 'none'}") from error
+        if not name:
+            return ended
+        ended.append(name)
+    raise AssertionError(f"more than {WRITES_MAX} writes")
+
+
+async def import_base(place: Town, files: dict[str, str | None]) -> RepoIndexed:
+    """Have the base changed; the event that says that the import has ended."""
+    commit = place.commit(files)
+    await place.push("main", commit=commit)
+    await place.serves_base(commit)
+    while True:
+        event = await place.ended_imports.get()
+        if event.layer == BASE_LAYER and event.commit == commit:
+            return event
+
+
+async def until_served(place: Town, ref: str, commit: str) -> None:
+    """Wait until a layer serves a commit and no job is active any more; then have it forgotten."""
+
+    async def is_idle() -> bool:
+        layer = await place.layer(ref)
+        return layer is not None and not layer.active_job
+
+    await place.serves(ref, commit)
+    assert await place.shown(ref) == place.tree(ref)
+    await place.until(is_idle)
+    await until_all_ended(place)
+    await place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref=ref))
+
+
+async def until_all_ended(place: Town) -> None:
+    """Wait until no job is under way. What nothing ends is given up a day later."""
+
+    async def have_ended() -> bool:
+        await place.recovery.round(datetime.now(UTC) + timedelta(days=2))
+        return all(is_final(job) for job in await place.ledger.jobs.all())
+
+    await place.until(have_ended)
+
+
+async def test_a_layer_that_is_fetched_again_for_a_new_base(place: Town) -> None:
+    async def prepare(write: int) -> tuple[Handle, Handle]:
+        ref = f"topic/{write}"
+        commit = place.branch(ref, {"x.py": f"x = {write}\n"})
+        place.index.fails.add("x.py")  # so that trees are not enough to bring the layer along
+        await place.push(ref)
+        await place.serves(ref, commit)
+        place.index.fails.clear()
+        event = await import_base(place, {"a.py": f"a = {write + 1}\n"})
+        return (lambda: place.rebases.on_indexed(event)), (lambda: until_served(place, ref, commit))
+
+    assert any(write.endswith("clone.requested") for write in await at_each_write(prepare))
+
+
+async def test_a_layer_that_is_brought_over_a_new_base(place: Town) -> None:
+    async def prepare(write: int) -> tuple[Handle, Handle]:
+        ref = f"topic/{write}"
+        commit = place.branch(ref, {"x.py": f"x = {write}\n"})
+        await place.push(ref)
+        await place.serves(ref, commit)
+        files = {name: f"{name} = {write + 1}\n" for name in ("a.py", "b.py", "c.py")}
+        event = await import_base(place, {**files, f"d{write}.py": "1\n"})
+
+        return (lambda: place.rebases.on_indexed(event)), (lambda: brought(place, event, ref, commit))
+
+    assert any("file.changed" in write for write in await at_each_write(prepare))
+
+
+async def brought(place: Town, event: RepoIndexed, ref: str, commit: str) -> None:
+    """The end of the job that brings variants has the event handled once more."""
+
+    async def is_there() -> bool:
+        await place.rebases.on_indexed(event)
+        layer, base = await place.layer(ref), (await place.repository()).served
+        return bool(layer and base and layer.base_version == base.version)
+
+    async def is_brought() -> bool:
+        return all(is_final(job) for job in await place.ledger.jobs.all())
+
+    await place.until(is_brought)
+    await place.until(is_there)
+    await until_served(place, ref, commit)
+
+
+async def test_a_push_to_a_new_branch(place: Town) -> None:
+    async def prepare(write: int) -> tuple[Handle, Handle]:
+        ref = f"topic/{write}"
+        commit = place.branch(ref, {"x.py": f"x = {write}\n"})
+        event = PushReceived(
+            tenant=TENANT, repo=REPO, branch=ref, default_branch="main", commit=commit, delivery=ref,
+            received_at=datetime.now(UTC),
+        )  # fmt: skip
+        return (lambda: place.clones.on_push(event)), (lambda: until_served(place, ref, commit))
+
+    assert len(await at_each_write(prepare)) >= 4
+
+
+@pytest.mark.parametrize("has_changes", [True, False], ids=["some files", "no file"])
+async def test_a_branch_that_is_fetched(place: Town, *, has_changes: bool) -> None:
+    async def prepare(write: int) -> tuple[Handle, Handle]:
+        ref = f"topic/{write}"
+        first = place.branch(ref, {"x.py": "x = 0\n"})
+        await place.push(ref)
+        await place.serves(ref, first)
+        files: dict[str, str | None] = {"x.py": f"x = {write}\n", "a.py": None} if has_changes else {}
+        commit = place.branch(ref, files, start=ref)
+        command = await begun(place, ref)
+        return (lambda: place.clones.on_clone_requested(command)), (lambda: until_served(place, ref, commit))
+
+    assert len(await at_each_write(prepare)) >= 4
+
+
+@pytest.mark.parametrize("has_changes", [True, False], ids=["some files", "no file"])
+async def test_a_base_that_is_fetched(place: Town, *, has_changes: bool) -> None:
+    async def prepare(write: int) -> tuple[Handle, Handle]:
+        commit = place.commit({"a.py": f"a = {write + 1}\n", f"new{write}.py": "1\n"} if has_changes else {})
+        command = await begun(place, "")
+
+        async def check() -> None:
+            await place.serves_base(commit)
+            await until_all_ended(place)
+            found = await place.repository()
+            assert not found.active_job
+            while (await place.ended_imports.get()).commit != commit:
+                pass
+            assert place.base() == place.tree("main")
+
+        return (lambda: place.clones.on_clone_requested(command)), check
+
+    assert len(await at_each_write(prepare)) >= 4
+
+
+async def begun(place: Town, ref: str) -> CloneRequested:
+    """Begin a job that fetches a branch, the base's if it is empty; its command, which nobody has been told."""
+    layer = layer_id(ref) if ref else BASE_LAYER
+    job = new_job(
+        tenant=TENANT, repo_name=NAME, layer=layer, lane=Lane.LIVE, snapshot=str(datetime.now(UTC)),
+        state=JobState.CLONING, now=datetime.now(UTC),
+    ).model_copy(update={"ref": ref})  # fmt: skip
+    await place.ledger.begin(job, Origin(place.origin.url), 0)
+    return CloneRequested(
+        tenant=TENANT, repo=REPO, layer=layer, job=job.job, url=place.origin.url, incremental=True
+    )
+
+
+async def test_a_branch_that_is_gone(place: Town) -> None:
+    async def prepare(write: int) -> tuple[Handle, Handle]:
+        ref = f"topic/{write}"
+        commit = place.branch(ref, {"x.py": f"x = {write}\n"})
+        await place.push(ref)
+        await place.serves(ref, commit)
+        place.origin.git("branch", "--delete", "--force", ref)
+        command = await begun(place, ref)
+
+        async def check() -> None:
+            assert await place.layer(ref) is None
+            await until_all_ended(place)
+
+        return (lambda: place.clones.on_clone_requested(command)), check
+
+    assert len(await at_each_write(prepare)) >= 3
+
+
+async def test_a_clone_whose_caller_does_not_repeat_it(place: Town) -> None:
+    async def prepare(write: int) -> tuple[Handle, Handle]:
+        commit = place.commit({"a.py": f"a = {write + 1}\n"})
+        request = CloneRequest(tenant=TENANT, url=place.origin.url, repo_name=NAME)
+        asked = 0
+
+        async def handle() -> None:
+            nonlocal asked
+            asked += 1
+            if asked == 1:
+                await place.clones.clone(request)
+            else:
+                await place.recovery.start()
+
+        async def check() -> None:
+            found = await place.repository()
+            if found.active_job or write > 2:  # before that nothing has begun
+                await place.serves_base(commit)
+            assert not [job for job in await place.ledger.jobs.all() if job.version and not is_final(job)]
+
+        return handle, check
+
+    assert any(write.endswith("clone.requested") for write in await at_each_write(prepare))
+
+
+async def test_edits_of_an_overlay_that_are_sent_again(place: Town) -> None:
+    opened = await place.overlays.open(
+        OpenOverlayRequest(tenant=TENANT, repo=NAME, files=(FileEdit(path="a.py", content=b"a = 0\n"),))
+    )
+    handle = opened.layer.ref
+
+    async def prepare(write: int) -> tuple[Handle, Handle]:
+        files = (FileEdit(path="a.py", content=b"a = %d\n" % write), FileEdit(path="b.py", content=None))
+        request = OpenOverlayRequest(tenant=TENANT, repo=NAME, files=files, handle=handle)
+
+        async def check() -> None:
+            async def is_shown() -> bool:
+                layer = await place.layer(handle)
+                assert layer is not None
+                if layer.active_job:
+                    return False
+                shown = await place.shown(handle)
+                return "b.py" not in shown and shown["a.py"] == blob_hash(b"a = %d\n" % write)
+
+            await place.until(is_shown)
+            await until_all_ended(place)
+
+        return (lambda: place.overlays.open(request)), check
+
+    assert any("file.changed" in write for write in await at_each_write(prepare))
