@@ -49,13 +49,17 @@ def service_facts(data: DataDir) -> list[dict[str, Any]]:
     supervisor = {"name": SUPERVISOR, "pid": state.get("pid"), "ready": state.get("state") == "ready"}
     known = [
         supervisor,
-        *({"name": name, **facts, **_now(problems[name])} for name, facts in services.items()),
+        *({"name": name, **facts, **_now(facts, problems[name])} for name, facts in services.items()),
     ]
     return [facts | _memory(facts, state.get("forkserver_pid")) for facts in known]
 
 
-def _now(problem: str) -> dict[str, Any]:
-    return {"ready": not problem, "problem": problem}
+def _now(facts: dict[str, Any], problem: str) -> dict[str, Any]:
+    """What a process said a moment ago in the place of what the supervisor last wrote."""
+    if not problem:
+        return {"ready": True, "state": "ready", "problem": ""}
+    state = facts.get("state", "not ready")
+    return {"ready": False, "state": "not ready" if state == "ready" else state, "problem": problem}
 
 
 def _memory(facts: dict[str, Any], forkserver: int | None) -> dict[str, int | None]:

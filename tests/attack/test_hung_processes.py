@@ -68,4 +68,5 @@ def test_streams_that_vanish_are_declared_again(stack: RunningStack, figures: Fi
 
 
 def _shown(stack: RunningStack) -> str:
-    return str(stack.prism_json("status")["services"]["search"]["state"])
+    services = stack.prism_json("status")["services"]
+    return next(str(facts["state"]) for facts in services if facts["name"] == "search")

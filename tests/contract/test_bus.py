@@ -2,8 +2,9 @@
 
 import asyncio
 import random
+import shutil
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 
 import pytest
 from nats.aio.msg import Msg
@@ -13,8 +14,9 @@ from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileRemoved
 from prism_contracts.rpc import JobReply, JobRequest
-from prism_runtime import delivery, rpc
+from prism_runtime import delivery, rpc, upkeep
 from prism_runtime.bus import Bus
+from prism_runtime.records import open_bucket
 from prism_runtime.settings import ServiceSettings
 
 DEADLINE_S = 20
@@ -34,8 +36,14 @@ async def until(condition: Callable[[], bool]) -> None:
 async def make_bus(nats_server) -> AsyncIterator[Callable[[str], Bus]]:
     made: list[Bus] = []
 
-    def make(service: str = "indexer", **settings: float) -> Bus:
-        made.append(Bus(service, ServiceSettings(nats_url=nats_server.url, **settings)))
+    def make(
+        service: str = "indexer",
+        bucket_lost: Callable[[Collection[str]], None] | None = None,
+        **settings: float,
+    ) -> Bus:
+        made.append(
+            Bus(service, ServiceSettings(nats_url=nats_server.url, **settings), bucket_lost=bucket_lost)
+        )
         return made[-1]
 
     yield make
@@ -198,6 +206,55 @@ async def test_work_goes_on_after_the_server_was_away(make_bus, nats_server) -> 
     nats_server.start()
     await saying
     await until(lambda: 1 in seen)
+
+
+@pytest.mark.parametrize("what", ["stream", "consumer", "all"])
+async def test_what_was_deleted_is_declared_again(make_bus, nats_server, what) -> None:
+    bus, seen = make_bus(), []
+
+    async def handle(event: FileRemoved) -> None:
+        seen.append(event.ordinal)
+
+    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=4)
+    await bus.start()
+    cache = await bus.cache("prism_test", ttl_s=60, bytes_max=4_000)
+    await publish(bus, removed(0))
+    await until(lambda: 0 in seen)
+    stream = names.stream_of(names.FILE_REMOVED).name
+    if what == "stream":
+        await bus.js.delete_stream(stream)
+    elif what == "consumer":
+        await bus.js.delete_consumer(stream, names.durable(bus.service, Lane.LIVE, names.FILE_REMOVED))
+    else:
+        nats_server.kill()
+        shutil.rmtree(nats_server.folder / "js")
+        nats_server.start()
+    async with asyncio.timeout(DEADLINE_S):
+        await publish(bus, removed(1))
+    await until(lambda: 1 in seen)
+    await bus.check()
+    await cache.put("key", b"value")
+
+
+@pytest.mark.parametrize("is_made_again", [False, True])
+async def test_a_deleted_bucket_is_noticed(make_bus, monkeypatch, is_made_again) -> None:
+    monkeypatch.setattr(upkeep, "LOOK_EVERY_S", 0.1)
+    monkeypatch.setattr(upkeep, "LOOK_PAUSE_S", 0.1)
+    lost: list[Collection[str]] = []
+    bus = make_bus(bucket_lost=lost.append)
+    await bus.connect()
+    for name in ("prism_kept", "prism_lost"):
+        await open_bucket(bus.js, name)
+    await bus.start()
+    await until(lambda: "KV_prism_lost" in bus._upkeep._known)
+    assert not lost
+    other = make_bus("gateway")
+    await other.start()
+    await other.js.delete_key_value("prism_lost")
+    if is_made_again:
+        await open_bucket(other.js, "prism_lost")
+    await until(lambda: bool(lost))
+    assert lost[0] == ("KV_prism_lost",)
 
 
 async def test_a_full_cache_forgets_the_oldest_and_takes_new_bounds(make_bus) -> None:

@@ -4,24 +4,30 @@ import asyncio
 import hashlib
 import json
 import os
+import shutil
 import signal
 import sys
+from pathlib import Path
 
 import httpx2
+
+from prism_runtime.bus import Bus
+from prism_runtime.settings import ServiceSettings
+from prism_runtime.upkeep import EXIT_BUCKET_LOST
 
 SECRET = "prism_process"
 DEADLINE_S = 20
 
 
-async def test_the_process_announces_itself_answers_and_stops(nats_server, tmp_path) -> None:
-    process = await asyncio.create_subprocess_exec(
+async def start(nats_url: str, run_dir: Path) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "prism_gateway.main",
         env=os.environ
         | {
-            "PRISM_NATS_URL": nats_server.url,
-            "PRISM_RUN_DIR": str(tmp_path),
+            "PRISM_NATS_URL": nats_url,
+            "PRISM_RUN_DIR": str(run_dir),
             "PRISM_GATEWAY_PORT": "0",
             "PRISM_BOOTSTRAP_TOKEN_SHA256": hashlib.sha256(SECRET.encode()).hexdigest(),
             "PRISM_BOOTSTRAP_TENANT": "acme",
@@ -29,7 +35,13 @@ async def test_the_process_announces_itself_answers_and_stops(nats_server, tmp_p
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
+
+
+async def test_the_process_announces_itself_answers_and_stops(nats_server, tmp_path) -> None:
+    process = await start(nats_server.url, tmp_path)
     said = tmp_path / "gateway.json"
+    search = Bus("search", ServiceSettings(nats_url=nats_server.url))
+    await search.start()
     try:
         async with asyncio.timeout(DEADLINE_S):
             while not said.exists():
@@ -40,6 +52,11 @@ async def test_the_process_announces_itself_answers_and_stops(nats_server, tmp_p
         ) as http:
             assert (await http.get("/readyz")).status_code == 200
             assert (await http.get("/api/v1/whoami")).json()["tenant"] == "acme"
+            await search.stop()
+            async with asyncio.timeout(DEADLINE_S):
+                while (unready := await http.get("/readyz")).status_code == 200:
+                    await asyncio.sleep(0.1)
+            assert unready.json()["checks"]["search"] == "Error: search is not running"
     finally:
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(DEADLINE_S):
@@ -47,3 +64,22 @@ async def test_the_process_announces_itself_answers_and_stops(nats_server, tmp_p
     assert process.returncode == 0
     assert out == b""
     assert SECRET.encode() not in log
+
+
+async def test_the_process_ends_when_nats_comes_back_empty(nats_server, tmp_path) -> None:
+    process = await start(nats_server.url, tmp_path)
+    try:
+        async with asyncio.timeout(DEADLINE_S):
+            while not (tmp_path / "gateway.json").exists():
+                await asyncio.sleep(0.02)
+        nats_server.kill()
+        shutil.rmtree(nats_server.folder / "js")
+        nats_server.start()
+        async with asyncio.timeout(DEADLINE_S):
+            _, log = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode == EXIT_BUCKET_LOST
+    assert b"KV_prism_tokens" in log

@@ -42,7 +42,7 @@ def arrived() -> list[bytes]:
 
 @pytest.fixture
 async def pulling(connection: Client, arrived: list[bytes]) -> PromptPull:
-    js = PullingJetStream(connection, lambda message: arrived.append(message.data))
+    js = PullingJetStream(connection, lambda message: arrived.append(message.data), lambda: None)
     return await js.pull_subscribe(SUBJECT, durable=DURABLE, stream=STREAM)
 
 

@@ -98,6 +98,11 @@ def dead_letter_subject(stream: str, consumer: str) -> str:
     return f"prism.dead.{stream}.{consumer}"
 
 
+def ping_subject(service: str) -> str:
+    """Where a service answers whether it is there: an empty request, an empty reply."""
+    return f"prism.ping.{service}"
+
+
 # Request/reply. The queue group is the name of the serving service.
 RPC_EMBED_DEEP_QUERY = "prism.rpc.embedder-deep.query"
 RPC_SEARCH = "prism.rpc.search.search"

@@ -7,7 +7,7 @@ acked only after it returned, so it returns only when its effect is durable. Del
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,6 +16,7 @@ from faststream.nats import JStream, NatsBroker, NatsMessage, PubAck, PullSub
 from faststream.nats.opentelemetry import NatsTelemetryMiddleware
 from faststream.nats.prometheus import NatsPrometheusMiddleware
 from faststream.nats.security import NatsToken
+from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 from nats.js import JetStreamContext
@@ -28,10 +29,10 @@ from nats.js.api import (
     StreamConfig,
 )
 from nats.js.client import KV_STREAM_TEMPLATE
-from nats.js.errors import BadRequestError, ServiceUnavailableError
+from nats.js.errors import BadRequestError, NoStreamResponseError, ServiceUnavailableError
 from nats.js.errors import Error as JetStreamError
 from nats.js.kv import KeyValue
-from nats.js.object_store import ObjectStore
+from nats.js.object_store import OBJ_STREAM_TEMPLATE, ObjectStore
 from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.trace import TracerProvider
 from prometheus_client import REGISTRY
@@ -45,8 +46,12 @@ from prism_runtime.pace import Pace
 from prism_runtime.pull import PullingJetStream
 from prism_runtime.records import WatchedRecords, open_bucket
 from prism_runtime.settings import ServiceSettings
+from prism_runtime.tasks import cancelled
+from prism_runtime.upkeep import EXIT_BUCKET_LOST, NotingJetStream, Upkeep, list_streams
 
 PUBLISH_TIMEOUT_S = 5.0
+# Less than a readiness check may take.
+PING_TIMEOUT_S = 1.5
 PUBLISH_PAUSE_S = 0.25
 # Facts of an import go out together, so far apart; those of the live lane, and the first after a rest, at once.
 BULK_DISTANCE_S = 0.05
@@ -59,6 +64,12 @@ EXIT_BUS_CLOSED = 70
 STREAM_NAME_IN_USE = 10058
 
 DEAD_LETTER_WORKERS = 8
+# What every service declares.
+STREAM_NAMES = (
+    *(stream.name for stream in names.STREAMS),
+    names.DEAD_LETTERS,
+    OBJ_STREAM_TEMPLATE.format(bucket=names.OBJECTS_CLAIMS),
+)
 
 Event = TypeVar("Event", bound=Message)
 
@@ -79,8 +90,14 @@ class Bus:
     """A connection to NATS as one service."""
 
     def __init__(
-        self, service: str, settings: ServiceSettings, tracing: TracerProvider | None = None
+        self,
+        service: str,
+        settings: ServiceSettings,
+        tracing: TracerProvider | None = None,
+        *,
+        bucket_lost: Callable[[Collection[str]], None] | None = None,
     ) -> None:
+        """`bucket_lost` is called when buckets that the service has opened were deleted; by default the process ends."""
         self.service = service
         self.codec = ClaimCodec()
         self._settings = settings
@@ -89,6 +106,16 @@ class Bus:
         self._heart = Heart(settings.ack_wait_s)
         self._followed: list[WatchedRecords[Any]] = []
         self._durables: list[tuple[str, str, str]] = []
+        self._caches: list[StreamConfig] = []
+        self._buckets: set[str] = set()
+        self._upkeep = Upkeep(
+            lambda: list_streams(self.broker.connection),
+            streams=STREAM_NAMES,
+            buckets=self._buckets,
+            declare=self._declare,
+            give_up=bucket_lost or self._on_bucket_lost,
+        )
+        self._upkeeping: asyncio.Task[None] | None = None
         self._streams = {stream.name: JStream(stream.name, declare=False) for stream in names.STREAMS}
         self.broker = self._make_broker(tracing)
 
@@ -111,6 +138,7 @@ class Bus:
             max_reconnect_attempts=-1,
             reconnect_time_wait=1,
             closed_cb=self._on_closed,
+            reconnected_cb=self._on_reconnected,
             graceful_timeout=10,
             logger=log,
             log_level=logging.DEBUG,
@@ -123,15 +151,15 @@ class Bus:
 
     @property
     def js(self) -> JetStreamContext:
-        """The JetStream context of the connection; only after `start`."""
-        return self.broker.connection.jetstream()
+        """The JetStream context of the connection; only after `start`. Buckets opened through it are missed when they vanish."""
+        return NotingJetStream(self.broker.connection, self._buckets)
 
     async def connect(self) -> None:
         """Connect, and make sure that the streams are as this version wants them."""
         connection = await self.broker.connect()
         # FastStream's subscribers pull through the context that is kept here.
         self.broker.config.broker_config.connection_state.connect(
-            connection, PullingJetStream(connection, self._heart.begin)
+            connection, PullingJetStream(connection, self._heart.begin, self._upkeep.refused)
         )
         await self._declare_streams()
 
@@ -141,8 +169,12 @@ class Bus:
             await self.connect()
         await self._declare_consumers()
         await self.broker.start()
+        await self.broker.connection.subscribe(
+            names.ping_subject(self.service), queue=self.service, cb=_answer_ping
+        )
         # start() returns before the subscriptions have reached the server.
         await self.broker.connection.flush()
+        self._upkeeping = asyncio.create_task(self._upkeep.run())
 
     async def follow(self, bucket: str, record_type: type[Event]) -> WatchedRecords[Event]:
         """A copy of a bucket's records that follows it, full when this returns."""
@@ -154,8 +186,11 @@ class Bus:
 
     async def cache(self, bucket: str, *, ttl_s: float, bytes_max: int) -> KeyValue:
         """A bucket for what may be lost: it forgets what is older than `ttl_s`, and past `bytes_max` what is oldest."""
-        await _upsert_stream(self.js, _cache_config(bucket, ttl_s, bytes_max))
-        return await self.js.key_value(bucket)
+        config = _cache_config(bucket, ttl_s, bytes_max)
+        self._caches = [*(known for known in self._caches if known.name != config.name), config]
+        js = self.broker.connection.jetstream()
+        await _upsert_stream(js, config)
+        return await js.key_value(bucket)
 
     async def objects(self, bucket: str) -> ObjectStore:
         """A bucket for large things that are kept until they are deleted, made if it is not there."""
@@ -165,6 +200,8 @@ class Bus:
     async def stop(self) -> None:
         """Stop fetching, let running handlers end, close."""
         self._stopping = True
+        if self._upkeeping is not None:
+            await cancelled(self._upkeeping)
         for watched in self._followed:
             await watched.close()
         try:
@@ -181,6 +218,15 @@ class Bus:
             await self.broker.connection.flush(timeout=1)
         for stream, durable, _ in self._durables:
             await self.js.consumer_info(stream, durable)
+
+    async def ping(self, service: str) -> None:
+        """Raise unless a copy of a service answers: its event loop runs, and it has subscribed to its requests."""
+        try:
+            await self.broker.connection.request(names.ping_subject(service), timeout=PING_TIMEOUT_S)
+        except NoRespondersError as error:
+            raise NatsError(f"{service} is not running") from error
+        except TimeoutError as error:
+            raise NatsError(f"{service} did not answer within {PING_TIMEOUT_S:g} s") from error
 
     def consume(
         self,
@@ -275,13 +321,22 @@ class Bus:
             except (ServiceUnavailableError, NoRespondersError, TimeoutError, JetStreamError) as error:
                 # A timeout does not mean "not stored": the message id makes the repetition harmless.
                 log.warning("publishing %s waits: %s", fact, reason_of(error))
+                if isinstance(error, NoStreamResponseError):
+                    self._upkeep.refused()
                 await asyncio.sleep(PUBLISH_PAUSE_S)
                 continue
             assert isinstance(ack, PubAck)
             return
 
+    async def _declare(self) -> None:
+        """Declare again what somebody deleted."""
+        await self._declare_streams()
+        for config in self._caches:
+            await _upsert_stream(self.broker.connection.jetstream(), config)
+        await self._declare_consumers()
+
     async def _declare_streams(self) -> None:
-        js = self.js
+        js = self.broker.connection.jetstream()
         scale = self._settings.nats_storage_scale
         for stream in names.STREAMS:
             await _upsert_stream(js, _stream_config(stream, scale, self._settings.nats_replicas))
@@ -306,11 +361,23 @@ class Bus:
                 ),
             )
 
+    async def _on_reconnected(self) -> None:
+        self._upkeep.look_soon()
+
+    def _on_bucket_lost(self, streams: Collection[str]) -> None:
+        if not self._stopping:
+            log.critical("buckets were deleted, this process has to start again: %s", ", ".join(streams))
+            os._exit(EXIT_BUCKET_LOST)
+
     async def _on_closed(self) -> None:
         # A pull subscriber spins without yielding on a closed client; only a restart helps.
         if not self._stopping:
             log.critical("the connection to NATS closed for good")
             os._exit(EXIT_BUS_CLOSED)
+
+
+async def _answer_ping(ping: Msg) -> None:
+    await ping.respond(b"")
 
 
 async def _upsert_stream(js: JetStreamContext, config: StreamConfig) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
 
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
@@ -16,6 +17,29 @@ log = logging.getLogger(__name__)
 
 # A check returns nothing if all is well and raises otherwise.
 Check = Callable[[], Awaitable[None]]
+
+
+def cached(check: Check, for_s: float) -> Check:
+    """The same check, made at most every `for_s` seconds. For one that costs others something: anybody may ask /readyz."""
+    last: tuple[float, Exception | None] | None = None
+
+    async def ask() -> None:
+        nonlocal last
+        now = time.monotonic()
+        if last is None or now - last[0] > for_s:
+            last = (now, await _outcome(check))
+        if last[1] is not None:
+            raise last[1]
+
+    return ask
+
+
+async def _outcome(check: Check) -> Exception | None:
+    try:
+        await check()
+    except Exception as error:  # noqa: BLE001 - it is raised to everybody who asks
+        return error
+    return None
 
 
 async def run_checks(checks: Mapping[str, Check]) -> dict[str, str]:

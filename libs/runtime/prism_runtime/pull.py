@@ -30,17 +30,23 @@ log = logging.getLogger(__name__)
 
 
 class PullingJetStream(JetStreamContext):
-    """A JetStream context whose pull subscriptions are `PromptPull`. `arrived` is told every message at once."""
+    """A JetStream context whose pull subscriptions are `PromptPull`.
 
-    def __init__(self, connection: Client, arrived: Callable[[Msg], None]) -> None:
+    `arrived` is called with every message at once, `refused` when the server refuses a request.
+    """
+
+    def __init__(
+        self, connection: Client, arrived: Callable[[Msg], None], refused: Callable[[], None]
+    ) -> None:
         super().__init__(connection)
         self._arrived = arrived
+        self._refused = refused
 
     async def pull_subscribe_bind(self, *, stream: str, durable: str, **_: Any) -> "PromptPull":  # type: ignore[override]
         """Pull from a durable consumer that exists."""
         inbox = self._nc.new_inbox()
         answers = await self._nc.subscribe(f"{inbox}.*")
-        return PromptPull(self, answers, stream, durable, inbox, arrived=self._arrived)
+        return PromptPull(self, answers, stream, durable, inbox, arrived=self._arrived, refused=self._refused)
 
 
 class PromptPull(JetStreamContext.PullSubscription):
@@ -55,9 +61,11 @@ class PromptPull(JetStreamContext.PullSubscription):
         inbox: str,
         *,
         arrived: Callable[[Msg], None],
+        refused: Callable[[], None],
     ) -> None:
         super().__init__(js, answers, stream, durable, inbox.encode())
         self._arrived = arrived
+        self._refused = refused
         self._numbers = itertools.count()
         self._request = ""
         self._missing = 0  # messages that the open request may still bring; 0: none is open
@@ -105,4 +113,5 @@ class PromptPull(JetStreamContext.PullSubscription):
         self._missing = 0
         if status not in ENDS:
             log.warning("pulling %s pauses: %s %s", self._consumer, status, answer.headers)
+            self._refused()
             await asyncio.sleep(REFUSED_PAUSE_S)

@@ -10,8 +10,9 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from nats.errors import ConnectionClosedError, NoRespondersError, NoServersError
 from nats.errors import Error as NatsError
-from nats.errors import NoRespondersError
+from nats.js.errors import BucketNotFoundError, NoStreamResponseError, ServiceUnavailableError
 from pydantic import ValidationError
 
 from prism_contracts.base import Message
@@ -21,6 +22,16 @@ from prism_runtime.bus import Bus
 
 SERVE_WORKERS = 64
 OK_PREFIX = b'{"ok":'
+
+# NATS is away, or a stream or bucket was deleted and is not declared again yet.
+OUTAGES = (
+    NoRespondersError,
+    ConnectionClosedError,
+    NoServersError,
+    NoStreamResponseError,
+    BucketNotFoundError,
+    ServiceUnavailableError,
+)
 
 Request = TypeVar("Request", bound=Message)
 Answer = TypeVar("Answer", bound=Message)
@@ -101,6 +112,13 @@ def _error_body(subject: str, error: Exception, deadline_s: float) -> ErrorBody:
             code=ErrorCode.DEADLINE_EXCEEDED,
             message=f"No answer within {deadline_s:g} s.",
             next_action="Try again, or ask for less.",
+        )
+    if isinstance(error, OUTAGES):
+        log.warning("request on %s failed: %r", subject, error)
+        return ErrorBody(
+            code=ErrorCode.UNAVAILABLE,
+            message="NATS does not have what the request needs at the moment.",
+            next_action="Try again in a few seconds; see `prism status`.",
         )
     log.error("request on %s failed", subject, exc_info=error)
     return ErrorBody(

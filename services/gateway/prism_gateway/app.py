@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,10 +25,12 @@ from prism_gateway.rest.replies import Error
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.receiver import Receiver
 from prism_runtime.bus import Bus
-from prism_runtime.health import health_routes
+from prism_runtime.health import Check, cached, health_routes
 from prism_runtime.vault import Vault
 
 SERVICE = "gateway"
+SEARCH = "search"
+SEARCH_CHECKED_EVERY_S = 2.0
 DISTRIBUTION = "prism-code-intelligence"
 SCHEMA_REF = "#/components/schemas/{model}"
 
@@ -62,9 +65,15 @@ def build_app(
     # First, as routes are tried in order and this one is asked the most.
     app.router.routes.insert(0, Route("/mcp", ToolsetCheck(StreamableHTTPASGIApp(manager))))
     app.include_router(_rest())
-    app.router.routes.extend(health_routes(SERVICE, {"nats": bus.check, "tokens": tokens.check}))
+    app.router.routes.extend(health_routes(SERVICE, _checks(bus, tokens)))
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
+
+
+def _checks(bus: Bus, tokens: TokenBook) -> dict[str, Check]:
+    """What a question needs: the bus, the token of the caller, and search."""
+    search = cached(partial(bus.ping, SEARCH), SEARCH_CHECKED_EVERY_S)
+    return {"nats": bus.check, "tokens": tokens.check, "search": search}
 
 
 def _rest() -> APIRouter:

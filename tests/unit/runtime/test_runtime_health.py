@@ -1,10 +1,11 @@
 import asyncio
+from types import SimpleNamespace
 
 import httpx
 import pytest
 
 from prism_runtime import health
-from prism_runtime.health import health_app
+from prism_runtime.health import cached, health_app
 
 
 def get(app, path: str) -> httpx.Response:
@@ -50,6 +51,23 @@ def test_a_check_that_never_answers_is_cut_off(monkeypatch):
     reply = get(health_app("search", {"nats": silent}), "/readyz")
     assert reply.status_code == 503
     assert reply.json()["checks"]["nats"].startswith("no answer within")
+
+
+async def test_a_cached_check_is_made_once_in_a_while(monkeypatch):
+    times, made = iter([0.0, 2.0, 2.1]), []
+
+    async def check() -> None:
+        made.append(None)
+        if len(made) == 1:
+            raise ConnectionError("no route")
+
+    monkeypatch.setattr(health, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    asked = cached(check, 2.0)
+    for _ in range(2):
+        with pytest.raises(ConnectionError):
+            await asked()
+    await asked()
+    assert len(made) == 2
 
 
 def test_metrics_are_those_of_prometheus():
