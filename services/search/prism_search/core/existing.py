@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
 
+import re2  # type: ignore[import-untyped]
+
 from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, Symbol
 from prism_contracts.rpc import Verdict
 from prism_search.core.matching import Question
@@ -23,12 +25,13 @@ KINDS = CALLABLE_KINDS | TYPE_KINDS
 ORDER = list(Verdict)
 # `def parse(text: str) -> Rate`, `func (d *Depot) Parse(text string) Rate`, `public Rate parse(String text)`: a name right before
 # its parameters, few words before it, and behind them nothing but a result. Prose has a blank before its brackets.
-NAME = re.compile(r"([A-Za-z_][\w.:]*)(?:<[^<>()]*>)?\(")
+# RE2 takes linear time, where Python's engine would try every letter of a long word as a start. Its classes spell out `\w`.
+NAME = re2.compile(r"([A-Za-z_][\pL\pN_.:]*)(?:<[^<>()]*>)?\(")
 WORDS_BEFORE_MAX = 4
-RESULT = re.compile(r"\s*(?:[:{;(\[*&].*|[\w.*&\[\]<>]+)?\s*", re.DOTALL)
+RESULT = re.compile(r"(?:[:{;(\[*&].*|[\w.*&\[\]<>]+)?", re.DOTALL)
 RECEIVERS = frozenset({"self", "cls", "this"})
 PARAMETER_NAME = re.compile(r"[A-Za-z_]\w*")
-TYPED_BEFORE = re.compile(r"^\s*(?:final\s+|const\s+)?[\w.<>\[\]*&:]+[\s*&]+(\w+)\s*(?:=.*)?$")
+TYPED_BEFORE = re2.compile(r"^\s*(?:final\s+|const\s+)?[\pL\pN_.<>\[\]*&:]+[\s*&]+([\pL\pN_]+)\s*(?:=.*)?$")
 # Cosines of the fast model between a few words and a chunk: unrelated code stays below the first, code that does what the
 # words say is rarely above the second.
 NEAR_MIN, NEAR_MAX = 0.25, 0.65
@@ -78,7 +81,7 @@ def read_intent(text: str) -> Intent:
     if not name or len(before) > WORDS_BEFORE_MAX:
         return Intent(text, frozenset())
     parameters, rest = _bracketed(text[name.end() :])
-    if not rest.strip().startswith("->") and not RESULT.fullmatch(rest):
+    if not rest.strip().startswith("->") and not RESULT.fullmatch(rest.strip()):
         return Intent(text, frozenset())
     is_name_first = before[:1] == ["func"]
     found = (_parameter(part, is_name_first=is_name_first) for part in parameters.split(","))

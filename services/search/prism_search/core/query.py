@@ -14,7 +14,7 @@ SYMBOLS_MAX = 8
 _PATH = r"[A-Za-z_][A-Za-z0-9_]*(?:(?:::|\.|->|#|\\|/)[A-Za-z_][A-Za-z0-9_]*)*[!?]?"
 NAMED = re.compile(_PATH)
 ONE_SYMBOL = re.compile(r"[A-Za-z_$@]\w*(?:(?:::|\.|->|#|\\)[A-Za-z_]\w*)*[!?]?(?:\(\))?")
-LOOKS_LIKE_CODE = re.compile(r"[a-z][A-Z]|\w_\w|_[A-Za-z]|::|->|\w\.\w|\\|#|[A-Z]{2,}[a-z]")
+LOOKS_LIKE_CODE = re.compile(r"[a-z][A-Z]|\w_\w|_[A-Za-z]|::|->|\w\.\w|\\|#|[A-Z]{2}[a-z]")
 SEPARATORS = re.compile(r"::|\.|->|#|\\|/")
 
 ABOUT_TESTS = re.compile(r"\b(tests?|testing|specs?|mocks?|bench\w*|fixtures?|assert\w*)\b", re.IGNORECASE)
