@@ -187,6 +187,18 @@ def test_second_up_is_refused_and_says_who_runs(stack: Stack):
     assert all(map(is_running, stack.pids()))
 
 
+def test_deleted_lock_files_let_no_second_stack_in(stack: Stack):
+    stack.up()
+    pids = stack.pids()
+    (stack.data / "up.lock").unlink()
+    (stack.data / "run" / "supervisor.json").unlink()
+    wait_until((stack.data / "run" / "supervisor.json").exists)
+    assert stack.prism("up", "--port", "0", "--detach").returncode == 3
+    assert stack.pids() == pids
+    assert stack.prism("down").returncode == 0
+    assert not any(map(is_running, pids))
+
+
 def test_port_in_use_is_said_before_anything_starts(stack: Stack):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
@@ -310,10 +322,15 @@ def test_services_are_forked_with_names_of_their_own_and_folders_environments_an
 
 def test_a_service_starts_by_itself_when_the_fork_server_is_gone(stack: Stack):
     stack.up()
-    os.kill(stack.state()["forkserver_pid"], signal.SIGKILL)
+    killed = stack.state()["forkserver_pid"]
+    os.kill(killed, signal.SIGKILL)
     os.kill(stack.pid("search"), signal.SIGKILL)
     wait_until(lambda: "search is back" in stack.supervisor_log())
     assert psutil.Process(stack.pid("search")).name().startswith("python")
+    wait_until(lambda: stack.state()["forkserver_pid"] not in (killed, None))
+    os.kill(stack.pid("search"), signal.SIGKILL)
+    wait_until(lambda: stack.supervisor_log().count("search is back") == 2)
+    assert psutil.Process(stack.pid("search")).name() == "prism_search"
 
 
 def test_what_cannot_be_loaded_is_told_by_the_log_of_the_service(stack: Stack):

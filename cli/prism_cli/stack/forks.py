@@ -6,15 +6,20 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from prism_cli.stack import child
+from prism_cli.stack.backoff import Backoff
 from prism_cli.stack.forkserver import REFUSED, Order
 
 PR_SET_CHILD_SUBREAPER = 36
 # Loading all modules from a slow disk takes some seconds; who dies before it has answered leaves nobody who would.
 ANSWER_SECONDS_MAX = 20.0
+# It waits so many times as long as a service that died: services start without it, and loading all modules is work.
+PAUSES = 4
 
 
 class Fork:
@@ -50,6 +55,10 @@ class Forks:
 
     def __init__(self) -> None:
         self._server: subprocess.Popen[bytes] | None = None
+        self._begin: Callable[[], subprocess.Popen[bytes]] | None = None
+        self._backoff = Backoff()
+        self._began_at = 0.0
+        self._begin_due_at: float | None = None
 
     @property
     def pid(self) -> int | None:
@@ -61,17 +70,25 @@ class Forks:
         if sys.platform != "linux":
             return
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
-        supervisor = str(os.getpid())
-        tie = (sys.executable, "-I", "-S", str(child.__file__), supervisor)
-        with log.open("ab") as errors:
-            self._server = subprocess.Popen(
-                [*tie, sys.executable, "-P", "-m", "prism_cli.stack.forkserver", supervisor, *modules],
-                env=dict(env),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                start_new_session=True,
-            )
+        self._begin = partial(_spawn, modules, env, log)
+        self._began_at = time.monotonic()
+        self._server = self._begin()
+
+    def begin_again_if_due(self) -> None:
+        """Replace a fork server that has died, a while later: one that cannot load its modules dies each time."""
+        now = time.monotonic()
+        if self._begin is None or self._begin_due_at is None or now < self._begin_due_at:
+            return
+        try:
+            self._server = self._begin()
+        except OSError:
+            self._plan_begin()
+        else:
+            self._began_at, self._begin_due_at = now, None
+
+    def _plan_begin(self) -> None:
+        now = time.monotonic()
+        self._begin_due_at = now + PAUSES * self._backoff.pause_after(now - self._began_at)
 
     def start(self, order: Order) -> Fork | None:
         """Start a service, when all modules are loaded. None if it has to start by itself."""
@@ -80,11 +97,19 @@ class Forks:
         try:
             return Fork(self._ask(self._server, order))
         except (OSError, ValueError):  # it has ended, or does not answer: its log tells why
-            self.end()
+            self._lose()
             return None
 
     def end(self) -> None:
         """Fork no more. What was forked goes on."""
+        self._begin = None
+        self._close()
+
+    def _lose(self) -> None:
+        self._close()
+        self._plan_begin()
+
+    def _close(self) -> None:
         if self._server is not None:
             self._server.kill()
             self._server.wait()
@@ -96,7 +121,7 @@ class Forks:
     def reap_orphans(self, known: Collection[int | None]) -> None:
         """Let go of processes that have ended and whose parents had ended before: the kernel gives them to the supervisor."""
         if self._server is not None and self._server.poll() is not None:
-            self.end()
+            self._lose()
         while sys.platform == "linux":
             try:
                 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -121,3 +146,17 @@ class Forks:
         if pid == REFUSED:
             raise ValueError(answer)
         return pid
+
+
+def _spawn(modules: Sequence[str], env: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
+    supervisor = str(os.getpid())
+    tie = (sys.executable, "-I", "-S", str(child.__file__), supervisor)
+    with log.open("ab") as errors:
+        return subprocess.Popen(
+            [*tie, sys.executable, "-P", "-m", "prism_cli.stack.forkserver", supervisor, *modules],
+            env=dict(env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
+        )

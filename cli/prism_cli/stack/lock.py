@@ -1,15 +1,22 @@
-"""One supervisor a data folder: a file lock that the system lets go of when its holder dies, however it dies."""
+"""One supervisor a data folder: a lock that the system releases when its holder dies, however it dies.
 
+Two things are locked: `up.lock`, which says who the holder is, and the folder itself, because the file can be deleted while
+a stack runs and the folder that NATS and the store have open cannot be replaced.
+"""
+
+import contextlib
+import errno
 import fcntl
 import json
 import os
 import time
 from pathlib import Path
-from typing import IO
 
 # A look at the lock takes it for an instant; a supervisor that comes just then waits that long.
 TAKE_SECONDS_MAX = 0.5
 PAUSE_S = 0.02
+MODE_FILE = 0o600
+UNSUPPORTED = {errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.ENOLCK}
 
 
 class UpLock:
@@ -17,48 +24,69 @@ class UpLock:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file: IO[str] | None = None
+        self._handles: list[int] = []
 
     def take(self) -> bool:
         """Hold the lock until `release` or the end of the process. False if someone else holds it."""
         deadline = time.monotonic() + TAKE_SECONDS_MAX
-        file = self._path.open("a+")
-        while not _try_lock(file, fcntl.LOCK_EX):
-            if time.monotonic() > deadline:
-                file.close()
-                return False
-            time.sleep(PAUSE_S)
-        file.truncate(0)
-        file.write(json.dumps({"pid": os.getpid()}))
-        file.flush()
-        self._file = file
+        for path in (self._path.parent, self._path):
+            self._handles.append(_open(path))
+            while not _try_lock(self._handles[-1], fcntl.LOCK_EX):
+                if time.monotonic() > deadline:
+                    self.release()
+                    return False
+                time.sleep(PAUSE_S)
+        os.truncate(self._handles[-1], 0)
+        os.write(self._handles[-1], json.dumps({"pid": os.getpid()}).encode())
         return True
 
     def release(self) -> None:
         """Let go."""
-        if self._file:
-            self._file.close()
-            self._file = None
+        for handle in self._handles:
+            os.close(handle)
+        self._handles = []
 
 
 def holder(path: Path) -> int | None:
-    """The process id of the supervisor that holds the lock; None if nobody does."""
-    try:
-        file = path.open()
-    except OSError:
+    """The process id of the supervisor that holds the lock; None if nobody does, 0 if it is not known yet."""
+    locked = [_is_locked(path), _is_locked(path.parent)]
+    if not any(locked):
         return None
-    with file:
-        if _try_lock(file, fcntl.LOCK_SH):
-            return None
-        try:
-            return int(json.loads(file.read())["pid"])
-        except (ValueError, KeyError):  # taken this instant, not yet written
-            return 0
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        return int(json.loads(path.read_text())["pid"])
+    return _pid_in_state(path) or 0
 
 
-def _try_lock(file: IO[str], kind: int) -> bool:
+def _pid_in_state(path: Path) -> int:
+    """Who the supervisor is when its lock file was deleted."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        return int(json.loads((path.parent / "run" / "supervisor.json").read_text())["pid"])
+    return 0
+
+
+def _open(path: Path) -> int:
+    if path.is_dir():
+        return os.open(path, os.O_RDONLY)
+    return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, MODE_FILE)
+
+
+def _is_locked(path: Path) -> bool:
     try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        return not _try_lock(handle, fcntl.LOCK_SH)
+    finally:
+        os.close(handle)
+
+
+def _try_lock(handle: int, kind: int) -> bool:
+    try:
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as error:
+        # Some network file systems lock no folders; there the file has to do.
+        return error.errno in UNSUPPORTED
     return True

@@ -197,6 +197,7 @@ class Supervisor:
             except OSError as error:  # no space, no file handles: the next tick tries again
                 child.problem = f"cannot be tended: {error}"
         self._forks.reap_orphans([child.pid for child in self._children])
+        self._forks.begin_again_if_due()
         self._write_state()
 
     def _excuse_delay(self) -> None:
@@ -285,14 +286,14 @@ class Supervisor:
         self._report_to(note)
 
     def _write_state(self) -> None:
-        """Write what has changed; what cannot be written now is written by a later tick."""
+        """Write what has changed, or was deleted; what cannot be written now is written by a later tick."""
         state = {
             "pid": os.getpid(),
             "forkserver_pid": self._forks.pid,
             "state": self._state,
             "services": {child.name: _child_state(child) for child in self._children},
         }
-        if state == self._written:
+        if state == self._written and self._data.supervisor_file.exists():
             return
         with contextlib.suppress(OSError):
             write_json(self._data.supervisor_file, state)

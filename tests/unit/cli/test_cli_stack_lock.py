@@ -31,3 +31,17 @@ def test_a_holder_that_has_not_said_who_it_is_is_a_holder(tmp_path: Path):
     path.write_text("")
     assert holder(path) == 0
     lock.release()
+
+
+def test_deleting_the_lock_file_does_not_free_the_folder(tmp_path: Path):
+    path = tmp_path / "up.lock"
+    first, second = UpLock(path), UpLock(path)
+    assert first.take()
+    path.unlink()
+    assert not second.take()
+    assert holder(path) == 0
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "supervisor.json").write_text('{"pid": 42}')
+    assert holder(path) == 42
+    first.release()
+    assert holder(path) is None
