@@ -147,6 +147,11 @@ quality: $(VENV)/.run $(if $(DEEP),$(VENV)/.models) ## Ask the benchmark's quest
 	$(if $(and $(ANNOTATIONS),$(CORPORA)),,$(error Set ANNOTATIONS and CORPORA to folders; CONTRIBUTING.md says of what))
 	$(BIN)/python -m bench.quality.main --annotations '$(ANNOTATIONS)' --corpora '$(CORPORA)' --page docs/quality.md $(if $(DEEP),--deep) $(QUALITY_FLAGS)
 
+.PHONY: redaction-check
+redaction-check: $(VENV)/.run ## List what redaction takes out of the folder DIR, with its rule, to be judged by eye
+	$(if $(DIR),,$(error Set DIR to a folder))
+	$(BIN)/python -m bench.redactions '$(DIR)'
+
 .PHONY: exactness
 exactness: $(VENV)/.run $(VENV)/.peers ## Compare grep_code with ripgrep on the folders CORPORA, or on installed packages
 	$(BIN)/python -m bench.exactness $(CORPORA)
