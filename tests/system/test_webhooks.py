@@ -321,13 +321,13 @@ def test_who_does_not_know_the_secret_learns_nothing(forge: Forge, quiet: str) -
         (b"{}", {"Content-Type": "application/json"}, 400, "invalid_argument"),
         (b"{}", {"Content-Type": "text/plain", "X-GitHub-Event": "push"}, 415, "unsupported_media_type"),
         (b"{}", {"X-GitHub-Event": "push"}, 415, "unsupported_media_type"),
-        (b"{", {"Content-Type": "application/json", "X-GitHub-Event": "push"}, 400, "invalid_argument"),
-        (b"[]", {"Content-Type": "application/json", "X-GitHub-Event": "push"}, 400, "invalid_argument"),
-        (b"{}", {"Content-Type": "application/json", "X-GitHub-Event": "push"}, 400, "invalid_argument"),
+        (b"{", {"Content-Type": "application/json", "X-GitHub-Event": "push"}, 401, "unauthenticated"),
+        (b"[]", {"Content-Type": "application/json", "X-GitHub-Event": "push"}, 401, "unauthenticated"),
+        (b"{}", {"Content-Type": "application/json", "X-GitHub-Event": "push"}, 401, "unauthenticated"),
         (b"{}", {"Content-Type": "application/json", "X-Gitlab-Event": "Push Hook"}, 401, "unauthenticated"),
-        (b"a=b", {"Content-Type": FORM, "X-GitHub-Event": "push"}, 400, "invalid_argument"),
-        (b"payload={", {"Content-Type": FORM, "X-GitHub-Event": "push"}, 400, "invalid_argument"),
-        (b"\xff", {"Content-Type": FORM, "X-GitHub-Event": "push"}, 400, "invalid_argument"),
+        (b"a=b", {"Content-Type": FORM, "X-GitHub-Event": "push"}, 401, "unauthenticated"),
+        (b"payload={", {"Content-Type": FORM, "X-GitHub-Event": "push"}, 401, "unauthenticated"),
+        (b"\xff", {"Content-Type": FORM, "X-GitHub-Event": "push"}, 401, "unauthenticated"),
         (b"x" * (25 * 1024 * 1024 + 1), {"X-GitHub-Event": "push"}, 413, "payload_too_large"),
     ],
 )  # fmt: skip
@@ -336,6 +336,17 @@ def test_what_no_forge_sends(
 ) -> None:
     answer = forge.send(body, **headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+
+
+@pytest.mark.parametrize(
+    "body", ['{"full_name": "%s"', '["full_name", {"full_name": "%s"}]', '{"full_name": "%s"}']
+)
+def test_a_signed_body_that_no_forge_sends(forge: Forge, quiet: str, body: str) -> None:
+    content = (body % quiet).encode()
+    signature = hmac.new(SECRET.encode(), content, hashlib.sha256).hexdigest()
+    headers = {"Content-Type": "application/json", "X-GitHub-Event": "push"}
+    answer = forge.send(content, **headers, **{"X-Hub-Signature-256": f"sha256={signature}"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_argument")
 
 
 async def test_a_form_of_github(forge: Forge) -> None:

@@ -14,6 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from prism_runtime.garbage import collect_rarely, release_regularly
+from prism_runtime.http_deadlines import DeadlineProtocol
 from prism_runtime.stacks import show_on_signal
 
 log = logging.getLogger(__name__)
@@ -47,7 +48,14 @@ async def run_process(
     # Uvicorn sets this only on sockets of its own; without it an answer waits 40 ms for an acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     server = _Server(
-        uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5, lifespan="on")
+        uvicorn.Config(
+            app,
+            http=DeadlineProtocol,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=5,
+            lifespan="on",
+        )
     )
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     releasing = asyncio.create_task(release_regularly())

@@ -36,6 +36,12 @@ class GatewaySettings(ServiceSettings):
     webhook_bytes_max: int = Field(
         25 * MIB, gt=0, description="Largest webhook, bytes; GitHub sends no larger ones."
     )
+    webhook_memory_bytes_max: int = Field(
+        64 * MIB,
+        gt=0,
+        description="Memory for webhooks whose signature is not checked yet, bytes: once for bodies of up to 1 MiB, "
+        "once for larger ones.",
+    )
     webhook_secret: SecretStr = Field(
         SecretStr(""),
         description="Secret of webhooks about repositories that have none of their own; empty: there is no such secret.",

@@ -24,5 +24,7 @@ router = APIRouter(tags=["ingest"])
 )
 async def webhook(request: Request, webhooks: Webhooks) -> Response:
     """Take what a forge posts when something was pushed; answered when the work is safe on the bus."""
-    taken = await webhooks.receive(request.headers, await request.body())
+    declared = request.headers.get("content-length", "")
+    async with webhooks.bodies.held(declared, request.stream()) as body:
+        taken = await webhooks.receive(request.headers, body)
     return reply(replies.WebhookTaken(**taken._asdict()), status=202)

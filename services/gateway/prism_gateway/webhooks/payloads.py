@@ -112,6 +112,15 @@ def read_hook(headers: Mapping[str, str], body: bytes) -> Hook:
         raise _invalid(f"the payload is not one of {provider.value}'s: {_places(error)}") from None
 
 
+def check_headers(headers: Mapping[str, str]) -> Provider:
+    """The forge that sent these headers, without a look at the body.
+
+    Raises PrismError: INVALID_ARGUMENT, UNSUPPORTED_MEDIA_TYPE as `read_hook` does.
+    """
+    _check_type(headers.get("content-type", ""))
+    return _sender(headers)[0]
+
+
 class _Payload(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -236,15 +245,8 @@ def _sender(headers: Mapping[str, str]) -> tuple[Provider, str]:
 
 def _document(content_type: str, body: bytes) -> bytes:
     """The JSON of a body, which GitHub and Gitea may wrap into a form."""
-    kind = content_type.partition(";")[0].strip().lower()
-    if kind == JSON:
+    if _check_type(content_type) == JSON:
         return body
-    if kind != FORM:
-        raise PrismError(
-            ErrorCode.UNSUPPORTED_MEDIA_TYPE,
-            f"A webhook of type {kind[:100]!a} is not read.",
-            "Let the forge send application/json.",
-        )
     try:
         fields = parse_qs(body.decode(), strict_parsing=True, max_num_fields=FORM_FIELDS_MAX)
     except ValueError:
@@ -252,6 +254,17 @@ def _document(content_type: str, body: bytes) -> bytes:
     if len(fields.get("payload", ())) != 1:
         raise _invalid("the form has no field payload")
     return fields["payload"][0].encode()
+
+
+def _check_type(content_type: str) -> str:
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind not in {JSON, FORM}:
+        raise PrismError(
+            ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+            f"A webhook of type {kind[:100]!a} is not read.",
+            "Let the forge send application/json.",
+        )
+    return kind
 
 
 def _delivery(headers: Mapping[str, str], provider: Provider, body: bytes) -> str:

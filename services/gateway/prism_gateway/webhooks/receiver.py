@@ -19,13 +19,26 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import PushReceived
 from prism_contracts.records import Delivery, Repository
 from prism_gateway.settings import GatewaySettings
-from prism_gateway.webhooks.payloads import BRANCHES, TAGS, Event, Hook, Push, Remote, read_hook
+from prism_gateway.webhooks.bodies import BodyBudget
+from prism_gateway.webhooks.mentions import mentions
+from prism_gateway.webhooks.payloads import (
+    BRANCHES,
+    TAGS,
+    Event,
+    Hook,
+    Push,
+    Remote,
+    check_headers,
+    read_hook,
+)
 from prism_gateway.webhooks.signatures import is_signed
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.vault import Vault
 from prism_source.clone_url import place_of
 
+# Repositories whose signatures are computed for one body: each costs a pass over it.
+CANDIDATES_MAX = 32
 UNKNOWN = "unknown"  # in metrics: what could not be read
 
 
@@ -44,6 +57,13 @@ class Taken(NamedTuple):
     event: Event
     reason: str = ""  # why nothing is done, empty if something is
     repositories: tuple[str, ...] = ()
+
+
+class Signers(NamedTuple):
+    """Whose secrets sign a body: keys of repositories, and whether the secret of the installation does."""
+
+    repositories: frozenset[str]
+    is_common: bool
 
 
 class WebhookMetrics:
@@ -71,6 +91,7 @@ class Receiver:
         self._vault = vault
         self._settings = settings
         self._metrics = metrics
+        self.bodies = BodyBudget(settings.webhook_memory_bytes_max)
         self._repositories: WatchedRecords[Repository] | None = None
         self._deliveries: Records[Delivery] | None = None
 
@@ -92,35 +113,44 @@ class Receiver:
         """
         hook: Hook | None = None
         try:
+            signed_by = await self._signers(headers, body)
+            # Only now is the body parsed: until here, anybody may have sent it.
             hook = await asyncio.to_thread(read_hook, headers, body)
-            taken = await self._take(hook, await self._meant(hook, headers, body))
+            taken = await self._take(hook, self._meant(hook, signed_by))
         except PrismError as error:
             self._metrics.count(hook, error.code.value)
             raise
         self._metrics.count(hook, taken.outcome.value)
         return taken
 
-    async def _meant(self, hook: Hook, headers: Mapping[str, str], body: bytes) -> list[Repository]:
-        """The repositories, of whatever tenant, that the webhook is about and with whose secret it is signed."""
+    async def _signers(self, headers: Mapping[str, str], body: bytes) -> "Signers":
+        """Whose secret signs the raw body. Raises UNAUTHENTICATED if nobody's does."""
         if self._repositories is None:
             raise _not_connected()
-        named = named_by(hook.remote, self._repositories.values())
+        provider = check_headers(headers)
+        found = await asyncio.to_thread(mentions, headers.get("content-type", ""), body)
+        candidates = _named(found.names, found.urls, self._repositories.values())[:CANDIDATES_MAX]
         common = self._settings.webhook_secret.get_secret_value()
-        secrets = [await self._secret(repository) or common for repository in named]
-        signed = {
-            secret: await asyncio.to_thread(is_signed, hook.provider, headers, body, secret)
+        secrets = [await self._secret(repository) or common for repository in candidates]
+        signs = {
+            secret: await asyncio.to_thread(is_signed, provider, headers, body, secret)
             for secret in {*secrets, common}
         }
-        honest = [repository for repository, secret in zip(named, secrets, strict=True) if signed[secret]]
-        if honest or (not named and signed[common] and not hook.remote.full_name):
+        if not any(signs.values()):
+            raise _unauthenticated()
+        keys = (one.key for one, secret in zip(candidates, secrets, strict=True) if signs[secret])
+        return Signers(frozenset(keys), is_common=signs[common])
+
+    def _meant(self, hook: Hook, signed_by: "Signers") -> list[Repository]:
+        """The repositories, of whatever tenant, that the webhook is about and whose secret signs it."""
+        assert self._repositories is not None
+        named = named_by(hook.remote, self._repositories.values())
+        honest = [repository for repository in named if repository.key in signed_by.repositories]
+        if honest or (not named and signed_by.is_common and not hook.remote.full_name):
             return honest
-        if not named and signed[common]:
+        if not named and signed_by.is_common:
             raise _unknown(hook.remote)
-        raise PrismError(
-            ErrorCode.UNAUTHENTICATED,
-            "The webhook is not signed with the secret of a repository that Prism knows.",
-            "Set the same secret in the forge and in Prism: see `Keep it fresh` in the README.",
-        )
+        raise _unauthenticated()
 
     async def _secret(self, repository: Repository) -> str:
         return (await self._vault.get(repository.tenant, repository.repo)).webhook_secret
@@ -129,10 +159,11 @@ class Receiver:
         reason = why_nothing(hook) or why_none(repositories)
         if reason:
             return Taken(Outcome.IGNORED, hook.event, reason)
-        queued = [found.name for found in repositories if found.is_fetched and await self._queue(hook, found)]
+        queued = [found for found in repositories if found.is_fetched and await self._queue(hook, found)]
         if not queued:
             return Taken(Outcome.DUPLICATE, hook.event, "this delivery was taken before")
-        return Taken(Outcome.QUEUED, hook.event, repositories=tuple(queued))
+        # The sender's own word for it: the secret of an installation covers repositories of tenants that it does not know.
+        return Taken(Outcome.QUEUED, hook.event, repositories=(hook.remote.full_name,))
 
     async def _queue(self, hook: Hook, repository: Repository) -> bool:
         """Tell ingest, unless this delivery has done so. One that was taken in vain may be delivered again."""
@@ -171,13 +202,17 @@ class Receiver:
 
 
 def named_by(remote: Remote, repositories: Iterable[Repository]) -> list[Repository]:
-    """The repositories that a forge's names stand for: by where they are fetched from, or by full name."""
-    places = {place_of(url) for url in remote.urls} - {""}
-    name = remote.full_name.lower()
+    """The repositories that a payload is about: by where they are fetched from, or by full name."""
+    return _named([remote.full_name], remote.urls, repositories)
+
+
+def _named(names: Iterable[str], urls: Iterable[str], repositories: Iterable[Repository]) -> list[Repository]:
+    places = {place_of(url) for url in urls} - {""}
+    lower = {name.lower() for name in names} - {""}
     return [
         found
         for found in repositories
-        if found.name.lower() == name or (found.is_fetched and place_of(found.source) in places)
+        if found.name.lower() in lower or (found.is_fetched and place_of(found.source) in places)
     ]
 
 
@@ -222,6 +257,14 @@ def _unknown(remote: Remote) -> PrismError:
         ErrorCode.REPO_NOT_FOUND,
         f"Prism does not know {remote.full_name}.",
         "Index it first: POST /api/v1/repos, or `prism index URL`.",
+    )
+
+
+def _unauthenticated() -> PrismError:
+    return PrismError(
+        ErrorCode.UNAUTHENTICATED,
+        "The webhook is not signed with the secret of a repository that Prism knows.",
+        "Set the same secret in the forge and in Prism: see `Keep it fresh` in the README.",
     )
 
 

@@ -1,0 +1,50 @@
+"""Finds which repository a webhook says it is about, before anybody knows whether the webhook is honest.
+
+Parsing 24 MiB of JSON takes seconds of CPU and hundreds of megabytes, and a stranger can ask for it. This scan looks for the
+few fields that name a repository, in time linear in the body, and keeps at most `VALUES_MAX` of them. What it finds only
+decides whose secrets the signature is compared with.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from prism_gateway.webhooks.payloads import FORM
+
+NAMES = (b"full_name", b"path_with_namespace")
+URLS = (b"clone_url", b"ssh_url", b"html_url", b"git_http_url", b"git_ssh_url", b"web_url")
+# Of each field. A payload names its repository near its start, and forks and pull requests name a few more.
+VALUES_MAX = 16
+
+_JSON_VALUE = re.compile(rb'\s{0,16}:\s{0,16}"([^"\\]{1,2048})"')
+_FORM_VALUE = re.compile(
+    rb"(?:%20|\+){0,16}%3A(?:%20|\+){0,16}%22([A-Za-z0-9._%~-]{1,2048}?)%22", re.IGNORECASE
+)
+
+
+class Mentions(NamedTuple):
+    """Full names and URLs that occur in a body where a forge writes those of repositories."""
+
+    names: frozenset[str]
+    urls: frozenset[str]
+
+
+def mentions(content_type: str, body: bytes) -> Mentions:
+    """What a body may be about, be it JSON or a form with JSON in a field."""
+    is_form = content_type.partition(";")[0].strip().lower() == FORM
+    names = (value for field in NAMES for value in _values(body, field, is_form=is_form))
+    urls = (value for field in URLS for value in _values(body, field, is_form=is_form))
+    return Mentions(frozenset(names), frozenset(urls))
+
+
+def _values(body: bytes, field: bytes, *, is_form: bool) -> Iterator[str]:
+    quote, value = (b"%22", _FORM_VALUE) if is_form else (b'"', _JSON_VALUE)
+    key, at, found = quote + field + quote, 0, 0
+    while found < VALUES_MAX and (at := body.find(key, at)) >= 0:
+        at += len(key)
+        match = value.match(body, at)
+        if match:
+            found += 1
+            raw = unquote_to_bytes(match[1]) if is_form else match[1]
+            yield raw.decode(errors="replace")
