@@ -1,5 +1,6 @@
 """Atlas as a process."""
 
+import asyncio
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -37,10 +38,12 @@ from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
 from prism_runtime.layer_files import LayerFilesStore
+from prism_runtime.objects import reclaim_regularly
 from prism_runtime.process import run
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.scip_indexes import ScipIndexes
 from prism_runtime.service import Service
+from prism_runtime.tasks import cancelled
 from prism_store.gate import check_store, connect
 from prism_store.histories import Histories
 from prism_store.layers import Layers
@@ -85,9 +88,11 @@ async def serve() -> None:
     reader = Reader(qdrant)
     with tempfile.TemporaryDirectory(prefix="prism-atlas-", dir=settings.atlas_dir or None) as folder:
         shelf = Path(folder) / "shelf"
+        rounds: list[asyncio.Task[None]] = []
         builders = Builders(shelf, settings.atlas_warm_s, settings.atlas_build_s_max)
 
         async def close() -> None:
+            await cancelled(*rounds)
             await builders.close()
             await qdrant.close()
 
@@ -119,6 +124,9 @@ async def serve() -> None:
             walks = WalkHandlers(served, Search(bus))
             register(bus, maps, walks, UsesHandler(served), deadline_s=settings.atlas_deadline_s)
             await bus.start()
+            rounds.append(
+                asyncio.create_task(reclaim_regularly(bus.js, {names.OBJECTS_GRAPHS: graphs.named}))
+            )
 
         await service.run(start, close=close, checks={"qdrant": partial(check_store, qdrant)})
 

@@ -46,6 +46,7 @@ from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
 from prism_runtime.lease import Lease
+from prism_runtime.objects import reclaim_regularly
 from prism_runtime.process import run
 from prism_runtime.service import Service
 from prism_runtime.tasks import cancelled
@@ -165,6 +166,8 @@ async def serve() -> None:
         recovery = Recovery(ledger, clones, jobs, settings)
         await recovery.start()
         await bus.start()
+        buckets = {names.OBJECTS_SCIP: scip.named, names.OBJECTS_LAYERS: None, names.OBJECTS_HISTORIES: None}
+        rounds.append(asyncio.create_task(reclaim_regularly(bus.js, buckets)))
         if settings.poll_interval_s:
             lease = await Lease.open(bus.js, "poll", replicas=replicas)
             poller = Poller(bus, ledger, mirrors, layers=layers, lease=lease, metrics=PollMetrics(REGISTRY))

@@ -89,6 +89,10 @@ class Graphs:
             for name in {record.object, *([before.object] if before else [])} - {served.object}:
                 await self._drop(name)
 
+    async def named(self) -> set[str]:
+        """The objects that records name."""
+        return {record.object for record in await self._records.all()}
+
     async def _load(self, record: GraphRecord) -> Snapshot:
         path = self._folder / uuid.uuid4().hex
         try:

@@ -100,6 +100,10 @@ class ScipStore:
             await self._drop(useless)
         return kept if kept is index else None
 
+    async def named(self) -> set[str]:
+        """The objects that records name."""
+        return {index.object for index in await self._records.all()}
+
     async def _drop(self, name: str) -> None:
         try:
             await self._objects.delete(name)
