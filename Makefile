@@ -108,6 +108,10 @@ attack: setup-dev ## Attack a stack (hostile arguments, evil git servers, hung p
 truth: setup-dev ## Play N random histories against a stack and compare every ref with a fresh index (SEED= for one of them)
 	PRISM_TRUTH_HISTORIES=$(N) PRISM_TRUTH_SEED=$(SEED) $(BIN)/pytest -s tests/system/test_truth.py
 
+.PHONY: crash-points
+crash-points: setup-dev ## End a service at each of its writes in turn, and compare every ref with a fresh index (POINTS=20 tries some, SERVICES=ingest,indexer)
+	PRISM_CRASH_POINTS=$(or $(POINTS),all) $(if $(SERVICES),PRISM_CRASH_SERVICES=$(SERVICES)) $(BIN)/pytest -s tests/system/test_crashes.py
+
 .PHONY: test-models
 test-models: setup-dev setup-models setup-torch ## Test the deep tier with the packaged models
 	HF_HUB_OFFLINE=1 $(BIN)/pytest -m models tests/models tests/system/test_deep_stack.py

@@ -106,6 +106,7 @@ Read from the environment once, when a process starts; a value that makes no sen
 | `PRISM_SILENT_S_MAX` | 25 to 120, by process | `prism up` replaces a process that has not answered for so long, in seconds: `60` for all, \
 `search=30,qdrant=300` for some. |
 | `PRISM_UNREADY_S_MAX` | 180, engines 900 | The same for a process that answers and is not ready, while what it needs is. |
+| `PRISM_HEALTHY_AFTER_S` | 60 | A process that lived this long, in seconds, is started again after the shortest pause. |
 """
 
 

@@ -56,13 +56,13 @@ class Fresh:
         self._answered, self._stored = answered, stored
 
     @classmethod
-    async def index(cls, server: Server, root: Path) -> "Fresh":
-        """Have a repository indexed for each content, in which all files have it."""
+    async def index(cls, server: Server, root: Path, *, is_asked: bool = True) -> "Fresh":
+        """Have a repository indexed for each content, in which all files have it; what is answered of them if that is asked."""
         wholes = [History(number, dict.fromkeys(PATHS, number), ()) for number in range(CONTENTS)]
         played = [a_play(whole, server, root, "fresh") for whole in wholes]
         await asyncio.gather(*(one.run() for one in played))
         async with server.stack.agent() as agent:
-            answered = [await answers(agent, one.name) for one in played]
+            answered = [await answers(agent, one.name) for one in played if is_asked]
         kept = [(await stored(server.stack, server.js, one.name, [""]))[""] for one in played]
         for one in played:
             await one.forget()

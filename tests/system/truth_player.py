@@ -133,8 +133,9 @@ class Remote:
 class Together(Generic[Answer]):
     """What is asked once for all who ask it within a moment, and after the last of them has."""
 
-    def __init__(self, ask: Callable[[], Awaitable[Answer]]) -> None:
+    def __init__(self, ask: Callable[[], Awaitable[Answer]], look_s: float) -> None:
         self._ask = ask
+        self._look_s = look_s
         self._next: asyncio.Task[Answer] | None = None
 
     async def __call__(self) -> Answer:
@@ -143,7 +144,7 @@ class Together(Generic[Answer]):
         return await asyncio.shield(self._next)
 
     async def _asked(self) -> Answer:
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(self._look_s)
         self._next = None  # who comes now is too late for this one
         return await self._ask()
 
@@ -157,22 +158,26 @@ class Server:
         http: httpx2.AsyncClient,
         js: JetStreamContext,
         watched: Sequence[WatchedRecords[Any]],
+        look_s: float,
     ) -> None:
         self.stack = stack
+        self._look_s = look_s
         self._http = http
         self.js = js
         self._watched = watched
         self._buckets: dict[str, KeyValue] = {}
-        self._streams = Together(self._ask_streams)
-        self._floors = Together(self._ask_floors)
+        self._streams = Together(self._ask_streams, look_s)
+        self._floors = Together(self._ask_floors, look_s)
 
     @classmethod
     @asynccontextmanager
-    async def of(cls, stack: RunningStack) -> AsyncIterator["Server"]:
+    async def of(
+        cls, stack: RunningStack, *, request_seconds_max: float = 20.0, look_s: float = LOOK_S
+    ) -> AsyncIterator["Server"]:
         limits = httpx2.Limits(max_connections=100)
         async with (
             httpx2.AsyncClient(
-                base_url=stack.url, headers=stack.headers(), timeout=20, limits=limits
+                base_url=stack.url, headers=stack.headers(), timeout=request_seconds_max, limits=limits
             ) as http,
             stack.connection() as connection,
         ):
@@ -185,7 +190,7 @@ class Server:
                 async with asyncio.timeout(QUIET_SECONDS_MAX):
                     for records in watched:
                         await records.ready()
-                yield cls(stack, http, js, watched)
+                yield cls(stack, http, js, watched, look_s)
             finally:
                 for records in watched:
                     await records.close()
@@ -201,7 +206,7 @@ class Server:
                 else:
                     if answer.status_code not in BUSY:
                         return answer
-                await asyncio.sleep(LOOK_S)
+                await asyncio.sleep(self._look_s)
 
     def heard(self, key: str) -> Any:
         """A repository or a layer as it was stored a moment ago; None if there was none. Good enough to wait by; whether all is well
@@ -266,7 +271,7 @@ class Server:
         try:
             async with asyncio.timeout(QUIET_SECONDS_MAX):
                 while not await self._look(is_true):
-                    await asyncio.sleep(LOOK_S)
+                    await asyncio.sleep(self._look_s)
         except TimeoutError:
             raise AssertionError(what()) from None
 

@@ -9,12 +9,13 @@ HEALTHY_AFTER_S = 60.0
 class Backoff:
     """Pauses that double from death to death, until a life was long enough."""
 
-    def __init__(self) -> None:
+    def __init__(self, healthy_after_s: float = HEALTHY_AFTER_S) -> None:
+        self._healthy_after_s = healthy_after_s
         self._next_s = FIRST_PAUSE_S
 
     def pause_after(self, lived_s: float) -> float:
         """Seconds to wait after a life of `lived_s` seconds."""
-        if lived_s >= HEALTHY_AFTER_S:
+        if lived_s >= self._healthy_after_s:
             self._next_s = FIRST_PAUSE_S
         pause_s = self._next_s
         self._next_s = min(2 * pause_s, PAUSE_MAX_S)

@@ -50,7 +50,7 @@ class Child:
         self._start_due_at: float | None = None
         self._folder = folder
         self._forks = forks
-        self._backoff = Backoff()
+        self._backoff = Backoff(settings.healthy_after_s)
         self._started_at = 0.0
         self._process: subprocess.Popen[bytes] | Fork | None = None
 

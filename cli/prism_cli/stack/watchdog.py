@@ -9,9 +9,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Self
 
+from prism_cli.stack.backoff import HEALTHY_AFTER_S
+
 ENV_EVERY = "PRISM_PROBE_EVERY_S"
 ENV_SILENT = "PRISM_SILENT_S_MAX"
 ENV_UNREADY = "PRISM_UNREADY_S_MAX"
+ENV_HEALTHY = "PRISM_HEALTHY_AFTER_S"
 
 PROBE_EVERY_S = 5.0
 PROBE_EVERY_S_MIN = 0.1
@@ -46,6 +49,7 @@ class Settings(NamedTuple):
     probe_every_s: float = PROBE_EVERY_S
     silent_s_max: Mapping[str, float] = MappingProxyType({})
     unready_s_max: Mapping[str, float] = MappingProxyType({})
+    healthy_after_s: float = HEALTHY_AFTER_S
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> Self:
@@ -54,6 +58,7 @@ class Settings(NamedTuple):
             max(PROBE_EVERY_S_MIN, float(environment.get(ENV_EVERY) or PROBE_EVERY_S)),
             _seconds(environment.get(ENV_SILENT, "")),
             _seconds(environment.get(ENV_UNREADY, "")),
+            float(environment.get(ENV_HEALTHY) or HEALTHY_AFTER_S),
         )
 
     def limits(self, name: str, own: Limits) -> Limits:
