@@ -276,6 +276,8 @@ async def test_a_request_gets_an_answer_or_an_error(make_bus) -> None:
             await asyncio.sleep(DEADLINE_S)
         if request.job == "broken":
             raise RuntimeError("secret detail")
+        if request.job == "gone":
+            await server.js.key_value("prism_gone")
         raise PrismError(ErrorCode.JOB_NOT_FOUND, f"No job {request.job}.", "List the jobs.", known=["a"])
 
     rpc.serve(server, names.RPC_JOB, JobRequest, handle, deadline_s=0.2)
@@ -291,6 +293,7 @@ async def test_a_request_gets_an_answer_or_an_error(make_bus) -> None:
     assert missing.code is ErrorCode.JOB_NOT_FOUND
     assert missing.body.details == {"known": ["a"]}
     assert (await ask("slow")).code is ErrorCode.DEADLINE_EXCEEDED
+    assert (await ask("gone")).code is ErrorCode.UNAVAILABLE
     broken = await ask("broken")
     assert broken.code is ErrorCode.INTERNAL
     assert "secret" not in broken.body.message

@@ -281,16 +281,45 @@ def test_a_death_is_told_on_the_terminal_of_a_foreground_stack(stack: Stack):
     assert not any(map(is_running, pids))
 
 
-def test_children_go_with_a_killed_supervisor_and_the_next_up_starts_clean(stack: Stack):
-    stack.up(chunker="parent")
+def test_a_killed_supervisor_is_started_again_at_the_same_address(stack: Stack):
+    up = stack.up(chunker="parent")
     pids = [*stack.pids(), worker := int((stack.data / "run" / "chunker.worker").read_text())]
     supervisor = stack.state()["pid"]
     os.kill(supervisor, signal.SIGKILL)
     wait_until(lambda: not any(is_running(pid) for pid in pids if pid != worker))
-    up = stack.up()
+    wait_until(lambda: is_up(stack) and stack.state()["pid"] != supervisor)
     assert not is_running(worker)
-    assert up["token"]
-    assert stack.state()["pid"] != supervisor
+    assert json.loads((stack.data / "up.json").read_text())["url"] == up["url"]
+    assert "the supervisor ended with code 137" in stack.supervisor_log()
+
+    assert sys.platform != "linux" or len(guards(stack)) == 1
+    assert stack.prism("down").returncode == 0
+    assert not guards(stack)
+
+
+def test_down_while_a_killed_supervisor_waits_for_its_start(stack: Stack):
+    stack.up()
+    os.kill(stack.state()["pid"], signal.SIGKILL)
+    wait_until(lambda: "the supervisor ended with code 137" in stack.supervisor_log())
+    assert stack.prism("down").returncode == 0
+    assert not guards(stack)
+    assert stack.prism("status").returncode == 5
+
+
+def is_up(stack: Stack) -> bool:
+    return (stack.data / "up.json").exists() and (stack.data / "run" / "supervisor.json").exists()
+
+
+def guards(stack: Stack) -> list[int]:
+    mark = f"PRISM_GUARD_OF={stack.data}".encode()
+    return [pid for pid in psutil.pids() if mark in environment_of(pid).split(b"\0")]
+
+
+def environment_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
 
 
 def test_a_worker_that_a_dead_service_left_is_ended_with_it(stack: Stack):

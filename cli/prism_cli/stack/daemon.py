@@ -1,13 +1,14 @@
 """`python -m prism_cli.stack.daemon DATA_DIR PORT NOTES_FD`: a supervisor without a terminal.
 
-What happens is written to NOTES_FD as JSON lines until somebody stops reading. The last line before an end
-that was not asked for is `{"kind": "failed", "exit": N, "error": {…}}`.
+What happens is written to NOTES_FD as JSON lines until somebody stops reading; nowhere if that is `-`. The last line before
+an end that was not asked for is `{"kind": "failed", "exit": N, "error": {…}}`.
 """
 
 import json
 import os
 import signal
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,17 @@ from prism_cli.exits import CommandError, Exit
 from prism_cli.stack.layout import DataDir
 from prism_cli.stack.supervisor import Note, Supervisor
 
+NOWHERE = "-"
+# It had the stack up and stopped for no reason that anybody gave: guard.sh starts it again.
+EXIT_CRASHED = 70
 LISTENERS_GONE = (BrokenPipeError, OSError)
 
 
 class Pipe:
     """One JSON object a line; deaf once the reader is gone."""
 
-    def __init__(self, handle: int) -> None:
-        self._handle: int | None = handle
+    def __init__(self, handle: int | None) -> None:
+        self._handle = handle
 
     def send(self, value: dict[str, Any]) -> None:
         if self._handle is None:
@@ -38,17 +42,33 @@ def main(arguments: list[str]) -> int:
     """Supervise until told to stop; the exit code says how it went."""
     folder, port, handle = arguments
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    pipe = Pipe(int(handle))
+    pipe = Pipe(None if handle == NOWHERE else _own(int(handle)))
+
+    was_up = False
 
     def report(note: Note) -> None:
+        nonlocal was_up
+        was_up |= note.kind == "up"
         pipe.send(note._asdict())
 
     try:
         Supervisor(DataDir(Path(folder)), int(port), report).run()
     except CommandError as error:
         pipe.send({"kind": "failed", "exit": int(error.exit_code), **error.as_json()})
-        return int(error.exit_code)
+        return EXIT_CRASHED if was_up else int(error.exit_code)
+    except Exception:
+        if not was_up:
+            raise
+        traceback.print_exc()
+        return EXIT_CRASHED
     return int(Exit.OK)
+
+
+def _own(handle: int) -> int:
+    """The same pipe under a number that no child inherits, and that no stray print reaches."""
+    own = os.dup(handle)
+    os.dup2(2, handle)
+    return own
 
 
 if __name__ == "__main__":

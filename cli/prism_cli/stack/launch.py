@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from prism_cli.exits import CommandError, Exit
-from prism_cli.stack import child, stale
+from prism_cli.stack import child, machine, probes, stale
 from prism_cli.stack.layout import DataDir, read_json
 from prism_cli.stack.lock import UpLock, holder
 from prism_cli.stack.logs import rotate, tail
@@ -21,13 +21,19 @@ from prism_cli.stack.supervisor import STOP_SECONDS_MAX, Note, Report
 # Four groups stop one after another, see the supervisor.
 DOWN_SECONDS_MAX = 4 * STOP_SECONDS_MAX + 5.0
 PAUSE_S = 0.05
+# A supervisor writes its state again within a second.
+PID_SECONDS_MAX = 10.0
+GUARD = Path(__file__).with_name("guard.sh")
+# Only a guard was started with this variable, which holds the path of the data folder; guard.sh removes it for its children.
+GUARD_MARKER = "PRISM_GUARD_OF"
 LOG_LINES_SHOWN = 8
 
 
 def start_in_background(data: DataDir, port: int, report: Report, *, tied: bool = False) -> dict[str, Any]:
     """Start a supervisor of its own session, wait until the stack is ready, and return what `up.json` says.
 
-    A `tied` one dies with this process. Raises CommandError if the stack does not come up.
+    A guard starts it again when it dies without being told to, on the same port. A `tied` one dies with this process, and has no
+    guard. Raises CommandError if the stack does not come up.
     """
     data.create()
     rotate(data.supervisor_log)
@@ -38,8 +44,8 @@ def start_in_background(data: DataDir, port: int, report: Report, *, tied: bool 
         try:
             _follow(data, notes, report)
         except KeyboardInterrupt:
-            process.terminate()
-            process.wait()
+            os.killpg(process.pid, signal.SIGTERM)  # a guard and its supervisor
+            _is_gone_within(data.lock_file, DOWN_SECONDS_MAX)
             raise
     up = read_json(data.up_file)
     if up is None:
@@ -48,16 +54,19 @@ def start_in_background(data: DataDir, port: int, report: Report, *, tied: bool 
 
 
 def _spawn(data: DataDir, port: int, write_end: int, *, tied: bool) -> subprocess.Popen[bytes]:
-    daemon = (sys.executable, "-P", "-m", "prism_cli.stack.daemon", str(data.root), str(port), str(write_end))
-    tie = (sys.executable, "-I", "-S", str(child.__file__), str(os.getpid())) if tied else ()
+    # A guard needs one port for all lives of the supervisor.
+    port = port or (0 if tied else probes.free_port())
+    daemon = (sys.executable, "-P", "-m", "prism_cli.stack.daemon", str(data.root), str(port))
+    tie = (sys.executable, "-I", "-S", str(child.__file__), str(os.getpid()))
+    guard = ("sh", str(GUARD))
     with data.supervisor_log.open("ab") as log:
         return subprocess.Popen(
-            [*tie, *daemon],
+            [*tie, *daemon, "1"] if tied else [*guard, *daemon],
             cwd=data.run,
+            env=dict(os.environ) if tied else {**os.environ, GUARD_MARKER: str(data.root)},
             stdin=subprocess.DEVNULL,
-            stdout=log,
+            stdout=write_end,
             stderr=log,
-            pass_fds=(write_end,),
             start_new_session=True,
         )
 
@@ -95,19 +104,32 @@ def stop(data: DataDir) -> bool:
 
     Whatever an earlier, killed supervisor left behind is ended as well.
     """
+    guards = _end_guards(data)
     pid = _running_pid(data)
     if pid is not None:
         _end_supervisor(data, pid)
     with _lock(data) as taken:
         leftovers = stale.clean(data) if taken else []
-    return pid is not None or bool(leftovers)
+    return bool(guards) or pid is not None or bool(leftovers)
+
+
+def _end_guards(data: DataDir) -> list[int]:
+    """End who would start a supervisor again, before the supervisor is ended."""
+    guards = machine.processes_with(GUARD_MARKER, str(data.root))
+    machine.kill(guards)
+    return guards
 
 
 def _running_pid(data: DataDir) -> int | None:
-    pid = holder(data.lock_file)
-    while pid == 0:  # it has the lock and has not written its process id yet
+    deadline = time.monotonic() + PID_SECONDS_MAX
+    while (pid := holder(data.lock_file)) == 0:  # it has the lock and has not written its process id yet
+        if time.monotonic() > deadline:
+            raise CommandError(
+                f"A supervisor runs on {data.root}, but the files with its process id were deleted.",
+                f"End the process that runs `prism_cli.stack.daemon {data.root}` or `prism up`.",
+                code="supervisor_unknown",
+            )
         time.sleep(PAUSE_S)
-        pid = holder(data.lock_file)
     return pid
 
 

@@ -113,6 +113,11 @@ class Child:
             return "starting"
         return "not answering" if self._is_silent() else "not ready"
 
+    @property
+    def is_starting(self) -> bool:
+        """Whether it will be ready soon, or started soon."""
+        return self._start_due_at is not None or not self._was_ready
+
     def has_died(self) -> bool:
         """Whether a life ended since the last call; then the next one is due after a pause."""
         if self._process is None:

@@ -71,8 +71,11 @@ class Supervisor:
 
     def run(self) -> None:
         """Start, watch until a signal says stop, stop. Raises CommandError if it does not come up."""
-        self._data.create()
-        self._take_lock()
+        try:
+            self._data.create()
+            self._take_lock()
+        except OSError as error:
+            raise unusable(self._data, error) from error
         try:
             self._listen_to_signals()
             self._start()
@@ -184,7 +187,7 @@ class Supervisor:
     def _watch(self) -> None:
         while not self._signals:
             self._tend()
-            self._sleep(IDLE_TICK_S if all(child.ready for child in self._children) else TICK_S)
+            self._sleep(TICK_S if any(child.is_starting for child in self._children) else IDLE_TICK_S)
             for child in self._children:
                 rotate(child.log)
 
