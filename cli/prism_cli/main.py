@@ -245,7 +245,7 @@ def secrets(
         str,
         typer.Option(
             metavar="USER@HOST",
-            help="Keep the login of its git server; the password is asked for, or read from stdin.",
+            help="Keep the login of its git server; the password is asked for, or it or a private ssh key is read from stdin.",
         ),
     ] = "",
     as_json: JsonOption = False,
@@ -257,6 +257,8 @@ def secrets(
     - `prism secrets acme/app --webhook`
 
     - `prism secrets acme/private --git-login x-access-token@github.com < token.txt`
+
+    - `prism secrets acme/private --git-login git@github.com < deploy_key`
     """
     with _told_errors():
         from prism_cli import secrets as command

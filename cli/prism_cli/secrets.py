@@ -7,7 +7,7 @@ import asyncio
 import getpass
 import secrets as random_secrets
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 from rich.text import Text
 
@@ -18,6 +18,7 @@ from prism_cli.target import Target
 
 WEBHOOK_PATH = "/api/v1/ingest/webhook"
 WEBHOOK_SECRET_BYTES = 32
+PRIVATE_KEY = "PRIVATE KEY-----"  # in the first line of one
 
 
 def keep(target: Target, name: str, *, webhook: bool, git_login: str) -> dict[str, Any]:
@@ -57,15 +58,19 @@ def show(told: dict[str, Any]) -> None:
 
 def _password(login: str) -> str:
     """From the terminal, unseen, or from standard input: never from the command line, which others can read."""
-    if sys.stdin.isatty():
-        password = getpass.getpass(f"Password or token of {login}: ")
-    else:
-        password = sys.stdin.readline().rstrip("\r\n")
+    asked = f"Password or token of {login}: "
+    password = getpass.getpass(asked) if sys.stdin.isatty() else _piped(sys.stdin)
     if not password:
         raise CommandError(
             "No password was given.", "Type it, or pipe it to standard input.", code="invalid_argument"
         )
     return password
+
+
+def _piped(stdin: TextIO) -> str:
+    """The first line; of a private key all of them."""
+    line = stdin.readline()
+    return (line + stdin.read() if PRIVATE_KEY in line else line).rstrip("\r\n")
 
 
 async def _send(target: Target, name: str, wanted: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import SnapshotFile
-from prism_source.git import isolated_environment, start_git, stop
+from prism_source.git import READ_LIMITS, isolated_environment, start_git, stop
 from prism_source.limits import Limits
 
 _READ_BYTES = 64 * 1024
@@ -72,7 +72,12 @@ class BlobReader:
         if self._process is None:
             environment = {**isolated_environment(), "GIT_DIR": str(self._git_dir)}
             self._process = start_git(
-                self._git_dir, "cat-file", "--batch", environment=environment, stderr=subprocess.DEVNULL
+                self._git_dir,
+                "cat-file",
+                "--batch",
+                environment=environment,
+                stderr=subprocess.DEVNULL,
+                limits=READ_LIMITS,
             )
         return self._process
 

@@ -1,26 +1,39 @@
 """Cloning: one commit of a remote repository into a bare one here. Runs no hook, follows no redirect, checks nothing out.
 
-What a server sends is limited in time and in bytes while it arrives; past a limit the whole process group is killed.
+What a server sends is limited in time and in bytes while it arrives, and so are the memory and the processor time of git; past
+a limit the whole process group is killed. Git sees nothing of the user that runs it: no configuration, no keys, no agent.
 """
 
 import base64
+import math
 import os
 import re
 import selectors
+import shlex
 import shutil
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source.clone_url import PORTS, CloneRules, CloneUrl, check_url
-from prism_source.git import GitFailed, explain, isolated_environment, run_git, start_git, stop
+from prism_source.git import (
+    READ_LIMITS,
+    GitFailed,
+    ProcessLimits,
+    explain,
+    isolated_environment,
+    run_git,
+    start_git,
+    stop,
+)
 from prism_source.gittree import is_ref_name, ref_not_found, resolve_ref, short_name
-from prism_source.limits import REFS_BYTES_MAX
+from prism_source.limits import LISTING_MEMORY_BYTES_MAX, LISTING_SECONDS_MAX, REFS_BYTES_MAX
 
 __all__ = [
     "CloneProgress",
@@ -35,6 +48,12 @@ __all__ = [
 ]
 
 _WATCH_SECONDS = 0.25
+# Unpacking uses several threads, so processor time may pass faster than the clock.
+_GIT_THREADS = 2
+_SSH_CONNECT_SECONDS = 15
+_SSH_ALIVE_SECONDS = 10
+_SSH_ALIVE_MISSED_MAX = 3
+_HTTP_BYTES_PER_SECOND_MIN = 10
 _READ_BYTES = 64 * 1024
 _STDERR_BYTES_MAX = 8 * 1024
 _REASON_CHARS_MAX = 300
@@ -50,6 +69,11 @@ _NOT_THERE = re.compile(
     r"not found|does not appear to be a git repository|does not exist|error: 404", re.IGNORECASE
 )
 _NO_SUCH_COMMIT = re.compile(r"not our ref|unadvertised object|couldn't find remote ref")
+_OUT_OF_MEMORY = re.compile(r"[Oo]ut of memory|memory exhausted|Cannot allocate memory|mmap failed")
+_OUT_OF_TIME = re.compile(r"died of signal 24")
+# From then on git works alone. What the server says has `remote: ` in front.
+_RECEIVED = re.compile(rb"(?:^|[\r\n])Receiving objects: 100%")
+_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 _REDIRECTED = re.compile(r"error: 30\d|redirect", re.IGNORECASE)
 
 
@@ -116,15 +140,17 @@ def mirror(
 
     One process at a time may bring something; others may read meanwhile what was there before. What the folder has gathered over
     time counts as well, so that a new one may have room for what is too large for it. `ref` is a branch, a tag or a full commit hash, empty for the default branch.
-    `credentials` are `user:password`, in the place of those in the URL; wherever they come from, they appear nowhere:
-    not on a command line, not on the disk, not in an error. What is there already is not fetched again.
+    `credentials` are `user:password`, in the place of those in the URL, with a private key as the password for ssh. They appear
+    on no command line and in no error, and on the disk only as a key that ssh reads, while it runs. What is there already is not
+    fetched again.
 
     Raises PrismError: CLONE_REFUSED, CLONE_FAILED, REF_NOT_FOUND, SOURCE_EMPTY, PAYLOAD_TOO_LARGE, DEADLINE_EXCEEDED.
     """
     source = _with_credentials(check_url(url, rules), credentials)
     is_new = not (folder / "HEAD").exists()
     try:
-        return _mirror(_Run(source, folder, rules, on_progress), ref)
+        with _key_file(source) as key:
+            return _mirror(_Run(source, folder, rules, key, on_progress), ref)
     except BaseException:
         if is_new:
             shutil.rmtree(folder, ignore_errors=True)
@@ -140,8 +166,9 @@ def merge_packs(folder: Path, seconds_max: float) -> None:
     environment = {**isolated_environment(), "GIT_DIR": str(folder)}
     try:
         run_git(
-            folder, "repack", "--geometric=2", "-d", "-q", environment=environment, seconds_max=seconds_max
-        )
+            folder, "repack", "--geometric=2", "-d", "-q",
+            environment=environment, seconds_max=seconds_max, limits=READ_LIMITS,
+        )  # fmt: skip
     except GitFailed as error:
         raise explain(error, folder) from error
 
@@ -154,14 +181,40 @@ def remote_refs(
     Raises PrismError as `mirror`.
     """
     source = _with_credentials(check_url(url, rules), credentials)
-    with tempfile.TemporaryDirectory(prefix="prism-look-") as folder:
-        return _list_refs(_Run(source, Path(folder), rules, None), beside)
+    with _key_file(source) as key, tempfile.TemporaryDirectory(prefix="prism-look-") as folder:
+        return _list_refs(_Run(source, Path(folder), rules, key), beside)
 
 
 def _with_credentials(source: CloneUrl, credentials: str) -> CloneUrl:
+    if source.scheme == "ssh":
+        if not _PRIVATE_KEY.search(credentials):
+            raise _needs_key(source)
+        return replace(source, credentials=credentials)
     if not credentials or source.scheme not in ("https", "http"):
         return source
     return replace(source, credentials=credentials)
+
+
+def _needs_key(source: CloneUrl) -> PrismError:
+    return PrismError(
+        ErrorCode.CLONE_REFUSED,
+        f"{source.url} is not cloned: Prism has no ssh key for it, and uses none of the machine it runs on.",
+        f"Give it a deploy key: prism secrets NAME --git-login git@{source.host} < key; or use the https URL.",
+    )
+
+
+@contextmanager
+def _key_file(source: CloneUrl) -> Iterator[str]:
+    """Where ssh finds the private key while this is open; empty for other schemes."""
+    if source.scheme != "ssh":
+        yield ""
+        return
+    key = source.credentials.partition(":")[2].replace("\r\n", "\n").strip()
+    # Made for this user alone: ssh reads no key that others may read.
+    with tempfile.NamedTemporaryFile("w", prefix="prism-key-") as file:
+        file.write(f"{key}\n")
+        file.flush()
+        yield file.name
 
 
 def _mirror(run: "_Run", ref: str) -> Mirror:
@@ -210,7 +263,7 @@ def _list_refs(run: "_Run", beside: Iterable[str]) -> RemoteRefs:
     if not all(map(is_ref_name, beside := tuple(beside))):
         raise ref_not_found(" ".join(beside), ())
     patterns = ("HEAD", "refs/heads/*", "refs/tags/*", *beside)
-    return _parse_refs(run.git("ls-remote", "--symref", "--", run.transport_url, *patterns))
+    return _parse_refs(run.listing("ls-remote", "--symref", "--", run.transport_url, *patterns))
 
 
 def _parse_refs(output: bytes) -> RemoteRefs:
@@ -245,6 +298,28 @@ def _has_no_commit(names: Sequence[str]) -> PrismError:
     )
 
 
+class _Activity:
+    """Whether a server still sends: what git prints, and what grows on the disk, is new."""
+
+    def __init__(self, silence_s_max: float) -> None:
+        self._silence_s_max = silence_s_max
+        self._seen = (0, 0)
+        self._seen_at = time.monotonic()
+        self._is_received = False
+
+    def note(self, printed: bytes, folder_bytes: int) -> None:
+        """What git has just printed, and how large its folder is now."""
+        seen = (self._seen[0] + len(printed), folder_bytes)
+        if seen != self._seen:
+            self._seen, self._seen_at = seen, time.monotonic()
+        self._is_received = self._is_received or _RECEIVED.search(printed) is not None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing came for too long. Git may be silent while it works on what it has."""
+        return not self._is_received and time.monotonic() - self._seen_at > self._silence_s_max
+
+
 class _Run:
     """Git calls for one clone, which share one time limit and one size limit."""
 
@@ -253,7 +328,8 @@ class _Run:
         source: CloneUrl,
         folder: Path,
         rules: CloneRules,
-        on_progress: Callable[[CloneProgress], None] | None,
+        key: str,
+        on_progress: Callable[[CloneProgress], None] | None = None,
     ) -> None:
         self.source = source
         self.folder = folder
@@ -262,56 +338,77 @@ class _Run:
         self._rules = rules
         self._on_progress = on_progress
         self._deadline = time.monotonic() + rules.seconds_max
-        self._environment = _environment(source)
-        self._options = tuple(_options(source))
+        self._environment = _environment(source, rules, key)
+        self._options = tuple(_options(source, rules))
 
     def git(self, *arguments: str) -> bytes:
         """What git prints."""
-        process = start_git(self.folder, *self._options, *arguments, environment=self._environment)
+        return self._git(arguments, self._deadline, self._rules.memory_bytes_max)
+
+    def listing(self, *arguments: str) -> bytes:
+        """What git prints of a server's refs, which takes little time and memory."""
+        deadline = min(self._deadline, time.monotonic() + LISTING_SECONDS_MAX)
+        return self._git(arguments, deadline, min(self._rules.memory_bytes_max, LISTING_MEMORY_BYTES_MAX))
+
+    def _git(self, arguments: Sequence[str], deadline: float, memory_bytes_max: int) -> bytes:
+        seconds = max(1.0, deadline - time.monotonic())
+        process = start_git(
+            self.folder,
+            *self._options,
+            *arguments,
+            environment=self._environment,
+            limits=ProcessLimits(memory_bytes_max, math.ceil(seconds * _GIT_THREADS)),
+        )
         try:
-            stdout, stderr = self._watch(process)
-            process.wait(timeout=max(0.0, self._deadline - time.monotonic()))
+            stdout, stderr = self._watch(process, deadline)
+            process.wait(timeout=max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            raise self._too_slow() from None
+            raise _too_slow() from None
         finally:
             stop(process)
         if process.returncode:
             raise _failed(stderr.decode(errors="replace"), self.source)
         return stdout
 
-    def _watch(self, process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    def _watch(self, process: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, bytes]:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdin.close()
         output, errors = bytearray(), bytearray()
+        activity = _Activity(self._rules.silence_s_max)
         with selectors.DefaultSelector() as ready:
             ready.register(process.stdout, selectors.EVENT_READ, output)
             ready.register(process.stderr, selectors.EVENT_READ, errors)
-            next_check = 0.0
+            next_check, printed = 0.0, b""
             while ready.get_map():
                 for key, _ in ready.select(_WATCH_SECONDS):
                     data = os.read(key.fd, _READ_BYTES)
                     if not data:
                         ready.unregister(key.fileobj)
                     key.data.extend(data)
+                    printed += data
                 self._tell(errors)
                 del errors[:-_STDERR_BYTES_MAX]
                 if time.monotonic() >= next_check:
-                    self._check(len(output))
-                    next_check = time.monotonic() + _WATCH_SECONDS
+                    self._check(len(output), printed, activity, deadline)
+                    next_check, printed = time.monotonic() + _WATCH_SECONDS, b""
         return bytes(output), bytes(errors)
 
-    def _check(self, output_bytes: int) -> None:
-        if time.monotonic() > self._deadline:
-            raise self._too_slow()
-        if output_bytes > REFS_BYTES_MAX or sum(_sizes(self.folder)) > self._rules.bytes_max:
+    def _check(self, output_bytes: int, printed: bytes, activity: _Activity, deadline: float) -> None:
+        if time.monotonic() > deadline:
+            raise _too_slow()
+        folder_bytes = sum(_sizes(self.folder))
+        if output_bytes > REFS_BYTES_MAX or folder_bytes > self._rules.bytes_max:
             raise PrismError(
                 ErrorCode.PAYLOAD_TOO_LARGE,
                 f"The clone was stopped at {self._rules.bytes_max:,} bytes.",
-                "Index a folder of a local clone with `prism index PATH`, or raise the limit.",
+                "Index a folder of a local clone with `prism index PATH`, or raise PRISM_CLONE_BYTES_MAX.",
                 bytes_max=self._rules.bytes_max,
             )
+        activity.note(printed, folder_bytes)
+        if activity.is_silent:
+            raise _silent(self._rules.silence_s_max)
 
     def _tell(self, errors: bytearray) -> None:
         if self._on_progress is None:
@@ -320,12 +417,22 @@ class _Run:
         if steps:
             self._on_progress(CloneProgress(steps[-1][0], int(steps[-1][1])))
 
-    def _too_slow(self) -> PrismError:
-        return PrismError(
-            ErrorCode.DEADLINE_EXCEEDED,
-            f"The clone was stopped after {self._rules.seconds_max:g} seconds.",
-            "Try again later, index a local clone with `prism index PATH`, or raise the limit.",
-        )
+
+def _too_slow() -> PrismError:
+    return PrismError(
+        ErrorCode.DEADLINE_EXCEEDED,
+        f"The git server took too long: it has {LISTING_SECONDS_MAX:g} seconds to list its branches, and "
+        "PRISM_CLONE_SECONDS_MAX for a clone.",
+        "Try again later, index a local clone with `prism index PATH`, or raise the limit.",
+    )
+
+
+def _silent(seconds: float) -> PrismError:
+    return PrismError(
+        ErrorCode.DEADLINE_EXCEEDED,
+        f"The git server sent nothing for {seconds:g} seconds.",
+        "Check that the server answers and try again, or raise PRISM_CLONE_SILENCE_S_MAX.",
+    )
 
 
 def _sizes(folder: Path) -> Iterator[int]:
@@ -347,7 +454,7 @@ def _transport_url(source: CloneUrl) -> str:
     return f"git://{host}:{source.port}/{path}"
 
 
-def _options(source: CloneUrl) -> Iterator[str]:
+def _options(source: CloneUrl, rules: CloneRules) -> Iterator[str]:
     settings = {
         "protocol.allow": "never",
         f"protocol.{source.scheme}.allow": "always",
@@ -358,6 +465,9 @@ def _options(source: CloneUrl) -> Iterator[str]:
         "fetch.unpackLimit": "1",
         "core.bigFileThreshold": "8m",
         "gc.auto": "0",
+        "pack.threads": str(_GIT_THREADS),
+        "http.lowSpeedLimit": str(_HTTP_BYTES_PER_SECOND_MIN),
+        "http.lowSpeedTime": str(rules.silence_s_max),
     }
     if source.scheme in ("https", "http") and ":" not in source.host:
         # The addresses that were checked are the ones to use: a second look-up could say something else.
@@ -366,14 +476,13 @@ def _options(source: CloneUrl) -> Iterator[str]:
         yield from ("-c", f"{name}={value}")
 
 
-def _environment(source: CloneUrl) -> dict[str, str]:
+def _environment(source: CloneUrl, rules: CloneRules, key: str) -> dict[str, str]:
     environment = isolated_environment()
     environment["GIT_PROTOCOL_FROM_USER"] = "0"
     if source.scheme == "ssh":
-        alias = source.host if source.port == PORTS["ssh"] else f"[{source.host}]:{source.port}"
-        options = f"-oBatchMode=yes -oHostName={source.addresses[0]} -oHostKeyAlias={alias}"
-        environment["GIT_SSH_COMMAND"] = f"ssh {options}"
+        environment["GIT_SSH_COMMAND"] = _ssh_command(source, rules, key)
         environment["GIT_SSH_VARIANT"] = "ssh"
+        return environment
     if source.credentials:
         # Not on the command line, which every user of the machine can read.
         header = base64.b64encode(source.credentials.encode()).decode()
@@ -385,8 +494,35 @@ def _environment(source: CloneUrl) -> dict[str, str]:
     return environment
 
 
+def _ssh_command(source: CloneUrl, rules: CloneRules, key: str) -> str:
+    """Ssh with this key alone: it reads no configuration, and asks no agent."""
+    alias = source.host if source.port == PORTS["ssh"] else f"[{source.host}]:{source.port}"
+    options = {
+        "BatchMode": "yes",
+        "HostName": source.addresses[0],
+        "HostKeyAlias": alias,
+        "IdentityFile": f'"{key}"',
+        "IdentitiesOnly": "yes",
+        "IdentityAgent": "none",
+        "StrictHostKeyChecking": "accept-new",
+        "UserKnownHostsFile": f'"{rules.known_hosts}"',
+        "UpdateHostKeys": "no",
+        "ForwardAgent": "no",
+        "ConnectTimeout": str(_SSH_CONNECT_SECONDS),
+        "ServerAliveInterval": str(_SSH_ALIVE_SECONDS),
+        "ServerAliveCountMax": str(_SSH_ALIVE_MISSED_MAX),
+    }
+    return shlex.join(["ssh", "-F", "none", *(f"-o{name}={value}" for name, value in options.items())])
+
+
 def _failed(stderr: str, source: CloneUrl) -> PrismError:
     reason = _reason(stderr, source)
+    if _OUT_OF_MEMORY.search(stderr) or _OUT_OF_TIME.search(stderr):
+        return PrismError(
+            ErrorCode.PAYLOAD_TOO_LARGE,
+            f"{source.url} was not cloned: git needs more memory or time for it than it may use.",
+            "Index a local clone with `prism index PATH`, or raise PRISM_GIT_MEMORY_BYTES_MAX.",
+        )
     if _NO_SUCH_COMMIT.search(stderr):
         return PrismError(
             ErrorCode.REF_NOT_FOUND,

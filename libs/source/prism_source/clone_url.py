@@ -5,13 +5,19 @@ that starts with a dash) and the `ext::` transport, which runs a command.
 """
 
 import ipaddress
+import os
 import re
 import socket
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_source.limits import CLONE_BYTES_MAX, CLONE_SECONDS_MAX
+from prism_source.limits import (
+    CLONE_BYTES_MAX,
+    CLONE_SECONDS_MAX,
+    CLONE_SILENCE_SECONDS_MAX,
+    GIT_MEMORY_BYTES_MAX,
+)
 
 URL_CHARS_MAX = 2_048
 PORTS = {"https": 443, "http": 80, "ssh": 22, "git": 9418, "file": 0}
@@ -20,7 +26,13 @@ IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 # Answers as metadata and control plane inside Azure, at a public address.
 _METADATA = frozenset({ipaddress.ip_address("168.63.129.16")})
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# IPv6 addresses whose last 32 bits are an IPv4 address that the packets go to: NAT64 (RFC 6052), IPv4-compatible (RFC 4291) and
+# IPv4-translated (RFC 2765).
+_ENDS_IN_IPV4 = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")))
+# What some versions of Python call global: NAT64 inside a network (RFC 8215), site-local (RFC 3879), ORCHID (RFC 4843), and all
+# that is not 2000::/3, from which public addresses come (https://www.iana.org/assignments/ipv6-unicast-address-assignments).
+_PUBLIC_IPV6 = ipaddress.IPv6Network("2000::/3")
+_NOT_PUBLIC_IPV6 = tuple(map(ipaddress.IPv6Network, ("2001:10::/28", "2001:db8::/32", "3fff::/20")))
 
 _UNSAFE = re.compile(r"[\s\x00-\x20\x7f-\xa0\\\"'<>`|;]")
 _HELPER = re.compile(r"[A-Za-z0-9+.-]*::")
@@ -41,6 +53,12 @@ class CloneRules:
     bytes_max: int = CLONE_BYTES_MAX
     seconds_max: float = CLONE_SECONDS_MAX
     depth: int = 1  # commits of a branch
+    # The server may send nothing for so long.
+    silence_s_max: int = CLONE_SILENCE_SECONDS_MAX
+    # Memory of each process of git.
+    memory_bytes_max: int = GIT_MEMORY_BYTES_MAX
+    # Where ssh keeps the keys of servers: that of an unknown server is taken, a changed one refused.
+    known_hosts: str = os.devnull
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +72,7 @@ class CloneUrl:
     name: str  # owner/name, from the path
     # The addresses that were checked, and the only ones to connect to. Empty for `file`.
     addresses: tuple[str, ...]
-    # `user:password` of an HTTP URL. Never shown.
+    # `user:password` of an HTTP URL, the same with a private key as the password for ssh. Never shown.
     credentials: str = field(default="", repr=False)
 
 
@@ -67,7 +85,10 @@ def check_url(url: str, rules: CloneRules) -> CloneUrl:
     found = _SCP.fullmatch(url) if "://" not in url else None
     parsed = _parse_scp(url, found) if found else _parse(url)
     if parsed.scheme not in rules.schemes:
-        raise _refused(f"the scheme {parsed.scheme} is not allowed", schemes=sorted(rules.schemes))
+        raise _refused(
+            f"the scheme {parsed.scheme} is not in PRISM_CLONE_SCHEMES ({','.join(sorted(rules.schemes))})",
+            schemes=sorted(rules.schemes),
+        )
     if rules.hosts and parsed.host not in rules.hosts:
         raise _refused(
             f"the host {parsed.host} is not on the list of allowed hosts", hosts=sorted(rules.hosts)
@@ -101,12 +122,25 @@ def place_of(url: str) -> str:
     return f"{host}/{path}".lower() if host and path else ""
 
 
+def server_of(url: str) -> str:
+    """The host of a URL, with its port if the URL has one, in lower case; empty if it is no URL."""
+    found = _SCP.fullmatch(url) if "://" not in url else None
+    if found:
+        return found["host"].lower()
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2].lower()
+    except ValueError:
+        return ""
+
+
 def is_public(address: IpAddress) -> bool:
     """Whether an address is one that everybody can reach. IPv4 inside IPv6 is judged as IPv4."""
     if isinstance(address, ipaddress.IPv6Address):
         inner = _embedded(address)
         if inner is not None:
             return is_public(inner)
+        if address not in _PUBLIC_IPV6 or any(address in network for network in _NOT_PUBLIC_IPV6):
+            return False
     return address.is_global and not address.is_multicast and address not in _METADATA
 
 
@@ -191,13 +225,16 @@ def _resolve(host: str, port: int) -> list[IpAddress]:
 def _refuse_private(host: str, addresses: list[IpAddress]) -> None:
     # One bad address is enough: nobody can say which of them would be used.
     if not addresses or not all(map(is_public, addresses)):
-        raise _refused(f"the host {host} is inside a private network")
+        raise _refused(
+            f"the host {host} is inside a private network, and PRISM_CLONE_ALLOW_PRIVATE is not set"
+        )
 
 
 def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    if address in _NAT64:
+    if any(address in network for network in _ENDS_IN_IPV4):
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour
+    teredo = address.teredo
+    return address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else None)
 
 
 def _refused(problem: str, **details: object) -> PrismError:

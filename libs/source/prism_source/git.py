@@ -2,15 +2,16 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_source.limits import GIT_SECONDS_MAX
+from prism_source.limits import GIT_CPU_SECONDS_MAX, GIT_MEMORY_BYTES_MAX, GIT_SECONDS_MAX
 
 _SAFE_OPTIONS = (
     "--no-pager",
@@ -36,8 +37,33 @@ _INHERITED = frozenset(
         *("GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH"),
     }
 )
+# All that git gets of this process's environment when it handles other people's data: where programs, certificates, proxies and
+# temporary files are. No HOME, no ssh agent, no token of Prism.
+_NEEDED = frozenset(
+    {
+        *("PATH", "TMPDIR", "TZ", "SYSTEMROOT", "GIT_EXEC_PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
+        *("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    }
+)
+# A shell sets the limits and becomes git: Python's own hook between fork and exec is not safe in a process with threads, and
+# setting them from outside leaves git a moment without. A limit that is already lower stays.
+_LIMITED = 'ulimit -d "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec "$@"'
+_KIB = 1024
 _STDERR_CHARS_MAX = 500
 _READ_BYTES = 256 * 1024
+
+
+class ProcessLimits(NamedTuple):
+    """What one process may use; each process that it starts may use the same."""
+
+    # Memory of its own: heap and stacks, but not files mapped for reading, as git maps packs of any size.
+    memory_bytes_max: int
+    cpu_s_max: int
+
+
+# For a git that reads what was fetched.
+READ_LIMITS = ProcessLimits(GIT_MEMORY_BYTES_MAX, GIT_CPU_SECONDS_MAX)
 
 
 class GitFailed(Exception):  # noqa: N818 - says what happened, and is always translated
@@ -55,13 +81,19 @@ def user_environment() -> dict[str, str]:
 
 
 def isolated_environment() -> dict[str, str]:
-    """For repositories that Prism cloned: no configuration but the repository's own and what we pass."""
-    return {**user_environment(), "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+    """For repositories that Prism cloned: no configuration but the repository's own and what we pass, and no secrets."""
+    kept = {name: value for name, value in os.environ.items() if name.upper() in _NEEDED}
+    isolation = {"HOME": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+    return {**kept, **_QUIET, **isolation}
 
 
-def git_command(*arguments: str) -> list[str]:
+def git_command(*arguments: str, limits: ProcessLimits | None = None) -> list[str]:
     """The command line of a git call, with the safe options in front."""
-    return ["git", *_SAFE_OPTIONS, *arguments]
+    command = ["git", *_SAFE_OPTIONS, *arguments]
+    if limits is None or os.name != "posix":
+        return command
+    memory_kib = str(limits.memory_bytes_max // _KIB)
+    return ["/bin/sh", "-c", _LIMITED, "sh", memory_kib, str(limits.cpu_s_max), *command]
 
 
 def run_git(
@@ -70,9 +102,10 @@ def run_git(
     environment: Mapping[str, str],
     stdin: bytes = b"",
     seconds_max: float = GIT_SECONDS_MAX,
+    limits: ProcessLimits | None = None,
 ) -> bytes:
     """What git prints. Raises GitFailed; PrismError SOURCE_UNREADABLE (no git), DEADLINE_EXCEEDED."""
-    process = start_git(folder, *arguments, environment=environment)
+    process = start_git(folder, *arguments, environment=environment, limits=limits)
     try:
         stdout, stderr = process.communicate(stdin, timeout=seconds_max)
     except subprocess.TimeoutExpired:
@@ -90,12 +123,13 @@ def git_records(
     environment: Mapping[str, str],
     records_max: int,
     seconds_max: float = GIT_SECONDS_MAX,
+    limits: ProcessLimits | None = None,
 ) -> list[bytes] | None:
     """What git prints with -z, record by record; None if there are more than `records_max`, however many more.
 
     A tree of a few kilobytes can name a billion files, so nothing after the limit is read. Raises as `run_git`.
     """
-    process = start_git(folder, *arguments, environment=environment, stderr=subprocess.DEVNULL)
+    process = start_git(folder, *arguments, environment=environment, stderr=subprocess.DEVNULL, limits=limits)
     watchdog = threading.Timer(seconds_max, _kill, [process])
     watchdog.start()
     try:
@@ -127,12 +161,18 @@ def _read_records(process: subprocess.Popen[bytes], records_max: int) -> bytes |
 
 
 def start_git(
-    folder: Path, *arguments: str, environment: Mapping[str, str], stderr: int = subprocess.PIPE
+    folder: Path,
+    *arguments: str,
+    environment: Mapping[str, str],
+    stderr: int = subprocess.PIPE,
+    limits: ProcessLimits | None = None,
 ) -> subprocess.Popen[bytes]:
     """A running git with pipes, in a process group of its own. The caller calls `stop`."""
+    if shutil.which("git", path=environment.get("PATH")) is None:
+        raise git_is_missing()
     try:
         return subprocess.Popen(
-            git_command(*arguments),
+            git_command(*arguments, limits=limits),
             cwd=folder,
             env=dict(environment),
             stdin=subprocess.PIPE,

@@ -13,7 +13,7 @@ from prism_contracts.rpc import SnapshotFile
 from prism_source.attributes import NOTHING_SAID, AttributeRules, Attributes
 from prism_source.blobs import BlobReader
 from prism_source.classify import classify_path
-from prism_source.git import GitFailed, explain, git_records, isolated_environment, run_git
+from prism_source.git import READ_LIMITS, GitFailed, explain, git_records, isolated_environment, run_git
 from prism_source.history import read_history
 from prism_source.limits import ATTRIBUTES_BYTES_MAX, ATTRIBUTES_FILES_MAX, DEFAULT_LIMITS, KIB, Limits
 from prism_source.paths import decode_path
@@ -227,6 +227,7 @@ class _Repository:
                 environment=self._environment,
                 records_max=self._limits.files_max,
                 seconds_max=self._limits.git_seconds_max,
+                limits=READ_LIMITS,
             )
         except GitFailed as error:
             raise explain(error, self.git_dir) from error
@@ -265,6 +266,7 @@ class _Repository:
             *arguments,
             environment=self._environment,
             seconds_max=self._limits.git_seconds_max,
+            limits=READ_LIMITS,
         )
 
 

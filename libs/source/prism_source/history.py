@@ -6,7 +6,7 @@ from pathlib import Path
 
 from prism_contracts.errors import PrismError
 from prism_contracts.records import History, HistoryCommit, HistoryFile
-from prism_source.git import GitFailed, git_records, run_git
+from prism_source.git import READ_LIMITS, GitFailed, git_records, run_git
 from prism_source.paths import decode_path
 
 COMMITS_MAX = 2_000
@@ -36,17 +36,19 @@ def read_history(
     None if git cannot tell them in time, or if it holds none of them: the one commit of a shallow clone changes nothing.
     """
     now = now or datetime.now(UTC)
-    limits = (f"--max-count={COMMITS_MAX + 1}", f"--since={(now - YEAR).isoformat()}")
+    newest = (f"--max-count={COMMITS_MAX + 1}", f"--since={(now - YEAR).isoformat()}")
     options = ("-z", "--name-only", "--no-renames", "--no-show-signature", f"--format={_FORMAT}")
     within = ("--relative", commit, "--", ".") if is_work_tree else (commit, "--")
+    limits = None if is_work_tree else READ_LIMITS
     quiet = {**environment, "GIT_NO_LAZY_FETCH": "1"}  # of a partial clone what is there
     try:
         shallow = run_git(
-            folder, "rev-parse", "--is-shallow-repository", environment=quiet, seconds_max=SECONDS_MAX
-        )
+            folder, "rev-parse", "--is-shallow-repository",
+            environment=quiet, seconds_max=SECONDS_MAX, limits=limits,
+        )  # fmt: skip
         records = git_records(
-            folder, "log", *limits, *options, *within,
-            environment=quiet, records_max=RECORDS_MAX, seconds_max=SECONDS_MAX,
+            folder, "log", *newest, *options, *within,
+            environment=quiet, records_max=RECORDS_MAX, seconds_max=SECONDS_MAX, limits=limits,
         )  # fmt: skip
     except (GitFailed, PrismError):
         return None

@@ -30,9 +30,19 @@ PACK_FILES_MAX = 10_000
 # One call of git that lists, resolves or reads. 500,000 files take about ten seconds on a cold disk.
 GIT_SECONDS_MAX = 120.0
 
+# Memory of one git process that handles other people's data. An index of a million objects takes about 300 MiB.
+GIT_MEMORY_BYTES_MAX = 1024 * MIB
+# Processor time of one git process that reads what was fetched; `git cat-file` lives as long as a snapshot.
+GIT_CPU_SECONDS_MAX = 3_600
+
 # A clone: pack, index and what is under way, looked at while it runs.
 CLONE_BYTES_MAX = 4 * 1024 * MIB
 CLONE_SECONDS_MAX = 900.0
+# A server that sends nothing for so long is given up.
+CLONE_SILENCE_SECONDS_MAX = 30
+# Listing the refs of a server: time, and memory of one process.
+LISTING_SECONDS_MAX = 60.0
+LISTING_MEMORY_BYTES_MAX = 512 * MIB
 # What a server may list of its refs; a million refs are about 70 MiB.
 REFS_BYTES_MAX = 128 * MIB
 

@@ -14,6 +14,14 @@ class IngestSettings(ServiceSettings):
     )
     clone_bytes_max: int = Field(4 * 1024**3, ge=1, description="Largest clone, in bytes.")
     clone_seconds_max: int = Field(900, ge=1, description="Longest clone, in seconds.")
+    clone_silence_s_max: int = Field(
+        30, ge=1, description="A git server that sends nothing for so long is given up, in seconds."
+    )
+    git_memory_bytes_max: int = Field(
+        1024**3,
+        ge=64 * 1024**2,
+        description="Memory of each git process that fetches, in bytes; listing the branches of a server has half a GiB at most.",
+    )
     clone_depth: int = Field(
         50, ge=1, description="Commits of each branch that are fetched, for what changed lately."
     )

@@ -1,6 +1,7 @@
 """Clones, from file URLs: the rules allow them here."""
 
 import os
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source import clone as clone_module
 from prism_source.clone import CloneRules, check_url, mirror, remote_refs
-from prism_source.git import isolated_environment, run_git
+from prism_source.git import ProcessLimits, isolated_environment, run_git
 from prism_source.gittree import snapshot_git
 
 RULES = CloneRules(schemes=frozenset({"file"}))
@@ -151,15 +152,74 @@ def test_hooks_of_the_mirror_do_not_run(repo, url, tmp_path):
 def test_only_the_checked_addresses_are_used():
     rules = CloneRules(allow_private=True)
     https = check_url("https://user:hunter2@127.0.0.1:8443/a/b", rules)
-    options = list(clone_module._options(https))
+    options = list(clone_module._options(https, rules))
     assert "http.curloptResolve=127.0.0.1:8443:127.0.0.1" in options
     assert "http.followRedirects=false" in options
     assert {"protocol.allow=never", "protocol.https.allow=always"} <= set(options)
     assert not any("hunter2" in option for option in options)
-    assert clone_module._environment(https)["GIT_CONFIG_VALUE_0"] == "Authorization: Basic dXNlcjpodW50ZXIy"
-    ssh = clone_module._environment(check_url("ssh://git@127.0.0.1:2222/a/b", rules))
-    assert "-oHostName=127.0.0.1 -oHostKeyAlias=[127.0.0.1]:2222" in ssh["GIT_SSH_COMMAND"]
+    assert (
+        clone_module._environment(https, rules, "")["GIT_CONFIG_VALUE_0"]
+        == "Authorization: Basic dXNlcjpodW50ZXIy"
+    )
+    ssh = clone_module._environment(check_url("ssh://git@127.0.0.1:2222/a/b", rules), rules, "")
+    assert "-oHostName=127.0.0.1 '-oHostKeyAlias=[127.0.0.1]:2222'" in ssh["GIT_SSH_COMMAND"]
     assert clone_module._transport_url(check_url("git://[::1]/a/b", rules)) == "git://[::1]:9418/a/b"
+
+
+def test_git_sees_nothing_of_whoever_runs_it(monkeypatch):
+    for name in ("SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "PRISM_NATS_TOKEN", "PRISM_SECRETS_KEY", "GIT_SSH"):
+        monkeypatch.setenv(name, "hunter2")
+    monkeypatch.setenv("HOME", "/home/hunter2")
+    monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
+    environment = isolated_environment()
+    assert not any("hunter2" in value for value in environment.values())
+    assert {"PATH", "https_proxy"} <= set(environment)
+
+
+def test_an_ssh_url_without_a_key_is_refused(tmp_path):
+    rules = CloneRules(allow_private=True)
+    for credentials in ("", "git:password"):
+        error = refusal("git@127.0.0.1:a/b", tmp_path / "mirror", rules, credentials=credentials)
+        assert error.code is ErrorCode.CLONE_REFUSED
+        assert "prism secrets" in error.body.next_action
+
+
+SSH = """#!/bin/sh
+env > $0.environment
+for argument; do
+    echo "$argument"
+    case "$argument" in -oIdentityFile=*) file=${argument#*=\\"}; ls -l "${file%\\"}"; cat "${file%\\"}" ;; esac
+done > $0.arguments
+exit 1
+"""
+
+
+def test_ssh_has_the_given_key_and_nothing_else(tmp_path, monkeypatch):
+    ssh = tmp_path / "ssh"
+    ssh.write_text(SSH.replace("\\\\", "\\"))
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("SSH_AUTH_SOCK", "/run/agent")
+    key = "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\n-----END OPENSSH PRIVATE KEY-----"
+    rules = CloneRules(allow_private=True)
+    refusal("git@127.0.0.1:a/b", tmp_path / "mirror", rules, credentials=f"git:{key}")
+    told = (tmp_path / "ssh.arguments").read_text()
+    assert f"{key}\n" in told
+    assert "-rw-------" in told
+    assert {"-F\nnone", "-oIdentitiesOnly=yes", "-oIdentityAgent=none"} <= {*told.splitlines(), told[:7]}
+    assert "SSH_AUTH_SOCK" not in (tmp_path / "ssh.environment").read_text()
+    assert not list(Path(tempfile.gettempdir()).glob("prism-key-*"))
+
+
+def test_git_has_limits_of_memory_and_time(repo, tmp_path, monkeypatch):
+    git = tmp_path / "bin/git"
+    git.parent.mkdir()
+    git.write_text("#!/bin/sh\nulimit -d; ulimit -t\n")
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{git.parent}:{os.environ['PATH']}")
+    limits = ProcessLimits(memory_bytes_max=256 * 1024**2, cpu_s_max=7)
+    told = run_git(tmp_path, "version", environment=isolated_environment(), limits=limits)
+    assert told.split() == [b"262144", b"7"]
 
 
 def test_errors_hold_no_credentials():
@@ -247,5 +307,8 @@ def test_a_commit_that_went_with_a_forced_push_is_told(repo, url, tmp_path):
 def test_credentials_beside_the_url_are_used_and_hidden(repo):
     rules = CloneRules(allow_private=True, seconds_max=20)
     source = clone_module._with_credentials(check_url("http://127.0.0.1:1/a/b", rules), "ada:hunter2")
-    assert clone_module._environment(source)["GIT_CONFIG_VALUE_0"] == "Authorization: Basic YWRhOmh1bnRlcjI="
+    assert (
+        clone_module._environment(source, rules, "")["GIT_CONFIG_VALUE_0"]
+        == "Authorization: Basic YWRhOmh1bnRlcjI="
+    )
     assert "hunter2" not in repr(source) + source.url

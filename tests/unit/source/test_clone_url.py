@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_source.clone_url import CloneRules, check_url, is_public, place_of
+from prism_source.clone_url import CloneRules, check_url, is_public, place_of, server_of
 
 PUBLIC = "140.82.121.3"
 
@@ -149,6 +149,32 @@ def test_private_addresses_are_refused_unless_allowed(host):
 def test_public_addresses_are_public():
     for address in (PUBLIC, "2606:4700::1111", "::ffff:140.82.121.3", "64:ff9b::8c52:7903"):
         assert is_public(ipaddress.ip_address(address))
+
+
+def test_ipv4_inside_ipv6_is_judged_as_ipv4():
+    for address in (
+        *("::127.0.0.1", "::ffff:127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::"),
+        "2001:0:4136:e378:8000:63bf:80ff:fffe",  # Teredo, of 127.0.0.1
+    ):
+        assert not is_public(ipaddress.ip_address(address)), address
+
+
+def test_ranges_that_were_withdrawn_are_not_public():
+    for address in ("fec0::1", "64:ff9b:1::7f00:1", "2001:10::1", "3fff::1", "4000::1", "100::1", "fc00::1"):
+        assert not is_public(ipaddress.ip_address(address)), address
+
+
+def test_a_refusal_names_the_setting_that_allows_it():
+    assert (
+        "PRISM_CLONE_SCHEMES" in refusal(f"git://{PUBLIC}/a/b", CloneRules(frozenset({"https"}))).body.message
+    )
+    assert "PRISM_CLONE_ALLOW_PRIVATE" in refusal("https://127.0.0.1/a/b").body.message
+
+
+def test_the_server_of_a_url_has_the_port_and_no_user():
+    assert server_of("https://ada:x@Git.Example.org:8443/a/b") == "git.example.org:8443"
+    assert server_of("git@git.example.org:a/b.git") == "git.example.org"
+    assert server_of("ssh://git@git.example.org:2222/a/b") == "git.example.org:2222"
 
 
 def test_schemes_and_hosts_are_on_a_list():

@@ -24,6 +24,7 @@ from prism_gateway.budget import TOKENS_MAX, TOKENS_MIN
 URL_CHARS_MAX = 2_000
 NAME_CHARS_MAX = 255
 SECRET_CHARS_MAX = 1_000
+KEY_CHARS_MAX = 16_000  # of RSA with 16,384 bits, about 12,500
 
 
 def _refuse(_: object) -> str:
@@ -83,7 +84,12 @@ class SecretsBody(BaseModel):
         None, max_length=NAME_CHARS_MAX, description="of the git URL, with its port if it has one"
     )
     git_username: str | None = Field(None, max_length=NAME_CHARS_MAX, repr=False)
-    git_password: str | None = Field(None, max_length=SECRET_CHARS_MAX, repr=False)
+    git_password: str | None = Field(
+        None,
+        max_length=KEY_CHARS_MAX,
+        repr=False,
+        description="or token; for ssh URLs a private key without a passphrase",
+    )
 
     @model_validator(mode="after")
     def _whole_login(self) -> "SecretsBody":

@@ -17,7 +17,6 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 from prism_contracts.errors import ErrorCode, PrismError
@@ -25,6 +24,7 @@ from prism_ingest.adapters.sharing import Shared
 from prism_ingest.settings import IngestSettings
 from prism_runtime.vault import Vault
 from prism_source.clone import CloneRules, Mirror, RemoteRefs, merge_packs, mirror, remote_refs
+from prism_source.clone_url import server_of
 
 # Each fetch leaves a pack, and git looks a blob up in each: past so many they are merged.
 PACKS_MAX = 64
@@ -57,16 +57,20 @@ class Mirrors:
 
     def __init__(self, settings: IngestSettings, vault: Vault) -> None:
         self._vault = vault
+        self._bytes_max = settings.cache_bytes_max
+        self._temporary = None if settings.cache_dir else tempfile.TemporaryDirectory(prefix="prism-cache-")
+        cache = Path(self._temporary.name if self._temporary else settings.cache_dir)
+        self._root = cache / "mirrors"
         self._rules = CloneRules(
             schemes=frozenset(settings.clone_schemes.split(",")),
             allow_private=settings.clone_allow_private,
             bytes_max=settings.clone_bytes_max,
             seconds_max=settings.clone_seconds_max,
+            silence_s_max=settings.clone_silence_s_max,
+            memory_bytes_max=settings.git_memory_bytes_max,
             depth=settings.clone_depth,
+            known_hosts=str(cache.absolute() / "known_hosts"),
         )
-        self._bytes_max = settings.cache_bytes_max
-        self._temporary = None if settings.cache_dir else tempfile.TemporaryDirectory(prefix="prism-cache-")
-        self._root = Path(self._temporary.name if self._temporary else settings.cache_dir) / "mirrors"
         self._uses: WeakValueDictionary[str, Shared] = WeakValueDictionary()
         self._sizes: dict[Path, int] | None = None  # in bytes, of every mirror; None before the first fetch
 
@@ -135,7 +139,7 @@ class Mirrors:
     async def _credentials(self, remote: Remote) -> str:
         """`user:password`, empty if none are kept for this server: who may set the URL must not learn the password by it."""
         kept = await self._vault.get(remote.tenant, remote.repo)
-        if not kept.git_password or urlsplit(remote.url).netloc.lower() != kept.git_host.lower():
+        if not kept.git_password or server_of(remote.url) != kept.git_host.lower():
             return ""
         return f"{kept.git_username}:{kept.git_password}"
 
