@@ -59,8 +59,9 @@ SCIP_DEADLINE_S = 280.0
 EDIT_DEADLINE_S = 60.0
 ASK_DEADLINE_S = 10.0
 SETTLED_WORKERS = 16
-CLONES_AT_ONCE = 2
-PUSHES_AT_ONCE = 4
+# Of one lane. Most wait for a slot of their tenant: see adapters/mirrors.py.
+CLONE_WORKERS = 64
+PUSHES_AT_ONCE = 16
 # Two of one repository would do the same work twice.
 REBASES_AT_ONCE = 1
 
@@ -77,7 +78,7 @@ def register(
     """Subscribe to what ingest hears and answers."""
     bus.consume(names.FILES_UPLOADED, FilesUploaded, snapshots.on_uploaded, workers=workers)
     bus.consume(names.PUSH_RECEIVED, PushReceived, clones.on_push, workers=PUSHES_AT_ONCE)
-    bus.consume(names.CLONE_REQUESTED, CloneRequested, clones.on_clone_requested, workers=CLONES_AT_ONCE)
+    bus.consume(names.CLONE_REQUESTED, CloneRequested, clones.on_clone_requested, workers=CLONE_WORKERS)
     bus.consume(names.FILES_SETTLED, FilesSettled, jobs.on_settled, workers=SETTLED_WORKERS)
     bus.consume_dead_letters(jobs.on_dead_letter)
     rpc.serve(

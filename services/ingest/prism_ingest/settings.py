@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from prism_runtime.settings import ServiceSettings
+from prism_source.limits import FILES_MAX
 
 
 class IngestSettings(ServiceSettings):
@@ -61,6 +62,14 @@ class IngestSettings(ServiceSettings):
         ge=0,
         description="For how long no layer must have had a content before it is dropped, in seconds: a branch that is deleted and "
         "pushed again finds it there.",
+    )
+    import_files_max: int = Field(
+        FILES_MAX, ge=1, le=FILES_MAX, description="Files that one import may have."
+    )
+    import_bytes_max: int = Field(
+        2 * 1024**3,
+        ge=1,
+        description="Text that one import may have, in bytes: the sizes of all files that are indexed, also of those that are alike.",
     )
     file_bytes_max: int = Field(1024**2, ge=1, description="Larger files are skipped, in bytes.")
     scip_unpacked_bytes_max: int = Field(

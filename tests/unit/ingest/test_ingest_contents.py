@@ -11,7 +11,6 @@ from prism_contracts.records import JobState
 from prism_contracts.rpc import SnapshotFile
 from prism_ingest.core.contents import file_event
 from prism_ingest.core.jobs import new_job
-from prism_ingest.handlers import snapshots
 from prism_ingest.handlers.publishing import FACTS
 from prism_ingest.handlers.snapshots import _check_files
 from prism_source.classify import classify_text
@@ -127,11 +126,3 @@ def test_a_path_that_comes_twice_is_refused():
     with pytest.raises(PrismError) as caught:
         _check_files(listed("a", "b", "a"))
     assert caught.value.code is ErrorCode.INVALID_PATH
-
-
-def test_a_list_has_a_limit(monkeypatch):
-    monkeypatch.setattr(snapshots, "FILES_MAX", 2)
-    _check_files(listed("a", "b"))
-    with pytest.raises(PrismError) as caught:
-        _check_files(listed("a", "b", "c"))
-    assert caught.value.code is ErrorCode.PAYLOAD_TOO_LARGE

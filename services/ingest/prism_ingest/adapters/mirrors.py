@@ -13,18 +13,22 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
+from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_ingest.adapters.sharing import Shared
+from prism_ingest.adapters.slots import SlotLimits, Slots
 from prism_ingest.settings import IngestSettings
 from prism_runtime.vault import Vault
 from prism_source.clone import CloneRules, Mirror, RemoteRefs, merge_packs, mirror, remote_refs
-from prism_source.clone_url import server_of
+from prism_source.clone_url import CloneUrl, check_url, server_of
 
 # Each fetch leaves a pack, and git looks a blob up in each: past so many they are merged.
 PACKS_MAX = 64
@@ -39,6 +43,14 @@ SUSPICIOUS = frozenset(
 )
 # How the name of a folder ends in which a mirror is cloned.
 FRESH = ".fresh"
+
+# Of one lane.
+FETCHES = SlotLimits(total=4, of_tenant=3, of_server=2)
+LOOKS = SlotLimits(total=8, of_tenant=4, of_server=2)
+# Looking up the hosts of URLs, which may take half a minute.
+CHECKS_AT_ONCE = 8
+
+Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +83,13 @@ class Mirrors:
             depth=settings.clone_depth,
             known_hosts=str(cache.absolute() / "known_hosts"),
         )
+        self._fetches = {lane: Slots(FETCHES) for lane in Lane}
+        self._looks = Slots(LOOKS)
+        self._looking: set[asyncio.Task[RemoteRefs]] = set()
+        # Threads of their own: slow servers must not use up those that everything else in this process shares.
+        self._threads = ThreadPoolExecutor(
+            len(Lane) * FETCHES.total + LOOKS.total + CHECKS_AT_ONCE, thread_name_prefix="remote"
+        )
         self._uses: WeakValueDictionary[str, Shared] = WeakValueDictionary()
         self._sizes: dict[Path, int] | None = None  # in bytes, of every mirror; None before the first fetch
 
@@ -79,15 +98,33 @@ class Mirrors:
         """What may be cloned."""
         return self._rules
 
+    async def check(self, url: str) -> CloneUrl:
+        """Take a URL apart. Raises PrismError as prism_source.clone_url.check_url."""
+        return await self._remotely(partial(check_url, url, self._rules))
+
     async def refs(self, remote: Remote, beside: Iterable[str] = ()) -> RemoteRefs:
         """The branches and tags as they are at the remote now, and those of the full names `beside` that it has.
 
-        Raises PrismError as prism_source.clone.mirror.
+        A caller that no longer waits leaves its slot held until git has ended. Raises PrismError as prism_source.clone.mirror.
         """
+        look = asyncio.create_task(self._refs(remote, tuple(beside)))
+        self._looking.add(look)
+        look.add_done_callback(self._on_looked)
+        return await asyncio.shield(look)
+
+    async def _refs(self, remote: Remote, beside: tuple[str, ...]) -> RemoteRefs:
         credentials = await self._credentials(remote)
-        return await asyncio.to_thread(
-            remote_refs, remote.url, self._rules, beside=beside, credentials=credentials
-        )
+        look = partial(remote_refs, remote.url, self._rules, beside=beside, credentials=credentials)
+        async with self._looks.held(remote.tenant, server_of(remote.url)):
+            return await self._remotely(look)
+
+    def _on_looked(self, look: asyncio.Task[RemoteRefs]) -> None:
+        self._looking.discard(look)
+        if not look.cancelled():
+            look.exception()  # known to whoever waited
+
+    async def _remotely(self, work: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     @asynccontextmanager
     async def held(self, remote: Remote) -> AsyncIterator[Path]:
@@ -106,15 +143,19 @@ class Mirrors:
             yield folder
 
     @asynccontextmanager
-    async def fetched(self, remote: Remote) -> AsyncIterator[Mirror]:
+    async def fetched(self, remote: Remote, lane: Lane = Lane.LIVE) -> AsyncIterator[Mirror]:
         """The ref as it is at the remote now. Nobody else fetches into the mirror or removes it meanwhile.
+
+        Fetching waits for a slot of the tenant in the lane; the slot is free again when this yields.
 
         Raises PrismError as prism_source.clone.mirror.
         """
         folder = self._folder(remote)
         use = self._use(folder)
         async with use.adding:
-            yield await self._fetch(remote, folder, use)
+            async with self._fetches[lane].held(remote.tenant, server_of(remote.url)):
+                mirrored = await self._fetch(remote, folder, use)
+            yield mirrored
         await self._trim(folder)
 
     async def forget(self, mirrored: Mirror) -> None:
@@ -125,6 +166,7 @@ class Mirrors:
 
     def close(self) -> None:
         """Remove a temporary folder."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
         if self._temporary:
             self._temporary.cleanup()
 
@@ -145,12 +187,12 @@ class Mirrors:
 
     async def _fetch(self, remote: Remote, folder: Path, use: Shared) -> Mirror:
         credentials = await self._credentials(remote)
-        made = await asyncio.to_thread(self._update, remote, credentials, folder)
+        made = await self._remotely(partial(self._update, remote, credentials, folder))
         if made is not None:
             return made
         # If the remote is away, a mirror that could not be brought up to date stays.
         fresh = folder.with_suffix(FRESH)
-        made = await asyncio.to_thread(self._clone, remote, credentials, fresh)
+        made = await self._remotely(partial(self._clone, remote, credentials, fresh))
         async with use.alone():
             await asyncio.to_thread(_replace, folder, fresh)
         return made._replace(git_dir=folder)

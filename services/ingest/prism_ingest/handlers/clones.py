@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import uuid
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -25,8 +27,10 @@ from prism_contracts.records import (
 from prism_contracts.rpc import CloneRequest, JobReply
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.mirrors import Mirrors, Remote
+from prism_ingest.adapters.slots import SlotLimits, Slots
 from prism_ingest.core import is_final, is_planned, known_commit, new_job
 from prism_ingest.core.contents import failed, file_event
+from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import BRANCHES, Base, exact_commit, is_followed, layer_of
 from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.keeping import Layers
@@ -35,12 +39,18 @@ from prism_ingest.handlers.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import DUPLICATE_WINDOW_S, Bus
 from prism_source.clone import Mirror
-from prism_source.clone_url import check_url
 from prism_source.gittree import snapshot_changes, snapshot_git
 from prism_source.limits import Limits
 from prism_source.snapshot import Snapshot
 
 LOOK_AGAIN_S = 0.1
+# For the answer of a server when a branch is said to be gone; after that its job finds out.
+LOOK_S_MAX = 10.0
+# Commands of a tenant in one lane that are worked on or wait here, beside those of other tenants.
+COMMANDS_OF_TENANT_MAX = 16
+PUT_BACK_S = 1.0
+# Jobs of one lane that publish files at once.
+PUBLISHERS = SlotLimits(total=8, of_tenant=4, of_server=1)
 # What a mirror that was damaged makes of a file that its tree names.
 DAMAGE = frozenset({ErrorCode.FILE_NOT_FOUND, ErrorCode.SOURCE_UNREADABLE})
 
@@ -79,13 +89,16 @@ class CloneHandlers:
         self._job_idle_s = settings.job_idle_s
         self._makes_layers = settings.layers_by_push
         self._limits = Limits(file_bytes_max=settings.file_bytes_max)
+        self._import_limits = ImportLimits(settings.import_files_max, settings.import_bytes_max)
+        self._here: Counter[tuple[str, Lane]] = Counter()  # commands that are worked on or wait, by tenant
+        self._publishers = {lane: Slots(PUBLISHERS) for lane in Lane}
 
     async def clone(self, request: CloneRequest) -> JobReply:
         """Begin a job that clones a git URL; the one under way if it fetches the same, and the remote is looked at again after it.
 
         So who hears no answer may ask again. Raises PrismError: CLONE_REFUSED, SNAPSHOT_CONFLICT.
         """
-        checked = await asyncio.to_thread(check_url, request.url, self._mirrors.rules)
+        checked = await self._mirrors.check(request.url)
         if checked.credentials:
             # The command travels on a stream and the URL is kept with the repository.
             raise PrismError(
@@ -167,8 +180,9 @@ class CloneHandlers:
             return True
         remote = Remote(repository.tenant, repository.repo, repository.source)
         try:
-            refs = await self._mirrors.refs(remote, [layer.source])
-        except PrismError:
+            async with asyncio.timeout(LOOK_S_MAX):
+                refs = await self._mirrors.refs(remote, [layer.source])
+        except (PrismError, TimeoutError):
             return False  # the job that looks tells why
         return not refs.commit(layer.source)
 
@@ -221,7 +235,24 @@ class CloneHandlers:
         await self._bus.publish(names.CLONE_REQUESTED, job.lane, command, command.message_id)
 
     async def on_clone_requested(self, command: CloneRequested) -> None:
-        """Fetch, then go the way of every snapshot."""
+        """Fetch, then go the way of every snapshot. Of a tenant with many commands the rest goes to the end of the queue."""
+        of_tenant = (command.tenant, command.lane)
+        if self._here[of_tenant] >= COMMANDS_OF_TENANT_MAX:
+            await self._put_back(command)
+            return
+        self._here[of_tenant] += 1
+        try:
+            await self._fetch_and_index(command)
+        finally:
+            self._here[of_tenant] -= 1
+
+    async def _put_back(self, command: CloneRequested) -> None:
+        await asyncio.sleep(PUT_BACK_S)
+        # Another id: the bus drops what it has seen.
+        message_id = f"{command.message_id}:{uuid.uuid4().hex}"
+        await self._bus.publish(names.CLONE_REQUESTED, command.lane, command, message_id)
+
+    async def _fetch_and_index(self, command: CloneRequested) -> None:
         job = await self._ledger.jobs.get(command.job)
         if job is None:
             return
@@ -232,7 +263,7 @@ class CloneHandlers:
         async with AsyncExitStack() as open_until_done:
             try:
                 remote = await self._source(job, command)
-                fetched = await self._fetch(remote, since, open_until_done)
+                fetched = await self._fetch(remote, command.lane, since, open_until_done)
             except PrismError as error:
                 await self._jobs.fail(job.job, error.body)
                 await self._forget_if_gone(job, error.code)
@@ -281,10 +312,13 @@ class CloneHandlers:
             return Base(repository.served.version, known_commit(repository.served, job, basis))
         return Base(repository.served.version, exact_commit(repository, basis))
 
-    async def _fetch(self, remote: Remote, since: Base, open_until_done: AsyncExitStack) -> Fetched:
-        mirrored = await open_until_done.enter_async_context(self._mirrors.fetched(remote))
+    async def _fetch(
+        self, remote: Remote, lane: Lane, since: Base, open_until_done: AsyncExitStack
+    ) -> Fetched:
+        mirrored = await open_until_done.enter_async_context(self._mirrors.fetched(remote, lane))
         fetched = await asyncio.to_thread(self._list, mirrored, since)
         open_until_done.callback(fetched.snapshot.close)
+        check_import(fetched.snapshot.files, self._import_limits)
         return fetched
 
     def _list(self, mirrored: Mirror, since: Base) -> Fetched:
@@ -315,7 +349,9 @@ class CloneHandlers:
             named, origin, Listing(snapshot.files, removed, history=history, base=base)
         )
         try:
-            await publish_file_events(self._bus, read_events(opened, snapshot, self._limits))
+            # Files of several jobs are published in turn: one that is large does not keep the others waiting.
+            async with self._publishers[opened.job.lane].held(job.tenant, job.repo):
+                await publish_file_events(self._bus, read_events(opened, snapshot, self._limits))
         except PrismError as error:
             if error.code in DAMAGE:
                 await self._mirrors.forget(mirrored)  # and the command comes again

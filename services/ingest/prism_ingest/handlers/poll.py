@@ -8,6 +8,7 @@ import asyncio
 import logging
 import random
 from datetime import UTC, datetime
+from functools import partial
 
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER
@@ -22,8 +23,10 @@ from prism_ingest.core.layers import is_followed
 from prism_ingest.handlers.keeping import Layers
 from prism_runtime.bus import Bus
 from prism_runtime.lease import Lease
+from prism_runtime.tasks import cancelled
 
-LOOKS_AT_ONCE = 4
+# A round waits so long for slow servers; their looks go on beside the next rounds.
+ROUND_S_MAX = 60.0
 # So that many servers and many repositories are not asked all at the same moment.
 JITTER = 0.2
 FIRST_ROUND_S = 10.0
@@ -52,10 +55,16 @@ class Poller:
         self._metrics = metrics
         self._backoff = Backoff()
         self._found: dict[str, str] = {}  # by repository: the commit that an import was begun for
-        self._slots = asyncio.Semaphore(LOOKS_AT_ONCE)
+        self._looking: dict[str, asyncio.Task[None]] = {}  # by repository
 
     async def run(self, interval_s: float) -> None:
         """A round every so often, until cancelled."""
+        try:
+            await self._rounds(interval_s)
+        finally:
+            await cancelled(*self._looking.values())
+
+    async def _rounds(self, interval_s: float) -> None:
         pause_s = min(FIRST_ROUND_S, interval_s)
         while True:
             await asyncio.sleep(pause_s * random.uniform(1 - JITTER, 1 + JITTER))  # noqa: S311 - no secret
@@ -66,25 +75,30 @@ class Poller:
                 log.warning("a round of polls is given up: %s", reason_of(error))
 
     async def round(self) -> None:
-        """Look at every repository once, if no other copy does."""
+        """Look at every repository once, if no other copy does, and unless the last look at it has not ended yet."""
         if not await self._lease.hold():
             return
         repositories = [found for found in await self._ledger.repositories.all() if found.is_fetched]
         random.shuffle(repositories)
-        await asyncio.gather(*map(self._look, repositories))
+        for repository in repositories:
+            if repository.key not in self._looking and self._backoff.is_due(repository.key):
+                look = self._looking[repository.key] = asyncio.create_task(self._look(repository))
+                look.add_done_callback(partial(self._on_looked, repository.key))
+        if self._looking:
+            await asyncio.wait(self._looking.values(), timeout=ROUND_S_MAX)
+
+    def _on_looked(self, key: str, look: asyncio.Task[None]) -> None:
+        self._looking.pop(key)
+        if not look.cancelled() and (error := look.exception()):
+            log.warning("a poll failed: %s", reason_of(error))
 
     async def _look(self, repository: Repository) -> None:
-        if not self._backoff.is_due(repository.key):
-            return
-        async with self._slots:
-            if not await self._lease.hold():
-                return
-            try:
-                outcome = await self._compare(repository)
-            except PrismError as error:
-                log.warning("%s cannot be looked at: %s", repository.name, error)
-                self._backoff.in_vain(repository.key)
-                outcome = error.code.value
+        try:
+            outcome = await self._compare(repository)
+        except PrismError as error:
+            log.warning("%s cannot be looked at: %s", repository.name, error)
+            self._backoff.in_vain(repository.key)
+            outcome = error.code.value
         self._metrics.count(outcome)
 
     async def _compare(self, repository: Repository) -> str:

@@ -11,6 +11,7 @@ from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.snapshots import SnapshotStore
 from prism_ingest.core import is_final, new_job
 from prism_ingest.core.contents import file_event
+from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import check_served, layer_of, usual_ref
 from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.planning import Listing, Planner
@@ -18,7 +19,7 @@ from prism_ingest.handlers.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_source.gittree import is_ref_name, ref_not_found
-from prism_source.limits import FILES_MAX, Limits
+from prism_source.limits import Limits
 from prism_source.pack import decode_pack
 from prism_source.paths import path_problem
 
@@ -42,9 +43,11 @@ class SnapshotHandlers:
         self._planner = planner
         self._layers = layers
         self._limits = Limits(file_bytes_max=settings.file_bytes_max)
+        self._import_limits = ImportLimits(settings.import_files_max, settings.import_bytes_max)
 
     async def open_snapshot(self, request: OpenSnapshotRequest) -> OpenSnapshotReply:
         """Begin a job for a snapshot, or go on with it; says which contents are wanted."""
+        check_import(request.files, self._import_limits)
         _check_files(request.files)
         layer = await self._layer(request)
         job = new_job(
@@ -115,12 +118,6 @@ class SnapshotHandlers:
 
 def _check_files(files: tuple[SnapshotFile, ...]) -> None:
     """Refuse a file list that no honest client sends."""
-    if len(files) > FILES_MAX:
-        raise PrismError(
-            ErrorCode.PAYLOAD_TOO_LARGE,
-            f"{len(files)} files are more than the {FILES_MAX} of one snapshot.",
-            "Index folders of the repository on their own.",
-        )
     seen: set[str] = set()
     for file in files:
         problem = "it occurs twice" if file.path in seen else path_problem(file.path)
