@@ -1,15 +1,19 @@
 """What a file says of itself in words: its first comments, and what its docstrings begin with."""
 
 import re
+from collections.abc import Iterator
 
 SENTENCE_CHARS_MAX = 160
 COMMENTS_CHARS_MAX = 400
 OPENING_CHARS_MAX = 6_000  # of a file, in which its first comments are looked for
 
-_COMMENT = re.compile(
-    r'/\*.*?\*/|""".*?"""|\'\'\'.*?\'\'\'|\{-(?!#).*?-\}|<!--.*?-->'
+# By what a comment or a docstring begins with, what it ends with.
+_CLOSERS = {"/*": "*/", '"""': '"""', "'''": "'''", "{-": "-}", "<!--": "-->"}
+# One of these, or lines that are comments.
+_COMMENT_START = re.compile(
+    r'/\*|"""|\'\'\'|\{-(?!#)|<!--'
     r"|(?:^[ \t]*(?://|--|;|%|#(?!\[|!|[ \t]*(?:include|define|undef|if|elif|else|endif|pragma|import|region)\b))[^\n]*\n?)+",
-    re.DOTALL | re.MULTILINE,
+    re.MULTILINE,
 )
 _DECORATION = re.compile(r"""^[\s/*#;%"'{}|!<>=~-]+|[\s/*#"'{}|<>=~-]+$""")
 # Lines that say who may copy the file.
@@ -28,14 +32,14 @@ _DIRECTIVE = re.compile(
 )
 _MARKUP = re.compile(r"<[^>]{1,80}>|[`*{}@]")
 _SENTENCE = re.compile(r".{20,}?[.!?](?=\s)|.+", re.DOTALL)
-# A comment with what may stand before it: space, a line for the system or the compiler.
-_LEADING = re.compile(rf"(?:\s|^#!.*\n?)*(?:{_COMMENT.pattern})", re.MULTILINE | re.DOTALL)
+# What may stand before the first comment: space, a line for the system or the compiler.
+_LEADING = re.compile(r"(?:\s++|^#![^\n]*+\n?)*+", re.MULTILINE)
 
 
 def first_comments(opening: str) -> str:
     """The words of the first comments of a file, but for licences. `opening` is the text that it begins with."""
-    blocks = _COMMENT.findall(opening[:OPENING_CHARS_MAX])
-    lines = (line for block in blocks for line in block.splitlines())
+    text = opening[:OPENING_CHARS_MAX]
+    lines = (line for start, end in _comments(text) for line in text[start:end].splitlines())
     plain = (_DECORATION.sub("", line) for line in lines if not _LICENCE.search(line))
     return " ".join(filter(None, plain))[:COMMENTS_CHARS_MAX]
 
@@ -43,11 +47,13 @@ def first_comments(opening: str) -> str:
 def leading_sentence(opening: str) -> str:
     """What the comment says that a file begins with, but for licences; empty if it begins with something else."""
     at = 0
-    while match := _LEADING.match(opening, at):
-        at = match.end()
-        said = "\n".join(line for line in match[0].splitlines() if not _is_directive(line))
+    for start, end in _comments(opening):
+        if not _LEADING.fullmatch(opening, at, start):
+            break
+        said = "\n".join(line for line in opening[start:end].splitlines() if not _is_directive(line))
         if sentence := first_sentence(first_comments(said)):
             return sentence
+        at = end
     return ""
 
 
@@ -57,6 +63,20 @@ def first_sentence(prose: str) -> str:
     match = _SENTENCE.match(" ".join(_MARKUP.sub("", told).split()))
     sentence = match[0][:SENTENCE_CHARS_MAX] if match else ""
     return "" if _LICENCE.search(sentence) else sentence
+
+
+def _comments(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each comment and docstring. Takes linear time: what nothing closes is looked for once."""
+    at, unclosed = 0, set()
+    while found := _COMMENT_START.search(text, at):
+        at, closer = found.end(), _CLOSERS.get(found[0])
+        if closer in unclosed:
+            continue
+        if closer and (end := text.find(closer, at)) < 0:
+            unclosed.add(closer)
+            continue
+        at = end + len(closer) if closer else at
+        yield found.start(), at
 
 
 def _is_directive(line: str) -> bool:

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
+import re2  # type: ignore[import-untyped]
+
 SEPARATOR = re.compile(r"::|->|[.#\\/:]")
 # What a spelling has beside names, each in the languages that write it so.
 PARAMETERS = re.compile(r"(?<=[\w!?])\s*\([^()]*\)$")
 ARITY = re.compile(r"(?<=[\w!?])/\d+$")
-IMPLEMENTED = re.compile(r"<[^<>]* as ([^<>]+)>")  # <T as Trait>::name
+IMPLEMENTED = re2.compile(r"<[^<>]* as ([^<>]+)>")  # <T as Trait>::name; with `re` cubic in a run of " as a"
 TYPE_ARGUMENTS = re.compile(r"(?<=\w)(?:::)?(?:<[^<>]*>|\[[^\[\]]*\])")
 MARKS = re.compile(r"[()*&@]")
 BETWEEN_WORDS = re.compile(r"[\W_]")

@@ -1,8 +1,12 @@
 """What a file says of itself."""
 
+import time
+
 import pytest
 
-from prism_graph.prose import SENTENCE_CHARS_MAX, first_sentence, leading_sentence
+from prism_graph.prose import SENTENCE_CHARS_MAX, first_comments, first_sentence, leading_sentence
+
+CPU_MAX_S = 0.5
 
 
 @pytest.mark.parametrize(
@@ -38,3 +42,16 @@ def test_a_sentence_is_one_line_and_has_no_end():
     )
     assert len(first_sentence("parcel " * 100)) == SENTENCE_CHARS_MAX
     assert first_sentence("") == ""
+
+
+@pytest.mark.parametrize("line", ["#!\n", "#! x\n\n", "/*", '"""', "{-", "<!--", "#!/*", " \n"])
+def test_openings_without_a_comment_take_linear_time(line) -> None:
+    opening = line * 20_000
+    started = time.process_time()
+    leading_sentence(opening)
+    first_comments(opening)
+    assert time.process_time() - started < CPU_MAX_S
+
+
+def test_what_follows_an_unclosed_comment_is_still_read() -> None:
+    assert first_comments("{- /* One. */\n{- /* Two. */") == "One. Two."
