@@ -110,7 +110,9 @@ def _trouble(facts: dict[str, Any]) -> str:
 
 def _last_restart(facts: dict[str, Any]) -> Text:
     """Why it was restarted last, and where to read more."""
-    text = f"{facts['name']} was restarted {facts['restarts']} times, last: {facts['last_exit']}. Log: {facts['log']}"
+    text = (
+        f"{facts['name']}: {facts['restarts']} restarts, last end: {facts['last_exit']}. Log: {facts['log']}"
+    )
     return Text(terminal.printable(text), style="yellow")
 
 

@@ -8,18 +8,15 @@ import sys
 import time
 from pathlib import Path
 
-from prism_cli.stack import child, probes, watchdog
+from prism_cli.stack import child, watchdog
 from prism_cli.stack.backoff import Backoff
 from prism_cli.stack.forks import Fork, Forks
 from prism_cli.stack.forkserver import Order
 from prism_cli.stack.logs import rotate
 from prism_cli.stack.probes import Question
+from prism_cli.stack.pulse import Pulse
 from prism_cli.stack.specs import Spec
-from prism_cli.stack.watchdog import Watch
 
-# Between two questions to a process that starts, and to one that has stopped being ready.
-STARTING_PROBE_S = 0.1
-UNREADY_PROBE_S = 1.0
 # A service writes what its threads are doing into its log on this signal (see prism_runtime.stacks), and has so long for it.
 STACK_SIGNAL = signal.SIGUSR2
 STACK_PAUSE_S = 0.2
@@ -34,24 +31,18 @@ class Child:
         self.spec = spec
         self.log = log
         self.port: int | None = None
-        self.ready = False
         self.restarts = 0
         self.last_exit: str | None = None
-        self.problem = "not started"
         self.pause_s = 0.0
-        self.question: Question | None = None
-        self._settings = settings
-        self._watch = Watch(settings.limits(spec.name, spec.limits), time.monotonic())
-        self._was_ready = False
-        self._complaint = ""
-        self._probes = 0
-        self._probe_due_at = 0.0
-        self._is_about_readiness = True
-        self._start_due_at: float | None = None
         self._folder = folder
         self._forks = forks
+        self._settings = settings
         self._backoff = Backoff(settings.healthy_after_s)
+        self._pulse = self._new_pulse()
+        self._trouble = "not started"
+        self._complaint = ""
         self._started_at = 0.0
+        self._start_due_at: float | None = None
         self._process: subprocess.Popen[bytes] | Fork | None = None
 
     @property
@@ -70,11 +61,12 @@ class Child:
         self._process = self._forked() or self._spawned()
         self._started_at = time.monotonic()
         self._start_due_at = None
-        self._watch = Watch(self._settings.limits(self.name, self.spec.limits), self._started_at)
-        self._was_ready = self.ready = False
-        self._complaint = ""
-        self._probes, self._probe_due_at = 0, 0.0
-        self.problem = "starting"
+        self._pulse = self._new_pulse()
+        self._complaint = self._trouble = ""
+
+    def _new_pulse(self) -> Pulse:
+        limits = self._settings.limits(self.name, self.spec.limits)
+        return Pulse(self._find_port, self.spec.ask, limits, self._settings.probe_every_s)
 
     def _forked(self) -> Fork | None:
         if not self.spec.module:
@@ -101,6 +93,21 @@ class Child:
             path.unlink(missing_ok=True)
 
     @property
+    def ready(self) -> bool:
+        """Whether it said that it is ready, and answers."""
+        return self._pulse.is_ready
+
+    @property
+    def problem(self) -> str:
+        """Why it is not ready."""
+        return self._trouble or self._pulse.problem
+
+    @property
+    def question(self) -> Question | None:
+        """The question that it has not answered yet."""
+        return self._pulse.question
+
+    @property
     def state(self) -> str:
         """How it is, in a few words."""
         if self._complaint:
@@ -109,14 +116,14 @@ class Child:
             return "died, restarting" if self._start_due_at is not None else "stopped"
         if self.ready:
             return "ready"
-        if not self._was_ready:
+        if not self._pulse.was_ready:
             return "starting"
-        return "not answering" if self._is_silent() else "not ready"
+        return "not answering" if self._pulse.is_silent() else "not ready"
 
     @property
     def is_starting(self) -> bool:
         """Whether it will be ready soon, or started soon."""
-        return self._start_due_at is not None or not self._was_ready
+        return self._start_due_at is not None or not self._pulse.was_ready
 
     def has_died(self) -> bool:
         """Whether a life ended since the last call; then the next one is due after a pause."""
@@ -126,17 +133,15 @@ class Child:
         if code is None:
             return False
         self._end_group()
-        self.last_exit = self.problem = ": ".join(filter(None, (self._complaint, describe_exit(code))))
+        self.last_exit = self._trouble = ": ".join(filter(None, (self._complaint, describe_exit(code))))
         self._process = None
-        self._begin_pause()
+        self._begin_pause(time.monotonic() - self._pulse.silent_s() - self._started_at)
         return True
 
-    def _begin_pause(self) -> None:
-        now = time.monotonic()
-        self._forget_question()
-        self.ready = False
-        self.pause_s = self._backoff.pause_after(now - self._watch.silent_s(now) - self._started_at)
-        self._start_due_at = now + self.pause_s
+    def _begin_pause(self, lived_s: float) -> None:
+        self._pulse.stop()
+        self.pause_s = self._backoff.pause_after(lived_s)
+        self._start_due_at = time.monotonic() + self.pause_s
 
     def restart_if_due(self) -> bool:
         """Begin the next life if its time has come. Tried again after a pause if the system refuses to."""
@@ -145,49 +150,20 @@ class Child:
         try:
             self.start()
         except OSError as error:  # no space, no memory, no file handles
-            self.problem = f"cannot be started: {error}"
-            self._begin_pause()
+            self._trouble = f"cannot be started: {error}"
+            self._begin_pause(lived_s=0.0)
             return False
         self.restarts += 1
         return True
 
     def probe(self) -> None:
         """Take the answer to the open question, and ask the next one when it is due. Never waits."""
-        if self._process is None:
-            return
-        now = time.monotonic()
-        if self.question is not None and self.question.answer is not None:
-            self._take(self.question.answer, now)
-            self.question = None
-        if self.question is None and now >= self._probe_due_at:
-            self._ask(now)
-        if self.ready and self._is_silent():
-            self.ready, self.problem = False, "does not answer"
-
-    def _is_silent(self) -> bool:
-        return self._watch.silent_s(time.monotonic()) >= watchdog.SILENCE_SHOWN_S
-
-    def _ask(self, now: float) -> None:
-        self._probe_due_at = now + self._probe_pause_s()
-        port = self._find_port()
-        if port is None:
-            return
-        self._is_about_readiness = not self.ready or self._probes % watchdog.READY_EVERY_PROBES == 0
-        self._probes += 1
-        self._watch.asked(now)
-        self.question = self.spec.ask(
-            port, probes.READY_PATH if self._is_about_readiness else probes.LIVE_PATH
-        )
-
-    def _probe_pause_s(self) -> float:
-        every_s = self._settings.probe_every_s
-        if self.ready:
-            return every_s
-        return min(every_s, UNREADY_PROBE_S if self._was_ready else STARTING_PROBE_S)
+        if self._process is not None and not self._complaint:
+            self._pulse.tick()
 
     def _find_port(self) -> int | None:
         assert self._process
-        if self._was_ready:
+        if self._pulse.was_ready:
             return self.port
         port = self.spec.find_port(self._process.pid)
         if port is not None and port != self.port:
@@ -195,45 +171,31 @@ class Child:
             self.spec = self.spec.pin(self.spec, port)
         return port
 
-    def _take(self, answer: probes.Answer, now: float) -> None:
-        if answer.is_alive:
-            self._watch.answered(now, is_ready=not answer.problem)
-        if self._is_about_readiness or answer.problem:
-            self.problem = answer.problem
-            self.ready = not answer.problem
-            self._was_ready |= self.ready
-
     def excuse(self, seconds: float) -> None:
         """The supervisor stood still for so long."""
-        self._watch.excuse(seconds)
+        self._pulse.excuse(seconds)
 
     def complaint(self, *, has_needs: bool) -> str:
         """Why it is to be replaced now, though it runs; empty if it is not."""
         if self._process is None or self._complaint:
             return ""
-        return self._watch.complaint(time.monotonic(), has_needs=has_needs)
+        return self._pulse.complaint(has_needs=has_needs)
 
     def replace(self, complaint: str) -> None:
         """End a process that hangs. Its death is seen like any other, and the next life begins after a pause."""
         assert self._process
-        self._complaint = complaint
-        self.ready, self.problem = False, complaint
+        self._complaint = self._trouble = complaint
+        self._pulse.stop()
         if self.spec.module:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._process.pid, STACK_SIGNAL)
             time.sleep(STACK_PAUSE_S)
         self._end_group()
 
-    def _forget_question(self) -> None:
-        if self.question is not None:
-            self.question.close()
-            self.question = None
-
     def terminate(self) -> None:
         """Ask it to stop; it will not be started again."""
-        self._forget_question()
+        self._pulse.stop()
         self._start_due_at = None
-        self.ready = False
         if self._process and self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
 

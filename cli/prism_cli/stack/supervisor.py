@@ -198,7 +198,7 @@ class Supervisor:
             try:
                 self._tend_one(child)
             except OSError as error:  # no space, no file handles: the next tick tries again
-                child.problem = f"cannot be tended: {error}"
+                _complain(f"{child.name} cannot be tended: {error}")
         self._forks.reap_orphans([child.pid for child in self._children])
         self._forks.begin_again_if_due()
         self._write_state()

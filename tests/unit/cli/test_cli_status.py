@@ -120,7 +120,8 @@ async def test_everything_is_shown(
     for expected in (
         "chunker",
         "not running",
-        "last: killed. Log:",
+        "2 restarts, last end:",
+        "1 restarts, last end: killed. Log:",
         "o/n",
         "o/empty",
         "complete",
