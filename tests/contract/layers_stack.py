@@ -328,7 +328,7 @@ async def town(
     ledger, store = await Ledger.open(bus.js, 1), await SnapshotStore.open(bus.js, 1)
     variants, histories = await Variants.open(bus, 1), await HistoryStore.open(bus.js, 1)
     mirrors = Mirrors(config, vault)
-    jobs = JobHandlers(bus, ledger, store, PushMetrics(registry))
+    jobs = JobHandlers(bus, ledger, store, variants.lists, PushMetrics(registry))
     watched = await bus.follow(names.KV_LAYERS, Layer)
     layers = Layers(ledger, watched, jobs, config)
     planner = Planner(

@@ -85,13 +85,14 @@ async def ingest(nats_server) -> AsyncIterator[Ingest]:
     ledger = await Ledger.open(bus.js, 1)
     store = await SnapshotStore.open(bus.js, 1)
     histories = await HistoryStore.open(bus.js, 1)
-    jobs = JobHandlers(bus, ledger, store, PushMetrics(CollectorRegistry()))
+    variants = await Variants.open(bus, 1)
+    jobs = JobHandlers(bus, ledger, store, variants.lists, PushMetrics(CollectorRegistry()))
     layers = Layers(ledger, await bus.follow(names.KV_LAYERS, Layer), jobs, settings)
     planner = Planner(
         bus,
         ledger,
         snapshots=store,
-        variants=await Variants.open(bus, 1),
+        variants=variants,
         histories=histories,
         jobs=jobs,
         settings=settings,

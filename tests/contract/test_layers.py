@@ -717,6 +717,34 @@ async def test_what_no_layer_has_is_dropped_in_the_second_round(place: Town) -> 
     assert len(await place.variants.lists.names()) == 1
 
 
+async def test_what_a_forgotten_layer_brings_late_is_dropped_too(place: Town) -> None:
+    place.index.may_index.clear()
+    place.branch("topic", {"a.py": "a = 2\n"})
+    await place.push("topic")
+
+    async def is_planned() -> bool:
+        return bool(await place.variants.lists.names())
+
+    async def is_swept() -> bool:
+        return not await place.variants.lists.names()
+
+    async def is_written() -> bool:
+        return bool(await place.variants_held()) and bool(await place.variants.lists.names())
+
+    async def is_dropped() -> bool:
+        return not await place.variants_held()
+
+    await place.until(is_planned)
+    await place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref="topic"))
+    await rounds(place, 10, 20)
+    await place.until(is_swept)
+    place.index.may_index.set()
+    await place.until(is_written)
+    await rounds(place, 40, 50)
+    await place.until(is_dropped)
+    await place.until(is_swept)
+
+
 async def test_a_list_that_was_replaced_goes_without_what_the_new_one_has(place: Town) -> None:
     for text in ("1", "2"):
         commit = place.branch("topic", {"x.py": f"x = {text}\n", "y.py": "y = 1\n"})

@@ -26,6 +26,7 @@ from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.poll import Poller
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
+from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.lease import Lease
 from prism_runtime.vault import KEY_CHARS_MIN, Vault, VaultSettings
 from prism_source.gittree import commit_files, snapshot_git
@@ -297,7 +298,8 @@ async def polled(nats_server, bus, vault, origin, tmp_path) -> Round:
     lease = await Lease.open(bus.js, "poll", replicas=1)
     await run_out(bus)
     watched = await bus.follow(names.KV_LAYERS, Layer)
-    jobs = JobHandlers(bus, ledger, await SnapshotStore.open(bus.js, 1), PushMetrics(CollectorRegistry()))
+    store, lists = await SnapshotStore.open(bus.js, 1), await LayerFilesStore.open(bus.js, 1)
+    jobs = JobHandlers(bus, ledger, store, lists, PushMetrics(CollectorRegistry()))
     layers = Layers(ledger, watched, jobs, settings(nats_server, tmp_path))
     poller = Poller(
         bus, ledger, mirrors, layers=layers, lease=lease, metrics=PollMetrics(CollectorRegistry())

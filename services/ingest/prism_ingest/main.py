@@ -128,7 +128,7 @@ async def serve() -> None:
         histories = await HistoryStore.open(bus.js, replicas)
         variants = await Variants.open(bus, replicas)
         await vault.open(bus.js, replicas=replicas)
-        jobs = JobHandlers(bus, ledger, store, PushMetrics(REGISTRY))
+        jobs = JobHandlers(bus, ledger, store, variants.lists, PushMetrics(REGISTRY))
         layers = Layers(ledger, await bus.follow(names.KV_LAYERS, Layer), jobs, settings)
         planner = Planner(
             bus,

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pydantic import ValidationError
 
 from prism_contracts import names
-from prism_contracts.base import BASE_LAYER
+from prism_contracts.base import BASE_LAYER, variant_layer
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.events import (
     CloneRequested,
@@ -22,17 +22,20 @@ from prism_contracts.events import (
     RepoIndexed,
     SettledFile,
 )
-from prism_contracts.records import Indexed, Job, JobState, Layer
+from prism_contracts.records import Indexed, Job, JobState, Layer, LayerFiles
 from prism_contracts.rpc import JobReply, JobRequest, JobsReply, JobsRequest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PushMetrics
 from prism_ingest.adapters.snapshots import SnapshotStore
 from prism_ingest.core import apply_settled, fail_job, is_final, push_seconds
+from prism_ingest.core.layers import ListName, layer_version
 from prism_ingest.handlers.publishing import publish_file_events
 from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus, DeadLetter
+from prism_runtime.layer_files import LayerFilesStore
 
 SETTLED_PER_BATCH = 16
+GIVEN_UP = frozenset({JobState.FAILED, JobState.ABANDONED})
 ENDED_WELL = frozenset({JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS})
 
 log = logging.getLogger(__name__)
@@ -41,10 +44,18 @@ log = logging.getLogger(__name__)
 class JobHandlers:
     """The life of a job after its files are on their way."""
 
-    def __init__(self, bus: Bus, ledger: Ledger, snapshots: SnapshotStore, metrics: PushMetrics) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        ledger: Ledger,
+        snapshots: SnapshotStore,
+        lists: LayerFilesStore,
+        metrics: PushMetrics,
+    ) -> None:
         self._bus = bus
         self._ledger = ledger
         self._snapshots = snapshots
+        self._lists = lists
         self._metrics = metrics
         self._settled: Batcher[FilesSettled, None] = Batcher(self._count, items_max=SETTLED_PER_BATCH)
 
@@ -194,6 +205,26 @@ class JobHandlers:
         )
         if is_final(job):
             await self.end(job)
+        if job.state in GIVEN_UP and job.layer != BASE_LAYER:
+            await self._list_late(job, settled)
+
+    async def _list_late(self, job: Job, settled: Sequence[SettledFile]) -> None:
+        """List the variants that were written after their job was given up and its own list was swept: the sweep drops what
+        only unused lists name, and would not see these.
+        """
+        try:
+            plan = await self._snapshots.get(job.job)
+        except PrismError:
+            return  # given up before it was planned, or a week ago
+        own = str(plan.layer.get("files", ""))
+        if own and await self._lists.get(own) is not None:
+            return
+        files = [plan.files[file.ordinal] for file in settled if file.ordinal < len(plan.files)]
+        late = LayerFiles(
+            variants={file.path: variant_layer(file.path, file.blob, job.basis) for file in files}
+        )
+        name = ListName(job.tenant, job.repo, job.layer, layer_version(0, _now()))
+        await self._lists.put(str(name), late)
 
     async def _jobs_of(self, request: JobRequest) -> list[Job]:
         if request.job:
