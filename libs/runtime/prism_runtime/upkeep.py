@@ -109,7 +109,9 @@ class Upkeep:
     async def _look(self) -> None:
         self._is_due.clear()
         is_refused, self._is_refused = self._is_refused, False
-        found = self._compare(await self._list_streams())
+        # Named before they are listed: one that is made meanwhile may be missing in the list.
+        wanted = (*self._streams, *self._buckets)
+        found = self._compare(wanted, await self._list_streams())
         if found.lost_buckets:
             self._give_up(found.lost_buckets)
         elif found.lost_streams or is_refused:
@@ -117,11 +119,11 @@ class Upkeep:
             await self._declare()
             self._known |= await self._list_streams()
 
-    def _compare(self, created: Mapping[str, str]) -> Found:
+    def _compare(self, wanted: Collection[str], created: Mapping[str, str]) -> Found:
         """What is not there, or was made again since the last look. What is seen for the first time is learned."""
         lost = {
             name
-            for name in (*self._streams, *self._buckets)
+            for name in wanted
             if self._known.setdefault(name, created.get(name, "")) != created.get(name) or name not in created
         }
         buckets = tuple(sorted(lost.intersection(self._buckets)))
