@@ -722,8 +722,9 @@ async def test_what_a_forgotten_layer_brings_late_is_dropped_too(place: Town) ->
     place.branch("topic", {"a.py": "a = 2\n"})
     await place.push("topic")
 
-    async def is_planned() -> bool:
-        return bool(await place.variants.lists.names())
+    async def is_published() -> bool:
+        stream = names.stream_of(names.FILE_CHANGED).name
+        return bool((await place.bus.js.stream_info(stream)).state.messages)
 
     async def is_swept() -> bool:
         return not await place.variants.lists.names()
@@ -734,7 +735,7 @@ async def test_what_a_forgotten_layer_brings_late_is_dropped_too(place: Town) ->
     async def is_dropped() -> bool:
         return not await place.variants_held()
 
-    await place.until(is_planned)
+    await place.until(is_published)
     await place.layers.delete(DeleteLayerRequest(tenant=TENANT, repo=NAME, ref="topic"))
     await rounds(place, 10, 20)
     await place.until(is_swept)
