@@ -77,10 +77,10 @@ CALLS = [
     ("whoami", {}),
     ("list_repos", {}),
     ("index_repository", {"url": "https://example.com/acme/app.git"}),
-    ("create_branch_index", {"ref": "topic"}),
-    ("delete_branch_index", {"ref": "topic"}),
-    ("open_overlay", {"files": [{"path": "src/app.py", "content": None}]}),
-    ("close_overlay", {"handle": "overlay:1"}),
+    ("create_branch_index", {"repo": "acme/app", "ref": "topic"}),
+    ("delete_branch_index", {"repo": "acme/app", "ref": "topic"}),
+    ("open_overlay", {"repo": "acme/app", "files": [{"path": "src/app.py", "content": None}]}),
+    ("close_overlay", {"repo": "acme/app", "handle": "overlay:1"}),
     ("index_status", {"job": "job-1"}),
     ("index_status", {"repo": "acme/app"}),
     ("index_status", {}),
@@ -147,7 +147,7 @@ async def test_the_text_of_an_overlay_arrives_as_it_is(stack) -> None:
     texts = ["A = 1\n", "QUJD", "", None]
     files = [{"path": f"{number}.py", "content": text} for number, text in enumerate(texts)]
     async with stack.mcp() as client:
-        assert not (await client.call_tool("open_overlay", {"files": files})).is_error
+        assert not (await client.call_tool("open_overlay", {"repo": "acme/app", "files": files})).is_error
     assert [file.content for file in stack.fake.last().files] == [b"A = 1\n", b"QUJD", b"", None]
 
 
@@ -155,7 +155,9 @@ async def test_an_overlay_lies_on_what_other_tools_call_ref(stack) -> None:
     files = [{"path": "a.py", "content": ""}]
     async with stack.mcp() as client:
         for asked in ({"ref": "topic"}, {"base_ref": "topic"}, {"ref": "topic", "base_ref": "topic"}):
-            assert not (await client.call_tool("open_overlay", {"files": files, **asked})).is_error
+            assert not (
+                await client.call_tool("open_overlay", {"repo": "acme/app", "files": files, **asked})
+            ).is_error
             assert stack.fake.last().base_ref == "topic"
         both = {"files": files, "ref": "topic", "base_ref": "main"}
         refused = (await client.call_tool("open_overlay", both)).structured_content

@@ -1,8 +1,18 @@
 """Errors as a contract: the code is stable and is what programs read; the text is for people and may change."""
 
+import re
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from typing import Any
 
 from prism_contracts.base import Message
+from prism_contracts.types import MEANINGS
+
+# Of a caller's text, in an error: enough to recognize it, too little to fill the context of an agent.
+SHOWN_CHARS_MAX = 80
+PROBLEMS_SHOWN_MAX = 5
+FIELDS_SHOWN_MAX = 20
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
 class ErrorCode(StrEnum):
@@ -77,6 +87,21 @@ HTTP_STATUS: dict[ErrorCode, int] = {
 }
 HTTP_STATUS_DEFAULT = 400
 
+# What a value that is too long is called, where it has a code of its own.
+_TOO_LONG = frozenset({"string_too_long", "bytes_too_long", "too_long"})
+_TOO_LONG_CODES: Mapping[str, ErrorCode] = {
+    "query": ErrorCode.QUERY_TOO_LONG,
+    "intent": ErrorCode.QUERY_TOO_LONG,
+    "pattern": ErrorCode.QUERY_TOO_LONG,
+    "cursor": ErrorCode.INVALID_CURSOR,
+    "path": ErrorCode.INVALID_PATH,
+    "file_path": ErrorCode.INVALID_PATH,
+    "files": ErrorCode.PAYLOAD_TOO_LARGE,
+    "diff": ErrorCode.PAYLOAD_TOO_LARGE,
+    "content": ErrorCode.PAYLOAD_TOO_LARGE,
+}
+_SENTENCES = {"extra_forbidden": "is not known here", "missing": "is missing"}
+
 
 class ErrorBody(Message):
     """An error as it crosses a border."""
@@ -93,6 +118,7 @@ class PrismError(Exception):
     """An answer that says no. Raised anywhere, told to the caller at the edge."""
 
     def __init__(self, code: ErrorCode, message: str, next_action: str = "", **details: object) -> None:
+        message = printable(message)
         super().__init__(message)
         self.body = ErrorBody(code=code, message=message, next_action=next_action, details=details)
 
@@ -110,3 +136,51 @@ def http_status(code: ErrorCode) -> int:
 def reason_of(error: BaseException) -> str:
     """What an error says, or of what type it is if it says nothing, as a timeout does."""
     return str(error) or type(error).__name__
+
+
+def printable(text: str) -> str:
+    """A text without control characters and halves of surrogate pairs, which no error carries to a terminal or an agent."""
+    return _CONTROL.sub(" ", text)
+
+
+def shown(text: str, chars_max: int = SHOWN_CHARS_MAX) -> str:
+    """The head of a caller's text, for an error."""
+    return printable(text if len(text) <= chars_max else f"{text[:chars_max]}…")
+
+
+def invalid_argument(problems: Sequence[Any], next_action: str, **details: object) -> ErrorBody:
+    """The error for what pydantic found wrong, naming each field. `problems` is `ValidationError.errors()`."""
+    fields = sorted({_field(problem) for problem in problems} - {""})
+    return ErrorBody(
+        code=_code(problems),
+        message="; ".join(_problem(problem) for problem in problems[:PROBLEMS_SHOWN_MAX]),
+        next_action=next_action,
+        details={"fields": fields[:FIELDS_SHOWN_MAX], **details},
+    )
+
+
+def _code(problems: Sequence[Any]) -> ErrorCode:
+    codes = {
+        _TOO_LONG_CODES.get(str(problem["loc"][-1]), ErrorCode.INVALID_ARGUMENT)
+        if problem["type"] in _TOO_LONG and problem["loc"]
+        else ErrorCode.INVALID_ARGUMENT
+        for problem in problems
+    }
+    return codes.pop() if len(codes) == 1 else ErrorCode.INVALID_ARGUMENT
+
+
+def _problem(problem: Mapping[str, Any]) -> str:
+    return f"{_field(problem) or 'the request'}: {_sentence(problem)}"
+
+
+def _sentence(problem: Mapping[str, Any]) -> str:
+    kind, context = problem["type"], problem.get("ctx", {})
+    if kind == "string_too_short" and context.get("min_length") == 1:
+        return "should not be empty"
+    if kind == "string_pattern_mismatch":
+        return MEANINGS.get(context.get("pattern", ""), problem["msg"])
+    return _SENTENCES.get(kind) or str(problem["msg"]).removeprefix("Value error, ")
+
+
+def _field(problem: Mapping[str, Any]) -> str:
+    return shown(".".join(str(part) for part in problem["loc"]))

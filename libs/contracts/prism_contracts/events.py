@@ -23,6 +23,19 @@ from pydantic import Field
 
 from prism_contracts.base import BASE_LAYER, Lane, Message
 from prism_contracts.code import Chunk, FileFlags, SkipReason, Symbol
+from prism_contracts.types import (
+    CommitIdOrNone,
+    Digest,
+    GitUrl,
+    JobId,
+    LayerId,
+    MessageVersion,
+    PackBytes,
+    RefName,
+    RepoKey,
+    ShortText,
+    TenantId,
+)
 
 
 class FileEvent(Message):
@@ -270,11 +283,11 @@ class FilesDropped(Message):
 class FilesUploaded(Message):
     """A pack of file contents of a snapshot that a client sends. Producer: gateway. Consumer: ingest."""
 
-    v: int = 1
-    tenant: str
-    job: str
-    pack: str  # digest of the pack, makes a repeated upload harmless
-    data: bytes  # see prism_source.pack
+    v: MessageVersion = 1
+    tenant: TenantId
+    job: JobId
+    pack: Digest  # digest of the pack, makes a repeated upload harmless
+    data: PackBytes  # see prism_source.pack
 
     @property
     def message_id(self) -> str:
@@ -288,17 +301,17 @@ class PushReceived(Message):
     Producer: gateway (webhooks), ingest (poll). Consumer: ingest.
     """
 
-    v: int = 1
-    tenant: str
-    repo: str
-    branch: str = ""  # empty for the one that the repository follows
+    v: MessageVersion = 1
+    tenant: TenantId
+    repo: RepoKey
+    branch: RefName = ""  # empty for the one that the repository follows
     # Of a pull request: what people call it (`pull/12`), and the full ref that is fetched. Else both are empty.
-    pull_request: str = ""
-    ref: str = ""
+    pull_request: RefName = ""
+    ref: RefName = ""
     is_deleted: bool = False  # the branch is gone, or the pull request closed
-    default_branch: str = ""  # as the forge says it; empty if it does not
-    commit: str = ""  # where the branch is, as far as the sender knows
-    delivery: str  # tells one push, and one attempt to tell of it, from another
+    default_branch: RefName = ""  # as the forge says it; empty if it does not
+    commit: CommitIdOrNone = ""  # where the branch is, as far as the sender knows
+    delivery: ShortText  # tells one push, and one attempt to tell of it, from another
     received_at: datetime
     lane: Lane = Lane.LIVE
 
@@ -311,13 +324,13 @@ class PushReceived(Message):
 class CloneRequested(Message):
     """Command: bring a layer to the tree of a ref of a git URL. Producer: ingest. Consumer: ingest."""
 
-    v: int = 1
-    tenant: str
-    repo: str
-    layer: str = BASE_LAYER
-    job: str
-    url: str
-    ref: str = ""
+    v: MessageVersion = 1
+    tenant: TenantId
+    repo: RepoKey
+    layer: LayerId = BASE_LAYER
+    job: JobId
+    url: GitUrl
+    ref: RefName = ""
     incremental: bool = (
         False  # look only at what changed since the commit that is served, if that can be told
     )

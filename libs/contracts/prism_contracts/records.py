@@ -3,14 +3,18 @@
 import hashlib
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from prism_contracts.base import BASE_LAYER, Lane, Message
 from prism_contracts.errors import ErrorBody
+from prism_contracts.types import TENANT_PATTERN, CommitIdOrNone, Count, FilePath, ShortText
 
 # No ref has a colon: the handle of an overlay is never taken for a branch.
 OVERLAY_HANDLE = "overlay:"
+HISTORY_COMMITS_MAX = 2_000
+HISTORY_FILES_MAX = 20_000
 
 
 class LayerState(Message):
@@ -58,7 +62,7 @@ def repository_key(tenant: str, repo: str) -> str:
     return f"{tenant}.{repo}"
 
 
-UPLOAD = "upload"
+UPLOAD: Final = "upload"
 
 
 class Repository(Indexed):
@@ -191,26 +195,26 @@ class ScipIndex(Message):
 class HistoryCommit(Message):
     """A commit: the head of its hash, when it was made, the first line of its message."""
 
-    commit: str
+    commit: CommitIdOrNone
     at: datetime
-    message: str
+    message: ShortText
 
 
 class HistoryFile(Message):
     """How often a file changed lately. `last` is the position of its last commit in the history."""
 
-    path: str
-    last: int
-    commits_90_days: int
-    commits_12_months: int
+    path: FilePath
+    last: Count
+    commits_90_days: Count
+    commits_12_months: Count
 
 
 class History(Message):
     """What changed in the last 12 months: commits, newest first, and files by their last change. Merges are no changes."""
 
-    version: int = 0  # of the job that brought it
-    commits: tuple[HistoryCommit, ...] = ()
-    files: tuple[HistoryFile, ...] = ()
+    version: Count = 0  # of the job that brought it
+    commits: Annotated[tuple[HistoryCommit, ...], Field(max_length=HISTORY_COMMITS_MAX)] = ()
+    files: Annotated[tuple[HistoryFile, ...], Field(max_length=HISTORY_FILES_MAX)] = ()
     is_shallow: bool = False  # the repository does not hold all of that time
     is_cut: bool = False  # there are more commits, or files, than are looked at
 
@@ -291,10 +295,6 @@ class Job(Message):
     planned_at: datetime | None = None  # what changed is known
     updated_at: datetime
     finished_at: datetime | None = None
-
-
-# No underscore: it separates tenant and model in the name of a collection.
-TENANT_PATTERN = r"^[a-z0-9][a-z0-9-]{0,62}$"
 
 
 class Token(Message):

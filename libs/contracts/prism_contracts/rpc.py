@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -19,8 +19,41 @@ from prism_contracts.code import (
 )
 from prism_contracts.errors import ErrorBody
 from prism_contracts.records import UPLOAD, History, HistoryCommit, Job, Layer, Repository
+from prism_contracts.types import (
+    BlobHash,
+    CommitId,
+    CommitIdOrNone,
+    Count,
+    Cursor,
+    Diff,
+    EditDiff,
+    FileBytes,
+    FilePath,
+    GitUrl,
+    Glob,
+    IndexedName,
+    JobIdOrNone,
+    Language,
+    LayerId,
+    Line,
+    LineOrNone,
+    ModelText,
+    Pattern,
+    PointId,
+    Query,
+    Ref,
+    RefName,
+    RefOrNone,
+    RepoKey,
+    RepoKeyOrNone,
+    RepoName,
+    RepoNameOrNone,
+    ShortText,
+    SymbolName,
+    TenantId,
+    TenantIdOrNone,
+)
 
-QUERY_CHARS_MAX = 4_000
 SEARCH_LIMIT_MAX = 100
 GREP_LIMIT_MAX = 2_000
 LIST_LIMIT_MAX = 5_000
@@ -34,7 +67,9 @@ WALK_LIMIT_MAX = 200
 PATH_DEPTH_MAX = 12
 EXISTING_MAX = 5
 EDIT_FILES_MAX = 1_000
-REF_CHARS_MAX = 255
+SNAPSHOT_FILES_MAX = 500_000
+# Definitions of one name in a repository.
+DEFINITIONS_MAX = 100_000
 WAIT_MAX_S = 20.0
 OVERLAY_TTL_MIN_S = 60
 OVERLAY_TTL_DEFAULT_S = 8 * 3600
@@ -49,12 +84,12 @@ SearchLimit = Annotated[int, Field(ge=1, le=SEARCH_LIMIT_MAX)]
 class ScopedRequest(Message):
     """A question of a tenant about a repository (or all of the tenant's, if `repo` is empty)."""
 
-    tenant: str
-    repo: str = ""  # owner/name as the caller says it
+    tenant: TenantId
+    repo: RepoKeyOrNone = ""  # owner/name as the caller says it
     # Branch, tag, pull request (`pull/12`), commit of a layer, or handle of an overlay; empty for what the repository follows.
-    ref: Annotated[str, Field(max_length=REF_CHARS_MAX)] = ""
+    ref: RefOrNone = ""
     # Answer only when this commit is served, or say that it is not after `WAIT_MAX_S`.
-    wait_for_commit: Annotated[str, Field(max_length=REF_CHARS_MAX)] = ""
+    wait_for_commit: CommitIdOrNone = ""
 
 
 class Receipt(Message):
@@ -119,16 +154,16 @@ class Detail(StrEnum):
 class SearchRequest(ScopedRequest):
     """Find the lines that answer a question."""
 
-    query: str
+    query: Query
     corpus: Corpus = Corpus.CODE
     limit: SearchLimit = 10
-    path_filter: str = ""  # glob, `**` crosses folders
-    language: str = ""
+    path_filter: Glob = ""  # glob, `**` crosses folders
+    language: Language = ""
     kind: SymbolKind | None = None
     source_only: bool = False
     detail: Detail = Detail.FULL
     include_file_context: bool = False  # tell what else the file of a hit defines
-    cursor: str = ""
+    cursor: Cursor = ""
     explain: bool = False  # tell each signal's share of each score
 
 
@@ -193,16 +228,16 @@ class OutputMode(StrEnum):
 class GrepRequest(ScopedRequest):
     """Find every line that matches, in order of path and line. `limit` counts lines, or files where files are the answer."""
 
-    pattern: str
+    pattern: Pattern
     regex: bool = False
     case_sensitive: bool = True
     word: bool = False
     output_mode: OutputMode = OutputMode.CONTENT
-    path_filter: str = ""
-    language: str = ""
+    path_filter: Glob = ""
+    language: Language = ""
     context_lines: Annotated[int, Field(ge=0, le=CONTEXT_LINES_MAX)] = 0
     limit: Annotated[int, Field(ge=1, le=GREP_LIMIT_MAX)] = 100
-    cursor: str = ""
+    cursor: Cursor = ""
 
 
 class GrepMatch(Message):
@@ -248,9 +283,9 @@ class GrepReply(Message):
 class ReadFileRequest(ScopedRequest):
     """Lines of a file. `end_line` 0 means to the end."""
 
-    path: str
-    start_line: Annotated[int, Field(ge=1)] = 1
-    end_line: Annotated[int, Field(ge=0)] = 0
+    path: FilePath
+    start_line: Line = 1
+    end_line: LineOrNone = 0
 
 
 class ReadFileReply(Message):
@@ -272,11 +307,11 @@ class ReadFileReply(Message):
 class ListFilesRequest(ScopedRequest):
     """Files by glob, in order of path."""
 
-    glob: str = ""
-    language: str = ""
+    glob: Glob = ""
+    language: Language = ""
     include_skipped: bool = False
     limit: Annotated[int, Field(ge=1, le=LIST_LIMIT_MAX)] = 500
-    cursor: str = ""
+    cursor: Cursor = ""
 
 
 class FileEntry(Message):
@@ -304,7 +339,7 @@ class ListFilesReply(Message):
 class OutlineRequest(ScopedRequest):
     """The symbols of a file, in order."""
 
-    path: str
+    path: FilePath
 
 
 class OutlineReply(Message):
@@ -322,8 +357,8 @@ class OutlineReply(Message):
 class DefinitionsRequest(ScopedRequest):
     """Where symbols are defined. A symbol is a bare or a qualified name in any language's spelling (`get`, `Session::get`)."""
 
-    symbols: Annotated[tuple[str, ...], Field(min_length=1, max_length=SYMBOLS_BATCH_MAX)]
-    path: str = ""
+    symbols: Annotated[tuple[SymbolName, ...], Field(min_length=1, max_length=SYMBOLS_BATCH_MAX)]
+    path: FilePath = ""
     include_body: bool = False
 
 
@@ -382,13 +417,13 @@ REFERENCE_GROUPS: Mapping[EdgeKind, ReferenceGroup] = {
 class ReferencesRequest(ScopedRequest):
     """Who uses symbols. `path` is that of the definition, `path_filter` of the files that use it."""
 
-    symbols: Annotated[tuple[str, ...], Field(min_length=1, max_length=REFERENCES_BATCH_MAX)]
-    path: str = ""
-    path_filter: str = ""
+    symbols: Annotated[tuple[SymbolName, ...], Field(min_length=1, max_length=REFERENCES_BATCH_MAX)]
+    path: FilePath = ""
+    path_filter: Glob = ""
     reference_type: EdgeKind | None = None
     source_only: bool = False
     limit: Annotated[int, Field(ge=1, le=REFERENCES_LIMIT_MAX)] = 50  # a symbol
-    cursor: str = ""
+    cursor: Cursor = ""
 
 
 class ReferenceEntry(Message):
@@ -460,9 +495,9 @@ class ReferencesReply(Message):
 class DefinitionPlace(Message):
     """A definition, by where it stands."""
 
-    file_path: str
-    qualified_name: str
-    name_line: int
+    file_path: FilePath
+    qualified_name: IndexedName
+    name_line: LineOrNone
 
 
 class UsesRequest(ScopedRequest):
@@ -470,13 +505,13 @@ class UsesRequest(ScopedRequest):
     left out.
     """
 
-    name: str
-    definitions: Annotated[tuple[DefinitionPlace, ...], Field(min_length=1)]
-    path_filter: str = ""
+    name: IndexedName
+    definitions: Annotated[tuple[DefinitionPlace, ...], Field(min_length=1, max_length=DEFINITIONS_MAX)]
+    path_filter: Glob = ""
     reference_type: EdgeKind | None = None
     source_only: bool = False
     limit: Annotated[int, Field(ge=1, le=REFERENCES_LIMIT_MAX)] = 50
-    start: Annotated[int, Field(ge=0)] = 0
+    start: Count = 0
 
 
 class UsesReply(Message):
@@ -515,8 +550,8 @@ class GraphEdge(Message):
 class SymbolWalkRequest(ScopedRequest):
     """A question that starts at a symbol: `Session.get`, `src/session.py:42`, or a file. `path` is that of the definition."""
 
-    symbol: str
-    path: str = ""
+    symbol: SymbolName
+    path: FilePath = ""
     include_candidates: bool = True
 
 
@@ -548,7 +583,7 @@ class CallHierarchyRequest(SymbolWalkRequest):
     direction: CallDirection = CallDirection.CALLERS
     depth: Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)] = 2
     limit: Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)] = 20
-    cursor: str = ""
+    cursor: Cursor = ""
 
 
 class CallHierarchyReply(Message):
@@ -594,10 +629,10 @@ class TypeHierarchyReply(Message):
 class FindPathRequest(ScopedRequest):
     """How one symbol or file comes to another. Spelled as in `SymbolWalkRequest`."""
 
-    source: str
-    target: str
-    source_path: str = ""
-    target_path: str = ""
+    source: SymbolName
+    target: SymbolName
+    source_path: FilePath = ""
+    target_path: FilePath = ""
     depth: Annotated[int, Field(ge=1, le=PATH_DEPTH_MAX)] = PATH_DEPTH_MAX
     include_candidates: bool = True
 
@@ -641,12 +676,12 @@ class DependencyDirection(StrEnum):
 class DependenciesRequest(ScopedRequest):
     """What a file, a folder or a package uses, and what uses it."""
 
-    path: str
+    path: FilePath
     direction: DependencyDirection = DependencyDirection.BOTH
     depth: Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)] = 1
     include_candidates: bool = False
     limit: Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)] = 50  # a direction
-    cursor: str = ""
+    cursor: Cursor = ""
 
 
 class FileDependency(Message):
@@ -691,13 +726,13 @@ class DependenciesReply(Message):
 class ImpactRequest(ScopedRequest):
     """What hangs on a symbol, or on what a unified diff touches: exactly one of the two is set."""
 
-    symbol: str = ""
-    path: str = ""
-    diff: str = ""
+    symbol: SymbolName = ""
+    path: FilePath = ""
+    diff: Diff = ""
     depth: Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)] = 3
     include_candidates: bool = True
     limit: Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)] = 50
-    cursor: str = ""
+    cursor: Cursor = ""
 
 
 class DiffState(StrEnum):
@@ -811,13 +846,15 @@ class ReceiptRequest(ScopedRequest):
 class ManifestRequest(Message):
     """What the index holds of a layer, in pages: for ingest, to find what changed."""
 
-    tenant: str
-    repo: str
-    layer: str = BASE_LAYER
-    paths: tuple[str, ...] = ()  # only these files; empty: all
+    tenant: TenantId
+    repo: RepoKey
+    layer: LayerId = BASE_LAYER
+    paths: Annotated[
+        tuple[FilePath, ...], Field(max_length=SNAPSHOT_FILES_MAX)
+    ] = ()  # only these files; empty: all
     # Ids of file points, of whatever layers of the repository: only these, in the place of the files of `layer`.
-    files: tuple[str, ...] = ()
-    cursor: str = ""
+    files: Annotated[tuple[PointId, ...], Field(max_length=SNAPSHOT_FILES_MAX)] = ()
+    cursor: Cursor = ""
 
 
 class ManifestEntry(Message):
@@ -841,7 +878,7 @@ class ManifestReply(Message):
 class PointCountsRequest(Message):
     """How many points a tenant has, by repository and layer."""
 
-    tenant: str
+    tenant: TenantId
 
 
 class LayerPoints(Message):
@@ -879,10 +916,10 @@ class Tier(StrEnum):
 class ModuleMapRequest(ScopedRequest):
     """The files that most hangs on; with a query, those that what it names hangs on."""
 
-    query: Annotated[str, Field(max_length=QUERY_CHARS_MAX)] = ""
-    path_filter: str = ""
+    query: Query = ""
+    path_filter: Glob = ""
     limit: Annotated[int, Field(ge=1, le=MODULES_LIMIT_MAX)] = 30
-    cursor: str = ""
+    cursor: Cursor = ""
 
 
 class ModuleEntry(Message):
@@ -1029,7 +1066,7 @@ class ComponentDetail(Message):
 class ArchitectureRequest(ScopedRequest):
     """What a repository consists of, or one of its components by name or id. `limit` is that of each list."""
 
-    component: str = ""
+    component: FilePath = ""
     limit: Annotated[int, Field(ge=1, le=ARCHITECTURE_LIMIT_MAX)] = 20
 
 
@@ -1045,7 +1082,7 @@ class ArchitectureReply(Message):
 class EmbedQueryRequest(Message):
     """Texts to turn into query vectors."""
 
-    texts: Annotated[tuple[str, ...], Field(min_length=1, max_length=16)]
+    texts: Annotated[tuple[ModelText, ...], Field(min_length=1, max_length=16)]
 
 
 class EmbedQueryReply(Message):
@@ -1058,30 +1095,28 @@ class EmbedQueryReply(Message):
 class SnapshotFile(Message):
     """One file of a snapshot, known by hash before its content is sent."""
 
-    path: str
-    blob: str
-    size_bytes: int
+    path: FilePath
+    blob: BlobHash
+    size_bytes: Count
     skipped: SkipReason | None = None
-    detail: str = ""
+    detail: ShortText = ""
     flags: FileFlags = FileFlags()
-    language: str = ""
+    language: Language = ""
 
 
 class OpenSnapshotRequest(Message):
     """Bring a repository, or a layer of it, to this set of files. `snapshot` makes a repeated request the same request."""
 
-    tenant: str
-    repo_name: str
-    layer_ref: Annotated[str, Field(max_length=REF_CHARS_MAX)] = (
-        ""  # branch whose layer it is; empty for the base
-    )
-    snapshot: str
-    source: str = UPLOAD
-    commit: str
-    ref: str = ""
+    tenant: TenantIdOrNone  # empty on its way from a client: the token decides it
+    repo_name: RepoName
+    layer_ref: RefName = ""  # branch whose layer it is; empty for the base
+    snapshot: ShortText
+    source: Literal["upload"] = UPLOAD
+    commit: CommitId
+    ref: RefName = ""
     dirty: bool = False
     lane: Lane = Lane.BULK
-    files: tuple[SnapshotFile, ...]
+    files: Annotated[tuple[SnapshotFile, ...], Field(max_length=SNAPSHOT_FILES_MAX)]
     history: History | None = None  # of a git work tree
 
 
@@ -1095,12 +1130,12 @@ class OpenSnapshotReply(Message):
 class StoreScipRequest(Message):
     """Take a SCIP index in: made of a commit that was indexed, of the whole repository or of a folder of it."""
 
-    tenant: str
-    repo: str  # owner/name
+    tenant: TenantId
+    repo: RepoKey  # owner/name
 
-    commit: str
-    root: str = ""  # the folder that the paths of the index begin at
-    object: str  # in OBJECTS_CLAIMS: the index, as it is or gzipped
+    commit: CommitId
+    root: FilePath = ""  # the folder that the paths of the index begin at
+    object: ShortText  # in OBJECTS_CLAIMS: the index, as it is or gzipped
 
 
 class LeftOutDocument(Message):
@@ -1132,49 +1167,49 @@ class StoreScipReply(Message):
 class CloneRequest(Message):
     """Clone or fetch a git URL and index a ref of it (the default branch if empty)."""
 
-    tenant: str
-    url: str
-    repo_name: str = ""
-    ref: str = ""
+    tenant: TenantId
+    url: GitUrl
+    repo_name: RepoNameOrNone = ""
+    ref: RefName = ""
     lane: Lane = Lane.BULK
 
 
 class FileEdit(Message):
     """A file as it is to be."""
 
-    path: str
-    content: bytes | None  # None: the file is gone
+    path: FilePath
+    content: FileBytes | None  # None: the file is gone
     # The blob that the edit was made from, empty if there was no such file; None: whatever is there.
-    base_blob: str | None = None
+    base_blob: BlobHash | None = None
 
 
 class EditRequest(Message):
     """Change some files of a repository: those given, and those that a unified diff makes of what is indexed."""
 
-    tenant: str
-    repo_name: str
-    base_commit: str = ""  # that must be served; empty: whatever is
-    commit: str = ""  # whose tree the files then are; empty: none, there are uncommitted changes
+    tenant: TenantId
+    repo_name: RepoKey
+    base_commit: CommitIdOrNone = ""  # that must be served; empty: whatever is
+    commit: CommitIdOrNone = ""  # whose tree the files then are; empty: none, there are uncommitted changes
     files: Annotated[tuple[FileEdit, ...], Field(max_length=EDIT_FILES_MAX)] = ()
-    diff: str = ""
+    diff: EditDiff = ""
     lane: Lane = Lane.LIVE
 
 
 class CreateLayerRequest(Message):
     """Make a layer of a branch, a tag or a commit of a repository that Prism fetches, or bring it up to date."""
 
-    tenant: str
-    repo: str  # owner/name
-    ref: Annotated[str, Field(min_length=1, max_length=REF_CHARS_MAX)]
+    tenant: TenantId
+    repo: RepoKey  # owner/name
+    ref: Annotated[RefName, Field(min_length=1)]
     lane: Lane = Lane.LIVE
 
 
 class DeleteLayerRequest(Message):
     """Let a layer be forgotten."""
 
-    tenant: str
-    repo: str
-    ref: Annotated[str, Field(min_length=1, max_length=REF_CHARS_MAX)]
+    tenant: TenantId
+    repo: RepoKey
+    ref: Ref
 
 
 class LayerReply(Message):
@@ -1187,31 +1222,33 @@ class LayerReply(Message):
 class OpenOverlayRequest(Message):
     """Lay uncommitted edits on a layer. With the handle of an overlay its edits are replaced by these."""
 
-    tenant: str
-    repo: str
-    base_ref: Annotated[str, Field(max_length=REF_CHARS_MAX)] = ""  # the layer below; empty for the base
-    handle: str = ""
-    base_commit: str = ""  # that the edits were made on; the layer below must serve it, unless it is empty
+    tenant: TenantId
+    repo: RepoKey
+    base_ref: RefOrNone = ""  # the layer below; empty for the base
+    handle: RefOrNone = ""
+    base_commit: CommitIdOrNone = (
+        ""  # that the edits were made on; the layer below must serve it, unless it is empty
+    )
     files: Annotated[tuple[FileEdit, ...], Field(max_length=EDIT_FILES_MAX)] = ()
-    diff: str = ""
+    diff: EditDiff = ""
     ttl_s: Annotated[int, Field(ge=OVERLAY_TTL_MIN_S, le=OVERLAY_TTL_MAX_S)] = OVERLAY_TTL_DEFAULT_S
 
 
 class CloseOverlayRequest(Message):
     """Forget an overlay."""
 
-    tenant: str
-    repo: str
-    handle: str
+    tenant: TenantId
+    repo: RepoKey
+    handle: Ref
 
 
 class CommitFileRequest(Message):
     """The text of a file at a commit that the repository's mirror holds, secrets redacted."""
 
-    tenant: str
-    repo: str
-    commit: str  # or a branch or tag, as the remote had it when it was fetched
-    path: str
+    tenant: TenantId
+    repo: RepoKey
+    commit: Ref  # or a branch or tag, as the remote had it when it was fetched
+    path: FilePath
 
 
 class CommitFileReply(Message):
@@ -1226,9 +1263,9 @@ class CommitFileReply(Message):
 class CommitFilesRequest(Message):
     """The files of a commit that the repository's mirror holds."""
 
-    tenant: str
-    repo: str
-    commit: str
+    tenant: TenantId
+    repo: RepoKey
+    commit: Ref
 
 
 class CommitFilesReply(Message):
@@ -1241,9 +1278,9 @@ class CommitFilesReply(Message):
 class JobRequest(Message):
     """The state of a job; or of a repository's newest job, if only `repo` is given."""
 
-    tenant: str
-    job: str = ""
-    repo: str = ""
+    tenant: TenantId
+    job: JobIdOrNone = ""
+    repo: RepoKeyOrNone = ""
 
 
 class JobReply(Message):
@@ -1255,7 +1292,7 @@ class JobReply(Message):
 class JobsRequest(Message):
     """The newest jobs of a tenant."""
 
-    tenant: str
+    tenant: TenantId
     limit: Annotated[int, Field(ge=1, le=200)] = 50
 
 
@@ -1273,10 +1310,10 @@ class JobsReply(Message):
 class EditContextRequest(ScopedRequest):
     """What to know before a symbol is changed. `path` is that of its definition; with a line it stands in the symbol's place."""
 
-    symbol: str = ""
-    path: str = ""
-    start_line: Annotated[int, Field(ge=0)] = 0
-    end_line: Annotated[int, Field(ge=0)] = 0  # 0: the same line
+    symbol: SymbolName = ""
+    path: FilePath = ""
+    start_line: LineOrNone = 0
+    end_line: LineOrNone = 0  # 0: the same line
 
 
 class EditRisk(StrEnum):
@@ -1380,8 +1417,8 @@ class EditContextReply(Message):
 class ExistingRequest(ScopedRequest):
     """Is there something already that does this? The intent is words, or a signature that somebody is about to write."""
 
-    intent: str
-    language: str = ""
+    intent: Query
+    language: Language = ""
     limit: Annotated[int, Field(ge=1, le=EXISTING_MAX)] = EXISTING_MAX
 
 
@@ -1413,7 +1450,7 @@ class ExistingReply(Message):
 class ConventionsRequest(ScopedRequest):
     """How code is written in a repository; of one language, or of all."""
 
-    language: str = ""
+    language: Language = ""
 
 
 class ConventionExample(Message):

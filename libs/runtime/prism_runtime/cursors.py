@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 from prism_contracts.errors import ErrorCode, PrismError
-
-CURSOR_CHARS_MAX = 8_000
+from prism_contracts.types import CURSOR_CHARS_MAX
 
 
 def write_cursor(question: str, *position: str | int) -> str:

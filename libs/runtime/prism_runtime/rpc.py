@@ -16,7 +16,7 @@ from nats.js.errors import BucketNotFoundError, NoStreamResponseError, ServiceUn
 from pydantic import ValidationError
 
 from prism_contracts.base import Message
-from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, invalid_argument
 from prism_contracts.rpc import WAIT_MAX_S, ScopedRequest
 from prism_runtime.bus import Bus
 
@@ -102,10 +102,8 @@ def _error_body(subject: str, error: Exception, deadline_s: float) -> ErrorBody:
     if isinstance(error, PrismError):
         return error.body
     if isinstance(error, ValidationError):
-        return ErrorBody(
-            code=ErrorCode.INVALID_ARGUMENT,
-            message="; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:5]),
-            next_action="Correct the arguments and call again.",
+        return invalid_argument(
+            error.errors(include_url=False, include_input=False), "Correct the arguments and call again."
         )
     if isinstance(error, TimeoutError):
         return ErrorBody(

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from prism_contracts.code import FileFlags
+from prism_contracts.types import LANGUAGE_CHARS_MAX
 from prism_source.limits import ATTRIBUTES_LINES_MAX
 from prism_source.patterns import Patterns
 
@@ -51,12 +52,13 @@ NOTHING_SAID = Attributes()
 
 def attributes_of(states: Mapping[str, str]) -> Attributes:
     """From states as `git check-attr` prints them: set, unset, unspecified or a value."""
-    language = states.get(LINGUIST_LANGUAGE, UNSPECIFIED)
+    language = states.get(LINGUIST_LANGUAGE, UNSPECIFIED).lower()
+    is_name = language not in (SET, UNSET, UNSPECIFIED) and len(language) <= LANGUAGE_CHARS_MAX
     return Attributes(
         generated=_flag(states.get(LINGUIST_GENERATED)),
         vendored=_flag(states.get(LINGUIST_VENDORED)),
         documentation=_flag(states.get(LINGUIST_DOCUMENTATION)),
-        language="" if language in (SET, UNSET, UNSPECIFIED) else language.lower(),
+        language=language if is_name else "",
     )
 
 

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from prism_contracts.errors import PrismError
+from prism_contracts.records import HISTORY_COMMITS_MAX as COMMITS_MAX
+from prism_contracts.records import HISTORY_FILES_MAX as FILES_MAX
 from prism_contracts.records import History, HistoryCommit, HistoryFile
 from prism_source.git import READ_LIMITS, GitFailed, git_records, run_git
 from prism_source.paths import decode_path
 
-COMMITS_MAX = 2_000
-FILES_MAX = 20_000
 # Names of files over all commits; a history of more is not told.
 RECORDS_MAX = 400_000
 MESSAGE_CHARS_MAX = 200

@@ -7,8 +7,8 @@ from typing import Any
 import re2  # type: ignore[import-untyped]
 
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.types import GLOB_CHARS_MAX
 
-GLOB_CHARS_MAX = 1_000
 BRACES_MAX = 20
 PROGRAM_BYTES_MAX = 8 << 20
 SPECIAL = re.compile(r"[*?\[{]")

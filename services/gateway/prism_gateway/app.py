@@ -64,7 +64,7 @@ def build_app(
     app.add_middleware(BearerAuth, tokens=tokens)
     # First, as routes are tried in order and this one is asked the most.
     app.router.routes.insert(0, Route("/mcp", ToolsetCheck(StreamableHTTPASGIApp(manager))))
-    app.include_router(_rest())
+    app.include_router(rest_router())
     app.router.routes.extend(health_routes(SERVICE, _checks(bus, tokens)))
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
@@ -76,7 +76,8 @@ def _checks(bus: Bus, tokens: TokenBook) -> dict[str, Check]:
     return {"nats": bus.check, "tokens": tokens.check, "search": search}
 
 
-def _rest() -> APIRouter:
+def rest_router() -> APIRouter:
+    """All routes of `/api/v1`."""
     rest = APIRouter(prefix="/api/v1", responses={"4XX": {"model": Error}, "5XX": {"model": Error}})
     for router in (
         search.router,

@@ -3,7 +3,7 @@
 from pydantic import Field, SecretStr
 
 from prism_contracts.base import DEFAULT_TENANT
-from prism_contracts.records import TENANT_PATTERN
+from prism_contracts.types import EDIT_BYTES_MAX, PACK_BYTES_MAX, TENANT_PATTERN
 from prism_runtime.settings import ServiceSettings
 
 MIB = 1024 * 1024
@@ -30,9 +30,13 @@ class GatewaySettings(ServiceSettings):
     snapshot_unpacked_bytes_max: int = Field(
         128 * MIB, gt=0, description="Largest snapshot after decompression, bytes."
     )
-    pack_bytes_max: int = Field(16 * MIB, gt=0, description="Largest pack of file contents, bytes.")
+    pack_bytes_max: int = Field(
+        16 * MIB, gt=0, le=PACK_BYTES_MAX, description="Largest pack of file contents, bytes."
+    )
     scip_bytes_max: int = Field(512 * MIB, gt=0, description="Largest SCIP index on the wire, bytes.")
-    edit_bytes_max: int = Field(8 * MIB, gt=0, description="Largest edit of files or diff, bytes.")
+    edit_bytes_max: int = Field(
+        8 * MIB, gt=0, le=EDIT_BYTES_MAX, description="Largest edit of files or diff, bytes."
+    )
     webhook_bytes_max: int = Field(
         25 * MIB, gt=0, description="Largest webhook, bytes; GitHub sends no larger ones."
     )

@@ -85,14 +85,14 @@ def test_flags_are_those_that_came_and_those_of_the_text():
 
 
 def test_every_event_has_a_fact():
-    assert {type(event_of(b"x")), type(event_of(b"\0")), type(event_of(b"x", blob="0"))} <= set(FACTS)
+    assert {type(event_of(b"x")), type(event_of(b"\0")), type(event_of(b"x", blob="0" * 40))} <= set(FACTS)
 
 
 # The list of a snapshot
 
 
 def listed(*paths: str) -> tuple[SnapshotFile, ...]:
-    return tuple(SnapshotFile(path=path, blob="b", size_bytes=1) for path in paths)
+    return tuple(SnapshotFile(path=path, blob="b" * 40, size_bytes=1) for path in paths)
 
 
 def test_an_honest_list_is_taken():
@@ -112,7 +112,6 @@ def test_an_honest_list_is_taken():
         "a\0b",
         "a\nb",
         "\\\\host\\a",
-        "x" * 4_097,
         "a/",
     ],
 )

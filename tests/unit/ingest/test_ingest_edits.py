@@ -6,7 +6,8 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import FileEdit, ManifestEntry
 from prism_ingest.core.edits import check_bases, editable_path
 
-KNOWN = {"a.py": ManifestEntry(path="a.py", blob="b1", generation="g", status="indexed")}
+OLD, NEW = "1" * 40, "2" * 40
+KNOWN = {"a.py": ManifestEntry(path="a.py", blob=OLD, generation="g", status="indexed")}
 
 
 @pytest.mark.parametrize(
@@ -43,8 +44,8 @@ def test_ordinary_paths_are_not(path) -> None:
 @pytest.mark.parametrize(
     ("path", "base", "fits"),
     [
-        ("a.py", None, True), ("a.py", "b1", True), ("a.py", "b2", False), ("a.py", "", False),
-        ("new.py", None, True), ("new.py", "", True), ("new.py", "b1", False),
+        ("a.py", None, True), ("a.py", OLD, True), ("a.py", NEW, False), ("a.py", "", False),
+        ("new.py", None, True), ("new.py", "", True), ("new.py", OLD, False),
     ],
 )  # fmt: skip
 def test_an_edit_is_made_from_what_is_there(path, base, fits) -> None:
@@ -55,4 +56,4 @@ def test_an_edit_is_made_from_what_is_there(path, base, fits) -> None:
     with pytest.raises(PrismError) as caught:
         check_bases(edits, KNOWN)
     assert caught.value.code is ErrorCode.BASE_MISMATCH
-    assert caught.value.body.details["blob"] == ("b1" if path == "a.py" else "")
+    assert caught.value.body.details["blob"] == (OLD if path == "a.py" else "")

@@ -2,9 +2,18 @@
 
 from datetime import UTC, datetime
 
-from prism_contracts.records import History, HistoryCommit, HistoryFile
+import pytest
+from pydantic import ValidationError
+
+from prism_contracts.records import (
+    HISTORY_COMMITS_MAX,
+    HISTORY_FILES_MAX,
+    History,
+    HistoryCommit,
+    HistoryFile,
+)
 from prism_ingest.core.histories import keepable
-from prism_source.history import COMMITS_MAX, FILES_MAX, MESSAGE_CHARS_MAX
+from prism_source.history import MESSAGE_CHARS_MAX
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
@@ -24,16 +33,23 @@ def test_messages_hold_no_secrets() -> None:
     assert kept.version == 3
 
 
-def test_nothing_beyond_the_limits_is_kept() -> None:
-    sent = History(
-        commits=(commit("x" * 9_999),) * (COMMITS_MAX + 1),
-        files=tuple(file(str(number)) for number in range(FILES_MAX + 1)),
-    )
-    kept = keepable(sent, 1)
-    assert (len(kept.commits), len(kept.files)) == (COMMITS_MAX, FILES_MAX)
+def test_long_messages_are_cut() -> None:
+    kept = keepable(History(commits=(commit("x" * 999),), files=(file("a"),)), 1)
     assert len(kept.commits[0].message) == MESSAGE_CHARS_MAX
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"commits": (commit("x"),) * (HISTORY_COMMITS_MAX + 1)},
+        {"files": tuple(file(str(number)) for number in range(HISTORY_FILES_MAX + 1))},
+    ],
+)
+def test_a_longer_history_is_refused(sent) -> None:
+    with pytest.raises(ValidationError):
+        History(**sent)
+
+
 def test_files_whose_last_commit_is_not_there_are_left_out() -> None:
-    sent = History(commits=(commit("a"),), files=(file("a"), file("b", last=1), file("c", last=-1)))
+    sent = History(commits=(commit("a"),), files=(file("a"), file("b", last=1)))
     assert [one.path for one in keepable(sent, 1).files] == ["a"]

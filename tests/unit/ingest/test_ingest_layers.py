@@ -139,7 +139,7 @@ def test_a_list_of_a_move_of_the_base_is_in_use_for_a_day() -> None:
 
 
 # A tree: blob by path.
-TREES = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("123"))
+TREES = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["1" * 40, "2" * 40, "3" * 40]))
 BASIS = "basis"
 
 

@@ -19,13 +19,14 @@ from prism_ingest.core.plan import (
 )
 
 CHUNKER, MODEL = "1", "m"
+OLD, NEW = "1" * 40, "2" * 40
 
 
-def file(path: str, blob: str = "b1", skipped: SkipReason | None = None) -> SnapshotFile:
+def file(path: str, blob: str = OLD, skipped: SkipReason | None = None) -> SnapshotFile:
     return SnapshotFile(path=path, blob=blob, size_bytes=1, skipped=skipped)
 
 
-def indexed(path: str, blob: str = "b1", status: str = "indexed") -> ManifestEntry:
+def indexed(path: str, blob: str = OLD, status: str = "indexed") -> ManifestEntry:
     address = generation(blob, CHUNKER, MODEL) if status == "indexed" else ""
     return ManifestEntry(path=path, blob=blob, generation=address, status=status)
 
@@ -49,7 +50,7 @@ def test_the_same_snapshot_needs_nothing():
 
 
 def test_changed_files_are_needed_and_missing_ones_removed():
-    got = plan([file("a", "b2"), file("b")], [indexed("a"), indexed("b"), indexed("z"), indexed("d")])
+    got = plan([file("a", NEW), file("b")], [indexed("a"), indexed("b"), indexed("z"), indexed("d")])
     assert got == Plan(needed=(0,), skipped=(), removed=("d", "z"), unchanged=1, still_skipped=0)
 
 
@@ -78,7 +79,7 @@ def test_a_tombstone_is_not_removed_again():
 def test_what_was_skipped_for_its_content_stays_skipped_while_the_content_is_the_same():
     entry = indexed("a", status="skipped")
     assert plan([file("a")], [entry]) == Plan((), (), (), 0, 1)
-    assert plan([file("a", "b2")], [entry]).needed == (0,)
+    assert plan([file("a", NEW)], [entry]).needed == (0,)
 
 
 def test_a_file_that_becomes_unsearchable_is_noted():
@@ -87,7 +88,7 @@ def test_a_file_that_becomes_unsearchable_is_noted():
 
 
 paths = st.sampled_from("abcdef")
-blobs = st.sampled_from(["b1", "b2"])
+blobs = st.sampled_from([OLD, NEW])
 snapshots = st.lists(
     st.builds(file, paths, blobs, st.sampled_from([None, SkipReason.BINARY])),
     unique_by=lambda f: f.path,
@@ -145,8 +146,8 @@ def test_changes_are_enough_only_since_what_the_index_holds_exactly(served, vers
 
 def test_a_plan_of_changes_wants_what_changed_and_removes_what_went() -> None:
     files = (
-        SnapshotFile(path="a.py", blob="1", size_bytes=1),
-        SnapshotFile(path="b.png", blob="2", size_bytes=1, skipped=SkipReason.BINARY),
+        SnapshotFile(path="a.py", blob=OLD, size_bytes=1),
+        SnapshotFile(path="b.png", blob=NEW, size_bytes=1, skipped=SkipReason.BINARY),
     )
     changes = plan_changes(files, ["gone.py"])
     assert (changes.needed, changes.skipped, changes.removed, changes.expected) == (

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.types import COUNT_MAX
 from prism_runtime.cursors import CURSOR_CHARS_MAX, _digest, read_cursor, write_cursor
 from prism_search.core.grep_pages import LinePage
 from prism_search.core.lines import LINE_CHARS_SHOWN, LINE_WORK_MAX, SLICE_WORK, matching_lines
@@ -171,7 +172,7 @@ def forged(body: object) -> str:
 
 
 @given(
-    st.text(), st.text(st.characters(codec="utf-8")), st.text(st.characters(codec="utf-8")), st.integers(0)
+    st.text(), st.text(st.characters(codec="utf-8")), st.text(st.characters(codec="utf-8")), st.integers(0, COUNT_MAX)
 )
 def test_a_position_comes_back(question, path, scope, line):
     question = question.encode(errors="replace").decode()

@@ -14,8 +14,8 @@ from unidiff.errors import UnidiffParseError
 from unidiff.patch import Hunk, Line, PatchedFile, PatchSet
 
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.types import DIFF_CHARS_MAX
 
-DIFF_CHARS_MAX = 400_000
 NOWHERE = "/dev/null"
 RENAMED = re.compile(r"^rename (from|to) (.+)$")
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from prism_contracts.rpc import REF_CHARS_MAX
+from prism_contracts import types
 from prism_gateway.budget import TOKENS_MAX, TOKENS_MIN
 from prism_gateway.mcp.schema import Schema
 
@@ -15,9 +15,9 @@ ANSWER_TOKENS = 4_000
 READ_TOKENS = 10_000
 
 MaxTokens = Annotated[int, Field(ge=TOKENS_MIN, le=TOKENS_MAX)]
-FilePath = Annotated[str, Field(serialization_alias="path")]  # as requests call it
-Glob = Annotated[str, Field(description="glob: src/**/*.py")]
-Language = Annotated[str, Field(description="python, go, …")]
+FilePath = Annotated[types.FilePath, Field(serialization_alias="path")]  # as requests call it
+Glob = Annotated[types.Glob, Field(description="glob: src/**/*.py")]
+Language = Annotated[types.Language, Field(description="python, go, …")]
 
 
 class Arguments(BaseModel):
@@ -30,8 +30,8 @@ class ScopedArguments(Arguments):
     """Arguments of a tool that asks about a repository."""
 
     # What they are is told once, in the instructions of the server.
-    repo: str = ""
-    ref: Annotated[str, Field(max_length=REF_CHARS_MAX)] = ""
+    repo: types.RepoKeyOrNone = ""
+    ref: types.RefOrNone = ""
 
 
 def _budget_last(schema: Schema) -> None:

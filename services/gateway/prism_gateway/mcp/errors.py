@@ -6,9 +6,9 @@ from mcp.types import CallToolResult, TextContent
 from pydantic import ValidationError
 from starlette.responses import Response
 
-from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, invalid_argument, shown
 from prism_gateway.mcp.tool import AnyTool
-from prism_gateway.rest.errors import error_response, invalid_argument
+from prism_gateway.rest.errors import error_response
 
 NAMES_SHOWN_MAX = 10
 # Of the range that JSON-RPC 2.0 leaves to servers.
@@ -52,7 +52,7 @@ def to_body(tool: AnyTool, error: Exception) -> ErrorBody:
     if isinstance(error, ValidationError):
         accepted = list(tool.arguments.model_fields)
         return invalid_argument(
-            error.errors(include_url=False, include_input=False, include_context=False),
+            error.errors(include_url=False, include_input=False),
             f"{tool.name} accepts: {', '.join(accepted) or 'no arguments'}.",
             accepted=accepted,
         )
@@ -68,7 +68,7 @@ def unknown_tool(name: str, known: list[str]) -> ErrorBody:
     """The error for a tool that is not there."""
     return ErrorBody(
         code=ErrorCode.INVALID_ARGUMENT,
-        message=f"There is no tool {name!r}.",
+        message=f"There is no tool {shown(name)!r}.",
         next_action=f"Call one of: {', '.join(known)}.",
         details={"tools": known},
     )

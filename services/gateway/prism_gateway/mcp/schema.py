@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from prism_contracts.types import COUNT_MAX, LINE_MAX
+
 Schema = dict[str, Any]
 
 STRING: Schema = {}
@@ -36,8 +38,10 @@ SYMBOL = {"name": STRING, "kind": STRING, "signature": STRING, "docstring": STRI
 RECEIPT = {"receipt": OBJECT}
 TRUNCATED = {"truncated": BOOLEAN}
 
-# Titles tell nothing; lower bounds, and how much an answer may cost at most, are what nobody runs into. The error names them.
-UNTOLD = frozenset({"title", "minimum", "minLength", "minItems", "maxLength"})
+# Titles tell nothing; bounds of texts, and how much an answer may cost at most, are what nobody runs into. The error names them.
+UNTOLD = frozenset({"title", "minimum", "minLength", "minItems", "maxLength", "pattern"})
+# Of positions in files, which end long before.
+UNTOLD_MAXIMUM = frozenset({LINE_MAX, COUNT_MAX})
 
 
 def input_schema(arguments: type[BaseModel]) -> Schema:
@@ -48,13 +52,23 @@ def input_schema(arguments: type[BaseModel]) -> Schema:
     schema["properties"] = {
         name: _compact(name, field) for name, field in schema.get("properties", {}).items()
     }
+    for nested in schema.get("$defs", {}).values():
+        nested["properties"] = {
+            name: _compact(name, field) for name, field in nested.get("properties", {}).items()
+        }
     return schema
 
 
 def _compact(name: str, field: Schema) -> Schema:
-    untold = UNTOLD | {"maximum"} if name == "max_tokens" else UNTOLD
-    return {
+    is_untold = name == "max_tokens" or field.get("maximum") in UNTOLD_MAXIMUM
+    untold = UNTOLD | {"maximum"} if is_untold else UNTOLD
+    told = {
         key: value
         for key, value in field.items()
         if key not in untold and not (key == "default" and not value)
     }
+    if isinstance(told.get("items"), dict):
+        told["items"] = _compact("", told["items"])
+    if isinstance(told.get("anyOf"), list):
+        told["anyOf"] = [_compact("", option) for option in told["anyOf"]]
+    return told

@@ -11,7 +11,6 @@ from prism_contracts.rpc import (
     OVERLAY_TTL_DEFAULT_S,
     OVERLAY_TTL_MAX_S,
     OVERLAY_TTL_MIN_S,
-    REF_CHARS_MAX,
     EditRequest,
     FileEdit,
     GrepRequest,
@@ -19,10 +18,23 @@ from prism_contracts.rpc import (
     OpenSnapshotRequest,
     SearchRequest,
 )
+from prism_contracts.types import (
+    EDIT_BYTES_MAX,
+    BlobHash,
+    CommitId,
+    CommitIdOrNone,
+    EditDiff,
+    FilePath,
+    FileText,
+    GitUrl,
+    RefName,
+    RefOrNone,
+    RepoKeyOrNone,
+    RepoNameOrNone,
+)
 from prism_gateway.budget import TOKENS_MAX, TOKENS_MIN
 
-URL_CHARS_MAX = 2_000
-NAME_CHARS_MAX = 255
+LOGIN_CHARS_MAX = 255
 SECRET_CHARS_MAX = 1_000
 KEY_CHARS_MAX = 16_000  # of RSA with 16,384 bits, about 12,500
 
@@ -32,7 +44,7 @@ def _refuse(_: object) -> str:
 
 
 # Never read from a body and absent from the schema; filled in with `for_tenant`.
-TokenTenant = SkipJsonSchema[Annotated[str, BeforeValidator(_refuse)]]
+TokenTenant = SkipJsonSchema[Annotated[str, Field(max_length=0), BeforeValidator(_refuse)]]
 STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -62,17 +74,17 @@ class RepositoryBody(BaseModel):
     """A git URL to index. `name` is taken from the URL if empty, `ref` is the default branch."""
 
     model_config = STRICT
-    url: str = Field(min_length=1, max_length=URL_CHARS_MAX)
-    name: str = Field("", max_length=NAME_CHARS_MAX)
-    ref: str = Field("", max_length=NAME_CHARS_MAX)
+    url: GitUrl = Field(min_length=1)
+    name: RepoNameOrNone = ""
+    ref: RefName = ""
 
 
 class LayerBody(BaseModel):
     """A ref to make a layer of: a branch, a tag, a commit or `pull/N`."""
 
     model_config = STRICT
-    repo: str = Field("", max_length=NAME_CHARS_MAX)
-    ref: str = Field(min_length=1, max_length=REF_CHARS_MAX)
+    repo: RepoKeyOrNone = ""
+    ref: RefName = Field(min_length=1)
 
 
 class SecretsBody(BaseModel):
@@ -81,9 +93,9 @@ class SecretsBody(BaseModel):
     model_config = STRICT
     webhook_secret: str | None = Field(None, max_length=SECRET_CHARS_MAX, repr=False)
     git_host: str | None = Field(
-        None, max_length=NAME_CHARS_MAX, description="of the git URL, with its port if it has one"
+        None, max_length=LOGIN_CHARS_MAX, description="of the git URL, with its port if it has one"
     )
-    git_username: str | None = Field(None, max_length=NAME_CHARS_MAX, repr=False)
+    git_username: str | None = Field(None, max_length=LOGIN_CHARS_MAX, repr=False)
     git_password: str | None = Field(
         None,
         max_length=KEY_CHARS_MAX,
@@ -106,17 +118,21 @@ def _decoded(text: object) -> bytes | None:
     return base64.b64decode(str(text), validate=True)
 
 
+Base64 = Annotated[
+    Annotated[bytes, Field(max_length=EDIT_BYTES_MAX)] | None,
+    BeforeValidator(_decoded, json_schema_input_type=str | None),
+]
+
+
 class FileBody(BaseModel):
     """A file as it is to be: its text, its bytes in base64, or gone."""
 
     model_config = STRICT
-    path: str
-    content: str | None = None
-    content_base64: Annotated[bytes | None, BeforeValidator(_decoded, json_schema_input_type=str | None)] = (
-        None
-    )
+    path: FilePath
+    content: FileText | None = None
+    content_base64: Base64 = None
     removed: bool = False
-    base_blob: str | None = Field(
+    base_blob: BlobHash | None = Field(
         None, description="git blob hash that the edit was made from, empty if there was no such file"
     )
 
@@ -136,7 +152,7 @@ class FileBody(BaseModel):
 class FileEditBody(FileBody):
     """One file, as it is to be."""
 
-    repo: str = Field("", max_length=NAME_CHARS_MAX)
+    repo: RepoKeyOrNone = ""
 
     def request(self, tenant: str, repo: str) -> EditRequest:
         """What ingest is asked."""
@@ -147,14 +163,13 @@ class DiffBody(BaseModel):
     """What changed since a commit: a unified diff as `git diff` prints it, or the files themselves, or both."""
 
     model_config = STRICT
-    repo: str = Field("", max_length=NAME_CHARS_MAX)
-    base_commit: str = Field(min_length=1, max_length=NAME_CHARS_MAX, description="that is indexed")
-    commit: str = Field(
+    repo: RepoKeyOrNone = ""
+    base_commit: CommitId = Field(description="that is indexed")
+    commit: CommitIdOrNone = Field(
         "",
-        max_length=NAME_CHARS_MAX,
         description="whose tree the files then are; empty: none, they are uncommitted",
     )
-    diff: str = ""
+    diff: EditDiff = ""
     files: Annotated[tuple[FileBody, ...], Field(max_length=EDIT_FILES_MAX)] = ()
 
     @model_validator(mode="after")
@@ -179,11 +194,9 @@ class OverlayFileBody(BaseModel):
     """A file of an overlay: its text, or its bytes in base64; gone if it has neither."""
 
     model_config = STRICT
-    path: str
-    content: str | None = None
-    content_base64: Annotated[bytes | None, BeforeValidator(_decoded, json_schema_input_type=str | None)] = (
-        None
-    )
+    path: FilePath
+    content: FileText | None = None
+    content_base64: Base64 = None
 
     @property
     def edit(self) -> FileEdit:
@@ -196,12 +209,12 @@ class OverlayBody(BaseModel):
     """All edits of an overlay: files, or a unified diff against what is served at `base_ref`, or both."""
 
     model_config = STRICT
-    repo: str = Field("", max_length=NAME_CHARS_MAX)
-    base_ref: str = Field("", max_length=REF_CHARS_MAX, description="what it lies on; empty for the base")
-    base_commit: str = Field("", max_length=NAME_CHARS_MAX, description="that must be served there")
-    handle: str = Field("", max_length=REF_CHARS_MAX, description="of an overlay whose edits these replace")
+    repo: RepoKeyOrNone = ""
+    base_ref: RefOrNone = Field("", description="what it lies on; empty for the base")
+    base_commit: CommitIdOrNone = Field("", description="that must be served there")
+    handle: RefOrNone = Field("", description="of an overlay whose edits these replace")
     files: Annotated[tuple[OverlayFileBody, ...], Field(max_length=EDIT_FILES_MAX)] = ()
-    diff: str = ""
+    diff: EditDiff = ""
     ttl_s: int = Field(OVERLAY_TTL_DEFAULT_S, ge=OVERLAY_TTL_MIN_S, le=OVERLAY_TTL_MAX_S)
 
     def request(self, tenant: str, repo: str) -> OpenOverlayRequest:

@@ -5,6 +5,7 @@ from typing import Annotated, cast
 from fastapi import Depends, Header, Request
 
 from prism_contracts.records import Token
+from prism_contracts.types import RepoKeyOrNone
 from prism_gateway.auth import caller_of, require_write
 from prism_gateway.backend import Backend
 from prism_gateway.settings import GatewaySettings
@@ -53,5 +54,6 @@ Webhooks = Annotated[Receiver, Depends(_webhooks)]
 RepositorySecrets = Annotated[Vault, Depends(_vault)]
 Settings = Annotated[GatewaySettings, Depends(_settings)]
 RepoHeader = Annotated[
-    str, Header(alias="X-Prism-Repo", description="owner/name, for a request that names no repository.")
+    RepoKeyOrNone,
+    Header(alias="X-Prism-Repo", description="owner/name, for a request that names no repository."),
 ]

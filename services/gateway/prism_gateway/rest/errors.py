@@ -1,18 +1,14 @@
 """Errors over HTTP: always `{"error": ErrorBody}`, with the status of the code."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic_core import PydanticSerializationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, http_status
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, http_status, invalid_argument, shown
 
 RETRY_AFTER_S = 2
-PROBLEMS_SHOWN_MAX = 5
 CODES_BY_STATUS = {
     401: ErrorCode.UNAUTHENTICATED,
     403: ErrorCode.FORBIDDEN,
@@ -31,29 +27,6 @@ def error_response(body: ErrorBody, status: int = 0, content: dict[str, object] 
         headers["Retry-After"] = str(body.details.get("retry_after_s", RETRY_AFTER_S))
     content = content or {"error": body.model_dump(mode="json")}
     return JSONResponse(content, status_code=status or http_status(body.code), headers=headers)
-
-
-def invalid_argument(problems: Sequence[Any], next_action: str, **details: object) -> ErrorBody:
-    """The error for what pydantic found wrong, naming each field. `problems` is `ValidationError.errors()`."""
-    return ErrorBody(
-        code=ErrorCode.INVALID_ARGUMENT,
-        message="; ".join(_problem(problem) for problem in problems[:PROBLEMS_SHOWN_MAX]),
-        next_action=next_action,
-        details={"fields": sorted({_field(problem) for problem in problems} - {""}), **details},
-    )
-
-
-def _problem(problem: dict[str, Any]) -> str:
-    field = _field(problem) or "the request"
-    if problem["type"] == "extra_forbidden":
-        return f"{field}: is not known here"
-    if problem["type"] == "missing":
-        return f"{field}: is missing"
-    return f"{field}: {problem['msg'].removeprefix('Value error, ')}"
-
-
-def _field(problem: dict[str, Any]) -> str:
-    return ".".join(str(part) for part in problem["loc"])
 
 
 def install(app: FastAPI) -> None:
@@ -91,7 +64,7 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     body = ErrorBody(
         code=CODES_BY_STATUS.get(error.status_code, ErrorCode.INVALID_ARGUMENT),
-        message=f"{request.method} {request.url.path}: {error.detail}",
+        message=f"{request.method} {shown(request.url.path)}: {error.detail}",
         next_action="Send less at once." if error.status_code == 413 else "See /docs for what there is.",  # noqa: PLR2004
     )
     return error_response(body, error.status_code)

@@ -18,6 +18,7 @@ from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FilesUploaded
 from prism_contracts.rpc import OpenSnapshotReply
+from prism_contracts.types import Digest, JobId
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import SnapshotBody
 from prism_gateway.rest.dependencies import Services, Settings, Writer
@@ -53,12 +54,12 @@ async def open_snapshot(request: Request, caller: Writer, backend: Services, set
 
 @router.post("/snapshots/{job}/packs", response_model=replies.Stored, status_code=202, openapi_extra=PACK_DOC)
 async def store_pack(
-    job: str,
+    job: JobId,
     request: Request,
     *,
     caller: Writer,
     backend: Services,
-    digest: Annotated[str, Header(alias="X-Prism-Pack", description="SHA-256 of the body, hex.")],
+    digest: Annotated[Digest, Header(alias="X-Prism-Pack", description="SHA-256 of the body, hex.")],
     lane: Lane = Lane.BULK,
 ) -> Response:
     """Take a pack of file contents; answered when it is stored. The same pack twice counts once."""
@@ -73,7 +74,7 @@ def _snapshot(body: bytes) -> SnapshotBody:
     try:
         return SnapshotBody.model_validate_json(body)
     except ValidationError as error:
-        problems = error.errors(include_input=False, include_context=False)
+        problems = error.errors(include_input=False)
         raise RequestValidationError([{**p, "loc": ("body", *p["loc"])} for p in problems]) from error
 
 

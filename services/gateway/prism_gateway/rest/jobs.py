@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import JSONResponse, Response
 
 from prism_contracts.rpc import JobReply
+from prism_contracts.types import JobId
 from prism_gateway.rest import replies
 from prism_gateway.rest.dependencies import Caller, Connection, Services, Settings
 from prism_gateway.rest.replies import reply
@@ -27,7 +28,7 @@ async def jobs(
 
 
 @router.get("/jobs/{job}", response_model=JobReply)
-async def job(job: str, caller: Caller, backend: Services) -> Response:
+async def job(job: JobId, caller: Caller, backend: Services) -> Response:
     """One job."""
     return reply(await backend.job(caller.tenant, job=job), exclude=replies.JOB)
 

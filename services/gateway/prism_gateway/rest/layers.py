@@ -9,6 +9,7 @@ from prism_contracts.rpc import (
     DeleteLayerRequest,
     LayerReply,
 )
+from prism_contracts.types import Ref, RepoKeyOrNone
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import LayerBody, OverlayBody
 from prism_gateway.rest.dependencies import RepoHeader, Services, Writer
@@ -28,7 +29,7 @@ async def create_layer(
 
 @router.delete("/layers", response_model=LayerReply)
 async def delete_layer(
-    ref: str, caller: Writer, backend: Services, repo: str = "", header: RepoHeader = ""
+    ref: Ref, caller: Writer, backend: Services, repo: RepoKeyOrNone = "", header: RepoHeader = ""
 ) -> Response:
     """Forget a layer."""
     request = DeleteLayerRequest(tenant=caller.tenant, repo=repo or header, ref=ref)
@@ -46,7 +47,7 @@ async def open_overlay(
 
 @router.delete("/overlays/{handle}", response_model=replies.Overlay)
 async def close_overlay(
-    handle: str, caller: Writer, backend: Services, repo: str = "", header: RepoHeader = ""
+    handle: Ref, caller: Writer, backend: Services, repo: RepoKeyOrNone = "", header: RepoHeader = ""
 ) -> Response:
     """Forget an overlay."""
     request = CloseOverlayRequest(tenant=caller.tenant, repo=repo or header, handle=handle)

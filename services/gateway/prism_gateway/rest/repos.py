@@ -8,7 +8,6 @@ from starlette.responses import Response
 from prism_contracts.base import repo_id
 from prism_contracts.rpc import (
     LIST_LIMIT_MAX,
-    REF_CHARS_MAX,
     CloneRequest,
     CoverageReply,
     CoverageRequest,
@@ -18,6 +17,7 @@ from prism_contracts.rpc import (
     Receipt,
     ReceiptRequest,
 )
+from prism_contracts.types import CommitIdOrNone, Cursor, RefOrNone, RepoKey
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import RepositoryBody, SecretsBody
 from prism_gateway.rest.dependencies import Caller, RepositorySecrets, Services, Writer
@@ -25,12 +25,9 @@ from prism_gateway.rest.replies import reply
 
 PROBLEMS_DEFAULT = 200
 
-Ref = Annotated[
-    str,
-    Query(
-        max_length=REF_CHARS_MAX,
-        description="Branch, tag, pull request or overlay; empty for what the repository follows.",
-    ),
+RefQuery = Annotated[
+    RefOrNone,
+    Query(description="Branch, tag, pull request or overlay; empty for what the repository follows."),
 ]
 
 router = APIRouter(tags=["repositories"])
@@ -57,60 +54,55 @@ async def index_repository(body: RepositoryBody, caller: Writer, backend: Servic
 
 
 @router.put("/repos/{name:path}/secrets", response_model=replies.SecretsKept)
-async def set_secrets(name: str, body: SecretsBody, caller: Writer, vault: RepositorySecrets) -> Response:
+async def set_secrets(name: RepoKey, body: SecretsBody, caller: Writer, vault: RepositorySecrets) -> Response:
     """Keep the secret of a repository's webhook, or the login of its git server; fields left out stay as they are."""
     kept = await vault.change(caller.tenant, repo_id(name), body.model_dump(exclude_none=True))
     told = replies.SecretsKept(webhook_secret=bool(kept.webhook_secret), git_password=bool(kept.git_password))
     return reply(told)
 
 
-@router.get("/repos/{owner}/{name}/coverage", response_model=CoverageReply)
+@router.get("/repos/{name:path}/coverage", response_model=CoverageReply)
 async def coverage(
-    owner: str,
-    name: str,
+    name: RepoKey,
     caller: Caller,
     backend: Services,
     limit: Annotated[int, Query(ge=1, le=LIST_LIMIT_MAX)] = PROBLEMS_DEFAULT,
 ) -> Response:
     """What of a repository is searchable, and what is not, with reasons."""
-    request = CoverageRequest(tenant=caller.tenant, repo=f"{owner}/{name}", limit=limit)
+    request = CoverageRequest(tenant=caller.tenant, repo=name, limit=limit)
     return reply(await backend.coverage(request))
 
 
-@router.get("/repos/{owner}/{name}/receipt", response_model=Receipt)
+@router.get("/repos/{name:path}/receipt", response_model=Receipt)
 async def receipt(
-    owner: str,
-    name: str,
+    name: RepoKey,
     *,
     caller: Caller,
     backend: Services,
-    ref: Ref = "",
+    ref: RefQuery = "",
     wait_for_commit: Annotated[
-        str, Query(max_length=REF_CHARS_MAX, description="Answer when it is served, or after a while.")
+        CommitIdOrNone, Query(description="Answer when it is served, or after a while.")
     ] = "",
 ) -> Response:
     """How fresh and how complete answers about a repository are now."""
-    request = ReceiptRequest(
-        tenant=caller.tenant, repo=f"{owner}/{name}", ref=ref, wait_for_commit=wait_for_commit
-    )
+    request = ReceiptRequest(tenant=caller.tenant, repo=name, ref=ref, wait_for_commit=wait_for_commit)
     return reply(await backend.receipt(request))
 
 
-@router.get("/repos/{owner}/{name}/files", response_model=ListFilesReply)
+@router.get("/repos/{name:path}/files", response_model=ListFilesReply)
 async def files(
-    owner: str,
-    name: str,
+    name: RepoKey,
     *,
     caller: Caller,
     backend: Services,
-    ref: Ref = "",
-    cursor: str = "",
+    ref: RefQuery = "",
+    cursor: Cursor = "",
     limit: Annotated[int, Query(ge=1, le=LIST_LIMIT_MAX)] = LIST_LIMIT_MAX,
 ) -> Response:
     """The files of a repository with their git blob hashes, those that are not searchable too, in order of path."""
     request = ListFilesRequest(
         tenant=caller.tenant,
-        repo=f"{owner}/{name}",
+        repo=name,
         ref=ref,
         include_skipped=True,
         limit=limit,

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from prism_contracts.rpc import StoreScipReply, StoreScipRequest
-from prism_gateway.rest.bodies import NAME_CHARS_MAX
+from prism_contracts.types import CommitId, FilePath, RepoKeyOrNone
 from prism_gateway.rest.dependencies import RepoHeader, Services, Writer
 from prism_gateway.rest.replies import reply
 
@@ -30,9 +30,9 @@ async def store_scip(
     *,
     caller: Writer,
     backend: Services,
-    commit: Annotated[str, Query(min_length=1, max_length=NAME_CHARS_MAX, description="In full.")],
-    repo: Annotated[str, Query(max_length=NAME_CHARS_MAX)] = "",
-    root: Annotated[str, Query(description="The folder that the paths of the index begin at.")] = "",
+    commit: Annotated[CommitId, Query(description="In full.")],
+    repo: RepoKeyOrNone = "",
+    root: Annotated[FilePath, Query(description="The folder that the paths of the index begin at.")] = "",
     x_prism_repo: RepoHeader = "",
 ) -> Response:
     """Take a SCIP index of an indexed commit: what it says of references goes before what Prism finds itself."""

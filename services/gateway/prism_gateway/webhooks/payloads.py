@@ -16,20 +16,20 @@ from urllib.parse import parse_qs
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.types import FullRef, RefName
+from prism_contracts.types import GitUrl as Url
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 FORM_FIELDS_MAX = 10
 DELIVERY_CHARS_MAX = 200
 NAME_CHARS_MAX = 1_000
-URL_CHARS_MAX = 2_048
 BRANCHES = "refs/heads/"
 TAGS = "refs/tags/"
 
 Name = Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)]
-Url = Annotated[str, StringConstraints(max_length=URL_CHARS_MAX)]
 Number = Annotated[int, Field(ge=1, lt=10**12)]
-Commit = Annotated[str, StringConstraints(pattern=r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")]
+Commit = Annotated[str, StringConstraints(max_length=64, pattern=r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")]
 
 
 class Provider(StrEnum):
@@ -130,7 +130,7 @@ class _GitHubRepository(_Payload):
     clone_url: Url = ""
     ssh_url: Url = ""
     html_url: Url = ""
-    default_branch: Name = ""
+    default_branch: RefName = ""
 
     @property
     def remote(self) -> Remote:
@@ -145,7 +145,7 @@ class _GitHubAny(_Payload):
 class _Moved(_Payload):
     """A ref before and after: GitHub's, Gitea's and GitLab's alike. A deleted one is all zeros after."""
 
-    ref: Annotated[str, StringConstraints(pattern=r"^refs/", max_length=NAME_CHARS_MAX)]
+    ref: FullRef
     after: Commit
 
     @property
@@ -158,7 +158,7 @@ class _GitHubPush(_Moved):
 
 
 class _GitHubDelete(_Payload):
-    ref: Name
+    ref: RefName
     ref_type: Name
 
     @property
@@ -195,7 +195,7 @@ class _GitLabProject(_Payload):
     git_http_url: Url = ""
     git_ssh_url: Url = ""
     web_url: Url = ""
-    default_branch: Name | None = None
+    default_branch: RefName | None = None
 
     @property
     def remote(self) -> Remote:

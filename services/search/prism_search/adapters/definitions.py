@@ -8,6 +8,7 @@ from qdrant_client import models
 from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, UNPARSED, FileStatus, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import Definition
+from prism_contracts.types import SYMBOL_CHARS_MAX
 from prism_graph.symbol_names import Fit, Location, SymbolName
 from prism_runtime.packing import as_symbol, unpack_symbol_facts
 from prism_search.adapters.near_symbols import alike, near_symbols
@@ -18,7 +19,6 @@ from prism_store.repositories import Target
 
 FILES_MAX = 60
 UNPARSED_SHOWN_MAX = 5
-NAME_CHARS_MAX = 500
 ELSEWHERE_MAX = 5
 
 
@@ -87,10 +87,10 @@ class Definitions:
     async def seek(self, target: Target, asked: str, path: str) -> Sought:
         """The definitions that fit a name best. Raises INVALID_ARGUMENT if it is empty or too long."""
         asked = asked.strip()
-        if not asked or len(asked) > NAME_CHARS_MAX or not asked.isprintable():
+        if not asked or len(asked) > SYMBOL_CHARS_MAX or not asked.isprintable():
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT,
-                f"A symbol's name has 1 to {NAME_CHARS_MAX} characters on one line.",
+                f"A symbol's name has 1 to {SYMBOL_CHARS_MAX} characters on one line.",
                 "Give a name such as get or Session.get.",
             )
         name = SymbolName.read(asked)

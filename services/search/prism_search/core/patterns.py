@@ -16,9 +16,9 @@ from typing import NoReturn
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.types import PATTERN_CHARS_MAX
 from prism_search.core.clauses import Clause, Reading, best_clauses, read_regex
 
-PATTERN_CHARS_MAX = 1_000
 # Characters and classes of a pattern with its repetitions written out.
 PATTERN_SIZE_MAX = 1_000
 # One of many Unicode classes takes some 10 MiB.

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from prism_contracts import rpc
+from prism_contracts import rpc, types
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_gateway.auth import require_write
 from prism_gateway.mcp.answers import indexing
@@ -31,37 +31,37 @@ class ListRepos(Arguments):
 
 
 class IndexRepository(Arguments):
-    url: Annotated[str, Field(min_length=1, description="git URL")]
-    name: Annotated[str, Field(description="owner/name; from the URL if empty")] = ""
-    ref: Annotated[str, Field(description="branch, tag or commit")] = ""
+    url: Annotated[types.GitUrl, Field(min_length=1, description="git URL")]
+    name: Annotated[types.RepoNameOrNone, Field(description="owner/name; from the URL if empty")] = ""
+    ref: Annotated[types.RefName, Field(description="branch, tag or commit")] = ""
 
 
 class BranchIndex(ScopedArguments):
-    ref: Annotated[str, Field(min_length=1, max_length=rpc.REF_CHARS_MAX)]
+    ref: types.Ref
 
 
 class OverlayFile(Arguments):
-    path: str
-    content: Annotated[str | None, Field(description="null: deleted")]
+    path: types.FilePath
+    content: Annotated[types.FileText | None, Field(description="null: deleted")]
 
 
 class OpenOverlay(ScopedArguments):
-    base_ref: Annotated[str, Field(description="branch below; the default one if empty")] = ""
-    base_commit: str = ""
-    handle: Annotated[str, Field(description="replace the edits of this overlay")] = ""
+    base_ref: Annotated[types.RefOrNone, Field(description="branch below; the default one if empty")] = ""
+    base_commit: types.CommitIdOrNone = ""
+    handle: Annotated[types.RefOrNone, Field(description="replace the edits of this overlay")] = ""
     files: Annotated[list[OverlayFile], Field(max_length=rpc.EDIT_FILES_MAX)] = []
-    diff: Annotated[str, Field(description="unified, as git diff prints it")] = ""
+    diff: Annotated[types.EditDiff, Field(description="unified, as git diff prints it")] = ""
     ttl_s: Annotated[int, Field(ge=rpc.OVERLAY_TTL_MIN_S, le=rpc.OVERLAY_TTL_MAX_S)] = (
         rpc.OVERLAY_TTL_DEFAULT_S
     )
 
 
 class CloseOverlay(ScopedArguments):
-    handle: Annotated[str, Field(min_length=1, max_length=rpc.REF_CHARS_MAX)]
+    handle: types.Ref
 
 
 class IndexStatus(ScopedArguments):
-    job: str = ""
+    job: types.JobIdOrNone = ""
 
     @model_validator(mode="after")
     def _one_way_of_asking(self) -> "IndexStatus":

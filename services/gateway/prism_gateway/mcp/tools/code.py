@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from prism_contracts import rpc
+from prism_contracts import rpc, types
 from prism_contracts.code import EdgeKind, SymbolKind
 from prism_gateway.mcp.answers import files, hits, matches, references, symbols
 from prism_gateway.mcp.arguments import (
@@ -35,16 +35,18 @@ from prism_gateway.search import search
 
 FILES_DEFAULT = 200
 
-Kind = Annotated[str, one_of(SymbolKind), Field(description="function, class, method, …")]
-EdgeName = Annotated[str, one_of(EdgeKind), Field(description="calls, imports, extends, …")]
+Kind = Annotated[types.Word, one_of(SymbolKind), Field(description="function, class, method, …")]
+EdgeName = Annotated[types.Word, one_of(EdgeKind), Field(description="calls, imports, extends, …")]
 OutputMode = Annotated[
-    str, one_of(rpc.OutputMode), Field(min_length=1, description="content, files_with_matches, count")
+    types.Word, one_of(rpc.OutputMode), Field(min_length=1, description="content, files_with_matches, count")
 ]
-Detail = Annotated[str, one_of(rpc.Detail), Field(min_length=1, description="full or compact (no code)")]
+Detail = Annotated[
+    types.Word, one_of(rpc.Detail), Field(min_length=1, description="full or compact (no code)")
+]
 
 
 class SearchCode(BudgetedArguments):
-    query: Annotated[str, Field(description="question, name or words")]
+    query: Annotated[types.Query, Field(description="question, name or words")]
     limit: rpc.SearchLimit = 10
     path_filter: Glob = ""
     language: Language = ""
@@ -52,11 +54,11 @@ class SearchCode(BudgetedArguments):
     source_only: Annotated[bool, Field(description="no tests, docs, generated")] = False
     detail: Detail = rpc.Detail.FULL.value
     include_file_context: Annotated[bool, Field(description="the file's definitions")] = False
-    cursor: str = ""
+    cursor: types.Cursor = ""
 
 
 class GrepCode(BudgetedArguments):
-    pattern: str
+    pattern: types.Pattern
     regex: bool = False
     case_sensitive: bool = True
     word: Annotated[bool, Field(description="whole words")] = False
@@ -65,14 +67,14 @@ class GrepCode(BudgetedArguments):
     language: Language = ""
     context_lines: Annotated[int, Field(ge=0, le=rpc.CONTEXT_LINES_MAX)] = 0
     limit: Annotated[int, Field(ge=1, le=rpc.GREP_LIMIT_MAX)] = 100
-    cursor: str = ""
+    cursor: types.Cursor = ""
     max_tokens: MaxTokens = READ_TOKENS
 
 
 class ReadFile(BudgetedArguments):
     file_path: FilePath
-    start_line: Annotated[int, Field(ge=1)] = 1
-    end_line: Annotated[int, Field(ge=0, description="0: to the end")] = 0
+    start_line: types.Line = 1
+    end_line: Annotated[types.LineOrNone, Field(description="0: to the end")] = 0
     max_tokens: MaxTokens = READ_TOKENS
 
 
@@ -81,7 +83,7 @@ class ListFiles(BudgetedArguments):
     language: Language = ""
     include_skipped: bool = False
     limit: Annotated[int, Field(ge=1, le=rpc.LIST_LIMIT_MAX)] = FILES_DEFAULT
-    cursor: str = ""
+    cursor: types.Cursor = ""
     max_tokens: MaxTokens = READ_TOKENS
 
 
@@ -91,8 +93,8 @@ class GetFileOutline(BudgetedArguments):
 
 
 class GetSymbolDefinition(BudgetedArguments):
-    symbol: Annotated[str, Field(description="get or Session.get")] = ""
-    symbols: Annotated[list[str], Field(max_length=rpc.SYMBOLS_BATCH_MAX)] = []
+    symbol: Annotated[types.SymbolName, Field(description="get or Session.get")] = ""
+    symbols: Annotated[list[types.SymbolName], Field(max_length=rpc.SYMBOLS_BATCH_MAX)] = []
     file_path: FilePath = ""
     include_body: bool = False
 
@@ -104,13 +106,13 @@ class GetSymbolDefinition(BudgetedArguments):
 
 
 class FindReferences(BudgetedArguments):
-    symbols: Annotated[list[str], Field(min_length=1, max_length=rpc.REFERENCES_BATCH_MAX)]
+    symbols: Annotated[list[types.SymbolName], Field(min_length=1, max_length=rpc.REFERENCES_BATCH_MAX)]
     file_path: Annotated[FilePath, Field(description="of the definition")] = ""
     path_filter: Glob = ""
     reference_type: EdgeName = ""
     source_only: Annotated[bool, Field(description="no tests")] = False
     limit: Annotated[int, Field(ge=1, le=rpc.REFERENCES_LIMIT_MAX)] = 50
-    cursor: str = ""
+    cursor: types.Cursor = ""
 
 
 async def search_code(call: Call, arguments: SearchCode) -> Answer:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from prism_contracts import rpc
+from prism_contracts import rpc, types
 from prism_gateway.mcp.answers import hits
 from prism_gateway.mcp.arguments import BudgetedArguments, Glob
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
@@ -16,10 +16,10 @@ PASSAGE_CHARS_MAX = 800
 
 
 class SearchDocs(BudgetedArguments):
-    query: Annotated[str, Field(description="question or words")]
+    query: Annotated[types.Query, Field(description="question or words")]
     limit: rpc.SearchLimit = 10
     path_filter: Glob = ""
-    cursor: str = ""
+    cursor: types.Cursor = ""
 
 
 async def search_docs(call: Call, arguments: SearchDocs) -> Answer:

@@ -1,10 +1,6 @@
 """The tool prepare_to_edit: what to know before a symbol is changed, in one answer."""
 
-from typing import Annotated
-
-from pydantic import Field
-
-from prism_contracts import rpc
+from prism_contracts import rpc, types
 from prism_gateway.mcp.answers import edit_context
 from prism_gateway.mcp.arguments import BudgetedArguments, FilePath
 from prism_gateway.mcp.schema import ARRAY, OBJECT, PLACE, RECEIPT, STRING, SYMBOL, TRUNCATED, record
@@ -12,10 +8,10 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
 
 
 class PrepareToEdit(BudgetedArguments):
-    symbol: str = ""
+    symbol: types.SymbolName = ""
     file_path: FilePath = ""
-    start_line: Annotated[int, Field(ge=0)] = 0
-    end_line: Annotated[int, Field(ge=0)] = 0
+    start_line: types.LineOrNone = 0
+    end_line: types.LineOrNone = 0
 
 
 async def prepare_to_edit(call: Call, arguments: PrepareToEdit) -> Answer:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from prism_contracts import rpc
+from prism_contracts import rpc, types
 from prism_gateway.mcp.answers import existing
 from prism_gateway.mcp.arguments import BudgetedArguments, Language
 from prism_gateway.mcp.schema import NUMBER, PLACE, RECEIPT, STRING, STRINGS, SYMBOL, TRUNCATED, array, record
@@ -12,7 +12,7 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
 
 
 class CheckExists(BudgetedArguments):
-    intent: Annotated[str, Field(description="what it shall do, or its signature")]
+    intent: Annotated[types.Query, Field(description="what it shall do, or its signature")]
     language: Language = ""
     limit: Annotated[int, Field(ge=1, le=rpc.EXISTING_MAX)] = rpc.EXISTING_MAX
 

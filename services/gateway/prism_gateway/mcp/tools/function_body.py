@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from prism_contracts import rpc
+from prism_contracts import rpc, types
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_gateway.mcp.answers import symbols
@@ -26,7 +26,7 @@ BODY_KINDS = CALLABLE_KINDS | TYPE_KINDS
 
 
 class GetFunctionBody(BudgetedArguments):
-    symbol: Annotated[str, Field(min_length=1, description="get or Session.get")]
+    symbol: Annotated[types.SymbolName, Field(min_length=1, description="get or Session.get")]
     file_path: FilePath = ""
     max_tokens: MaxTokens = READ_TOKENS
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from prism_contracts import rpc
+from prism_contracts import rpc, types
 from prism_gateway.mcp.answers import maps
 from prism_gateway.mcp.arguments import READ_TOKENS, BudgetedArguments, Glob, MaxTokens
 from prism_gateway.mcp.schema import (
@@ -22,14 +22,14 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for
 
 
 class GetModuleMap(BudgetedArguments):
-    query: Annotated[str, Field(description="words: rank what hangs together with them")] = ""
+    query: Annotated[types.Query, Field(description="words: rank what hangs together with them")] = ""
     path_filter: Glob = ""
     limit: Annotated[int, Field(ge=1, le=rpc.MODULES_LIMIT_MAX)] = 30
-    cursor: str = ""
+    cursor: types.Cursor = ""
 
 
 class GetArchitecture(BudgetedArguments):
-    component: Annotated[str, Field(description="name or id of the overview: look inside")] = ""
+    component: Annotated[types.FilePath, Field(description="name or id of the overview: look inside")] = ""
     limit: Annotated[int, Field(ge=1, le=rpc.ARCHITECTURE_LIMIT_MAX, description="of each list")] = 20
     max_tokens: MaxTokens = READ_TOKENS
 

@@ -4,13 +4,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from prism_contracts import rpc
+from prism_contracts import rpc, types
 from prism_gateway.mcp.answers import repo_context
 from prism_gateway.mcp.arguments import BudgetedArguments, one_of
 from prism_gateway.mcp.schema import INTEGER, RECEIPT, STRING, STRINGS, TRUNCATED, array, record
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
 
-Section = Annotated[str, one_of(rpc.ContextSection), Field(description=", ".join(rpc.ContextSection))]
+Section = Annotated[types.Word, one_of(rpc.ContextSection), Field(description=", ".join(rpc.ContextSection))]
 
 
 class GetRepoContext(BudgetedArguments):

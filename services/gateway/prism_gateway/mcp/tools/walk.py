@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from prism_contracts import rpc
+from prism_contracts import rpc, types
 from prism_gateway.mcp.answers import walks
 from prism_gateway.mcp.arguments import BudgetedArguments, FilePath, one_of
 from prism_gateway.mcp.schema import (
@@ -20,15 +20,15 @@ from prism_gateway.mcp.schema import (
 )
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for_what_fits
 
-SymbolName = Annotated[str, Field(min_length=1, description="Session.get or src/session.py:42")]
+SymbolName = Annotated[types.SymbolName, Field(min_length=1, description="Session.get or src/session.py:42")]
 Depth = Annotated[int, Field(ge=1, le=rpc.WALK_DEPTH_MAX)]
 Limit = Annotated[int, Field(ge=1, le=rpc.WALK_LIMIT_MAX)]
 Candidates = Annotated[bool, Field(description="edges that only a name speaks for")]
 CallDirection = Annotated[
-    str, one_of(rpc.CallDirection), Field(min_length=1, description="callers or callees")
+    types.Word, one_of(rpc.CallDirection), Field(min_length=1, description="callers or callees")
 ]
 Direction = Annotated[
-    str, one_of(rpc.DependencyDirection), Field(min_length=1, description="out, in or both")
+    types.Word, one_of(rpc.DependencyDirection), Field(min_length=1, description="out, in or both")
 ]
 
 
@@ -39,7 +39,7 @@ class GetCallHierarchy(BudgetedArguments):
     depth: Depth = 2
     include_candidates: Candidates = True
     limit: Limit = 20
-    cursor: str = ""
+    cursor: types.Cursor = ""
 
 
 class GetTypeHierarchy(BudgetedArguments):
@@ -51,31 +51,31 @@ class GetTypeHierarchy(BudgetedArguments):
 
 
 class GetDependencies(BudgetedArguments):
-    path: Annotated[str, Field(min_length=1, description="file, folder or package")]
+    path: Annotated[types.FilePath, Field(min_length=1, description="file, folder or package")]
     direction: Direction = rpc.DependencyDirection.BOTH.value
     depth: Depth = 1
     include_candidates: Candidates = False
     limit: Limit = 50
-    cursor: str = ""
+    cursor: types.Cursor = ""
 
 
 class FindPath(BudgetedArguments):
     source: SymbolName
     target: SymbolName
-    source_path: str = ""
-    target_path: str = ""
+    source_path: types.FilePath = ""
+    target_path: types.FilePath = ""
     depth: Annotated[int, Field(ge=1, le=rpc.PATH_DEPTH_MAX)] = rpc.PATH_DEPTH_MAX
     include_candidates: Candidates = True
 
 
 class ImpactOfChange(BudgetedArguments):
-    symbol: str = ""
+    symbol: types.SymbolName = ""
     file_path: FilePath = ""
-    diff: Annotated[str, Field(description="unified diff")] = ""
+    diff: Annotated[types.Diff, Field(description="unified diff")] = ""
     depth: Depth = 3
     include_candidates: Candidates = True
     limit: Limit = 50
-    cursor: str = ""
+    cursor: types.Cursor = ""
 
     @model_validator(mode="after")
     def _one_way_of_asking(self) -> "ImpactOfChange":

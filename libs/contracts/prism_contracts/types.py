@@ -1,0 +1,121 @@
+"""Types of fields that callers fill in: what each may hold, and how much of it.
+
+Every string, list, mapping and number that enters Prism has one of these types, or a bound of its own; a test walks
+every model that a caller can reach. pydantic checks all of them without Python code, so that a snapshot of 500,000 files
+stays cheap.
+
+Names that are stored have an alphabet. Names that are only looked up have a maximum length: what is not stored is not found.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+KIB = 1024
+MIB = 1024 * KIB
+
+REPO_CHARS_MAX = 200
+REF_CHARS_MAX = 255
+COMMIT_CHARS_MAX = 70
+PATH_CHARS_MAX = 4_096
+GLOB_CHARS_MAX = 1_000
+QUERY_CHARS_MAX = 4_000
+PATTERN_CHARS_MAX = 1_000
+SYMBOL_CHARS_MAX = 500
+CURSOR_CHARS_MAX = 8_000
+LANGUAGE_CHARS_MAX = 64
+WORD_CHARS_MAX = 64
+ID_CHARS_MAX = 200
+URL_CHARS_MAX = 2_048
+SHORT_TEXT_CHARS_MAX = 1_000
+DIFF_CHARS_MAX = 400_000
+INDEXED_NAME_CHARS_MAX = 100_000
+MODEL_TEXT_CHARS_MAX = 20_000
+# What an edit may bring in one request. `PRISM_EDIT_BYTES_MAX` is the limit of a deployment, and is never higher.
+EDIT_BYTES_MAX = 64 * MIB
+PACK_BYTES_MAX = 64 * MIB
+# Of every count and position. Fits into the integers of Qdrant and of a float.
+COUNT_MAX = 2**53 - 1
+LINE_MAX = 2**31 - 1
+# No underscore: it separates tenant and model in the name of a collection.
+TENANT_PATTERN = r"^[a-z0-9][a-z0-9-]{0,62}$"
+
+_TENANT_OR_NONE = r"^(?:[a-z0-9][a-z0-9-]{0,62})?$"
+_SEGMENT = r"\.?[\p{L}\p{M}\p{N}_+@~-]+(?:\.[\p{L}\p{M}\p{N}_+@~-]+)*\.?"
+_REPO_PATTERN = rf"^{_SEGMENT}(?:/{_SEGMENT})*$"
+_REPO_OR_NONE = rf"^(?:{_SEGMENT}(?:/{_SEGMENT})*)?$"
+_COMMIT_PATTERN = r"^(?:tree:)?[0-9a-f]{1,64}$"
+_COMMIT_OR_NONE = r"^(?:(?:tree:)?[0-9a-f]{1,64})?$"
+_BLOB_PATTERN = r"^(?:[0-9a-f]{40}|[0-9a-f]{64})?$"
+_DIGEST_PATTERN = r"^[0-9a-fA-F]{64}$"
+_ID_PATTERN = r"^[A-Za-z0-9_-]+$"
+_ID_OR_NONE = r"^[A-Za-z0-9_-]*$"
+# git check-ref-format, as far as a character at a time decides it: no blank, no control character, none of ~^:?*[\.
+_REF_PATTERN = r"^[^\s\p{Cc}~^:?*\[\\]*$"
+_FULL_REF_PATTERN = r"^refs/[^\s\p{Cc}~^:?*\[\\]*$"
+_NO_CONTROL = r"^\P{Cc}*$"
+
+# What to tell a caller whose text does not match, in the place of the pattern.
+MEANINGS: Mapping[str, str] = {
+    TENANT_PATTERN: "should have 1 to 63 lower-case letters, digits and dashes",
+    _TENANT_OR_NONE: "should have 1 to 63 lower-case letters, digits and dashes",
+    _REPO_PATTERN: "should be owner/name, of letters, digits and . _ - + @ ~, without `..`",
+    _REPO_OR_NONE: "should be owner/name, of letters, digits and . _ - + @ ~, without `..`",
+    _COMMIT_PATTERN: "should be a commit hash in lower-case hex",
+    _COMMIT_OR_NONE: "should be a commit hash in lower-case hex",
+    _BLOB_PATTERN: "should be a git blob hash of 40 or 64 hex digits",
+    _DIGEST_PATTERN: "should be a SHA-256 in hex",
+    _ID_PATTERN: "should have letters, digits, dashes and underscores only",
+    _ID_OR_NONE: "should have letters, digits, dashes and underscores only",
+    _REF_PATTERN: "should be a name that git allows for a ref",
+    _FULL_REF_PATTERN: "should be a name that git allows for a ref, and begin with refs/",
+    _NO_CONTROL: "should have no control characters",
+}
+
+TenantId = Annotated[str, StringConstraints(max_length=63, pattern=TENANT_PATTERN)]
+TenantIdOrNone = Annotated[str, StringConstraints(max_length=63, pattern=_TENANT_OR_NONE)]
+# A repository's name where it is stored, and where it is looked up (also by its id).
+RepoName = Annotated[str, StringConstraints(max_length=REPO_CHARS_MAX, pattern=_REPO_PATTERN)]
+RepoNameOrNone = Annotated[str, StringConstraints(max_length=REPO_CHARS_MAX, pattern=_REPO_OR_NONE)]
+RepoKey = Annotated[str, StringConstraints(min_length=1, max_length=REPO_CHARS_MAX)]
+RepoKeyOrNone = Annotated[str, StringConstraints(max_length=REPO_CHARS_MAX)]
+# A ref where it is stored, and where it is looked up (also the handle of an overlay).
+RefName = Annotated[str, StringConstraints(max_length=REF_CHARS_MAX, pattern=_REF_PATTERN)]
+FullRef = Annotated[  # `refs/heads/main`
+    str, StringConstraints(max_length=REF_CHARS_MAX + len("refs/heads/"), pattern=_FULL_REF_PATTERN)
+]
+Ref = Annotated[str, StringConstraints(min_length=1, max_length=REF_CHARS_MAX)]
+RefOrNone = Annotated[str, StringConstraints(max_length=REF_CHARS_MAX)]
+# A git commit, or `tree:<digest>` for a folder without git; the second may be empty.
+CommitId = Annotated[str, StringConstraints(max_length=COMMIT_CHARS_MAX, pattern=_COMMIT_PATTERN)]
+CommitIdOrNone = Annotated[str, StringConstraints(max_length=COMMIT_CHARS_MAX, pattern=_COMMIT_OR_NONE)]
+BlobHash = Annotated[str, StringConstraints(max_length=64, pattern=_BLOB_PATTERN)]  # empty: none
+Digest = Annotated[str, StringConstraints(max_length=64, pattern=_DIGEST_PATTERN)]
+JobId = Annotated[str, StringConstraints(max_length=ID_CHARS_MAX, pattern=_ID_PATTERN)]
+JobIdOrNone = Annotated[str, StringConstraints(max_length=ID_CHARS_MAX, pattern=_ID_OR_NONE)]
+LayerId = Annotated[str, StringConstraints(max_length=ID_CHARS_MAX)]
+PointId = Annotated[str, StringConstraints(max_length=64)]
+FilePath = Annotated[str, StringConstraints(max_length=PATH_CHARS_MAX)]
+Glob = Annotated[str, StringConstraints(max_length=GLOB_CHARS_MAX)]
+Query = Annotated[str, StringConstraints(max_length=QUERY_CHARS_MAX)]
+Pattern = Annotated[str, StringConstraints(max_length=PATTERN_CHARS_MAX)]
+SymbolName = Annotated[str, StringConstraints(max_length=SYMBOL_CHARS_MAX)]
+# Names that a parser found in a file, and texts that a model embeds: from one service to another, never from a caller.
+IndexedName = Annotated[str, StringConstraints(max_length=INDEXED_NAME_CHARS_MAX)]
+ModelText = Annotated[str, StringConstraints(max_length=MODEL_TEXT_CHARS_MAX)]
+Word = Annotated[str, StringConstraints(max_length=WORD_CHARS_MAX)]  # one of a few
+Language = Annotated[str, StringConstraints(max_length=LANGUAGE_CHARS_MAX)]
+Cursor = Annotated[str, StringConstraints(max_length=CURSOR_CHARS_MAX)]
+GitUrl = Annotated[str, StringConstraints(max_length=URL_CHARS_MAX)]
+Diff = Annotated[str, StringConstraints(max_length=DIFF_CHARS_MAX)]  # that is only read
+EditDiff = Annotated[str, StringConstraints(max_length=EDIT_BYTES_MAX)]  # that changes files
+FileText = Annotated[str, StringConstraints(max_length=EDIT_BYTES_MAX)]
+FileBytes = Annotated[bytes, Field(max_length=EDIT_BYTES_MAX)]
+PackBytes = Annotated[bytes, Field(max_length=PACK_BYTES_MAX)]
+ShortText = Annotated[str, StringConstraints(max_length=SHORT_TEXT_CHARS_MAX)]
+ShortLine = Annotated[str, StringConstraints(max_length=SHORT_TEXT_CHARS_MAX, pattern=_NO_CONTROL)]
+Count = Annotated[int, Field(ge=0, le=COUNT_MAX)]
+Line = Annotated[int, Field(ge=1, le=LINE_MAX)]
+LineOrNone = Annotated[int, Field(ge=0, le=LINE_MAX)]  # 0: none
+MessageVersion = Annotated[int, Field(ge=1, le=1_000)]
