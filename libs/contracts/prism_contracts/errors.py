@@ -10,6 +10,9 @@ from prism_contracts.types import MEANINGS
 
 # Of a caller's text, in an error: enough to recognize it, too little to fill the context of an agent.
 SHOWN_CHARS_MAX = 80
+# Of a whole error, whatever it quotes.
+MESSAGE_CHARS_MAX = 600
+NEXT_ACTION_CHARS_MAX = 2_000
 PROBLEMS_SHOWN_MAX = 5
 FIELDS_SHOWN_MAX = 20
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
@@ -118,8 +121,9 @@ class PrismError(Exception):
     """An answer that says no. Raised anywhere, told to the caller at the edge."""
 
     def __init__(self, code: ErrorCode, message: str, next_action: str = "", **details: object) -> None:
-        message = printable(message)
+        message = shown(message, MESSAGE_CHARS_MAX)
         super().__init__(message)
+        next_action = shown(next_action, NEXT_ACTION_CHARS_MAX)
         self.body = ErrorBody(code=code, message=message, next_action=next_action, details=details)
 
     @property

@@ -1,6 +1,7 @@
 """The small facts that live in JetStream key-value buckets: repositories, jobs, tokens."""
 
 import hashlib
+import re
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Final
@@ -15,6 +16,21 @@ from prism_contracts.types import TENANT_PATTERN, CommitIdOrNone, Count, FilePat
 OVERLAY_HANDLE = "overlay:"
 HISTORY_COMMITS_MAX = 2_000
 HISTORY_FILES_MAX = 20_000
+
+
+# What JetStream allows in a key, less the dot that separates its parts.
+_KEY_PART = re.compile(r"[A-Za-z0-9_-]{1,200}")
+
+
+def record_key(*parts: str) -> str:
+    """The key of a record, from its parts. A part that no key may hold is replaced by its hash: every text has a key, and
+    no two texts share one.
+    """
+    return ".".join(part if _KEY_PART.fullmatch(part) else _hashed(part) for part in parts)
+
+
+def _hashed(part: str) -> str:
+    return f"={hashlib.sha256(part.encode(errors='surrogatepass')).hexdigest()}"
 
 
 class LayerState(Message):
@@ -59,7 +75,7 @@ class Indexed(Message):
 
 def repository_key(tenant: str, repo: str) -> str:
     """Key of a repository's record."""
-    return f"{tenant}.{repo}"
+    return record_key(tenant, repo)
 
 
 UPLOAD: Final = "upload"
@@ -88,7 +104,7 @@ class Repository(Indexed):
 
 def layer_key(tenant: str, repo: str, layer: str) -> str:
     """Key of a layer's record."""
-    return f"{tenant}.{repo}.{layer}"
+    return record_key(tenant, repo, layer)
 
 
 class LayerKind(StrEnum):
@@ -169,7 +185,7 @@ class Condemned(Message):
 def scip_key(tenant: str, repo: str, layer: str, indexer: str, root: str) -> str:
     """Key of the record of a repository's SCIP index: one an indexer and folder."""
     part = hashlib.sha256(f"{indexer}\0{root}".encode()).hexdigest()[:16]
-    return f"{tenant}.{repo}.{layer}.{part}"
+    return record_key(tenant, repo, layer, part)
 
 
 class ScipIndex(Message):
@@ -342,7 +358,7 @@ COMPONENT_DEEP_MODEL = "embedder-deep"
 
 def graph_key(tenant: str, repo: str, layer: str) -> str:
     """Key of the record of a graph."""
-    return f"{tenant}.{repo}.{layer}"
+    return record_key(tenant, repo, layer)
 
 
 class GraphRecord(Message):

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.types import CURSOR_CHARS_MAX
+from prism_contracts.types import COUNT_MAX, CURSOR_CHARS_MAX
 
 
 def write_cursor(question: str, *position: str | int) -> str:
@@ -22,7 +22,7 @@ def read_cursor(question: str, cursor: str, kinds: tuple[type, ...]) -> tuple[st
         not body
         or body[0] != _digest(question)
         or tuple(map(type, body[1:])) != kinds
-        or any(isinstance(part, int) and part < 0 for part in body[1:])
+        or any(isinstance(part, int) and not 0 <= part <= COUNT_MAX for part in body[1:])
     ):
         raise PrismError(
             ErrorCode.INVALID_CURSOR,

@@ -10,7 +10,7 @@ from rapidfuzz import process
 
 from prism_contracts.base import short_names
 from prism_contracts.code import FileStatus
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.records import OVERLAY_HANDLE, Indexed, Layer, Repository
 from prism_contracts.rpc import SEVERAL_REPOSITORIES, WAIT_MAX_S, Receipt, ScopedRequest
 from prism_runtime.records import WatchedRecords
@@ -333,14 +333,14 @@ def _unknown_ref(repository: Repository, ref: str, known: Sequence[str]) -> Pris
     if ref.startswith(OVERLAY_HANDLE):
         raise PrismError(
             ErrorCode.REF_NOT_FOUND,
-            f"{repository.name} has no overlay {ref}: it was closed, or its time is over.",
+            f"{repository.name} has no overlay {shown(ref)}: it was closed, or its time is over.",
             "Open it again with open_overlay, which gives a new handle.",
         )
     near = [match for match, _, _ in process.extract(ref, known, limit=3, score_cutoff=60)]
-    create = "create_branch_index" if repository.is_fetched else f"`prism index PATH --ref {ref}`"
+    create = "create_branch_index" if repository.is_fetched else "`prism index PATH --ref BRANCH`"
     return PrismError(
         ErrorCode.REF_NOT_FOUND,
-        f"{repository.name} has no index of {ref}.",
+        f"{repository.name} has no index of {shown(ref)}.",
         f"{f'Did you mean {near[0]}? ' if near else ''}If it is a branch, {create} indexes it.",
         refs=list(known[:NAMES_SHOWN_MAX]),
         near=near,
@@ -351,7 +351,7 @@ def _unknown(name: str, names: list[str]) -> PrismError:
     near = [match for match, _, _ in process.extract(name, names, limit=3, score_cutoff=60)]
     return PrismError(
         ErrorCode.REPO_NOT_FOUND,
-        f"There is no repository {name}.",
+        f"There is no repository {shown(name)}.",
         f"Did you mean {near[0]}?" if near else "Use one of the names in details.repositories.",
         repositories=names[:NAMES_SHOWN_MAX],
     )

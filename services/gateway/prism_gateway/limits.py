@@ -11,6 +11,8 @@ from prism_gateway.rest.errors import error_response
 from prism_gateway.settings import GatewaySettings
 
 TOO_LARGE = 413
+# Of a declared length: more is too large however it ends.
+DIGITS_MAX = 20
 
 
 def limits_of(settings: GatewaySettings) -> Callable[[str], int]:
@@ -46,7 +48,7 @@ class BodyLimit:
             return
         bytes_max = self._limit_of(scope["path"])
         declared = Headers(scope=scope).get("content-length", "")
-        if declared.isdigit() and int(declared) > bytes_max:
+        if declared.isascii() and declared.isdigit() and int(declared[:DIGITS_MAX]) > bytes_max:
             await error_response(_too_large(bytes_max))(scope, receive, send)
             return
         await self._app(scope, _counted(receive, bytes_max), send)

@@ -1,10 +1,21 @@
-"""How far what is served is behind what is known."""
+"""How far what is served is behind what is known, and the keys of records."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from prism_contracts.records import Indexed, Layer, LayerKind, LayerState, Repository
+from prism_contracts.base import BASE_LAYER, repo_id
+from prism_contracts.records import (
+    Indexed,
+    Layer,
+    LayerKind,
+    LayerState,
+    Repository,
+    layer_key,
+    record_key,
+    repository_key,
+)
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SEEN = NOW - timedelta(seconds=7)
@@ -50,3 +61,16 @@ def test_a_layer_lags_while_it_is_told_apart_from_an_older_base(kind: LayerKind,
     )
     assert layer.behind_s(base, NOW) == behind_s
     assert layer.model_copy(update={"base_version": 2}).behind_s(base, NOW) == 0
+
+
+@pytest.mark.parametrize("part", ["", "*", ">", "a.b", "a b", "../..", "a\n", "é", "\ud800", "x" * 9_999])
+def test_no_text_makes_a_key_that_the_bus_refuses(part) -> None:
+    key = record_key("default", part)
+    assert re.fullmatch(r"default\.=[0-9a-f]{64}", key)
+    assert len({key, record_key("default", key.partition(".")[2]), record_key("default", part + "x")}) == 3
+
+
+def test_an_ordinary_key_is_spelled_out() -> None:
+    repo = repo_id("acme/app")
+    assert repository_key("default", repo) == f"default.{repo}"
+    assert layer_key("default", repo, BASE_LAYER) == f"default.{repo}.base"

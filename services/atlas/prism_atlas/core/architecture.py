@@ -1,5 +1,6 @@
 """What a repository consists of: its components, what they need of each other, and where the outside comes in."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -13,7 +14,7 @@ from prism_atlas.core.links import quiet_files
 from prism_atlas.core.module_map import spelled, top_symbols
 from prism_atlas.core.partitions import partitions
 from prism_atlas.core.ways_around import way_around
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.rpc import (
     ComponentDependency,
     ComponentSummary,
@@ -31,6 +32,7 @@ FILES_SEARCHED_MAX = 100
 # A file that none uses is an entry point if it uses so many.
 ROOT_USES_MIN = 5
 NAMES_SHOWN_MAX = 50
+ID = re.compile(r"[0-9]{1,9}")
 
 _ORDER = list(EntryKind)
 
@@ -51,11 +53,11 @@ class Architecture:
         if component in self.names:
             return self.names.index(component)
         number = component.removeprefix("#")
-        if number.isascii() and number.isdigit() and int(number) < len(self.names):
+        if ID.fullmatch(number) and int(number) < len(self.names):
             return int(number)
         raise PrismError(
             ErrorCode.COMPONENT_NOT_FOUND,
-            f"There is no component {component!r}.",
+            f"There is no component {shown(component)!r}.",
             "Name one of details.components, or its id.",
             components=list(self.names[:NAMES_SHOWN_MAX]),
         )

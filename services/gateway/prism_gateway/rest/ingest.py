@@ -15,13 +15,13 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from prism_contracts.base import Lane
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import FilesUploaded
 from prism_contracts.rpc import OpenSnapshotReply
 from prism_contracts.types import Digest, JobId
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import SnapshotBody
-from prism_gateway.rest.dependencies import Services, Settings, Writer
+from prism_gateway.rest.dependencies import Caller, Services, Settings
 from prism_gateway.rest.replies import reply
 
 GZIP_WINDOW = 16 + zlib.MAX_WBITS
@@ -45,7 +45,7 @@ router = APIRouter(tags=["ingest"], prefix="/ingest")
 
 
 @router.post("/snapshots", response_model=OpenSnapshotReply, openapi_extra=SNAPSHOT_DOC)
-async def open_snapshot(request: Request, caller: Writer, backend: Services, settings: Settings) -> Response:
+async def open_snapshot(request: Request, caller: Caller, backend: Services, settings: Settings) -> Response:
     """Begin to bring a repository to a set of files; the answer says whose contents are wanted."""
     body = await _unpacked(request, settings.snapshot_unpacked_bytes_max)
     snapshot = _snapshot(body).model_copy(update={"tenant": caller.tenant})
@@ -57,7 +57,7 @@ async def store_pack(
     job: JobId,
     request: Request,
     *,
-    caller: Writer,
+    caller: Caller,
     backend: Services,
     digest: Annotated[Digest, Header(alias="X-Prism-Pack", description="SHA-256 of the body, hex.")],
     lane: Lane = Lane.BULK,
@@ -86,7 +86,7 @@ async def _unpacked(request: Request, bytes_max: int) -> bytes:
     if encoding != "identity":
         raise PrismError(
             ErrorCode.INVALID_ARGUMENT,
-            f"Content-Encoding {encoding} is not supported.",
+            f"Content-Encoding {shown(encoding)} is not supported.",
             "Send gzip or plain JSON.",
         )
     return body

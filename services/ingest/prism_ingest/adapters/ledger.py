@@ -8,7 +8,7 @@ from nats.js import JetStreamContext
 
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, repo_id
-from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, shown
 from prism_contracts.records import (
     COMPONENT_CHUNKER,
     COMPONENT_FAST_MODEL,
@@ -93,7 +93,7 @@ class Ledger:
         known = sorted(one.name for one in await self.repositories.all() if one.tenant == tenant)
         raise PrismError(
             ErrorCode.REPO_NOT_FOUND,
-            f"There is no repository {name}.",
+            f"There is no repository {shown(name)}.",
             "Index it first: `prism index PATH_OR_GIT_URL`.",
             repositories=known[:NAMES_SHOWN_MAX],
         )

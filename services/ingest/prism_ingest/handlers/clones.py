@@ -10,9 +10,11 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple
 
+from pydantic import TypeAdapter, ValidationError
+
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import CloneRequested, FileEvent, PushReceived
 from prism_contracts.records import (
     UPLOAD,
@@ -25,6 +27,7 @@ from prism_contracts.records import (
     repository_key,
 )
 from prism_contracts.rpc import CloneRequest, JobReply
+from prism_contracts.types import RepoName
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.mirrors import Mirrors, Remote
 from prism_ingest.adapters.slots import SlotLimits, Slots
@@ -39,6 +42,7 @@ from prism_ingest.handlers.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import DUPLICATE_WINDOW_S, Bus
 from prism_source.clone import Mirror
+from prism_source.clone_url import CloneUrl
 from prism_source.gittree import snapshot_changes, snapshot_git
 from prism_source.limits import Limits
 from prism_source.snapshot import Snapshot
@@ -53,6 +57,8 @@ PUT_BACK_S = 1.0
 PUBLISHERS = SlotLimits(total=8, of_tenant=4, of_server=1)
 # What a mirror that was damaged makes of a file that its tree names.
 DAMAGE = frozenset({ErrorCode.FILE_NOT_FOUND, ErrorCode.SOURCE_UNREADABLE})
+
+_REPO_NAME: TypeAdapter[str] = TypeAdapter(RepoName)
 
 log = logging.getLogger(__name__)
 
@@ -108,7 +114,7 @@ class CloneHandlers:
             )
         job = new_job(
             tenant=request.tenant,
-            repo_name=request.repo_name or checked.name,
+            repo_name=request.repo_name or _name_of(checked),
             layer=BASE_LAYER,
             lane=request.lane,
             snapshot=f"{checked.url}\0{request.ref}\0{_now().isoformat()}",
@@ -381,6 +387,18 @@ def _look_job(repository: Repository, layer: str, ref: str, event: PushReceived)
         state=JobState.CLONING,
         now=_now(),
     ).model_copy(update={"pushed_at": event.received_at, "ref": ref})
+
+
+def _name_of(url: CloneUrl) -> str:
+    """The name that a URL gives its repository. Raises INVALID_ARGUMENT if no repository may have it."""
+    try:
+        return _REPO_NAME.validate_python(url.name)
+    except ValidationError:
+        raise PrismError(
+            ErrorCode.INVALID_ARGUMENT,
+            f"The URL gives the repository the name {shown(url.name)!r}, which none may have.",
+            "Give it another one with `name`: owner/name.",
+        ) from None
 
 
 def read_events(opened: Opened, snapshot: Snapshot, limits: Limits) -> Iterator[FileEvent]:

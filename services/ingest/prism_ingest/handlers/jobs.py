@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, variant_layer
-from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, shown
 from prism_contracts.events import (
     CloneRequested,
     FileEvent,
@@ -97,7 +97,7 @@ class JobHandlers:
         if not jobs:
             raise PrismError(
                 ErrorCode.JOB_NOT_FOUND,
-                f"There is no job {request.job}." if request.job else f"{request.repo} has no job.",
+                f"There is no job {request.job}." if request.job else f"{shown(request.repo)} has no job.",
                 "List the jobs with index_status, or start one with `prism index`.",
             )
         newest = max(jobs, key=lambda job: job.created_at)

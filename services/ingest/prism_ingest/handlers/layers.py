@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from prism_contracts.base import BASE_LAYER, layer_id
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.records import LayerKind, Repository
 from prism_contracts.rpc import CreateLayerRequest, DeleteLayerRequest, LayerReply
 from prism_ingest.adapters.ledger import Ledger
@@ -40,7 +40,7 @@ class LayerHandlers:
         if not pull and layer_of(repository, usual_ref(request.ref)) == BASE_LAYER:
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT,
-                f"{request.ref} is what {repository.name} follows: its base is that.",
+                f"{shown(request.ref)} is what {repository.name} follows: its base is that.",
                 "Ask without a ref.",
             )
         heads = _heads(pull.group(1)) if pull else ()
@@ -59,7 +59,7 @@ class LayerHandlers:
         if layer is None:
             raise PrismError(
                 ErrorCode.REF_NOT_FOUND,
-                f"{repository.name} has no layer of {request.ref}.",
+                f"{repository.name} has no layer of {shown(request.ref)}.",
                 "It may be gone already: see `prism status`.",
             )
         await self._layers.forget(layer)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from prism_contracts.base import BASE_LAYER
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import FileEvent, FilesUploaded
 from prism_contracts.records import UPLOAD, Job, JobState, LayerKind
 from prism_contracts.rpc import OpenSnapshotReply, OpenSnapshotRequest, SnapshotFile
@@ -122,7 +122,11 @@ def _check_files(files: tuple[SnapshotFile, ...]) -> None:
     for file in files:
         problem = "it occurs twice" if file.path in seen else path_problem(file.path)
         if problem:
-            raise PrismError(ErrorCode.INVALID_PATH, f"The path {file.path[:200]!r} is refused: {problem}.")
+            raise PrismError(
+                ErrorCode.INVALID_PATH,
+                f"The path {shown(file.path)!r} is refused: {problem}.",
+                "Leave the file out, or give its path relative to the root of the repository.",
+            )
         seen.add(file.path)
 
 
