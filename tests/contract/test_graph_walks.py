@@ -58,13 +58,13 @@ async def ask(town):
 def calls(symbol, **more):
     return (
         names.RPC_CALL_HIERARCHY,
-        CallHierarchyRequest(tenant="", symbol=symbol, **more),
+        CallHierarchyRequest(tenant="nobody", symbol=symbol, **more),
         CallHierarchyReply,
     )
 
 
 def impact(**asked):
-    return names.RPC_IMPACT, ImpactRequest(tenant="", **asked), ImpactReply
+    return names.RPC_IMPACT, ImpactRequest(tenant="nobody", **asked), ImpactReply
 
 
 async def test_every_walk_is_answered_with_the_commit_of_the_graph(ask):
@@ -75,16 +75,16 @@ async def test_every_walk_is_answered_with_the_commit_of_the_graph(ask):
     ]
     callees = await ask(*calls("Depot.ship", direction=CallDirection.CALLEES))
     assert [branch.node.symbol for branch in callees.branches] == ["Depot.close", "rate", "Hub.close"]
-    request = TypeHierarchyRequest(tenant="", symbol="Depot", include_members=True)
+    request = TypeHierarchyRequest(tenant="nobody", symbol="Depot", include_members=True)
     types = await ask(names.RPC_TYPE_HIERARCHY, request, TypeHierarchyReply)
     assert [(branch.node.symbol, branch.overrides[0].symbol) for branch in types.subtypes] == [
         ("Hub", "Hub.close")
     ]
-    request = DependenciesRequest(tenant="", path="parcels.rates")
+    request = DependenciesRequest(tenant="nobody", path="parcels.rates")
     files = await ask(names.RPC_DEPENDENCIES, request, DependenciesReply)
     assert [one.file_path for one in files.used_by] == ["parcels/depot.py"]
     assert [module.module for module in files.externals] == ["decimal"]
-    request = FindPathRequest(tenant="", source="Depot.ship", target="rate")
+    request = FindPathRequest(tenant="nobody", source="Depot.ship", target="rate")
     path = await ask(names.RPC_FIND_PATH, request, FindPathReply)
     assert [node.symbol for node in path.paths[0].nodes] == ["Depot.ship", "Depot.close", "rate"]
     assert {reply.receipt.graph_commit for reply in (callers, callees, types, files, path)} == {"c1"}

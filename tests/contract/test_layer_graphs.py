@@ -128,21 +128,21 @@ def asked() -> list[tuple[str, Message, type[Message]]]:
     """Every kind of question."""
     callees = {"direction": CallDirection.CALLEES}
     return [
-        (names.RPC_MODULE_MAP, ModuleMapRequest(tenant=""), ModuleMapReply),
-        (names.RPC_MODULE_MAP, ModuleMapRequest(tenant="", query="letters"), ModuleMapReply),
-        (names.RPC_ARCHITECTURE, ArchitectureRequest(tenant=""), ArchitectureReply),
-        (names.RPC_ARCHITECTURE, ArchitectureRequest(tenant="", component="parcels"), ArchitectureReply),
-        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="", symbol="rate"), CallHierarchyReply),
-        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="", symbol="draw"), CallHierarchyReply),
-        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="", symbol="rate", **callees), CallHierarchyReply),
-        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="", symbol="tour"), CallHierarchyReply),
-        (names.RPC_TYPE_HIERARCHY, TypeHierarchyRequest(tenant="", symbol="Depot"), TypeHierarchyReply),
-        (names.RPC_TYPE_HIERARCHY, TypeHierarchyRequest(tenant="", symbol="Hub"), TypeHierarchyReply),
-        (names.RPC_DEPENDENCIES, DependenciesRequest(tenant="", path="parcels/rates.py"), DependenciesReply),
-        (names.RPC_DEPENDENCIES, DependenciesRequest(tenant="", path="web/app.js"), DependenciesReply),
-        (names.RPC_FIND_PATH, FindPathRequest(tenant="", source="Depot.ship", target="rate"), FindPathReply),
-        (names.RPC_IMPACT, ImpactRequest(tenant="", symbol="rate"), ImpactReply),
-        (names.RPC_IMPACT, ImpactRequest(tenant="", diff=DIFF), ImpactReply),
+        (names.RPC_MODULE_MAP, ModuleMapRequest(tenant="nobody"), ModuleMapReply),
+        (names.RPC_MODULE_MAP, ModuleMapRequest(tenant="nobody", query="letters"), ModuleMapReply),
+        (names.RPC_ARCHITECTURE, ArchitectureRequest(tenant="nobody"), ArchitectureReply),
+        (names.RPC_ARCHITECTURE, ArchitectureRequest(tenant="nobody", component="parcels"), ArchitectureReply),
+        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="rate"), CallHierarchyReply),
+        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="draw"), CallHierarchyReply),
+        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="rate", **callees), CallHierarchyReply),
+        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="tour"), CallHierarchyReply),
+        (names.RPC_TYPE_HIERARCHY, TypeHierarchyRequest(tenant="nobody", symbol="Depot"), TypeHierarchyReply),
+        (names.RPC_TYPE_HIERARCHY, TypeHierarchyRequest(tenant="nobody", symbol="Hub"), TypeHierarchyReply),
+        (names.RPC_DEPENDENCIES, DependenciesRequest(tenant="nobody", path="parcels/rates.py"), DependenciesReply),
+        (names.RPC_DEPENDENCIES, DependenciesRequest(tenant="nobody", path="web/app.js"), DependenciesReply),
+        (names.RPC_FIND_PATH, FindPathRequest(tenant="nobody", source="Depot.ship", target="rate"), FindPathReply),
+        (names.RPC_IMPACT, ImpactRequest(tenant="nobody", symbol="rate"), ImpactReply),
+        (names.RPC_IMPACT, ImpactRequest(tenant="nobody", diff=DIFF), ImpactReply),
     ]  # fmt: skip
 
 
@@ -160,7 +160,7 @@ async def ask(
 
 async def map_at(town: Town, ref: str, layer: Layer | None = None) -> ModuleMapReply:
     """The map at a ref, once it serves this state of the layer."""
-    request = ModuleMapRequest(tenant="", ref=ref, wait_for_commit=layer.served.commit if layer else "")
+    request = ModuleMapRequest(tenant="nobody", ref=ref, wait_for_commit=layer.served.commit if layer else "")
     return await town.answer(partial(town.ask, names.RPC_MODULE_MAP, request, ModuleMapReply))
 
 
@@ -242,7 +242,7 @@ async def test_at_a_ref_an_index_tells_of_the_files_that_are_those_of_the_base(t
 
 async def callers_of_rate(town: Town, ref: str) -> list[tuple[str, str]]:
     """How each caller of `Zone.rate` is known."""
-    request = CallHierarchyRequest(tenant="", symbol="Zone.rate", include_candidates=True, ref=ref)
+    request = CallHierarchyRequest(tenant="nobody", symbol="Zone.rate", include_candidates=True, ref=ref)
     reply = await ask(town, request, names.RPC_CALL_HIERARCHY, CallHierarchyReply)
     return [(branch.via.status, branch.via.strategy) for branch in reply.branches]
 
@@ -252,7 +252,7 @@ async def test_a_question_that_comes_before_the_graph_is_told_for_how_long_it_is
         await town.import_(1, BASE)
         await town.built(1)
         layer = await town.lay("topic", 7, CHANGED)
-        request = ModuleMapRequest(tenant="", ref="topic", wait_for_commit=layer.served.commit)
+        request = ModuleMapRequest(tenant="nobody", ref="topic", wait_for_commit=layer.served.commit)
         with pytest.raises(PrismError) as refused:
             await town.ask(names.RPC_MODULE_MAP, request, ModuleMapReply)
         assert refused.value.code is ErrorCode.GRAPH_NOT_BUILT

@@ -416,7 +416,9 @@ async def send(place: Town, branch: str, commit: str) -> None:
     opened = await place.snapshots.open_snapshot(request)
     if opened.needed:
         pack = encode_pack([(number, contents[number]) for number in opened.needed])
-        event = FilesUploaded(tenant=TENANT, job=opened.job.job, pack=hashlib.sha256(pack).hexdigest(), data=pack)
+        event = FilesUploaded(
+            tenant=TENANT, job=opened.job.job, pack=hashlib.sha256(pack).hexdigest(), data=pack
+        )
         await place.bus.publish(names.FILES_UPLOADED, opened.job.lane, event, event.message_id)
     await place.ended(opened.job)
 

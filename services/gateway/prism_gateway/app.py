@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.openapi.utils import get_openapi
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
@@ -21,6 +21,7 @@ from prism_gateway.mcp.toolsets import ToolsetCheck
 from prism_gateway.rest import edits, errors, ingest, jobs, layers, repos, scip, search
 from prism_gateway.rest import webhooks as webhook_door
 from prism_gateway.rest.bodies import SnapshotBody
+from prism_gateway.rest.dependencies import check_route
 from prism_gateway.rest.replies import Error
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.receiver import Receiver
@@ -78,7 +79,11 @@ def _checks(bus: Bus, tokens: TokenBook) -> dict[str, Check]:
 
 def rest_router() -> APIRouter:
     """All routes of `/api/v1`."""
-    rest = APIRouter(prefix="/api/v1", responses={"4XX": {"model": Error}, "5XX": {"model": Error}})
+    rest = APIRouter(
+        prefix="/api/v1",
+        responses={"4XX": {"model": Error}, "5XX": {"model": Error}},
+        dependencies=[Depends(check_route)],
+    )
     for router in (
         search.router,
         repos.router,

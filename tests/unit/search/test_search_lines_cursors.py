@@ -172,7 +172,10 @@ def forged(body: object) -> str:
 
 
 @given(
-    st.text(), st.text(st.characters(codec="utf-8")), st.text(st.characters(codec="utf-8")), st.integers(0, COUNT_MAX)
+    st.text(),
+    st.text(st.characters(codec="utf-8")),
+    st.text(st.characters(codec="utf-8")),
+    st.integers(0, COUNT_MAX),
 )
 def test_a_position_comes_back(question, path, scope, line):
     question = question.encode(errors="replace").decode()

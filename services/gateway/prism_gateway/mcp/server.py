@@ -20,11 +20,13 @@ from mcp.types import (
 )
 from starlette.requests import Request
 
+from prism_gateway import scopes
 from prism_gateway.auth import caller_of
 from prism_gateway.backend import Backend
 from prism_gateway.mcp.errors import error_result, to_body, unknown_tool
 from prism_gateway.mcp.tool import AnyTool, Call
 from prism_gateway.mcp.toolsets import TOOLS, tools_of, toolsets_of
+from prism_gateway.scopes import check_scope
 
 # What they say holds for a call whose arguments leave it open.
 SCOPE_HEADERS = ("x-prism-repo", "x-prism-ref", "x-prism-wait-for-commit")
@@ -94,6 +96,7 @@ def _request(ctx: Context) -> Request:
 async def _run(tool: AnyTool, call: Call, arguments: dict[str, Any]) -> CallToolResult:
     try:
         # Clients that fill in every argument send null for those they leave out.
+        check_scope(call.caller, scopes.TOOLS.get(tool.name, frozenset()))
         given = {name: value for name, value in arguments.items() if value is not None}
         answer = await tool.run(call, tool.arguments.model_validate(given))
     except Exception as error:  # noqa: BLE001 - every error is an answer

@@ -6,8 +6,9 @@ from fastapi import Depends, Header, Request
 
 from prism_contracts.records import Token
 from prism_contracts.types import RepoKeyOrNone
-from prism_gateway.auth import caller_of, require_write
+from prism_gateway.auth import caller_of
 from prism_gateway.backend import Backend
+from prism_gateway.scopes import OPEN_ROUTES, ROUTES, check_scope
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.receiver import Receiver
 from prism_runtime.bus import Bus
@@ -16,14 +17,15 @@ from prism_runtime.vault import Vault
 # The dependencies are async because FastAPI runs the others on threads.
 
 
+async def check_route(request: Request) -> None:
+    """Raise FORBIDDEN unless the token of a request has a scope that the route needs."""
+    name = f"{request.method} {request.scope['route'].path}"
+    if name not in OPEN_ROUTES:
+        check_scope(caller_of(request), ROUTES.get(name, frozenset()))
+
+
 async def _caller(request: Request) -> Token:
     return caller_of(request)
-
-
-async def _writer(request: Request) -> Token:
-    caller = caller_of(request)
-    require_write(caller)
-    return caller
 
 
 async def _backend(request: Request) -> Backend:
@@ -47,7 +49,6 @@ async def _settings(request: Request) -> GatewaySettings:
 
 
 Caller = Annotated[Token, Depends(_caller)]
-Writer = Annotated[Token, Depends(_writer)]
 Services = Annotated[Backend, Depends(_backend)]
 Connection = Annotated[Bus, Depends(_bus)]
 Webhooks = Annotated[Receiver, Depends(_webhooks)]

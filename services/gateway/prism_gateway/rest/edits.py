@@ -6,20 +6,20 @@ from starlette.responses import Response
 from prism_contracts.rpc import EditRequest, JobReply
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import DiffBody, FileEditBody
-from prism_gateway.rest.dependencies import RepoHeader, Services, Writer
+from prism_gateway.rest.dependencies import Caller, RepoHeader, Services
 from prism_gateway.rest.replies import reply
 
 router = APIRouter(tags=["ingest"], prefix="/ingest")
 
 
 @router.post("/file", response_model=JobReply, status_code=202)
-async def edit_file(body: FileEditBody, caller: Writer, backend: Services, repo: RepoHeader = "") -> Response:
+async def edit_file(body: FileEditBody, caller: Caller, backend: Services, repo: RepoHeader = "") -> Response:
     """Change or remove one file of a repository."""
     return await _edit(backend, body.request(caller.tenant, body.repo or repo))
 
 
 @router.post("/diff", response_model=JobReply, status_code=202)
-async def edit_by_diff(body: DiffBody, caller: Writer, backend: Services, repo: RepoHeader = "") -> Response:
+async def edit_by_diff(body: DiffBody, caller: Caller, backend: Services, repo: RepoHeader = "") -> Response:
     """Bring a repository from a commit to what a diff makes of it."""
     return await _edit(backend, body.request(caller.tenant, body.repo or repo))
 

@@ -12,7 +12,7 @@ from prism_contracts.rpc import (
 from prism_contracts.types import Ref, RepoKeyOrNone
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import LayerBody, OverlayBody
-from prism_gateway.rest.dependencies import RepoHeader, Services, Writer
+from prism_gateway.rest.dependencies import Caller, RepoHeader, Services
 from prism_gateway.rest.replies import reply
 
 router = APIRouter(tags=["layers"])
@@ -20,7 +20,7 @@ router = APIRouter(tags=["layers"])
 
 @router.post("/layers", response_model=LayerReply, status_code=202)
 async def create_layer(
-    body: LayerBody, caller: Writer, backend: Services, header: RepoHeader = ""
+    body: LayerBody, caller: Caller, backend: Services, header: RepoHeader = ""
 ) -> Response:
     """Make a layer of what a ref is at the remote now, or bring it there."""
     request = CreateLayerRequest(tenant=caller.tenant, repo=body.repo or header, ref=body.ref)
@@ -29,7 +29,7 @@ async def create_layer(
 
 @router.delete("/layers", response_model=LayerReply)
 async def delete_layer(
-    ref: Ref, caller: Writer, backend: Services, repo: RepoKeyOrNone = "", header: RepoHeader = ""
+    ref: Ref, caller: Caller, backend: Services, repo: RepoKeyOrNone = "", header: RepoHeader = ""
 ) -> Response:
     """Forget a layer."""
     request = DeleteLayerRequest(tenant=caller.tenant, repo=repo or header, ref=ref)
@@ -38,7 +38,7 @@ async def delete_layer(
 
 @router.post("/overlays", response_model=replies.Overlay, status_code=202)
 async def open_overlay(
-    body: OverlayBody, caller: Writer, backend: Services, header: RepoHeader = ""
+    body: OverlayBody, caller: Caller, backend: Services, header: RepoHeader = ""
 ) -> Response:
     """Lay uncommitted edits on a branch, or replace those of a handle. Every question takes the handle as `ref`."""
     opened = await backend.open_overlay(body.request(caller.tenant, body.repo or header))
@@ -47,7 +47,7 @@ async def open_overlay(
 
 @router.delete("/overlays/{handle}", response_model=replies.Overlay)
 async def close_overlay(
-    handle: Ref, caller: Writer, backend: Services, repo: RepoKeyOrNone = "", header: RepoHeader = ""
+    handle: Ref, caller: Caller, backend: Services, repo: RepoKeyOrNone = "", header: RepoHeader = ""
 ) -> Response:
     """Forget an overlay."""
     request = CloseOverlayRequest(tenant=caller.tenant, repo=repo or header, handle=handle)

@@ -20,7 +20,7 @@ from prism_contracts.rpc import (
 from prism_contracts.types import CommitIdOrNone, Cursor, RefOrNone, RepoKey
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import RepositoryBody, SecretsBody
-from prism_gateway.rest.dependencies import Caller, RepositorySecrets, Services, Writer
+from prism_gateway.rest.dependencies import Caller, RepositorySecrets, Services
 from prism_gateway.rest.replies import reply
 
 PROBLEMS_DEFAULT = 200
@@ -47,14 +47,14 @@ async def repos(caller: Caller, backend: Services) -> Response:
 
 
 @router.post("/repos", response_model=JobReply, status_code=202)
-async def index_repository(body: RepositoryBody, caller: Writer, backend: Services) -> Response:
+async def index_repository(body: RepositoryBody, caller: Caller, backend: Services) -> Response:
     """Clone or fetch a git URL and index a ref of it."""
     request = CloneRequest(tenant=caller.tenant, url=body.url, repo_name=body.name, ref=body.ref)
     return reply(await backend.clone(request), status=202, exclude=replies.JOB)
 
 
 @router.put("/repos/{name:path}/secrets", response_model=replies.SecretsKept)
-async def set_secrets(name: RepoKey, body: SecretsBody, caller: Writer, vault: RepositorySecrets) -> Response:
+async def set_secrets(name: RepoKey, body: SecretsBody, caller: Caller, vault: RepositorySecrets) -> Response:
     """Keep the secret of a repository's webhook, or the login of its git server; fields left out stay as they are."""
     kept = await vault.change(caller.tenant, repo_id(name), body.model_dump(exclude_none=True))
     told = replies.SecretsKept(webhook_secret=bool(kept.webhook_secret), git_password=bool(kept.git_password))

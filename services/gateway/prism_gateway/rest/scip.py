@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from prism_contracts.rpc import StoreScipReply, StoreScipRequest
 from prism_contracts.types import CommitId, FilePath, RepoKeyOrNone
-from prism_gateway.rest.dependencies import RepoHeader, Services, Writer
+from prism_gateway.rest.dependencies import Caller, RepoHeader, Services
 from prism_gateway.rest.replies import reply
 
 # Smaller bodies stay in memory.
@@ -28,7 +28,7 @@ router = APIRouter(tags=["ingest"], prefix="/ingest")
 async def store_scip(
     request: Request,
     *,
-    caller: Writer,
+    caller: Caller,
     backend: Services,
     commit: Annotated[CommitId, Query(description="In full.")],
     repo: RepoKeyOrNone = "",

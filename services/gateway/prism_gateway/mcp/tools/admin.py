@@ -7,11 +7,11 @@ from pydantic import Field, model_validator
 
 from prism_contracts import rpc, types
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_gateway.auth import require_write
 from prism_gateway.mcp.answers import indexing
 from prism_gateway.mcp.arguments import Arguments, BudgetedArguments, ScopedArguments
 from prism_gateway.mcp.schema import INTEGER, OBJECT, RECEIPT, STRING, STRINGS, TRUNCATED, array, record
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Effect, Tool, Toolset
+from prism_gateway.scopes import READ, check_scope
 
 PROBLEMS_DEFAULT = 50
 JOBS_SHOWN = 10
@@ -91,7 +91,6 @@ async def list_repos(call: Call, _: ListRepos) -> Answer:
 
 
 async def index_repository(call: Call, arguments: IndexRepository) -> Answer:
-    require_write(call.caller)
     reply = await call.backend.clone(
         rpc.CloneRequest(
             tenant=call.caller.tenant, url=arguments.url, repo_name=arguments.name, ref=arguments.ref
@@ -101,19 +100,16 @@ async def index_repository(call: Call, arguments: IndexRepository) -> Answer:
 
 
 async def create_branch_index(call: Call, arguments: BranchIndex) -> Answer:
-    require_write(call.caller)
     request = call.request(rpc.CreateLayerRequest, arguments)
     return indexing.layer(await call.backend.create_layer(request))
 
 
 async def delete_branch_index(call: Call, arguments: BranchIndex) -> Answer:
-    require_write(call.caller)
     request = call.request(rpc.DeleteLayerRequest, arguments)
     return indexing.layer_gone(await call.backend.delete_layer(request))
 
 
 async def open_overlay(call: Call, arguments: OpenOverlay) -> Answer:
-    require_write(call.caller)
     # Text as it is: where bytes are wanted, a model takes a string for base64.
     files = tuple(
         rpc.FileEdit(path=file.path, content=None if file.content is None else file.content.encode())
@@ -130,7 +126,6 @@ async def open_overlay(call: Call, arguments: OpenOverlay) -> Answer:
 
 
 async def close_overlay(call: Call, arguments: CloseOverlay) -> Answer:
-    require_write(call.caller)
     request = call.request(rpc.CloseOverlayRequest, arguments)
     return indexing.layer_gone(await call.backend.close_overlay(request))
 
@@ -139,6 +134,7 @@ async def index_status(call: Call, arguments: IndexStatus) -> Answer:
     tenant, repo = call.caller.tenant, arguments.repo or call.repo
     if arguments.job:
         return indexing.job((await call.backend.job(tenant, job=arguments.job)).job)
+    check_scope(call.caller, READ)
     if repo:
         return indexing.job((await call.backend.job(tenant, repo=repo)).job)
     return indexing.jobs((await call.backend.jobs(tenant, JOBS_SHOWN)).jobs)

@@ -1,0 +1,97 @@
+"""Which scope of a token each route and each tool needs: the one table that decides who may do what.
+
+`read` is for questions. `write` is for what changes the index or what Prism keeps. A token that only has `write` can index
+and edit, and can follow the job that it began, but cannot read code or list repositories. A token without a scope can do
+nothing.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import Token
+
+
+class Scope(StrEnum):
+    """What a token may be good for."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+READ = frozenset({Scope.READ})
+WRITE = frozenset({Scope.WRITE})
+ANY = READ | WRITE  # either of the two
+
+# By method and path below `/api/v1`. A route that is not here is open to nobody.
+ROUTES: Mapping[str, frozenset[Scope]] = {
+    "GET /whoami": ANY,
+    "POST /search": READ,
+    "POST /grep": READ,
+    "GET /repos": READ,
+    "POST /repos": WRITE,
+    "PUT /repos/{name:path}/secrets": WRITE,
+    "GET /repos/{name:path}/coverage": READ,
+    "GET /repos/{name:path}/receipt": READ,
+    "GET /repos/{name:path}/files": READ,
+    "GET /jobs": READ,
+    "GET /jobs/{job}": ANY,
+    "GET /status": READ,
+    "POST /ingest/snapshots": WRITE,
+    "POST /ingest/snapshots/{job}/packs": WRITE,
+    "POST /ingest/file": WRITE,
+    "POST /ingest/diff": WRITE,
+    "POST /ingest/scip": WRITE,
+    "POST /layers": WRITE,
+    "DELETE /layers": WRITE,
+    "POST /overlays": WRITE,
+    "DELETE /overlays/{handle}": WRITE,
+}
+
+# A forge has no token: the signature of what it posts is checked instead.
+OPEN_ROUTES = frozenset({"POST /ingest/webhook"})
+
+TOOLS: Mapping[str, frozenset[Scope]] = {
+    "search_code": READ,
+    "grep_code": READ,
+    "read_file": READ,
+    "list_files": READ,
+    "get_file_outline": READ,
+    "get_symbol_definition": READ,
+    "find_references": READ,
+    "prepare_to_edit": READ,
+    "get_function_body": READ,
+    "get_call_hierarchy": READ,
+    "get_type_hierarchy": READ,
+    "get_dependencies": READ,
+    "find_path": READ,
+    "impact_of_change": READ,
+    "get_module_map": READ,
+    "get_architecture": READ,
+    "check_exists": READ,
+    "search_docs": READ,
+    "get_repo_context": READ,
+    "get_codebase_conventions": READ,
+    "ping": ANY,
+    "whoami": ANY,
+    "list_repos": READ,
+    "index_repository": WRITE,
+    "create_branch_index": WRITE,
+    "delete_branch_index": WRITE,
+    "open_overlay": WRITE,
+    "close_overlay": WRITE,
+    "index_status": ANY,  # a job by its id; everything else of it needs `read`
+    "index_coverage": READ,
+}
+
+
+def check_scope(caller: Token, needed: frozenset[Scope]) -> None:
+    """Raise FORBIDDEN unless the token has one of the scopes."""
+    if needed.isdisjoint(caller.scopes):
+        wanted = " or ".join(f"`{scope}`" for scope in Scope if scope in needed)
+        raise PrismError(
+            ErrorCode.FORBIDDEN,
+            f"The token has the scopes ({', '.join(caller.scopes)}), and this needs {wanted}.",
+            f"Use a token with the scope {wanted}.",
+            scopes=list(caller.scopes),
+        )

@@ -1,0 +1,68 @@
+"""Which token may do what."""
+
+from datetime import UTC, datetime
+
+import pytest
+from fastapi.routing import iter_route_contexts
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import Token
+from prism_gateway.app import rest_router
+from prism_gateway.mcp.tool import Effect
+from prism_gateway.mcp.toolsets import TOOLS
+from prism_gateway.scopes import ANY, OPEN_ROUTES, READ, ROUTES, WRITE, check_scope
+from prism_gateway.scopes import TOOLS as TOOL_SCOPES
+
+
+def token(*scopes: str) -> Token:
+    return Token(tenant="acme", label="ci", created_at=datetime(2026, 1, 1, tzinfo=UTC), scopes=scopes)
+
+
+def test_every_route_has_a_scope() -> None:
+    routes = {
+        f"{method} {context.original_route.path}"
+        for context in iter_route_contexts(rest_router().routes)
+        for method in context.original_route.methods
+    }
+    assert routes == ROUTES.keys() | OPEN_ROUTES
+
+
+def test_every_tool_has_a_scope() -> None:
+    assert {tool.name for tool in TOOLS} == TOOL_SCOPES.keys()
+
+
+def test_a_tool_that_changes_something_needs_write() -> None:
+    for tool in TOOLS:
+        assert (TOOL_SCOPES[tool.name] == WRITE) is (tool.effect is not Effect.READS), tool.name
+
+
+def test_a_route_that_changes_something_needs_write() -> None:
+    questions = {"POST /search", "POST /grep"}
+    for route, needed in ROUTES.items():
+        assert (needed == WRITE) is (not route.startswith("GET ") and route not in questions), route
+
+
+@pytest.mark.parametrize(
+    ("scopes", "allowed"),
+    [
+        (("read", "write"), {READ, WRITE, ANY}),
+        (("read",), {READ, ANY}),
+        (("write",), {WRITE, ANY}),
+        ((), set()),
+        (("admin",), set()),
+    ],
+)
+def test_a_token_may_do_what_its_scopes_say(scopes, allowed) -> None:
+    for needed in (READ, WRITE, ANY):
+        if needed in allowed:
+            check_scope(token(*scopes), needed)
+            continue
+        with pytest.raises(PrismError) as caught:
+            check_scope(token(*scopes), needed)
+        assert caught.value.code is ErrorCode.FORBIDDEN
+        assert caught.value.body.next_action
+
+
+def test_nothing_is_open_without_a_scope() -> None:
+    with pytest.raises(PrismError):
+        check_scope(token("read", "write"), frozenset())
