@@ -53,7 +53,7 @@ async def told(town, expected: list[tuple[str, str, str]]) -> None:
 
 async def callers(town) -> list[tuple[str, str, str]]:
     """Who calls `Zone.rate`, and how that is known."""
-    request = CallHierarchyRequest(tenant="", symbol="Zone.rate", include_candidates=True)
+    request = CallHierarchyRequest(tenant=town.tenant, symbol="Zone.rate", include_candidates=True)
     reply = await town.answer(partial(town.ask, names.RPC_CALL_HIERARCHY, request, CallHierarchyReply))
     return [(one.node.symbol, one.via.status, one.via.strategy) for one in reply.branches]
 
