@@ -18,6 +18,8 @@ FOLDER_PACKAGES = frozenset({"go"})
 SAME_FOLDER = JVM | {"go", "php"}
 # An import brings in all that the other file defines.
 WILDCARD_IMPORTS = C_FAMILY | {"ruby"}
+# Of two imports that bring everything of a file, the later one binds a name that both have.
+LAST_IMPORT_WINS = frozenset({"python"})
 # What a file imports is its own, and not to be had from it.
 KEEPS_IMPORTS = SAME_FOLDER | {"csharp", "swift"}
 # A module is an object that the file makes, and what it has is defined as members of a variable: `exports.add`, `function M.add`.

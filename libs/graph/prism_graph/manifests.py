@@ -171,7 +171,7 @@ class Packages:
     def __init__(self, providers: Iterable[Provider] = ()) -> None:
         self._providers: dict[tuple[Ecosystem, str], list[Provider]] = {}
         self._depends: dict[tuple[str, Ecosystem], set[str]] = {}
-        known = list(providers)
+        known = sorted(providers, key=lambda one: (one.scope, one.manifest.folder, one.manifest.file))
         for one in known:
             manifest = one.manifest
             if manifest.name:

@@ -9,6 +9,7 @@ from prism_graph.facts import FileFacts
 from prism_graph.languages import (
     FOLDER_PACKAGES,
     KEEPS_IMPORTS,
+    LAST_IMPORT_WINS,
     MEMBERS_ANYWHERE,
     MEMBERS_IN_FOLDER,
     OPEN_TYPES,
@@ -159,11 +160,13 @@ class Program:
         """What other files of the folder define under a name, in languages where that is enough to see it."""
         if unit.language not in SAME_FOLDER:
             return ()
-        return tuple(
-            Place(other.id, position)
+        others = [
+            other
             for other in self._givers.get(name, {}).values()
             if other.id != unit.id and _share_names(unit, other)
-            for position in other.named.get(name, ())
+        ]
+        return tuple(
+            Place(other.id, position) for other in _ordered(others) for position in other.named.get(name, ())
         )
 
     def members_elsewhere(self, unit: Unit, qualified_name: str) -> tuple[Place, ...]:
@@ -171,7 +174,8 @@ class Program:
         if unit.language not in MEMBERS_IN_FOLDER | MEMBERS_ANYWHERE:
             return ()
         places = self._by_qualified_name.get(qualified_name, ())
-        return tuple(place for place in places if _share_members(unit, self.units[place.file]))
+        found = [place for place in places if _share_members(unit, self.units[place.file])]
+        return tuple(sorted(found, key=lambda place: (self.units[place.file].file.path, place.symbol)))
 
     def types(self, unit: Unit, qualified_name: str) -> Sequence[Place]:
         """The definitions of a type in all files of the repository that the language shares, by path; one if it only is a scope."""
@@ -284,7 +288,7 @@ class Program:
             if sure:
                 found[sure].append(other)
         best = Sure.YES if found[Sure.YES] else Sure.MAYBE
-        return Located(tuple(sorted(found[best], key=lambda one: one.file.path)), best)
+        return Located(tuple(_ordered(found[best])), best)
 
     def _in_package(self, unit: Unit, module: str) -> Located:
         """The files that a module is by what is known of packages; not sure if several provide one of its name."""
@@ -315,7 +319,7 @@ class Program:
         found = [one for one in found if inside.is_file(one.scope, one.file)]
         if not found and inside.provider.scope == unit.scope:
             self.missing[inside.importer, inside.module] = None
-        return tuple(sorted(found, key=lambda one: one.file.path))
+        return tuple(_ordered(found))
 
     def brought(self, unit: Unit, one: Import) -> Value:
         """What an import brings: a definition, or a module."""
@@ -420,27 +424,41 @@ class Program:
 
     def passed_on(self, unit: Unit, name: str) -> Value:
         """What comes with all that other files have: `from m import *`, `#include`."""
-        reach = self._reach_of(unit)
-        if not reach or name == DEFAULT:
+        if not unit.wildcards or name == DEFAULT:
             return UNKNOWN
+        reach = self._reach_of(unit)
         values = []
-        for giver in self._givers.get(name, {}).values():
-            if giver.id in reach and giver.id != unit.id:
-                value = self.given(giver, name)
-                values.append(value.by(Strategy.WILDCARD_IMPORT, reach[giver.id]))
-        return _joined(value for value in values if value.is_told)
+        for giver in self._givers_within(reach, unit, name):
+            value = self.given(giver, name)
+            values.append(value.by(Strategy.WILDCARD_IMPORT, reach[giver.id]))
+        told = [value for value in values if value.is_told]
+        return _joined(told, is_first_enough=unit.language in LAST_IMPORT_WINS)
+
+    def _givers_within(self, reach: Mapping[str, Sure], unit: Unit, name: str) -> Sequence[Unit]:
+        """The files of a reach that give a name: by precedence where the language has one, else by path."""
+        givers = self._givers.get(name, {})
+        found = [giver for giver in givers.values() if giver.id in reach and giver.id != unit.id]
+        if unit.language not in LAST_IMPORT_WINS:
+            return _ordered(found)
+        rank = {file: position for position, file in enumerate(reach)}
+        return sorted(found, key=lambda giver: rank[giver.id])
 
     def _reach_of(self, unit: Unit) -> Mapping[str, Sure]:
-        """The files of which a file brings everything in, also through others, and how sure that is."""
+        """The files of which a file brings everything in, also through others, and how sure that is. The last import of a file
+        comes first, and a file comes before what it imports itself.
+        """
         if unit.id not in self._reach:
             found: dict[str, Sure] = {}
-            todo = [(unit, Sure.YES)]
+            todo = [*self._brought_whole(unit, Sure.YES)]
             while todo:
                 one, sure = todo.pop()
-                for other, reached in self._brought_whole(one, sure):
-                    if found.get(other.id, Sure.NO) < reached:
-                        found[other.id] = reached
-                        todo += [] if one.language in KEEPS_IMPORTS else [(other, reached)]
+                if found.get(one.id, Sure.NO) >= sure:
+                    continue
+                found.pop(one.id, None)  # it takes the rank of the surer path
+                found[one.id] = sure
+                if one.language not in KEEPS_IMPORTS:
+                    reached = self._brought_whole(one, sure)
+                    todo += (other for other in reached if found.get(other[0].id, Sure.NO) < other[1])
             self._reach[unit.id] = found
         return self._reach[unit.id]
 
@@ -469,12 +487,21 @@ def symbols(unit: Unit, positions: Sequence[int]) -> Value:
     return Value(What.SYMBOL, tuple(Place(unit.id, position) for position in positions))
 
 
-def _joined(values: Iterable[Value]) -> Value:
-    """Of several, the surest; all of those that are as sure and of one kind."""
+def _ordered(units: Sequence[Unit]) -> Sequence[Unit]:
+    """Files by path: an answer must not depend on the order in which they were read."""
+    return sorted(units, key=lambda unit: (unit.file.path, unit.scope))
+
+
+def _joined(values: Iterable[Value], *, is_first_enough: bool = False) -> Value:
+    """Of several, the surest; all of those that are as sure and of one kind. `is_first_enough`: the first of them hides the
+    others, if it is sure.
+    """
     found = sorted(values, key=lambda value: (value.what is not What.SYMBOL, -value.sure))
     if not found:
         return UNKNOWN
     first = found[0]
+    if is_first_enough and first.sure is Sure.YES:
+        return first
     same = [value for value in found if value.what is first.what and value.sure is first.sure]
     return first._replace(places=tuple(dict.fromkeys(place for value in same for place in value.places)))
 

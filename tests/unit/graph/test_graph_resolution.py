@@ -4,7 +4,7 @@ import random
 
 import pytest
 from graph_files import facts_of, told
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prism_graph.program import Program
@@ -217,11 +217,42 @@ def programs(draw: st.DrawFn) -> dict[str, str]:
     return {f"{name}.py": "".join(draw(st.lists(pieces, max_size=6))) for name in "abc"}
 
 
+TWO_WILDCARDS = {
+    "c.py": "class a(c):\n    def c(self):\n        self.a()\n",
+    "b.py": "from a import *\nfrom c import *\na.c()\n",
+    "a.py": "def a(): ...\n",
+}
+
+
 @given(programs(), st.randoms(use_true_random=False))
+@example(TWO_WILDCARDS, random.Random(0))
+@example(TWO_WILDCARDS, random.Random(1))
 def test_the_order_of_files_changes_nothing(files: dict[str, str], chance: random.Random) -> None:
     shuffled = list(files.items())
     chance.shuffle(shuffled)
     assert told(files) == told(dict(shuffled))
+
+
+@pytest.mark.parametrize(
+    ("user", "found"),
+    [
+        ("from a import *\nfrom b import *\nf()\n", ["b.py:f"]),
+        ("from b import *\nfrom a import *\nf()\n", ["a.py:f"]),
+        ("from passes import *\nf()\n", ["b.py:f"]),
+        ("from a import *\nfrom hides import *\nf()\n", ["hides.py:f"]),
+        ("from hides import *\nfrom a import *\nf()\n", ["a.py:f"]),
+    ],
+)
+def test_the_later_wildcard_import_binds_a_name(user: str, found: list[str]) -> None:
+    files = {
+        "a.py": "def f(): ...\n",
+        "b.py": "def f(): ...\n",
+        "passes.py": "from a import *\nfrom b import *\n",
+        "hides.py": "from b import *\ndef f(): ...\n",
+        "user.py": user,
+    }
+    edges_of_f = [edge for edge in told(files) if edge.startswith("user.py") and " f -> " in edge]
+    assert [edge.split()[3] for edge in edges_of_f] == found
 
 
 @pytest.mark.parametrize(
