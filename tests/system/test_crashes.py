@@ -3,7 +3,8 @@
 One short history (crash_play.py) is played again and again against a real stack, each time with one service ending at one write.
 Afterwards each ref has to be stored as a fresh index would store it, and no job may be left.
 
-`PRISM_CRASH_POINTS` says how many points are tried, or `all`; `PRISM_CRASH_SERVICES` names the services; see `make crash-points`.
+`PRISM_CRASH_POINTS` says how many points are tried, `all`, or which writes (`1-100`); `PRISM_CRASH_SERVICES` names the services; see
+`make crash-points`.
 """
 
 import os
@@ -90,7 +91,8 @@ async def test_what_a_process_began_is_finished_by_the_next(
         fresh = await Fresh.index(server, tmp_path, is_asked=False)
         writes = await writes_of(server, fresh, crashes, tmp_path)
         wrong: dict[Point, str] = {}
-        for point in points(writes):
+        tried = points(writes)
+        for point in tried:
             crashes.order(point)
             began = time.monotonic()
             problem = await problem_of(a_play(server, tmp_path, f"{point.service}-{point.write}"), fresh)
@@ -99,7 +101,7 @@ async def test_what_a_process_began_is_finished_by_the_next(
                 wrong[point] = f"{write}: {problem}"
             told = f"{point.service} {point.write}: {write or 'not reached'}: {problem or 'right'}"
             print(f"{told} ({time.monotonic() - began:.0f} s)", flush=True)
-    print(table(writes, wrong))
+    print(table(writes, tried, wrong))
     assert not wrong, "\n".join(f"{point}: {problem}" for point, problem in wrong.items())
 
 
@@ -114,7 +116,12 @@ async def writes_of(server: Server, fresh: Fresh, crashes: Crashes, root: Path) 
 def points(writes: dict[str, list[str]]) -> list[Point]:
     """Where to end: everywhere, or at some places that a seed picks."""
     all_ = [Point(service, number + 1) for service, names in writes.items() for number in range(len(names))]
-    return all_ if POINTS == "all" else random.Random(SEED).sample(all_, min(int(POINTS), len(all_)))
+    if POINTS == "all":
+        return all_
+    first, is_range, last = POINTS.partition("-")
+    if is_range:
+        return [point for point in all_ if int(first) <= point.write <= int(last)]
+    return random.Random(SEED).sample(all_, min(int(POINTS), len(all_)))
 
 
 def a_play(server: Server, root: Path, name: str) -> CrashPlay:
@@ -159,8 +166,11 @@ async def until_ended(played: CrashPlay) -> None:
     await played.server.until(have_ended, lambda: f"jobs are left: {left}")
 
 
-def table(writes: dict[str, list[str]], wrong: dict[Point, str]) -> str:
-    """Service, writes, points that were wrong."""
-    failed = Counter(point.service for point in wrong)
-    rows = [f"{service:10} {len(names):7} {failed[service]:7}" for service, names in writes.items()]
-    return "\n".join(["", f"{'service':10} {'writes':>7} {'wrong':>7}", *rows])
+def table(writes: dict[str, list[str]], tried: list[Point], wrong: dict[Point, str]) -> str:
+    """By service: its writes, at how many of them it ended, and after how many of these the index was wrong."""
+    ended, failed = (Counter(point.service for point in points) for points in (tried, wrong))
+    rows = [
+        f"{service:10} {len(names):7} {ended[service]:7} {failed[service]:7}"
+        for service, names in writes.items()
+    ]
+    return "\n".join(["", f"{'service':10} {'writes':>7} {'tried':>7} {'wrong':>7}", *rows])
