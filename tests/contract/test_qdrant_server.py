@@ -6,6 +6,7 @@ What it shares with a real Qdrant is in test_qdrant_contract.py.
 import asyncio
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -208,12 +209,61 @@ def test_it_stops_on_an_interrupt_too(server) -> None:
     assert server.process.wait(timeout=DEADLINE_S) == 0
 
 
-def test_a_folder_that_the_state_does_not_name_is_removed_at_start(server) -> None:
-    half_made = server.folder / "data" / "collections" / "half"
-    half_made.mkdir()
+async def write_words(client: AsyncQdrantClient) -> None:
+    """A point a word, and an alias."""
+    await client.upsert("c", [point(number, word=word) for number, word in enumerate(WORDS)], wait=True)
+    create = models.CreateAlias(collection_name="c", alias_name="other name")
+    await client.update_collection_aliases([models.CreateAliasOperation(create_alias=create)])
+
+
+def test_unknown_folders_are_set_aside_at_start(server) -> None:
+    collections, aside = server.folder / "data" / "collections", server.folder / "data" / "set-aside"
+    for name in ("unknown", "copy-of-a-compaction"):
+        (collections / name).mkdir()
+        (collections / name / "file").write_text("content")
     server.kill()
     server.start()
-    assert not half_made.exists()
+    assert list(collections.iterdir()) == []
+    (kept,) = aside.iterdir()  # the copy was not finished, and the collection that it is of is there
+    assert kept.name.startswith("unknown-")
+    assert (kept / "file").read_text() == "content"
+
+
+@pytest.mark.parametrize("content", [None, b"", b'{"version": 1, "collect', b"\0" * 100])
+async def test_a_lost_state_file_loses_no_collection(server, client, content: bytes | None) -> None:
+    await write_words(client)
+    server.kill()
+    state = server.folder / "data" / "state.json"
+    if content is None:
+        state.unlink()
+    else:
+        state.write_bytes(content)
+    server.start()
+    again = server.client()
+    try:
+        assert (await again.count("other name")).count == len(WORDS)
+    finally:
+        await again.close()
+
+
+async def test_a_damaged_collection_is_named_and_set_aside(server, client) -> None:
+    await write_words(client)
+    assert server.stop() == 0
+    pages = list((server.folder / "data").rglob("payload_storage/page_0.dat"))
+    assert pages
+    for page in pages:
+        page.write_bytes(bytes(random.Random(7).randbytes(page.stat().st_size)))
+    server.start()
+    async with httpx.AsyncClient(base_url=server.url, timeout=30) as http:
+        answer = await http.post("/collections/c/points/scroll", json={"limit": 1_000, "with_payload": True})
+        assert answer.status_code == 500
+        assert "Damaged: collection `c`" in answer.text, answer.text
+        listed = (await http.get("/prism/damages")).json()["result"]
+        assert list(listed) == ["c"]
+        moved = await http.post("/prism/set-aside/c")
+        assert moved.json()["result"]["folder"].startswith(str(server.folder / "data" / "set-aside"))
+        assert (await http.get("/collections/c")).status_code == 404
+        assert (await http.get("/prism/damages")).json()["result"] == {}
 
 
 async def fill(client: AsyncQdrantClient) -> None:

@@ -13,7 +13,14 @@ from urllib.parse import parse_qsl, unquote
 import orjson
 import structlog
 
-from prism_qdrant_local.errors import Refusal, bad_request, not_found, refusal_of_engine
+from prism_qdrant_local.errors import (
+    Refusal,
+    bad_request,
+    damaged,
+    is_damage,
+    not_found,
+    refusal_of_engine,
+)
 from prism_qdrant_local.metrics import Metrics
 from prism_qdrant_local.routes import ROUTES, Handler, Request
 from prism_qdrant_local.settings import QdrantLocalSettings
@@ -64,12 +71,18 @@ class App:
         except Refusal as refusal:
             status, content_type, body = refusal.status, _JSON, _error_body(refusal, started)
         except Exception as error:  # the engine raises bare exceptions, and each must be answered
-            answer = refusal_of_engine(error)
+            answer = self._refusal(error, variables)
             status, content_type, body = answer.status, _JSON, _error_body(answer, started)
             if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 logger.exception("request failed", method=method, endpoint=endpoint)
         self._metrics.observe(method, endpoint, status, perf_counter() - started)
         await _send(send, status, content_type, body)
+
+    def _refusal(self, error: BaseException, variables: tuple[str, ...]) -> Refusal:
+        answer = refusal_of_engine(error)
+        if variables and is_damage(error):
+            return damaged(self._store.note_damage(variables[0], error))
+        return answer
 
     async def _answer(
         self,

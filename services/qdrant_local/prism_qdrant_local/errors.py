@@ -2,6 +2,8 @@
 
 from http import HTTPStatus
 
+DAMAGED = "Damaged"
+
 
 class Refusal(Exception):  # noqa: N818 - it is an answer, not a fault of the server
     """A request that is answered with a status and a sentence instead of a result."""
@@ -32,6 +34,15 @@ def invalid(message: str) -> Refusal:
     return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"Validation error in JSON body: [{message}]")
 
 
+# How its messages begin when a file does not hold what it should.
+_DAMAGES = ("Service internal error", "Service runtime error", "Inconsistent storage")
+
+
+def damaged(message: str) -> Refusal:
+    """500: the files of a collection cannot be read. The word tells clients that asking again does not help."""
+    return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, f"{DAMAGED}: {message}")
+
+
 # How the engine's messages begin when the request is at fault; all others are faults of the server.
 _CLIENT_FAULTS = (
     "Validation failed",
@@ -44,7 +55,13 @@ _CLIENT_FAULTS = (
 )
 
 
-def refusal_of_engine(error: Exception) -> Refusal:
+def is_damage(error: BaseException) -> bool:
+    """Whether an error of the engine means that files cannot be read, as opposed to a bad request or a lack of resources."""
+    # A panic of the engine is no `Exception`.
+    return not isinstance(error, Exception) or str(error).startswith(_DAMAGES)
+
+
+def refusal_of_engine(error: BaseException) -> Refusal:
     """Map an exception of the engine, which is told apart by its text only, to Qdrant's status."""
     text = str(error)
     if text.startswith("No point with id"):

@@ -276,6 +276,20 @@ async def query_batch(request: Request) -> Any:
 
 
 # `*` stands for one variable part of a path.
+async def list_damages(request: Request) -> Any:
+    """GET /prism/damages: why collections cannot be read, by their names."""
+    return request.store.damages
+
+
+async def set_aside(request: Request) -> Any:
+    """POST /prism/set-aside/{collection}: give a collection up, and keep its files where a person may look at them."""
+    async with request.store.turn():
+        folder = request.store.set_collection_aside(request.path[0])
+    if folder is None:
+        raise not_found(f"Collection `{request.path[0]}` doesn't exist!")
+    return {"folder": str(folder)}
+
+
 ROUTES: dict[tuple[str, str], Handler] = {
     ("GET", "/aliases"): list_aliases,
     ("GET", "/collections"): list_collections,
@@ -305,4 +319,7 @@ ROUTES: dict[tuple[str, str], Handler] = {
     ("POST", "/collections/*/facet"): facet,
     ("POST", "/collections/*/points/query"): query,
     ("POST", "/collections/*/points/query/batch"): query_batch,
+    # Beside Qdrant's own interface: what the owner of one machine needs when files are damaged.
+    ("GET", "/prism/damages"): list_damages,
+    ("POST", "/prism/set-aside/*"): set_aside,
 }

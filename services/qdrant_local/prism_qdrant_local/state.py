@@ -1,9 +1,10 @@
-"""The server's own small file: which collections, vectors, indexes and aliases there are.
+"""The server's own small files: which collections, vectors, indexes and aliases there are.
 
-The engine keeps points and indexes. This file is what makes a collection exist: a folder that it does not name
-was never acknowledged and is removed at start.
+The engine keeps points and indexes. `state.json` is what makes a collection exist. Each collection's folder holds a card with
+the same facts of that collection, so that the loss of `state.json` loses nothing: the cards put it together again.
 """
 
+import contextlib
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ import orjson
 
 # 1: collections with vectors, indexes and metadata; aliases.
 _FORMAT_VERSION = 1
+_CARD_FILE = "collection.json"
 
 
 @dataclass(slots=True)
@@ -35,7 +37,7 @@ class State:
 
 
 def load_state(path: Path) -> State:
-    """Read the file, or start empty when there is none."""
+    """Read the file, or start empty when there is none. Raises ValueError if it cannot be read, RuntimeError if it is newer."""
     if not path.exists():
         return State()
     body = orjson.loads(path.read_bytes())
@@ -49,6 +51,41 @@ def save_state(path: Path, state: State) -> None:
     """Write the file so that a reader, or a start after a crash, sees the old or the new one."""
     body = {"version": _FORMAT_VERSION, "collections": state.collections, "aliases": state.aliases}
     replace_file(path, orjson.dumps(body, option=orjson.OPT_INDENT_2))
+
+
+def save_card(folder: Path, name: str, state: CollectionState, aliases: list[str]) -> None:
+    """Write what recovery needs to know of a collection into its folder, unless it is there already."""
+    body = {
+        "version": _FORMAT_VERSION,
+        "name": name,
+        "folder": folder.name,
+        "aliases": aliases,
+        "state": state,
+    }
+    content = orjson.dumps(body, option=orjson.OPT_INDENT_2)
+    path = folder / _CARD_FILE
+    if not path.exists() or path.read_bytes() != content:
+        replace_file(path, content)
+
+
+def recover_state(folders: Path) -> State:
+    """Put the state together from the cards of the collections' folders.
+
+    A copy of a folder that was never adopted holds the card of another folder, and does not count.
+    """
+    state = State()
+    for path in sorted(folders.glob(f"*/{_CARD_FILE}")):
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            body = orjson.loads(path.read_bytes())
+            if body["folder"] != path.parent.name:
+                continue
+            found = CollectionState(**body["state"])
+            known = state.collections.get(body["name"])
+            if known is None or known.compacted_points < found.compacted_points:
+                state.collections[body["name"]] = found
+                state.collections[body["name"]].folder = path.parent.name
+            state.aliases |= dict.fromkeys(body["aliases"], body["name"])
+    return state
 
 
 def replace_file(path: Path, content: bytes) -> None:

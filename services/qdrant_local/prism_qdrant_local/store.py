@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import qdrant_edge as edge
+import structlog
 
-from prism_qdrant_local.errors import bad_request, conflict, not_found
+from prism_qdrant_local.errors import bad_request, conflict, damaged, not_found
 from prism_qdrant_local.limits import (
     FILTER_PAGE_POINTS,
     LATE_OPERATIONS_MAX,
@@ -29,12 +30,17 @@ from prism_qdrant_local.limits import (
     SLICE_POINTS,
     UNFLUSHED_POINTS_MAX,
 )
-from prism_qdrant_local.state import CollectionState, load_state, save_state
+from prism_qdrant_local.state import CollectionState, State, load_state, recover_state, save_card, save_state
 from prism_qdrant_local.wire.changes import AnyChange, Change, FilteredChange
 from prism_qdrant_local.wire.ids import PointId
 from prism_qdrant_local.wire.schema import VectorsJson, create_vector, vector_params
 
 _STATE_FILE = "state.json"
+_SET_ASIDE = "set-aside"
+# What the name of an unfinished copy of a folder begins with; nothing else here may be deleted at start.
+_COPY_PREFIX = "copy-"
+logger = structlog.stdlib.get_logger()
+
 _FORBIDDEN_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
 
 
@@ -131,24 +137,107 @@ class Store:
     """All collections of one data folder."""
 
     def __init__(self, data_dir: Path) -> None:
-        """Open the folder: load each collection that the state file names, remove what it does not name."""
+        """Open the folder: load each collection that the state file names, set aside what it does not name."""
         self._folder = data_dir / "collections"
+        self._set_aside = data_dir / _SET_ASIDE
         self._state_path = data_dir / _STATE_FILE
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._state = load_state(self._state_path)
-        self._collections = {name: self._load(name, state) for name, state in self._state.collections.items()}
+        self._state = self._read_state()
+        self._collections: dict[str, Collection] = {}
+        self._damages: dict[str, str] = {}  # by collection: why it cannot be read
+        for name, state in list(self._state.collections.items()):
+            self._load(name, state)
         self._writers = asyncio.Lock()
-        named = {collection.folder for collection in self.collections}
-        for folder in self._folder.iterdir():
-            if folder not in named:
-                shutil.rmtree(folder)
+        self._tidy()
+        self._save()
 
-    def _load(self, name: str, state: CollectionState) -> Collection:
+    def _read_state(self) -> State:
+        try:
+            state = load_state(self._state_path)
+        except ValueError as error:
+            logger.error("the state file cannot be read and is set aside", error=str(error))  # noqa: TRY400
+            self.set_path_aside(self._state_path)
+            state = State()
+        if state.collections:
+            return state
+        recovered = recover_state(self._folder)
+        if recovered.collections:
+            logger.warning(
+                "collections were recovered from their folders", names=sorted(recovered.collections)
+            )
+        return recovered
+
+    def _load(self, name: str, state: CollectionState) -> None:
         folder = self._folder / (state.folder or name)
-        collection = Collection(name, folder, state, edge.EdgeShard.load(str(folder)))
+        if not folder.is_dir():
+            logger.error("a collection is lost: its folder is gone", collection=name, folder=str(folder))
+            self._forget(name)
+            return
+        try:
+            collection = Collection(name, folder, state, edge.EdgeShard.load(str(folder)))
+        except Exception as error:  # noqa: BLE001 - the engine raises bare exceptions
+            self.note_damage(name, error)
+            return
         indexed = collection.shard.info().payload_schema
         state.indexes = {field: schema for field, schema in state.indexes.items() if field in indexed}
-        return collection
+        self._collections[name] = collection
+
+    def _tidy(self) -> None:
+        """Delete unfinished copies, and set aside every other folder that is no collection's."""
+        named = {self._folder / (state.folder or name) for name, state in self._state.collections.items()}
+        for folder in self._folder.iterdir():
+            if folder in named:
+                continue
+            if folder.name.startswith(_COPY_PREFIX):
+                shutil.rmtree(folder)
+            else:
+                self.set_path_aside(folder)
+
+    def set_path_aside(self, path: Path) -> Path:
+        """Move a file or folder out of the way, where a person may look at it; where it is then."""
+        self._set_aside.mkdir(exist_ok=True)
+        target = self._set_aside / f"{path.name}-{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
+        path.rename(target)
+        logger.warning("set aside", path=str(path), target=str(target))
+        return target
+
+    def note_damage(self, name: str, error: BaseException) -> str:
+        """Remember that files of a collection cannot be read; returns the sentence that says so."""
+        name = self._state.aliases.get(name, name)
+        state = self._state.collections.get(name)
+        folder = self._folder / ((state.folder if state else "") or name)
+        sentence = f"collection `{name}` in {folder} cannot be read: {error}"
+        if name not in self._damages:
+            logger.error("a collection is damaged", collection=name, folder=str(folder), error=str(error))
+        self._damages[name] = sentence
+        return sentence
+
+    def set_collection_aside(self, name: str) -> Path | None:
+        """Give a collection up without deleting it; where its folder is then, None if there is no such collection."""
+        state = self._state.collections.get(name)
+        if state is None:
+            return None
+        folder = self._folder / (state.folder or name)
+        collection = self._collections.pop(name, None)
+        if collection is not None:
+            collection.is_closed = True
+            with contextlib.suppress(Exception):  # a damaged one may refuse even that
+                collection.shard.close()
+        self._damages.pop(name, None)
+        self._forget(name)
+        self._save()
+        return self.set_path_aside(folder)
+
+    def _forget(self, name: str) -> None:
+        del self._state.collections[name]
+        self._state.aliases = {
+            alias: target for alias, target in self._state.aliases.items() if target != name
+        }
+
+    @property
+    def damages(self) -> dict[str, str]:
+        """Why collections cannot be read, by their names."""
+        return self._damages
 
     @property
     def folder(self) -> Path:
@@ -166,8 +255,12 @@ class Store:
         return self._state.aliases
 
     def find(self, name: str) -> Collection | None:
-        """Return the collection with this name or alias."""
-        return self._collections.get(self._state.aliases.get(name, name))
+        """Return the collection with this name or alias. Refuses with 500 if it is damaged."""
+        target = self._state.aliases.get(name, name)
+        collection = self._collections.get(target)
+        if collection is None and target in self._damages:
+            raise damaged(self._damages[target])
+        return collection
 
     def get(self, name: str) -> Collection:
         """Return the collection with this name or alias, or refuse with 404."""
@@ -179,14 +272,15 @@ class Store:
     def create(self, name: str, vectors: VectorsJson, metadata: dict[str, Any] | None) -> None:
         """Create a collection; it exists once the state file names it."""
         _check_name(name)
-        if name in self._collections:
+        if name in self._state.collections:
             raise conflict(f"Collection `{name}` already exists!")
         if name in self._state.aliases:
             raise bad_request(
                 f"Wrong input: Can't create collection with name {name}. Alias with the same name already exists"
             )
         folder = self._folder / name
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder.exists():
+            self.set_path_aside(folder)
         folder.mkdir()
         config = edge.EdgeConfig(
             vectors={vector: vector_params(params) for vector, params in vectors.items()},
@@ -196,18 +290,15 @@ class Store:
         shard = edge.EdgeShard.create(str(folder), config)
         state = CollectionState(vectors, metadata=metadata)
         self._state.collections[name] = state
-        self._save()
         self._collections[name] = Collection(name, folder, state, shard)
+        self._save()
 
     def drop(self, name: str) -> bool:
         """Delete a collection and its aliases; False when there is none of this very name."""
         collection = self._collections.pop(name, None)
         if collection is None:
             return False
-        del self._state.collections[name]
-        self._state.aliases = {
-            alias: target for alias, target in self._state.aliases.items() if target != name
-        }
+        self._forget(name)
         self._save()
         collection.is_closed = True
         collection.shard.close()
@@ -215,8 +306,8 @@ class Store:
         return True
 
     def new_folder(self) -> Path:
-        """A path for the copy of a collection. Nothing is there; what is there at a start is removed."""
-        return self._folder / uuid.uuid4().hex
+        """A path for the copy of a collection. Nothing is there; what is there at a start was not finished and is deleted."""
+        return self._folder / f"{_COPY_PREFIX}{uuid.uuid4().hex}"
 
     def adopt(self, collection: Collection, folder: Path, shard: edge.EdgeShard) -> None:
         """Let a compacted copy take the place of a collection's shard and folder, which go."""
@@ -302,6 +393,9 @@ class Store:
 
     def _save(self) -> None:
         save_state(self._state_path, self._state)
+        for collection in self.collections:
+            aliases = [alias for alias, target in self._state.aliases.items() if target == collection.name]
+            save_card(collection.folder, collection.name, collection.state, sorted(aliases))
 
     async def apply(self, collection: Collection, changes: list[AnyChange]) -> None:
         """Apply changes in order. Up to `SLICE_POINTS` points in all are one step for readers."""
