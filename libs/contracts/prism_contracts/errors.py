@@ -56,6 +56,8 @@ class ErrorCode(StrEnum):
     RATE_LIMITED = "rate_limited"
     DEADLINE_EXCEEDED = "deadline_exceeded"
     UNAVAILABLE = "unavailable"
+    INDEX_LOST = "index_lost"
+    STORE_DAMAGED = "store_damaged"
     MODEL_MISMATCH = "model_mismatch"
     PARSE_FAILED = "parse_failed"
     MESSAGE_INVALID = "message_invalid"
@@ -85,6 +87,8 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.INTERNAL: 500,
     ErrorCode.CLONE_FAILED: 502,
     ErrorCode.UNAVAILABLE: 503,
+    ErrorCode.INDEX_LOST: 503,
+    ErrorCode.STORE_DAMAGED: 503,
     ErrorCode.GRAPH_NOT_BUILT: 503,
     ErrorCode.DEADLINE_EXCEEDED: 504,
 }

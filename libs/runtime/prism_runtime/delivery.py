@@ -2,7 +2,7 @@
 
 | error                                   | then                                            |
 |-----------------------------------------|-------------------------------------------------|
-| UNAVAILABLE, DEADLINE_EXCEEDED          | again after a pause, as often as it takes, in   |
+| UNAVAILABLE, DEADLINE_EXCEEDED,         | again after a pause, as often as it takes, in   |
 |                                         | place: a delivery stands for an attempt that    |
 |                                         | failed or a process that died, not for an outage|
 | MESSAGE_INVALID, validation, decoding   | dead letter at once: it will never get better   |
@@ -37,7 +37,7 @@ DEAD_LETTER_TIMEOUT_S = 5.0
 REASON_CHARS_MAX = 500
 DEAD_LETTER_PREFIX = DEAD_LETTER_SUBJECTS.rstrip(">")
 
-OUTAGES = frozenset({ErrorCode.UNAVAILABLE, ErrorCode.DEADLINE_EXCEEDED})
+OUTAGES = frozenset({ErrorCode.UNAVAILABLE, ErrorCode.DEADLINE_EXCEEDED, ErrorCode.STORE_DAMAGED})
 POISON = (ValidationError, json.JSONDecodeError, UnicodeDecodeError)
 
 log = logging.getLogger(__name__)

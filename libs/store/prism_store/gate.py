@@ -22,6 +22,8 @@ from prism_store.settings import StoreSettings
 _tracer = trace.get_tracer("prism.store")
 HTTP_NOT_FOUND = 404
 HTTP_SERVER_ERROR = 500
+# How the local store begins the error of a collection whose files cannot be read.
+DAMAGED = b'"Damaged: '
 
 
 def connect(settings: StoreSettings) -> StoreClient:
@@ -71,9 +73,22 @@ def _outages_named() -> Iterator[None]:
     except UnexpectedResponse as error:
         if error.status_code is not None and error.status_code < HTTP_SERVER_ERROR:
             raise
+        damage = _damage(error.content)
+        if damage:
+            raise PrismError(
+                ErrorCode.STORE_DAMAGED,
+                f"The index is damaged: {damage}",
+                "Run `prism repair` on the machine of the store, which sets the collection aside and builds it again.",
+            ) from error
         raise PrismError(
             ErrorCode.UNAVAILABLE, "Qdrant failed to answer.", "Try again in a few seconds."
         ) from error
+
+
+def _damage(content: bytes) -> str:
+    """What the local store says of a collection that cannot be read; empty for other answers."""
+    _, found, rest = content.partition(DAMAGED)
+    return rest.partition(b'"')[0].decode(errors="replace") if found else ""
 
 
 def is_missing(error: ApiException) -> bool:

@@ -35,6 +35,7 @@ def invalid(message: str) -> Refusal:
 
 
 # How its messages begin when a file does not hold what it should.
+_SCARCITIES = ("No space left", "Too many open files", "Cannot allocate memory")
 _DAMAGES = ("Service internal error", "Service runtime error", "Inconsistent storage")
 
 
@@ -58,7 +59,9 @@ _CLIENT_FAULTS = (
 def is_damage(error: BaseException) -> bool:
     """Whether an error of the engine means that files cannot be read, as opposed to a bad request or a lack of resources."""
     # A panic of the engine is no `Exception`.
-    return not isinstance(error, Exception) or str(error).startswith(_DAMAGES)
+    text = str(error)
+    is_scarce = any(reason in text for reason in _SCARCITIES)
+    return not is_scarce and (not isinstance(error, Exception) or text.startswith(_DAMAGES))
 
 
 def refusal_of_engine(error: BaseException) -> Refusal:
