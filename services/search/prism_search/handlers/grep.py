@@ -1,7 +1,6 @@
 """Find every line that matches, in order of path and line, a page at a time."""
 
 import asyncio
-import sys
 import time
 from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import NamedTuple
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc import GrepReply, GrepRequest
+from prism_contracts.types import COUNT_MAX
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_runtime.rpc import SERVE_WORKERS
 from prism_search.adapters.filters import nothing_passes, refuse_unknown_language
@@ -32,7 +32,7 @@ FILES_AT_ONCE_GROWTH = 4
 FILES_AT_ONCE_MAX = 512
 BYTES_AT_ONCE_MAX = 16 * 1024 * 1024
 # Stands for the last line of a file that has been looked at, of which nobody counted the lines.
-FILE_END = sys.maxsize
+FILE_END = COUNT_MAX
 
 
 class Position(NamedTuple):
