@@ -35,6 +35,8 @@ STATUS_TIMEOUT = httpx.Timeout(6.0, connect=2.0)
 SCIP_TIMEOUT = httpx.Timeout(310.0, connect=5.0)
 # Answers after which the same request may do better.
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
+# Codes of answers that stay the same until somebody repairs the index.
+LASTING = frozenset({ErrorCode.INDEX_LOST, ErrorCode.STORE_DAMAGED})
 # How long a step of a long task outlasts a restart of the stack. A service that dies with the request in hand
 # costs one whole time-out, so there is room for two. A question of a person is asked once.
 TASK_PATIENCE_S = 180.0
@@ -169,7 +171,7 @@ class Prism:
                 if answer.is_success:
                     return answer
                 failure, asked_s = error_of(answer), _retry_after(answer)
-                if answer.status_code not in RETRIED_STATUSES:
+                if answer.status_code not in RETRIED_STATUSES or failure.code in LASTING:
                     raise failure
             pause_s = patience.next_pause(asked_s)
             if pause_s is None:

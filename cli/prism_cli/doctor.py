@@ -22,9 +22,11 @@ from rich.text import Text
 from prism_cli import terminal
 from prism_cli.client import Prism
 from prism_cli.exits import CommandError
+from prism_cli.repair import damages
 from prism_cli.stack import live, nats, probes
 from prism_cli.stack.layout import DataDir, read_json
 from prism_cli.stack.lock import holder
+from prism_cli.status import index_troubles
 from prism_cli.target import Target, find_target
 
 PYTHON_MIN = (3, 11)
@@ -227,12 +229,26 @@ def _server(data: DataDir) -> Findings:
         yield Finding("server", Level.WRONG, f"{error.message} [{error.code}]", error.next_action)
         return
     yield Finding("server", Level.OK, f"{target.url} answers and takes the token")
+    yield _index(answer, target.local)
     yield _dead_letters(answer.get("dead_letters"))
 
 
 async def _status(target: Target) -> dict[str, Any]:
     async with Prism(target) as prism:
         return await prism.status()
+
+
+def _index(report: dict[str, Any], data: DataDir | None) -> Finding:
+    troubles = index_troubles(report)
+    try:
+        troubles += asyncio.run(damages(data)).values() if data else ()
+    except CommandError as error:
+        return Finding("index", Level.WRONG, error.message, error.next_action)
+    if troubles:
+        return Finding("index", Level.WRONG, " ".join(troubles), "Run `prism repair`.")
+    if reason := (report.get("errors") or {}).get("points"):
+        return Finding("index", Level.WRONG, f"not known ({reason})", "Look again in a minute.")
+    return Finding("index", Level.OK, "complete")
 
 
 def _dead_letters(letters: dict[str, Any] | None) -> Finding:

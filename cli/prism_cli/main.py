@@ -50,6 +50,9 @@ def up(
         int, typer.Option(min=0, max=PORT_MAX, help="Port of MCP and REST; 0 picks a free one.")
     ] = PORT,
     detach: Annotated[bool, typer.Option("--detach", help="Return when all is ready; it runs on.")] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Set the index aside and build it again, after an upgrade.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Start Prism on this machine: NATS, the store and every service, watched and restarted.
@@ -69,7 +72,7 @@ def up(
         from prism_cli import up as command
         from prism_cli.stack import layout
 
-        command.up(layout.data_dir(data_dir), port, detach=detach, as_json=as_json)
+        command.up(layout.data_dir(data_dir), port, detach=detach, rebuild=rebuild, as_json=as_json)
 
 
 @app.command()
@@ -362,6 +365,28 @@ def doctor(as_json: JsonOption = False) -> None:
         else:
             command.show(findings)
         raise typer.Exit(Exit.FAILED if command.is_wrong(findings) else Exit.OK)
+
+
+@app.command()
+def repair(as_json: JsonOption = False) -> None:
+    """Rebuild what the store lost or cannot read. Runs on the machine of the stack.
+
+    Sets damaged collections aside, in `set-aside` of the data folder, and has the server fetch and index repositories with a git
+    URL again. For the others it prints the `prism index` commands that bring them back. Exit code 4 if there are any.
+
+    Try: `prism repair`
+    """
+    with _told_errors():
+        from prism_cli import repair as command
+        from prism_cli import terminal
+        from prism_cli.target import find_target
+
+        repaired = asyncio.run(command.repair(find_target()))
+        if as_json:
+            terminal.print_json(repaired.as_json())
+        else:
+            command.show(repaired)
+        raise typer.Exit(Exit.INCOMPLETE if repaired.commands else Exit.OK)
 
 
 @app.command()

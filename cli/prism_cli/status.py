@@ -13,6 +13,7 @@ from prism_cli.stack import live, machine
 from prism_cli.stack.layout import DataDir, read_json
 from prism_cli.target import Target
 from prism_contracts.base import BASE_LAYER
+from prism_contracts.errors import ErrorCode
 
 JOBS_SHOWN = 8
 LAYERS_SHOWN = 12
@@ -89,6 +90,21 @@ def show(report: dict[str, Any]) -> None:
             terminal.out.print(shown)
     for name, reason in (report.get("errors") or {}).items():
         terminal.out.print(Text(f"{name}: not known ({reason})", style="yellow"))
+    for trouble in index_troubles(report):
+        terminal.out.print(Text(terminal.printable(f"{trouble} Run `prism repair`."), style="bold red"))
+
+
+def index_troubles(report: dict[str, Any]) -> list[str]:
+    """What the store lost or cannot read, one sentence each."""
+    troubles = []
+    if (report.get("errors") or {}).get("points") == ErrorCode.STORE_DAMAGED:
+        troubles.append("The index is damaged.")
+    for repository in report.get("repositories") or ():
+        for layer in repository["layers"]:
+            if lost := layer.get("files_lost"):
+                where = "" if layer["layer"] == BASE_LAYER else f", {_layer_name(layer)}"
+                troubles.append(f"The store lost {lost:,} files of {repository['name']}{where}.")
+    return troubles
 
 
 def _services(report: dict[str, Any]) -> RenderableType | None:

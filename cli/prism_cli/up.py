@@ -8,6 +8,7 @@ from rich.text import Text
 from prism_cli import terminal
 from prism_cli.connect import CLIENTS
 from prism_cli.exits import CommandError
+from prism_cli.stack.formats import set_index_aside
 from prism_cli.stack.launch import start_in_background, stop
 from prism_cli.stack.layout import DataDir, read_json
 from prism_cli.stack.supervisor import Note, Report, Supervisor
@@ -20,9 +21,14 @@ ASKING_ELSEWHERE = (
 SHOWN_KEYS = ("url", "mcp_url", "token", "data_dir")
 
 
-def up(data: DataDir, port: int, *, detach: bool, as_json: bool) -> None:
-    """Run the stack: until it is told to stop, or behind the terminal with `detach`."""
+def up(data: DataDir, port: int, *, detach: bool, rebuild: bool, as_json: bool) -> None:
+    """Run the stack: until it is told to stop, or behind the terminal with `detach`.
+
+    With `rebuild` the index is set aside first.
+    """
     report = reporter(quiet=as_json)
+    if rebuild and (aside := set_index_aside(data)):
+        report(Note("starting", f"set the old index aside: {aside}"))
     if detach:
         tell(start_in_background(data, port, report), as_json=as_json)
         return

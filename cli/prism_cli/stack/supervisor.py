@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from prism_cli.exits import CommandError, Exit
-from prism_cli.stack import probes, specs, stale, watchdog
+from prism_cli.stack import formats, probes, specs, stale, watchdog
 from prism_cli.stack.forks import Forks
 from prism_cli.stack.layout import DataDir, read_json, write_json
 from prism_cli.stack.lock import UpLock, holder
@@ -77,6 +77,7 @@ class Supervisor:
         except OSError as error:
             raise unusable(self._data, error) from error
         try:
+            formats.check(self._data)
             self._listen_to_signals()
             self._start()
             self._watch()

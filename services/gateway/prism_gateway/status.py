@@ -135,6 +135,7 @@ def _repositories(known: JobsReply | None, points: PointCountsReply | None) -> l
             "name": repository.name,
             "repo": repository.repo,
             "source": repository.source,
+            "ref": repository.ref,
             "head_commit": repository.head_commit,
             "head_seen_at": repository.head_seen_at.isoformat() if repository.head_seen_at else None,
             "points": points.repositories.get(repository.repo, 0) if points else None,
@@ -185,4 +186,5 @@ def _state(indexed: Indexed, count: LayerPoints | None) -> dict[str, Any]:
         "indexed_at": served.indexed_at.isoformat() if served else None,
         "points": count.points if count else None,
         "files": count.files if count else None,
+        "files_lost": count.lost if count else None,
     }
