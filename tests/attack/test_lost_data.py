@@ -10,6 +10,8 @@ from figures import Figures
 from running_stack import RunningStack
 from source_repos import GitRepo
 
+from prism_cli.exits import Exit
+
 NOISE_BYTES = 64 * 1024
 Make = Callable[..., RunningStack]
 
@@ -79,6 +81,8 @@ def test_a_damaged_page_is_named_and_repaired(
     )
     assert code == "store_damaged", (status, code)
     assert healthy != 0
+    assert repair.returncode == Exit.INCOMPLETE, "the folder of an upload is on the client"
+    assert "prism index PATH --name acme/ledger" in repair.stdout
     assert repaired == matches
 
 

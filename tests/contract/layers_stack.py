@@ -44,9 +44,12 @@ from prism_contracts.records import (
 from prism_contracts.rpc import (
     CloneRequest,
     JobRequest,
+    LayerPoints,
     ManifestEntry,
     ManifestReply,
     ManifestRequest,
+    PointCountsReply,
+    PointCountsRequest,
     ReadFileReply,
     ReadFileRequest,
     Receipt,
@@ -107,6 +110,7 @@ class Index:
         self.written: list[str] = []  # paths, in the order of the events
         self.variants_at: Callable[[str], Awaitable[dict[str, str]]]  # by path, at a ref
         self.fails: set[str] = set()  # paths
+        self.lost: set[str] = set()  # layers of which it says that it lost a file
         self.may_index = asyncio.Event()
         self.may_index.set()
 
@@ -116,6 +120,9 @@ class Index:
         self.bus.consume(names.FILE_REMOVED, FileRemoved, self.on_removed, workers=8)
         self.bus.consume(names.FILES_DROPPED, FilesDropped, self.on_dropped, workers=1)
         rpc.serve(self.bus, names.RPC_MANIFEST, ManifestRequest, self.manifest, deadline_s=DEADLINE_S)
+        rpc.serve(
+            self.bus, names.RPC_POINT_COUNTS, PointCountsRequest, self.point_counts, deadline_s=DEADLINE_S
+        )
         rpc.serve(self.bus, names.RPC_READ_FILE, ReadFileRequest, self.read_file, deadline_s=DEADLINE_S)
 
     async def on_changed(self, event: FileChanged) -> None:
@@ -158,6 +165,12 @@ class Index:
                 if held.status != Outcome.REMOVED and is_asked(file, held)
             )
         )  # fmt: skip
+
+    async def point_counts(self, request: PointCountsRequest) -> PointCountsReply:
+        layers = tuple(
+            LayerPoints(repo=request.repo, layer=one, points=0, files=0, lost=1) for one in sorted(self.lost)
+        )
+        return PointCountsReply(total=0, repositories={}, layers=layers)
 
     async def read_file(self, request: ReadFileRequest) -> ReadFileReply:
         """Of the base, or of what a layer has in its place."""
@@ -356,7 +369,7 @@ async def town(
         OverlayHandlers(bus, ledger, layers, planner, config),
         CommitHandlers(ledger, mirrors, config),
         Poller(
-            bus, ledger, mirrors, layers=layers, lease=await Lease.open(bus.js, "poll", replicas=1),
+            bus, ledger, mirrors, clones=clones, layers=layers, lease=await Lease.open(bus.js, "poll", replicas=1),
             metrics=PollMetrics(registry),
         ),
         Sweeper(

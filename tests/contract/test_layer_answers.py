@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry
 
 from prism_chunker.core import chunk_file
 from prism_contracts import names
-from prism_contracts.base import BASE_LAYER, Lane, Message, layer_id, repo_id, variant_layer
+from prism_contracts.base import BASE_LAYER, Lane, Message, file_id, layer_id, repo_id, variant_layer
 from prism_contracts.code import FileFlags
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChunked, FileEmbedded
@@ -149,13 +149,13 @@ class Yard(NamedTuple):
     bus: Bus
     writer: Writer
 
-    async def has_base(self, tenant: str, files: Mapping[str, str]) -> None:
+    async def has_base(self, tenant: str, files: Mapping[str, str], **fields: object) -> None:
         await self.writer.ensure_collection(tenant, MODEL, DIMENSION)
         await self.writer.write(tenant, [file_point(tenant, BASE_LAYER, *file) for file in files.items()])
-        state = LayerState(commit=MAIN, ref="main", version=1, job="j", indexed_at=NOW)
+        state = LayerState(commit=MAIN, ref="main", version=1, job="j", indexed_at=NOW, files=len(files))
         record = Repository(
             tenant=tenant, repo=REPO, name=NAME, source="upload", created_at=NOW, head_commit=MAIN,
-            next_version=2, served=state,
+            next_version=2, served=state, **fields,
         )  # fmt: skip
         await self._records(names.KV_REPOSITORIES, Repository).put(record.key, record)
         async with asyncio.timeout(DEADLINE_S):
@@ -170,7 +170,7 @@ class Yard(NamedTuple):
         await self.writer.write(tenant, points)
         version = fields.pop("version", 7)
         name = f"{tenant}.{REPO}.{layer_id(ref)}.{version}"
-        state = LayerState(commit=TOPIC, ref=ref, version=version, job="j", indexed_at=NOW)
+        state = LayerState(commit=TOPIC, ref=ref, version=version, job="j", indexed_at=NOW, basis=BASIS)
         layer = Layer(
             tenant=tenant, repo=REPO, layer=layer_id(ref), ref=ref, created_at=NOW, files=name, head_commit=TOPIC,
             next_version=version + 1, served=state,
@@ -180,6 +180,11 @@ class Yard(NamedTuple):
         await store.put(name, LayerFiles(variants=variants, hidden=hidden))
         await self.keep(layer)
         return layer
+
+    async def loses(self, tenant: str, layer: str, *paths: str) -> None:
+        """Have the store lose files."""
+        files = [file_id(tenant, REPO, layer, path) for path in paths]
+        await self.writer.drop(tenant, files, below=10)
 
     async def keep(self, layer: Layer) -> None:
         await self._records(names.KV_LAYERS, Layer).put(layer.key, layer)
@@ -433,3 +438,54 @@ async def test_what_a_layer_has_left_behind_takes_the_place_of_nothing(yard, ten
     reply = await yard.search.search.search(SearchRequest(tenant=tenant, repo=NAME, query="lift"))
     assert reply.results[0].file_path == "yard/crane.py"
     assert {hit.file_path for hit in reply.results} >= {"yard/gate.py", "yard/old.py"}
+
+
+async def refusals(yard: Yard, tenant: str, ref: str = "") -> set[ErrorCode | None]:
+    """The errors of every kind of question; None for an answer."""
+    codes: set[ErrorCode | None] = set()
+    for ask, request, arguments in asked_of(yard.search):
+        try:
+            await ask(request(tenant=tenant, repo=NAME, ref=ref, **arguments))
+            codes.add(None)
+        except PrismError as error:
+            codes.add(error.code)
+    return codes
+
+
+async def test_an_index_with_lost_files_answers_nothing(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    await yard.loses(tenant, BASE_LAYER, "yard/old.py")
+    assert await refusals(yard, tenant) == {ErrorCode.INDEX_LOST}
+    [base] = (await yard.search.coverage.point_counts(PointCountsRequest(tenant=tenant))).layers
+    assert base.lost == 1
+
+
+async def test_a_collection_that_is_gone_is_a_lost_index(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    await yard.loses(tenant, BASE_LAYER, *BASE)
+    assert await refusals(yard, tenant) == {ErrorCode.INDEX_LOST}
+
+
+async def test_a_layer_with_lost_files_is_refused_and_its_base_is_not(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
+    await until_heard(yard, tenant, "topic")
+    path = next(iter(CHANGED))
+    await yard.loses(tenant, variant_layer(path, blob_of(CHANGED[path]), BASIS), path)
+    counted = await yard.search.coverage.point_counts(PointCountsRequest(tenant=tenant))
+    assert {layer.ref: layer.lost for layer in counted.layers} == {"": 0, "topic": 1}
+    assert await refusals(yard, tenant, "topic") == {ErrorCode.INDEX_LOST}
+    assert None in await refusals(yard, tenant)
+
+
+async def test_files_that_an_import_is_replacing_are_not_lost(yard, tenant):
+    await yard.has_base(tenant, BASE, active_job="job-2")
+    await yard.loses(tenant, BASE_LAYER, "yard/old.py")
+    reply = await yard.search.files.list_files(ListFilesRequest(tenant=tenant, repo=NAME))
+    assert reply.receipt.mixed_with_job == "job-2"
+
+
+async def test_a_receipt_names_the_import_that_failed_halfway(yard, tenant):
+    await yard.has_base(tenant, BASE, unfinished="job-2")
+    reply = await yard.search.files.list_files(ListFilesRequest(tenant=tenant, repo=NAME))
+    assert reply.receipt.mixed_with_job == "job-2"

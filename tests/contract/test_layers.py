@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from layers_stack import NAME, REPO, SWEEP_PAUSE_S, TENANT, Town, town
@@ -860,3 +861,48 @@ async def test_files_of_any_commit_that_was_fetched_are_read(place: Town) -> Non
     assert await refused(reading("b.bin", new)) is ErrorCode.FILE_SKIPPED
     for path in ("../a.py", "/a.py", "a\0.py", ""):
         assert await refused(reading(path)) is ErrorCode.INVALID_PATH
+
+
+async def test_files_that_the_store_lost_are_imported_again(place: Town) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n"})
+    await place.push("topic")
+    await place.serves("topic", commit)
+    seen = await place.shown("topic")
+    layer = await place.layer("topic")
+    assert layer is not None
+    place.index.held.clear()
+    place.index.lost = {BASE_LAYER, layer.layer}
+
+    async def is_restored() -> bool:
+        held = {one.layer for one in place.index.held.values()}
+        return {BASE_LAYER, *(await place.variants_at("topic")).values()} <= held
+
+    await place.poller.round()
+    await place.until(is_restored)
+    assert await place.shown("topic") == seen
+
+
+async def test_a_repository_that_stays_lost_is_imported_less_and_less_often(place: Town) -> None:
+    place.index.lost = {BASE_LAYER}
+    jobs = []
+    for _ in range(6):
+        await place.poller.round()
+
+        async def is_quiet() -> bool:
+            return not (await place.repository()).active_job
+
+        await place.until(is_quiet)
+        jobs.append((await place.repository()).next_version)
+    assert [later - earlier for earlier, later in pairwise(jobs)] == [0, 1, 0, 0, 0]
+
+
+async def test_the_base_knows_how_many_files_it_has(place: Town) -> None:
+    def files(repository: Repository) -> int:
+        assert repository.served is not None
+        return repository.served.files
+
+    assert files(await place.repository()) == len(place.base())
+    commit = place.commit({"a.py": "a = 3\n", "b.py": None, "new/x.py": "x = 1\n", "new/y.py": "y = 1\n"})
+    await place.push("main")
+    await place.serves_base(commit)
+    assert files(await place.repository()) == len(place.base()) == 7

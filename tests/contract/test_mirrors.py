@@ -20,12 +20,16 @@ from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PollMetrics, PushMetrics
 from prism_ingest.adapters.mirrors import PACKS_MAX, Mirrors, Remote
 from prism_ingest.adapters.snapshots import SnapshotStore
+from prism_ingest.adapters.variants import Variants
 from prism_ingest.core.backoff import Backoff
+from prism_ingest.handlers.clones import CloneHandlers
 from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.keeping import Layers
+from prism_ingest.handlers.planning import Planner
 from prism_ingest.handlers.poll import Poller
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
+from prism_runtime.histories import HistoryStore
 from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.lease import Lease
 from prism_runtime.vault import KEY_CHARS_MIN, Vault, VaultSettings
@@ -301,8 +305,27 @@ async def polled(nats_server, bus, vault, origin, tmp_path) -> Round:
     store, lists = await SnapshotStore.open(bus.js, 1), await LayerFilesStore.open(bus.js, 1)
     jobs = JobHandlers(bus, ledger, store, lists, PushMetrics(CollectorRegistry()))
     layers = Layers(ledger, watched, jobs, settings(nats_server, tmp_path))
+    planner = Planner(
+        bus, ledger, snapshots=store, variants=await Variants.open(bus, 1),
+        histories=await HistoryStore.open(bus.js, 1), jobs=jobs, settings=settings(nats_server, tmp_path),
+    )  # fmt: skip
+    clones = CloneHandlers(
+        bus,
+        ledger,
+        mirrors,
+        planner=planner,
+        layers=layers,
+        jobs=jobs,
+        settings=settings(nats_server, tmp_path),
+    )
     poller = Poller(
-        bus, ledger, mirrors, layers=layers, lease=lease, metrics=PollMetrics(CollectorRegistry())
+        bus,
+        ledger,
+        mirrors,
+        clones=clones,
+        layers=layers,
+        lease=lease,
+        metrics=PollMetrics(CollectorRegistry()),
     )
     return Round(bus, ledger, poller, origin)
 

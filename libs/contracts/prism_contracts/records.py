@@ -44,6 +44,8 @@ class LayerState(Message):
     indexed_at: datetime
     # What the index was made with, if it holds exactly this commit: the next import may go by the difference of commits.
     basis: str = ""
+    # Files of the base, as counted by the import that listed all of them; -1 if no import did.
+    files: int = -1
 
 
 class Indexed(Message):
@@ -55,6 +57,8 @@ class Indexed(Message):
     active_job: str = ""
     is_pushed: bool = False  # a push came while a job was under way
     served: LayerState | None = None
+    # The job that ended before it was complete and may have replaced some of the files that are served.
+    unfinished: str = ""
 
     @property
     def is_quiet(self) -> bool:
@@ -298,6 +302,7 @@ class Job(Message):
     dirty: bool = False
     counts: JobCounts = JobCounts()
     basis: str = ""  # what its files are indexed with, see LayerState
+    files: int = -1  # files of the base, if the job listed all of them
     # Files that need work, by their ordinals: `expected` of them, one bit each in `settled`.
     expected: int = 0
     settled: bytes = b""

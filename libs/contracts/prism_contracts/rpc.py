@@ -113,6 +113,8 @@ class Receipt(Message):
     files_missing: int = 0
     # The rest of the reply was found out before, for the same question and the same state of the index.
     cached: bool = False
+    # The running import, or the last one if it failed: some files may be newer than `indexed_commit`. Empty if none are.
+    mixed_with_job: str = ""
 
 
 class GraphReceipt(Receipt):
@@ -879,6 +881,7 @@ class PointCountsRequest(Message):
     """How many points a tenant has, by repository and layer."""
 
     tenant: TenantId
+    repo: RepoKeyOrNone = ""  # only this one, by its id
 
 
 class LayerPoints(Message):
@@ -889,6 +892,7 @@ class LayerPoints(Message):
     ref: str = ""  # what the layer is called
     points: int
     files: int
+    lost: Count = 0  # files that were indexed and that the store no longer has
 
 
 class PointCountsReply(Message):

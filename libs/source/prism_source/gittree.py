@@ -30,6 +30,7 @@ _REF_NAME = re.compile(r"(?!-)(?!.*(?:\.\.|@\{|//))[^\s~^:?*\[\\\x00-\x20\x7f]+"
 _REF_CHARS_MAX = 1_000
 _NAMES_MAX = 2_000
 _SUGGESTIONS_MAX = 5
+_ADDED = b"A"
 _DELETED = b"D"
 # Names on one command line. Linux takes four times as much.
 _ARGUMENT_BYTES_MAX = 512 * KIB
@@ -43,10 +44,11 @@ class ResolvedRef(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """The files that a commit has new or otherwise than another, and the paths that it no longer has."""
+    """The files that a commit adds or changes since another one, and the paths that it removes."""
 
     snapshot: Snapshot
     removed: tuple[str, ...]
+    added: int  # files of the snapshot that the older commit does not have
 
 
 class _TreeEntry(NamedTuple):
@@ -85,16 +87,16 @@ def snapshot_changes(
     differing = repository.differing(old, new)
     if differing is None or any(decode_path(path)[1] for path in differing):
         return None
-    present = [path for path, is_there in differing.items() if is_there]
+    present = [path for path, status in differing.items() if status != _DELETED]
     rules = {rule for path in present for rule in _attribute_files(path)}
     asked = {*present, *rules}
     if sum(map(len, asked)) > _ARGUMENT_BYTES_MAX:
         return None
     found = repository.entries(new, asked)
-    changed = [entry for entry in found if differing.get(entry.path)]
+    changed = [entry for entry in found if differing.get(entry.path, _DELETED) != _DELETED]
     snapshot = _snapshot(repository, ResolvedRef(new, ""), changed, limits, rules=found)
-    removed = sorted(path.decode() for path, is_there in differing.items() if not is_there)
-    return Changes(snapshot, tuple(removed))
+    removed = sorted(path.decode() for path, status in differing.items() if status == _DELETED)
+    return Changes(snapshot, tuple(removed), list(differing.values()).count(_ADDED))
 
 
 def commit_files(
@@ -204,8 +206,8 @@ class _Repository:
         records = self._records("ls-tree", "-z", "-l", "--full-tree", "--", commit, *names)
         return list(map(_tree_entry, records or ()))
 
-    def differing(self, old: str, new: str) -> dict[bytes, bool] | None:
-        """By path that two commits do not have alike, whether the new one has it; None if a tree is not here."""
+    def differing(self, old: str, new: str) -> dict[bytes, bytes] | None:
+        """The status letter of git for each path that differs between two commits; None if a tree is not here."""
         try:
             records = self._records(
                 *("diff-tree", "-r", "-z", "--raw", "--no-renames", f"{old}^{{tree}}", f"{new}^{{tree}}")
@@ -216,7 +218,7 @@ class _Repository:
             return None
         # `:100644 000000 <old> <new> D`, then the path.
         states = (record.rpartition(b" ")[2] for record in records[::2])
-        return {path: state != _DELETED for path, state in zip(records[1::2], states, strict=True)}
+        return dict(zip(records[1::2], states, strict=True))
 
     def _records(self, *arguments: str) -> list[bytes] | None:
         """What git prints with -z; None if that is more than a snapshot may hold. Raises SOURCE_UNREADABLE."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -19,8 +19,12 @@ from prism_store.reader import Reader, summed, with_status
 from prism_store.scope import Scope, View
 
 COUNTS_KEPT_S = 1.0
+# Between imports nothing changes, unless the store loses something.
+COUNTS_KEPT_AT_REST_S = 10.0
 NAMES_SHOWN_MAX = 20
 WAIT_LOOK_S = 0.02
+# Files that the listing of an import counts; a removed one leaves a tombstone.
+PRESENT = (FileStatus.INDEXED, FileStatus.SKIPPED, FileStatus.FAILED)
 CACHED_SCOPES_MAX = 1_000
 
 
@@ -81,6 +85,7 @@ class Counts(NamedTuple):
     at: float
     by_status: dict[str, int]
     by_reason: dict[str, int]
+    lost: int  # files that were indexed and that the store no longer has
 
 
 class Repositories:
@@ -108,7 +113,7 @@ class Repositories:
         while True:
             chosen = self._chosen(request, single=is_single)
             if not request.ref and not request.wait_for_commit:
-                return _base(request.tenant, chosen)
+                return await self._present(_base(request.tenant, chosen))
             try:
                 layer = self._layer(chosen[0], request.ref)
             except PrismError:
@@ -117,10 +122,38 @@ class Repositories:
             else:
                 indexed: Indexed = layer or chosen[0]
                 if _serves(indexed, request.wait_for_commit):
-                    return await self._with_view(request.tenant, chosen, layer)
+                    return await self._present(await self._with_view(request.tenant, chosen, layer))
                 if time.monotonic() > deadline:
                     raise _too_late(request, indexed)
             await asyncio.sleep(WAIT_LOOK_S)
+
+    async def _present(self, target: Target) -> Target:
+        """The same target. Raises INDEX_LOST if the store lost files of it."""
+        if target.is_quiet and (await self._counts_of(target)).lost:
+            await self._refuse_lost(target)
+        return target
+
+    async def _refuse_lost(self, target: Target) -> None:
+        # This process may not have seen the newest records yet.
+        if not await self._records.is_current():
+            return
+        newest = [self._records.get(known.key) for known in target.repositories]
+        if target.layer is None:
+            lost = [known.name for known in newest if known and await self.files_lost(known)]
+        elif all(known and known.is_quiet for known in newest):
+            lost = (
+                [f"{target.ref} of {target.repositories[0].name}"] if (await self._count(target)).lost else []
+            )
+        else:
+            lost = []
+        if lost:
+            raise _lost(lost)
+
+    async def files_lost(self, repository: Repository, layer: Layer | None = None) -> int:
+        """How many files the store lost since they were indexed. 0 while an import of the repository runs."""
+        if not repository.is_quiet:
+            return 0
+        return (await self._count(await self._with_view(repository.tenant, [repository], layer))).lost
 
     def beyond(self, request: ScopedRequest) -> Repository | None:
         """The repository of a request, if that is about a commit which no layer of it serves, and Prism fetches it: then its mirror
@@ -234,7 +267,7 @@ class Repositories:
         self, target: Target, missing_legs: Sequence[str] = (), *, cached: bool = False
     ) -> Receipt:
         """How fresh and how complete an answer of this target is."""
-        _, by_status, by_reason = await self._counts_of(target)
+        _, by_status, by_reason, _ = await self._counts_of(target)
         repositories = target.repositories
         indexed: Sequence[Indexed] = [target.layer] if target.layer else repositories
         served = [known.served for known in indexed if known.served]
@@ -258,6 +291,7 @@ class Repositories:
             dirty=any(state.dirty for state in served),
             files_missing=target.layer.files_missing if target.layer else 0,
             cached=cached,
+            mixed_with_job=next((_mixed_with(known) for known in repositories if _mixed_with(known)), ""),
         )
 
     async def _counts_of(self, target: Target) -> Counts:
@@ -266,7 +300,8 @@ class Repositories:
         known = self._counts.get(key)
         if known is None:
             return await self._count(target)
-        is_old = not target.is_quiet and time.monotonic() - known.at > COUNTS_KEPT_S
+        kept_s = COUNTS_KEPT_AT_REST_S if target.is_quiet else COUNTS_KEPT_S
+        is_old = time.monotonic() - known.at > kept_s
         if is_old and key not in self._counting:
             self._counting[key] = asyncio.create_task(self._count(target))
             self._counting[key].add_done_callback(lambda _: self._counting.pop(key, None))
@@ -279,18 +314,28 @@ class Repositories:
                 self._reader.counts_by(target.scope, "status"),
                 self._reader.counts_by(target.scope, "reason", skipped),
             )
+            lost = _base_files_lost(by_status, target.repositories)
         else:
-            base, statuses, reasons = await asyncio.gather(
+            base, statuses, reasons, lost_here = await asyncio.gather(
                 self._counts_of(target.base),
                 self._reader.added_by(target.scope, "status", [with_status(*FileStatus)]),
                 self._reader.added_by(target.scope, "reason", skipped),
+                self._layer_files_lost(target.layer, target.scope),
             )
             by_status, by_reason = summed(base.by_status, statuses), summed(base.by_reason, reasons)
+            lost = base.lost + lost_here
         if len(self._counts) >= CACHED_SCOPES_MAX:
             self._counts.clear()
-        counts = Counts(time.monotonic(), by_status, by_reason)
+        counts = Counts(time.monotonic(), by_status, by_reason, lost)
         self._counts[target.scope, target.corpus_version] = counts
         return counts
+
+    async def _layer_files_lost(self, layer: Layer, scope: Scope) -> int:
+        # Without a basis, files may have failed, and those have no point.
+        if scope.view is None or layer.served is None or not layer.served.basis:
+            return 0
+        present = await self._reader.counts_of_keys(scope, scope.view.keys, [with_status(*PRESENT)])
+        return max(0, len(scope.view.files) - sum(present.values()))
 
 
 def _base(tenant: str, repositories: Sequence[Repository]) -> Target:
@@ -310,6 +355,29 @@ def _not_indexed(repositories: Sequence[Repository]) -> PrismError:
         "See why with index_status, and index it again.",
         repositories=names,
     )
+
+
+def _base_files_lost(by_status: Mapping[str, int], repositories: Sequence[Repository]) -> int:
+    served = [known.served.files for known in repositories if known.served]
+    if served and all(files != 0 for files in served) and not by_status:
+        return max(1, sum(files for files in served if files > 0))  # not even a tombstone is left
+    present = sum(by_status.get(status, 0) for status in PRESENT)
+    return max(0, sum(files for files in served if files > 0) - present)
+
+
+def _lost(names: list[str]) -> PrismError:
+    return PrismError(
+        ErrorCode.INDEX_LOST,
+        f"The store lost files of {', '.join(names[:NAMES_SHOWN_MAX])}: an answer would be incomplete.",
+        "Index them again: `prism index PATH`, or `prism repair` for all. What is fetched from a URL is imported again within "
+        "minutes.",
+        repositories=names[:NAMES_SHOWN_MAX],
+    )
+
+
+def _mixed_with(repository: Repository) -> str:
+    """The job that may have replaced some of the served files; empty if there is none."""
+    return (repository.active_job or repository.unfinished) if repository.served else ""
 
 
 def _serves(indexed: Indexed, commit: str) -> bool:

@@ -9,9 +9,10 @@ For a batch of files of one tenant:
 A crash between any two steps leaves a state from which the repeated event goes on.
 """
 
+import contextlib
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ class Writer:
         newer version is.
         """
         name = alias(tenant)
-        with store_call("write"):
+        with store_call("write"), self._collection_of(name):
             before = await self._states(name, files)
             fresh = [file for file in files if file.id not in before or before[file.id][0] < file.version]
             await self._upsert_chunks(name, fresh)
@@ -90,6 +91,20 @@ class Writer:
             # Of those too that had no point before: an older version may have come and gone meanwhile.
             await self._delete_older(name, [file for file in files if now[file.id][0] == file.version])
         return [now[file.id][0] == file.version for file in files]
+
+    @contextlib.contextmanager
+    def _collection_of(self, name: str) -> Iterator[None]:
+        """Turns the loss of a collection that this process has seen into UNAVAILABLE: the next attempt makes it again."""
+        try:
+            yield
+        except UnexpectedResponse as error:
+            if not is_missing(error):
+                raise
+            self._known.pop(name, None)
+            self._known.pop(f"{name}/deep", None)
+            raise PrismError(
+                ErrorCode.UNAVAILABLE, f"The collection {name} is gone.", "It is made again; try again."
+            ) from error
 
     async def drop(self, tenant: str, files: Sequence[str], *, below: int) -> None:
         """Delete file points and their chunks, as if they had never been: nothing older can come that they would have to
@@ -110,7 +125,7 @@ class Writer:
     ) -> None:
         """Add a deep model's vectors, a row a file, to the files that are of these versions still."""
         name = alias(tenant)
-        with store_call("write_deep"):
+        with store_call("write_deep"), self._collection_of(name):
             found = await self._client.retrieve(
                 name, [file.file for file in files], with_payload=False, with_vectors=False
             )

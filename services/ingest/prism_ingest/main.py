@@ -171,7 +171,15 @@ async def serve() -> None:
         rounds.append(asyncio.create_task(reclaim_regularly(bus.js, buckets)))
         if settings.poll_interval_s:
             lease = await Lease.open(bus.js, "poll", replicas=replicas)
-            poller = Poller(bus, ledger, mirrors, layers=layers, lease=lease, metrics=PollMetrics(REGISTRY))
+            poller = Poller(
+                bus,
+                ledger,
+                mirrors,
+                clones=clones,
+                layers=layers,
+                lease=lease,
+                metrics=PollMetrics(REGISTRY),
+            )
             rounds.append(asyncio.create_task(poller.run(settings.poll_interval_s)))
         if settings.sweep_interval_s:
             lease = await Lease.open(bus.js, "sweep", replicas=replicas)

@@ -11,6 +11,8 @@ from prism_contracts.rpc import (
     ManifestEntry,
     ManifestReply,
     ManifestRequest,
+    PointCountsReply,
+    PointCountsRequest,
     ReadFileReply,
     ReadFileRequest,
 )
@@ -35,6 +37,13 @@ async def read_manifest(
         cursor = page.next_cursor
         if not cursor:
             return entries
+
+
+async def layers_with_losses(bus: Bus, tenant: str, repo: str) -> set[str]:
+    """The layers of a repository of which the store lost files since they were indexed."""
+    request = PointCountsRequest(tenant=tenant, repo=repo)
+    reply = await rpc.call(bus, names.RPC_POINT_COUNTS, request, PointCountsReply, timeout_s=PAGE_TIMEOUT_S)
+    return {counted.layer for counted in reply.layers if counted.lost}
 
 
 async def read_variants(

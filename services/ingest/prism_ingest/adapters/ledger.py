@@ -180,7 +180,7 @@ class Ledger:
 
     async def release(self, job: Job) -> Indexed | None:
         """Let the next job begin; what is served stays. None if the layer is gone."""
-        return await self._change(_of(job), lambda found: _released(found, job.job))
+        return await self._change(_of(job), lambda found: _released(found, job.job) | _unfinished(found, job))
 
     async def give_up_idle(self, layer: Layer, idle_s: float) -> None:
         """Give the active job of a layer up, if it makes no progress any more, and let the next one begin."""
@@ -320,6 +320,12 @@ def _released(indexed: Indexed, job: str) -> dict[str, object]:
     return {"active_job": ""} if indexed.active_job == job else {}
 
 
+def _unfinished(indexed: Indexed, job: Job) -> dict[str, object]:
+    """Marks a base whose planned job ended early: files of a base are replaced one by one."""
+    has_written = job.layer == BASE_LAYER and job.planned_at is not None
+    return {"unfinished": job.job} if has_written and indexed.active_job == job.job else {}
+
+
 def _serving(indexed: Indexed, job: Job, changes: Mapping[str, object]) -> dict[str, object]:
     if indexed.served is not None and indexed.served.version >= job.version:
         return {}
@@ -331,5 +337,7 @@ def _serving(indexed: Indexed, job: Job, changes: Mapping[str, object]) -> dict[
         job=job.job,
         indexed_at=job.finished_at or datetime.now(UTC),
         basis=job.basis if job.state is JobState.COMPLETE and not job.dirty else "",
+        # A file that failed may have no point of its own.
+        files=job.files if job.state is JobState.COMPLETE else -1,
     )
-    return {**changes, "served": state}
+    return {**changes, "served": state, "unfinished": ""}

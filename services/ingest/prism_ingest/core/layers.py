@@ -125,6 +125,7 @@ class Base(NamedTuple):
 
     version: int
     commit: str
+    files: int = -1  # how many it has; -1: not known
 
 
 class Difference(NamedTuple):

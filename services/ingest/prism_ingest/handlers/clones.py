@@ -70,6 +70,7 @@ class Fetched(NamedTuple):
     snapshot: Snapshot
     removed: tuple[str, ...] | None
     base: Base | None  # that the changes are since
+    files: int  # how many the commit has; -1: not known
 
 
 class CloneHandlers:
@@ -166,6 +167,23 @@ class CloneHandlers:
             return
         if layer is not None:
             await self._look(repository, layer.layer, layer.ref, event)
+
+    async def restore(self, repository: Repository) -> None:
+        """Begin a job that reads every file of the base again, unless one is under way: the store lost some of them."""
+        job = new_job(
+            tenant=repository.tenant,
+            repo_name=repository.name,
+            layer=BASE_LAYER,
+            lane=Lane.BULK,
+            snapshot=f"restore\0{repository.next_version}",
+            state=JobState.CLONING,
+            now=_now(),
+        )
+        try:
+            await self._begin(job, Origin(repository.source, repository.ref), incremental=False)
+        except PrismError as error:
+            if error.code is not ErrorCode.SNAPSHOT_CONFLICT:
+                raise
 
     async def look(self, repository: Repository, layer: Layer, lane: Lane, delivery: str = "") -> Job | None:
         """Begin a job that looks where the source of a layer is now; None if one is under way, after which it is done.
@@ -315,7 +333,8 @@ class CloneHandlers:
             return Base(0, "")
         basis = await self._planner.basis()
         if job.layer == BASE_LAYER:
-            return Base(repository.served.version, known_commit(repository.served, job, basis))
+            served = repository.served
+            return Base(served.version, known_commit(served, job, basis), served.files)
         return Base(repository.served.version, exact_commit(repository, basis))
 
     async def _fetch(
@@ -334,12 +353,13 @@ class CloneHandlers:
             else None
         )
         if changes is not None:
-            return Fetched(mirrored, *changes, since)
+            files = since.files + changes.added - len(changes.removed) if since.files >= 0 else -1
+            return Fetched(mirrored, changes.snapshot, changes.removed, since, files)
         whole = snapshot_git(mirrored.git_dir, mirrored.commit, self._limits)
-        return Fetched(mirrored, whole, None, None)
+        return Fetched(mirrored, whole, None, None, len(whole.files))
 
     async def _index(self, job: Job, origin: Origin, fetched: Fetched) -> None:
-        mirrored, snapshot, removed, base = fetched
+        mirrored, snapshot, removed, base, files = fetched
         is_base = job.layer == BASE_LAYER
         await self._ledger.hear_of(job.tenant, job.repo, job.layer, mirrored.commit, _now())
         named = job.model_copy(
@@ -352,7 +372,7 @@ class CloneHandlers:
         )
         history = snapshot.history if is_base else None
         opened = await self._planner.open(
-            named, origin, Listing(snapshot.files, removed, history=history, base=base)
+            named, origin, Listing(snapshot.files, removed, history=history, base=base, total=files)
         )
         try:
             # Files of several jobs are published in turn: one that is large does not keep the others waiting.

@@ -58,6 +58,8 @@ class Listing(NamedTuple):
     base: Base | None = None
     # Of a layer: whether only the client knows the files, so that what they are has to be remembered.
     is_sent: bool = False
+    # How many files there are, if `removed` is given; -1: not known.
+    total: int = -1
     # Of an overlay: the id of the layer that it lies on when these files are served.
     parent: str = BASE_LAYER
 
@@ -154,6 +156,8 @@ class Planner:
             plan = await self._compare(job, listing)
         else:
             plan, layer = await self._tell_apart(job, listing, basis)
+        if job.layer == BASE_LAYER:
+            job = job.model_copy(update={"files": len(files) if listing.removed is None else listing.total})
         claimed = listing.is_claimed and job.layer == BASE_LAYER
         return await self._keep_plan(
             _planned(job, files, plan, "" if claimed else basis), _todo(files, plan, layer)

@@ -1,7 +1,8 @@
 """Looks at the git server of every repository now and then: what no webhook told of is found all the same.
 
-A look costs one `git ls-remote`, for all branches together. If one is elsewhere than the index, or gone, the event is
-published that a webhook would have caused, and nothing more is done here. One copy of ingest at a time polls.
+A look costs one `git ls-remote` for all branches together. If a branch has moved or is gone, the poller publishes the event
+that a webhook would have caused. If the store lost files of a layer, the poller has them imported again. One copy of ingest
+at a time polls.
 """
 
 import asyncio
@@ -11,15 +12,17 @@ from datetime import UTC, datetime
 from functools import partial
 
 from prism_contracts import names
-from prism_contracts.base import BASE_LAYER
+from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import PrismError, reason_of
 from prism_contracts.events import PushReceived
 from prism_contracts.records import Layer, Repository
+from prism_ingest.adapters.index import layers_with_losses
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PollMetrics
 from prism_ingest.adapters.mirrors import Mirrors, Remote
 from prism_ingest.core.backoff import Backoff
 from prism_ingest.core.layers import is_followed
+from prism_ingest.handlers.clones import CloneHandlers
 from prism_ingest.handlers.keeping import Layers
 from prism_runtime.bus import Bus
 from prism_runtime.lease import Lease
@@ -43,12 +46,14 @@ class Poller:
         ledger: Ledger,
         mirrors: Mirrors,
         *,
+        clones: CloneHandlers,
         layers: Layers,
         lease: Lease,
         metrics: PollMetrics,
     ) -> None:
         self._bus = bus
         self._ledger = ledger
+        self._clones = clones
         self._layers = layers
         self._mirrors = mirrors
         self._lease = lease
@@ -100,6 +105,28 @@ class Poller:
             self._backoff.in_vain(repository.key)
             outcome = error.code.value
         self._metrics.count(outcome)
+        await self._restore_lost(repository)
+
+    async def _restore_lost(self, repository: Repository) -> None:
+        """Begin imports of the layers of which the store lost files; of one that stays lost, less and less often."""
+        key = f"{repository.key} lost"
+        if not repository.is_quiet or not self._backoff.is_due(key):
+            return
+        try:
+            lost = await layers_with_losses(self._bus, repository.tenant, repository.repo)
+        except PrismError as error:
+            log.warning("whether the store lost files of %s is not known: %s", repository.name, error)
+            return
+        if not lost:
+            self._backoff.worked(key)
+            return
+        log.warning("the store lost files of %s: they are imported again", repository.name)
+        self._backoff.in_vain(key)
+        if BASE_LAYER in lost:
+            await self._clones.restore(repository)
+        for layer in self._layers.of(repository):
+            if layer.layer in lost and is_followed(layer):
+                await self._clones.look(repository, layer, Lane.BULK)
 
     async def _compare(self, repository: Repository) -> str:
         """Say which of a repository's branches have moved; the outcome is that of its base."""

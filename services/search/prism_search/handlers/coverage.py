@@ -93,14 +93,20 @@ class CoverageHandlers:
         layers: list[LayerPoints] = []
         totals: dict[str, int] = {}
         for repository in self._repositories.of_tenant(request.tenant):
-            if repository.served is None:
+            if repository.served is None or request.repo not in {"", repository.repo}:
                 continue
             scope = Scope(tenant=request.tenant, repos=(repository.repo,))
             points = await self._reader.count(scope)
             removed = await self._reader.count(scope, [with_status(FileStatus.REMOVED)])
             files = await self._reader.count(scope, [with_status(FileStatus.INDEXED)])
             layers.append(
-                LayerPoints(repo=repository.repo, layer=BASE_LAYER, points=points - removed, files=files)
+                LayerPoints(
+                    repo=repository.repo,
+                    layer=BASE_LAYER,
+                    points=points - removed,
+                    files=files,
+                    lost=await self._repositories.files_lost(repository),
+                )
             )
             added, shared = await self._points_of_layers(repository)
             layers += added
@@ -121,6 +127,7 @@ class CoverageHandlers:
                 ref=layer.ref,
                 points=sum(points.get(key, 0) for key in view.keys),
                 files=sum(files.get(key, 0) for key in view.keys),
+                lost=await self._repositories.files_lost(repository, layer),
             )
             for layer, view in views
         ]

@@ -18,6 +18,8 @@ def receipt_line(receipt: rpc.Receipt) -> str:
         is_commit = receipt.head_commit not in {"", receipt.indexed_commit}
         head = f" {short_commit(receipt.head_commit)}" if is_commit else ""
         line += f" ({receipt.lag_seconds:.0f} s behind{head})"
+    if receipt.mixed_with_job:
+        line += f", some files may be newer: job {receipt.mixed_with_job} has not completed"
     if receipt.files_skipped or receipt.files_failed:
         line += f", {receipt.files_skipped} files skipped, {receipt.files_failed} failed"
     if receipt.missing_legs:
