@@ -109,8 +109,8 @@ truth: setup-dev ## Play N random histories against a stack and compare every re
 	PRISM_TRUTH_HISTORIES=$(N) PRISM_TRUTH_SEED=$(SEED) $(BIN)/pytest -s tests/system/test_truth.py
 
 .PHONY: crash-points
-crash-points: setup-dev ## End a service at each of its writes in turn, and compare every ref with a fresh index (POINTS=20 tries some, POINTS=1-100 these writes, SERVICES=ingest,indexer)
-	PRISM_CRASH_POINTS=$(or $(POINTS),all) $(if $(SERVICES),PRISM_CRASH_SERVICES=$(SERVICES)) $(BIN)/pytest -s tests/system/test_crashes.py
+crash-points: setup-dev ## End a service at each of its writes in turn, and compare every ref with a fresh index (POINTS=20 tries some, POINTS=1-100 these writes, NAMED=git those, SERVICES=ingest,indexer)
+	PRISM_CRASH_POINTS=$(or $(POINTS),all) $(if $(NAMED),PRISM_CRASH_NAMED='$(NAMED)') $(if $(SERVICES),PRISM_CRASH_SERVICES=$(SERVICES)) $(BIN)/pytest -s tests/system/test_crashes.py
 
 .PHONY: test-models
 test-models: setup-dev setup-models setup-torch ## Test the deep tier with the packaged models

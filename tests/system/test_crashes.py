@@ -3,8 +3,8 @@
 One short history (crash_play.py) is played again and again against a real stack, each time with one service ending at one write.
 Afterwards each ref has to be stored as a fresh index would store it, and no job may be left.
 
-`PRISM_CRASH_POINTS` says how many points are tried, `all`, or which writes (`1-100`); `PRISM_CRASH_SERVICES` names the services; see
-`make crash-points`.
+`PRISM_CRASH_POINTS` says how many points are tried, `all`, or which writes (`1-100`); `PRISM_CRASH_SERVICES` names the services, and
+`PRISM_CRASH_NAMED` is a part of the names of writes (`git `); see `make crash-points`.
 """
 
 import os
@@ -24,7 +24,10 @@ from truth_player import SECRET, Remote, Server
 
 POINTS = os.environ.get("PRISM_CRASH_POINTS", "2")
 SEED = int(os.environ.get("PRISM_CRASH_SEED", "20260"))
-SERVICES = os.environ.get("PRISM_CRASH_SERVICES", "ingest,indexer,gateway,chunker,embedder,atlas").split(",")
+SERVICES = os.environ.get(
+    "PRISM_CRASH_SERVICES", "ingest,indexer,gateway,chunker,embedder,atlas,search"
+).split(",")
+NAMED = os.environ.get("PRISM_CRASH_NAMED", "")
 REQUEST_SECONDS_MAX = 5.0
 LOOK_S = 0.1
 
@@ -115,7 +118,12 @@ async def writes_of(server: Server, fresh: Fresh, crashes: Crashes, root: Path) 
 
 def points(writes: dict[str, list[str]]) -> list[Point]:
     """Where to end: everywhere, or at some places that a seed picks."""
-    all_ = [Point(service, number + 1) for service, names in writes.items() for number in range(len(names))]
+    all_ = [
+        Point(service, number)
+        for service, names in writes.items()
+        for number, name in enumerate(names, 1)
+        if NAMED in name
+    ]
     if POINTS == "all":
         return all_
     first, is_range, last = POINTS.partition("-")

@@ -2,7 +2,7 @@
 
 Tests alone turn this on, by the setting `crash_dir`. Without it nothing here is called, and no client is changed. With it, every
 durable write of the process goes through `watch`: messages, records and objects on NATS, acknowledgements, writes to the store, git
-commands, and renamed files.
+commands, renamed files and removed folders. A request to the store or a git command that is not known to read counts as a write.
 
 In the folder, `<service>.writes` lists the writes of a service, and a number in `<service>.at` ends the service before
 its n-th write from now on. `<service>.ended` then names that write.
@@ -10,7 +10,9 @@ its n-th write from now on. `<service>.ended` then names that write.
 
 import contextlib
 import functools
+import itertools
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -23,9 +25,23 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
 EXIT_CRASHED = 137  # as after `kill -9`
-# Requests of the store that write, by the end of their path; those by PUT, PATCH and DELETE do anyway.
-WRITING_POSTS = ("/delete", "/batch", "/aliases")
-GIT_WRITES = frozenset({"init", "config", "fetch", "repack", "gc", "update-ref", "symbolic-ref"})
+# What only reads; anything else counts as a write. Requests to the store by POST, by the end of their path:
+READING_POSTS = (
+    *("/points", "/points/count", "/points/scroll", "/facet"),
+    *(
+        "/points/query",
+        "/points/query/batch",
+        "/points/query/groups",
+        "/points/search",
+        "/points/search/batch",
+    ),
+)
+GIT_READS = frozenset(
+    {
+        *("cat-file", "check-attr", "check-ignore", "diff", "diff-tree", "for-each-ref", "log", "ls-files", "ls-remote"),
+        *("ls-tree", "merge-base", "rev-list", "rev-parse", "status", "version"),
+    }
+)  # fmt: skip
 
 Before = Callable[[str], None]
 
@@ -105,27 +121,48 @@ def _asked(_: aiohttp.ClientSession, method: str, url: Any, **__: Any) -> str:
 
 def _request(method: str, url: str) -> str:
     path = urlsplit(url).path
-    is_write = method in ("PUT", "PATCH", "DELETE") or path.endswith(WRITING_POSTS)
-    return f"{method} {path}" if is_write else ""
+    is_read = method in {"GET", "HEAD"} or (method == "POST" and path.endswith(READING_POSTS))
+    return "" if is_read else f"{method} {path}"
 
 
 def _started(_: Any, arguments: Any, *__: Any, **___: Any) -> str:
     """Empty for a program that is not git, and for a command that only reads."""
-    words = [arguments] if isinstance(arguments, str) else [str(word) for word in arguments]
-    return next((f"git {word}" for word in words if word in GIT_WRITES and "git" in words[0]), "")
+    command = _git_command([arguments] if isinstance(arguments, str) else list(map(str, arguments)))
+    return f"git {command}" if command and command not in GIT_READS else ""
+
+
+def _git_command(words: list[str]) -> str:
+    """The git command of a command line, wherever git is in it: a shell may set limits first."""
+    rest = iter(itertools.dropwhile(lambda word: Path(word).name != "git", words))
+    next(rest, "")
+    for word in rest:
+        if word in {"-c", "-C"}:
+            next(rest, "")
+        elif not word.startswith("-"):
+            return word
+    return ""
 
 
 def _renamed(_: Any, target: Any) -> str:
     return f"rename to {Path(target).suffix or 'a folder'}"
 
 
+def _removed(*_: Any, **__: Any) -> str:
+    return "remove a folder"
+
+
 _WRITES: tuple[tuple[Any, str, Callable[..., str]], ...] = (
     (JetStreamContext, "publish", _published),
+    (JetStreamContext, "publish_async", _published),
     (JetStreamContext, "purge_stream", _purged),
+    (JetStreamContext, "delete_msg", _purged),
     (Msg, "ack", _acked),
+    (Msg, "ack_sync", _acked),
+    (Msg, "term", _acked),
     (httpx.AsyncClient, "send", _sent),
     (aiohttp.ClientSession, "_request", _asked),
     (subprocess.Popen, "__init__", _started),
     (Path, "rename", _renamed),
     (Path, "replace", _renamed),
+    (shutil, "rmtree", _removed),
 )
