@@ -199,10 +199,18 @@ def _services(data: DataDir) -> Findings:
         yield Finding("stack", Level.WARNING, f"not running on {data.root}", "Start it: `prism up --detach`.")
         return
     state = read_json(data.supervisor_file) or {"state": "starting", "services": {}}
-    yield Finding("stack", Level.OK, f"{state['state']}, process {state.get('pid')}")
+    yield _supervisor(state, live.supervisor_problem(data, state))
     problems = live.problems(state["services"])
     for name, facts in state["services"].items():
         yield _service(name, facts, problems[name])
+
+
+def _supervisor(state: dict[str, Any], problem: str) -> Finding:
+    process = f"process {state.get('pid')}"
+    if not problem:
+        return Finding("stack", Level.OK, f"{state['state']}, {process}")
+    advice = "With `prism up --detach` it is replaced within two minutes; else stop it with `prism down` and start it again."
+    return Finding("stack", Level.WRONG, f"the supervisor ({process}) {problem}", advice)
 
 
 def _service(name: str, facts: dict[str, Any], problem: str) -> Finding:

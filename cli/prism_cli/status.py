@@ -47,12 +47,22 @@ def service_facts(data: DataDir) -> list[dict[str, Any]]:
     state = read_json(data.supervisor_file) or {}
     services: dict[str, dict[str, Any]] = state.get("services", {})
     problems = live.problems(services)
-    supervisor = {"name": SUPERVISOR, "pid": state.get("pid"), "ready": state.get("state") == "ready"}
     known = [
-        supervisor,
+        _supervisor(state, live.supervisor_problem(data, state)),
         *({"name": name, **facts, **_now(facts, problems[name])} for name, facts in services.items()),
     ]
     return [facts | _memory(facts, state.get("forkserver_pid")) for facts in known]
+
+
+def _supervisor(state: dict[str, Any], problem: str) -> dict[str, Any]:
+    shown = "not answering" if problem else state.get("state")
+    return {
+        "name": SUPERVISOR,
+        "pid": state.get("pid"),
+        "ready": shown == "ready",
+        "state": shown,
+        "problem": problem,
+    }
 
 
 def _now(facts: dict[str, Any], problem: str) -> dict[str, Any]:

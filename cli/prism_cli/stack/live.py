@@ -1,12 +1,28 @@
-"""What the processes of a running stack say of themselves now, whatever the supervisor last wrote of them."""
+"""How the processes of a running stack are now, whatever the supervisor last wrote about them."""
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from prism_cli.stack import probes
+from prism_cli.stack.layout import DataDir
 
 # States in which the supervisor already knows better than a question could tell.
 KNOWN = frozenset({"hung, restarting", "died, restarting", "stopped", "starting"})
+# The supervisor touches its state file every second.
+SUPERVISOR_SILENT_S_MAX = 5.0
+
+
+def supervisor_problem(data: DataDir, state: Mapping[str, Any]) -> str:
+    """Why the supervisor cannot be relied on, empty if it can. `state`: what is in supervisor.json."""
+    try:
+        silent_s = time.time() - data.supervisor_file.stat().st_mtime
+    except OSError:  # it starts, and has not written it yet
+        return ""
+    is_watching = state.get("state") != "stopping"
+    if is_watching and silent_s > SUPERVISOR_SILENT_S_MAX:
+        return f"does not answer for {silent_s:.0f} s; nothing replaces services that end or hang"
+    return ""
 
 
 def problems(services: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

@@ -290,16 +290,19 @@ class Supervisor:
         self._report_to(note)
 
     def _write_state(self) -> None:
-        """Write what has changed, or was deleted; what cannot be written now is written by a later tick."""
+        """Write what has changed or was deleted, else mark the file as current. What fails now is tried again by a later tick."""
         state = {
             "pid": os.getpid(),
             "forkserver_pid": self._forks.pid,
             "state": self._state,
             "services": {child.name: _child_state(child) for child in self._children},
         }
-        if state == self._written and self._data.supervisor_file.exists():
-            return
         with contextlib.suppress(OSError):
+            if state == self._written and self._data.supervisor_file.exists():
+                os.utime(
+                    self._data.supervisor_file
+                )  # its age says that this process is alive: see live.py and guard.sh
+                return
             write_json(self._data.supervisor_file, state)
             self._written = state
 

@@ -11,23 +11,37 @@ from prism_cli.stack.launch import GUARD, GUARD_MARKER
 KILLED = 137
 START_FAILED = 7
 ALREADY_RUNNING = 3
-# Ends with the next code of the list; says where it was told to report, and what it inherited.
+LOOK_S = 10
+# Ends with the next code of the list; says where it was told to report, and what it inherited. `hang`: stands still;
+# `work`: touches its state file for longer than the guard waits, then ends well.
 SUPERVISOR = f"""
 read code < codes
 tail -n +2 codes > rest; mv rest codes
 echo "$1 ${{{GUARD_MARKER}:-unmarked}}" >> lives
+[ $code = hang ] && exec /bin/sleep 60
+for second in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+    [ $code = work ] && touch -d @$second run/supervisor.json && /bin/sleep 0.05
+done
+[ $code = work ] && exit 0
 exit $code
+"""
+# Looks come quickly, and pauses are written down.
+SLEEP = f"""#!/bin/sh
+[ "$1" = {LOOK_S} ] && exec /bin/sleep 0.05
+echo "$1" >> pauses
 """
 
 
-def guarded(folder: Path, *codes: int, is_up: bool = True) -> tuple[list[str], list[str], int]:
+def guarded(folder: Path, *codes: int | str, is_up: bool = True) -> tuple[list[str], list[str], int]:
     """Run a guard over a supervisor that ends with these codes: the lives, the pauses between them, the code of the guard."""
     (folder / "codes").write_text("".join(f"{code}\n" for code in codes))
     (folder / "supervisor").write_text(SUPERVISOR)
     fakes = folder / "bin"
     fakes.mkdir()
-    (fakes / "sleep").write_text(f'#!/bin/sh\necho "$1" >> {folder}/pauses\n')
+    (fakes / "sleep").write_text(SLEEP)
     (fakes / "sleep").chmod(0o700)
+    (folder / "run").mkdir()
+    (folder / "run" / "supervisor.json").touch()
     if is_up:
         (folder / "up.json").touch()
     done = subprocess.run(
@@ -62,6 +76,15 @@ def test_the_pauses_have_a_limit(tmp_path: Path):
 
 def test_a_crash_after_the_start_is_repaired(tmp_path: Path):
     assert len(guarded(tmp_path, EXIT_CRASHED, 0, is_up=False)[0]) == 2
+
+
+def test_a_supervisor_that_hangs_is_killed(tmp_path: Path):
+    lives, pauses, code = guarded(tmp_path, "hang", "hang", 0)
+    assert (len(lives), pauses, code) == (3, ["1", "2"], 0)
+
+
+def test_a_supervisor_that_works_is_left_alone(tmp_path: Path):
+    assert guarded(tmp_path, "work", "hang") == (["1 unmarked"], [], 0)
 
 
 @pytest.mark.parametrize("code", [START_FAILED, KILLED])
