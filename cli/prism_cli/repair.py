@@ -88,7 +88,7 @@ async def _store(data: DataDir) -> AsyncIterator[httpx.AsyncClient]:
     try:
         async with httpx.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S) as http:
             yield http
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, ValueError, LookupError) as error:  # no answer, or one of another program
         raise CommandError(f"The store does not answer: {error}", "Run `prism doctor`.") from error
 
 

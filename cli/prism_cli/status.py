@@ -1,5 +1,6 @@
 """`prism status`: what the server knows, joined with the facts of the processes where the stack runs on this machine."""
 
+import asyncio
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -25,21 +26,33 @@ SERVER_PARTS = ("repositories", "jobs", "streams", "dead_letters", "points")
 
 async def status(target: Target) -> dict[str, Any]:
     """Everything as one JSON object. What cannot be had is null, and `errors` says why."""
-    services = service_facts(target.local) if target.local else []
+    # Side by side: if something hangs, both take seconds.
+    services, answer = await asyncio.gather(_services_of(target), _server_answer(target))
+    if isinstance(answer, CommandError) and not services:
+        raise answer
     report: dict[str, Any] = dict.fromkeys(SERVER_PARTS) | {
         "url": target.url,
         "data_dir": str(target.local.root) if target.local else None,
         "services": services,
         "memory": memory(services),
     }
+    if isinstance(answer, CommandError):  # the gateway does not answer, but the processes can still be shown
+        return report | {"errors": {"gateway": f"{answer.code}: {answer.message}"}}
+    report |= answer
+    return report
+
+
+async def _services_of(target: Target) -> list[dict[str, Any]]:
+    return await asyncio.to_thread(service_facts, target.local) if target.local else []
+
+
+async def _server_answer(target: Target) -> dict[str, Any] | CommandError:
     try:
         async with Prism(target) as prism:
-            return report | await prism.status()
+            answer: dict[str, Any] = await prism.status()
     except CommandError as error:
-        if not services:
-            raise
-        # The gateway is away, and the processes can still be told.
-        return report | {"errors": {"gateway": f"{error.code}: {error.message}"}}
+        return error
+    return answer
 
 
 def service_facts(data: DataDir) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from running_stack import RunningStack, wait_until
 REPLACED_SECONDS_MAX = 90.0
 SEEN_SECONDS_MAX = 12.0
 BACK_SECONDS_MAX = 90.0
+SUPERVISOR_SECONDS_MAX = 150.0
 
 
 @pytest.mark.parametrize(
@@ -37,12 +38,42 @@ def test_a_stopped_service_is_replaced(stack: RunningStack, figures: Figures, se
 def test_the_status_shows_a_hung_service(stack: RunningStack, figures: Figures) -> None:
     with stack.stopped("search"):
         started = time.monotonic()
-        wait_until(lambda: _shown(stack) != "ready", SEEN_SECONDS_MAX, "prism status says so")
+        wait_until(lambda: _shown(stack, "search") != "ready", SEEN_SECONDS_MAX, "prism status says so")
         seconds = time.monotonic() - started
     figures.add(
         "prism status of a hung service", f"says so after {seconds:.0f} s", f"{SEEN_SECONDS_MAX:.0f} s"
     )
-    wait_until(lambda: _shown(stack) == "ready", what="search is ready again")
+    wait_until(lambda: _shown(stack, "search") == "ready", what="search is ready again")
+
+
+def test_a_stopped_supervisor_is_replaced(stack: RunningStack, figures: Figures) -> None:
+    pid = stack.state()["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    started = time.monotonic()
+    wait_until(lambda: _shown(stack, "supervisor") != "ready", SEEN_SECONDS_MAX, "prism status says so")
+    shown_s = time.monotonic() - started
+    assert "does not answer" in stack.prism("doctor").stdout
+    wait_until(lambda: _supervisor(stack) not in (None, pid), SUPERVISOR_SECONDS_MAX, "it is replaced")
+    replaced_s = time.monotonic() - started
+    wait_until(lambda: _shown(stack, "gateway") == "ready", what="the gateway is ready")
+    figures.add(
+        "the supervisor stands still",
+        f"status says so after {shown_s:.0f} s, replaced after {replaced_s:.0f} s",
+        f"{SEEN_SECONDS_MAX:.0f} s, {SUPERVISOR_SECONDS_MAX:.0f} s",
+    )
+
+
+def test_the_gateway_is_unready_without_the_store(stack: RunningStack, figures: Figures) -> None:
+    with stack.stopped("qdrant"), stack.http() as http:
+        started = time.monotonic()
+        wait_until(lambda: http.get("/readyz").status_code != 200, SEEN_SECONDS_MAX, "/readyz says so")
+        figures.add(
+            "gateway without a store",
+            f"unready after {time.monotonic() - started:.0f} s",
+            f"{SEEN_SECONDS_MAX:.0f} s",
+        )
+        assert "qdrant" in http.get("/readyz").json()["checks"]["search"]
+    wait_until(lambda: _shown(stack, "gateway") == "ready", what="the gateway is ready again")
 
 
 def test_streams_that_vanish_are_declared_again(stack: RunningStack, figures: Figures) -> None:
@@ -67,6 +98,15 @@ def test_streams_that_vanish_are_declared_again(stack: RunningStack, figures: Fi
     )
 
 
-def _shown(stack: RunningStack) -> str:
+def _shown(stack: RunningStack, name: str) -> str:
     services = stack.prism_json("status")["services"]
-    return next(str(facts["state"]) for facts in services if facts["name"] == "search")
+    return next((str(facts["state"]) for facts in services if facts["name"] == name), "unknown")
+
+
+def _supervisor(stack: RunningStack) -> int | None:
+    """The process of the supervisor once the stack is up; None while it starts."""
+    try:
+        state = stack.state()
+    except (OSError, ValueError):
+        return None
+    return int(state["pid"]) if state["state"] == "ready" else None

@@ -52,11 +52,12 @@ async def test_the_process_announces_itself_answers_and_stops(nats_server, tmp_p
         ) as http:
             assert (await http.get("/readyz")).status_code == 200
             assert (await http.get("/api/v1/whoami")).json()["tenant"] == "acme"
+
+            search.checks = {"qdrant": hangs}
+            await until_search_is(http, "Error: search is not ready, as these do not answer: qdrant")
+            search.checks = {}
             await search.stop()
-            async with asyncio.timeout(DEADLINE_S):
-                while (unready := await http.get("/readyz")).status_code == 200:
-                    await asyncio.sleep(0.1)
-            assert unready.json()["checks"]["search"] == "Error: search is not running"
+            await until_search_is(http, "Error: search is not running")
     finally:
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(DEADLINE_S):
@@ -64,6 +65,16 @@ async def test_the_process_announces_itself_answers_and_stops(nats_server, tmp_p
     assert process.returncode == 0
     assert out == b""
     assert SECRET.encode() not in log
+
+
+async def hangs() -> None:
+    await asyncio.Event().wait()
+
+
+async def until_search_is(http: httpx2.AsyncClient, problem: str) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        while (await http.get("/readyz")).json()["checks"]["search"] != problem:
+            await asyncio.sleep(0.1)
 
 
 async def test_the_process_ends_when_nats_comes_back_empty(nats_server, tmp_path) -> None:

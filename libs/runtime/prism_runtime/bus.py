@@ -7,7 +7,7 @@ acked only after it returned, so it returns only when its effect is durable. Del
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -42,6 +42,7 @@ from prism_contracts.base import Lane, Message
 from prism_contracts.errors import ErrorCode, reason_of
 from prism_runtime.codec import ClaimCodec
 from prism_runtime.delivery import DeliveryMiddleware, Heart
+from prism_runtime.health import Check, cached, run_checks
 from prism_runtime.pace import Pace
 from prism_runtime.pull import PullingJetStream
 from prism_runtime.records import WatchedRecords, open_bucket
@@ -52,6 +53,9 @@ from prism_runtime.upkeep import EXIT_BUCKET_LOST, NotingJetStream, Upkeep, list
 PUBLISH_TIMEOUT_S = 5.0
 # Less than a readiness check may take.
 PING_TIMEOUT_S = 1.5
+# The pinged service checks what it needs itself, in less time, and not for each of many gateways.
+PING_CHECK_TIMEOUT_S = 1.0
+PING_CHECKED_EVERY_S = 1.0
 PUBLISH_PAUSE_S = 0.25
 # Facts of an import go out together, so far apart; those of the live lane, and the first after a rest, at once.
 BULK_DISTANCE_S = 0.05
@@ -101,6 +105,9 @@ class Bus:
         self.service = service
         self.codec = ClaimCodec()
         self._settings = settings
+        # What this service needs besides NATS, for those who ping it.
+        self.checks: Mapping[str, Check] = {}
+        self._readiness = cached(self._check_readiness, PING_CHECKED_EVERY_S)
         self._stopping = False
         self._bulk_pace = Pace(BULK_DISTANCE_S)
         self._heart = Heart(settings.ack_wait_s)
@@ -170,7 +177,7 @@ class Bus:
         await self._declare_consumers()
         await self.broker.start()
         await self.broker.connection.subscribe(
-            names.ping_subject(self.service), queue=self.service, cb=_answer_ping
+            names.ping_subject(self.service), queue=self.service, cb=self._answer_ping
         )
         # start() returns before the subscriptions have reached the server.
         await self.broker.connection.flush()
@@ -220,13 +227,29 @@ class Bus:
             await self.js.consumer_info(stream, durable)
 
     async def ping(self, service: str) -> None:
-        """Raise unless a copy of a service answers: its event loop runs, and it has subscribed to its requests."""
+        """Raise unless a copy of a service is ready: its event loop runs, it has subscribed to its requests, and its own checks pass."""
         try:
-            await self.broker.connection.request(names.ping_subject(service), timeout=PING_TIMEOUT_S)
+            reply = await self.broker.connection.request(names.ping_subject(service), timeout=PING_TIMEOUT_S)
         except NoRespondersError as error:
             raise NatsError(f"{service} is not running") from error
         except TimeoutError as error:
             raise NatsError(f"{service} did not answer within {PING_TIMEOUT_S:g} s") from error
+        if reply.data:
+            raise NatsError(f"{service} is not ready, as these do not answer: {reply.data.decode()}")
+
+    async def _answer_ping(self, ping: Msg) -> None:
+        """Empty if all checks of this service pass, else the names of those that fail: the reasons are not for everybody."""
+        try:
+            await self._readiness()
+        except NatsError as error:
+            await ping.respond(str(error).encode())
+        else:
+            await ping.respond(b"")
+
+    async def _check_readiness(self) -> None:
+        results = await run_checks(self.checks, PING_CHECK_TIMEOUT_S)
+        if failed := [name for name, result in results.items() if result != "ok"]:
+            raise NatsError(", ".join(failed))
 
     def consume(
         self,
@@ -374,10 +397,6 @@ class Bus:
         if not self._stopping:
             log.critical("the connection to NATS closed for good")
             os._exit(EXIT_BUS_CLOSED)
-
-
-async def _answer_ping(ping: Msg) -> None:
-    await ping.respond(b"")
 
 
 async def _upsert_stream(js: JetStreamContext, config: StreamConfig) -> None:

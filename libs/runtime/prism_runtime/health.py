@@ -42,18 +42,18 @@ async def _outcome(check: Check) -> Exception | None:
     return None
 
 
-async def run_checks(checks: Mapping[str, Check]) -> dict[str, str]:
+async def run_checks(checks: Mapping[str, Check], timeout_s: float = READY_TIMEOUT_S) -> dict[str, str]:
     """Run all checks side by side; the result has `ok` or the reason for each."""
-    results = await asyncio.gather(*(_run_check(check) for check in checks.values()))
+    results = await asyncio.gather(*(_run_check(check, timeout_s) for check in checks.values()))
     return dict(zip(checks, results, strict=True))
 
 
-async def _run_check(check: Check) -> str:
+async def _run_check(check: Check, timeout_s: float) -> str:
     try:
-        async with asyncio.timeout(READY_TIMEOUT_S):
+        async with asyncio.timeout(timeout_s):
             await check()
     except TimeoutError:
-        return f"no answer within {READY_TIMEOUT_S} s"
+        return f"no answer within {timeout_s} s"
     except Exception as error:  # noqa: BLE001 - the reason is the answer
         return f"{type(error).__name__}: {error}"[:200]
     return "ok"

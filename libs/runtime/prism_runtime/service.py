@@ -35,6 +35,7 @@ class Service:
         checks: Mapping[str, Check] | None = None,
     ) -> None:
         """Serve health alone. `start` connects and subscribes; `close` lets go of what the service itself opened."""
+        self.bus.checks = checks or {}
         app = health_app(self.name, {"nats": self.bus.check, **(checks or {})})
         await self.run_app(app, self._settings.health_host, self._settings.health_port, start, close=close)
 

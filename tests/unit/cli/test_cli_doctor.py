@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -95,6 +96,19 @@ def test_services(
     lock.release()
     assert finding.level is level
     assert bool(finding.advice) is (level is not Level.OK)
+
+
+def test_a_supervisor_that_hangs_is_wrong(tmp_path: Path):
+    data = DataDir(tmp_path)
+    data.create()
+    write_json(data.supervisor_file, {"pid": 1, "state": "ready", "services": {}})
+    os.utime(data.supervisor_file, (0, 0))
+    lock = UpLock(data.lock_file)
+    assert lock.take()
+    finding = only(doctor._services(data))
+    lock.release()
+    assert finding.level is Level.WRONG
+    assert "does not answer" in finding.seen
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from prism_cli import status
 from prism_cli.client import Prism
 from prism_cli.exits import CommandError
-from prism_cli.stack import probes
+from prism_cli.stack import live, probes
 from prism_cli.stack.layout import DataDir
 from prism_cli.target import Target
 
@@ -95,6 +96,15 @@ async def test_server_and_processes_are_joined(tmp_path: Path, monkeypatch: pyte
     assert by_name["search"]["rss_bytes"] is None
     assert report["memory"]["rss_bytes"] >= by_name["chunker"]["rss_bytes"]
     assert report["memory"]["pss_bytes"] >= by_name["chunker"]["pss_bytes"]
+
+
+def test_a_supervisor_that_hangs_is_not_ready(tmp_path: Path):
+    data = local_stack(tmp_path)
+    touched = time.time() - live.SUPERVISOR_SILENT_S_MAX - 1
+    os.utime(data.supervisor_file, (touched, touched))
+    supervisor, *_ = status.service_facts(data)
+    assert (supervisor["ready"], supervisor["state"]) == (False, "not answering")
+    assert "nothing replaces services" in supervisor["problem"]
 
 
 async def test_a_gateway_that_is_away_hides_no_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
