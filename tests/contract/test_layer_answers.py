@@ -380,13 +380,25 @@ async def test_an_overlay_is_told_and_opened_by_its_handle_alone(yard, tenant):
 
 async def test_a_commit_that_does_not_come_is_waited_for_no_longer_than_is_told(yard, tenant, monkeypatch):
     monkeypatch.setattr(repositories_module, "WAIT_MAX_S", 0.05)
-    await yard.has_base(tenant, BASE)
+    await yard.has_base(tenant, BASE, active_job="job-2")
     request = ListFilesRequest(tenant=tenant, repo=NAME, wait_for_commit=MAIN)
     await yard.search.files.list_files(request)
     with pytest.raises(PrismError) as refused:
         await yard.search.files.list_files(request.model_copy(update={"wait_for_commit": TOPIC}))
     assert refused.value.code is ErrorCode.DEADLINE_EXCEEDED
     assert refused.value.body.details["indexed_commit"] == MAIN
+
+
+async def test_a_commit_that_nothing_brings_is_refused_at_once(yard, tenant, monkeypatch):
+    monkeypatch.setattr(repositories_module, "BEGIN_MAX_S", 0.05)
+    await yard.has_base(tenant, BASE)
+    request = ListFilesRequest(tenant=tenant, repo=NAME, wait_for_commit=TOPIC)
+    with pytest.raises(PrismError) as refused:
+        await yard.search.files.list_files(request)
+    assert refused.value.code is ErrorCode.COMMIT_NOT_INDEXED
+    with pytest.raises(PrismError) as refused:
+        await yard.search.files.list_files(request.model_copy(update={"ref": "none-such"}))
+    assert refused.value.code is ErrorCode.REF_NOT_FOUND
 
 
 async def test_a_receipt_says_what_a_layer_lacks(yard, tenant):

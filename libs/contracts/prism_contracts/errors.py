@@ -32,6 +32,7 @@ class ErrorCode(StrEnum):
     REPO_NOT_FOUND = "repo_not_found"
     REPO_AMBIGUOUS = "repo_ambiguous"
     REPO_NOT_INDEXED = "repo_not_indexed"
+    COMMIT_NOT_INDEXED = "commit_not_indexed"
     FILE_NOT_FOUND = "file_not_found"
     FILE_SKIPPED = "file_skipped"
     SYMBOL_NOT_FOUND = "symbol_not_found"
@@ -77,6 +78,7 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.SOURCE_NOT_FOUND: 404,
     ErrorCode.REPO_AMBIGUOUS: 409,
     ErrorCode.REPO_NOT_INDEXED: 409,
+    ErrorCode.COMMIT_NOT_INDEXED: 409,
     ErrorCode.SYMBOL_AMBIGUOUS: 409,
     ErrorCode.SNAPSHOT_CONFLICT: 409,
     ErrorCode.BASE_MISMATCH: 409,

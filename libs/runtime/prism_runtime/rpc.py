@@ -20,7 +20,8 @@ from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, invalid_arg
 from prism_contracts.rpc import WAIT_MAX_S, ScopedRequest
 from prism_runtime.bus import Bus
 
-SERVE_WORKERS = 64
+# Of one subject. Requests that wait for a commit take a place too; the gateway limits how many do.
+SERVE_WORKERS = 1_024
 OK_PREFIX = b'{"ok":'
 
 # NATS is away, or a stream or bucket was deleted and is not declared again yet.

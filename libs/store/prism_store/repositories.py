@@ -23,6 +23,8 @@ COUNTS_KEPT_S = 1.0
 COUNTS_KEPT_AT_REST_S = 10.0
 NAMES_SHOWN_MAX = 20
 WAIT_LOOK_S = 0.02
+# Within this, an import that a client has begun is known here.
+BEGIN_MAX_S = 1.0
 # Files that the listing of an import counts; a removed one leaves a tombstone.
 PRESENT = (FileStatus.INDEXED, FileStatus.SKIPPED, FileStatus.FAILED)
 CACHED_SCOPES_MAX = 1_000
@@ -106,9 +108,11 @@ class Repositories:
         """What a request is about, once it serves the commit that the request waits for.
 
         Raises REPO_NOT_FOUND (saying which exist), REPO_AMBIGUOUS if `single` or a ref is given and several could be
-        meant, REF_NOT_FOUND (saying what is near), DEADLINE_EXCEEDED if WAIT_MAX_S did not bring the commit.
+        meant, REF_NOT_FOUND (saying what is near), DEADLINE_EXCEEDED if WAIT_MAX_S did not bring the commit,
+        COMMIT_NOT_INDEXED if nothing is under way that could bring it.
         """
-        deadline = time.monotonic() + WAIT_MAX_S
+        now = time.monotonic()
+        deadline, refusal = now + WAIT_MAX_S, now + BEGIN_MAX_S
         is_single = single or bool(request.ref or request.wait_for_commit)
         while True:
             chosen = self._chosen(request, single=is_single)
@@ -117,7 +121,8 @@ class Repositories:
             try:
                 layer = self._layer(chosen[0], request.ref)
             except PrismError:
-                if not request.wait_for_commit or time.monotonic() > deadline:
+                until = refusal if _cannot_come(chosen[0]) else deadline
+                if not request.wait_for_commit or time.monotonic() > until:
                     raise
             else:
                 indexed: Indexed = layer or chosen[0]
@@ -125,6 +130,8 @@ class Repositories:
                     return await self._present(await self._with_view(request.tenant, chosen, layer))
                 if time.monotonic() > deadline:
                     raise _too_late(request, indexed)
+                if time.monotonic() > refusal and _cannot_come(chosen[0], indexed.active_job):
+                    raise _nothing_brings(request, indexed)
             await asyncio.sleep(WAIT_LOOK_S)
 
     async def _present(self, target: Target) -> Target:
@@ -383,6 +390,20 @@ def _mixed_with(repository: Repository) -> str:
 def _serves(indexed: Indexed, commit: str) -> bool:
     """Whether a commit, or one whose hash begins so, is served; true of none."""
     return not commit or (indexed.served is not None and indexed.served.commit.startswith(commit))
+
+
+def _cannot_come(repository: Repository, active_job: str = "") -> bool:
+    """Whether nothing brings another commit: clients upload it, and no upload is under way."""
+    return not repository.is_fetched and not active_job and not repository.active_job
+
+
+def _nothing_brings(request: ScopedRequest, indexed: Indexed) -> PrismError:
+    return PrismError(
+        ErrorCode.COMMIT_NOT_INDEXED,
+        f"{request.wait_for_commit} is not served, and no import is under way.",
+        "Index it with `prism index PATH`, or ask without wait_for_commit.",
+        indexed_commit=indexed.served.commit if indexed.served else "",
+    )
 
 
 def _too_late(request: ScopedRequest, indexed: Indexed) -> PrismError:

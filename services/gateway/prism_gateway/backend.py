@@ -1,13 +1,14 @@
 """Everything that the gateway asks of other services, as typed calls over NATS. Raises PrismError, nothing else."""
 
 import asyncio
-from typing import IO, TypeVar
+from typing import IO, Protocol, TypeVar, cast
 
 from prism_contracts import names, rpc
 from prism_contracts.base import Lane, Message
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FilesUploaded
 from prism_gateway.settings import GatewaySettings
+from prism_gateway.turns import TurnLimits, Turns, Waiters
 from prism_runtime.bus import Bus
 from prism_runtime.rpc import call
 
@@ -20,6 +21,16 @@ class Backend:
     def __init__(self, bus: Bus, settings: GatewaySettings) -> None:
         self._bus = bus
         self._settings = settings
+        limits = TurnLimits(
+            total=settings.questions_max,
+            of_tenant_shared=settings.questions_of_tenant_shared,
+            queued_of_tenant=settings.questions_queued_max,
+            queue_s=settings.rpc_timeout_s,
+        )
+        self._turns = Turns(limits)
+        # So costly that many of them would take the time of all other questions.
+        self._edit_turns = Turns(limits._replace(total=settings.edit_contexts_max, of_tenant_shared=1))
+        self._waiters = Waiters(settings.waiters_of_tenant_max)
 
     async def search(self, request: rpc.SearchRequest) -> rpc.SearchReply:
         """Hits for a question."""
@@ -79,7 +90,8 @@ class Backend:
 
     async def edit_context(self, request: rpc.EditContextRequest) -> rpc.EditContextReply:
         """What to know before an edit."""
-        return await self._ask(names.RPC_EDIT_CONTEXT, request, rpc.EditContextReply)
+        async with self._edit_turns.turn(request.tenant):
+            return await self._ask(names.RPC_EDIT_CONTEXT, request, rpc.EditContextReply)
 
     async def existing(self, request: rpc.ExistingRequest) -> rpc.ExistingReply:
         """What there is already for an intent."""
@@ -184,4 +196,28 @@ class Backend:
             ) from error
 
     async def _ask(self, subject: str, request: Message, answer: type[Answer]) -> Answer:
-        return await call(self._bus, subject, request, answer, timeout_s=self._settings.rpc_timeout_s)
+        if isinstance(request, rpc.ScopedRequest) and request.wait_for_commit:
+            await self._wait_for_commit(request)
+        async with self._turns.turn(cast("_OfTenant", request).tenant):
+            return await call(self._bus, subject, request, answer, timeout_s=self._settings.rpc_timeout_s)
+
+    async def _wait_for_commit(self, request: rpc.ScopedRequest) -> None:
+        """Wait until the commit is served: the question itself is asked after that, and does not wait."""
+        waiting = rpc.ReceiptRequest(
+            tenant=request.tenant,
+            repo=request.repo,
+            ref=request.ref,
+            wait_for_commit=request.wait_for_commit,
+        )
+        async with self._waiters.place(request.tenant):
+            await call(
+                self._bus,
+                names.RPC_RECEIPT,
+                waiting,
+                rpc.Receipt,
+                timeout_s=self._settings.rpc_timeout_s,
+            )
+
+
+class _OfTenant(Protocol):
+    tenant: str

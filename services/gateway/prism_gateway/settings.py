@@ -50,6 +50,19 @@ class GatewaySettings(ServiceSettings):
         SecretStr(""),
         description="Secret of webhooks about repositories that have none of their own; empty: there is no such secret.",
     )
+    questions_max: int = Field(64, ge=1, description="Questions that are worked on at once.")
+    questions_of_tenant_shared: int = Field(
+        2, ge=1, description="Of these, how many one tenant may have while other tenants ask."
+    )
+    questions_queued_max: int = Field(
+        256, ge=0, description="Questions of one tenant that wait for their turn; more are refused."
+    )
+    edit_contexts_max: int = Field(
+        8, ge=1, description="Questions of `prepare_to_edit` that are worked on at once."
+    )
+    waiters_of_tenant_max: int = Field(
+        64, ge=1, description="Requests of one tenant that wait for a commit; more are refused."
+    )
     rpc_timeout_s: float = Field(15.0, gt=0, description="Longest wait for an answer, seconds.")
     rpc_snapshot_timeout_s: float = Field(60.0, gt=0, description="The same for opening a snapshot.")
     rpc_scip_timeout_s: float = Field(290.0, gt=0, description="The same for taking a SCIP index in.")
