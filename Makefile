@@ -142,6 +142,10 @@ bench-layers: $(VENV)/.run ## Measure branches and overlays, and edits beside an
 bench-growth: $(VENV)/.run ## Index 1,000 to 300,000 chunks, ask, and write docs/growth.md (half an hour)
 	$(BIN)/python -m bench.growth --page docs/growth.md
 
+.PHONY: bench-noisy
+bench-noisy: $(VENV)/.run ## Measure search_code of one tenant while 16 attackers of another send the worst allowed inputs of every tool for a minute
+	$(BIN)/python -m bench.noisy
+
 .PHONY: bench-trace
 bench-trace: $(VENV)/.run ## Show where the time of one question goes, from its trace
 	$(BIN)/python -m bench.trace

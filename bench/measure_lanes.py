@@ -59,8 +59,8 @@ class _Editor:
 
 async def lanes(stack: Stack, edited: Corpus, imported: Corpus, *, edits: int, seed: int) -> Lanes:
     """Edit files of one tenant, first alone, then for as long as another one's import lasts."""
-    neighbour = await _neighbour(stack)
-    async with Prism(stack.target) as prism, Prism(neighbour) as other:
+    second = await neighbour(stack)
+    async with Prism(stack.target) as prism, Prism(second) as other:
         await index_folder(prism, edited.folder)
         handle = (await prism.open_overlay({"repo": REPO, "files": []})).handle
         editor = _Editor(prism, edited, handle)
@@ -90,8 +90,8 @@ async def _settled(other: Prism) -> int:
     return max((job["counts"]["indexed"] for job in jobs), default=0)
 
 
-async def _neighbour(stack: Stack) -> Target:
-    """Another tenant of the stack."""
+async def neighbour(stack: Stack) -> Target:
+    """A second tenant of the stack."""
     token = f"prism_{uuid.uuid4().hex}"
     record = Token(tenant=NEIGHBOUR, label="bench", created_at=datetime.now(UTC))
     data = stack.target.local
