@@ -368,6 +368,12 @@ class FakeServices:
             raise PrismError(ErrorCode.CLONE_REFUSED, "The scheme is not allowed.", "Use https.")
         return rpc.JobReply(job=JOB)
 
+    async def admit_upload(self, request: rpc.AdmitUploadRequest) -> rpc.AdmitUploadReply:
+        """Job-1 takes contents, job-2 has ended, and nobody has others."""
+        if request.tenant != "default" or request.job not in {"job-1", "job-2"}:
+            raise PrismError(ErrorCode.JOB_NOT_FOUND, f"There is no job {request.job}.")
+        return rpc.AdmitUploadReply(is_open=request.job == "job-1", bytes_max=100)
+
     async def job(self, request: rpc.JobRequest) -> rpc.JobReply:
         self.asked.append(request)
         if request.job not in ("", JOB.job):
@@ -547,6 +553,7 @@ def serve_ingest(bus: Bus, fake: FakeServices) -> None:
         (names.RPC_DELETE_LAYER, rpc.DeleteLayerRequest, fake.layer),
         (names.RPC_OPEN_OVERLAY, rpc.OpenOverlayRequest, fake.layer),
         (names.RPC_CLOSE_OVERLAY, rpc.CloseOverlayRequest, fake.layer),
+        (names.RPC_ADMIT_UPLOAD, rpc.AdmitUploadRequest, fake.admit_upload),
         (names.RPC_JOB, rpc.JobRequest, fake.job),
         (names.RPC_JOBS, rpc.JobsRequest, fake.jobs),
         (names.RPC_STORE_SCIP, rpc.StoreScipRequest, fake.store_scip),

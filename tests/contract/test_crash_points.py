@@ -174,7 +174,7 @@ async def begun(place: Town, ref: str) -> CloneRequested:
     """Begin a job that fetches a branch, the base's if it is empty; its command, which nobody has been told."""
     layer = layer_id(ref) if ref else BASE_LAYER
     job = new_job(
-        tenant=TENANT, repo_name=NAME, layer=layer, lane=Lane.LIVE, snapshot=str(datetime.now(UTC)),
+        key=place.ledger.job_key, tenant=TENANT, repo_name=NAME, layer=layer, lane=Lane.LIVE, snapshot=str(datetime.now(UTC)),
         state=JobState.CLONING, now=datetime.now(UTC),
     ).model_copy(update={"ref": ref})  # fmt: skip
     await place.ledger.begin(job, Origin(place.origin.url), 0)

@@ -12,6 +12,7 @@ from prism_contracts import names
 from prism_contracts.base import Lane
 from prism_contracts.events import FilesUploaded
 from prism_contracts.rpc import CloseOverlayRequest, CreateLayerRequest, DeleteLayerRequest, SearchReply
+from prism_gateway.rest.ingest import PACK_OVERHEAD_BYTES
 
 pytest_plugins = ["gateway_stack"]
 
@@ -242,6 +243,30 @@ async def test_a_pack_is_on_the_stream_when_it_is_answered(stack, lane) -> None:
     assert FilesUploaded.model_validate_json(message.data) == FilesUploaded(
         tenant="default", job="job-1", pack=digest, data=data
     )
+
+
+@pytest.mark.parametrize(
+    ("job", "size", "answer"),
+    [
+        ("job-3", 1, (404, "job_not_found")),
+        ("job-1", 100 + PACK_OVERHEAD_BYTES + 1, (413, "payload_too_large")),
+    ],
+)
+async def test_a_pack_that_no_job_takes_is_not_stored(stack, job, size, answer) -> None:
+    data = b"x" * size
+    headers = {"X-Prism-Pack": hashlib.sha256(data).hexdigest()}
+    async with stack.rest() as http:
+        response = await http.post(f"/api/v1/ingest/snapshots/{job}/packs", content=data, headers=headers)
+    assert (response.status_code, error_of(response)["code"]) == answer
+    assert (await stack.bus.js.stream_info("PRISM_UPLOADS")).state.messages == 0
+
+
+async def test_a_job_that_has_ended_needs_no_pack(stack) -> None:
+    headers = {"X-Prism-Pack": hashlib.sha256(b"x").hexdigest()}
+    async with stack.rest() as http:
+        response = await http.post("/api/v1/ingest/snapshots/job-2/packs", content=b"x", headers=headers)
+    assert (response.status_code, response.json()) == (202, {"stored": False})
+    assert (await stack.bus.js.stream_info("PRISM_UPLOADS")).state.messages == 0
 
 
 async def test_a_pack_that_is_not_its_digest_is_refused(make_stack) -> None:

@@ -10,7 +10,8 @@ from prometheus_client import CollectorRegistry
 
 from prism_contracts import names
 from prism_contracts.base import Lane
-from prism_contracts.events import FilesSettled, Outcome, SettledFile
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import FilesSettled, FilesUploaded, Outcome, SettledFile
 from prism_contracts.records import (
     COMPONENT_CHUNKER,
     COMPONENT_FAST_MODEL,
@@ -22,7 +23,14 @@ from prism_contracts.records import (
     JobState,
     Layer,
 )
-from prism_contracts.rpc import ManifestReply, ManifestRequest, OpenSnapshotRequest, SnapshotFile
+from prism_contracts.rpc import (
+    AdmitUploadReply,
+    AdmitUploadRequest,
+    ManifestReply,
+    ManifestRequest,
+    OpenSnapshotRequest,
+    SnapshotFile,
+)
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PushMetrics
 from prism_ingest.adapters.snapshots import SnapshotStore
@@ -33,7 +41,7 @@ from prism_ingest.handlers.planning import Planner
 from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.settings import IngestSettings
 from prism_runtime import rpc
-from prism_runtime.bus import Bus
+from prism_runtime.bus import Bus, DeadLetter
 from prism_runtime.histories import HistoryStore
 from prism_runtime.records import Records, open_bucket
 
@@ -140,3 +148,32 @@ async def test_what_changed_lately_is_kept_until_a_snapshot_tells_it_anew(ingest
         kept = await ingest.histories.get(told.tenant, told.repo)
     assert silent.version > told.version
     assert kept == HISTORY.model_copy(update={"version": told.version})
+
+
+async def test_another_tenant_cannot_upload_to_a_job_or_fail_it(ingest: Ingest) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        job = await ingest.open(REQUEST)
+        admitted = await ingest.snapshots.admit_upload(AdmitUploadRequest(tenant="t", job=job.job))
+        assert admitted == AdmitUploadReply(is_open=True, bytes_max=len(FILES))
+        for tenant, name in (("stranger", job.job), ("t", "unknown")):
+            with pytest.raises(PrismError) as caught:
+                await ingest.snapshots.admit_upload(AdmitUploadRequest(tenant=tenant, job=name))
+            assert caught.value.code is ErrorCode.JOB_NOT_FOUND
+        foreign = FilesUploaded(tenant="stranger", job=job.job, pack="0" * 64, data=b"junk")
+        await ingest.snapshots.on_uploaded(foreign)
+        await ingest.jobs.on_dead_letter(_letter(foreign))
+        assert (await ingest.ledger.jobs.get(job.job)).state is JobState.INDEXING
+        await ingest.jobs.on_dead_letter(_letter(foreign.model_copy(update={"tenant": "t"})))
+        assert (await ingest.ledger.jobs.get(job.job)).state is JobState.FAILED
+        ended = await ingest.snapshots.admit_upload(AdmitUploadRequest(tenant="t", job=job.job))
+        assert not ended.is_open
+
+
+def _letter(pack: FilesUploaded) -> DeadLetter:
+    return DeadLetter(
+        body=pack.model_dump_json().encode(),
+        subject=names.subject(Lane.BULK, names.FILES_UPLOADED),
+        consumer="ingest",
+        code=ErrorCode.MESSAGE_INVALID.value,
+        reason="The pack is damaged.",
+    )

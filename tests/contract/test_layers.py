@@ -467,7 +467,7 @@ async def test_who_asks_again_for_a_clone_hears_of_the_job_under_way(place: Town
 async def test_a_clone_whose_command_was_lost_is_told_again_to_who_asks_again(place: Town) -> None:
     url = place.origin.url
     job = new_job(
-        tenant=TENANT, repo_name=NAME, layer=BASE_LAYER, lane=Lane.BULK, snapshot="lost",
+        key=place.ledger.job_key, tenant=TENANT, repo_name=NAME, layer=BASE_LAYER, lane=Lane.BULK, snapshot="lost",
         state=JobState.CLONING, now=datetime.now(UTC),
     )  # fmt: skip
     await place.ledger.begin(job, Origin(url), idle_s=60)

@@ -25,7 +25,7 @@ async def ledger(nats_server) -> AsyncIterator[Ledger]:
 
 def job(snapshot: str, idle_s: float = 0.0) -> Job:
     return new_job(
-        tenant="t", repo_name="acme/parcel-tracker", layer=BASE_LAYER, lane=Lane.BULK, snapshot=snapshot,
+        key=b"k", tenant="t", repo_name="acme/parcel-tracker", layer=BASE_LAYER, lane=Lane.BULK, snapshot=snapshot,
         state=JobState.INDEXING, now=datetime.now(UTC) - timedelta(seconds=idle_s),
     )  # fmt: skip
 

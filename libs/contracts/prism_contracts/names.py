@@ -138,6 +138,7 @@ RPC_OPEN_OVERLAY = "prism.rpc.ingest.open_overlay"
 RPC_CLOSE_OVERLAY = "prism.rpc.ingest.close_overlay"
 RPC_COMMIT_FILE = "prism.rpc.ingest.commit_file"
 RPC_COMMIT_FILES = "prism.rpc.ingest.commit_files"
+RPC_ADMIT_UPLOAD = "prism.rpc.ingest.admit_upload"
 RPC_JOB = "prism.rpc.ingest.job"
 RPC_JOBS = "prism.rpc.ingest.jobs"
 
@@ -150,6 +151,7 @@ KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
 KV_SECRETS = "prism_secrets"  # <tenant>.<repo id> -> SealedSecrets
 KV_DELIVERIES = "prism_deliveries"  # <sha256 of a webhook's delivery> -> Delivery
 KV_LEASES = "prism_leases"  # <thing> -> who does it
+KV_INSTALLATION = "prism_installation"  # one record -> Installation
 KV_COMPONENTS = "prism_components"  # chunker, embedder-fast -> Component
 KV_SCIP = "prism_scip"  # <tenant>.<repo id>.<layer>.<hash of indexer and folder> -> ScipIndex
 KV_ANSWERS = "prism_answers"  # <tenant>.<sha256 of all that an answer depends on> -> SearchAnswer

@@ -349,6 +349,15 @@ class Delivery(Message):
     times: int = 0
 
 
+class Installation(Message):
+    """What is random about this installation, made once."""
+
+    job_key: bytes  # job ids are derived with it, so that nobody else can predict them
+
+
+INSTALLATION = "installation"
+
+
 class Component(Message):
     """The version of a part that the content address of every indexed file depends on."""
 

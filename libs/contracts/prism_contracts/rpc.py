@@ -32,6 +32,7 @@ from prism_contracts.types import (
     GitUrl,
     Glob,
     IndexedName,
+    JobId,
     JobIdOrNone,
     Language,
     LayerId,
@@ -1277,6 +1278,20 @@ class CommitFilesReply(Message):
 
     commit: str
     files: tuple[SnapshotFile, ...]
+
+
+class AdmitUploadRequest(Message):
+    """Asks whether a tenant may upload contents for a job."""
+
+    tenant: TenantId
+    job: JobId
+
+
+class AdmitUploadReply(Message):
+    """The job is the tenant's."""
+
+    is_open: bool  # False: the job has ended and needs no contents
+    bytes_max: Count = 0  # the size of all files that the job lists
 
 
 class JobRequest(Message):

@@ -183,6 +183,17 @@ class Backend:
         timeout_s = self._settings.rpc_snapshot_timeout_s
         return await call(self._bus, subject, request, rpc.LayerReply, timeout_s=timeout_s)
 
+    async def admit_upload(self, tenant: str, job: str) -> rpc.AdmitUploadReply:
+        """Whether a job of the tenant needs contents. Raises JOB_NOT_FOUND."""
+        request = rpc.AdmitUploadRequest(tenant=tenant, job=job)
+        return await call(
+            self._bus,
+            names.RPC_ADMIT_UPLOAD,
+            request,
+            rpc.AdmitUploadReply,
+            timeout_s=self._settings.rpc_timeout_s,
+        )
+
     async def store_pack(self, pack: FilesUploaded, lane: Lane) -> None:
         """Hand a pack of file contents to ingest; return when it is stored."""
         try:

@@ -8,6 +8,7 @@ from prism_contracts import names
 from prism_contracts.events import CloneRequested, FilesSettled, FilesUploaded, PushReceived, RepoIndexed
 from prism_contracts.records import Layer
 from prism_contracts.rpc import (
+    AdmitUploadRequest,
     CloneRequest,
     CloseOverlayRequest,
     CommitFileRequest,
@@ -83,6 +84,9 @@ def register(
     bus.consume_dead_letters(jobs.on_dead_letter)
     rpc.serve(
         bus, names.RPC_OPEN_SNAPSHOT, OpenSnapshotRequest, snapshots.open_snapshot, deadline_s=OPEN_DEADLINE_S
+    )
+    rpc.serve(
+        bus, names.RPC_ADMIT_UPLOAD, AdmitUploadRequest, snapshots.admit_upload, deadline_s=ASK_DEADLINE_S
     )
     rpc.serve(bus, names.RPC_CLONE, CloneRequest, clones.clone, deadline_s=CLONE_DEADLINE_S)
     rpc.serve(bus, names.RPC_EDIT, EditRequest, edits.edit, deadline_s=EDIT_DEADLINE_S)

@@ -21,7 +21,7 @@ LIMITS = Limits(file_bytes_max=1_000)
 SECRET = "AKIA" + "Q7RM2XWPLZ5TV3JH"  # of the form of an access key, and of nobody
 NOW = datetime(2026, 3, 14, tzinfo=UTC)
 JOB = new_job(
-    tenant="t", repo_name="acme/parcel-tracker", layer="base", lane=Lane.LIVE, snapshot="s",
+    key=b"k", tenant="t", repo_name="acme/parcel-tracker", layer="base", lane=Lane.LIVE, snapshot="s",
     state=JobState.INDEXING, now=NOW,
 ).model_copy(update={"version": 3})  # fmt: skip
 

@@ -27,7 +27,7 @@ OF_REMOVALS = [Outcome.REMOVED, Outcome.FAILED, Outcome.SUPERSEDED]
 
 def begin(**changes) -> Job:
     fields = {
-        "tenant": "t", "repo_name": "acme/parcel-tracker", "layer": "base", "lane": Lane.BULK, "snapshot": "s",
+        "key": b"k", "tenant": "t", "repo_name": "acme/parcel-tracker", "layer": "base", "lane": Lane.BULK, "snapshot": "s",
         "state": JobState.INDEXING, "now": NOW,
     }  # fmt: skip
     return new_job(**fields | changes)

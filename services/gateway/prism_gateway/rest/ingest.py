@@ -24,6 +24,8 @@ from prism_gateway.rest.bodies import SnapshotBody
 from prism_gateway.rest.dependencies import Caller, Services, Settings
 from prism_gateway.rest.replies import reply
 
+# What a pack may have beside contents that do not shrink: ordinals, lengths, frames.
+PACK_OVERHEAD_BYTES = 64 * 1024
 GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 SNAPSHOT_DOC = {
@@ -62,8 +64,21 @@ async def store_pack(
     digest: Annotated[Digest, Header(alias="X-Prism-Pack", description="SHA-256 of the body, hex.")],
     lane: Lane = Lane.BULK,
 ) -> Response:
-    """Take a pack of file contents; answered when it is stored. The same pack twice counts once."""
+    """Take a pack of file contents; answered when it is stored. The same pack twice counts once.
+
+    A job that has ended needs none: `stored` is false then.
+    """
+    admitted = await backend.admit_upload(caller.tenant, job)
+    if not admitted.is_open:
+        return reply(replies.Stored(stored=False), status=202)
     data = await request.body()
+    if len(data) > admitted.bytes_max + PACK_OVERHEAD_BYTES:
+        raise PrismError(
+            ErrorCode.PAYLOAD_TOO_LARGE,
+            "The pack is larger than all files of the job.",
+            "Send the contents that the snapshot asked for, and nothing else.",
+            limit_bytes=admitted.bytes_max,
+        )
     await asyncio.to_thread(_verify, data, digest)
     pack = FilesUploaded(tenant=caller.tenant, job=job, pack=digest.lower(), data=data)
     await backend.store_pack(pack, lane)

@@ -1,5 +1,6 @@
 """Repositories, jobs and component versions: ingest's records in JetStream."""
 
+import secrets
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
@@ -12,9 +13,11 @@ from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, shown
 from prism_contracts.records import (
     COMPONENT_CHUNKER,
     COMPONENT_FAST_MODEL,
+    INSTALLATION,
     UPLOAD,
     Component,
     Indexed,
+    Installation,
     Job,
     JobState,
     Layer,
@@ -28,6 +31,7 @@ from prism_ingest.core.layers import layer_version
 from prism_runtime.records import Records, open_bucket
 
 NAMES_SHOWN_MAX = 20
+JOB_KEY_BYTES = 32
 
 Record = TypeVar("Record", bound=Indexed)
 
@@ -52,11 +56,13 @@ class Ledger:
         layers: Records[Layer],
         jobs: Records[Job],
         components: Records[Component],
+        job_key: bytes,
     ) -> None:
         self.repositories = repositories
         self.layers = layers
         self.jobs = jobs
         self._components = components
+        self.job_key = job_key
 
     @classmethod
     async def open(cls, js: JetStreamContext, replicas: int) -> "Ledger":
@@ -70,6 +76,7 @@ class Ledger:
             Records(layers, Layer),
             Records(jobs, Job),
             Records(components, Component),
+            await _job_key(js, replicas),
         )
 
     async def versions(self) -> tuple[str, str]:
@@ -265,6 +272,13 @@ def _is_idle(job: Job, idle_s: float, now: datetime) -> bool:
     """Whether a job makes no progress any more."""
     patience = CLONING_PATIENCE if job.state is JobState.CLONING else 1
     return (now - job.updated_at).total_seconds() >= idle_s * patience
+
+
+async def _job_key(js: JetStreamContext, replicas: int) -> bytes:
+    """The secret that job ids are derived with, made by whoever asks first."""
+    records = Records(await open_bucket(js, names.KV_INSTALLATION, replicas=replicas), Installation)
+    fresh = Installation(job_key=secrets.token_bytes(JOB_KEY_BYTES))
+    return (await records.modify(INSTALLATION, lambda found: found or fresh)).job_key
 
 
 def _begun_base(found: Repository | None, job: Job, origin: Origin, retired: str) -> Repository:

@@ -3,6 +3,8 @@
 In the end `seen + removals = unchanged + indexed + skipped + failed + removed`.
 """
 
+import hashlib
+import hmac
 import uuid
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -20,6 +22,7 @@ SLOW_MS = 50.0
 
 def new_job(
     *,
+    key: bytes,
     tenant: str,
     repo_name: str,
     layer: str,
@@ -28,10 +31,13 @@ def new_job(
     state: JobState,
     now: datetime,
 ) -> Job:
-    """A fresh job. The same snapshot of the same repository has the same job id."""
+    """A fresh job. The same snapshot of the same repository has the same job id.
+
+    `key` is the installation's secret: without it, nobody can compute the id from what is public about a repository.
+    """
     repo = repo_id(repo_name)
     return Job(
-        job=str(uuid.uuid5(uuid.UUID(repo), f"{tenant}\0{layer}\0{snapshot}")),
+        job=_job_id(key, f"{tenant}\0{repo}\0{layer}\0{snapshot}"),
         tenant=tenant,
         repo=repo,
         repo_name=repo_name,
@@ -41,6 +47,11 @@ def new_job(
         created_at=now,
         updated_at=now,
     )
+
+
+def _job_id(key: bytes, text: str) -> str:
+    digest = hmac.digest(key, text.encode(), hashlib.sha256)
+    return str(uuid.UUID(bytes=digest[:16], version=4))
 
 
 def is_final(job: Job) -> bool:

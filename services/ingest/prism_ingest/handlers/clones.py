@@ -114,6 +114,7 @@ class CloneHandlers:
                 "Keep them with `prism secrets NAME`, and give the URL without them.",
             )
         job = new_job(
+            key=self._ledger.job_key,
             tenant=request.tenant,
             repo_name=request.repo_name or _name_of(checked),
             layer=BASE_LAYER,
@@ -171,6 +172,7 @@ class CloneHandlers:
     async def restore(self, repository: Repository) -> None:
         """Begin a job that reads every file of the base again, unless one is under way: the store lost some of them."""
         job = new_job(
+            key=self._ledger.job_key,
             tenant=repository.tenant,
             repo_name=repository.name,
             layer=BASE_LAYER,
@@ -195,7 +197,7 @@ class CloneHandlers:
 
     def is_looking(self, repository: Repository, layer: Layer, lane: Lane, delivery: str) -> bool:
         """Whether the active job of a layer is the one that `look` begins for this delivery."""
-        job = _look_job(repository, layer.layer, layer.ref, _asked(layer, lane, delivery))
+        job = self._look_job(repository, layer.layer, layer.ref, _asked(layer, lane, delivery))
         return layer.active_job == job.job
 
     async def _is_gone(self, repository: Repository, layer: Layer) -> bool:
@@ -228,7 +230,20 @@ class CloneHandlers:
             return None  # the end of the base's first import has all layers looked at
         if event.commit:
             await self._ledger.hear_of(event.tenant, event.repo, layer, event.commit, event.received_at)
-        return await self._begin_or_postpone(_look_job(repository, layer, ref, event), repository)
+        return await self._begin_or_postpone(self._look_job(repository, layer, ref, event), repository)
+
+    def _look_job(self, repository: Repository, layer: str, ref: str, event: PushReceived) -> Job:
+        """The job that looks where a layer is at the remote: the same one for the same event."""
+        return new_job(
+            key=self._ledger.job_key,
+            tenant=event.tenant,
+            repo_name=repository.name,
+            layer=layer,
+            lane=event.lane,
+            snapshot=event.message_id,
+            state=JobState.CLONING,
+            now=_now(),
+        ).model_copy(update={"pushed_at": event.received_at, "ref": ref})
 
     async def _begin_or_postpone(self, job: Job, repository: Repository) -> Job | None:
         while True:
@@ -394,19 +409,6 @@ def _asked(layer: Layer, lane: Lane, delivery: str) -> PushReceived:
         received_at=_now(),
         lane=lane,
     )
-
-
-def _look_job(repository: Repository, layer: str, ref: str, event: PushReceived) -> Job:
-    """The job that looks where a layer is at the remote: the same one for the same event."""
-    return new_job(
-        tenant=event.tenant,
-        repo_name=repository.name,
-        layer=layer,
-        lane=event.lane,
-        snapshot=event.message_id,
-        state=JobState.CLONING,
-        now=_now(),
-    ).model_copy(update={"pushed_at": event.received_at, "ref": ref})
 
 
 def _name_of(url: CloneUrl) -> str:

@@ -46,7 +46,7 @@ class EditHandlers:
         edits = await read_edits(self._bus, repository, "", request.files, request.diff)
         known = await self._entries(request, repository, edits)
         check_bases(edits.values(), known)
-        job = _job(request, repository, served, edits)
+        job = self._job(request, repository, served, edits)
         contents = contents_of(edits)
         files = tuple(described(path, data, self._limits) for path, data in sorted(contents.items()))
         removed = tuple(sorted(path for path in edits.keys() - contents.keys() if path in known))
@@ -66,30 +66,30 @@ class EditHandlers:
         )
         return {entry.path: entry for entry in entries}
 
-
-def _job(
-    request: EditRequest, repository: Repository, served: LayerState, edits: Mapping[str, FileEdit]
-) -> Job:
-    """The job: the same one for the same edits of the same state of the layer."""
-    digest = hashlib.sha256(f"{served.version}\0{request.commit}".encode())
-    for path, edit in sorted(edits.items()):
-        digest.update(f"\0{path}\0{'' if edit.content is None else blob_hash(edit.content)}".encode())
-    return new_job(
-        tenant=request.tenant,
-        repo_name=repository.name,
-        layer=BASE_LAYER,
-        lane=request.lane,
-        snapshot=f"edit\0{digest.hexdigest()}",
-        state=JobState.INDEXING,
-        now=_now(),
-    ).model_copy(
-        update={
-            "commit": request.commit or served.commit,
-            "ref": served.ref,
-            "dirty": not request.commit,
-            "pushed_at": _now(),
-        }
-    )
+    def _job(
+        self, request: EditRequest, repository: Repository, served: LayerState, edits: Mapping[str, FileEdit]
+    ) -> Job:
+        """The job: the same one for the same edits of the same state of the layer."""
+        digest = hashlib.sha256(f"{served.version}\0{request.commit}".encode())
+        for path, edit in sorted(edits.items()):
+            digest.update(f"\0{path}\0{'' if edit.content is None else blob_hash(edit.content)}".encode())
+        return new_job(
+            key=self._ledger.job_key,
+            tenant=request.tenant,
+            repo_name=repository.name,
+            layer=BASE_LAYER,
+            lane=request.lane,
+            snapshot=f"edit\0{digest.hexdigest()}",
+            state=JobState.INDEXING,
+            now=_now(),
+        ).model_copy(
+            update={
+                "commit": request.commit or served.commit,
+                "ref": served.ref,
+                "dirty": not request.commit,
+                "pushed_at": _now(),
+            }
+        )
 
 
 def _now() -> datetime:

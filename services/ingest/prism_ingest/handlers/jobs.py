@@ -71,7 +71,9 @@ class JobHandlers:
             error = ErrorBody(
                 code=ErrorCode(letter.code), message=letter.reason, next_action="Index the repository again."
             )
-            await self.fail(event.job, error)
+            job = await self._ledger.jobs.get(event.job)
+            if job is not None and job.tenant == event.tenant:
+                await self.fail(event.job, error)
         elif isinstance(event, FileEvent):
             await self._publish_failed(event, letter)
 
@@ -95,11 +97,7 @@ class JobHandlers:
         """One job of the tenant, or the newest of a repository."""
         jobs = [job for job in await self._jobs_of(request) if job.tenant == request.tenant]
         if not jobs:
-            raise PrismError(
-                ErrorCode.JOB_NOT_FOUND,
-                f"There is no job {request.job}." if request.job else f"{shown(request.repo)} has no job.",
-                "List the jobs with index_status, or start one with `prism index`.",
-            )
+            raise job_not_found(request.job, request.repo)
         newest = max(jobs, key=lambda job: job.created_at)
         return JobReply(job=_without_bits(await self._as_seen(newest)))
 
@@ -185,12 +183,13 @@ class JobHandlers:
             await publish_file_events(self._bus, [failed])
 
     async def _count(self, events: Sequence[FilesSettled]) -> list[Exception | None]:
-        by_job: dict[str, list[SettledFile]] = defaultdict(list)
+        by_job: dict[tuple[str, str], list[SettledFile]] = defaultdict(list)
         for event in events:
-            by_job[event.job] += event.files
-        for job_id, settled in by_job.items():
-            if await self._ledger.jobs.get(job_id) is None:
-                continue  # older than the records that are kept
+            by_job[event.tenant, event.job] += event.files
+        for (tenant, job_id), settled in by_job.items():
+            job = await self._ledger.jobs.get(job_id)
+            if job is None or job.tenant != tenant:
+                continue  # older than the records that are kept, or not this tenant's
             await self._count_job(job_id, settled)
         return [None] * len(events)
 
@@ -245,6 +244,15 @@ def _read_letter(letter: DeadLetter) -> FileEvent | FilesUploaded | CloneRequest
         return types.get(fact, FileEvent).model_validate_json(letter.body)
     except ValidationError:
         return None  # not ours: it stays in the dead letters for people to look at
+
+
+def job_not_found(job: str, repo: str = "") -> PrismError:
+    """The answer about a job that the tenant does not have."""
+    return PrismError(
+        ErrorCode.JOB_NOT_FOUND,
+        f"There is no job {job}." if job else f"{shown(repo)} has no job.",
+        "List the jobs with index_status, or start one with `prism index`.",
+    )
 
 
 def _known(job: Job | None) -> Job:

@@ -59,7 +59,7 @@ class OverlayHandlers:
         contents = contents_of(edits)
         self._check_size(contents)
         layer = await self._keep(repository, below, request)
-        job = _job(repository, layer, served, request)
+        job = _job(self._ledger.job_key, repository, layer, served, request)
         files = tuple(described(path, data, self._limits) for path, data in sorted(contents.items()))
         parent = below.layer if below else BASE_LAYER
         listing = Listing(files, tuple(sorted(edits.keys() - contents.keys())), parent=parent)
@@ -151,9 +151,12 @@ def _closed(repository: Repository, handle: str) -> PrismError:
     )
 
 
-def _job(repository: Repository, layer: Layer, served: LayerState, request: OpenOverlayRequest) -> Job:
+def _job(
+    key: bytes, repository: Repository, layer: Layer, served: LayerState, request: OpenOverlayRequest
+) -> Job:
     now = datetime.now(UTC)
     return new_job(
+        key=key,
         tenant=repository.tenant,
         repo_name=repository.name,
         layer=layer.layer,

@@ -234,6 +234,7 @@ class RebaseHandlers:
         if not lacking:
             return None
         job = new_job(
+            key=self._ledger.job_key,
             tenant=repository.tenant,
             repo_name=repository.name,
             layer=REBASE,

@@ -1,18 +1,26 @@
 """A snapshot arrives by upload: its file list first, then the contents that are wanted."""
 
+import logging
 from datetime import UTC, datetime
 
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import FileEvent, FilesUploaded
 from prism_contracts.records import UPLOAD, Job, JobState, LayerKind
-from prism_contracts.rpc import OpenSnapshotReply, OpenSnapshotRequest, SnapshotFile
+from prism_contracts.rpc import (
+    AdmitUploadReply,
+    AdmitUploadRequest,
+    OpenSnapshotReply,
+    OpenSnapshotRequest,
+    SnapshotFile,
+)
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.snapshots import SnapshotStore
 from prism_ingest.core import is_final, new_job
 from prism_ingest.core.contents import file_event
 from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import check_served, layer_of, usual_ref
+from prism_ingest.handlers.jobs import job_not_found
 from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.planning import Listing, Planner
 from prism_ingest.handlers.publishing import publish_file_events
@@ -22,6 +30,8 @@ from prism_source.gittree import is_ref_name, ref_not_found
 from prism_source.limits import Limits
 from prism_source.pack import decode_pack
 from prism_source.paths import path_problem
+
+log = logging.getLogger(__name__)
 
 
 class SnapshotHandlers:
@@ -51,6 +61,7 @@ class SnapshotHandlers:
         _check_files(request.files)
         layer = await self._layer(request)
         job = new_job(
+            key=self._ledger.job_key,
             tenant=request.tenant,
             repo_name=request.repo_name,
             layer=layer,
@@ -93,11 +104,22 @@ class SnapshotHandlers:
             await self._ledger.hear_of(request.tenant, repository.repo, id_, request.commit, _now())
         return id_
 
+    async def admit_upload(self, request: AdmitUploadRequest) -> AdmitUploadReply:
+        """Whether contents may be uploaded for a job. Raises JOB_NOT_FOUND if the tenant has no such job."""
+        job = await self._ledger.jobs.get(request.job)
+        if job is None or job.tenant != request.tenant:
+            raise job_not_found(request.job)
+        return AdmitUploadReply(is_open=not is_final(job), bytes_max=job.counts.bytes)
+
     async def on_uploaded(self, event: FilesUploaded) -> None:
         """Contents of a job's files came."""
         job = await self._ledger.jobs.get(event.job)
         if job is None or job.tenant != event.tenant:
-            raise PrismError(ErrorCode.MESSAGE_INVALID, f"A pack came for an unknown job {event.job}.")
+            # The gateway refuses these. Burying one would let a tenant fill the dead letters with packs.
+            log.warning(
+                "dropped a pack of tenant %s for job %s, which it does not have", event.tenant, event.job
+            )
+            return
         if is_final(job):
             return
         files = (await self._snapshots.get(job.job)).files
