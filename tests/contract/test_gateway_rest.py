@@ -310,6 +310,14 @@ async def test_the_openapi_page_describes_the_api(stack) -> None:
     assert schema["components"]["schemas"]["SnapshotBody"]["properties"]["files"]
 
 
+@pytest.mark.parametrize("path", ["/api/v1/layers?ref=topic", "/api/v1/overlays/overlay:0123"])
+async def test_a_missing_repository_is_an_invalid_argument(stack, path) -> None:
+    async with stack.rest() as http:
+        response = await http.delete(path)
+    assert (response.status_code, error_of(response)["code"]) == (400, "invalid_argument")
+    assert "repo" in error_of(response)["message"]
+
+
 async def test_health_needs_no_token(stack) -> None:
     async with stack.rest(Authorization="") as http:
         for path in ("/livez", "/readyz", "/metrics"):

@@ -2,6 +2,7 @@
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
@@ -33,6 +34,7 @@ def install(app: FastAPI) -> None:
     """Give every error of the app the one shape."""
     app.add_exception_handler(PrismError, _on_prism_error)
     app.add_exception_handler(RequestValidationError, _on_invalid_request)
+    app.add_exception_handler(ValidationError, _on_invalid_model)
     app.add_exception_handler(PydanticSerializationError, _on_half_character)
     app.add_exception_handler(HTTPException, _on_http_error)
     app.add_exception_handler(Exception, _on_crash)
@@ -47,6 +49,15 @@ async def _on_invalid_request(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     # A place starts with the part of the request that it is in: body, query, path, header.
     problems = [{**problem, "loc": problem["loc"][1:]} for problem in error.errors()]
+    return error_response(invalid_argument(problems, "Correct the request; /docs describes it."))
+
+
+async def _on_invalid_model(_: Request, error: Exception) -> Response:
+    """A value that a route accepts, and the message that is made of it does not. A reply that is invalid is a defect of Prism."""
+    assert isinstance(error, ValidationError)
+    if not error.title.endswith("Request"):
+        raise error
+    problems = error.errors(include_url=False, include_input=False)
     return error_response(invalid_argument(problems, "Correct the request; /docs describes it."))
 
 
