@@ -23,6 +23,9 @@ EXIT_BUCKET_LOST = 75
 # A look costs one request, answered in about a millisecond.
 LOOK_EVERY_S = 10.0
 LOOK_PAUSE_S = 1.0
+# NATS still removes the folder of a deleted stream after it is gone from the list: one made at once loses its new files with it,
+# and stores nothing until NATS is restarted.
+DECLARE_PAUSE_S = 2.0
 LIST_TIMEOUT_S = 5.0
 # A bucket is a stream with a name that begins so.
 BUCKET_PREFIXES = ("KV_", "OBJ_")
@@ -116,6 +119,7 @@ class Upkeep:
             self._give_up(found.lost_buckets)
         elif found.lost_streams or is_refused:
             log.warning("declaring streams and consumers again; gone: %s", found.lost_streams or "a consumer")
+            await asyncio.sleep(DECLARE_PAUSE_S)
             await self._declare()
             self._known |= await self._list_streams()
 
