@@ -1,6 +1,7 @@
 """The bus on a real nats-server: delivery, retry, dead letters, claims, outages."""
 
 import asyncio
+import json
 import random
 import shutil
 import uuid
@@ -12,7 +13,8 @@ from nats.aio.msg import Msg
 from prism_contracts import names
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import FileRemoved
+from prism_contracts.events import FileRemoved, FilesUploaded
+from prism_contracts.names import MESSAGE_BYTES_MAX
 from prism_contracts.rpc import JobReply, JobRequest
 from prism_runtime import delivery, rpc, upkeep
 from prism_runtime.bus import Bus
@@ -115,6 +117,7 @@ async def test_a_failing_handler_is_tried_again_and_then_buried_without_delaying
     assert letter.headers["Prism-Code"] == ErrorCode.INTERNAL
     assert "poison" in letter.headers["Prism-Reason"]
     assert FileRemoved.model_validate_json(letter.data) == removed(0)
+    assert letter.subject.split(".")[2] == removed(0).tenant
 
 
 async def test_an_invalid_message_is_buried_at_once(make_bus) -> None:
@@ -132,6 +135,31 @@ async def test_an_invalid_message_is_buried_at_once(make_bus) -> None:
     letter = await bus.js.get_msg(names.DEAD_LETTERS, 1)
     assert letter.headers["Prism-Code"] == ErrorCode.MESSAGE_INVALID
     assert letter.headers["Prism-Deliveries"] == "1"
+
+
+async def test_a_dead_letter_holds_none_of_the_contents(make_bus) -> None:
+    bus = make_bus()
+
+    async def handle(event: FilesUploaded) -> None:
+        raise PrismError(ErrorCode.MESSAGE_INVALID, "not a pack")
+
+    bus.consume(names.FILES_UPLOADED, FilesUploaded, handle, workers=1)
+    await bus.start()
+    secret = random.Random(1).randbytes(2 * MESSAGE_BYTES_MAX)  # travels by claim
+    pack = FilesUploaded(tenant="acme", job="j", pack="0" * 64, data=secret)
+    await bus.publish(names.FILES_UPLOADED, Lane.BULK, pack, pack.message_id)
+    broken = b'{"tenant": "acme", "job": "j", "pack": "%s", "data": 5, "text": "secret"}' % (b"0" * 64)
+    await bus.js.publish(names.subject(Lane.BULK, names.FILES_UPLOADED), broken)
+    async with asyncio.timeout(DEADLINE_S):
+        while await dead_letters(bus) < 2:
+            await asyncio.sleep(0.01)
+    for number in (1, 2):
+        letter = await bus.js.get_msg(names.DEAD_LETTERS, number)
+        kept = json.loads(letter.data)
+        assert kept.pop("v", 1) == 1
+        assert kept == {"tenant": "acme", "job": "j", "pack": "0" * 64}
+        assert letter.subject.startswith("prism.dead.acme.")
+        assert "secret" not in str(letter.headers)
 
 
 async def test_an_outage_never_buries(make_bus, monkeypatch) -> None:

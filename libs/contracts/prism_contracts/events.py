@@ -321,6 +321,13 @@ class PushReceived(Message):
         return f"PushReceived:{self.tenant}:{self.repo}:{self.delivery}"
 
 
+class JobLetter(Message):
+    """What a dead letter keeps of an upload or of a clone command. Producer: every service. Consumer: ingest."""
+
+    tenant: TenantId
+    job: JobId
+
+
 class CloneRequested(Message):
     """Command: bring a layer to the tree of a ref of a git URL. Producer: ingest. Consumer: ingest."""
 

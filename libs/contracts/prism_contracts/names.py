@@ -93,9 +93,9 @@ def durable(service: str, lane: Lane, fact: str) -> str:
     return f"{service}-{lane.value}-{fact.replace('.', '-')}"
 
 
-def dead_letter_subject(stream: str, consumer: str) -> str:
-    """Where a consumer's given-up messages go."""
-    return f"prism.dead.{stream}.{consumer}"
+def dead_letter_subject(tenant: str, stream: str, consumer: str) -> str:
+    """Where messages of a tenant go that a consumer gave up."""
+    return f"prism.dead.{tenant}.{stream}.{consumer}"
 
 
 def ping_subject(service: str) -> str:

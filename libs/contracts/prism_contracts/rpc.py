@@ -1288,10 +1288,10 @@ class AdmitUploadRequest(Message):
 
 
 class AdmitUploadReply(Message):
-    """The job is the tenant's."""
+    """What a job of the tenant still accepts."""
 
     is_open: bool  # False: the job has ended and needs no contents
-    bytes_max: Count = 0  # the size of all files that the job lists
+    bytes_max: Count = 0  # the total size of the files whose contents the job needs
 
 
 class JobRequest(Message):

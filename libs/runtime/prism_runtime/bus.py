@@ -152,7 +152,7 @@ class Bus:
             middlewares=[
                 *telemetry,
                 NatsPrometheusMiddleware(registry=REGISTRY, app_name=f"prism-{self.service}"),
-                partial(DeliveryMiddleware, heart=self._heart),
+                partial(DeliveryMiddleware, heart=self._heart, codec=self.codec),
             ],
         )
 

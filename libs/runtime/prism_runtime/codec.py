@@ -64,7 +64,10 @@ class ClaimCodec:
 
     async def decode(self, msg: StreamMessage[Any]) -> bytes:
         """The body of an incoming message as it was before `encode`. Raises MESSAGE_INVALID, UNAVAILABLE."""
-        body, content_type = bytes(msg.body), msg.content_type
+        return await self.decode_body(bytes(msg.body), msg.content_type or "")
+
+    async def decode_body(self, body: bytes, content_type: str) -> bytes:
+        """The same for bytes with a content type."""
         if content_type == CLAIM_TYPE:
             claim = Claim.model_validate_json(body)
             body, content_type = await self._redeem(claim), claim.content_type

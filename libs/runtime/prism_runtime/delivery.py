@@ -26,6 +26,8 @@ from pydantic import ValidationError
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.names import DEAD_LETTER_SUBJECTS, dead_letter_subject
+from prism_runtime import letters
+from prism_runtime.codec import ClaimCodec
 
 # Signs of life within one ack wait: a few may be late and the message still stays where it is.
 HEARTBEATS_PER_WAIT = 4
@@ -34,7 +36,6 @@ DELIVERIES_MAX = 10
 BACKOFF_S = (0.5, 2.0, 8.0)
 OUTAGE_PAUSE_S = 2.0
 DEAD_LETTER_TIMEOUT_S = 5.0
-REASON_CHARS_MAX = 500
 DEAD_LETTER_PREFIX = DEAD_LETTER_SUBJECTS.rstrip(">")
 
 OUTAGES = frozenset({ErrorCode.UNAVAILABLE, ErrorCode.DEADLINE_EXCEEDED, ErrorCode.STORE_DAMAGED})
@@ -81,9 +82,10 @@ class Heart:
 class DeliveryMiddleware(BaseMiddleware):
     """Retry and dead letters for JetStream messages, and the end of their heartbeat; requests pass untouched."""
 
-    def __init__(self, msg: Any, /, *, context: ContextRepo, heart: Heart) -> None:
+    def __init__(self, msg: Any, /, *, context: ContextRepo, heart: Heart, codec: ClaimCodec) -> None:
         super().__init__(msg, context=context)
         self._heart = heart
+        self._codec = codec
 
     async def consume_scope(self, call_next: Any, msg: Any) -> Any:
         """Handle the message, as often as outages make it fail."""
@@ -109,7 +111,7 @@ class DeliveryMiddleware(BaseMiddleware):
             return False
         deliveries = work.metadata.num_delivered
         log.warning(
-            "delivery %d of %s failed: %s: %s", deliveries, work.subject, type(exc_val).__name__, exc_val,
+            "delivery %d of %s failed: %s", deliveries, work.subject, letters.reason(exc_val),
             exc_info=exc_val if not isinstance(exc_val, PrismError) else None,
         )  # fmt: skip
         if not _is_poison(exc_val) and deliveries < ATTEMPTS_MAX:
@@ -127,21 +129,18 @@ class DeliveryMiddleware(BaseMiddleware):
         code = error.code.value if isinstance(error, PrismError) else ErrorCode.INTERNAL.value
         if _is_poison(error):
             code = ErrorCode.MESSAGE_INVALID.value
-        # Nats-… headers name the stream that a message was meant for and must not travel on.
-        headers = {key: value for key, value in (work.headers or {}).items() if not key.startswith("Nats-")}
-        headers |= {
+        tenant, body = await letters.summary(self._codec, work)
+        headers = {
             "Nats-Msg-Id": f"{meta.stream}-{meta.consumer}-{meta.sequence.stream}",
             "Prism-Subject": work.subject,
             "Prism-Consumer": meta.consumer,
             "Prism-Code": code,
-            "Prism-Reason": f"{type(error).__name__}: {error}".replace("\r", " ").replace("\n", " ")[
-                :REASON_CHARS_MAX
-            ],
+            "Prism-Reason": letters.reason(error),
             "Prism-Deliveries": str(meta.num_delivered),
         }
         js = self.context.get("broker").connection.jetstream()
-        subject = dead_letter_subject(meta.stream, meta.consumer)
-        await js.publish(subject, work.data, headers=headers, timeout=DEAD_LETTER_TIMEOUT_S)
+        subject = dead_letter_subject(tenant, meta.stream, meta.consumer)
+        await js.publish(subject, body, headers=headers, timeout=DEAD_LETTER_TIMEOUT_S)
 
 
 async def _outlast_outages(call_next: Any, msg: Any, work: Msg) -> Any:

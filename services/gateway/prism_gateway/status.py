@@ -23,6 +23,7 @@ from prism_gateway.backend import Backend
 
 JOBS_SHOWN_MAX = 20
 DEAD_LETTERS_SHOWN_MAX = 20
+DEAD_LETTERS_READ_MAX = 200  # letters of all tenants, the newest first
 REASON_CHARS_MAX = 300
 
 Part = Callable[[], Awaitable[Any]]
@@ -86,11 +87,19 @@ async def _stream(js: JetStreamContext, name: str) -> dict[str, Any]:
 
 
 async def _dead_letters(js: JetStreamContext, tenant: str) -> dict[str, Any]:
-    state = (await js.stream_info(names.DEAD_LETTERS)).state
-    newest = range(state.last_seq, max(state.first_seq, state.last_seq - DEAD_LETTERS_SHOWN_MAX + 1) - 1, -1)
-    letters = await asyncio.gather(*(_letter(js, seq) for seq in newest if state.messages))
-    shown = [_shown(letter, tenant) for letter in letters if letter]
-    return {"messages": state.messages, "newest": [letter for letter in shown if letter]}
+    """How many messages of the tenant were given up, and the newest."""
+    subjects = names.dead_letter_subject(tenant, "*", "*")
+    state = (await js.stream_info(names.DEAD_LETTERS, subjects_filter=subjects)).state
+    messages = sum((state.subjects or {}).values())
+    newest: list[dict[str, Any]] = []
+    last = state.last_seq
+    first = max(state.first_seq, last - DEAD_LETTERS_READ_MAX + 1)
+    while last >= first and len(newest) < min(messages, DEAD_LETTERS_SHOWN_MAX):
+        batch = range(last, max(first, last - DEAD_LETTERS_SHOWN_MAX + 1) - 1, -1)
+        letters = await asyncio.gather(*(_letter(js, seq) for seq in batch))
+        newest += [shown for letter in letters if letter and (shown := _shown(letter, tenant))]
+        last = batch[-1] - 1
+    return {"messages": messages, "newest": newest[:DEAD_LETTERS_SHOWN_MAX]}
 
 
 async def _letter(js: JetStreamContext, seq: int) -> RawStreamMsg | None:
@@ -101,21 +110,17 @@ async def _letter(js: JetStreamContext, seq: int) -> RawStreamMsg | None:
 
 
 def _shown(letter: RawStreamMsg, tenant: str) -> dict[str, Any] | None:
-    """A dead letter as its tenant sees it. One that nobody can be told from names neither path nor reason."""
+    """A dead letter as its tenant sees it; None if it is another tenant's."""
+    event = _event(letter)
+    if event.get("tenant") != tenant:
+        return None
     headers = letter.headers or {}
-    shown = {
+    return {
         "subject": headers.get("Prism-Subject", ""),
         "code": headers.get("Prism-Code", ""),
-        "reason": "",
-        "path": "",
+        "reason": headers.get("Prism-Reason", "")[:REASON_CHARS_MAX],
+        "path": str(event.get("path", "")),
     }
-    event = _event(letter)
-    if "tenant" not in event:
-        return shown
-    if event["tenant"] != tenant:
-        return None
-    reason = headers.get("Prism-Reason", "")[:REASON_CHARS_MAX]
-    return {**shown, "reason": reason, "path": str(event.get("path", ""))}
 
 
 def _event(letter: RawStreamMsg) -> dict[str, Any]:

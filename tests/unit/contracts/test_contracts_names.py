@@ -42,7 +42,7 @@ def test_streams_have_limits_and_names_of_their_own():
 
 
 def test_dead_letters_lie_apart_from_the_lanes():
-    subject = names.dead_letter_subject("PRISM_FILES", "chunker-live-file-changed")
+    subject = names.dead_letter_subject("acme", "PRISM_FILES", "chunker-live-file-changed")
     assert subject.startswith(names.DEAD_LETTER_SUBJECTS.rstrip(">"))
     assert not any(names.subject(lane, fact).startswith("prism.dead.") for lane in Lane for fact in FACTS)
 

@@ -24,7 +24,7 @@ from prism_gateway.rest.bodies import SnapshotBody
 from prism_gateway.rest.dependencies import Caller, Services, Settings
 from prism_gateway.rest.replies import reply
 
-# What a pack may have beside contents that do not shrink: ordinals, lengths, frames.
+# What a pack may hold besides incompressible contents: its header, ordinals and lengths.
 PACK_OVERHEAD_BYTES = 64 * 1024
 GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
@@ -75,7 +75,7 @@ async def store_pack(
     if len(data) > admitted.bytes_max + PACK_OVERHEAD_BYTES:
         raise PrismError(
             ErrorCode.PAYLOAD_TOO_LARGE,
-            "The pack is larger than all files of the job.",
+            "The pack is larger than all the files that the job needs.",
             "Send the contents that the snapshot asked for, and nothing else.",
             limit_bytes=admitted.bytes_max,
         )

@@ -12,11 +12,10 @@ from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, variant_layer
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, shown
 from prism_contracts.events import (
-    CloneRequested,
     FileEvent,
     FileFailed,
     FilesSettled,
-    FilesUploaded,
+    JobLetter,
     Outcome,
     PushReceived,
     RepoIndexed,
@@ -67,7 +66,7 @@ class JobHandlers:
         """A stage gave a message up: its file, or its job, has failed, and that is said where people look."""
         log.error("dead letter from %s: %s %s", letter.consumer, letter.code, letter.reason)
         event = _read_letter(letter)
-        if isinstance(event, FilesUploaded | CloneRequested):
+        if isinstance(event, JobLetter):
             error = ErrorBody(
                 code=ErrorCode(letter.code), message=letter.reason, next_action="Index the repository again."
             )
@@ -233,15 +232,11 @@ class JobHandlers:
         return [job for job in jobs if request.repo.lower() in {job.repo_name.lower(), job.repo}]
 
 
-def _read_letter(letter: DeadLetter) -> FileEvent | FilesUploaded | CloneRequested | FilesSettled | None:
+def _read_letter(letter: DeadLetter) -> FileEvent | JobLetter | None:
     fact = letter.subject.split(".", 2)[-1]
-    types: dict[str, type[FilesUploaded | CloneRequested | FilesSettled | FileEvent]] = {
-        names.FILES_UPLOADED: FilesUploaded,
-        names.CLONE_REQUESTED: CloneRequested,
-        names.FILES_SETTLED: FilesSettled,
-    }
+    is_job = fact in {names.FILES_UPLOADED, names.CLONE_REQUESTED}
     try:
-        return types.get(fact, FileEvent).model_validate_json(letter.body)
+        return (JobLetter if is_job else FileEvent).model_validate_json(letter.body)
     except ValidationError:
         return None  # not ours: it stays in the dead letters for people to look at
 

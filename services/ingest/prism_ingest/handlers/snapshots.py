@@ -115,7 +115,7 @@ class SnapshotHandlers:
         """Contents of a job's files came."""
         job = await self._ledger.jobs.get(event.job)
         if job is None or job.tenant != event.tenant:
-            # The gateway refuses these. Burying one would let a tenant fill the dead letters with packs.
+            # The gateway refuses these. A dead letter for each would let a tenant fill that stream with packs.
             log.warning(
                 "dropped a pack of tenant %s for job %s, which it does not have", event.tenant, event.job
             )
