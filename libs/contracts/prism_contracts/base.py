@@ -71,6 +71,11 @@ def variant_layer(path: str, blob: str, basis: str) -> str:
     return f"{VARIANT_PREFIX}{digest[:20]}"
 
 
+def text_version(chunker: str, redaction: str) -> str:
+    """What the text of chunks depends on beside the file: the chunker, and the rules that take secrets out."""
+    return f"{chunker}.{redaction}" if redaction else chunker
+
+
 def generation(blob: str, chunker: str, model: str) -> str:
     """Content address of what is indexed of a file: the same content, chunked and embedded in the same way."""
     return hashlib.sha256(f"{blob}\0{chunker}\0{model}".encode()).hexdigest()[:16]

@@ -148,6 +148,7 @@ class SkipReason(StrEnum):
     UNREADABLE = "unreadable"
     PATH_INVALID = "path_invalid"
     LFS_POINTER = "lfs_pointer"
+    SECRET_FILE = "secret_file"  # noqa: S105 - a reason: such as a private key, or a state file with passwords
 
 
 # How the parse of a file ended that has no symbols for that reason, though its language has.

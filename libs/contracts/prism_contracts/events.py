@@ -75,6 +75,7 @@ class FileChanged(FileEvent):
     flags: FileFlags = FileFlags()
     language: str = ""  # set by .gitattributes, else empty
     redactions: tuple[str, ...] = ()  # names of the secret rules that matched, never the secret
+    redaction: str = ""  # version of the rules, part of the content address
     decode_errors: bool = False
 
 

@@ -869,6 +869,7 @@ class ManifestEntry(Message):
     status: str
     version: int = 0  # of the import that wrote it
     file: str = ""  # id of the file point
+    reason: str = ""  # why it is skipped
 
 
 class ManifestReply(Message):

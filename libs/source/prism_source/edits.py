@@ -79,7 +79,7 @@ class Comparison:
             if error.code is not ErrorCode.PAYLOAD_TOO_LARGE:
                 raise
             return self._without(path, SkipReason.TOO_LARGE)
-        reason = skip_reason(len(data), data, self._checkout.limits)
+        reason = skip_reason(len(data), data, self._checkout.limits, path)
         return self._without(path, reason) if reason else _Content(data)
 
     def _on_disk(self, raw: bytes, path: str, *, is_there: bool) -> "_Content":
@@ -128,7 +128,7 @@ def _read(root: Path, path: bytes, limits: Limits) -> tuple[bytes | None, SkipRe
     try:
         size_bytes = os.lstat(full).st_size
         head = read_regular(full, HEAD_BYTES)
-        reason = skip_reason(size_bytes, head, limits)
+        reason = skip_reason(size_bytes, head, limits, os.fsdecode(path))
         if reason:
             return None, reason
         data = head if len(head) < HEAD_BYTES else read_regular(full, limits.file_bytes_max + 1)
@@ -136,7 +136,7 @@ def _read(root: Path, path: bytes, limits: Limits) -> tuple[bytes | None, SkipRe
         return None, None
     except OSError:
         return None, SkipReason.UNREADABLE
-    reason = skip_reason(len(data), data, limits)
+    reason = skip_reason(len(data), data, limits, os.fsdecode(path))
     return (None, reason) if reason else (data, None)
 
 

@@ -132,7 +132,7 @@ def _describe_regular(  # noqa: PLR0917 - the facts of one file
         path=path,
         blob=blob,
         size_bytes=size_bytes,
-        skipped=skip_reason(size_bytes, data, limits),
+        skipped=skip_reason(size_bytes, data, limits, path),
         flags=said.override(_flags(path, data)),
         language=said.language,
     )

@@ -128,7 +128,7 @@ def commit_file(
         data = b"" if file.skipped else reader.blob(file.blob)
     finally:
         reader.close()
-    reason = file.skipped or skip_reason(len(data), data, limits)
+    reason = file.skipped or skip_reason(len(data), data, limits, path)
     if reason:
         raise PrismError(ErrorCode.FILE_SKIPPED, f"{path} is not read: {reason}.", "Read another file.")
     return commit, file, data

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from prism_source.secret_policy import DEFAULT_POLICY, SecretPolicy
+
 KIB = 1024
 MIB = 1024 * KIB
 
@@ -55,6 +57,7 @@ class Limits:
     file_bytes_max: int = FILE_BYTES_MAX
     line_bytes_max: int = LINE_BYTES_MAX
     git_seconds_max: float = GIT_SECONDS_MAX
+    secrets: SecretPolicy = DEFAULT_POLICY
 
 
 DEFAULT_LIMITS = Limits()

@@ -41,6 +41,8 @@ _SYMBOL = re.compile(r"[!@#$%^&*?~]")
 _REFERENCE = re.compile(
     r"\$[A-Za-z_({]|\{\{|\$\{|%\(|#\{|<%|\[REDACTED:|://|^[<@&*!]|^[~.]{0,2}/|^%[A-Za-z_]+%$|\(\)"
 )
+_PLAIN = re.compile(r"(?i:true|false|yes|no|on|off|null|none)|[0-9.]{1,8}")
+_VARIABLE = re.compile(r"\$\{?[A-Za-z_][A-Za-z0-9_]*\}?")
 _EXAMPLE_NAME = re.compile(r"example|sample|dummy|placeholder|fake", re.IGNORECASE)
 # Names of values that are made by a machine and open nothing.
 _PUBLIC_NAME = re.compile(
@@ -108,6 +110,11 @@ def is_placeholder(value: str) -> bool:
     """Whether a value as a whole is made of the words that people write where a secret belongs."""
     words = {word.lower() for word in _WORDS.findall(value)}
     return words <= _PLACEHOLDER_WORDS or len(set(value)) <= 2  # noqa: PLR2004 - such as `x-x-x-x`
+
+
+def is_plain_setting(value: str) -> bool:
+    """Whether the value of an environment is a switch, a number or a reference: nothing to withhold."""
+    return bool(_PLAIN.fullmatch(value)) or "[REDACTED:" in value or bool(_VARIABLE.fullmatch(value))
 
 
 def is_random(value: str, *, chars_min: int = _SHORT_CHARS_MIN) -> bool:

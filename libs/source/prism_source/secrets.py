@@ -17,17 +17,17 @@ from typing import NamedTuple
 
 import re2  # type: ignore[import-untyped]
 
+from prism_source.secret_files import is_env_file
+from prism_source.secret_policy import OwnRule
 from prism_source.secret_values import (
     is_basic_credentials,
     is_named_password,
     is_named_secret,
     is_password,
+    is_plain_setting,
     is_random,
     is_token,
 )
-
-# Part of the content address of what is indexed: a change to the rules makes the next import read every file again.
-RULES_VERSION = "2"
 
 
 class Redacted(NamedTuple):
@@ -35,13 +35,6 @@ class Redacted(NamedTuple):
 
     text: str
     rules: tuple[str, ...]
-
-
-class OwnRule(NamedTuple):
-    """A rule that an operator adds. Without a group, all of the match is the secret; else the first group is."""
-
-    name: str
-    pattern: str
 
 
 Span = tuple[int, int]
@@ -71,10 +64,12 @@ _COUNT_MAX = 6
 _PASSES_MAX = 4
 
 
-def redact(text: str, own: tuple[OwnRule, ...] = ()) -> Redacted:
-    """Take the secrets out of a text, those of an operator's own rules too."""
+def redact(text: str, own: tuple[OwnRule, ...] = (), path: str = "") -> Redacted:
+    """Take the secrets out of a text: those of an operator's own rules too, and all values if `path` is an env file."""
     rules = _compiled(own)
     found: set[str] = set()
+    if is_env_file(path):
+        text = _env_rules().apply(0, text, found)
     for _ in range(_PASSES_MAX):
         before = text
         for position in rules.matching(text):
@@ -210,6 +205,13 @@ def _basic(match: re.Match[str]) -> Iterator[Span]:
         yield match.span(1)
 
 
+def _env_value(match: re.Match[str]) -> Iterator[Span]:
+    value = match[1].strip(" \t\"'")
+    if value and not is_plain_setting(value):
+        start = match.start(1) + match[1].index(value)
+        yield start, start + len(value)
+
+
 def _authorization(match: re.Match[str]) -> Iterator[Span]:
     if is_basic_credentials(match[1]) or is_random(match[1]):
         yield match.span(1)
@@ -281,6 +283,11 @@ def _telling_name() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
+def _env_rules() -> _Rules:
+    return _Rules((_Rule("env-file", _ENV_VALUE, _env_value),), (), ())
+
+
+@lru_cache(maxsize=1)
 def _format_rules() -> _Rules:
     return _Rules(_formats(), (), ())
 
@@ -306,6 +313,9 @@ _BREAK = r"(?:[\\(]?[ \t]*\r?\n[ \t]*)?"
 
 _PIECE = "[A-Za-z0-9_/+=.-]"
 _JOINT = r"""["'`][ \t]*[+.&]?[ \t]*\\?(?:\r?\n[ \t]*)?[+.&]?[ \t]*[brfu]?["'`]"""
+
+# The value of a line of an env file, with its quotes, without a comment.
+_ENV_VALUE = r"""(?m)^[ \t]*(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_.]*[ \t]*[=:][ \t]*("[^"]*"|'[^']*'|[^\s#"'][^\r\n#]*)"""
 
 _LINE_NAME = r"""[A-Za-z0-9_.-]*(?i:password|passwd|passphrase|pwd|_pass|\bpass|_pw)"""
 

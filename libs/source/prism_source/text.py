@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from prism_contracts.code import SkipReason
 from prism_source.limits import DEFAULT_LIMITS, HEAD_BYTES, Limits
+from prism_source.secret_files import is_withheld
 
 # Control characters that text does not have; tab, line ends, form feed and escape (terminal colours) it has.
 _CONTROL_BYTES = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
@@ -33,7 +34,9 @@ class Text(NamedTuple):
     decode_errors: bool  # characters were replaced by U+FFFD
 
 
-def skip_reason(size_bytes: int, data: bytes, limits: Limits = DEFAULT_LIMITS) -> SkipReason | None:
+def skip_reason(
+    size_bytes: int, data: bytes, limits: Limits = DEFAULT_LIMITS, path: str = ""
+) -> SkipReason | None:
     """Why a regular file is not searchable. `data` is its content, or at least the first HEAD_BYTES of it.
 
     Long lines are seen only in what is given: give the whole content of files above `limits.line_bytes_max`.
@@ -42,6 +45,8 @@ def skip_reason(size_bytes: int, data: bytes, limits: Limits = DEFAULT_LIMITS) -
         return SkipReason.TOO_LARGE
     if size_bytes < _LFS_POINTER_BYTES_MAX and data.startswith(_LFS_FIRST_LINE):
         return SkipReason.LFS_POINTER
+    if path and is_withheld(path, data, limits.secrets):
+        return SkipReason.SECRET_FILE
     if is_binary(data[:HEAD_BYTES]):
         return SkipReason.BINARY
     if len(data) > limits.line_bytes_max and _longest_line(data) > limits.line_bytes_max:

@@ -4,6 +4,7 @@ import time
 
 from prism_chunker.core import CHUNKER_VERSION, Budget, chunk_file
 from prism_chunker.core.file import DEFAULT_BUDGET
+from prism_contracts.base import text_version
 from prism_contracts.events import FileChanged, FileChunked
 from prism_runtime.packing import pack_bindings, pack_references
 
@@ -23,7 +24,7 @@ def chunk_event(event: FileChanged, parse: str = "") -> FileChunked:
         line_count=parsed.line_count,
         language=parsed.language,
         flags=event.flags,
-        chunker=CHUNKER_VERSION,
+        chunker=text_version(CHUNKER_VERSION, event.redaction),
         parse=parse or parsed.parse,
         chunks=parsed.chunks,
         symbols=parsed.symbols,

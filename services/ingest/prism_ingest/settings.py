@@ -1,9 +1,12 @@
 """Settings of ingest."""
 
+from functools import cached_property
+
 from pydantic import Field
 
 from prism_runtime.settings import ServiceSettings
-from prism_source.limits import FILES_MAX
+from prism_source.limits import FILES_MAX, Limits
+from prism_source.secret_policy import SecretPolicy, read_policy
 
 
 class IngestSettings(ServiceSettings):
@@ -72,6 +75,19 @@ class IngestSettings(ServiceSettings):
         description="Text that one import may have, in bytes: the sizes of all files that are indexed, also of those that are alike.",
     )
     file_bytes_max: int = Field(1024**2, ge=1, description="Larger files are skipped, in bytes.")
+    secret_patterns: str = Field(
+        "",
+        description="Secrets of your own that are redacted, one `name=pattern` a line, in RE2 syntax. A group is the secret, or "
+        "the whole match. After a change the next import reads every file again.",
+    )
+    secret_files_withheld: bool = Field(
+        default=True,
+        description="Skip files that hold secrets by their nature: private keys, key stores, `.netrc`, `*.tfstate`, "
+        "credentials. `.env` files are indexed without their values.",
+    )
+    secret_file_patterns: str = Field(
+        "", description="More files to skip so: patterns of their paths, one a line, in RE2 syntax."
+    )
     scip_unpacked_bytes_max: int = Field(
         2 * 1024**3, ge=1, description="Largest SCIP index when unpacked, in bytes."
     )
@@ -82,3 +98,13 @@ class IngestSettings(ServiceSettings):
     job_idle_s: int = Field(
         300, ge=1, description="A job without progress for so long gives way to the next, in seconds."
     )
+
+    @cached_property
+    def secrets(self) -> SecretPolicy:
+        """What is redacted and withheld. Raises PrismError if a pattern is not valid."""
+        return read_policy(self.secret_patterns, self.secret_files_withheld, self.secret_file_patterns)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits on what a source may hold."""
+        return Limits(file_bytes_max=self.file_bytes_max, secrets=self.secrets)

@@ -3,7 +3,9 @@ from functools import partial
 
 import pytest
 
-from prism_contracts.base import Lane
+from prism_chunker.conversion import chunk_event
+from prism_chunker.core import CHUNKER_VERSION
+from prism_contracts.base import Lane, text_version
 from prism_contracts.code import FileFlags, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChanged, FileFailed, FileSkipped
@@ -40,6 +42,17 @@ def test_a_text_file_has_changed():
     assert not event.decode_errors
     assert (event.tenant, event.repo, event.layer, event.path) == ("t", JOB.repo, "base", "tracker/routes.py")
     assert (event.version, event.job, event.ordinal, event.lane) == (3, JOB.job, 5, Lane.LIVE)
+
+
+def test_the_version_of_the_rules_is_part_of_the_address():
+    event = event_of(b"x = 1")
+    assert event.redaction == LIMITS.secrets.version
+    assert chunk_event(event).chunker == text_version(CHUNKER_VERSION, event.redaction)
+
+
+def test_a_secret_file_is_skipped_and_an_env_file_blanked():
+    assert event_of(b"{}", "prod.tfstate").reason == SkipReason.SECRET_FILE
+    assert event_of(b"NAME=house\n", ".env").text == "NAME=[REDACTED:env-file]\n"
 
 
 def test_content_that_is_not_what_was_announced_fails():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism_contracts.base import Lane, generation
+from prism_contracts.base import Lane, generation, text_version
 from prism_contracts.code import SkipReason
 from prism_contracts.records import Job, LayerState
 from prism_contracts.rpc import ManifestEntry, SnapshotFile
@@ -33,6 +33,17 @@ def indexed(path: str, blob: str = OLD, status: str = "indexed") -> ManifestEntr
 
 def plan(files, index, chunker: str = CHUNKER, model: str = MODEL) -> Plan:
     return make_plan(files, index, chunker, model)
+
+
+def test_secret_files_are_wanted_once_not_withheld():
+    files, index = [file("a")], [indexed("a", status="skipped").model_copy(update={"reason": "secret_file"})]
+    assert plan(files, index).still_skipped == 1
+    assert make_plan(files, index, CHUNKER, MODEL, withholds=False).needed == (0,)
+
+
+def test_other_redaction_rules_need_everything_again():
+    files, index = [file("a")], [indexed("a")]
+    assert plan(files, index, text_version(CHUNKER, "2")).needed == (0,)
 
 
 def test_into_an_empty_index_everything_goes():

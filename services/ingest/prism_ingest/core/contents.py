@@ -27,10 +27,10 @@ def file_event(
     if blob_hash(data) != file.blob:
         detail = "the content that came is not the one whose hash was announced"
         return failed(job, ordinal, file, ErrorCode.UPLOAD_MISMATCH.value, detail)
-    reason = skip_reason(len(data), data, limits)
+    reason = skip_reason(len(data), data, limits, file.path)
     if reason is not None:
         return skipped(job, ordinal, file, reason)
-    return _changed(job, ordinal, file, data, flags_of)
+    return _changed(job, ordinal, file, data, limits=limits, flags_of=flags_of)
 
 
 def skipped(job: Job, ordinal: int, file: SnapshotFile, reason: SkipReason) -> FileSkipped:
@@ -70,10 +70,12 @@ def address(job: Job, ordinal: int, path: str) -> dict[str, object]:
     }
 
 
-def _changed(job: Job, ordinal: int, file: SnapshotFile, data: bytes, flags_of: FlagsOf) -> FileChanged:
+def _changed(
+    job: Job, ordinal: int, file: SnapshotFile, data: bytes, *, limits: Limits, flags_of: FlagsOf
+) -> FileChanged:
     text, decode_errors = decode(data)
     # Before anything is stored, sent on or embedded.
-    redacted = redact(text)
+    redacted = redact(text, limits.secrets.rules, file.path)
     return FileChanged(
         **file_address(job, ordinal, file),
         blob=file.blob,
@@ -82,5 +84,6 @@ def _changed(job: Job, ordinal: int, file: SnapshotFile, data: bytes, flags_of: 
         flags=flags_of(redacted.text),
         language=file.language,
         redactions=tuple(redacted.rules),
+        redaction=limits.secrets.version,
         decode_errors=decode_errors,
     )

@@ -50,7 +50,7 @@ def contents_of(edits: Mapping[str, FileEdit]) -> dict[str, bytes]:
 
 def described(path: str, data: bytes, limits: Limits) -> SnapshotFile:
     """A file as a snapshot would list it."""
-    reason = skip_reason(len(data), data, limits)
+    reason = skip_reason(len(data), data, limits, path)
     return SnapshotFile(
         path=path,
         blob=blob_hash(data),

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.base import Lane, generation
-from prism_contracts.code import FileStatus
+from prism_contracts.code import FileStatus, SkipReason
 from prism_contracts.records import Job, LayerState
 from prism_contracts.rpc import ManifestEntry, SnapshotFile
 
@@ -29,10 +29,20 @@ LIVE_FILES_MAX = 1_000
 
 
 def make_plan(
-    files: Sequence[SnapshotFile], index: Iterable[ManifestEntry], chunker: str, model: str
+    files: Sequence[SnapshotFile],
+    index: Iterable[ManifestEntry],
+    chunker: str,
+    model: str,
+    *,
+    withholds: bool = True,
 ) -> Plan:
-    """The difference between a snapshot and the index, given the versions that make content addresses."""
-    entries = {entry.path: entry for entry in index}
+    """The difference between a snapshot and the index, given the versions that make content addresses.
+
+    If secret files are no longer withheld, those that were skipped for that are wanted.
+    """
+    entries = {
+        entry.path: entry for entry in index if withholds or entry.reason != SkipReason.SECRET_FILE.value
+    }
     needed, skipped, unchanged, still_skipped = [], [], 0, 0
     for position, file in enumerate(files):
         entry = entries.get(file.path)

@@ -95,7 +95,7 @@ class CloneHandlers:
         self._jobs = jobs
         self._job_idle_s = settings.job_idle_s
         self._makes_layers = settings.layers_by_push
-        self._limits = Limits(file_bytes_max=settings.file_bytes_max)
+        self._limits = settings.limits
         self._import_limits = ImportLimits(settings.import_files_max, settings.import_bytes_max)
         self._here: Counter[tuple[str, Lane]] = Counter()  # commands that are worked on or wait, by tenant
         self._publishers = {lane: Slots(PUBLISHERS) for lane in Lane}

@@ -9,7 +9,6 @@ from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.mirrors import Mirrors, Remote
 from prism_ingest.settings import IngestSettings
 from prism_source.gittree import commit_file, commit_files
-from prism_source.limits import Limits
 from prism_source.paths import validate_path
 from prism_source.secrets import redact
 from prism_source.text import decode
@@ -21,7 +20,7 @@ class CommitHandlers:
     def __init__(self, ledger: Ledger, mirrors: Mirrors, settings: IngestSettings) -> None:
         self._ledger = ledger
         self._mirrors = mirrors
-        self._limits = Limits(file_bytes_max=settings.file_bytes_max)
+        self._limits = settings.limits
 
     async def file(self, request: CommitFileRequest) -> CommitFileReply:
         """The text of a file at a commit, secrets redacted.
@@ -34,7 +33,7 @@ class CommitHandlers:
             commit, file, data = await asyncio.to_thread(
                 commit_file, git_dir, request.commit, path, self._limits
             )
-        text = await asyncio.to_thread(lambda: redact(decode(data)[0]).text)
+        text = await asyncio.to_thread(lambda: redact(decode(data)[0], self._limits.secrets.rules, path).text)
         return CommitFileReply(commit=commit, blob=file.blob, text=text, size_bytes=file.size_bytes)
 
     async def files(self, request: CommitFilesRequest) -> CommitFilesReply:

@@ -21,7 +21,6 @@ from prism_ingest.handlers.publishing import publish_file_events
 from prism_ingest.handlers.reading_edits import edit_events, read_edits
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
-from prism_source.limits import Limits
 from prism_source.snapshot import blob_hash
 
 
@@ -32,7 +31,7 @@ class EditHandlers:
         self._bus = bus
         self._ledger = ledger
         self._planner = planner
-        self._limits = Limits(file_bytes_max=settings.file_bytes_max)
+        self._limits = settings.limits
 
     async def edit(self, request: EditRequest) -> JobReply:
         """Begin a job for some files of a repository; answered when their events are stored. The same edit twice is one job.

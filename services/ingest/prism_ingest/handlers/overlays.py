@@ -27,7 +27,6 @@ from prism_ingest.handlers.publishing import publish_file_events
 from prism_ingest.handlers.reading_edits import edit_events, read_edits
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
-from prism_source.limits import Limits
 
 HANDLE_BYTES = 10
 
@@ -43,7 +42,7 @@ class OverlayHandlers:
         self._layers = layers
         self._planner = planner
         self._settings = settings
-        self._limits = Limits(file_bytes_max=settings.file_bytes_max)
+        self._limits = settings.limits
 
     async def open(self, request: OpenOverlayRequest) -> LayerReply:
         """Lay edits on a layer, in the place of those that the handle had; answered when their events are stored.

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from prism_contracts.base import BASE_LAYER, variant_layer
+from prism_contracts.base import BASE_LAYER, text_version, variant_layer
 from prism_contracts.code import SkipReason
 from prism_contracts.events import FileEvent, FileRemoved
 from prism_contracts.records import History, Job, JobState, LayerFiles
@@ -103,8 +103,12 @@ class Planner:
 
     async def basis(self) -> str:
         """What files are indexed with now."""
-        chunker, model = await self._ledger.versions()
+        chunker, model = await self._versions()
         return basis_of(chunker, model, self._settings.file_bytes_max)
+
+    async def _versions(self) -> tuple[str, str]:
+        chunker, model = await self._ledger.versions()
+        return text_version(chunker, self._settings.secrets.version), model
 
     async def open(
         self, job: Job, origin: Origin, listing: Listing, *, idle_s: float | None = None
@@ -146,7 +150,7 @@ class Planner:
     async def _keep_history(self, job: Job, history: History | None) -> None:
         """Keep what changed lately, in the place of what an older snapshot said."""
         if history:
-            kept = await asyncio.to_thread(keepable, history, job.version)
+            kept = await asyncio.to_thread(keepable, history, job.version, self._settings.secrets)
             await self._histories.put(job.tenant, job.repo, kept)
 
     async def _plan(self, job: Job, listing: Listing) -> Opened:
@@ -166,9 +170,9 @@ class Planner:
     async def _compare(self, job: Job, listing: Listing) -> Plan:
         if listing.removed is not None:
             return plan_changes(listing.files, listing.removed)
-        chunker, model = await self._ledger.versions()
+        chunker, model = await self._versions()
         index: Sequence[ManifestEntry] = await read_manifest(self._bus, job.tenant, job.repo, job.layer)
-        return make_plan(listing.files, index, chunker, model)
+        return make_plan(listing.files, index, chunker, model, withholds=self._settings.secrets.withhold)
 
     async def _tell_apart(self, job: Job, listing: Listing, basis: str) -> tuple[Plan, dict[str, str | int]]:
         """What a layer has otherwise than its base, and what its record is to say of that.

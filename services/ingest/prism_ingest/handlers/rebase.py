@@ -108,7 +108,7 @@ class RebaseHandlers:
         self._planner = planner
         self._clones = clones
         self._job_idle_s = settings.job_idle_s
-        self._limits = Limits(file_bytes_max=settings.file_bytes_max)
+        self._limits = settings.limits
         self._backoff = Backoff()
 
     async def on_indexed(self, event: RepoIndexed) -> None:

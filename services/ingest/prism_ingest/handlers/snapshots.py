@@ -27,7 +27,6 @@ from prism_ingest.handlers.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_source.gittree import is_ref_name, ref_not_found
-from prism_source.limits import Limits
 from prism_source.pack import decode_pack
 from prism_source.paths import path_problem
 
@@ -52,7 +51,7 @@ class SnapshotHandlers:
         self._snapshots = snapshots
         self._planner = planner
         self._layers = layers
-        self._limits = Limits(file_bytes_max=settings.file_bytes_max)
+        self._limits = settings.limits
         self._import_limits = ImportLimits(settings.import_files_max, settings.import_bytes_max)
 
     async def open_snapshot(self, request: OpenSnapshotRequest) -> OpenSnapshotReply:

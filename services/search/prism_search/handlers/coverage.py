@@ -24,7 +24,7 @@ from prism_store.schema import deep_vector
 from prism_store.scope import Scope
 
 MANIFEST_PAGE = 4_000
-MANIFEST_FIELDS = ("path", "blob", "generation", "status", "version")
+MANIFEST_FIELDS = ("path", "blob", "generation", "status", "version", "reason")
 FILES_PER_READ = 1_000
 KNOWN = with_status(FileStatus.INDEXED, FileStatus.SKIPPED, FileStatus.FAILED)
 PROBLEMS = with_status(FileStatus.SKIPPED, FileStatus.FAILED)
@@ -167,6 +167,7 @@ def _entry(point: StoredPoint) -> ManifestEntry:
         status=point.text("status"),
         version=point.number("version"),
         file=point.id,
+        reason=point.text("reason"),
     )
 
 
