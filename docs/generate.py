@@ -197,6 +197,7 @@ REQUESTS: dict[str, tuple[type[Message], type[Message]]] = {
     names.RPC_MANIFEST: (rpc.ManifestRequest, rpc.ManifestReply),
     names.RPC_POINT_COUNTS: (rpc.PointCountsRequest, rpc.PointCountsReply),
     names.RPC_OPEN_SNAPSHOT: (rpc.OpenSnapshotRequest, rpc.OpenSnapshotReply),
+    names.RPC_ADMIT_UPLOAD: (rpc.AdmitUploadRequest, rpc.AdmitUploadReply),
     names.RPC_STORE_SCIP: (rpc.StoreScipRequest, rpc.StoreScipReply),
     names.RPC_EDIT: (rpc.EditRequest, rpc.JobReply),
     names.RPC_CREATE_LAYER: (rpc.CreateLayerRequest, rpc.LayerReply),

@@ -78,7 +78,8 @@ CASES = [
     Case("a kind without symbols", ("search_code",), {"kind": "trait"}),
     Case("no kind", ("search_code",), {"kind": "klass"}, "invalid_argument"),
     Case("no repository", TOOLS, {"repo": "nobody/nothing"}, "repo_not_found"),
-    Case("no repository", TOOLS, {"repo": "\0" * 5_000}, "repo_not_found"),
+    Case("no repository", TOOLS, {"repo": "\0" * 200}, "repo_not_found"),
+    Case("a long name", TOOLS, {"repo": "\0" * 5_000}, "invalid_argument"),
     # Bounds
     *(
         Case(f"limit {limit}", TOOLS, {"limit": limit}, "invalid_argument")

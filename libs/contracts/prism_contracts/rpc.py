@@ -822,6 +822,13 @@ class UnparsedFile(Message):
     parse: str
 
 
+class RedactedFile(Message):
+    """A file that secrets were taken out of, and the rules that found them."""
+
+    file_path: str
+    rules: tuple[str, ...]
+
+
 class CoverageReply(Message):
     """Counts add up: files = indexed + skipped + failed."""
 
@@ -837,6 +844,7 @@ class CoverageReply(Message):
     redactions: dict[str, int]
     problems: tuple[CoverageProblem, ...]
     unparsed: tuple[UnparsedFile, ...] = ()
+    redacted: tuple[RedactedFile, ...] = ()
     deep: int = 0  # indexed files that have a vector of the deep model that runs
     scip: int = 0  # indexed files of which a SCIP index speaks as they are now
     receipt: Receipt

@@ -79,6 +79,11 @@ class StoredPoint(NamedTuple):
         value = self.payload.get(key)
         return value if isinstance(value, str) else ""
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A field with a list of strings, empty if it is not there."""
+        value = self.payload.get(key)
+        return tuple(map(str, value)) if isinstance(value, list) else ()
+
     def number(self, key: str) -> int:
         """An integer field, 0 if it is not there."""
         value = self.payload.get(key)

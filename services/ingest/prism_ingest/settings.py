@@ -1,8 +1,9 @@
 """Settings of ingest."""
 
 from functools import cached_property
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from prism_runtime.settings import ServiceSettings
 from prism_source.limits import FILES_MAX, Limits
@@ -98,6 +99,11 @@ class IngestSettings(ServiceSettings):
     job_idle_s: int = Field(
         300, ge=1, description="A job without progress for so long gives way to the next, in seconds."
     )
+
+    @model_validator(mode="after")
+    def _check_patterns(self) -> Self:
+        _ = self.secrets
+        return self
 
     @cached_property
     def secrets(self) -> SecretPolicy:

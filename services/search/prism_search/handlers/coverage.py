@@ -15,6 +15,7 @@ from prism_contracts.rpc import (
     ManifestRequest,
     PointCountsReply,
     PointCountsRequest,
+    RedactedFile,
     UnparsedFile,
 )
 from prism_search.adapters.occurrences import OccurrenceReader
@@ -58,6 +59,7 @@ class CoverageHandlers:
         without_symbols = [*indexed, has_any("parse", sorted(UNPARSED))]
         scan = self._reader.scan(scope, without_symbols, ["path", "language", "parse"])
         unparsed = [_unparsed_file(point) async for point in scan]
+        redacted = await self._redacted(scope, list(redactions))
         return CoverageReply(
             repo=target.repositories[0].name,
             files=sum(by_status.values()),
@@ -67,8 +69,9 @@ class CoverageHandlers:
             by_reason=await self._reader.counts_by(scope, "reason", [PROBLEMS]),
             by_language=await self._reader.counts_by(scope, "language", indexed),
             by_parse=await self._reader.counts_by(scope, "parse", indexed),
-            redacted_files=await self._redacted_files(scope, list(redactions)),
+            redacted_files=len(redacted),
             redactions=redactions,
+            redacted=tuple(sorted(redacted, key=lambda file: file.file_path)[: request.limit]),
             problems=tuple(sorted(problems, key=lambda problem: problem.file_path)[: request.limit]),
             unparsed=tuple(sorted(unparsed, key=lambda file: file.file_path)[: request.limit]),
             deep=await self._deep_files(scope),
@@ -133,12 +136,15 @@ class CoverageHandlers:
         ]
         return told, sum(points.values())
 
-    async def _redacted_files(self, scope: Scope, rules: list[str]) -> int:
+    async def _redacted(self, scope: Scope, rules: list[str]) -> list[RedactedFile]:
         if not rules:
-            return 0
-        return await self._reader.count(
-            scope, [with_status(FileStatus.INDEXED), has_any("redactions", rules)]
-        )
+            return []
+        wanted = [with_status(FileStatus.INDEXED), has_any("redactions", rules)]
+        scan = self._reader.scan(scope, wanted, ["path", "redactions"])
+        return [
+            RedactedFile(file_path=point.text("path"), rules=point.texts("redactions"))
+            async for point in scan
+        ]
 
     async def _scip_files(self, target: Target) -> int:
         """Files of which a SCIP index speaks as they are now."""
