@@ -39,7 +39,7 @@ _WORDS = re.compile(r"[A-Za-z]+")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{4}")
 _SYMBOL = re.compile(r"[!@#$%^&*?~]")
 _REFERENCE = re.compile(
-    r"\$[A-Za-z_({]|\{\{|\$\{|%\(|#\{|<%|\[REDACTED:|://|^[<@&*!]|^[~.]{0,2}/|^%[A-Za-z_]+%$|\(\)"
+    r"\$[A-Za-z_({]|\{\{|\$\{|%\(|#\{|<%|\[REDACTED:|://|^[<@&*!]|^(?:npm|workspace|patch|portal|link|file|git|github):|^[~.]{0,2}/|^%[A-Za-z_]+%$|\(\)"
 )
 _PLAIN = re.compile(r"(?i:true|false|yes|no|on|off|null|none)|[0-9.]{1,8}")
 _VARIABLE = re.compile(r"\$\{?[A-Za-z_][A-Za-z0-9_]*\}?")

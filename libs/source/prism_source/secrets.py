@@ -393,7 +393,7 @@ _CONTEXTS = (
     _Rule("docker-auth", r"""_auth[ \t]*=[ \t]*["']?([A-Za-z0-9+/]{8,}={0,2})""", _basic),
     _Rule(
         "netrc-password",
-        r"""\b(?:machine\s+[^\s"']+|default)\s+(?:login\s+([^\s"']+)\s+)?(?:account\s+\S+\s+)?password\s+([^\s"'\\]+)""",
+        r"""\b(?:machine\s+[^\s"']+\s+(?:login\s+([^\s"']+)\s+)?|default\s+login\s+[^\s"']+\s+)(?:account\s+\S+\s+)?password\s+([^\s"'\\]+)""",
         _login,
         r"[ \t\n]password[ \t\r\n]",
     ),

@@ -144,6 +144,8 @@ def test_a_key_after_a_mention_of_its_border_goes():
         "integrity: sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==",
         "sk-learn-contrib-package-name-that-is-long",
         "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+        " * Get the default password broker name.",
+        'object-keys: "npm:^1.1.1"\njs-tokens: "npm:^4.0.0"',
     ],
 )
 def test_code_that_speaks_of_secrets_stays(text):
