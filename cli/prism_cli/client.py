@@ -34,7 +34,7 @@ TIMEOUT = httpx.Timeout(75.0, connect=5.0)
 STATUS_TIMEOUT = httpx.Timeout(6.0, connect=2.0)
 SCIP_TIMEOUT = httpx.Timeout(310.0, connect=5.0)
 # Answers after which the same request may do better.
-RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
+RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504, 507})
 # Codes of answers that stay the same until somebody repairs the index.
 LASTING = frozenset({ErrorCode.INDEX_LOST, ErrorCode.STORE_DAMAGED})
 # How long a step of a long task outlasts a restart of the stack. A service that dies with the request in hand

@@ -4,6 +4,7 @@ Each check looks at one thing, needs no other check, and never raises.
 """
 
 import asyncio
+import os
 import platform
 import re
 import shutil
@@ -32,7 +33,7 @@ from prism_cli.target import Target, find_target
 PYTHON_MIN = (3, 11)
 GIB = 1024**3
 DISK_WANTED_BYTES = 5 * GIB
-DISK_NEEDED_BYTES = GIB // 2
+DISK_NEEDED_BYTES = GIB // 2  # as PRISM_DISK_FREE_BYTES_MIN, if that is not set
 MEMORY_WANTED_BYTES = 4 * GIB
 MEMORY_FILE = Path("/proc/meminfo")
 COMMAND_SECONDS_MAX = 30
@@ -150,16 +151,27 @@ def _data_folder(data: DataDir) -> Findings:
 def _disk(data: DataDir) -> Findings:
     free = shutil.disk_usage(_existing(data)).free
     seen = f"{terminal.size(free)} free at {data.root}"
-    if free < DISK_NEEDED_BYTES:
-        yield Finding(
-            "disk", Level.WRONG, seen, "Free some space, or choose another disk with PRISM_DATA_DIR."
+    needed = disk_floor()
+    if free < needed:
+        seen += f", less than {terminal.size(needed)}: writes are refused"
+        advice = (
+            "Free some space, lower PRISM_DISK_FREE_BYTES_MIN, or choose another disk with PRISM_DATA_DIR."
         )
+        yield Finding("disk", Level.WRONG, seen, advice)
     elif free < DISK_WANTED_BYTES:
         yield Finding(
             "disk", Level.WARNING, seen, "Enough for small repositories; 10,000 files take about 1 GiB."
         )
     else:
         yield Finding("disk", Level.OK, seen)
+
+
+def disk_floor() -> int:
+    """Free bytes below which the local stack refuses writes."""
+    try:
+        return int(os.environ["PRISM_DISK_FREE_BYTES_MIN"])
+    except (KeyError, ValueError):
+        return DISK_NEEDED_BYTES
 
 
 def _memory() -> Findings:

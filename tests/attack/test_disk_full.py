@@ -10,9 +10,9 @@ from figures import Figures
 from running_stack import RunningStack, wait_until
 from source_repos import GitRepo
 
-DISK = "220m"
+DISK = "400m"
 FLOOR_BYTES = 64 * 1024 * 1024
-FILES_MANY = 3_000
+FILES_MANY = 1_000
 FILE_LINES = 400
 Make = Callable[..., RunningStack]
 

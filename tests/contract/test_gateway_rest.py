@@ -439,3 +439,27 @@ async def test_a_scip_index_needs_a_commit_and_a_token_that_writes(stack) -> Non
         assert (await http.post(SCIP, params={"repo": "acme/app"}, content=b"x")).status_code == 400
     async with stack.rest(Authorization="Bearer prism_wrong") as http:
         assert (await http.post(SCIP, params={"commit": "c"}, content=b"x")).status_code == 401
+
+
+async def test_a_full_disk_refuses_writes_and_answers_reads(make_stack, tmp_path) -> None:
+    stack = await make_stack(disk_dir=str(tmp_path), disk_free_bytes_min=2**62)
+    writes = [
+        ("POST", "/api/v1/repos", {"url": "https://example.com/a/b.git"}),
+        ("POST", "/api/v1/ingest/snapshots", {"repo_name": "a/b", "snapshot": "s", "commit": "c" * 40, "files": []}),
+        ("POST", "/api/v1/ingest/file", {"repo": "acme/parcels", "path": "a.py", "content": "A = 1\n"}),
+        ("POST", "/api/v1/overlays", {"repo": "acme/parcels", "files": [{"path": "a.py", "content": "A = 1\n"}]}),
+    ]  # fmt: skip
+    async with stack.rest() as http:
+        for method, path, body in writes:
+            refused = await http.request(method, path, json=body)
+            assert (refused.status_code, error_of(refused)["code"]) == (507, "disk_full"), path
+        assert (await http.post("/api/v1/search", json={"query": "parcel"})).status_code == 200
+
+
+async def test_what_is_under_way_waits_for_room(make_stack, tmp_path) -> None:
+    stack = await make_stack(disk_dir=str(tmp_path), disk_free_bytes_min=2**62)
+    pack = FilesUploaded(tenant="default", job="job-1", pack="0" * 64, data=b"x")
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await stack.bus.publish(names.FILES_UPLOADED, Lane.BULK, pack, pack.message_id)
+    assert (await stack.bus.js.stream_info("PRISM_UPLOADS")).state.messages == 0

@@ -675,3 +675,11 @@ async def test_metrics_count_points_and_requests(client, http) -> None:
     assert 'collection_points{id="c"} 2.0' in lines
     assert 'rest_responses_total{endpoint="/collections/*/points",method="PUT",status="200"} 1.0' in lines
     assert 'rest_responses_duration_seconds_count{endpoint="/collections/*/points"} 1.0' in lines
+
+
+async def test_a_full_disk_refuses_writes_and_answers_reads(start) -> None:
+    server = start(disk_free_bytes_min=str(2**62))
+    async with httpx.AsyncClient(base_url=server.url) as http:
+        assert (await http.put("/collections/c", json={"vectors": NAMED})).status_code == 507
+        assert (await http.get("/collections")).status_code == 200
+        assert (await http.post("/collections/c/points/delete", json={"points": [1]})).status_code == 404

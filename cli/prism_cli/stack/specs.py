@@ -100,6 +100,8 @@ def qdrant_spec(data: DataDir) -> Spec:
         "PRISM_QDRANT_LOCAL_PORT": "0",
         "PRISM_QDRANT_LOCAL_API_KEY": data.secret("qdrant"),
     }
+    if floor := os.environ.get("PRISM_DISK_FREE_BYTES_MIN"):
+        env["PRISM_QDRANT_LOCAL_DISK_FREE_BYTES_MIN"] = floor
 
     port_file = data.qdrant / "qdrant.port"
 
@@ -134,6 +136,7 @@ def service_specs(data: DataDir, nats_port: int, qdrant_port: int, door: Door) -
         "PRISM_QDRANT_API_KEY": data.secret("qdrant"),
         "PRISM_SECRETS_KEY": data.secret("secrets"),
         "PRISM_RUN_DIR": str(data.run),
+        "PRISM_DISK_DIR": str(data.root),
         "PRISM_ATLAS_DIR": str(data.atlas),
         "PRISM_HEALTH_HOST": probes.HOST,
         "PRISM_HEALTH_PORT": "0",

@@ -57,6 +57,7 @@ class ErrorCode(StrEnum):
     RATE_LIMITED = "rate_limited"
     DEADLINE_EXCEEDED = "deadline_exceeded"
     UNAVAILABLE = "unavailable"
+    DISK_FULL = "disk_full"
     INDEX_LOST = "index_lost"
     STORE_DAMAGED = "store_damaged"
     MODEL_MISMATCH = "model_mismatch"
@@ -89,6 +90,7 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.INTERNAL: 500,
     ErrorCode.CLONE_FAILED: 502,
     ErrorCode.UNAVAILABLE: 503,
+    ErrorCode.DISK_FULL: 507,
     ErrorCode.INDEX_LOST: 503,
     ErrorCode.STORE_DAMAGED: 503,
     ErrorCode.GRAPH_NOT_BUILT: 503,

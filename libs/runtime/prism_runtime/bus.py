@@ -46,6 +46,7 @@ from prism_runtime.health import Check, cached, run_checks
 from prism_runtime.pace import Pace
 from prism_runtime.pull import PullingJetStream
 from prism_runtime.records import WatchedRecords, open_bucket
+from prism_runtime.room import Room
 from prism_runtime.settings import ServiceSettings
 from prism_runtime.tasks import cancelled
 from prism_runtime.upkeep import EXIT_BUCKET_LOST, NotingJetStream, Upkeep, list_streams
@@ -57,6 +58,7 @@ PING_TIMEOUT_S = 1.5
 PING_CHECK_TIMEOUT_S = 1.0
 PING_CHECKED_EVERY_S = 1.0
 PUBLISH_PAUSE_S = 0.25
+DISK_PAUSE_S = 1.0
 # Facts of an import go out together, so far apart; those of the live lane, and the first after a rest, at once.
 BULK_DISTANCE_S = 0.05
 FETCH_TIMEOUT_S = 5.0
@@ -104,6 +106,7 @@ class Bus:
         """`bucket_lost` is called when buckets that the service has opened were deleted; by default the process ends."""
         self.service = service
         self.codec = ClaimCodec()
+        self.room = Room(settings.disk_dir, settings.disk_free_bytes_min)
         self._settings = settings
         # What this service needs besides NATS, for those who ping it.
         self.checks: Mapping[str, Check] = {}
@@ -331,6 +334,9 @@ class Bus:
         stream = names.stream_of(fact)
         if lane is Lane.BULK:
             await self._bulk_pace.wait()
+        while self.room.is_critical():
+            log.warning("publishing %s waits: the disk is full", fact)
+            await asyncio.sleep(DISK_PAUSE_S)
         while True:
             try:
                 ack = await self.broker.publish(

@@ -38,7 +38,9 @@ OUTAGE_PAUSE_S = 2.0
 DEAD_LETTER_TIMEOUT_S = 5.0
 DEAD_LETTER_PREFIX = DEAD_LETTER_SUBJECTS.rstrip(">")
 
-OUTAGES = frozenset({ErrorCode.UNAVAILABLE, ErrorCode.DEADLINE_EXCEEDED, ErrorCode.STORE_DAMAGED})
+OUTAGES = frozenset(
+    {ErrorCode.UNAVAILABLE, ErrorCode.DEADLINE_EXCEEDED, ErrorCode.DISK_FULL, ErrorCode.STORE_DAMAGED}
+)
 POISON = (ValidationError, json.JSONDecodeError, UnicodeDecodeError)
 
 log = logging.getLogger(__name__)

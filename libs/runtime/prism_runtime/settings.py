@@ -22,6 +22,16 @@ class ServiceSettings(BaseSettings):
     health_port: int = Field(0, ge=0, le=65535, description="Their port; 0 picks a free one.")
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
     otlp_endpoint: str = Field("", description="OTLP/HTTP collector for traces; empty turns tracing off.")
+    disk_dir: str = Field(
+        "",
+        description="A folder on the disk that NATS and the store write to; empty: its free space is not watched.",
+    )
+    disk_free_bytes_min: int = Field(
+        512 * 1024**2,
+        ge=0,
+        description="Free space below which writes are refused with `disk_full`, in bytes; reads go on. Below half of it "
+        "services wait with what is under way.",
+    )
     run_dir: str = Field("", description="Folder where the process leaves `<service>.json` with its address.")
     crash_dir: str = Field(
         "", description="For tests: a folder whose files end the process before a chosen write. Empty: off."

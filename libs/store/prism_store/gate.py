@@ -6,6 +6,7 @@ Every other module of this package reaches Qdrant through here.
 import contextlib
 import warnings
 from collections.abc import Iterator
+from http import HTTPStatus
 
 import httpx
 from opentelemetry import trace
@@ -73,6 +74,10 @@ def _outages_named() -> Iterator[None]:
     except UnexpectedResponse as error:
         if error.status_code is not None and error.status_code < HTTP_SERVER_ERROR:
             raise
+        if error.status_code == HTTPStatus.INSUFFICIENT_STORAGE:
+            raise PrismError(
+                ErrorCode.DISK_FULL, "The disk of Qdrant is full.", "Make room on it; reads go on."
+            ) from error
         damage = _damage(error.content)
         if damage:
             raise PrismError(

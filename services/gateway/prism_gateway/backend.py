@@ -121,6 +121,7 @@ class Backend:
 
     async def clone(self, request: rpc.CloneRequest) -> rpc.JobReply:
         """Start to index a git URL."""
+        self._bus.room.check()
         return await self._ask(names.RPC_CLONE, request, rpc.JobReply)
 
     async def job(self, tenant: str, *, job: str = "", repo: str = "") -> rpc.JobReply:
@@ -133,6 +134,7 @@ class Backend:
 
     async def open_snapshot(self, request: rpc.OpenSnapshotRequest) -> rpc.OpenSnapshotReply:
         """Begin to bring a repository to a set of files."""
+        self._bus.room.check()
         return await call(
             self._bus,
             names.RPC_OPEN_SNAPSHOT,
@@ -143,6 +145,7 @@ class Backend:
 
     async def store_scip(self, request: rpc.StoreScipRequest, file: IO[bytes]) -> rpc.StoreScipReply:
         """Hand a SCIP index to ingest; the reply says what was taken from it."""
+        self._bus.room.check()
         name = await self._bus.codec.store_file(file)
         return await call(
             self._bus,
@@ -154,6 +157,7 @@ class Backend:
 
     async def edit(self, request: rpc.EditRequest) -> rpc.JobReply:
         """Change some files of a repository."""
+        self._bus.room.check()
         return await call(
             self._bus,
             names.RPC_EDIT,
@@ -164,6 +168,7 @@ class Backend:
 
     async def create_layer(self, request: rpc.CreateLayerRequest) -> rpc.LayerReply:
         """Make a layer of a branch, a tag, a commit or a pull request."""
+        self._bus.room.check()
         return await self._ask_slowly(names.RPC_CREATE_LAYER, request)
 
     async def delete_layer(self, request: rpc.DeleteLayerRequest) -> rpc.LayerReply:
@@ -172,6 +177,7 @@ class Backend:
 
     async def open_overlay(self, request: rpc.OpenOverlayRequest) -> rpc.LayerReply:
         """Lay uncommitted edits on a layer."""
+        self._bus.room.check()
         return await self._ask_slowly(names.RPC_OPEN_OVERLAY, request)
 
     async def close_overlay(self, request: rpc.CloseOverlayRequest) -> rpc.LayerReply:
@@ -185,6 +191,7 @@ class Backend:
 
     async def admit_upload(self, tenant: str, job: str) -> rpc.AdmitUploadReply:
         """Whether a job of the tenant needs contents. Raises JOB_NOT_FOUND."""
+        self._bus.room.check()
         request = rpc.AdmitUploadRequest(tenant=tenant, job=job)
         return await call(
             self._bus,

@@ -22,9 +22,10 @@ from prism_qdrant_local.errors import (
     refusal_of_engine,
 )
 from prism_qdrant_local.metrics import Metrics
-from prism_qdrant_local.routes import ROUTES, Handler, Request
+from prism_qdrant_local.routes import ROUTES, WRITES, Handler, Request
 from prism_qdrant_local.settings import QdrantLocalSettings
 from prism_qdrant_local.store import Store
+from prism_runtime.room import Room
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -55,6 +56,7 @@ class App:
         """Keep what requests need."""
         self._store = store
         self._metrics = Metrics(store)
+        self._room = Room(str(settings.data_dir), settings.disk_free_bytes_min)
         self._body_bytes_max = settings.max_body_bytes
         self._api_key = settings.api_key.get_secret_value().encode() if settings.api_key else None
 
@@ -103,6 +105,8 @@ class App:
             return _TEXT, self._metrics.render()
         if handler is None:
             raise not_found(f"{scope['method']} {path} is not served by this server")
+        if handler in WRITES and self._room.is_critical():
+            raise Refusal(HTTPStatus.INSUFFICIENT_STORAGE, "No space left: the disk is full")
         query = _read_query_string(scope["query_string"])
         content = _decode(headers, await self._read_body(headers, receive))
         result = await handler(Request(self._store, variables, query, content))

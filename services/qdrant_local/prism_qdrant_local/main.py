@@ -23,6 +23,7 @@ from prism_qdrant_local.state import replace_file
 from prism_qdrant_local.store import Collection, Store
 from prism_qdrant_local.system import release_pages
 from prism_runtime.garbage import release_heap
+from prism_runtime.room import Room
 from prism_runtime.stacks import show_on_signal
 
 EXIT_FOLDER_IN_USE = 3
@@ -71,7 +72,13 @@ async def _serve(settings: QdrantLocalSettings) -> None:
     server = _Server(App(store, settings), port_file, port)
     housekeeping = [
         asyncio.create_task(_flush_regularly(store, settings.flush_interval_s)),
-        asyncio.create_task(_compact_at_rest(store, settings.compaction_idle_s)),
+        asyncio.create_task(
+            _compact_at_rest(
+                store,
+                settings.compaction_idle_s,
+                Room(str(settings.data_dir), settings.disk_free_bytes_min),
+            )
+        ),
     ]
     try:
         await server.serve(sockets=[listener])
@@ -144,11 +151,13 @@ async def _flush_regularly(store: Store, interval_s: float) -> None:
         was_written = is_written
 
 
-async def _compact_at_rest(store: Store, idle_s: float) -> None:
+async def _compact_at_rest(store: Store, idle_s: float, room: Room) -> None:
     while True:
         await asyncio.sleep(idle_s)
         for collection in store.collections:
-            if time.monotonic() - collection.written_at_s >= idle_s and is_worthwhile(collection):
+            # A copy takes the space of the collection once more.
+            may_copy = time.monotonic() - collection.written_at_s >= idle_s and not room.is_short()
+            if may_copy and is_worthwhile(collection):
                 await _try_to_compact(store, collection)
 
 

@@ -323,3 +323,17 @@ ROUTES: dict[tuple[str, str], Handler] = {
     ("GET", "/prism/damages"): list_damages,
     ("POST", "/prism/set-aside/*"): set_aside,
 }
+
+# What takes space: refused while the disk is full. Deletions and reads go on.
+WRITES = frozenset(
+    {
+        create_collection,
+        create_index,
+        create_vector_name,
+        upsert,
+        batch_update,
+        set_payload,
+        overwrite_payload,
+        update_vectors,
+    }
+)

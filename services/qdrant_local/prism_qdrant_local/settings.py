@@ -30,3 +30,8 @@ class QdrantLocalSettings(BaseSettings):
         gt=0,
         description="Seconds without a write after which what was written is made immutable, which frees its memory.",
     )
+    disk_free_bytes_min: int = Field(
+        default=512 * 1024**2,
+        ge=0,
+        description="Floor of free space in bytes: below half of it writes are refused with status 507.",
+    )

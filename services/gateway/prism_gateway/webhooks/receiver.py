@@ -192,6 +192,7 @@ class Receiver:
         return True
 
     async def _publish(self, event: PushReceived) -> None:
+        self._bus.room.check()  # its sender delivers it again
         try:
             async with asyncio.timeout(self._settings.publish_timeout_s):
                 await self._bus.publish(names.PUSH_RECEIVED, Lane.LIVE, event, event.message_id)

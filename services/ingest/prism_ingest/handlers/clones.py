@@ -298,6 +298,7 @@ class CloneHandlers:
         if is_final(job):
             await self._conclude(job)
             return
+        self._bus.room.check()  # the command waits
         since = await self._known(job, command)
         async with AsyncExitStack() as open_until_done:
             try:
