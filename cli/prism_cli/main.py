@@ -32,7 +32,7 @@ app = typer.Typer(
 )
 
 DataDirOption = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--data-dir",
         help="Folder of the local stack.",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from prism_cli.exits import CommandError
+from prism_cli.exits import CommandError, Exit
 
 TOKEN_BYTES = 32
 MODE_FOLDER = 0o700
@@ -106,12 +106,18 @@ class DataDir:
         return _secret(self.root / "secrets" / name)
 
 
-def data_dir(chosen: Path | None = None) -> DataDir:
+def data_dir(chosen: str | None = None) -> DataDir:
     """The data folder: the chosen one, else `PRISM_DATA_DIR`, else where this system keeps data of programs.
 
-    One folder has one spelling, links resolved: the marks on processes are compared by it.
+    One folder has one spelling, links resolved: the marks on processes are compared by it. Raises CommandError if `chosen` is
+    empty, as it is when a script passes a variable that is not set.
     """
-    return DataDir((chosen or _default()).expanduser().resolve())
+    if chosen is not None and not chosen.strip():
+        raise CommandError(
+            "--data-dir is empty.", "Name a folder; without the option, the user data folder is used.",
+            code="data_dir_unusable", exit_code=Exit.USAGE,
+        )  # fmt: skip
+    return DataDir((Path(chosen) if chosen else _default()).expanduser().resolve())
 
 
 def _default() -> Path:
@@ -148,7 +154,14 @@ def write_private(path: Path, text: str) -> None:
 
 def _secret(path: Path, prefix: str = "") -> str:
     if path.exists():
-        found = path.read_text().strip()
+        try:
+            found = path.read_text(encoding="ascii").strip()
+        except ValueError as error:
+            raise CommandError(
+                f"{path} holds no secret that Prism wrote.",
+                "Restore it from a backup, or delete it: Prism then makes another one.",
+                code="data_dir_unusable",
+            ) from error
         if found:
             return found
     made = prefix + secrets.token_urlsafe(TOKEN_BYTES)

@@ -52,3 +52,19 @@ def test_one_folder_has_one_spelling(tmp_path: Path):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     assert data_dir(tmp_path / "link") == data_dir(tmp_path / "real" / ".." / "real")
+
+
+@pytest.mark.parametrize("chosen", ["", " "])
+def test_an_empty_data_folder_is_refused(chosen: str):
+    with pytest.raises(CommandError) as caught:
+        data_dir(chosen)
+    assert caught.value.code == "data_dir_unusable"
+
+
+def test_a_secret_that_prism_did_not_write_is_a_clear_error(tmp_path: Path):
+    data = DataDir(tmp_path / "d")
+    data.create()
+    (data.root / "token").write_bytes(b"\xff\xfe\x00binary")
+    with pytest.raises(CommandError) as caught:
+        data.token()
+    assert caught.value.code == "data_dir_unusable"
