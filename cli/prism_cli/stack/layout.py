@@ -106,13 +106,13 @@ class DataDir:
         return _secret(self.root / "secrets" / name)
 
 
-def data_dir(chosen: str | None = None) -> DataDir:
+def data_dir(chosen: str | Path | None = None) -> DataDir:
     """The data folder: the chosen one, else `PRISM_DATA_DIR`, else where this system keeps data of programs.
 
     One folder has one spelling, links resolved: the marks on processes are compared by it. Raises CommandError if `chosen` is
     empty, as it is when a script passes a variable that is not set.
     """
-    if chosen is not None and not chosen.strip():
+    if chosen is not None and not str(chosen).strip():
         raise CommandError(
             "--data-dir is empty.", "Name a folder; without the option, the user data folder is used.",
             code="data_dir_unusable", exit_code=Exit.USAGE,
