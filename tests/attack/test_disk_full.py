@@ -32,7 +32,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_full_disk_is_survived(
-    own_stack: Make, small_disk: Path, victim_repo: GitRepo, tmp_path: Path, figures: Figures
+    small_disk: Path, own_stack: Make, victim_repo: GitRepo, tmp_path: Path, figures: Figures
 ) -> None:
     stack = own_stack(small_disk, PRISM_DISK_FREE_BYTES_MIN=str(FLOOR_BYTES))
     stack.up()
