@@ -22,6 +22,7 @@ import httpx2
 from mcp import Client
 
 from bench.corpus import Corpus, make_corpus
+from bench.hostile import worst_calls
 from bench.measure_graph import until_built
 from bench.measure_index import REPO, index_folder, until_final
 from bench.measure_lanes import neighbour
@@ -31,31 +32,16 @@ from bench.spread import Spread, spread
 from bench.stack import running_stack
 from prism_cli.client import Prism
 from prism_cli.target import Target
-from prism_contracts import types
 
 ATTACKERS = 16
 SECONDS = 60.0
 FILES = 1_000
 QUIET_QUESTIONS = 300
 WARM_UP = 20
-ITEMS = 20
-# Of the arguments of tools, by name; of all others as of a symbol.
-CHARS_MAX = {
-    "query": types.QUERY_CHARS_MAX,
-    "intent": types.QUERY_CHARS_MAX,
-    "pattern": types.PATTERN_CHARS_MAX,
-    "path": types.PATH_CHARS_MAX,
-    "file_path": types.PATH_CHARS_MAX,
-    "path_filter": types.GLOB_CHARS_MAX,
-    "repo": types.REPO_CHARS_MAX,
-    "ref": types.REF_CHARS_MAX,
-    "diff": types.DIFF_CHARS_MAX,
-}
 # The attackers are at work for so long before the neighbour's times count.
 LEAD_S = 3.0
 READY = "attacking"
 RATIO_MAX = 3.0
-SHAPES = ("a", " as a", "a.", ".", "[a-", "**/", "(", "+a\n")
 
 
 def main() -> None:
@@ -126,9 +112,7 @@ async def _attack(options: argparse.Namespace) -> dict[str, Any]:
     outcomes: dict[str, Counter[str]] = {}
     slowest: dict[str, float] = {}
     corpus = Corpus(options.corpus, 0, 0, {})
-    async with mcp_client(target, toolsets="all") as agent:
-        tools = [tool.model_dump(by_alias=True) for tool in (await agent.list_tools()).tools]
-    calls = [call for call in _worst_calls(tools, corpus) if options.tools in call[0]]
+    calls = [call for call in _calls(corpus) if options.tools in call[0]]
     random.Random(options.seed).shuffle(calls)
     turns = itertools.cycle(calls)
     headers = {"Authorization": f"Bearer {target.token}", "Accept": "application/json, text/event-stream"}
@@ -169,18 +153,14 @@ async def _call(http: httpx2.AsyncClient, url: str, tool: str, arguments: Mappin
     return _code(result.get("structuredContent")) if result.get("isError") else "ok"
 
 
-def _worst_calls(tools: Sequence[Mapping[str, Any]], corpus: Corpus) -> Iterator[tuple[str, dict[str, Any]]]:
-    for tool in tools:
-        schema = tool["inputSchema"]
-        for name, argument in schema.get("properties", {}).items():
-            for shape in SHAPES:
-                value = _longest(argument, shape, CHARS_MAX.get(name, types.SYMBOL_CHARS_MAX))
-                if value is not None:
-                    yield tool["name"], _required(schema, corpus) | {"repo": REPO, name: value}
+def _calls(corpus: Corpus) -> Iterator[tuple[str, dict[str, Any]]]:
+    path = corpus.paths()[0]
+    for call in worst_calls({"repo": REPO, "symbol": "main", "path": path, "file_path": path}):
+        yield call.tool, call.arguments
     names = make_names(corpus, 40, 7)
-    for tool_name, arguments in _costly(corpus, names):
+    for tool, arguments in _costly(corpus, names):
         for _ in range(4):
-            yield tool_name, arguments
+            yield tool, arguments
 
 
 def _costly(corpus: Corpus, names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -201,26 +181,6 @@ def _costly(corpus: Corpus, names: Sequence[str]) -> Iterator[tuple[str, dict[st
     paths = corpus.paths()[:200]
     diff = "".join(f"--- a/{path}\n+++ b/{path}\n@@ -1,3 +1,3 @@\n-a\n+b\n c\n d\n" for path in paths)
     yield "impact_of_change", {"diff": diff}
-
-
-def _longest(schema: Mapping[str, Any], shape: str, chars_max: int) -> Any:
-    """The longest value of this shape that an argument takes; None for what is no text."""
-    for option in (schema, *schema.get("anyOf", ())):
-        if option.get("type") == "string" and "enum" not in option:
-            return (shape * chars_max)[:chars_max]
-        if option.get("type") == "array":
-            item = _longest(option.get("items", {}), shape, chars_max)
-            return None if item is None else [item] * option.get("maxItems", ITEMS)
-    return None
-
-
-def _required(schema: Mapping[str, Any], corpus: Corpus) -> dict[str, Any]:
-    known = {"file_path": corpus.paths()[0], "path": corpus.paths()[0]}
-    given: dict[str, Any] = {}
-    for name in schema.get("required", ()):
-        text = known.get(name, "main")
-        given[name] = [text] if schema["properties"][name].get("type") == "array" else text
-    return given
 
 
 def _code(answer: Mapping[str, Any] | None) -> str:

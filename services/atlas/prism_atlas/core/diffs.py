@@ -17,6 +17,9 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.types import DIFF_CHARS_MAX
 
 NOWHERE = "/dev/null"
+DIFF_LINES_MAX = 20_000
+# One of them begins each file of a diff.
+HEADERS = ("--- ", "diff --git ", "Binary files ")
 RENAMED = re.compile(r"^rename (from|to) (.+)$")
 
 
@@ -58,6 +61,14 @@ def read_diff(text: str) -> list[FileDiff]:
         raise PrismError(
             ErrorCode.PAYLOAD_TOO_LARGE,
             f"The diff has {len(text):,} characters; {DIFF_CHARS_MAX:,} are the most.",
+            "Send it in parts.",
+        )
+    if not any(header in text for header in HEADERS):  # the parser looks at every line in vain
+        raise _no_diff("it names no file")
+    if text.count("\n") > DIFF_LINES_MAX:
+        raise PrismError(
+            ErrorCode.PAYLOAD_TOO_LARGE,
+            f"The diff has more than {DIFF_LINES_MAX:,} lines.",
             "Send it in parts.",
         )
     try:

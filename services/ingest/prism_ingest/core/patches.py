@@ -17,6 +17,8 @@ from prism_contracts.rpc import EDIT_FILES_MAX
 NOWHERE = "/dev/null"
 NO_NEWLINE = "\\"
 CONTEXT, REMOVED, ADDED = " ", "-", "+"
+# One of them begins each file of a diff.
+_HEADERS = ("--- ", "diff --git ")
 _QUOTED = re.compile(rb"\\(?:([0-3][0-7]{2})|(.))")
 _LETTERS = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 
@@ -31,6 +33,8 @@ class Patch(NamedTuple):
 
 def read_diff(diff: str) -> list[Patch]:
     """The files of a diff; those whose mode alone changes are left out. Raises INVALID_ARGUMENT, PAYLOAD_TOO_LARGE."""
+    if not any(header in diff for header in _HEADERS):  # the parser looks at every line in vain
+        raise _invalid("it names no file")
     try:
         files = PatchSet(diff)
     except UnidiffParseError as error:

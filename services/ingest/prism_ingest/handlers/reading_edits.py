@@ -1,5 +1,6 @@
 """What a client's files and its diff make of what a layer serves, and the events that say so."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 
 from prism_contracts.errors import ErrorCode, PrismError
@@ -23,11 +24,9 @@ async def read_edits(
 
     Raises PrismError: INVALID_PATH, INVALID_ARGUMENT, DIFF_NOT_APPLICABLE, PAYLOAD_TOO_LARGE.
     """
-    made = [
-        edit
-        for patch in (read_diff(diff) if diff else ())
-        for edit in await _patched(bus, repository, ref, patch)
-    ]
+    # A large one takes seconds.
+    patches = await asyncio.to_thread(read_diff, diff) if diff else []
+    made = [edit for patch in patches for edit in await _patched(bus, repository, ref, patch)]
     edits: dict[str, FileEdit] = {}
     for edit in (*files, *made):
         path = editable_path(edit.path)
