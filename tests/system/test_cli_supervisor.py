@@ -5,6 +5,7 @@ nats-server is the real one. What the real services do is the business of other 
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -237,9 +238,10 @@ def test_hung_services_are_shown_and_replaced(stack: Stack):
         wait_until(lambda name=name: stack.state()["services"][name]["ready"])
         facts = stack.state()["services"][name]
         assert facts["pid"] != pid
-        assert facts["last_exit"] == "no answer for 5 s: killed by SIGKILL"
-        assert f"{name} hangs (no answer for 5 s); replacing it" in stack.supervisor_log()
-    assert "restarted 1 times, last: no answer for 5 s" in stack.prism("doctor").stdout
+        # A busy machine notices a little later.
+        assert re.fullmatch(r"no answer for \d+ s: killed by SIGKILL", facts["last_exit"])
+        assert re.search(rf"{name} hangs \(no answer for \d+ s\); replacing it", stack.supervisor_log())
+    assert re.search(r"restarted 1 times, last: no answer for \d+ s", stack.prism("doctor").stdout)
 
 
 def test_state_that_cannot_be_written_ends_nothing(stack: Stack):
