@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 import shutil
+import signal
 import uuid
 from collections.abc import AsyncIterator, Callable, Collection
 
@@ -234,6 +235,19 @@ async def test_work_goes_on_after_the_server_was_away(make_bus, nats_server) -> 
     nats_server.start()
     await saying
     await until(lambda: 1 in seen)
+
+
+async def test_a_check_that_ran_out_of_time_breaks_nothing(make_bus, nats_server) -> None:
+    bus = make_bus("search")
+    await bus.start()
+    nats_server.process.send_signal(signal.SIGSTOP)
+    try:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await bus.check()
+    finally:
+        nats_server.process.send_signal(signal.SIGCONT)
+    await bus.check()
 
 
 @pytest.mark.parametrize("what", ["stream", "consumer", "all"])

@@ -225,7 +225,8 @@ class Bus:
         if not self.broker.connection.is_connected:
             raise NatsError("not connected to NATS")
         if not self._durables:
-            await self.broker.connection.flush(timeout=1)
+            # Not `flush`: when it is cancelled, a late pong ends nats-py's read loop, and the connection is deaf.
+            await self.js.account_info()
         for stream, durable, _ in self._durables:
             await self.js.consumer_info(stream, durable)
 
