@@ -58,9 +58,9 @@ async def graph(stack: Stack, corpus: Corpus, count: int, *, edits: int, seed: i
     return GraphFigures(built_s, tools, spread(times))
 
 
-async def until_built(stack: Stack) -> None:
-    """Wait for the graph of the first index, so that nobody builds it while something else is measured."""
-    async with mcp_client(stack.target, toolsets="all") as client:
+async def until_built(stack: Stack, repo: str = REPO) -> None:
+    """Wait until the graph of a repository's first index is built."""
+    async with mcp_client(stack.target, repo, "all") as client:
         await _built(client, 1)
 
 
