@@ -34,7 +34,8 @@ from bench.patterns import Asked, make_patterns
 from bench.spread import spread
 from bench.stack import Stack, running_stack
 from prism_cli.client import Prism
-from prism_contracts.rpc import GREP_LIMIT_MAX, LIST_LIMIT_MAX, GrepReply, OutputMode
+from prism_contracts.rpc.files import LIST_LIMIT_MAX
+from prism_contracts.rpc.search import GREP_LIMIT_MAX, GrepReply, OutputMode
 
 PAGE = Path("docs/exactness.md")
 # Installed with Prism, so that anyone has them.

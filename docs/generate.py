@@ -27,8 +27,11 @@ from prism_atlas.settings import AtlasSettings
 from prism_chunker.core.languages.table import LANGUAGES, Language
 from prism_chunker.core.parse import QUERIES
 from prism_chunker.settings import ChunkerSettings
-from prism_contracts import events, names, rpc
+from prism_contracts import events, names
 from prism_contracts.base import Lane, Message
+from prism_contracts.registry import AnyTopic, Stream
+from prism_contracts.rpc import ALL_RPCS
+from prism_contracts.topics import ALL_TOPICS, STREAMS, topics_of
 from prism_embedder.settings import EmbedderSettings
 from prism_gateway.mcp.tool import AnyTool, Effect, Toolset
 from prism_gateway.mcp.toolsets import TOOLS
@@ -154,64 +157,6 @@ def _default(field: FieldInfo) -> str:
 
 # Events.
 
-FACTS: dict[str, type[Message]] = {
-    names.FILES_UPLOADED: events.FilesUploaded,
-    names.CLONE_REQUESTED: events.CloneRequested,
-    names.PUSH_RECEIVED: events.PushReceived,
-    names.FILE_CHANGED: events.FileChanged,
-    names.FILE_REMOVED: events.FileRemoved,
-    names.FILE_SKIPPED: events.FileSkipped,
-    names.FILE_FAILED: events.FileFailed,
-    names.FILE_CHUNKED: events.FileChunked,
-    names.FILE_EMBEDDED: events.FileEmbedded,
-    names.FILES_SETTLED: events.FilesSettled,
-    names.REPO_INDEXED: events.RepoIndexed,
-    names.SCIP_STORED: events.ScipStored,
-    names.FILES_DROPPED: events.FilesDropped,
-    names.DEEP_STARTED: events.DeepModelStarted,
-    names.DEEP_REQUESTED: events.DeepEmbeddingRequested,
-    names.DEEP_EMBEDDED: events.DeepEmbedded,
-}
-REQUESTS: dict[str, tuple[type[Message], type[Message]]] = {
-    names.RPC_SEARCH: (rpc.SearchRequest, rpc.SearchReply),
-    names.RPC_GREP: (rpc.GrepRequest, rpc.GrepReply),
-    names.RPC_READ_FILE: (rpc.ReadFileRequest, rpc.ReadFileReply),
-    names.RPC_LIST_FILES: (rpc.ListFilesRequest, rpc.ListFilesReply),
-    names.RPC_OUTLINE: (rpc.OutlineRequest, rpc.OutlineReply),
-    names.RPC_DEFINITIONS: (rpc.DefinitionsRequest, rpc.DefinitionsReply),
-    names.RPC_REFERENCES: (rpc.ReferencesRequest, rpc.ReferencesReply),
-    names.RPC_CALL_HIERARCHY: (rpc.CallHierarchyRequest, rpc.CallHierarchyReply),
-    names.RPC_TYPE_HIERARCHY: (rpc.TypeHierarchyRequest, rpc.TypeHierarchyReply),
-    names.RPC_DEPENDENCIES: (rpc.DependenciesRequest, rpc.DependenciesReply),
-    names.RPC_FIND_PATH: (rpc.FindPathRequest, rpc.FindPathReply),
-    names.RPC_IMPACT: (rpc.ImpactRequest, rpc.ImpactReply),
-    names.RPC_USES: (rpc.UsesRequest, rpc.UsesReply),
-    names.RPC_MODULE_MAP: (rpc.ModuleMapRequest, rpc.ModuleMapReply),
-    names.RPC_ARCHITECTURE: (rpc.ArchitectureRequest, rpc.ArchitectureReply),
-    names.RPC_EDIT_CONTEXT: (rpc.EditContextRequest, rpc.EditContextReply),
-    names.RPC_EXISTING: (rpc.ExistingRequest, rpc.ExistingReply),
-    names.RPC_CONVENTIONS: (rpc.ConventionsRequest, rpc.ConventionsReply),
-    names.RPC_REPO_CONTEXT: (rpc.RepoContextRequest, rpc.RepoContextReply),
-    names.RPC_COVERAGE: (rpc.CoverageRequest, rpc.CoverageReply),
-    names.RPC_RECEIPT: (rpc.ReceiptRequest, rpc.Receipt),
-    names.RPC_MANIFEST: (rpc.ManifestRequest, rpc.ManifestReply),
-    names.RPC_POINT_COUNTS: (rpc.PointCountsRequest, rpc.PointCountsReply),
-    names.RPC_OPEN_SNAPSHOT: (rpc.OpenSnapshotRequest, rpc.OpenSnapshotReply),
-    names.RPC_ADMIT_UPLOAD: (rpc.AdmitUploadRequest, rpc.AdmitUploadReply),
-    names.RPC_STORE_SCIP: (rpc.StoreScipRequest, rpc.StoreScipReply),
-    names.RPC_EDIT: (rpc.EditRequest, rpc.JobReply),
-    names.RPC_CREATE_LAYER: (rpc.CreateLayerRequest, rpc.LayerReply),
-    names.RPC_DELETE_LAYER: (rpc.DeleteLayerRequest, rpc.LayerReply),
-    names.RPC_OPEN_OVERLAY: (rpc.OpenOverlayRequest, rpc.LayerReply),
-    names.RPC_CLOSE_OVERLAY: (rpc.CloseOverlayRequest, rpc.LayerReply),
-    names.RPC_COMMIT_FILE: (rpc.CommitFileRequest, rpc.CommitFileReply),
-    names.RPC_COMMIT_FILES: (rpc.CommitFilesRequest, rpc.CommitFilesReply),
-    names.RPC_CLONE: (rpc.CloneRequest, rpc.JobReply),
-    names.RPC_JOB: (rpc.JobRequest, rpc.JobReply),
-    names.RPC_JOBS: (rpc.JobsRequest, rpc.JobsReply),
-    names.RPC_EMBED_DEEP_QUERY: (rpc.EmbedQueryRequest, rpc.EmbedQueryReply),
-}
-
 EVENTS_HEAD = """# Events and requests
 
 Messages are JSON of the models in `libs/contracts`. A reader ignores fields that it does not know, so a field may be added and is
@@ -227,41 +172,47 @@ def events_page() -> str:
         [
             EVENTS_HEAD.format(claim=names.MESSAGE_BYTES_MAX // 1024),
             "\n## Streams\n\n",
-            _table(("stream", "facts", "kept until", "limit"), [_stream_row(s) for s in names.STREAMS]),
+            _table(("stream", "facts", "kept until", "limit"), [_stream_row(s) for s in STREAMS]),
             "\nA stream that is a queue refuses what does not fit, and its producer waits; the others drop the oldest.\n",
             f"Messages that were given up go to `{names.DEAD_LETTERS}`, subject `prism.dead.<stream>.<consumer>`, for ",
             f"{names.DEAD_LETTERS_MAX_AGE_S // 86_400} days, with headers `Prism-Subject`, `Prism-Consumer`, `Prism-Code`, ",
             "`Prism-Reason` and `Prism-Deliveries`.\n",
             f"\n## Every event about a file\n\n{_doc(events.FileEvent)}\n\n{shared}",
-            *(_fact_section(fact, model) for fact, model in FACTS.items()),
+            *map(_topic_section, ALL_TOPICS),
             '\n## Requests\n\nA reply on the wire is `{"ok": …}` or `{"error": …}`; copies of a service share its subjects.\n\n',
             _table(
                 ("subject", "request", "reply", "does"),
                 [
-                    (f"`{subject}`", f"`{asked.__name__}`", f"`{told.__name__}`", _doc(asked))
-                    for subject, (asked, told) in REQUESTS.items()
+                    (
+                        f"`{rpc.subject}`",
+                        f"`{rpc.request.__name__}`",
+                        f"`{rpc.reply.__name__}`",
+                        _doc(rpc.request),
+                    )
+                    for rpc in ALL_RPCS
                 ],
             ),
         ]
     )
 
 
-def _stream_row(stream: names.Stream) -> tuple[str, ...]:
-    facts = ", ".join(f"`{fact}`" for fact in stream.facts)
+def _stream_row(stream: Stream) -> tuple[str, ...]:
+    facts = ", ".join(f"`{topic.fact}`" for topic in topics_of(stream))
     days = stream.max_age_s / 86_400
     until = f"acked, {days:g} days" if stream.work_queue else f"{days:g} day"
     return f"`{stream.name}`", facts, until, f"{stream.max_bytes // names.MIB} MiB"
 
 
-def _fact_section(fact: str, model: type[Message]) -> str:
+def _topic_section(topic: AnyTopic) -> str:
+    model = topic.event
     purpose, producer, consumer = _roles(model)
     shared = issubclass(model, events.FileEvent)
     fields = _fields(model, skip=events.FileEvent.model_fields if shared else ())
-    subjects = ", ".join(f"`{names.subject(lane, fact)}`" for lane in Lane)
+    subjects = ", ".join(f"`{topic.subject(lane)}`" for lane in Lane)
     also = "Also the fields of every event about a file.\n" if shared else ""
     return (
-        f"\n## `{fact}` — {model.__name__}\n\n{purpose}\n\n"
-        f"From {producer}, to {consumer}, on {subjects}, in `{names.stream_of(fact).name}`.\n{also}\n"
+        f"\n## `{topic.fact}` — {model.__name__}\n\n{purpose}\n\n"
+        f"From {producer}, to {consumer}, on {subjects}, in `{topic.stream.name}`.\n{also}\n"
         f"{fields}```json\n{_example(model)}\n```\n"
     )
 

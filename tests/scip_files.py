@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from prism_contracts.rpc import ManifestEntry
+from prism_contracts.rpc.files import ManifestEntry
 from prism_graph.occurrences import Columns
 from prism_ingest.core.occurrences import take
 from prism_scip.scip_pb2 import (

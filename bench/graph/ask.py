@@ -9,7 +9,8 @@ from mcp import Client
 from bench.graph.compare import Answer, Defined, Edge, Symbol
 from bench.measure_search import call_tool
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, SymbolKind
-from prism_contracts.rpc import LIST_LIMIT_MAX, REFERENCES_BATCH_MAX, REFERENCES_LIMIT_MAX
+from prism_contracts.rpc.files import LIST_LIMIT_MAX
+from prism_contracts.rpc.symbols import REFERENCES_BATCH_MAX, REFERENCES_LIMIT_MAX
 
 TOKENS_MAX = 100_000
 AT_ONCE = 4

@@ -18,7 +18,7 @@ from bench.quality.questions import Corpus, Question
 from bench.quality.score import CUTOFF, Place
 from prism_cli.client import Prism
 from prism_cli.target import Target
-from prism_contracts.rpc import SEARCH_LIMIT_MAX, Hit
+from prism_contracts.rpc.search import SEARCH_LIMIT_MAX, Hit
 
 OWNER = "bench"
 DEEP_S_MAX = 3_600.0

@@ -16,16 +16,10 @@ from prism_cli.patience import Patience
 from prism_cli.target import Target
 from prism_contracts.errors import ErrorBody, ErrorCode
 from prism_contracts.records import Job
-from prism_contracts.rpc import (
-    CoverageReply,
-    FileEntry,
-    ListFilesReply,
-    OpenSnapshotReply,
-    OpenSnapshotRequest,
-    Receipt,
-    SearchReply,
-    StoreScipReply,
-)
+from prism_contracts.rpc.common import Receipt
+from prism_contracts.rpc.files import CoverageReply, FileEntry, ListFilesReply
+from prism_contracts.rpc.imports import OpenSnapshotReply, OpenSnapshotRequest, StoreScipReply
+from prism_contracts.rpc.search import SearchReply
 
 API = "/api/v1"
 # Longer than the gateway itself waits for a service, so that its answer says who was slow.

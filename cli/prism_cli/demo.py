@@ -29,7 +29,7 @@ from prism_cli.stack.layout import DataDir
 from prism_cli.target import Target
 from prism_cli.up import reporter
 from prism_contracts.records import Job
-from prism_contracts.rpc import SearchReply
+from prism_contracts.rpc.search import SearchReply
 
 TOOL = "search_code"
 HITS = 5

@@ -10,7 +10,7 @@ from rich.text import Text
 from prism_cli import terminal
 from prism_cli.client import Prism
 from prism_cli.target import Target
-from prism_contracts.rpc import StoreScipReply
+from prism_contracts.rpc.imports import StoreScipReply
 
 BLOCK_BYTES = 1024 * 1024
 GZIP_LEVEL = 3

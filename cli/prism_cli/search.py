@@ -6,7 +6,8 @@ from rich.text import Text
 from prism_cli import terminal
 from prism_cli.client import Prism
 from prism_cli.target import Target
-from prism_contracts.rpc import Hit, Receipt, SearchReply
+from prism_contracts.rpc.common import Receipt
+from prism_contracts.rpc.search import Hit, SearchReply
 
 LINES_SHOWN_MAX = 12
 COMMIT_CHARS = 10

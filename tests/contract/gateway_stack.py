@@ -19,24 +19,149 @@ from mcp.client.streamable_http import streamable_http_client
 from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
-from prism_contracts import names, rpc
+from prism_contracts import names
 from prism_contracts.base import Lane, Message
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Job, JobCounts, JobState, Layer, LayerKind, LayerState, Repository, Token
+from prism_contracts.rpc.common import RECEIPT, GraphReceipt, Receipt, ReceiptRequest
+from prism_contracts.rpc.files import (
+    COVERAGE,
+    LIST_FILES,
+    OUTLINE,
+    POINT_COUNTS,
+    READ_FILE,
+    CoverageProblem,
+    CoverageReply,
+    CoverageRequest,
+    FileEntry,
+    LayerPoints,
+    ListFilesReply,
+    ListFilesRequest,
+    OutlineReply,
+    OutlineRequest,
+    PointCountsReply,
+    PointCountsRequest,
+    ReadFileReply,
+    ReadFileRequest,
+)
+from prism_contracts.rpc.graph import (
+    CALL_HIERARCHY,
+    DEPENDENCIES,
+    FIND_PATH,
+    IMPACT,
+    TYPE_HIERARCHY,
+    CallHierarchyReply,
+)
+from prism_contracts.rpc.guidance import (
+    CONVENTIONS,
+    EDIT_CONTEXT,
+    EXISTING,
+    REPO_CONTEXT,
+    ContextDocument,
+    ContextSection,
+    Convention,
+    ConventionExample,
+    ConventionsReply,
+    ConventionsRequest,
+    EditContextReply,
+    EditContextRequest,
+    ExistingDefinition,
+    ExistingReply,
+    ExistingRequest,
+    RepoContextReply,
+    RepoContextRequest,
+    RulesDocument,
+    Verdict,
+)
+from prism_contracts.rpc.imports import (
+    ADMIT_UPLOAD,
+    CLONE,
+    JOB,
+    JOBS,
+    OPEN_SNAPSHOT,
+    STORE_SCIP,
+    AdmitUploadReply,
+    AdmitUploadRequest,
+    CloneRequest,
+    JobReply,
+    JobRequest,
+    JobsReply,
+    JobsRequest,
+    OpenSnapshotReply,
+    OpenSnapshotRequest,
+    StoreScipReply,
+    StoreScipRequest,
+)
+from prism_contracts.rpc.layers import (
+    CLOSE_OVERLAY,
+    CREATE_LAYER,
+    DELETE_LAYER,
+    OPEN_OVERLAY,
+    LayerReply,
+)
+from prism_contracts.rpc.maps import (
+    ARCHITECTURE,
+    MODULE_MAP,
+    ArchitectureReply,
+    ArchitectureRequest,
+    ComponentDependency,
+    ComponentDetail,
+    ComponentSummary,
+    Cycle,
+    Divergence,
+    EntryKind,
+    EntryPoint,
+    Interface,
+    ModuleEntry,
+    ModuleMapReply,
+    ModuleMapRequest,
+    Outlier,
+    Overview,
+    Partition,
+    Spread,
+    Tier,
+)
+from prism_contracts.rpc.search import (
+    GREP,
+    SEARCH,
+    FileMatches,
+    GrepMatch,
+    GrepReply,
+    GrepRequest,
+    Hit,
+    Intent,
+    OutputMode,
+    SearchReply,
+    SearchRequest,
+)
+from prism_contracts.rpc.symbols import (
+    DEFINITIONS,
+    REFERENCES,
+    Definition,
+    DefinitionsReply,
+    DefinitionsRequest,
+    Reconciliation,
+    ReferenceEntry,
+    ReferenceGroup,
+    ReferencesReply,
+    ReferencesRequest,
+    SymbolAnswer,
+    SymbolReferences,
+    TextLine,
+)
 from prism_gateway.app import build_app
 from prism_gateway.auth import TokenBook
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.receiver import Receiver, WebhookMetrics
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket
-from prism_runtime.rpc import serve
 from prism_runtime.vault import KEY_CHARS_MIN, Vault, VaultSettings
 
 SECRET = "prism_" + "s" * 40
 RECOVERY_S = 20.0
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-RECEIPT = rpc.Receipt(
+A_RECEIPT = Receipt(
     repo="acme/app",
     indexed_commit="a" * 40,
     head_commit="a" * 40,
@@ -47,7 +172,7 @@ RECEIPT = rpc.Receipt(
     files_skipped=1,
     files_failed=0,
 )
-JOB = Job(
+A_JOB = Job(
     job="job-1",
     tenant="default",
     repo="r1",
@@ -79,7 +204,7 @@ LAYER = Layer(
     expires_at=NOW,
     served=LayerState(commit="b" * 40, ref="topic", version=7, job="job-1", indexed_at=NOW),
 )
-HIT = rpc.Hit(
+HIT = Hit(
     repo="acme/app",
     file_path="src/app.py",
     start_line=3,
@@ -100,8 +225,8 @@ SYMBOL = Symbol(
     name_line=3,
     signature="def main()",
 )
-DEFINITION = rpc.Definition(repo="acme/app", file_path="src/app.py", language="python", symbol=SYMBOL)
-RULES = rpc.RulesDocument(
+DEFINITION = Definition(repo="acme/app", file_path="src/app.py", language="python", symbol=SYMBOL)
+RULES = RulesDocument(
     file_path="AGENTS.md",
     line_count=9,
     start_line=1,
@@ -110,7 +235,7 @@ RULES = rpc.RulesDocument(
     headings=("5 ## Tests",),
     applies="repository",
 )
-EDIT_CONTEXT = rpc.EditContextReply(
+AN_EDIT_CONTEXT = EditContextReply(
     repo="acme/app",
     file_path="src/app.py",
     language="python",
@@ -118,9 +243,9 @@ EDIT_CONTEXT = rpc.EditContextReply(
     end_line=5,
     content="def main():\n    run()\n    stop()",
     symbol=SYMBOL,
-    references=rpc.SymbolReferences(symbol="main", definitions=(DEFINITION,), total_definitions=1),
+    references=SymbolReferences(symbol="main", definitions=(DEFINITION,), total_definitions=1),
     rules=(RULES,),
-    receipt=RECEIPT,
+    receipt=A_RECEIPT,
 )
 LINES = [f"line {number}" for number in range(1, 301)]
 
@@ -134,7 +259,7 @@ class FakeServices:
     def __init__(self) -> None:
         self.asked: list[Message] = []
         self.slow_began, self.slow_ends = asyncio.Event(), asyncio.Event()
-        self.hits: tuple[rpc.Hit, ...] = (HIT,)
+        self.hits: tuple[Hit, ...] = (HIT,)
 
     def last(self) -> Any:
         return self.asked[-1]
@@ -143,7 +268,7 @@ class FakeServices:
         """A bus waits for what it still answers before it stops."""
         self.slow_ends.set()
 
-    async def search(self, request: rpc.SearchRequest) -> rpc.SearchReply:
+    async def search(self, request: SearchRequest) -> SearchReply:
         self.asked.append(request)
         if not request.query.strip():
             raise PrismError(ErrorCode.EMPTY_QUERY, "The query is empty.", "Ask something.")
@@ -157,34 +282,34 @@ class FakeServices:
         start = int(request.cursor or 0)
         end = start + request.limit
         hits = () if request.query == "nothing" else self.hits[start:end]
-        return rpc.SearchReply(
+        return SearchReply(
             results=hits,
             confidence="high" if hits else "none",
-            query_intent=rpc.Intent.DEFINITION,
+            query_intent=Intent.DEFINITION,
             next_actions=("Read src/app.py.",),
             diagnostics={} if hits else {"files_in_scope": 3},
             next_cursor=str(end) if end < len(self.hits) else "",
-            receipt=RECEIPT,
+            receipt=A_RECEIPT,
             timings_ms={"store": 1.5},
         )
 
-    async def grep(self, request: rpc.GrepRequest) -> rpc.GrepReply:
+    async def grep(self, request: GrepRequest) -> GrepReply:
         self.asked.append(request)
-        if request.output_mode is rpc.OutputMode.COUNT:
-            file = rpc.FileMatches(repo="acme/app", file_path="src/app.py", lines=len(LINES))
-            return rpc.GrepReply(
+        if request.output_mode is OutputMode.COUNT:
+            file = FileMatches(repo="acme/app", file_path="src/app.py", lines=len(LINES))
+            return GrepReply(
                 files=(file,),
                 total_files=1,
                 total_lines=len(LINES),
                 complete=True,
                 files_scanned=1,
-                receipt=RECEIPT,
+                receipt=A_RECEIPT,
             )
         start = int(request.cursor or 0)
         end = min(start + request.limit, len(LINES))
-        return rpc.GrepReply(
+        return GrepReply(
             matches=tuple(
-                rpc.GrepMatch(
+                GrepMatch(
                     repo="acme/app",
                     file_path="src/app.py",
                     line=index + 1,
@@ -196,19 +321,19 @@ class FakeServices:
             next_cursor=str(end) if end < len(LINES) else "",
             complete=True,
             files_scanned=1,
-            receipt=RECEIPT,
+            receipt=A_RECEIPT,
         )
 
-    async def layer(self, request: Message) -> rpc.LayerReply:
+    async def layer(self, request: Message) -> LayerReply:
         self.asked.append(request)
-        return rpc.LayerReply(layer=LAYER, job=JOB)
+        return LayerReply(layer=LAYER, job=A_JOB)
 
-    async def read_file(self, request: rpc.ReadFileRequest) -> rpc.ReadFileReply:
+    async def read_file(self, request: ReadFileRequest) -> ReadFileReply:
         self.asked.append(request)
         if request.path != "src/app.py":
             raise PrismError(ErrorCode.FILE_NOT_FOUND, "No such file.", "list_files shows what there is.")
         end = request.end_line or len(LINES)
-        return rpc.ReadFileReply(
+        return ReadFileReply(
             repo="acme/app",
             file_path=request.path,
             start_line=request.start_line,
@@ -217,62 +342,62 @@ class FakeServices:
             content="".join(f"{line}\n" for line in LINES[request.start_line - 1 : end]),
             language="python",
             blob="b" * 40,
-            receipt=RECEIPT,
+            receipt=A_RECEIPT,
         )
 
-    async def list_files(self, request: rpc.ListFilesRequest) -> rpc.ListFilesReply:
+    async def list_files(self, request: ListFilesRequest) -> ListFilesReply:
         self.asked.append(request)
         start = int(request.cursor or 0)
         end = min(start + request.limit, 500)
-        return rpc.ListFilesReply(
+        return ListFilesReply(
             repo="acme/app",
             files=tuple(
-                rpc.FileEntry(file_path=f"src/{index:03}.py", blob="b" * 40, language="python", lines=10)
+                FileEntry(file_path=f"src/{index:03}.py", blob="b" * 40, language="python", lines=10)
                 for index in range(start, end)
             ),
             next_cursor=str(end) if end < 500 else "",
             total=500,
-            receipt=RECEIPT,
+            receipt=A_RECEIPT,
         )
 
-    async def outline(self, request: rpc.OutlineRequest) -> rpc.OutlineReply:
+    async def outline(self, request: OutlineRequest) -> OutlineReply:
         self.asked.append(request)
-        return rpc.OutlineReply(
+        return OutlineReply(
             repo="acme/app",
             file_path=request.path,
             language="python",
             line_count=5,
             symbols=(SYMBOL,),
             parse="ok",
-            receipt=RECEIPT,
+            receipt=A_RECEIPT,
         )
 
-    async def definitions(self, request: rpc.DefinitionsRequest) -> rpc.DefinitionsReply:
+    async def definitions(self, request: DefinitionsRequest) -> DefinitionsReply:
         self.asked.append(request)
         found = DEFINITION.model_copy(
             update={"body": "def main():\n    run()\n"} if request.include_body else {}
         )
-        return rpc.DefinitionsReply(
+        return DefinitionsReply(
             answers=tuple(
-                rpc.SymbolAnswer(symbol=symbol, definitions=(found,), total=1)
+                SymbolAnswer(symbol=symbol, definitions=(found,), total=1)
                 if symbol == "main"
-                else rpc.SymbolAnswer(symbol=symbol, definitions=(), total=0, suggestions=("main",))
+                else SymbolAnswer(symbol=symbol, definitions=(), total=0, suggestions=("main",))
                 for symbol in request.symbols
             ),
-            receipt=RECEIPT,
+            receipt=A_RECEIPT,
         )
 
-    async def references(self, request: rpc.ReferencesRequest) -> rpc.ReferencesReply:
+    async def references(self, request: ReferencesRequest) -> ReferencesReply:
         self.asked.append(request)
         start = int(request.cursor or 0)
         end = min(start + request.limit, len(LINES))
         found = tuple(
-            rpc.ReferenceEntry(
+            ReferenceEntry(
                 repo="acme/app",
                 file_path="src/app.py",
                 line=index + 1,
                 symbol="run",
-                group=rpc.ReferenceGroup.CALLERS,
+                group=ReferenceGroup.CALLERS,
                 edge=EdgeKind.CALLS,
                 status=EdgeStatus.RESOLVED,
                 strategy=Strategy.IMPORT,
@@ -280,63 +405,61 @@ class FakeServices:
             )
             for index in range(start, end)
         )
-        known = rpc.SymbolReferences(
+        known = SymbolReferences(
             symbol="main",
             definitions=(DEFINITION,),
             total_definitions=1,
             entries=found,
-            counts={rpc.ReferenceGroup.CALLERS: len(LINES)},
-            reconciliation=rpc.Reconciliation(
+            counts={ReferenceGroup.CALLERS: len(LINES)},
+            reconciliation=Reconciliation(
                 resolved=len(LINES), candidates=0, elsewhere=0, text_lines=len(LINES) + 2, unexplained=1,
-                unexplained_lines=(rpc.TextLine(repo="acme/app", file_path="src/app.py", line=900, text="# main"),), files=1,
+                unexplained_lines=(TextLine(repo="acme/app", file_path="src/app.py", line=900, text="# main"),), files=1,
             ),
             next_cursor=str(end) if end < len(LINES) else "",
         )  # fmt: skip
-        unknown = rpc.SymbolReferences(symbol="", definitions=(), total_definitions=0, suggestions=("main",))
-        return rpc.ReferencesReply(
+        unknown = SymbolReferences(symbol="", definitions=(), total_definitions=0, suggestions=("main",))
+        return ReferencesReply(
             answers=tuple(
                 known if symbol == "main" else unknown.model_copy(update={"symbol": symbol})
                 for symbol in request.symbols
             ),
-            receipt=RECEIPT,
+            receipt=A_RECEIPT,
         )
 
-    async def edit_context(self, request: rpc.EditContextRequest) -> rpc.EditContextReply:
+    async def edit_context(self, request: EditContextRequest) -> EditContextReply:
         self.asked.append(request)
-        return EDIT_CONTEXT
+        return AN_EDIT_CONTEXT
 
-    async def existing(self, request: rpc.ExistingRequest) -> rpc.ExistingReply:
+    async def existing(self, request: ExistingRequest) -> ExistingReply:
         self.asked.append(request)
-        found = rpc.ExistingDefinition(
-            definition=DEFINITION, verdict=rpc.Verdict.MAYBE, score=0.5, reasons=("name: main",)
+        found = ExistingDefinition(
+            definition=DEFINITION, verdict=Verdict.MAYBE, score=0.5, reasons=("name: main",)
         )
-        return rpc.ExistingReply(verdict=found.verdict, existing=(found,), receipt=RECEIPT)
+        return ExistingReply(verdict=found.verdict, existing=(found,), receipt=A_RECEIPT)
 
-    async def conventions(self, request: rpc.ConventionsRequest) -> rpc.ConventionsReply:
+    async def conventions(self, request: ConventionsRequest) -> ConventionsReply:
         self.asked.append(request)
-        example = rpc.ConventionExample(file_path="src/app.py", line=3, text="def main()")
-        told = rpc.Convention(
+        example = ConventionExample(file_path="src/app.py", line=3, text="def main()")
+        told = Convention(
             topic="naming", language="python", statement="functions are snake_case", count=9, total=10, examples=(example,)
         )  # fmt: skip
-        return rpc.ConventionsReply(
-            repo="acme/app", conventions=(told,), rules=(RULES,), files_read=3, files=3, receipt=RECEIPT
+        return ConventionsReply(
+            repo="acme/app", conventions=(told,), rules=(RULES,), files_read=3, files=3, receipt=A_RECEIPT
         )
 
-    async def repo_context(self, request: rpc.RepoContextRequest) -> rpc.RepoContextReply:
+    async def repo_context(self, request: RepoContextRequest) -> RepoContextReply:
         self.asked.append(request)
-        readme = rpc.ContextDocument(
-            **RULES.model_dump(exclude={"applies"}), section=rpc.ContextSection.README
-        )
-        missing = (rpc.ContextSection.DECISIONS,)
-        return rpc.RepoContextReply(repo="acme/app", documents=(readme,), missing=missing, receipt=RECEIPT)
+        readme = ContextDocument(**RULES.model_dump(exclude={"applies"}), section=ContextSection.README)
+        missing = (ContextSection.DECISIONS,)
+        return RepoContextReply(repo="acme/app", documents=(readme,), missing=missing, receipt=A_RECEIPT)
 
-    async def receipt(self, request: rpc.ReceiptRequest) -> rpc.Receipt:
+    async def receipt(self, request: ReceiptRequest) -> Receipt:
         self.asked.append(request)
-        return RECEIPT
+        return A_RECEIPT
 
-    async def coverage(self, request: rpc.CoverageRequest) -> rpc.CoverageReply:
+    async def coverage(self, request: CoverageRequest) -> CoverageReply:
         self.asked.append(request)
-        return rpc.CoverageReply(
+        return CoverageReply(
             repo="acme/app",
             files=4,
             indexed=3,
@@ -347,50 +470,50 @@ class FakeServices:
             by_parse={"ok": 3},
             redacted_files=0,
             redactions={},
-            problems=(rpc.CoverageProblem(file_path="logo.png", status="skipped", reason="binary"),),
-            receipt=RECEIPT,
+            problems=(CoverageProblem(file_path="logo.png", status="skipped", reason="binary"),),
+            receipt=A_RECEIPT,
         )
 
-    async def point_counts(self, request: rpc.PointCountsRequest) -> rpc.PointCountsReply:
+    async def point_counts(self, request: PointCountsRequest) -> PointCountsReply:
         self.asked.append(request)
-        return rpc.PointCountsReply(
+        return PointCountsReply(
             total=9,
             repositories={"r1": 9},
             layers=(
-                rpc.LayerPoints(repo="r1", layer="base", points=9, files=3),
-                rpc.LayerPoints(repo="r1", layer="l1", ref="topic", points=4, files=2),
+                LayerPoints(repo="r1", layer="base", points=9, files=3),
+                LayerPoints(repo="r1", layer="l1", ref="topic", points=4, files=2),
             ),
         )
 
-    async def clone(self, request: rpc.CloneRequest) -> rpc.JobReply:
+    async def clone(self, request: CloneRequest) -> JobReply:
         self.asked.append(request)
         if request.url.startswith("file:"):
             raise PrismError(ErrorCode.CLONE_REFUSED, "The scheme is not allowed.", "Use https.")
-        return rpc.JobReply(job=JOB)
+        return JobReply(job=A_JOB)
 
-    async def admit_upload(self, request: rpc.AdmitUploadRequest) -> rpc.AdmitUploadReply:
+    async def admit_upload(self, request: AdmitUploadRequest) -> AdmitUploadReply:
         """Job-1 takes contents, job-2 has ended, and nobody has others."""
         if request.tenant != "default" or request.job not in {"job-1", "job-2"}:
             raise PrismError(ErrorCode.JOB_NOT_FOUND, f"There is no job {request.job}.")
-        return rpc.AdmitUploadReply(is_open=request.job == "job-1", bytes_max=100)
+        return AdmitUploadReply(is_open=request.job == "job-1", bytes_max=100)
 
-    async def job(self, request: rpc.JobRequest) -> rpc.JobReply:
+    async def job(self, request: JobRequest) -> JobReply:
         self.asked.append(request)
-        if request.job not in ("", JOB.job):
+        if request.job not in ("", A_JOB.job):
             raise PrismError(ErrorCode.JOB_NOT_FOUND, "No such job.", "List the jobs.")
-        return rpc.JobReply(job=JOB)
+        return JobReply(job=A_JOB)
 
-    async def jobs(self, request: rpc.JobsRequest) -> rpc.JobsReply:
+    async def jobs(self, request: JobsRequest) -> JobsReply:
         self.asked.append(request)
-        return rpc.JobsReply(jobs=(JOB,), repositories=(REPOSITORY,), layers=(LAYER,))
+        return JobsReply(jobs=(A_JOB,), repositories=(REPOSITORY,), layers=(LAYER,))
 
-    async def open_snapshot(self, request: rpc.OpenSnapshotRequest) -> rpc.OpenSnapshotReply:
+    async def open_snapshot(self, request: OpenSnapshotRequest) -> OpenSnapshotReply:
         self.asked.append(request)
-        return rpc.OpenSnapshotReply(job=JOB, needed=tuple(range(len(request.files))))
+        return OpenSnapshotReply(job=A_JOB, needed=tuple(range(len(request.files))))
 
-    async def store_scip(self, request: rpc.StoreScipRequest) -> rpc.StoreScipReply:
+    async def store_scip(self, request: StoreScipRequest) -> StoreScipReply:
         self.asked.append(request)
-        return rpc.StoreScipReply(
+        return StoreScipReply(
             repo=request.repo,
             commit=request.commit,
             indexer="scip-python",
@@ -403,12 +526,12 @@ class FakeServices:
         )
 
 
-def module_entry(number: int) -> rpc.ModuleEntry:
-    return rpc.ModuleEntry(
+def module_entry(number: int) -> ModuleEntry:
+    return ModuleEntry(
         file_path=f"src/part{number}.py",
         language="python",
         lines=number + 1,
-        tier=rpc.Tier.CORE,
+        tier=Tier.CORE,
         relative_score=1 / (number + 1),
         summary=f"Does part {number}.",
         top_symbols=("class Part", "function main"),
@@ -416,7 +539,7 @@ def module_entry(number: int) -> rpc.ModuleEntry:
     )
 
 
-COMPONENT = rpc.ComponentSummary(
+COMPONENT = ComponentSummary(
     id=0,
     name="src",
     files=2,
@@ -425,25 +548,25 @@ COMPONENT = rpc.ComponentSummary(
     main_files=("src/app.py",),
     main_symbols=("class Part",),
 )
-DEPENDENCY = rpc.ComponentDependency(
+DEPENDENCY = ComponentDependency(
     source="src", target="lib", references=4, candidates=1, example=("src/app.py", "lib/run.py")
 )
-ENTRY_POINT = rpc.EntryPoint(kind=rpc.EntryKind.MAIN, file_path="src/app.py", line=3, symbol="main")
-CYCLE = rpc.Cycle(members=2, path=("src/a.py", "src/b.py", "src/a.py"))
-SPREAD = rpc.Spread(name="src", files=4, over={"src": 2, "lib": 2})
-OVERVIEW = rpc.Overview(
+ENTRY_POINT = EntryPoint(kind=EntryKind.MAIN, file_path="src/app.py", line=3, symbol="main")
+CYCLE = Cycle(members=2, path=("src/a.py", "src/b.py", "src/a.py"))
+SPREAD = Spread(name="src", files=4, over={"src": 2, "lib": 2})
+OVERVIEW = Overview(
     entry_points=(ENTRY_POINT,),
     components=(COMPONENT,),
     dependencies=(DEPENDENCY,),
     file_cycles=(CYCLE,),
     component_cycles=(),
-    divergence=rpc.Divergence(
+    divergence=Divergence(
         agreement=0.5,
         folders=(SPREAD,),
         components=(),
-        outliers=(rpc.Outlier(file_path="src/odd.py", component="lib", folder_component="src"),),
+        outliers=(Outlier(file_path="src/odd.py", component="lib", folder_component="src"),),
     ),
-    partitions=(rpc.Partition(folder=".", manifest="pyproject.toml", files=3),),
+    partitions=(Partition(folder=".", manifest="pyproject.toml", files=3),),
     totals={
         "files": 3,
         "files_in_components": 2,
@@ -455,10 +578,10 @@ OVERVIEW = rpc.Overview(
         "partitions": 1,
     },
 )
-DETAIL = rpc.ComponentDetail(
+DETAIL = ComponentDetail(
     summary=COMPONENT,
     files=(module_entry(0),),
-    interface=(rpc.Interface(file_path="src/app.py", line=3, symbol="main", references=4),),
+    interface=(Interface(file_path="src/app.py", line=3, symbol="main", references=4),),
     uses=(DEPENDENCY,),
     used_by=(),
     external_modules={"json": 2},
@@ -474,17 +597,17 @@ DETAIL = rpc.ComponentDetail(
         "cycles": 0,
     },
 )
-GRAPH_RECEIPT = rpc.GraphReceipt(
-    **RECEIPT.model_dump(), graph_commit="b" * 40, graph_version=1, graph_built_at=NOW, graph_lag_seconds=7
+GRAPH_RECEIPT = GraphReceipt(
+    **A_RECEIPT.model_dump(), graph_commit="b" * 40, graph_version=1, graph_built_at=NOW, graph_lag_seconds=7
 )
 
 
 WALKS = (
-    (names.RPC_CALL_HIERARCHY, rpc.CallHierarchyRequest, rpc.CallHierarchyReply),
-    (names.RPC_TYPE_HIERARCHY, rpc.TypeHierarchyRequest, rpc.TypeHierarchyReply),
-    (names.RPC_DEPENDENCIES, rpc.DependenciesRequest, rpc.DependenciesReply),
-    (names.RPC_FIND_PATH, rpc.FindPathRequest, rpc.FindPathReply),
-    (names.RPC_IMPACT, rpc.ImpactRequest, rpc.ImpactReply),
+    CALL_HIERARCHY,
+    TYPE_HIERARCHY,
+    DEPENDENCIES,
+    FIND_PATH,
+    IMPACT,
 )
 EXAMPLES = Path(names.__file__).with_name("examples")
 
@@ -493,7 +616,7 @@ async def canned(fake: "FakeServices", reply_type: type[Message], request: Messa
     """The stored example of a reply. Of a call hierarchy as many callers as were asked for."""
     fake.asked.append(request)
     reply = reply_type.model_validate_json((EXAMPLES / f"{reply_type.__name__}.json").read_text())
-    if isinstance(reply, rpc.CallHierarchyReply):
+    if isinstance(reply, CallHierarchyReply):
         branches = reply.branches * request.limit
         return reply.model_copy(
             update={"branches": branches, "total": 300, "next_cursor": str(request.limit)}
@@ -502,64 +625,64 @@ async def canned(fake: "FakeServices", reply_type: type[Message], request: Messa
 
 
 def serve_atlas(bus: Bus, fake: FakeServices) -> None:
-    async def module_map(request: rpc.ModuleMapRequest) -> rpc.ModuleMapReply:
+    async def module_map(request: ModuleMapRequest) -> ModuleMapReply:
         fake.asked.append(request)
         start = int(request.cursor or 0)
         end = min(start + request.limit, 300)
-        return rpc.ModuleMapReply(
+        return ModuleMapReply(
             repo="acme/app",
             entries=tuple(map(module_entry, range(start, end))),
             total=300,
-            tiers={rpc.Tier.CORE: 300},
+            tiers={Tier.CORE: 300},
             next_cursor=str(end) if end < 300 else "",
             receipt=GRAPH_RECEIPT,
         )
 
-    async def architecture(request: rpc.ArchitectureRequest) -> rpc.ArchitectureReply:
+    async def architecture(request: ArchitectureRequest) -> ArchitectureReply:
         fake.asked.append(request)
         told = {"component": DETAIL} if request.component else {"overview": OVERVIEW}
-        return rpc.ArchitectureReply(repo="acme/app", **told, receipt=GRAPH_RECEIPT)
+        return ArchitectureReply(repo="acme/app", **told, receipt=GRAPH_RECEIPT)
 
-    for subject, request_type, reply_type in WALKS:
-        serve(bus, subject, request_type, partial(canned, fake, reply_type), deadline_s=20)
-    serve(bus, names.RPC_MODULE_MAP, rpc.ModuleMapRequest, module_map, deadline_s=20)
-    serve(bus, names.RPC_ARCHITECTURE, rpc.ArchitectureRequest, architecture, deadline_s=20)
+    for rpc in WALKS:
+        bus.serve(rpc, partial(canned, fake, rpc.reply))
+    bus.serve(MODULE_MAP, module_map)
+    bus.serve(ARCHITECTURE, architecture)
 
 
 def serve_search(bus: Bus, fake: FakeServices) -> None:
-    for subject, request_type, handle in (
-        (names.RPC_SEARCH, rpc.SearchRequest, fake.search),
-        (names.RPC_GREP, rpc.GrepRequest, fake.grep),
-        (names.RPC_READ_FILE, rpc.ReadFileRequest, fake.read_file),
-        (names.RPC_LIST_FILES, rpc.ListFilesRequest, fake.list_files),
-        (names.RPC_OUTLINE, rpc.OutlineRequest, fake.outline),
-        (names.RPC_DEFINITIONS, rpc.DefinitionsRequest, fake.definitions),
-        (names.RPC_REFERENCES, rpc.ReferencesRequest, fake.references),
-        (names.RPC_EDIT_CONTEXT, rpc.EditContextRequest, fake.edit_context),
-        (names.RPC_EXISTING, rpc.ExistingRequest, fake.existing),
-        (names.RPC_CONVENTIONS, rpc.ConventionsRequest, fake.conventions),
-        (names.RPC_REPO_CONTEXT, rpc.RepoContextRequest, fake.repo_context),
-        (names.RPC_RECEIPT, rpc.ReceiptRequest, fake.receipt),
-        (names.RPC_COVERAGE, rpc.CoverageRequest, fake.coverage),
-        (names.RPC_POINT_COUNTS, rpc.PointCountsRequest, fake.point_counts),
+    for rpc, handle in (
+        (SEARCH, fake.search),
+        (GREP, fake.grep),
+        (READ_FILE, fake.read_file),
+        (LIST_FILES, fake.list_files),
+        (OUTLINE, fake.outline),
+        (DEFINITIONS, fake.definitions),
+        (REFERENCES, fake.references),
+        (EDIT_CONTEXT, fake.edit_context),
+        (EXISTING, fake.existing),
+        (CONVENTIONS, fake.conventions),
+        (REPO_CONTEXT, fake.repo_context),
+        (RECEIPT, fake.receipt),
+        (COVERAGE, fake.coverage),
+        (POINT_COUNTS, fake.point_counts),
     ):
-        serve(bus, subject, request_type, handle, deadline_s=20)
+        bus.serve(rpc, handle)
 
 
 def serve_ingest(bus: Bus, fake: FakeServices) -> None:
-    for subject, request_type, handle in (
-        (names.RPC_CLONE, rpc.CloneRequest, fake.clone),
-        (names.RPC_CREATE_LAYER, rpc.CreateLayerRequest, fake.layer),
-        (names.RPC_DELETE_LAYER, rpc.DeleteLayerRequest, fake.layer),
-        (names.RPC_OPEN_OVERLAY, rpc.OpenOverlayRequest, fake.layer),
-        (names.RPC_CLOSE_OVERLAY, rpc.CloseOverlayRequest, fake.layer),
-        (names.RPC_ADMIT_UPLOAD, rpc.AdmitUploadRequest, fake.admit_upload),
-        (names.RPC_JOB, rpc.JobRequest, fake.job),
-        (names.RPC_JOBS, rpc.JobsRequest, fake.jobs),
-        (names.RPC_STORE_SCIP, rpc.StoreScipRequest, fake.store_scip),
-        (names.RPC_OPEN_SNAPSHOT, rpc.OpenSnapshotRequest, fake.open_snapshot),
+    for rpc, handle in (
+        (CLONE, fake.clone),
+        (CREATE_LAYER, fake.layer),
+        (DELETE_LAYER, fake.layer),
+        (OPEN_OVERLAY, fake.layer),
+        (CLOSE_OVERLAY, fake.layer),
+        (ADMIT_UPLOAD, fake.admit_upload),
+        (JOB, fake.job),
+        (JOBS, fake.jobs),
+        (STORE_SCIP, fake.store_scip),
+        (OPEN_SNAPSHOT, fake.open_snapshot),
     ):
-        serve(bus, subject, request_type, handle, deadline_s=20)
+        bus.serve(rpc, handle)
 
 
 def digest_of(secret: str) -> str:

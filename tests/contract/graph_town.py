@@ -7,7 +7,7 @@ import sys
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from indexed_texts import CREATED_AT, DIMENSION, MODEL, file_point
@@ -27,16 +27,18 @@ from prism_contracts.records import (
     ScipIndex,
     graph_key,
 )
-from prism_contracts.rpc import (
+from prism_contracts.registry import Rpc
+from prism_contracts.rpc.common import ScopedRequest
+from prism_contracts.rpc.maps import (
+    ARCHITECTURE,
+    MODULE_MAP,
     ArchitectureReply,
     ArchitectureRequest,
     ModuleMapReply,
     ModuleMapRequest,
-    ScopedRequest,
 )
 from prism_graph.occurrences import Columns
 from prism_indexer.core import removed_point
-from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.records import Records, open_bucket
@@ -93,14 +95,14 @@ class Town:
             tenant=self.tenant, repo=REPO, version=version, job=f"{self.tenant}.{version}", commit=f"c{version}",
             complete=True, lane=Lane.LIVE,
         )  # fmt: skip
-        await self.bus.publish(names.REPO_INDEXED, Lane.LIVE, event, event.message_id)
+        await self.bus.publish(event, lane=Lane.LIVE)
 
     async def learn(self, columns: Columns, *, told: bool = True) -> ScipIndex:
         """Keep what was taken from a SCIP index, and say so."""
         index = await keep_scip(self.bus.js, self.tenant, REPO, "scip-python", columns)
         if told:
             event = ScipStored(tenant=self.tenant, repo=REPO, object=index.object)
-            await self.bus.publish(names.SCIP_STORED, Lane.BULK, event, event.message_id)
+            await self.bus.publish(event, lane=Lane.BULK)
         return index
 
     async def unlearn(self, index: ScipIndex) -> None:
@@ -179,16 +181,16 @@ class Town:
 
     async def map(self, **fields: object) -> ModuleMapReply:
         request = ModuleMapRequest(tenant=self.tenant, repo=NAME, **fields)
-        return await rpc.call(self.bus, names.RPC_MODULE_MAP, request, ModuleMapReply, timeout_s=10)
+        return await self.bus.ask(MODULE_MAP, request, timeout_s=10)
 
-    async def ask(self, subject: str, request: ScopedRequest, reply: type[ReplyT]) -> ReplyT:
-        """Any question about the repository."""
+    async def ask(self, rpc: Rpc[Any, ReplyT], request: ScopedRequest) -> ReplyT:
+        """Ask any question about the repository."""
         asked = request.model_copy(update={"tenant": self.tenant, "repo": NAME})
-        return await rpc.call(self.bus, subject, asked, reply, timeout_s=10)
+        return await self.bus.ask(rpc, asked, timeout_s=10)
 
     async def architecture(self, component: str = "") -> ArchitectureReply:
         request = ArchitectureRequest(tenant=self.tenant, repo=NAME, component=component)
-        return await rpc.call(self.bus, names.RPC_ARCHITECTURE, request, ArchitectureReply, timeout_s=10)
+        return await self.bus.ask(ARCHITECTURE, request, timeout_s=10)
 
     async def answer(self, ask) -> object:
         """What is answered once the process is there and the graph is, or the error that stays."""

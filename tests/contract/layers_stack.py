@@ -14,18 +14,16 @@ from typing import NamedTuple
 from prometheus_client import CollectorRegistry
 from test_mirrors import Origin
 
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.base import BASE_LAYER, file_id, layer_id, repo_id, variant_layer
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import (
-    CloneRequested,
     FileChanged,
     FileEvent,
     FileRemoved,
     FilesDropped,
     FileSkipped,
     FilesSettled,
-    FilesUploaded,
     Outcome,
     PushReceived,
     RepoIndexed,
@@ -41,9 +39,11 @@ from prism_contracts.records import (
     layer_key,
     repository_key,
 )
-from prism_contracts.rpc import (
-    CloneRequest,
-    JobRequest,
+from prism_contracts.rpc.common import Receipt
+from prism_contracts.rpc.files import (
+    MANIFEST,
+    POINT_COUNTS,
+    READ_FILE,
     LayerPoints,
     ManifestEntry,
     ManifestReply,
@@ -52,8 +52,8 @@ from prism_contracts.rpc import (
     PointCountsRequest,
     ReadFileReply,
     ReadFileRequest,
-    Receipt,
 )
+from prism_contracts.rpc.imports import CloneRequest, JobRequest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
 from prism_ingest.adapters.mirrors import Mirrors
@@ -73,7 +73,6 @@ from prism_ingest.handlers.recovery import Recovery
 from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.handlers.sweep import Sweeper
 from prism_ingest.settings import IngestSettings
-from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
 from prism_runtime.lease import Lease
@@ -115,15 +114,13 @@ class Index:
         self.may_index.set()
 
     def register(self) -> None:
-        self.bus.consume(names.FILE_CHANGED, FileChanged, self.on_changed, workers=8)
-        self.bus.consume(names.FILE_SKIPPED, FileSkipped, self.on_skipped, workers=8)
-        self.bus.consume(names.FILE_REMOVED, FileRemoved, self.on_removed, workers=8)
-        self.bus.consume(names.FILES_DROPPED, FilesDropped, self.on_dropped, workers=1)
-        rpc.serve(self.bus, names.RPC_MANIFEST, ManifestRequest, self.manifest, deadline_s=DEADLINE_S)
-        rpc.serve(
-            self.bus, names.RPC_POINT_COUNTS, PointCountsRequest, self.point_counts, deadline_s=DEADLINE_S
-        )
-        rpc.serve(self.bus, names.RPC_READ_FILE, ReadFileRequest, self.read_file, deadline_s=DEADLINE_S)
+        self.bus.consume(topics.FILE_CHANGED, self.on_changed, workers=8)
+        self.bus.consume(topics.FILE_SKIPPED, self.on_skipped, workers=8)
+        self.bus.consume(topics.FILE_REMOVED, self.on_removed, workers=8)
+        self.bus.consume(topics.FILES_DROPPED, self.on_dropped, workers=1)
+        self.bus.serve(MANIFEST, self.manifest, deadline_s=DEADLINE_S)
+        self.bus.serve(POINT_COUNTS, self.point_counts, deadline_s=DEADLINE_S)
+        self.bus.serve(READ_FILE, self.read_file, deadline_s=DEADLINE_S)
 
     async def on_changed(self, event: FileChanged) -> None:
         await self.may_index.wait()
@@ -148,7 +145,7 @@ class Index:
         self.written.append(event.path)
         settled = SettledFile(path=event.path, ordinal=event.ordinal, outcome=outcome)
         said = FilesSettled(tenant=event.tenant, job=event.job, files=(settled,))
-        await self.bus.publish(names.FILES_SETTLED, event.lane, said, said.message_id)
+        await self.bus.publish(said, lane=event.lane)
 
     async def manifest(self, request: ManifestRequest) -> ManifestReply:
         def is_asked(file: str, held: Held) -> bool:
@@ -237,7 +234,7 @@ class Town(NamedTuple):
             tenant=TENANT, repo=REPO, branch=branch, default_branch="main", delivery=delivery or f"{branch}{datetime.now(UTC)}",
             received_at=datetime.now(UTC), **more,
         )  # fmt: skip
-        await self.bus.publish(names.PUSH_RECEIVED, event.lane, event, event.message_id)
+        await self.bus.publish(event)
 
     async def serves(self, ref: str, commit: str) -> None:
         """Wait until a layer serves a commit, over the base that is served."""
@@ -352,14 +349,12 @@ async def town(
         bus, ledger, mirrors, variants=variants, layers=layers, planner=planner, clones=clones, settings=config
     )  # fmt: skip
     snapshots = SnapshotHandlers(bus, ledger, store, planner=planner, layers=layers, settings=config)
-    bus.consume(names.FILES_UPLOADED, FilesUploaded, snapshots.on_uploaded, workers=1)
-    bus.consume(names.PUSH_RECEIVED, PushReceived, clones.on_push, workers=2)
-    bus.consume(names.CLONE_REQUESTED, CloneRequested, clones.on_clone_requested, workers=2)
-    bus.consume(names.FILES_SETTLED, FilesSettled, jobs.on_settled, workers=4)
+    bus.consume(topics.FILES_UPLOADED, snapshots.on_uploaded, workers=1)
+    bus.consume(topics.PUSH_RECEIVED, clones.on_push, workers=2)
+    bus.consume(topics.CLONE_REQUESTED, clones.on_clone_requested, workers=2)
+    bus.consume(topics.FILES_SETTLED, jobs.on_settled, workers=4)
     ended: asyncio.Queue[RepoIndexed] = asyncio.Queue()
-    bus.consume(
-        names.REPO_INDEXED, RepoIndexed, rebases.on_indexed if hears_of_imports else ended.put, workers=1
-    )
+    bus.consume(topics.REPO_INDEXED, rebases.on_indexed if hears_of_imports else ended.put, workers=1)
     await bus.start()
     recovery = Recovery(ledger, clones, jobs, config)
     origin = Origin(folder / "origin" / "app")

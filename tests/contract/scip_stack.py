@@ -11,23 +11,17 @@ from typing import NamedTuple
 from nats.js import JetStreamContext
 from prometheus_client import CollectorRegistry
 
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.base import Lane, file_id, repo_id
 from prism_contracts.events import ScipStored
 from prism_contracts.records import Job, JobState, LayerState, Repository, ScipIndex
-from prism_contracts.rpc import (
-    ManifestEntry,
-    ManifestReply,
-    ManifestRequest,
-    StoreScipReply,
-    StoreScipRequest,
-)
+from prism_contracts.rpc.files import MANIFEST, ManifestEntry, ManifestReply, ManifestRequest
+from prism_contracts.rpc.imports import StoreScipReply, StoreScipRequest
 from prism_graph.occurrences import Columns
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.scip import ScipMetrics, ScipStore
 from prism_ingest.handlers.scip import ScipHandlers
 from prism_ingest.settings import IngestSettings
-from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.scip_indexes import ScipIndexes
@@ -101,7 +95,7 @@ class ScipStack(NamedTuple):
 
     async def facts(self) -> list[ScipStored]:
         """What was said of indexes that are kept."""
-        stream, subject = names.stream_of(names.SCIP_STORED).name, names.subject(Lane.BULK, names.SCIP_STORED)
+        stream, subject = topics.SCIP_STORED.stream.name, topics.SCIP_STORED.subject(Lane.BULK)
         consumer = await self.bus.js.pull_subscribe(subject, stream=stream)
         pending = (await consumer.consumer_info()).num_pending
         messages = await consumer.fetch(pending) if pending else []
@@ -153,7 +147,7 @@ async def scip_stack(url: str) -> AsyncIterator[ScipStack]:
     async def entries(_: ManifestRequest) -> ManifestReply:
         return ManifestReply(entries=tuple(manifest))
 
-    rpc.serve(search, names.RPC_MANIFEST, ManifestRequest, entries, deadline_s=DEADLINE_S)
+    search.serve(MANIFEST, entries, deadline_s=DEADLINE_S)
     await search.start()
     await bus.start()
     registry = CollectorRegistry()

@@ -21,7 +21,7 @@ from prism_contracts.records import (
     LayerState,
     Repository,
 )
-from prism_contracts.rpc import SearchReply, SearchRequest
+from prism_contracts.rpc.search import SearchReply, SearchRequest
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.settings import ServiceSettings

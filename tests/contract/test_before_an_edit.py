@@ -12,17 +12,16 @@ from prism_contracts.base import repo_id
 from prism_contracts.code import EdgeStatus
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Component, History, HistoryCommit, HistoryFile, ScipIndex
-from prism_contracts.rpc import (
+from prism_contracts.rpc.common import GraphReceipt
+from prism_contracts.rpc.files import ReadFileRequest
+from prism_contracts.rpc.graph import IMPACT, ImpactReply, ImpactRequest
+from prism_contracts.rpc.guidance import (
     ContextSection,
     ConventionsRequest,
     EditContextReply,
     EditContextRequest,
     EditRisk,
     ExistingRequest,
-    GraphReceipt,
-    ImpactReply,
-    ImpactRequest,
-    ReadFileRequest,
     RepoContextRequest,
     SiblingKind,
     Verdict,
@@ -221,7 +220,7 @@ async def atlas(nats_server) -> AsyncIterator[None]:
         )
 
     bus = Bus("atlas", ServiceSettings(nats_url=nats_server.url))
-    serve(bus, names.RPC_IMPACT, ImpactRequest, impact, deadline_s=20)
+    serve(bus, IMPACT, ImpactRequest, impact, deadline_s=20)
     await bus.start()
     yield
     await bus.stop()

@@ -11,13 +11,14 @@ from collections.abc import AsyncIterator, Callable, Collection
 import pytest
 from nats.aio.msg import Msg
 
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileRemoved, FilesUploaded
 from prism_contracts.names import MESSAGE_BYTES_MAX
-from prism_contracts.rpc import JobReply, JobRequest
-from prism_runtime import delivery, rpc, upkeep
+from prism_contracts.rpc.imports import JOB, JobReply, JobRequest
+from prism_contracts.rpc.search import SEARCH
+from prism_runtime import delivery, upkeep
 from prism_runtime.bus import Bus
 from prism_runtime.records import open_bucket
 from prism_runtime.settings import ServiceSettings
@@ -55,7 +56,7 @@ async def make_bus(nats_server) -> AsyncIterator[Callable[[str], Bus]]:
 
 
 async def publish(bus: Bus, event: FileRemoved) -> None:
-    await bus.publish(names.FILE_REMOVED, event.lane, event, event.message_id)
+    await bus.publish(event)
 
 
 async def dead_letters(bus: Bus) -> int:
@@ -68,7 +69,7 @@ async def test_an_event_reaches_its_handler_and_is_gone_when_acked(make_bus) -> 
     async def handle(event: FileRemoved) -> None:
         seen.append(event)
 
-    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=4)
+    bus.consume(topics.FILE_REMOVED, handle, workers=4)
     await bus.start()
     await publish(bus, removed(0))
     await until(lambda: len(seen) == 1)
@@ -85,7 +86,7 @@ async def test_saying_it_twice_is_saying_it_once(make_bus) -> None:
     async def handle(event: FileRemoved) -> None:
         seen.append(event.ordinal)
 
-    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=4)
+    bus.consume(topics.FILE_REMOVED, handle, workers=4)
     await bus.start()
     for ordinal in (0, 0, 1):
         await publish(bus, removed(ordinal))
@@ -105,7 +106,7 @@ async def test_a_failing_handler_is_tried_again_and_then_buried_without_delaying
             raise RuntimeError("poison")
         good.append(event.ordinal)
 
-    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=4)
+    bus.consume(topics.FILE_REMOVED, handle, workers=4)
     await bus.start()
     for ordinal in (0, 1, 2):
         await publish(bus, removed(ordinal))
@@ -127,9 +128,9 @@ async def test_an_invalid_message_is_buried_at_once(make_bus) -> None:
     async def handle(event: FileRemoved) -> None:
         raise AssertionError("must not be called")
 
-    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=4)
+    bus.consume(topics.FILE_REMOVED, handle, workers=4)
     await bus.start()
-    await bus.js.publish(names.subject(Lane.LIVE, names.FILE_REMOVED), b'{"not": "an event"}')
+    await bus.js.publish(topics.FILE_REMOVED.subject(Lane.LIVE), b'{"not": "an event"}')
     async with asyncio.timeout(DEADLINE_S):
         while not await dead_letters(bus):
             await asyncio.sleep(0.01)
@@ -144,13 +145,13 @@ async def test_a_dead_letter_holds_none_of_the_contents(make_bus) -> None:
     async def handle(event: FilesUploaded) -> None:
         raise PrismError(ErrorCode.MESSAGE_INVALID, "not a pack")
 
-    bus.consume(names.FILES_UPLOADED, FilesUploaded, handle, workers=1)
+    bus.consume(topics.FILES_UPLOADED, handle, workers=1)
     await bus.start()
     secret = random.Random(1).randbytes(2 * MESSAGE_BYTES_MAX)  # travels by claim
     pack = FilesUploaded(tenant="acme", job="j", pack="0" * 64, data=secret)
-    await bus.publish(names.FILES_UPLOADED, Lane.BULK, pack, pack.message_id)
+    await bus.publish(pack, lane=Lane.BULK)
     broken = b'{"tenant": "acme", "job": "j", "pack": "%s", "data": 5, "text": "secret"}' % (b"0" * 64)
-    await bus.js.publish(names.subject(Lane.BULK, names.FILES_UPLOADED), broken)
+    await bus.js.publish(topics.FILES_UPLOADED.subject(Lane.BULK), broken)
     async with asyncio.timeout(DEADLINE_S):
         while await dead_letters(bus) < 2:
             await asyncio.sleep(0.01)
@@ -176,7 +177,7 @@ async def test_an_outage_never_buries(make_bus, monkeypatch) -> None:
         if len(calls) < outage + delivery.ATTEMPTS_MAX:
             raise RuntimeError("and afterwards it has as many attempts as any other")
 
-    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=1)
+    bus.consume(topics.FILE_REMOVED, handle, workers=1)
     await bus.start()
     await publish(bus, removed(0))
     await until(lambda: len(calls) == outage + delivery.ATTEMPTS_MAX)
@@ -190,7 +191,7 @@ async def test_a_large_body_travels_by_claim(make_bus) -> None:
     async def handle(event: FileRemoved) -> None:
         seen.append(event.path)
 
-    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=1)
+    bus.consume(topics.FILE_REMOVED, handle, workers=1)
     await bus.start()
     await publish(bus, removed(0, path))
     await until(lambda: bool(seen))
@@ -209,7 +210,7 @@ async def test_a_message_that_waits_for_its_handler_gives_signs_of_life(make_bus
             # $JS.ACK.<stream>.<consumer>.<deliveries>.<sequence in the stream>. ...
             signs.add(int(sign.subject.split(".")[5]))
 
-    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=2)
+    bus.consume(topics.FILE_REMOVED, handle, workers=2)
     await bus.start()
     await bus.broker.connection.subscribe("$JS.ACK.>", cb=on_sign)
     for ordinal in (0, 1, 2):
@@ -226,7 +227,7 @@ async def test_work_goes_on_after_the_server_was_away(make_bus, nats_server) -> 
     async def handle(event: FileRemoved) -> None:
         seen.append(event.ordinal)
 
-    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=4)
+    bus.consume(topics.FILE_REMOVED, handle, workers=4)
     await bus.start()
     await publish(bus, removed(0))
     await until(lambda: 0 in seen)
@@ -257,16 +258,16 @@ async def test_what_was_deleted_is_declared_again(make_bus, nats_server, what) -
     async def handle(event: FileRemoved) -> None:
         seen.append(event.ordinal)
 
-    bus.consume(names.FILE_REMOVED, FileRemoved, handle, workers=4)
+    bus.consume(topics.FILE_REMOVED, handle, workers=4)
     await bus.start()
     cache = await bus.cache("prism_test", ttl_s=60, bytes_max=4_000)
     await publish(bus, removed(0))
     await until(lambda: 0 in seen)
-    stream = names.stream_of(names.FILE_REMOVED).name
+    stream = topics.FILE_REMOVED.stream.name
     if what == "stream":
         await bus.js.delete_stream(stream)
     elif what == "consumer":
-        await bus.js.delete_consumer(stream, names.durable(bus.service, Lane.LIVE, names.FILE_REMOVED))
+        await bus.js.delete_consumer(stream, topics.FILE_REMOVED.durable(bus.service, Lane.LIVE))
     else:
         nats_server.kill()
         shutil.rmtree(nats_server.folder / "js")
@@ -322,13 +323,13 @@ async def test_a_request_gets_an_answer_or_an_error(make_bus) -> None:
             await server.js.key_value("prism_gone")
         raise PrismError(ErrorCode.JOB_NOT_FOUND, f"No job {request.job}.", "List the jobs.", known=["a"])
 
-    rpc.serve(server, names.RPC_JOB, JobRequest, handle, deadline_s=0.2)
+    server.serve(JOB, handle, deadline_s=0.2)
     await server.start()
     await client.start()
 
     async def ask(job: str) -> PrismError:
         with pytest.raises(PrismError) as caught:
-            await rpc.call(client, names.RPC_JOB, JobRequest(tenant="t", job=job), JobReply, timeout_s=2)
+            await client.ask(JOB, JobRequest(tenant="t", job=job), timeout_s=2)
         return caught.value
 
     missing = await ask(str(uuid.uuid4()))
@@ -340,5 +341,5 @@ async def test_a_request_gets_an_answer_or_an_error(make_bus) -> None:
     assert broken.code is ErrorCode.INTERNAL
     assert "secret" not in broken.body.message
     with pytest.raises(PrismError) as caught:
-        await rpc.call(client, names.RPC_SEARCH, JobRequest(tenant="t"), JobReply, timeout_s=2)
+        await client.ask(SEARCH, JobRequest(tenant="t"), timeout_s=2)
     assert caught.value.code is ErrorCode.UNAVAILABLE

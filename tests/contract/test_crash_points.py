@@ -10,7 +10,8 @@ from layers_stack import NAME, REPO, TENANT, Town, town
 from prism_contracts.base import BASE_LAYER, Lane, layer_id
 from prism_contracts.events import CloneRequested, PushReceived, RepoIndexed
 from prism_contracts.records import JobState
-from prism_contracts.rpc import CloneRequest, DeleteLayerRequest, FileEdit, OpenOverlayRequest
+from prism_contracts.rpc.imports import CloneRequest, FileEdit
+from prism_contracts.rpc.layers import DeleteLayerRequest, OpenOverlayRequest
 from prism_ingest.adapters.ledger import Origin
 from prism_ingest.core import is_final, new_job
 from prism_source.snapshot import blob_hash

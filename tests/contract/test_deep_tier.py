@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.base import BASE_LAYER, Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags, FileStatus, Symbol, SymbolKind
 from prism_contracts.events import DeepModelStarted, FileChunked, FileEmbedded, RepoIndexed
@@ -28,6 +28,7 @@ from prism_contracts.records import (
     LayerState,
     Repository,
 )
+from prism_contracts.registry import AnyTopic
 from prism_embedder.adapters.deep import DeepModel, DeepOptions
 from prism_embedder.core.cache import MemoryVectorCache
 from prism_embedder.core.rows import unit_rows
@@ -151,7 +152,7 @@ class Tier:
         DeepHandlers(bus, model, MemoryVectorCache(), threads=2).register()
         await bus.start()
         started = DeepModelStarted(model=model.fingerprint, start=uuid.uuid4().hex)
-        await bus.publish(names.DEEP_STARTED, Lane.BULK, started, started.message_id)
+        await bus.publish(started, lane=Lane.BULK)
         try:
             yield model
         finally:
@@ -180,12 +181,12 @@ class Tier:
         """How often vectors were asked for."""
         return (await self.test_bus.js.stream_info("PRISM_DEEP")).state.last_seq
 
-    async def until_heard(self, fact: str) -> None:
-        """The indexer is done with all that was said of a fact."""
-        durable = names.durable("indexer", Lane.BULK, fact)
+    async def until_heard(self, topic: AnyTopic) -> None:
+        """Wait until the indexer has handled every event of a topic."""
+        durable = topic.durable("indexer", Lane.BULK)
         async with asyncio.timeout(DEADLINE_S):
             while True:
-                info = await self.test_bus.js.consumer_info(names.stream_of(fact).name, durable)
+                info = await self.test_bus.js.consumer_info(topic.stream.name, durable)
                 if not info.num_pending and not info.num_ack_pending:
                     return
                 await asyncio.sleep(0.02)
@@ -212,7 +213,7 @@ class Tier:
             commit="c",
             complete=True,
         )
-        await self.test_bus.publish(names.REPO_INDEXED, Lane.LIVE, event, event.message_id)
+        await self.test_bus.publish(event, lane=Lane.LIVE)
 
 
 @pytest.fixture
@@ -247,7 +248,7 @@ async def test_a_model_that_starts_again_is_asked_for_nothing_that_is_there(tier
         await tier.until_filled(model)
     asked = await tier.requests()
     async with tier.embedder(LetterEncoder()), tier.indexer() as indexer:
-        await tier.until_heard(names.DEEP_STARTED)
+        await tier.until_heard(topics.DEEP_STARTED)
         assert await tier.requests() == asked
         assert indexer.returncode is None
 

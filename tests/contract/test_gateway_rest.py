@@ -8,10 +8,11 @@ import json
 
 import pytest
 
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.base import Lane
 from prism_contracts.events import FilesUploaded
-from prism_contracts.rpc import CloseOverlayRequest, CreateLayerRequest, DeleteLayerRequest, SearchReply
+from prism_contracts.rpc.layers import CloseOverlayRequest, CreateLayerRequest, DeleteLayerRequest
+from prism_contracts.rpc.search import SearchReply
 from prism_gateway.rest.ingest import PACK_OVERHEAD_BYTES
 from prism_runtime.letters import NO_TENANT
 
@@ -240,7 +241,7 @@ async def test_a_pack_is_on_the_stream_when_it_is_answered(stack, lane) -> None:
     state = (await stack.bus.js.stream_info("PRISM_UPLOADS")).state
     assert state.messages == 1
     message = await stack.bus.js.get_msg("PRISM_UPLOADS", state.last_seq)
-    assert message.subject == names.subject(Lane(lane), names.FILES_UPLOADED)
+    assert message.subject == topics.FILES_UPLOADED.subject(Lane(lane))
     assert FilesUploaded.model_validate_json(message.data) == FilesUploaded(
         tenant="default", job="job-1", pack=digest, data=data
     )
@@ -344,7 +345,7 @@ async def test_status_tells_of_every_part(stack) -> None:
     async with stack.rest() as http:
         status = (await http.get("/api/v1/status")).json()
     assert status["errors"] == {}
-    assert {stream["name"] for stream in status["streams"]} == {stream.name for stream in names.STREAMS}
+    assert {stream["name"] for stream in status["streams"]} == {stream.name for stream in topics.STREAMS}
     assert status["points"] == {"total": 9}
     base, layer = status["repositories"][0]["layers"]
     assert base == {
@@ -461,5 +462,5 @@ async def test_what_is_under_way_waits_for_room(make_stack, tmp_path) -> None:
     pack = FilesUploaded(tenant="default", job="job-1", pack="0" * 64, data=b"x")
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
-            await stack.bus.publish(names.FILES_UPLOADED, Lane.BULK, pack, pack.message_id)
+            await stack.bus.publish(pack, lane=Lane.BULK)
     assert (await stack.bus.js.stream_info("PRISM_UPLOADS")).state.messages == 0

@@ -14,18 +14,12 @@ from scip_files import parcels
 from prism_atlas.adapters.shelf import Shelf
 from prism_atlas.adapters.workshop import Bench, Workshop
 from prism_atlas.core.columns import columns_of
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import History, HistoryCommit, HistoryFile
-from prism_contracts.rpc import (
-    CallHierarchyReply,
-    CallHierarchyRequest,
-    ModuleMapReply,
-    ModuleMapRequest,
-    Tier,
-)
-from prism_runtime import rpc
+from prism_contracts.rpc.graph import CALL_HIERARCHY, CallHierarchyReply, CallHierarchyRequest
+from prism_contracts.rpc.maps import MODULE_MAP, ModuleMapRequest, Tier
 from prism_runtime.histories import HistoryStore
 from prism_store.reader import Reader
 from prism_store.scope import Scope
@@ -54,7 +48,7 @@ async def told(town, expected: list[tuple[str, str, str]]) -> None:
 async def callers(town) -> list[tuple[str, str, str]]:
     """Who calls `Zone.rate`, and how that is known."""
     request = CallHierarchyRequest(tenant=town.tenant, symbol="Zone.rate", include_candidates=True)
-    reply = await town.answer(partial(town.ask, names.RPC_CALL_HIERARCHY, request, CallHierarchyReply))
+    reply = await town.answer(partial(town.ask, CALL_HIERARCHY, request, CallHierarchyReply))
     return [(one.node.symbol, one.via.status, one.via.strategy) for one in reply.branches]
 
 
@@ -118,7 +112,7 @@ async def test_of_imports_that_came_while_nobody_built_only_the_newest_is_built(
         await town.tell(version)
     async with town.atlas():
         assert (await town.built(1)).version == 2
-        durable = names.durable("atlas", Lane.LIVE, names.REPO_INDEXED)
+        durable = topics.REPO_INDEXED.durable("atlas", Lane.LIVE)
         async with asyncio.timeout(DEADLINE_S):
             while (await town.bus.js.consumer_info("PRISM_SETTLED", durable)).ack_floor.consumer_seq < 2:
                 await asyncio.sleep(0.02)
@@ -128,7 +122,7 @@ async def test_of_imports_that_came_while_nobody_built_only_the_newest_is_built(
 
 async def test_a_build_that_is_killed_is_done_by_the_next_process(town):
     await town.import_(1, FILES)
-    durable = names.durable("atlas", Lane.LIVE, names.REPO_INDEXED)
+    durable = topics.REPO_INDEXED.durable("atlas", Lane.LIVE)
     async with town.atlas() as process:
         async with asyncio.timeout(DEADLINE_S):
             while True:
@@ -249,7 +243,7 @@ async def test_nothing_that_can_be_indexed_is_refused(town):
         assert not (await town.architecture()).overview.components
         unknown = ModuleMapRequest(tenant=town.tenant, repo="nobody/nothing")
         with pytest.raises(PrismError) as error:
-            await rpc.call(town.bus, names.RPC_MODULE_MAP, unknown, ModuleMapReply, timeout_s=10)
+            await town.bus.ask(MODULE_MAP, unknown, timeout_s=10)
         assert error.value.code is ErrorCode.REPO_NOT_FOUND
 
 

@@ -5,8 +5,7 @@ import asyncio
 from graph_town import DEADLINE_S
 from scip_files import At, columns_of, define, document, own
 
-from prism_contracts import names
-from prism_contracts.rpc import ReferencesReply, ReferencesRequest, SymbolReferences
+from prism_contracts.rpc.symbols import REFERENCES, ReferencesReply, ReferencesRequest, SymbolReferences
 
 pytest_plugins = ["graph_town"]
 
@@ -28,7 +27,7 @@ async def uses(town, version: int) -> SymbolReferences:
         request = ReferencesRequest(
             tenant=town.tenant, repo="", symbols=("Depot.shut",), wait_for_commit=f"c{version}"
         )
-        return await town.ask(names.RPC_REFERENCES, request, ReferencesReply)
+        return await town.ask(REFERENCES, request)
 
     return (await town.answer(ask)).answers[0]
 

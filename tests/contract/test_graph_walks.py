@@ -4,20 +4,19 @@ from functools import partial
 
 import pytest
 
-from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import (
+from prism_contracts.rpc.graph import (
+    CALL_HIERARCHY,
+    DEPENDENCIES,
+    FIND_PATH,
+    IMPACT,
+    TYPE_HIERARCHY,
     CallDirection,
-    CallHierarchyReply,
     CallHierarchyRequest,
-    DependenciesReply,
     DependenciesRequest,
     DiffState,
-    FindPathReply,
     FindPathRequest,
-    ImpactReply,
     ImpactRequest,
-    TypeHierarchyReply,
     TypeHierarchyRequest,
 )
 
@@ -49,22 +48,18 @@ async def ask(town):
     async with town.atlas(), town.search():
         await town.built(1)
 
-        async def ask(subject, request, reply):
-            return await town.answer(partial(town.ask, subject, request, reply))
+        async def ask(rpc, request):
+            return await town.answer(partial(town.ask, rpc, request))
 
         yield ask
 
 
 def calls(symbol, **more):
-    return (
-        names.RPC_CALL_HIERARCHY,
-        CallHierarchyRequest(tenant="nobody", symbol=symbol, **more),
-        CallHierarchyReply,
-    )
+    return CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol=symbol, **more)
 
 
 def impact(**asked):
-    return names.RPC_IMPACT, ImpactRequest(tenant="nobody", **asked), ImpactReply
+    return IMPACT, ImpactRequest(tenant="nobody", **asked)
 
 
 async def test_every_walk_is_answered_with_the_commit_of_the_graph(ask):
@@ -76,16 +71,16 @@ async def test_every_walk_is_answered_with_the_commit_of_the_graph(ask):
     callees = await ask(*calls("Depot.ship", direction=CallDirection.CALLEES))
     assert [branch.node.symbol for branch in callees.branches] == ["Depot.close", "rate", "Hub.close"]
     request = TypeHierarchyRequest(tenant="nobody", symbol="Depot", include_members=True)
-    types = await ask(names.RPC_TYPE_HIERARCHY, request, TypeHierarchyReply)
+    types = await ask(TYPE_HIERARCHY, request)
     assert [(branch.node.symbol, branch.overrides[0].symbol) for branch in types.subtypes] == [
         ("Hub", "Hub.close")
     ]
     request = DependenciesRequest(tenant="nobody", path="parcels.rates")
-    files = await ask(names.RPC_DEPENDENCIES, request, DependenciesReply)
+    files = await ask(DEPENDENCIES, request)
     assert [one.file_path for one in files.used_by] == ["parcels/depot.py"]
     assert [module.module for module in files.externals] == ["decimal"]
     request = FindPathRequest(tenant="nobody", source="Depot.ship", target="rate")
-    path = await ask(names.RPC_FIND_PATH, request, FindPathReply)
+    path = await ask(FIND_PATH, request)
     assert [node.symbol for node in path.paths[0].nodes] == ["Depot.ship", "Depot.close", "rate"]
     assert {reply.receipt.graph_commit for reply in (callers, callees, types, files, path)} == {"c1"}
 

@@ -18,7 +18,7 @@ from prism_contracts.code import Chunk, FileFlags
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChunked, FileEmbedded, FileRemoved
 from prism_contracts.records import LayerState, Repository
-from prism_contracts.rpc import FileMatches, GrepReply, GrepRequest, OutputMode
+from prism_contracts.rpc.search import FileMatches, GrepReply, GrepRequest, OutputMode
 from prism_indexer.core import indexed_point, removed_point
 from prism_runtime.vectors import to_message
 from prism_search.adapters.line_matcher import match_elsewhere

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.base import Lane, repo_id
 from prism_contracts.events import FileRemoved, FilesSettled, Outcome
 from prism_contracts.records import Repository, repository_key
@@ -28,7 +28,7 @@ async def test_files_that_settle_together_are_said_in_one_message_a_job(nats_ser
     settings = IndexerSettings(nats_url=nats_server.url)
     indexer, ingest = Bus("indexer", settings), Bus("ingest", settings)
     heard: asyncio.Queue[FilesSettled] = asyncio.Queue()
-    ingest.consume(names.FILES_SETTLED, FilesSettled, heard.put, workers=1)
+    ingest.consume(topics.FILES_SETTLED, heard.put, workers=1)
     qdrant = connect(StoreSettings())  # not asked: all of it belongs to imports that a newer one has followed
     handlers = IndexerHandlers(indexer, Writer(qdrant), settings)
     await indexer.start()

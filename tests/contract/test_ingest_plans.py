@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 from prometheus_client import CollectorRegistry
 
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FilesSettled, FilesUploaded, Outcome, SettledFile
@@ -23,11 +23,10 @@ from prism_contracts.records import (
     JobState,
     Layer,
 )
-from prism_contracts.rpc import (
+from prism_contracts.rpc.files import MANIFEST, ManifestReply, ManifestRequest
+from prism_contracts.rpc.imports import (
     AdmitUploadReply,
     AdmitUploadRequest,
-    ManifestReply,
-    ManifestRequest,
     OpenSnapshotRequest,
     SnapshotFile,
 )
@@ -40,7 +39,6 @@ from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.planning import Planner
 from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.settings import IngestSettings
-from prism_runtime import rpc
 from prism_runtime.bus import Bus, DeadLetter
 from prism_runtime.histories import HistoryStore
 from prism_runtime.records import Records, open_bucket
@@ -84,7 +82,7 @@ async def ingest(nats_server) -> AsyncIterator[Ingest]:
         await may_answer.wait()
         return ManifestReply(entries=())
 
-    rpc.serve(search, names.RPC_MANIFEST, ManifestRequest, manifest, deadline_s=DEADLINE_S)
+    search.serve(MANIFEST, manifest, deadline_s=DEADLINE_S)
     await search.start()
     await bus.start()
     components = Records(await open_bucket(bus.js, names.KV_COMPONENTS), Component)
@@ -172,7 +170,7 @@ async def test_another_tenant_cannot_upload_to_a_job_or_fail_it(ingest: Ingest) 
 def _letter(pack: FilesUploaded) -> DeadLetter:
     return DeadLetter(
         body=pack.model_dump_json().encode(),
-        subject=names.subject(Lane.BULK, names.FILES_UPLOADED),
+        subject=topics.FILES_UPLOADED.subject(Lane.BULK),
         consumer="ingest",
         code=ErrorCode.MESSAGE_INVALID.value,
         reason="The pack is damaged.",

@@ -28,21 +28,21 @@ from prism_contracts.records import (
     Repository,
     ScipIndex,
 )
-from prism_contracts.rpc import (
-    ConventionsRequest,
+from prism_contracts.rpc.files import (
     CoverageRequest,
-    DefinitionsRequest,
-    EditContextRequest,
-    ExistingRequest,
-    GrepRequest,
     ListFilesRequest,
     OutlineRequest,
     PointCountsRequest,
     ReadFileRequest,
-    ReferencesRequest,
-    RepoContextRequest,
-    SearchRequest,
 )
+from prism_contracts.rpc.guidance import (
+    ConventionsRequest,
+    EditContextRequest,
+    ExistingRequest,
+    RepoContextRequest,
+)
+from prism_contracts.rpc.search import GrepRequest, SearchRequest
+from prism_contracts.rpc.symbols import DefinitionsRequest, ReferencesRequest
 from prism_indexer.core import indexed_point
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore

@@ -25,22 +25,26 @@ from prism_contracts import names
 from prism_contracts.base import Lane, Message, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Layer, LayerKind, Repository, repository_key
-from prism_contracts.rpc import (
-    ArchitectureReply,
-    ArchitectureRequest,
+from prism_contracts.registry import AnyRpc
+from prism_contracts.rpc.graph import (
+    CALL_HIERARCHY,
+    DEPENDENCIES,
+    FIND_PATH,
+    IMPACT,
+    TYPE_HIERARCHY,
     CallDirection,
-    CallHierarchyReply,
     CallHierarchyRequest,
-    DependenciesReply,
     DependenciesRequest,
-    FindPathReply,
     FindPathRequest,
-    ImpactReply,
     ImpactRequest,
+    TypeHierarchyRequest,
+)
+from prism_contracts.rpc.maps import (
+    ARCHITECTURE,
+    MODULE_MAP,
+    ArchitectureRequest,
     ModuleMapReply,
     ModuleMapRequest,
-    TypeHierarchyReply,
-    TypeHierarchyRequest,
 )
 from prism_runtime.scip_indexes import ScipIndexes
 from prism_store.reader import Reader
@@ -124,25 +128,25 @@ def laid(files: Files, *layers: Files) -> dict[str, str]:
     return {path: text for path, text in files.items() if text is not None}
 
 
-def asked() -> list[tuple[str, Message, type[Message]]]:
+def asked() -> list[tuple[AnyRpc, Message]]:
     """Every kind of question."""
     callees = {"direction": CallDirection.CALLEES}
     return [
-        (names.RPC_MODULE_MAP, ModuleMapRequest(tenant="nobody"), ModuleMapReply),
-        (names.RPC_MODULE_MAP, ModuleMapRequest(tenant="nobody", query="letters"), ModuleMapReply),
-        (names.RPC_ARCHITECTURE, ArchitectureRequest(tenant="nobody"), ArchitectureReply),
-        (names.RPC_ARCHITECTURE, ArchitectureRequest(tenant="nobody", component="parcels"), ArchitectureReply),
-        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="rate"), CallHierarchyReply),
-        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="draw"), CallHierarchyReply),
-        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="rate", **callees), CallHierarchyReply),
-        (names.RPC_CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="tour"), CallHierarchyReply),
-        (names.RPC_TYPE_HIERARCHY, TypeHierarchyRequest(tenant="nobody", symbol="Depot"), TypeHierarchyReply),
-        (names.RPC_TYPE_HIERARCHY, TypeHierarchyRequest(tenant="nobody", symbol="Hub"), TypeHierarchyReply),
-        (names.RPC_DEPENDENCIES, DependenciesRequest(tenant="nobody", path="parcels/rates.py"), DependenciesReply),
-        (names.RPC_DEPENDENCIES, DependenciesRequest(tenant="nobody", path="web/app.js"), DependenciesReply),
-        (names.RPC_FIND_PATH, FindPathRequest(tenant="nobody", source="Depot.ship", target="rate"), FindPathReply),
-        (names.RPC_IMPACT, ImpactRequest(tenant="nobody", symbol="rate"), ImpactReply),
-        (names.RPC_IMPACT, ImpactRequest(tenant="nobody", diff=DIFF), ImpactReply),
+        (MODULE_MAP, ModuleMapRequest(tenant="nobody")),
+        (MODULE_MAP, ModuleMapRequest(tenant="nobody", query="letters")),
+        (ARCHITECTURE, ArchitectureRequest(tenant="nobody")),
+        (ARCHITECTURE, ArchitectureRequest(tenant="nobody", component="parcels")),
+        (CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="rate")),
+        (CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="draw")),
+        (CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="rate", **callees)),
+        (CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="tour")),
+        (TYPE_HIERARCHY, TypeHierarchyRequest(tenant="nobody", symbol="Depot")),
+        (TYPE_HIERARCHY, TypeHierarchyRequest(tenant="nobody", symbol="Hub")),
+        (DEPENDENCIES, DependenciesRequest(tenant="nobody", path="parcels/rates.py")),
+        (DEPENDENCIES, DependenciesRequest(tenant="nobody", path="web/app.js")),
+        (FIND_PATH, FindPathRequest(tenant="nobody", source="Depot.ship", target="rate")),
+        (IMPACT, ImpactRequest(tenant="nobody", symbol="rate")),
+        (IMPACT, ImpactRequest(tenant="nobody", diff=DIFF)),
     ]  # fmt: skip
 
 
@@ -152,16 +156,14 @@ def told(reply: Message | PrismError) -> object:
     return reply.model_dump(mode="json", exclude={"receipt"})
 
 
-async def ask(
-    town: Town, request: Message, subject: str, reply: type[Message], **at: str
-) -> Message | PrismError:
-    return await town.answer(partial(town.ask, subject, request.model_copy(update=at), reply))
+async def ask(town: Town, rpc: AnyRpc, request: Message, **at: str) -> Message | PrismError:
+    return await town.answer(partial(town.ask, rpc, request.model_copy(update=at)))
 
 
 async def map_at(town: Town, ref: str, layer: Layer | None = None) -> ModuleMapReply:
     """The map at a ref, once it serves this state of the layer."""
     request = ModuleMapRequest(tenant="nobody", ref=ref, wait_for_commit=layer.served.commit if layer else "")
-    return await town.answer(partial(town.ask, names.RPC_MODULE_MAP, request, ModuleMapReply))
+    return await town.answer(partial(town.ask, MODULE_MAP, request))
 
 
 def paths_of(reply: ModuleMapReply) -> set[str]:
@@ -189,10 +191,10 @@ async def test_every_answer_at_a_ref_is_that_of_a_repository_that_was_indexed_so
             await alone.begin()
             await alone.import_(1, files[ref])
             await alone.built(1)
-            for subject, request, reply in asked():
-                here = await ask(town, request, subject, reply, ref=ref, wait_for_commit=commit)
-                there = await ask(alone, request, subject, reply)
-                assert told(here) == told(there), (ref, subject, request)
+            for rpc, request in asked():
+                here = await ask(town, rpc, request, ref=ref, wait_for_commit=commit)
+                there = await ask(alone, rpc, request)
+                assert told(here) == told(there), (ref, rpc.name, request)
                 if not isinstance(here, PrismError):
                     receipt = here.receipt
                     assert (receipt.ref, receipt.graph_commit, receipt.graph_version) == (
@@ -243,7 +245,7 @@ async def test_at_a_ref_an_index_tells_of_the_files_that_are_those_of_the_base(t
 async def callers_of_rate(town: Town, ref: str) -> list[tuple[str, str]]:
     """How each caller of `Zone.rate` is known."""
     request = CallHierarchyRequest(tenant="nobody", symbol="Zone.rate", include_candidates=True, ref=ref)
-    reply = await ask(town, request, names.RPC_CALL_HIERARCHY, CallHierarchyReply)
+    reply = await ask(town, CALL_HIERARCHY, request)
     return [(branch.via.status, branch.via.strategy) for branch in reply.branches]
 
 
@@ -254,7 +256,7 @@ async def test_a_question_that_comes_before_the_graph_is_told_for_how_long_it_is
         layer = await town.lay("topic", 7, CHANGED)
         request = ModuleMapRequest(tenant="nobody", ref="topic", wait_for_commit=layer.served.commit)
         with pytest.raises(PrismError) as refused:
-            await town.ask(names.RPC_MODULE_MAP, request, ModuleMapReply)
+            await town.ask(MODULE_MAP, request)
         assert refused.value.code is ErrorCode.GRAPH_NOT_BUILT
         assert refused.value.body.details["ref"] == "topic"
         assert refused.value.body.details["seconds_since_wanted"] >= 0

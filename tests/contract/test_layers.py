@@ -8,23 +8,25 @@ from itertools import pairwise
 import pytest
 from layers_stack import NAME, REPO, SWEEP_PAUSE_S, TENANT, Town, town
 
-from prism_contracts import names
+from prism_contracts import topics
 from prism_contracts.base import BASE_LAYER, Lane, file_id, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FilesUploaded, Outcome, PushReceived
 from prism_contracts.records import UPLOAD, JobState, Layer, LayerKind, Repository
-from prism_contracts.rpc import (
+from prism_contracts.rpc.imports import (
     CloneRequest,
-    CloseOverlayRequest,
     CommitFileRequest,
     CommitFilesRequest,
-    CreateLayerRequest,
-    DeleteLayerRequest,
     FileEdit,
     JobRequest,
-    OpenOverlayRequest,
     OpenSnapshotRequest,
     SnapshotFile,
+)
+from prism_contracts.rpc.layers import (
+    CloseOverlayRequest,
+    CreateLayerRequest,
+    DeleteLayerRequest,
+    OpenOverlayRequest,
 )
 from prism_ingest.adapters.ledger import Origin
 from prism_ingest.core import new_job
@@ -420,7 +422,7 @@ async def send(place: Town, branch: str, commit: str) -> None:
         event = FilesUploaded(
             tenant=TENANT, job=opened.job.job, pack=hashlib.sha256(pack).hexdigest(), data=pack
         )
-        await place.bus.publish(names.FILES_UPLOADED, opened.job.lane, event, event.message_id)
+        await place.bus.publish(event, lane=opened.job.lane)
     await place.ended(opened.job)
 
 
@@ -726,7 +728,7 @@ async def test_what_a_forgotten_layer_brings_late_is_dropped_too(place: Town) ->
     await place.push("topic")
 
     async def is_published() -> bool:
-        stream = names.stream_of(names.FILE_CHANGED).name
+        stream = topics.FILE_CHANGED.stream.name
         return bool((await place.bus.js.stream_info(stream)).state.messages)
 
     async def is_swept() -> bool:

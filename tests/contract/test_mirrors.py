@@ -11,7 +11,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.base import repo_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import PushReceived
@@ -287,7 +287,7 @@ class Round:
 
     async def said(self) -> list[PushReceived]:
         """What a round says."""
-        stream = names.stream_of(names.PUSH_RECEIVED).name
+        stream = topics.PUSH_RECEIVED.stream.name
         before = (await self.bus.js.stream_info(stream)).state.last_seq
         await self.poller.round()
         after = (await self.bus.js.stream_info(stream)).state.last_seq

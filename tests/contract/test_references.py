@@ -8,12 +8,12 @@ from indexed_texts import Index, file_point, open_index
 from scip_files import At, columns_of, define, document, own
 from scip_stack import keep_scip, scip_reader
 
-from prism_contracts import names
 from prism_contracts.base import repo_id
 from prism_contracts.code import EdgeKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import ScipIndex
-from prism_contracts.rpc import (
+from prism_contracts.rpc.symbols import (
+    USES,
     ReferenceGroup,
     ReferencesRequest,
     SymbolReferences,
@@ -209,7 +209,7 @@ async def graph(nats_server) -> AsyncIterator[set[str]]:
         )
 
     bus = Bus("atlas", ServiceSettings(nats_url=nats_server.url))
-    serve(bus, names.RPC_USES, UsesRequest, uses, deadline_s=20)
+    serve(bus, USES, UsesRequest, uses, deadline_s=20)
     await bus.start()
     yield built_with
     await bus.stop()

@@ -12,14 +12,9 @@ from scip_stack import keep_scip, scip_reader
 from prism_contracts.base import repo_id
 from prism_contracts.code import Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import (
-    CoverageReply,
-    CoverageRequest,
-    DefinitionsRequest,
-    SearchRequest,
-    SymbolAnswer,
-    UnparsedFile,
-)
+from prism_contracts.rpc.files import CoverageReply, CoverageRequest, UnparsedFile
+from prism_contracts.rpc.search import SearchRequest
+from prism_contracts.rpc.symbols import DefinitionsRequest, SymbolAnswer
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.rarity import RarityCounter

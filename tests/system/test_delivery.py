@@ -12,7 +12,7 @@ from nats.js import JetStreamContext
 from running_stack import RunningStack, until
 from source_repos import GitRepo
 
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.base import DEFAULT_TENANT, Lane, file_id, ordinal_of, repo_id
 from prism_contracts.code import Chunk, FileFlags, SkipReason
 from prism_contracts.events import (
@@ -25,17 +25,12 @@ from prism_contracts.events import (
     Vectors,
 )
 from prism_contracts.records import COMPONENT_FAST_MODEL, Component
+from prism_contracts.topics import topic_of
 
 SEED = 7
 VERSIONS = 4
 CROWDS = (500, 1_000, 2_000)
 PIPELINE = ("PRISM_FILES", "PRISM_CHUNKED", "PRISM_EMBEDDED")
-FACTS = {
-    FileChanged: names.FILE_CHANGED,
-    FileEmbedded: names.FILE_EMBEDDED,
-    FileRemoved: names.FILE_REMOVED,
-    FileSkipped: names.FILE_SKIPPED,
-}
 # By path: what each version is, oldest first. C changed, R removed, S skipped, the small letter the old content again.
 LIVES = ["CCCC", "CCCR", "CRCc", "RCRC", "CSCS", "SCRS", "CcRc", "RRRR", "CCRC", "SSCR"]
 
@@ -124,7 +119,7 @@ class Story:
 
 async def publish(js: JetStreamContext, event: FileEvent) -> None:
     # Without a message id: NATS must not hide that it comes twice.
-    await js.publish(names.subject(event.lane, FACTS[type(event)]), event.model_dump_json().encode())
+    await js.publish(topic_of(type(event)).subject(event.lane), event.model_dump_json().encode())
 
 
 async def drained(js: JetStreamContext) -> None:
@@ -241,12 +236,12 @@ async def test_poison_goes_to_the_dead_letters_and_delays_nobody(shared_stack: R
     async with shared_stack.jetstream() as js:
         story = Story(name, await the_model(js))
         broken = story.address("src/unreadable.py", job["version"], 3, job["job"]) | {"size_bytes": "huge"}
-        await js.publish(names.subject(Lane.BULK, names.FILE_CHANGED), json.dumps(broken).encode())
+        await js.publish(topics.FILE_CHANGED.subject(Lane.BULK), json.dumps(broken).encode())
         short = story.address("src/vectorless.py", job["version"], 4, job["job"])
         await publish(js, story.embedded(short, contents[4].decode(), vectors_missing=1))
         # No event at all, and one of a job that nobody knows.
-        await js.publish(names.subject(Lane.BULK, names.FILE_CHANGED), b"\xff not json")
-        await js.publish(names.subject(Lane.LIVE, names.FILE_EMBEDDED), b"{}")
+        await js.publish(topics.FILE_CHANGED.subject(Lane.BULK), b"\xff not json")
+        await js.publish(topics.FILE_EMBEDDED.subject(Lane.LIVE), b"{}")
 
     ended = shared_stack.ended_job(job["job"])
     assert ended["state"] == "complete_with_errors"

@@ -19,7 +19,7 @@ from nats.js import JetStreamContext
 from running_stack import SERVICES, RunningStack, assert_same_points, check_counts, until
 from source_repos import GitRepo
 
-from prism_contracts import names
+from prism_contracts import topics
 from prism_contracts.base import Lane
 
 REPO = "acme/disturbed"
@@ -33,15 +33,15 @@ IMPORTS_MAX = 20
 KILLS_MAX = 5
 # What each stage reads and says.
 READS = {
-    "ingest": names.FILES_UPLOADED,
-    "chunker": names.FILE_CHANGED,
-    "embedder": names.FILE_CHUNKED,
-    "indexer": names.FILE_EMBEDDED,
+    "ingest": topics.FILES_UPLOADED,
+    "chunker": topics.FILE_CHANGED,
+    "embedder": topics.FILE_CHUNKED,
+    "indexer": topics.FILE_EMBEDDED,
 }
 SAYS = {
-    names.FILES_UPLOADED: names.FILE_CHANGED,
-    names.FILE_CHANGED: names.FILE_CHUNKED,
-    names.FILE_CHUNKED: names.FILE_EMBEDDED,
+    topics.FILES_UPLOADED: topics.FILE_CHANGED,
+    topics.FILE_CHANGED: topics.FILE_CHUNKED,
+    topics.FILE_CHUNKED: topics.FILE_EMBEDDED,
 }
 # What an agent may be told while something is away. `internal` is not among them.
 OUTAGES = {"unavailable", "deadline_exceeded"}
@@ -102,24 +102,24 @@ class Middle:
 
     def __init__(self, js: JetStreamContext, service: str) -> None:
         self._js = js
-        self._fact = READS.get(service, names.FILE_EMBEDDED)
-        self._durable = names.durable(service if service in READS else "indexer", Lane.BULK, self._fact)
+        self._topic = READS.get(service, topics.FILE_EMBEDDED)
+        self._durable = self._topic.durable(service if service in READS else "indexer", Lane.BULK)
         self._done_before = 0
 
     async def begin(self) -> None:
         self._done_before = await self._done()
 
     async def is_here(self) -> bool:
-        info = await self._js.consumer_info(names.stream_of(self._fact).name, self._durable)
+        info = await self._js.consumer_info(self._topic.stream.name, self._durable)
         waiting = (info.num_pending or 0) + (info.num_ack_pending or 0)
         return waiting > 0 and await self._done() > self._done_before
 
     async def _done(self) -> int:
         """What has been said by the stage; for the last one, what has been taken off its queue."""
-        said = SAYS.get(self._fact)
+        said = SAYS.get(self._topic)
         if said:
-            return (await self._js.stream_info(names.stream_of(said).name)).state.last_seq
-        info = await self._js.consumer_info(names.stream_of(self._fact).name, self._durable)
+            return (await self._js.stream_info(said.stream.name)).state.last_seq
+        info = await self._js.consumer_info(self._topic.stream.name, self._durable)
         return info.ack_floor.consumer_seq if info.ack_floor else 0
 
 

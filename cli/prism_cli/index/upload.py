@@ -16,7 +16,7 @@ from prism_cli.exits import CommandError
 from prism_contracts.code import SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Job
-from prism_contracts.rpc import OpenSnapshotRequest, SnapshotFile
+from prism_contracts.rpc.imports import OpenSnapshotRequest, SnapshotFile
 from prism_source.pack import encode_pack, plan_packs
 from prism_source.snapshot import Snapshot, blob_hash, tree_commit
 

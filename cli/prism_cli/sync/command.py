@@ -18,7 +18,7 @@ from prism_cli.sync.memory import Memory
 from prism_cli.sync.overlay import Overlay, Synced
 from prism_cli.target import Target
 from prism_contracts.errors import ErrorCode
-from prism_contracts.rpc import OVERLAY_TTL_DEFAULT_S
+from prism_contracts.rpc.layers import OVERLAY_TTL_DEFAULT_S
 from prism_source.checkout import Checkout
 
 LEFT_OUT_SHOWN = 10

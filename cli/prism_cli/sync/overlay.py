@@ -17,7 +17,8 @@ from prism_cli.sync.memory import Memory
 from prism_contracts.code import SkipReason
 from prism_contracts.errors import ErrorCode
 from prism_contracts.records import FINAL_STATES, Job
-from prism_contracts.rpc import EDIT_FILES_MAX, Receipt
+from prism_contracts.rpc.common import Receipt
+from prism_contracts.rpc.imports import EDIT_FILES_MAX
 from prism_source.checkout import Checkout, Status
 from prism_source.edits import Comparison, EditLimits, Edits
 from prism_source.limits import MIB

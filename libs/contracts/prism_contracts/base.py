@@ -26,6 +26,15 @@ class Message(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", ser_json_bytes="base64", val_json_bytes="base64")
 
 
+class Event(Message):
+    """A message on JetStream. `topics` declares where each event type travels."""
+
+    @property
+    def message_id(self) -> str:
+        """The idempotency key: the same for every attempt to publish the same event."""
+        raise NotImplementedError
+
+
 class Fact(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Something of which a file has hundreds: it crosses process borders in packed lists only, and is a tenth of a message."""
 

@@ -1,16 +1,7 @@
-"""The facts that travel on JetStream, in the past tense, and the one command that starts an import.
+"""Events: facts in the past tense, and the one command that starts an import. `topics` shows how they follow each other.
 
-    push received
-    snapshot uploaded / cloned
-      -> FileChanged, FileRemoved, FileSkipped     ingest
-      -> FileChunked                               chunker
-      -> FileEmbedded                              embedder
-      -> FilesSettled                              indexer, when the effect is durable in Qdrant
-      -> RepoIndexed                               ingest, when every file of the job is settled
-      -> DeepEmbeddingRequested, DeepEmbedded      indexer and embedder, where a deep model runs
-
-Of two events about one file (tenant, repository, layer, path) the one with the higher `version` wins, in
-whatever order they arrive.
+Of two events about one file (tenant, repository, layer, path) the one with the higher `version` wins, whatever their order of
+arrival.
 """
 
 import hashlib
@@ -21,7 +12,7 @@ from typing import Any
 
 from pydantic import Field
 
-from prism_contracts.base import BASE_LAYER, Lane, Message
+from prism_contracts.base import BASE_LAYER, Event, Lane, Message
 from prism_contracts.code import Chunk, FileFlags, SkipReason, Symbol
 from prism_contracts.types import (
     CommitIdOrNone,
@@ -38,7 +29,7 @@ from prism_contracts.types import (
 )
 
 
-class FileEvent(Message):
+class FileEvent(Event):
     """What every event about a file carries."""
 
     v: int = 1
@@ -149,7 +140,7 @@ class Card(FileVersion):
     text: str
 
 
-class DeepModelStarted(Message):
+class DeepModelStarted(Event):
     """A deep model runs: files without a vector of it are to be filled in. Producer: embedder (deep). Consumer: indexer."""
 
     v: int = 1
@@ -162,7 +153,7 @@ class DeepModelStarted(Message):
         return f"DeepModelStarted:{self.start}"
 
 
-class DeepEmbeddingRequested(Message):
+class DeepEmbeddingRequested(Event):
     """Cards of indexed files of a tenant, to be embedded by the deep model. Producer: indexer. Consumer: embedder (deep)."""
 
     v: int = 1
@@ -177,7 +168,7 @@ class DeepEmbeddingRequested(Message):
         return f"DeepEmbeddingRequested:{_digest(self.tenant, self.model, self.cards)}"
 
 
-class DeepEmbedded(Message):
+class DeepEmbedded(Event):
     """Deep vectors of files, one each, for as long as they are of these versions.
 
     Producer: embedder (deep). Consumer: indexer.
@@ -216,7 +207,7 @@ class SettledFile(Message):
     detail: str = ""
 
 
-class FilesSettled(Message):
+class FilesSettled(Event):
     """These files of a job are settled: as many as were written at once. Producer: indexer. Consumer: ingest, which
     counts jobs by it.
     """
@@ -233,7 +224,7 @@ class FilesSettled(Message):
         return f"FilesSettled:{self.job}:{hashlib.sha256(ordinals.encode()).hexdigest()}"
 
 
-class RepoIndexed(Message):
+class RepoIndexed(Event):
     """Every file of a job is settled. Producer: ingest. Consumer: whoever derives things from a whole repository."""
 
     v: int = 1
@@ -252,7 +243,7 @@ class RepoIndexed(Message):
         return f"RepoIndexed:{self.job}"
 
 
-class ScipStored(Message):
+class ScipStored(Event):
     """What a SCIP index says of a repository is kept, in the place of what an older one said. Producer: ingest. Consumer: atlas."""
 
     v: int = 1
@@ -266,7 +257,7 @@ class ScipStored(Message):
         return f"ScipStored:{self.object}"
 
 
-class FilesDropped(Message):
+class FilesDropped(Event):
     """These variants are in no layer any more. Producer: ingest. Consumer: indexer, which takes their points away."""
 
     v: int = 1
@@ -281,7 +272,7 @@ class FilesDropped(Message):
         return f"FilesDropped:{self.round}:{hashlib.sha256(''.join(self.files).encode()).hexdigest()}"
 
 
-class FilesUploaded(Message):
+class FilesUploaded(Event):
     """A pack of file contents of a snapshot that a client sends. Producer: gateway. Consumer: ingest."""
 
     v: MessageVersion = 1
@@ -296,7 +287,7 @@ class FilesUploaded(Message):
         return f"FilesUploaded:{self.job}:{self.pack}"
 
 
-class PushReceived(Message):
+class PushReceived(Event):
     """A branch of a repository may have moved at its remote. It is looked at there: what is said here is never indexed.
 
     Producer: gateway (webhooks), ingest (poll). Consumer: ingest.
@@ -329,7 +320,7 @@ class JobLetter(Message):
     job: JobId
 
 
-class CloneRequested(Message):
+class CloneRequested(Event):
     """Command: bring a layer to the tree of a ref of a git URL. Producer: ingest. Consumer: ingest."""
 
     v: MessageVersion = 1

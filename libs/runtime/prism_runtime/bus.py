@@ -38,8 +38,10 @@ from opentelemetry.trace import TracerProvider
 from prometheus_client import REGISTRY
 
 from prism_contracts import names
-from prism_contracts.base import Lane, Message
+from prism_contracts.base import Event, Lane, Message
 from prism_contracts.errors import ErrorCode, reason_of
+from prism_contracts.registry import AnyTopic, Rpc, Stream, Topic
+from prism_contracts.topics import STREAMS, topic_of, topics_of
 from prism_runtime.codec import ClaimCodec
 from prism_runtime.delivery import DeliveryMiddleware, Heart
 from prism_runtime.health import Check, cached, run_checks
@@ -47,6 +49,7 @@ from prism_runtime.pace import Pace
 from prism_runtime.pull import PullingJetStream
 from prism_runtime.records import WatchedRecords, open_bucket
 from prism_runtime.room import Room
+from prism_runtime.rpc import call, serve
 from prism_runtime.settings import ServiceSettings
 from prism_runtime.tasks import cancelled
 from prism_runtime.upkeep import EXIT_BUCKET_LOST, NotingJetStream, Upkeep, list_streams
@@ -72,12 +75,15 @@ STREAM_NAME_IN_USE = 10058
 DEAD_LETTER_WORKERS = 8
 # What every service declares.
 STREAM_NAMES = (
-    *(stream.name for stream in names.STREAMS),
+    *(stream.name for stream in STREAMS),
     names.DEAD_LETTERS,
     OBJ_STREAM_TEMPLATE.format(bucket=names.OBJECTS_CLAIMS),
 )
 
-Event = TypeVar("Event", bound=Message)
+Request = TypeVar("Request", bound=Message)
+Answer = TypeVar("Answer", bound=Message)
+AnEvent = TypeVar("AnEvent", bound=Event)
+Record = TypeVar("Record", bound=Message)
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +132,7 @@ class Bus:
             give_up=bucket_lost or self._on_bucket_lost,
         )
         self._upkeeping: asyncio.Task[None] | None = None
-        self._streams = {stream.name: JStream(stream.name, declare=False) for stream in names.STREAMS}
+        self._streams = {stream.name: JStream(stream.name, declare=False) for stream in STREAMS}
         self.broker = self._make_broker(tracing)
 
     def _make_broker(self, tracing: TracerProvider | None) -> NatsBroker:
@@ -186,8 +192,8 @@ class Bus:
         await self.broker.connection.flush()
         self._upkeeping = asyncio.create_task(self._upkeep.run())
 
-    async def follow(self, bucket: str, record_type: type[Event]) -> WatchedRecords[Event]:
-        """A copy of a bucket's records that follows it, full when this returns."""
+    async def follow(self, bucket: str, record_type: type[Record]) -> WatchedRecords[Record]:
+        """Returns a copy of a bucket's records that follows its changes. It is complete when this returns."""
         kv = await open_bucket(self.js, bucket, replicas=self._settings.nats_replicas)
         watched = WatchedRecords(kv, record_type, lambda: int(self.broker.connection.stats["reconnects"]))
         self._followed.append(watched)
@@ -257,32 +263,31 @@ class Bus:
 
     def consume(
         self,
-        fact: str,
-        event_type: type[Event],
-        handle: Callable[[Event], Awaitable[None]],
+        topic: Topic[AnEvent],
+        handle: Callable[[AnEvent], Awaitable[None]],
         *,
         workers: int,
     ) -> None:
-        """Call `handle` for every event of a fact, with `workers` handlers a lane."""
+        """Call `handle` for every event of a topic, with `workers` handlers per lane."""
 
         async def on_body(_: Lane, body: bytes) -> None:
-            await handle(event_type.model_validate_json(body))
+            await handle(topic.event.model_validate_json(body))
 
-        self.consume_bytes(fact, on_body, workers=workers)
+        self.consume_bytes(topic, on_body, workers=workers)
 
     def consume_bytes(
-        self, fact: str, handle: Callable[[Lane, bytes], Awaitable[None]], *, workers: int
+        self, topic: AnyTopic, handle: Callable[[Lane, bytes], Awaitable[None]], *, workers: int
     ) -> None:
-        """The same for who passes bodies on: `handle` gets the lane and the JSON."""
+        """The same without decoding: `handle` gets the lane and the JSON."""
         for lane in Lane:
-            self._subscribe(lane, fact, handle, workers)
+            self._subscribe(lane, topic, handle, workers)
 
     def _subscribe(
-        self, lane: Lane, fact: str, handle: Callable[[Lane, bytes], Awaitable[None]], workers: int
+        self, lane: Lane, topic: AnyTopic, handle: Callable[[Lane, bytes], Awaitable[None]], workers: int
     ) -> None:
-        stream = names.stream_of(fact).name
-        durable = names.durable(self.service, lane, fact)
-        subject = names.subject(lane, fact)
+        stream = topic.stream.name
+        durable = topic.durable(self.service, lane)
+        subject = topic.subject(lane)
         self._durables.append((stream, durable, subject))
 
         async def on_message(body: bytes) -> None:
@@ -322,17 +327,36 @@ class Bus:
             max_workers=DEAD_LETTER_WORKERS,
         )(on_message)
 
-    async def publish(self, fact: str, lane: Lane, event: Message, message_id: str) -> None:
-        """Say a fact and return when it is stored; see `publish_bytes`."""
-        await self.publish_bytes(fact, lane, event.model_dump_json().encode(), message_id)
+    def serve(
+        self,
+        rpc: Rpc[Request, Answer],
+        handle: Callable[[Request], Awaitable[Answer]],
+        *,
+        deadline_s: float | None = None,
+    ) -> None:
+        """Answer requests with `handle`, each within `deadline_s` (default: the deadline of the declaration)."""
+        serve(self.broker, self.service, rpc, handle, deadline_s=deadline_s or rpc.deadline_s)
 
-    async def publish_bytes(self, fact: str, lane: Lane, body: bytes, message_id: str) -> None:
-        """Say a fact and return when it is stored.
+    async def ask(self, rpc: Rpc[Request, Answer], request: Request, *, timeout_s: float) -> Answer:
+        """Send a request and return the reply. Raises the PrismError that came instead."""
+        return await call(self.broker, self.codec, rpc, request, timeout_s=timeout_s)
+
+    async def publish(self, event: Event, *, lane: Lane | None = None, message_id: str = "") -> None:
+        """Publish an event and return when it is stored; see `publish_bytes`.
+
+        The subject follows from the event's type, the lane and the message id from the event where the caller gives none.
+        """
+        topic = topic_of(type(event))
+        id_ = message_id or event.message_id
+        await self.publish_bytes(topic, lane or topic.lane_of(event), event.model_dump_json().encode(), id_)
+
+    async def publish_bytes(self, topic: AnyTopic, lane: Lane, body: bytes, message_id: str) -> None:
+        """Publish the JSON of an event and return when it is stored.
 
         A full stream or an absent server makes this wait: that is the back-pressure. A repeated message id
         within the duplicate window is stored once.
         """
-        stream = names.stream_of(fact)
+        fact = topic.fact
         if lane is Lane.BULK:
             await self._bulk_pace.wait()
         while self.room.is_critical():
@@ -342,9 +366,9 @@ class Bus:
             try:
                 ack = await self.broker.publish(
                     body,
-                    names.subject(lane, fact),
+                    topic.subject(lane),
                     # Without `stream` a publish is fire and forget.
-                    stream=stream.name,
+                    stream=topic.stream.name,
                     headers={"Nats-Msg-Id": message_id},
                     timeout=PUBLISH_TIMEOUT_S,
                 )
@@ -368,7 +392,7 @@ class Bus:
     async def _declare_streams(self) -> None:
         js = self.broker.connection.jetstream()
         scale = self._settings.nats_storage_scale
-        for stream in names.STREAMS:
+        for stream in STREAMS:
             await _upsert_stream(js, _stream_config(stream, scale, self._settings.nats_replicas))
         await _upsert_stream(js, _dead_letter_config(scale, self._settings.nats_replicas))
         self.codec.store = await js.create_object_store(
@@ -415,10 +439,10 @@ async def _upsert_stream(js: JetStreamContext, config: StreamConfig) -> None:
         await js.update_stream(config)
 
 
-def _stream_config(stream: names.Stream, scale: float, replicas: int) -> StreamConfig:
+def _stream_config(stream: Stream, scale: float, replicas: int) -> StreamConfig:
     return StreamConfig(
         name=stream.name,
-        subjects=[names.subject(lane, fact) for lane in Lane for fact in stream.facts],
+        subjects=[topic.subject(lane) for lane in Lane for topic in topics_of(stream)],
         retention=RetentionPolicy.WORK_QUEUE if stream.work_queue else RetentionPolicy.LIMITS,
         storage=StorageType.FILE,
         max_bytes=int(stream.max_bytes * scale),

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import SnapshotFile
+from prism_contracts.rpc.imports import SnapshotFile
 from prism_source.git import READ_LIMITS, isolated_environment, start_git, stop
 from prism_source.limits import Limits
 

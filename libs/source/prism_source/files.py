@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from prism_contracts.code import FileFlags, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import SnapshotFile
+from prism_contracts.rpc.imports import SnapshotFile
 from prism_source.attributes import Attributes
 from prism_source.classify import classify_path, classify_text
 from prism_source.limits import HEAD_BYTES, Limits

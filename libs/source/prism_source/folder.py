@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import SnapshotFile
+from prism_contracts.rpc.imports import SnapshotFile
 from prism_source.attributes import NOTHING_SAID, AttributeRules, Attributes
 from prism_source.files import FolderReader, Found, describe, read_regular
 from prism_source.git import GitFailed, explain, user_environment

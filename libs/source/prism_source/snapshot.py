@@ -9,7 +9,7 @@ from typing import Protocol, Self
 from prism_contracts.code import FileFlags
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import History
-from prism_contracts.rpc import SnapshotFile
+from prism_contracts.rpc.imports import SnapshotFile
 from prism_source.attributes import NOTHING_SAID, Attributes
 from prism_source.classify import classify_text
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from prism_contracts.records import History, HistoryFile
-from prism_contracts.rpc import RecentChanges
+from prism_contracts.rpc.guidance import RecentChanges
 from prism_runtime.histories import HistoryStore
 from prism_runtime.kept import Kept
 from prism_store.repositories import Target

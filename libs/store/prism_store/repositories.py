@@ -12,7 +12,7 @@ from prism_contracts.base import short_names
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.records import OVERLAY_HANDLE, Indexed, Layer, Repository
-from prism_contracts.rpc import SEVERAL_REPOSITORIES, WAIT_MAX_S, Receipt, ScopedRequest
+from prism_contracts.rpc.common import SEVERAL_REPOSITORIES, WAIT_MAX_S, Receipt, ScopedRequest
 from prism_runtime.records import WatchedRecords
 from prism_store.layers import Layers, is_commit
 from prism_store.reader import Reader, summed, with_status

@@ -21,20 +21,17 @@ from prism_atlas.handlers.served import ServedGraphs
 from prism_atlas.handlers.uses import UsesHandler
 from prism_atlas.handlers.walk import WalkHandlers
 from prism_atlas.settings import AtlasSettings
-from prism_contracts import names
-from prism_contracts.events import RepoIndexed, ScipStored
+from prism_contracts import names, topics
 from prism_contracts.records import GraphRecord, Layer, Repository
-from prism_contracts.rpc import (
-    ArchitectureRequest,
-    CallHierarchyRequest,
-    DependenciesRequest,
-    FindPathRequest,
-    ImpactRequest,
-    ModuleMapRequest,
-    TypeHierarchyRequest,
-    UsesRequest,
+from prism_contracts.rpc.graph import (
+    CALL_HIERARCHY,
+    DEPENDENCIES,
+    FIND_PATH,
+    IMPACT,
+    TYPE_HIERARCHY,
 )
-from prism_runtime import rpc
+from prism_contracts.rpc.maps import ARCHITECTURE, MODULE_MAP
+from prism_contracts.rpc.symbols import USES
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
 from prism_runtime.layer_files import LayerFilesStore
@@ -68,15 +65,14 @@ def register(
     bus: Bus, maps: MapHandlers, walks: WalkHandlers, uses: UsesHandler, *, deadline_s: float
 ) -> None:
     """Subscribe to questions."""
-    serve_rpc = partial(rpc.serve, bus, deadline_s=deadline_s)
-    serve_rpc(names.RPC_MODULE_MAP, ModuleMapRequest, maps.module_map)
-    serve_rpc(names.RPC_ARCHITECTURE, ArchitectureRequest, maps.architecture)
-    serve_rpc(names.RPC_CALL_HIERARCHY, CallHierarchyRequest, walks.call_hierarchy)
-    serve_rpc(names.RPC_TYPE_HIERARCHY, TypeHierarchyRequest, walks.type_hierarchy)
-    serve_rpc(names.RPC_DEPENDENCIES, DependenciesRequest, walks.dependencies)
-    serve_rpc(names.RPC_FIND_PATH, FindPathRequest, walks.find_path)
-    serve_rpc(names.RPC_USES, UsesRequest, uses.uses)
-    serve_rpc(names.RPC_IMPACT, ImpactRequest, walks.impact)
+    bus.serve(MODULE_MAP, maps.module_map, deadline_s=deadline_s)
+    bus.serve(ARCHITECTURE, maps.architecture, deadline_s=deadline_s)
+    bus.serve(CALL_HIERARCHY, walks.call_hierarchy, deadline_s=deadline_s)
+    bus.serve(TYPE_HIERARCHY, walks.type_hierarchy, deadline_s=deadline_s)
+    bus.serve(DEPENDENCIES, walks.dependencies, deadline_s=deadline_s)
+    bus.serve(FIND_PATH, walks.find_path, deadline_s=deadline_s)
+    bus.serve(USES, uses.uses, deadline_s=deadline_s)
+    bus.serve(IMPACT, walks.impact, deadline_s=deadline_s)
 
 
 async def serve() -> None:
@@ -117,8 +113,8 @@ async def serve() -> None:
                 await LayerFilesStore.open(bus.js, settings.nats_replicas),
             )
             served = ServedGraphs(Repositories(records, layers, reader), graphs, builds, layer_graphs)
-            bus.consume(names.REPO_INDEXED, RepoIndexed, builds.on_indexed, workers=1)
-            bus.consume(names.SCIP_STORED, ScipStored, builds.on_scip_stored, workers=1)
+            bus.consume(topics.REPO_INDEXED, builds.on_indexed, workers=1)
+            bus.consume(topics.SCIP_STORED, builds.on_scip_stored, workers=1)
             histories = Histories(await HistoryStore.open(bus.js, settings.nats_replicas))
             maps = MapHandlers(served, Summaries(reader), histories)
             walks = WalkHandlers(served, Search(bus))

@@ -2,7 +2,7 @@
 
 from prism_chunker.adapters.parser import Parser
 from prism_chunker.settings import ChunkerSettings
-from prism_contracts import names
+from prism_contracts import topics
 from prism_contracts.base import Lane
 from prism_contracts.events import FileChunked, FileEvent
 from prism_runtime.bus import Bus
@@ -18,10 +18,10 @@ class ChunkerHandlers:
 
     def register(self) -> None:
         """Subscribe."""
-        self._bus.consume_bytes(names.FILE_CHANGED, self.on_changed, workers=self._settings.chunker_workers)
+        self._bus.consume_bytes(topics.FILE_CHANGED, self.on_changed, workers=self._settings.chunker_workers)
 
     async def on_changed(self, lane: Lane, body: bytes) -> None:
         """Hand the file to the parser and pass on what it says."""
         event = FileEvent.model_validate_json(body)
         chunked = await self._parser.chunk(lane, body)
-        await self._bus.publish_bytes(names.FILE_CHUNKED, lane, chunked, event.message_id_of(FileChunked))
+        await self._bus.publish_bytes(topics.FILE_CHUNKED, lane, chunked, event.message_id_of(FileChunked))

@@ -10,13 +10,12 @@ from functools import partial
 
 import numpy as np
 
-from prism_contracts import names
+from prism_contracts import topics
 from prism_contracts.events import Card, DeepEmbedded, DeepEmbeddingRequested, FileVersion
-from prism_contracts.rpc import EmbedQueryReply, EmbedQueryRequest
+from prism_contracts.rpc.search import EMBED_DEEP_QUERY, EmbedQueryReply, EmbedQueryRequest
 from prism_embedder.adapters.deep import DeepModel
 from prism_embedder.core.cache import VectorCache, vector_key
 from prism_embedder.core.rows import Matrix
-from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.vectors import to_message
 
@@ -37,12 +36,8 @@ class DeepHandlers:
 
     def register(self) -> None:
         """Subscribe."""
-        self._bus.consume(
-            names.DEEP_REQUESTED, DeepEmbeddingRequested, self.on_requested, workers=REQUESTS_AT_ONCE
-        )
-        rpc.serve(
-            self._bus, names.RPC_EMBED_DEEP_QUERY, EmbedQueryRequest, self.query, deadline_s=QUERY_DEADLINE_S
-        )
+        self._bus.consume(topics.DEEP_REQUESTED, self.on_requested, workers=REQUESTS_AT_ONCE)
+        self._bus.serve(EMBED_DEEP_QUERY, self.query)
 
     async def on_requested(self, event: DeepEmbeddingRequested) -> None:
         """Embed those cards that no file had before."""
@@ -53,7 +48,7 @@ class DeepHandlers:
             files=tuple(FileVersion(file=card.file, generation=card.generation) for card in event.cards),
             vectors=to_message(self._model.fingerprint, await self._rows(event.cards)),
         )
-        await self._bus.publish(names.DEEP_EMBEDDED, event.lane, embedded, embedded.message_id)
+        await self._bus.publish(embedded, lane=event.lane)
 
     async def query(self, request: EmbedQueryRequest) -> EmbedQueryReply:
         """Vectors of questions; they do not wait for cards."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from prism_contracts import names
+from prism_contracts import topics
 from prism_contracts.base import Lane
 from prism_contracts.events import FileEmbedded, Vectors
 from prism_embedder.conversion import ChunkTexts, embedded_body
@@ -35,14 +35,14 @@ class FastHandlers:
 
     def register(self) -> None:
         """Subscribe."""
-        self._bus.consume_bytes(names.FILE_CHUNKED, self.on_chunked, workers=self._workers)
+        self._bus.consume_bytes(topics.FILE_CHUNKED, self.on_chunked, workers=self._workers)
 
     async def on_chunked(self, lane: Lane, body: bytes) -> None:
         """Embed a file's chunks."""
         event = ChunkTexts.model_validate_json(body)
         vectors = await self._batchers[lane].submit(event)
         embedded = embedded_body(event, body, vectors)
-        await self._bus.publish_bytes(names.FILE_EMBEDDED, lane, embedded, event.message_id_of(FileEmbedded))
+        await self._bus.publish_bytes(topics.FILE_EMBEDDED, lane, embedded, event.message_id_of(FileEmbedded))
 
     async def _embed(self, files: Sequence[ChunkTexts]) -> list[Vectors | Exception]:
         batch = [FileChunks(file.path, [chunk.text for chunk in file.chunks]) for file in files]

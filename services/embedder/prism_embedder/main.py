@@ -62,7 +62,7 @@ async def _start_deep(bus: Bus, settings: EmbedderSettings) -> None:
     )
     DeepHandlers(bus, model, KvVectorCache(bucket), settings.embedder_deep_threads).register()
     started = DeepModelStarted(model=model.fingerprint, start=uuid4().hex)
-    await bus.publish(names.DEEP_STARTED, Lane.BULK, started, started.message_id)
+    await bus.publish(started, lane=Lane.BULK)
 
 
 async def _say_fast_model(js: JetStreamContext, model: Component, settings: EmbedderSettings) -> None:

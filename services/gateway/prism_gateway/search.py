@@ -2,7 +2,7 @@
 
 import sys
 
-from prism_contracts import rpc
+from prism_contracts.rpc.search import SEARCH, Hit, SearchReply, SearchRequest
 from prism_gateway.backend import Backend
 from prism_gateway.budget import chars, cut, fit
 
@@ -13,20 +13,20 @@ HIT_CHARS = 60
 
 
 async def search(
-    backend: Backend, request: rpc.SearchRequest, max_tokens: int, passage_chars_max: int = NO_LIMIT
-) -> rpc.SearchReply:
+    backend: Backend, request: SearchRequest, max_tokens: int, passage_chars_max: int = NO_LIMIT
+) -> SearchReply:
     """Hits for a question. Their lines are shortened before a hit is left out, and are never longer than a passage may be."""
-    reply = await backend.search(request)
+    reply = await backend.ask(SEARCH, request)
     fitting = shorten(reply, max_tokens, passage_chars_max)
     kept = len(fitting.results)
     if kept == len(reply.results):
         return fitting
     # Ask again for what fits: only then does the cursor go on right behind it.
-    reply = await backend.search(request.model_copy(update={"limit": kept}))
+    reply = await backend.ask(SEARCH, request.model_copy(update={"limit": kept}))
     return shorten(reply, max_tokens, passage_chars_max).model_copy(update={"truncated": True})
 
 
-def shorten(reply: rpc.SearchReply, max_tokens: int, passage_chars_max: int = NO_LIMIT) -> rpc.SearchReply:
+def shorten(reply: SearchReply, max_tokens: int, passage_chars_max: int = NO_LIMIT) -> SearchReply:
     """The reply cut to the budget; at least one hit stays."""
     wanted = [min(len(hit.content), passage_chars_max) for hit in reply.results]
     overheads = [_overhead(hit) for hit in reply.results]
@@ -50,6 +50,6 @@ def shorten_lines(content: str, chars_max: int, start_line: int) -> str:
     return f"{head}\n… {missing} more lines: read_file from line {start_line + head.count(chr(10)) + 1}"
 
 
-def _overhead(hit: rpc.Hit) -> int:
+def _overhead(hit: Hit) -> int:
     context = hit.file_context.definitions if hit.file_context else ()
     return HIT_CHARS + len(hit.repo) + len(hit.file_path) + len(hit.symbol) + sum(map(len, context))

@@ -14,11 +14,12 @@ from nats.js import JetStreamContext
 from nats.js.api import RawStreamMsg
 from nats.js.errors import NotFoundError
 
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Indexed, Layer, Repository
-from prism_contracts.rpc import JobsReply, LayerPoints, PointCountsReply
+from prism_contracts.rpc.files import POINT_COUNTS, LayerPoints, PointCountsReply, PointCountsRequest
+from prism_contracts.rpc.imports import JOBS, JobsReply, JobsRequest
 from prism_gateway.backend import Backend
 
 JOBS_SHOWN_MAX = 20
@@ -49,8 +50,8 @@ async def status_of(tenant: str, backend: Backend, js: JetStreamContext, timeout
     streams, letters, points, known = await asyncio.gather(
         part("streams", lambda: _streams(js)),
         part("dead_letters", lambda: _dead_letters(js, tenant)),
-        part("points", lambda: backend.point_counts(tenant)),
-        part("jobs", lambda: backend.jobs(tenant, JOBS_SHOWN_MAX)),
+        part("points", lambda: backend.ask(POINT_COUNTS, PointCountsRequest(tenant=tenant))),
+        part("jobs", lambda: backend.ask(JOBS, JobsRequest(tenant=tenant, limit=JOBS_SHOWN_MAX))),
     )
     if known is None:
         errors["repositories"] = errors["jobs"]
@@ -65,7 +66,7 @@ async def status_of(tenant: str, backend: Backend, js: JetStreamContext, timeout
 
 
 async def _streams(js: JetStreamContext) -> list[dict[str, Any]]:
-    return list(await asyncio.gather(*(_stream(js, stream.name) for stream in names.STREAMS)))
+    return list(await asyncio.gather(*(_stream(js, stream.name) for stream in topics.STREAMS)))
 
 
 async def _stream(js: JetStreamContext, name: str) -> dict[str, Any]:

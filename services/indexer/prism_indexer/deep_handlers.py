@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 
-from prism_contracts import names
+from prism_contracts import topics
 from prism_contracts.base import BASE_LAYER, Lane, chunk_id
 from prism_contracts.code import FileStatus
 from prism_contracts.events import Card, DeepEmbedded, DeepEmbeddingRequested, DeepModelStarted, RepoIndexed
@@ -46,9 +46,9 @@ class DeepHandlers:
 
     def register(self) -> None:
         """Subscribe."""
-        self._bus.consume(names.DEEP_STARTED, DeepModelStarted, self.on_started, workers=1)
-        self._bus.consume(names.REPO_INDEXED, RepoIndexed, self.on_indexed, workers=1)
-        self._bus.consume(names.DEEP_EMBEDDED, DeepEmbedded, self.on_embedded, workers=WRITES_AT_ONCE)
+        self._bus.consume(topics.DEEP_STARTED, self.on_started, workers=1)
+        self._bus.consume(topics.REPO_INDEXED, self.on_indexed, workers=1)
+        self._bus.consume(topics.DEEP_EMBEDDED, self.on_embedded, workers=WRITES_AT_ONCE)
 
     async def on_started(self, _: DeepModelStarted) -> None:
         """A model runs, for the first time or again: ask for what any file lacks of it."""
@@ -113,7 +113,7 @@ class DeepHandlers:
                 model=model.version,
                 cards=await self._cards(scope, files),
             )
-            await self._bus.publish(names.DEEP_REQUESTED, lane, request, request.message_id)
+            await self._bus.publish(request, lane=lane)
             asked += len(files)
         if asked:
             log.info("asked for the deep vectors of %d files of %s", asked, scope.repos[0])

@@ -5,7 +5,7 @@ from collections.abc import Container, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from prism_contracts import names
+from prism_contracts import topics
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import (
@@ -80,11 +80,11 @@ class IndexerHandlers:
     def register(self) -> None:
         """Subscribe."""
         workers = self._settings.indexer_workers
-        self._bus.consume(names.FILE_EMBEDDED, FileEmbedded, self.on_embedded, workers=workers)
-        self._bus.consume(names.FILE_REMOVED, FileRemoved, self.on_removed, workers=workers)
-        self._bus.consume(names.FILE_SKIPPED, FileSkipped, self.on_skipped, workers=workers)
-        self._bus.consume(names.FILE_FAILED, FileFailed, self.on_failed, workers=workers)
-        self._bus.consume(names.FILES_DROPPED, FilesDropped, self.on_dropped, workers=1)
+        self._bus.consume(topics.FILE_EMBEDDED, self.on_embedded, workers=workers)
+        self._bus.consume(topics.FILE_REMOVED, self.on_removed, workers=workers)
+        self._bus.consume(topics.FILE_SKIPPED, self.on_skipped, workers=workers)
+        self._bus.consume(topics.FILE_FAILED, self.on_failed, workers=workers)
+        self._bus.consume(topics.FILES_DROPPED, self.on_dropped, workers=1)
 
     async def on_embedded(self, event: FileEmbedded) -> None:
         """Write a file and its chunks."""
@@ -170,7 +170,7 @@ class IndexerHandlers:
             by_job[event.tenant, event.job].append(file)
         for (tenant, job), files in by_job.items():
             settled = FilesSettled(tenant=tenant, job=job, files=tuple(files))
-            await self._bus.publish(names.FILES_SETTLED, lane, settled, settled.message_id)
+            await self._bus.publish(settled, lane=lane)
         return [None] * len(batch)
 
 

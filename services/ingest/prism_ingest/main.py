@@ -4,23 +4,24 @@ import asyncio
 
 from prometheus_client import REGISTRY
 
-from prism_contracts import names
-from prism_contracts.events import CloneRequested, FilesSettled, FilesUploaded, PushReceived, RepoIndexed
+from prism_contracts import names, topics
 from prism_contracts.records import Layer
-from prism_contracts.rpc import (
-    AdmitUploadRequest,
-    CloneRequest,
-    CloseOverlayRequest,
-    CommitFileRequest,
-    CommitFilesRequest,
-    CreateLayerRequest,
-    DeleteLayerRequest,
-    EditRequest,
-    JobRequest,
-    JobsRequest,
-    OpenOverlayRequest,
-    OpenSnapshotRequest,
-    StoreScipRequest,
+from prism_contracts.rpc.imports import (
+    ADMIT_UPLOAD,
+    CLONE,
+    COMMIT_FILE,
+    COMMIT_FILES,
+    EDIT,
+    JOB,
+    JOBS,
+    OPEN_SNAPSHOT,
+    STORE_SCIP,
+)
+from prism_contracts.rpc.layers import (
+    CLOSE_OVERLAY,
+    CREATE_LAYER,
+    DELETE_LAYER,
+    OPEN_OVERLAY,
 )
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
@@ -43,7 +44,6 @@ from prism_ingest.handlers.scip import ScipHandlers
 from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.handlers.sweep import Sweeper
 from prism_ingest.settings import IngestSettings
-from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
 from prism_runtime.lease import Lease
@@ -77,26 +77,22 @@ def register(
     workers: int,
 ) -> None:
     """Subscribe to what ingest hears and answers."""
-    bus.consume(names.FILES_UPLOADED, FilesUploaded, snapshots.on_uploaded, workers=workers)
-    bus.consume(names.PUSH_RECEIVED, PushReceived, clones.on_push, workers=PUSHES_AT_ONCE)
-    bus.consume(names.CLONE_REQUESTED, CloneRequested, clones.on_clone_requested, workers=CLONE_WORKERS)
-    bus.consume(names.FILES_SETTLED, FilesSettled, jobs.on_settled, workers=SETTLED_WORKERS)
+    bus.consume(topics.FILES_UPLOADED, snapshots.on_uploaded, workers=workers)
+    bus.consume(topics.PUSH_RECEIVED, clones.on_push, workers=PUSHES_AT_ONCE)
+    bus.consume(topics.CLONE_REQUESTED, clones.on_clone_requested, workers=CLONE_WORKERS)
+    bus.consume(topics.FILES_SETTLED, jobs.on_settled, workers=SETTLED_WORKERS)
     bus.consume_dead_letters(jobs.on_dead_letter)
-    rpc.serve(
-        bus, names.RPC_OPEN_SNAPSHOT, OpenSnapshotRequest, snapshots.open_snapshot, deadline_s=OPEN_DEADLINE_S
-    )
-    rpc.serve(
-        bus, names.RPC_ADMIT_UPLOAD, AdmitUploadRequest, snapshots.admit_upload, deadline_s=ASK_DEADLINE_S
-    )
-    rpc.serve(bus, names.RPC_CLONE, CloneRequest, clones.clone, deadline_s=CLONE_DEADLINE_S)
-    rpc.serve(bus, names.RPC_EDIT, EditRequest, edits.edit, deadline_s=EDIT_DEADLINE_S)
-    rpc.serve(bus, names.RPC_JOB, JobRequest, jobs.job, deadline_s=ASK_DEADLINE_S)
-    rpc.serve(bus, names.RPC_JOBS, JobsRequest, jobs.jobs, deadline_s=ASK_DEADLINE_S)
+    bus.serve(OPEN_SNAPSHOT, snapshots.open_snapshot)
+    bus.serve(ADMIT_UPLOAD, snapshots.admit_upload)
+    bus.serve(CLONE, clones.clone)
+    bus.serve(EDIT, edits.edit)
+    bus.serve(JOB, jobs.job)
+    bus.serve(JOBS, jobs.jobs)
 
 
 def register_scip(bus: Bus, scip: ScipHandlers) -> None:
     """Answer those who bring SCIP indexes."""
-    rpc.serve(bus, names.RPC_STORE_SCIP, StoreScipRequest, scip.store, deadline_s=SCIP_DEADLINE_S)
+    bus.serve(STORE_SCIP, scip.store)
 
 
 def register_layers(
@@ -107,13 +103,13 @@ def register_layers(
     commits: CommitHandlers,
 ) -> None:
     """Subscribe to what moves layers, and answer those who make some or read at a commit."""
-    bus.consume(names.REPO_INDEXED, RepoIndexed, rebases.on_indexed, workers=REBASES_AT_ONCE)
-    rpc.serve(bus, names.RPC_CREATE_LAYER, CreateLayerRequest, layers.create, deadline_s=CLONE_DEADLINE_S)
-    rpc.serve(bus, names.RPC_DELETE_LAYER, DeleteLayerRequest, layers.delete, deadline_s=ASK_DEADLINE_S)
-    rpc.serve(bus, names.RPC_OPEN_OVERLAY, OpenOverlayRequest, overlays.open, deadline_s=EDIT_DEADLINE_S)
-    rpc.serve(bus, names.RPC_CLOSE_OVERLAY, CloseOverlayRequest, overlays.close, deadline_s=ASK_DEADLINE_S)
-    rpc.serve(bus, names.RPC_COMMIT_FILE, CommitFileRequest, commits.file, deadline_s=ASK_DEADLINE_S)
-    rpc.serve(bus, names.RPC_COMMIT_FILES, CommitFilesRequest, commits.files, deadline_s=ASK_DEADLINE_S)
+    bus.consume(topics.REPO_INDEXED, rebases.on_indexed, workers=REBASES_AT_ONCE)
+    bus.serve(CREATE_LAYER, layers.create)
+    bus.serve(DELETE_LAYER, layers.delete)
+    bus.serve(OPEN_OVERLAY, overlays.open)
+    bus.serve(CLOSE_OVERLAY, overlays.close)
+    bus.serve(COMMIT_FILE, commits.file)
+    bus.serve(COMMIT_FILES, commits.files)
 
 
 async def serve() -> None:

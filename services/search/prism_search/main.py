@@ -8,25 +8,24 @@ from prometheus_client import REGISTRY
 
 from prism_contracts import names
 from prism_contracts.records import Component, Layer, Repository
-from prism_contracts.rpc import (
-    ConventionsRequest,
-    CoverageRequest,
-    DefinitionsRequest,
-    EditContextRequest,
-    ExistingRequest,
-    GrepRequest,
-    ListFilesRequest,
-    ManifestRequest,
-    OutlineRequest,
-    PointCountsRequest,
-    ReadFileRequest,
-    ReceiptRequest,
-    ReferencesRequest,
-    RepoContextRequest,
-    SearchRequest,
+from prism_contracts.rpc.common import RECEIPT
+from prism_contracts.rpc.files import (
+    COVERAGE,
+    LIST_FILES,
+    MANIFEST,
+    OUTLINE,
+    POINT_COUNTS,
+    READ_FILE,
 )
+from prism_contracts.rpc.guidance import (
+    CONVENTIONS,
+    EDIT_CONTEXT,
+    EXISTING,
+    REPO_CONTEXT,
+)
+from prism_contracts.rpc.search import GREP, SEARCH
+from prism_contracts.rpc.symbols import DEFINITIONS, REFERENCES
 from prism_model.static_model import StaticModel
-from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
 from prism_runtime.layer_files import LayerFilesStore
@@ -67,7 +66,6 @@ from prism_store.settings import StoreSettings
 
 SERVICE = "search"
 # Before the gateway gives up by default (PRISM_RPC_TIMEOUT_S): nobody works on what nobody waits for.
-READ_DEADLINE_S = 14.0
 GREP_MARGIN_S = 2.0
 
 
@@ -139,23 +137,21 @@ def register(bus: Bus, handlers: Handlers, settings: SearchSettings) -> None:
     """Subscribe."""
     search, grep, files, coverage = handlers.search, handlers.grep, handlers.files, handlers.coverage
     grep_deadline_s = settings.grep_deadline_s + GREP_MARGIN_S
-    rpc.serve(bus, names.RPC_SEARCH, SearchRequest, search.search, deadline_s=settings.search_deadline_s)
-    rpc.serve(bus, names.RPC_GREP, GrepRequest, grep.grep, deadline_s=grep_deadline_s)
-    # The others read as long as any of them may.
-    serve = partial(rpc.serve, bus, deadline_s=READ_DEADLINE_S)
-    serve(names.RPC_READ_FILE, ReadFileRequest, files.read_file)
-    serve(names.RPC_LIST_FILES, ListFilesRequest, files.list_files)
-    serve(names.RPC_OUTLINE, OutlineRequest, files.outline)
-    serve(names.RPC_DEFINITIONS, DefinitionsRequest, handlers.symbols.definitions)
-    serve(names.RPC_REFERENCES, ReferencesRequest, handlers.references.references)
-    serve(names.RPC_EDIT_CONTEXT, EditContextRequest, handlers.edit_context.edit_context)
-    serve(names.RPC_EXISTING, ExistingRequest, handlers.existing.existing)
-    serve(names.RPC_CONVENTIONS, ConventionsRequest, handlers.conventions.conventions)
-    serve(names.RPC_REPO_CONTEXT, RepoContextRequest, handlers.repo_context.repo_context)
-    serve(names.RPC_COVERAGE, CoverageRequest, coverage.coverage)
-    serve(names.RPC_RECEIPT, ReceiptRequest, files.receipt)
-    serve(names.RPC_MANIFEST, ManifestRequest, coverage.manifest)
-    serve(names.RPC_POINT_COUNTS, PointCountsRequest, coverage.point_counts)
+    bus.serve(SEARCH, search.search, deadline_s=settings.search_deadline_s)
+    bus.serve(GREP, grep.grep, deadline_s=grep_deadline_s)
+    bus.serve(READ_FILE, files.read_file)
+    bus.serve(LIST_FILES, files.list_files)
+    bus.serve(OUTLINE, files.outline)
+    bus.serve(DEFINITIONS, handlers.symbols.definitions)
+    bus.serve(REFERENCES, handlers.references.references)
+    bus.serve(EDIT_CONTEXT, handlers.edit_context.edit_context)
+    bus.serve(EXISTING, handlers.existing.existing)
+    bus.serve(CONVENTIONS, handlers.conventions.conventions)
+    bus.serve(REPO_CONTEXT, handlers.repo_context.repo_context)
+    bus.serve(COVERAGE, coverage.coverage)
+    bus.serve(RECEIPT, files.receipt)
+    bus.serve(MANIFEST, coverage.manifest)
+    bus.serve(POINT_COUNTS, coverage.point_counts)
 
 
 async def open_answers(

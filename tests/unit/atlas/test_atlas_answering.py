@@ -16,14 +16,14 @@ from prism_atlas.core.diffs import read_diff
 from prism_atlas.core.file_graph import file_edges, graph_of_files
 from prism_contracts.code import EdgeKind, EdgeStatus
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import (
+from prism_contracts.rpc.common import GraphReceipt
+from prism_contracts.rpc.graph import (
     CallDirection,
     CallHierarchyRequest,
     DependenciesRequest,
     DependencyDirection,
     DiffState,
     FindPathRequest,
-    GraphReceipt,
     ImpactRequest,
     TypeHierarchyRequest,
 )

@@ -16,7 +16,7 @@ from prism_atlas.core.relevance import words_of
 from prism_atlas.core.report import Report
 from prism_atlas.core.ways_around import way_around
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import EntryKind, Tier
+from prism_contracts.rpc.maps import EntryKind, Tier
 
 CLOCK = "def now():\n    return _read()\n\ndef _read():\n    return 1\n"
 # Two folders that use each other inside, one thin thread between them, and tests that use everything.

@@ -8,7 +8,7 @@ from prism_atlas.core.answering.uses import uses
 from prism_atlas.core.graph import Graph
 from prism_contracts.code import EDGE_KINDS, EdgeKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import DefinitionPlace, ReferenceGroup, UsesRequest
+from prism_contracts.rpc.symbols import DefinitionPlace, ReferenceGroup, UsesRequest
 from prism_graph.facts import with_uses_before_dots
 from prism_graph.occurrences import OccurrenceIndex, Occurrences
 from prism_graph.program import Program

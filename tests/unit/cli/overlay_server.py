@@ -13,7 +13,8 @@ from prism_cli.client import Prism
 from prism_cli.target import Target
 from prism_contracts.errors import ErrorCode, PrismError, http_status
 from prism_contracts.records import JobState
-from prism_contracts.rpc import FileEntry, ListFilesReply, Receipt
+from prism_contracts.rpc.common import Receipt
+from prism_contracts.rpc.files import FileEntry, ListFilesReply
 from prism_source.snapshot import blob_hash
 
 API = "/api/v1"

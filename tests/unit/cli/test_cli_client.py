@@ -10,7 +10,7 @@ from cli_server import Server, job_json, make_job
 
 from prism_cli.exits import CommandError, Exit
 from prism_contracts.records import JobState
-from prism_contracts.rpc import OpenSnapshotRequest, SnapshotFile
+from prism_contracts.rpc.imports import OpenSnapshotRequest, SnapshotFile
 
 ERROR = {
     "error": {

@@ -13,7 +13,7 @@ from prism_cli.index import upload as upload_module
 from prism_cli.index.upload import Layer, Upload, upload
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Job
-from prism_contracts.rpc import SnapshotFile
+from prism_contracts.rpc.imports import SnapshotFile
 from prism_source.pack import decode_pack
 from prism_source.snapshot import Snapshot, blob_hash, tree_commit
 

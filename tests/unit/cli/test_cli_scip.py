@@ -6,7 +6,7 @@ import httpx
 from cli_server import Server
 
 from prism_cli import scip, terminal
-from prism_contracts.rpc import LeftOutDocument, StoreScipReply
+from prism_contracts.rpc.imports import LeftOutDocument, StoreScipReply
 
 REPLY = StoreScipReply(
     repo="acme/parcels",

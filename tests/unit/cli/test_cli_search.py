@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from prism_cli import search
-from prism_contracts.rpc import Hit, Intent, Receipt, SearchReply
+from prism_contracts.rpc.common import Receipt
+from prism_contracts.rpc.search import Hit, Intent, SearchReply
 
 
 def reply(*hits: Hit, **receipt: Any) -> SearchReply:

@@ -11,7 +11,7 @@ from prism_cli.stack.layout import data_dir
 from prism_cli.sync.memory import Memory
 from prism_cli.sync.overlay import Overlay
 from prism_contracts.errors import ErrorCode
-from prism_contracts.rpc import EDIT_FILES_MAX
+from prism_contracts.rpc.imports import EDIT_FILES_MAX
 from prism_source.checkout import Checkout
 
 TTL_S = 3600

@@ -10,11 +10,20 @@ from pydantic import ValidationError
 import prism_contracts
 from prism_contracts import code, errors, events, records, rpc
 from prism_contracts.base import Message
+from prism_contracts.rpc.files import LIST_LIMIT_MAX, CoverageRequest, ListFilesRequest
+from prism_contracts.rpc.search import (
+    CONTEXT_LINES_MAX,
+    GREP_LIMIT_MAX,
+    SEARCH_LIMIT_MAX,
+    GrepRequest,
+    SearchRequest,
+)
+from prism_contracts.rpc.symbols import SYMBOLS_BATCH_MAX, DefinitionsRequest
 
 FOLDER = Path(prism_contracts.__file__).with_name("examples")
 TYPES = {
     name: found
-    for module in (code, errors, events, records, rpc)
+    for module in (code, errors, events, records, *rpc.MODULES)
     for name, found in inspect.getmembers(module, inspect.isclass)
     if issubclass(found, Message) and found.__module__ == module.__name__
 }
@@ -69,20 +78,20 @@ def test_settled_files_are_the_same_message_if_they_are_the_same_files():
     assert len({said.message_id, fewer.message_id, other_job.message_id}) == 3
 
 
-@pytest.mark.parametrize("count", [0, rpc.SYMBOLS_BATCH_MAX + 1])
+@pytest.mark.parametrize("count", [0, SYMBOLS_BATCH_MAX + 1])
 def test_a_batch_of_symbols_has_a_limit(count):
     with pytest.raises(ValidationError):
-        rpc.DefinitionsRequest(tenant="t", symbols=("a",) * count)
+        DefinitionsRequest(tenant="t", symbols=("a",) * count)
 
 
 @pytest.mark.parametrize(
     ("request_type", "field", "largest", "rest"),
     [
-        (rpc.SearchRequest, "limit", rpc.SEARCH_LIMIT_MAX, {"query": "q"}),
-        (rpc.GrepRequest, "limit", rpc.GREP_LIMIT_MAX, {"pattern": "q"}),
-        (rpc.GrepRequest, "context_lines", rpc.CONTEXT_LINES_MAX, {"pattern": "q"}),
-        (rpc.ListFilesRequest, "limit", rpc.LIST_LIMIT_MAX, {}),
-        (rpc.CoverageRequest, "limit", rpc.LIST_LIMIT_MAX, {}),
+        (SearchRequest, "limit", SEARCH_LIMIT_MAX, {"query": "q"}),
+        (GrepRequest, "limit", GREP_LIMIT_MAX, {"pattern": "q"}),
+        (GrepRequest, "context_lines", CONTEXT_LINES_MAX, {"pattern": "q"}),
+        (ListFilesRequest, "limit", LIST_LIMIT_MAX, {}),
+        (CoverageRequest, "limit", LIST_LIMIT_MAX, {}),
     ],
 )
 def test_limits_hold_at_the_limit_and_just_past_it(request_type, field, largest, rest):

@@ -1,55 +1,69 @@
+from datetime import UTC, datetime
 from itertools import product
 
 import pytest
 
-from prism_contracts import names
-from prism_contracts.base import Lane
+from prism_contracts import events, names, topics
+from prism_contracts.base import Event, Lane
 from prism_contracts.errors import HTTP_STATUS, ErrorCode, PrismError, http_status
+from prism_contracts.registry import Stream, Topic
+from prism_contracts.rpc import ALL_RPCS
 
-FACTS = [fact for stream in names.STREAMS for fact in stream.facts]
-NAMED_FACTS = [
-    value
-    for name, value in vars(names).items()
-    if name.startswith(("FILE_", "FILES_", "CLONE_", "PUSH_", "DEEP_", "REPO_", "SCIP_"))
-    and isinstance(value, str)
-]
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def test_every_fact_is_stored_in_exactly_one_stream():
-    assert sorted(FACTS) == sorted(NAMED_FACTS)
-    for fact in FACTS:
-        assert fact in names.stream_of(fact).facts
+def test_every_declared_topic_and_stream_is_listed():
+    assert {value for value in vars(topics).values() if isinstance(value, Topic)} == set(topics.ALL_TOPICS)
+    assert {value for value in vars(topics).values() if isinstance(value, Stream)} == set(topics.STREAMS)
 
 
-def test_a_subject_says_lane_and_fact():
-    assert names.subject(Lane.LIVE, names.FILE_CHANGED) == "prism.live.file.changed"
-    assert names.durable("chunker", Lane.BULK, names.FILE_CHANGED) == "chunker-bulk-file-changed"
+def test_every_event_type_has_one_topic():
+    types = {found for found in vars(events).values() if isinstance(found, type) and issubclass(found, Event)}
+    assert {topic.event for topic in topics.ALL_TOPICS} == types - {Event, events.FileEvent}
+    for topic in topics.ALL_TOPICS:
+        assert topics.topic_of(topic.event) is topic
+
+
+def test_a_subject_names_lane_and_fact():
+    assert topics.FILE_CHANGED.subject(Lane.LIVE) == "prism.live.file.changed"
+    assert topics.FILE_CHANGED.durable("chunker", Lane.BULK) == "chunker-bulk-file-changed"
 
 
 def test_subjects_and_durables_are_unique():
-    lanes_facts = list(product(Lane, FACTS))
-    assert len({names.subject(*pair) for pair in lanes_facts}) == len(lanes_facts)
-    durables = {names.durable(service, *pair) for service in ("ingest", "indexer") for pair in lanes_facts}
-    assert len(durables) == 2 * len(lanes_facts)
+    pairs = list(product(topics.ALL_TOPICS, Lane))
+    assert len({topic.subject(lane) for topic, lane in pairs}) == len(pairs)
+    durables = {topic.durable(service, lane) for service in ("ingest", "indexer") for topic, lane in pairs}
+    assert len(durables) == 2 * len(pairs)
     assert not any(set(durable) & set(". *>/\\") for durable in durables)
 
 
+def test_the_lane_is_the_events_or_the_topics():
+    dropped = events.FilesDropped(tenant="t", files=(), below=1, round="1")
+    assert topics.FILES_DROPPED.lane_of(dropped) is Lane.BULK
+    push = events.PushReceived(tenant="t", repo="r", delivery="1", received_at=NOW, lane=Lane.BULK)
+    assert topics.PUSH_RECEIVED.lane_of(push) is Lane.BULK
+    with pytest.raises(TypeError):
+        topics.FILES_SETTLED.lane_of(events.FilesSettled(tenant="t", job="j", files=()))
+
+
 def test_streams_have_limits_and_names_of_their_own():
-    assert len({stream.name for stream in names.STREAMS} | {names.DEAD_LETTERS}) == len(names.STREAMS) + 1
-    for stream in names.STREAMS:
+    assert len({stream.name for stream in topics.STREAMS} | {names.DEAD_LETTERS}) == len(topics.STREAMS) + 1
+    for stream in topics.STREAMS:
         assert stream.max_bytes > 0
         assert stream.max_age_s > 0
 
 
-def test_dead_letters_lie_apart_from_the_lanes():
+def test_dead_letters_have_subjects_of_their_own():
     subject = names.dead_letter_subject("acme", "PRISM_FILES", "chunker-live-file-changed")
     assert subject.startswith(names.DEAD_LETTER_SUBJECTS.rstrip(">"))
-    assert not any(names.subject(lane, fact).startswith("prism.dead.") for lane in Lane for fact in FACTS)
+    assert not any(
+        topic.subject(lane).startswith("prism.dead.") for lane in Lane for topic in topics.ALL_TOPICS
+    )
 
 
 def test_requests_and_buckets_are_unique_and_name_their_service():
-    requests = [value for name, value in vars(names).items() if name.startswith("RPC_")]
     buckets = [value for name, value in vars(names).items() if name.startswith(("KV_", "OBJECTS_"))]
+    requests = [rpc.subject for rpc in ALL_RPCS]
     assert len(set(requests)) == len(requests)
     assert len(set(buckets)) == len(buckets)
     assert all(subject.startswith("prism.rpc.") and subject.count(".") == 3 for subject in requests)

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from prism_contracts import rpc
+from prism_contracts.rpc.common import Receipt
 
-RECEIPT = rpc.Receipt(
+RECEIPT = Receipt(
     repo="acme/app",
     indexed_commit="1" * 40,
     head_commit="1" * 40,

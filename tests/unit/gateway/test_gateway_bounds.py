@@ -9,8 +9,8 @@ from fastapi.dependencies.utils import get_flat_params
 from fastapi.routing import APIRoute, iter_route_contexts
 from pydantic import BaseModel, TypeAdapter
 
-from prism_contracts import events, rpc
-from prism_contracts.base import Message
+from prism_contracts import events
+from prism_contracts.rpc import ALL_RPCS
 from prism_gateway.app import rest_router
 from prism_gateway.mcp.toolsets import TOOLS
 from prism_gateway.rest.bodies import SnapshotBody
@@ -18,11 +18,7 @@ from prism_gateway.webhooks import payloads
 
 Schema = dict[str, Any]
 
-REQUESTS = [
-    found
-    for name, found in inspect.getmembers(rpc, inspect.isclass)
-    if name.endswith("Request") and issubclass(found, Message)
-]
+REQUESTS = [rpc.request for rpc in ALL_RPCS]
 # What the gateway says to others in a caller's words.
 EVENTS = [events.FilesUploaded, events.PushReceived, events.CloneRequested]
 PAYLOADS = [

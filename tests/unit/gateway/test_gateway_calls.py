@@ -1,13 +1,16 @@
 """From the arguments of a tool to requests of other services, and to pages that fit."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
 
 import pytest
 
-from prism_contracts import rpc
 from prism_contracts.base import Message
 from prism_contracts.records import Token
+from prism_contracts.registry import Rpc
+from prism_contracts.rpc.files import ListFilesRequest, OutlineRequest
+from prism_contracts.rpc.symbols import ReferencesRequest
 from prism_gateway.backend import Backend
 from prism_gateway.mcp.tool import Call, ask_for_what_fits
 from prism_gateway.mcp.tools.code import FindReferences, GetFileOutline
@@ -18,21 +21,21 @@ CALL = Call(cast("Backend", None), CALLER, "acme/header", "topic", "c0ffee1", 1)
 
 @pytest.mark.parametrize(("given", "asked"), [("", "acme/header"), ("acme/app", "acme/app")])
 def test_the_repository_of_the_arguments_goes_before_the_header_s(given, asked) -> None:
-    request = CALL.request(rpc.OutlineRequest, GetFileOutline(repo=given, file_path="a.py"))
-    assert request == rpc.OutlineRequest(
+    request = CALL.request(OutlineRequest, GetFileOutline(repo=given, file_path="a.py"))
+    assert request == OutlineRequest(
         tenant="acme", repo=asked, ref="topic", wait_for_commit="c0ffee1", path="a.py"
     )
 
 
 @pytest.mark.parametrize(("given", "asked"), [("", "topic"), ("pull/7", "pull/7")])
 def test_the_ref_of_the_arguments_goes_before_the_header_s(given, asked) -> None:
-    request = CALL.request(rpc.OutlineRequest, GetFileOutline(ref=given, file_path="a.py"))
+    request = CALL.request(OutlineRequest, GetFileOutline(ref=given, file_path="a.py"))
     assert (request.ref, request.wait_for_commit) == (asked, "c0ffee1")
 
 
 def test_what_a_request_calls_otherwise_is_given_by_its_own_name() -> None:
     arguments = FindReferences(symbols=["get"], file_path="a.py", reference_type="calls", limit=7)
-    request = CALL.request(rpc.ReferencesRequest, arguments, symbols=["set"])
+    request = CALL.request(ReferencesRequest, arguments, symbols=["set"])
     assert (request.path, request.reference_type, request.limit) == ("a.py", "calls", 7)
     assert request.symbols == ("set",)
 
@@ -43,12 +46,22 @@ class Page(Message):
     items: tuple[int, ...]
 
 
-async def numbers(request: rpc.ListFilesRequest) -> Page:
-    return Page(items=tuple(range(min(request.limit, 9))))
+NUMBERS = Rpc("search.numbers", ListFilesRequest, Page)
+
+
+class NumbersBackend(Backend):
+    def __init__(self) -> None:
+        pass
+
+    async def ask(self, rpc: Rpc[ListFilesRequest, Page], request: ListFilesRequest) -> Page:
+        return rpc.reply(items=tuple(range(min(request.limit, 9))))
 
 
 @pytest.mark.parametrize(("fitting", "shown", "cut_off"), [(8, 8, True), (9, 9, False), (10, 9, False)])
 async def test_a_page_that_does_not_fit_is_asked_for_again_with_what_does(fitting, shown, cut_off) -> None:
-    request = rpc.ListFilesRequest(tenant="acme")
-    page, more = await ask_for_what_fits(numbers, request, lambda reply: len(reply.items), lambda _: fitting)
+    request = ListFilesRequest(tenant="acme")
+    call = replace(CALL, backend=NumbersBackend())
+    page, more = await ask_for_what_fits(
+        call, NUMBERS, request, lambda reply: len(reply.items), lambda _: fitting
+    )
     assert (len(page.items), more) == (shown, cut_off)

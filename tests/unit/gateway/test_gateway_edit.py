@@ -5,32 +5,34 @@ from datetime import UTC, datetime
 
 import pytest
 
-from prism_contracts import rpc
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolKind
 from prism_contracts.records import HistoryCommit
+from prism_contracts.rpc.common import Receipt
+from prism_contracts.rpc.guidance import EditContextReply, ReachingTest, RecentChanges, RulesDocument
+from prism_contracts.rpc.symbols import Reconciliation, ReferenceEntry, ReferenceGroup, SymbolReferences
 from prism_gateway.mcp.answers.edit_context import answer, shorten
 from prism_gateway.mcp.answers.quotes import block, fit_documents
 
-RECEIPT = rpc.Receipt(
+RECEIPT = Receipt(
     repo="acme/app", indexed_commit="a" * 40, head_commit="a" * 40, lag_seconds=0, indexed_at=None, corpus_version=1,
     files_indexed=3, files_skipped=0, files_failed=0,
 )  # fmt: skip
 SYMBOL = Symbol(
     name="weigh", qualified_name="Depot.weigh", kind=SymbolKind.METHOD, start_line=3, end_line=90, name_line=3, signature="def weigh()"
 )  # fmt: skip
-TOLD = rpc.Reconciliation(resolved=60, candidates=0, elsewhere=0, text_lines=70, unexplained=0, files=3)
+TOLD = Reconciliation(resolved=60, candidates=0, elsewhere=0, text_lines=70, unexplained=0, files=3)
 # Beside the parts that share the budget.
 FIXED_CHARS = 700
 
 
-def entry(line: int) -> rpc.ReferenceEntry:
-    return rpc.ReferenceEntry(
-        repo="acme/app", file_path="app/depot.py", line=line, symbol="run", group=rpc.ReferenceGroup.CALLERS,
+def entry(line: int) -> ReferenceEntry:
+    return ReferenceEntry(
+        repo="acme/app", file_path="app/depot.py", line=line, symbol="run", group=ReferenceGroup.CALLERS,
         edge=EdgeKind.CALLS, status=EdgeStatus.RESOLVED, strategy=Strategy.IMPORT, text=f"weigh({line})",
     )  # fmt: skip
 
 
-def document(content: str, **fields: object) -> rpc.RulesDocument:
+def document(content: str, **fields: object) -> RulesDocument:
     lines = content.count("\n") + 1
     given = {
         "file_path": "AGENTS.md",
@@ -39,21 +41,21 @@ def document(content: str, **fields: object) -> rpc.RulesDocument:
         "end_line": lines,
         "applies": "repository",
     }
-    return rpc.RulesDocument(content=content, **(given | fields))
+    return RulesDocument(content=content, **(given | fields))
 
 
-def reply(**fields: object) -> rpc.EditContextReply:
+def reply(**fields: object) -> EditContextReply:
     entries = tuple(map(entry, range(60)))
     given = {
         "content": "\n".join(f"    line {n}" for n in range(88)),
-        "references": rpc.SymbolReferences(
-            symbol="Depot.weigh", definitions=(), total_definitions=1, entries=entries, counts={rpc.ReferenceGroup.CALLERS: 60},
+        "references": SymbolReferences(
+            symbol="Depot.weigh", definitions=(), total_definitions=1, entries=entries, counts={ReferenceGroup.CALLERS: 60},
             reconciliation=TOLD,
         ),
         "rules": (document("Weigh twice.\n" * 200),),
         "symbol": SYMBOL,
     }  # fmt: skip
-    return rpc.EditContextReply(
+    return EditContextReply(
         repo="acme/app", file_path="depot.py", language="python", start_line=3, end_line=90,
         receipt=RECEIPT, **(given | fields),
     )  # fmt: skip
@@ -86,16 +88,14 @@ def test_a_cut_source_says_where_to_read_on() -> None:
 
 def test_no_callers_is_never_said_without_what_the_text_holds() -> None:
     told = TOLD.model_copy(update={"resolved": 0, "unexplained": 4})
-    uses = rpc.SymbolReferences(
-        symbol="Depot.weigh", definitions=(), total_definitions=1, reconciliation=told
-    )
+    uses = SymbolReferences(symbol="Depot.weigh", definitions=(), total_definitions=1, reconciliation=told)
     text = answer(reply(references=uses), 4_000).text
     assert "uses of Depot.weigh: none found\n0 references resolved" in text
     assert "70 lines in 3 files of code and data hold the name, 4 of them are neither" in text
 
 
 def test_tests_by_name_alone_are_not_called_known() -> None:
-    test = rpc.ReachingTest(file_path="tests/a.py", line=4, symbol="test_a", status=EdgeStatus.CANDIDATE)
+    test = ReachingTest(file_path="tests/a.py", line=4, symbol="test_a", status=EdgeStatus.CANDIDATE)
     text = answer(reply(tests=(test,), test_counts={EdgeStatus.CANDIDATE: 1}, test_depth=2), 4_000).text
     assert (
         "tests over at most 2 uses in a row (0 known to reach it, 1 by name alone (?)):\n? tests/a.py:4 test_a"
@@ -106,7 +106,7 @@ def test_tests_by_name_alone_are_not_called_known() -> None:
 
 def test_of_many_tests_the_first_are_told_with_the_count_of_all() -> None:
     tests = tuple(
-        rpc.ReachingTest(file_path="tests/a.py", line=n, symbol=f"test_{n}", status=EdgeStatus.RESOLVED)
+        ReachingTest(file_path="tests/a.py", line=n, symbol=f"test_{n}", status=EdgeStatus.RESOLVED)
         for n in range(20)
     )
     found = answer(reply(tests=tests, test_counts={EdgeStatus.RESOLVED: 30}, test_depth=2), 300)
@@ -126,7 +126,7 @@ LISTING = "impact_of_change(symbol='Depot.weigh', file_path='depot.py')"
     ],
 )  # fmt: skip
 def test_tests_that_are_further_away_are_told_of_with_what_lists_them(known, told) -> None:
-    test = rpc.ReachingTest(file_path="tests/a.py", line=4, symbol="test_a", status=EdgeStatus.RESOLVED)
+    test = ReachingTest(file_path="tests/a.py", line=4, symbol="test_a", status=EdgeStatus.RESOLVED)
     found = answer(reply(tests=(test,), test_counts={EdgeStatus.RESOLVED: 1}, test_depth=2, **known), 20_000)
     assert told in found.text
     assert found.structured["next_actions"] == [told]
@@ -135,7 +135,7 @@ def test_tests_that_are_further_away_are_told_of_with_what_lists_them(known, tol
 
 
 def test_nothing_is_said_of_other_tests_if_the_graph_knows_none() -> None:
-    test = rpc.ReachingTest(file_path="tests/a.py", line=4, symbol="test_a", status=EdgeStatus.RESOLVED)
+    test = ReachingTest(file_path="tests/a.py", line=4, symbol="test_a", status=EdgeStatus.RESOLVED)
     counts = {EdgeStatus.RESOLVED: 1}
     found = answer(
         reply(tests=(test,), test_counts=counts, test_depth=2, graph_tests=1, graph_test_depth=6), 20_000
@@ -152,9 +152,7 @@ def test_lines_of_no_symbol_say_that_nothing_is_known_of_users() -> None:
 
 def test_recent_changes_are_told_with_what_limits_them() -> None:
     last = HistoryCommit(commit="4f7c2b9", at=datetime(2026, 1, 1, tzinfo=UTC), message="Weigh twice")
-    changes = rpc.RecentChanges(
-        commits_90_days=1, commits_12_months=4, last=last, note="the newest commits only"
-    )
+    changes = RecentChanges(commits_90_days=1, commits_12_months=4, last=last, note="the newest commits only")
     found = answer(reply(changes=changes), 4_000)
     line = "file changed: 4 commits in 12 months, 1 of them in 90 days (the newest commits only); last 4f7c2b9 2026-01-01 > Weigh twice"
     assert line in found.text

@@ -2,13 +2,13 @@
 
 from gateway_receipts import RECEIPT
 
-from prism_contracts import rpc
 from prism_contracts.code import FileFlags, SkipReason
+from prism_contracts.rpc.files import FileEntry, ListFilesReply, ReadFileReply
 from prism_gateway.mcp.answers import files
 
 
 def test_lines_of_a_file_are_numbered_for_readers_only() -> None:
-    reply = rpc.ReadFileReply(
+    reply = ReadFileReply(
         repo="acme/app",
         file_path="a.py",
         start_line=9,
@@ -28,11 +28,11 @@ def test_lines_of_a_file_are_numbered_for_readers_only() -> None:
 
 
 def test_files_show_marks_and_reasons() -> None:
-    reply = rpc.ListFilesReply(
+    reply = ListFilesReply(
         repo="acme/app",
         files=(
-            rpc.FileEntry(file_path="a.py", lines=3, flags=FileFlags(test=True)),
-            rpc.FileEntry(file_path="b.png", skipped=SkipReason.BINARY),
+            FileEntry(file_path="a.py", lines=3, flags=FileFlags(test=True)),
+            FileEntry(file_path="b.png", skipped=SkipReason.BINARY),
         ),
         total=2,
         receipt=RECEIPT,

@@ -2,14 +2,14 @@
 
 from gateway_receipts import RECEIPT
 
-from prism_contracts import rpc
+from prism_contracts.rpc.search import FileContext, Hit, Intent, SearchReply
 from prism_gateway.mcp.answers import hits
 from prism_gateway.mcp.tool import Answer
 from prism_gateway.search import shorten
 
 
-def hit(number: int, lines: int = 3) -> rpc.Hit:
-    return rpc.Hit(
+def hit(number: int, lines: int = 3) -> Hit:
+    return Hit(
         repo="acme/app",
         file_path=f"src/{number}.py",
         start_line=11,
@@ -20,17 +20,17 @@ def hit(number: int, lines: int = 3) -> rpc.Hit:
     )
 
 
-def search_reply(*results: rpc.Hit) -> rpc.SearchReply:
-    return rpc.SearchReply(
+def search_reply(*results: Hit) -> SearchReply:
+    return SearchReply(
         results=results,
         confidence="high",
-        query_intent=rpc.Intent.GENERAL,
+        query_intent=Intent.GENERAL,
         next_actions=("Read it.",),
         receipt=RECEIPT,
     )
 
 
-def show_search(reply: rpc.SearchReply, max_tokens: int, **limits: int) -> Answer:
+def show_search(reply: SearchReply, max_tokens: int, **limits: int) -> Answer:
     return hits.search(shorten(reply, max_tokens, **limits), max_tokens)
 
 
@@ -87,7 +87,7 @@ def test_a_passage_has_a_limit_of_its_own() -> None:
 
 
 def test_what_the_file_defines_is_said_under_its_hit() -> None:
-    context = rpc.FileContext(lines=40, definitions=("1-9 class A", "3-5 method A.b"), definitions_left_out=2)
+    context = FileContext(lines=40, definitions=("1-9 class A", "3-5 method A.b"), definitions_left_out=2)
     answer = show_search(search_reply(hit(0).model_copy(update={"file_context": context}), hit(1)), 4_000)
     assert answer.structured["results"][0]["file_context"]["definitions"] == ["1-9 class A", "3-5 method A.b"]
     assert "file_context" not in answer.structured["results"][1]

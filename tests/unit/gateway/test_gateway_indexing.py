@@ -3,10 +3,10 @@
 import pytest
 from gateway_receipts import RECEIPT
 
-from prism_contracts import rpc
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorBody, ErrorCode
 from prism_contracts.records import FileProblem, Job, JobState, Layer, LayerKind, LayerState, Repository
+from prism_contracts.rpc.files import CoverageReply
 from prism_gateway.mcp.answers import indexing
 
 
@@ -73,7 +73,7 @@ def test_repositories_come_with_their_branches_and_without_anybodys_overlays() -
 
 @pytest.mark.parametrize(("scip", "is_said"), [(0, False), (2, True)])
 def test_coverage_says_of_how_many_files_a_compiler_speaks(scip, is_said) -> None:
-    reply = rpc.CoverageReply(
+    reply = CoverageReply(
         repo="acme/app",
         files=3,
         indexed=3,

@@ -3,20 +3,20 @@
 import pytest
 from gateway_receipts import RECEIPT
 
-from prism_contracts import rpc
+from prism_contracts.rpc.search import FileMatches, GrepMatch, GrepReply
 from prism_gateway.mcp.answers import matches
 from prism_gateway.mcp.tool import Answer
 
 
-def grep_reply(*found: rpc.GrepMatch) -> rpc.GrepReply:
-    return rpc.GrepReply(matches=found, complete=True, files_scanned=2, receipt=RECEIPT)
+def grep_reply(*found: GrepMatch) -> GrepReply:
+    return GrepReply(matches=found, complete=True, files_scanned=2, receipt=RECEIPT)
 
 
-def grep_match(line: int, text: str = "x = 1", path: str = "a.py", repo: str = "acme/app") -> rpc.GrepMatch:
-    return rpc.GrepMatch(repo=repo, file_path=path, line=line, text=text, before=("b",), after=("c",))
+def grep_match(line: int, text: str = "x = 1", path: str = "a.py", repo: str = "acme/app") -> GrepMatch:
+    return GrepMatch(repo=repo, file_path=path, line=line, text=text, before=("b",), after=("c",))
 
 
-def show_grep(reply: rpc.GrepReply, max_tokens: int = 1_000) -> Answer:
+def show_grep(reply: GrepReply, max_tokens: int = 1_000) -> Answer:
     return matches.grep(reply, max_tokens, cut_off=False)
 
 
@@ -63,9 +63,9 @@ def test_no_match_says_where_it_was_looked_for(fields, expected) -> None:
     assert fields.get("note", "") in answer.text
 
 
-def file_matches(count: int, lines: int | None = None, repos: int = 1) -> tuple[rpc.FileMatches, ...]:
+def file_matches(count: int, lines: int | None = None, repos: int = 1) -> tuple[FileMatches, ...]:
     return tuple(
-        rpc.FileMatches(repo=f"acme/app{n % repos}", file_path=f"src/{n:03}.py", lines=lines)
+        FileMatches(repo=f"acme/app{n % repos}", file_path=f"src/{n:03}.py", lines=lines)
         for n in range(count)
     )
 

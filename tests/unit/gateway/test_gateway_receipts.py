@@ -2,7 +2,7 @@
 
 from gateway_receipts import RECEIPT
 
-from prism_contracts import rpc
+from prism_contracts.rpc.common import SEVERAL_REPOSITORIES
 from prism_gateway.mcp.answers.receipts import receipt_line
 
 
@@ -32,7 +32,7 @@ def test_the_receipt_line_tells_at_what_ref_it_was_looked_and_what_of_it_is_not_
 
 def test_an_answer_about_several_repositories_names_no_commit() -> None:
     receipt = RECEIPT.model_copy(
-        update={"repo": rpc.SEVERAL_REPOSITORIES, "indexed_commit": "", "head_commit": ""}
+        update={"repo": SEVERAL_REPOSITORIES, "indexed_commit": "", "head_commit": ""}
     )
     assert receipt_line(receipt) == "index of all repositories"
 

@@ -3,34 +3,42 @@
 import pytest
 from gateway_receipts import RECEIPT
 
-from prism_contracts import rpc
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolKind
+from prism_contracts.rpc.symbols import (
+    Definition,
+    Reconciliation,
+    ReferenceEntry,
+    ReferenceGroup,
+    ReferencesReply,
+    ReferencesRequest,
+    SymbolReferences,
+)
 from prism_gateway.mcp.answers import references
 
 WEIGH = Symbol(
     name="weigh", qualified_name="weigh", kind=SymbolKind.FUNCTION, start_line=1, end_line=2, name_line=1, signature="def weigh()"
 )  # fmt: skip
-DEFINITION = rpc.Definition(repo="acme/app", file_path="scale.py", language="python", symbol=WEIGH)
-CALL = rpc.ReferenceEntry(
-    repo="acme/app", file_path="app/depot.py", line=4, symbol="run", group=rpc.ReferenceGroup.CALLERS,
+DEFINITION = Definition(repo="acme/app", file_path="scale.py", language="python", symbol=WEIGH)
+CALL = ReferenceEntry(
+    repo="acme/app", file_path="app/depot.py", line=4, symbol="run", group=ReferenceGroup.CALLERS,
     edge=EdgeKind.CALLS, status=EdgeStatus.RESOLVED, strategy=Strategy.IMPORT, text="weigh(1)",
 )  # fmt: skip
-TOLD = rpc.Reconciliation(
+TOLD = Reconciliation(
     resolved=7, candidates=1, elsewhere=2, text_lines=12, unexplained=0, files=3, prose_lines=5, prose_files=2
 )
 
 
-def told(entries: tuple[rpc.ReferenceEntry, ...] = (CALL,), **asked: object):
-    found = rpc.SymbolReferences(
+def told(entries: tuple[ReferenceEntry, ...] = (CALL,), **asked: object):
+    found = SymbolReferences(
         symbol="weigh",
         definitions=(DEFINITION,),
         total_definitions=1,
         entries=entries,
-        counts={rpc.ReferenceGroup.CALLERS: 3} if entries else {},
+        counts={ReferenceGroup.CALLERS: 3} if entries else {},
         reconciliation=TOLD,
     )
-    request = rpc.ReferencesRequest(tenant="t", symbols=("weigh",), **asked)
-    answer = references.answer(rpc.ReferencesReply(answers=(found,), receipt=RECEIPT), request)
+    request = ReferencesRequest(tenant="t", symbols=("weigh",), **asked)
+    answer = references.answer(ReferencesReply(answers=(found,), receipt=RECEIPT), request)
     return answer.structured["answers"][0], answer.text.splitlines()
 
 

@@ -2,8 +2,9 @@
 
 from gateway_receipts import RECEIPT
 
-from prism_contracts import rpc
 from prism_contracts.code import Symbol, SymbolKind
+from prism_contracts.rpc.files import OutlineReply
+from prism_contracts.rpc.symbols import Definition, DefinitionsReply, SymbolAnswer
 from prism_gateway.mcp.answers import symbols
 
 
@@ -21,14 +22,14 @@ def symbol(name: str, kind: SymbolKind = SymbolKind.METHOD, parent: int = -1, do
     )
 
 
-def definition(name: str, body: str = "") -> rpc.Definition:
-    return rpc.Definition(
+def definition(name: str, body: str = "") -> Definition:
+    return Definition(
         repo="acme/app", file_path=f"{name}.py", language="python", symbol=symbol(name), body=body
     )
 
 
 def test_an_outline_nests_and_lets_docstrings_go_first() -> None:
-    reply = rpc.OutlineReply(
+    reply = OutlineReply(
         repo="acme/app",
         file_path="a.py",
         language="python",
@@ -48,10 +49,10 @@ def test_an_outline_nests_and_lets_docstrings_go_first() -> None:
 
 
 def test_a_batch_of_definitions_keeps_an_answer_for_each_symbol() -> None:
-    reply = rpc.DefinitionsReply(
+    reply = DefinitionsReply(
         answers=(
-            rpc.SymbolAnswer(symbol="a", definitions=(definition("a", "x\n" * 2_000),), total=1),
-            rpc.SymbolAnswer(symbol="b", definitions=(), total=0, suggestions=("bee",)),
+            SymbolAnswer(symbol="a", definitions=(definition("a", "x\n" * 2_000),), total=1),
+            SymbolAnswer(symbol="b", definitions=(), total=0, suggestions=("bee",)),
         ),
         receipt=RECEIPT,
     )
@@ -63,20 +64,20 @@ def test_a_batch_of_definitions_keeps_an_answer_for_each_symbol() -> None:
     assert "b: no definition. Near names: bee." in answer.text
 
 
-def definitions_text(*answers: rpc.SymbolAnswer) -> str:
-    return symbols.definitions(rpc.DefinitionsReply(answers=answers, receipt=RECEIPT), 1_000).text
+def definitions_text(*answers: SymbolAnswer) -> str:
+    return symbols.definitions(DefinitionsReply(answers=answers, receipt=RECEIPT), 1_000).text
 
 
 def test_definitions_say_what_of_the_name_was_found_and_how_many_more_there_are() -> None:
     text = definitions_text(
-        rpc.SymbolAnswer(symbol="self.a", definitions=(definition("a"),), total=3, matched="a")
+        SymbolAnswer(symbol="self.a", definitions=(definition("a"),), total=3, matched="a")
     )
     assert text.startswith("self.a: found as a; whether it is this one is not known.\nacme/app a.py:1-9")
     assert "\n\nself.a: 2 more definitions.\n" in text
 
 
 def test_a_miss_names_files_that_may_define_it() -> None:
-    text = definitions_text(rpc.SymbolAnswer(symbol="a", definitions=(), total=0, unparsed=("big.py",)))
+    text = definitions_text(SymbolAnswer(symbol="a", definitions=(), total=0, unparsed=("big.py",)))
     assert "a: no definition. It may be defined in big.py" in text
 
 

@@ -4,11 +4,31 @@ from datetime import UTC, datetime
 
 import pytest
 
-from prism_contracts import rpc
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
+from prism_contracts.rpc.common import GraphReceipt
+from prism_contracts.rpc.graph import (
+    AffectedNode,
+    CallDirection,
+    CallHierarchyReply,
+    ChangedSymbol,
+    DependenciesReply,
+    DiffFile,
+    DiffState,
+    ExternalModule,
+    FileDependency,
+    FindPathReply,
+    GraphEdge,
+    GraphNode,
+    GraphPath,
+    ImpactReply,
+    PathSearch,
+    TreeBranch,
+    TypeHierarchyReply,
+)
+from prism_contracts.rpc.symbols import Reconciliation
 from prism_gateway.mcp.answers import walks
 
-RECEIPT = rpc.GraphReceipt(
+RECEIPT = GraphReceipt(
     repo="acme/parcels",
     indexed_commit="a" * 40,
     head_commit="a" * 40,
@@ -23,34 +43,34 @@ RECEIPT = rpc.GraphReceipt(
     graph_built_at=datetime(2026, 1, 2, tzinfo=UTC),
     graph_lag_seconds=12,
 )
-SHIP = rpc.GraphNode(file_path="depot.py", line=12, symbol="Depot.ship")
-LOAD = rpc.GraphNode(file_path="van.py", line=30, symbol="load")
-TOP = rpc.GraphNode(file_path="main.py", line=1)
+SHIP = GraphNode(file_path="depot.py", line=12, symbol="Depot.ship")
+LOAD = GraphNode(file_path="van.py", line=30, symbol="load")
+TOP = GraphNode(file_path="main.py", line=1)
 
 
-def edge(*lines: int, sure: bool = True, kind: EdgeKind = EdgeKind.CALLS, total: int = 0) -> rpc.GraphEdge:
+def edge(*lines: int, sure: bool = True, kind: EdgeKind = EdgeKind.CALLS, total: int = 0) -> GraphEdge:
     status = EdgeStatus.RESOLVED if sure else EdgeStatus.CANDIDATE
     strategy = Strategy.IMPORT if sure else Strategy.NAME
-    return rpc.GraphEdge(
+    return GraphEdge(
         edge=kind, status=status, strategy=strategy, lines=lines, total_lines=total or len(lines)
     )
 
 
-def calls(*branches: rpc.TreeBranch, **more: object) -> rpc.CallHierarchyReply:
+def calls(*branches: TreeBranch, **more: object) -> CallHierarchyReply:
     told: dict[str, object] = {
         "roots": (SHIP,),
-        "direction": rpc.CallDirection.CALLERS,
+        "direction": CallDirection.CALLERS,
         "branches": branches,
         "total": len(branches),
         "receipt": RECEIPT,
     }
-    return rpc.CallHierarchyReply(**(told | more))  # type: ignore[arg-type]
+    return CallHierarchyReply(**(told | more))  # type: ignore[arg-type]
 
 
 TREE = (
-    rpc.TreeBranch(node=LOAD, via=edge(33, 41, total=7), depth=1, left_out=2),
-    rpc.TreeBranch(node=TOP, via=edge(5, sure=False), depth=1),
-    rpc.TreeBranch(node=SHIP, via=edge(13), parent=0, depth=2, recursive=True),
+    TreeBranch(node=LOAD, via=edge(33, 41, total=7), depth=1, left_out=2),
+    TreeBranch(node=TOP, via=edge(5, sure=False), depth=1),
+    TreeBranch(node=SHIP, via=edge(13), parent=0, depth=2, recursive=True),
 )
 
 
@@ -76,14 +96,14 @@ def test_what_is_cut_off_a_tree_is_counted_where_it_hung() -> None:
 
 
 def test_branches_fit_into_the_budget_from_the_top() -> None:
-    branches = [rpc.TreeBranch(node=LOAD, via=edge(1), depth=1)] * 100
+    branches = [TreeBranch(node=LOAD, via=edge(1), depth=1)] * 100
     few, many = (walks.fit_branches(branches, tokens) for tokens in (200, 2_000))
     assert 1 <= few < many < 100
 
 
-def told(**counts: int) -> rpc.Reconciliation:
+def told(**counts: int) -> Reconciliation:
     none = dict.fromkeys(("resolved", "candidates", "elsewhere", "text_lines", "unexplained", "files"), 0)
-    return rpc.Reconciliation(**(none | counts))
+    return Reconciliation(**(none | counts))
 
 
 @pytest.mark.parametrize(
@@ -103,11 +123,9 @@ def test_no_callers_is_only_said_if_the_text_agrees(in_text, expected) -> None:
 
 
 def test_a_path_is_told_edge_by_edge_and_a_search_without_one_by_what_it_saw() -> None:
-    path = rpc.GraphPath(nodes=(LOAD, SHIP), edges=(edge(33, sure=False),))
-    search = rpc.PathSearch(forward=True, edges="calls", candidates=True, visited=7, found=0)
-    reply = rpc.FindPathReply(
-        source=(LOAD,), target=(SHIP,), paths=(path,), searches=(search,), receipt=RECEIPT
-    )
+    path = GraphPath(nodes=(LOAD, SHIP), edges=(edge(33, sure=False),))
+    search = PathSearch(forward=True, edges="calls", candidates=True, visited=7, found=0)
+    reply = FindPathReply(source=(LOAD,), target=(SHIP,), paths=(path,), searches=(search,), receipt=RECEIPT)
     assert "? → depot.py:12 Depot.ship [calls, name, line 33]" in walks.find_path(reply, 4_000).text
     backward = reply.model_copy(update={"paths": (), "backward": (path,)})
     text = walks.find_path(backward, 4_000).text
@@ -116,10 +134,10 @@ def test_a_path_is_told_edge_by_edge_and_a_search_without_one_by_what_it_saw() -
 
 
 def test_types_say_what_the_graph_cannot_know() -> None:
-    reply = rpc.TypeHierarchyReply(
+    reply = TypeHierarchyReply(
         roots=(SHIP,),
         supertypes=(),
-        subtypes=(rpc.TreeBranch(node=LOAD, via=edge(1, kind=EdgeKind.EXTENDS), depth=1, overrides=(SHIP,)),),
+        subtypes=(TreeBranch(node=LOAD, via=edge(1, kind=EdgeKind.EXTENDS), depth=1, overrides=(SHIP,)),),
         total_supertypes=0,
         total_subtypes=1,
         note="Types here need no names.",
@@ -134,13 +152,13 @@ def test_types_say_what_the_graph_cannot_know() -> None:
 
 
 def test_dependencies_tell_candidates_apart_and_count_those_that_are_not_told() -> None:
-    sure = rpc.FileDependency(
+    sure = FileDependency(
         file_path="depot.py", depth=1, edges=(edge(1, kind=EdgeKind.IMPORTS),), symbols=("Depot",)
     )
-    unsure = rpc.FileDependency(file_path="van.py", depth=1, edges=(edge(2, sure=False),))
-    far = rpc.FileDependency(file_path="hub.py", depth=2, edges=(), through="depot.py")
-    module = rpc.ExternalModule(module="decimal", files=2, file_path="main.py", line=1)
-    reply = rpc.DependenciesReply(
+    unsure = FileDependency(file_path="van.py", depth=1, edges=(edge(2, sure=False),))
+    far = FileDependency(file_path="hub.py", depth=2, edges=(), through="depot.py")
+    module = ExternalModule(module="decimal", files=2, file_path="main.py", line=1)
+    reply = DependenciesReply(
         files=("main.py",),
         total_files=1,
         uses=(sure, unsure, far),
@@ -165,14 +183,12 @@ def test_dependencies_tell_candidates_apart_and_count_those_that_are_not_told() 
 
 
 def test_impact_tells_files_symbols_and_tests() -> None:
-    one = rpc.AffectedNode(
+    one = AffectedNode(
         node=LOAD, distance=1, status=EdgeStatus.CANDIDATE, via=edge(33, sure=False), uses=SHIP
     )
-    reply = rpc.ImpactReply(
-        files=(
-            rpc.DiffFile(file_path="depot.py", state=rpc.DiffState.DOES_NOT_APPLY, detail="line 3 differs"),
-        ),
-        changed=(rpc.ChangedSymbol(node=SHIP, exported=True, signature=True, used_by=1),),
+    reply = ImpactReply(
+        files=(DiffFile(file_path="depot.py", state=DiffState.DOES_NOT_APPLY, detail="line 3 differs"),),
+        changed=(ChangedSymbol(node=SHIP, exported=True, signature=True, used_by=1),),
         total_changed=1,
         affected=(one,),
         total_affected=5,

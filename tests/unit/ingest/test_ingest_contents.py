@@ -10,10 +10,10 @@ from prism_contracts.code import FileFlags, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChanged, FileFailed, FileSkipped
 from prism_contracts.records import JobState
-from prism_contracts.rpc import SnapshotFile
+from prism_contracts.rpc.imports import SnapshotFile
+from prism_contracts.topics import topic_of
 from prism_ingest.core.contents import file_event
 from prism_ingest.core.jobs import new_job
-from prism_ingest.handlers.publishing import FACTS
 from prism_ingest.handlers.snapshots import _check_files
 from prism_source.classify import classify_text
 from prism_source.limits import Limits
@@ -97,8 +97,9 @@ def test_flags_are_those_that_came_and_those_of_the_text():
     assert event_of(b"x = 1\n", flags=FileFlags(vendored=True)).flags.vendored
 
 
-def test_every_event_has_a_fact():
-    assert {type(event_of(b"x")), type(event_of(b"\0")), type(event_of(b"x", blob="0" * 40))} <= set(FACTS)
+def test_every_event_has_a_topic():
+    for event in (event_of(b"x"), event_of(b"\0"), event_of(b"x", blob="0" * 40)):
+        assert topic_of(type(event)).event is type(event)
 
 
 # The list of a snapshot

@@ -3,7 +3,8 @@
 import pytest
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import FileEdit, ManifestEntry
+from prism_contracts.rpc.files import ManifestEntry
+from prism_contracts.rpc.imports import FileEdit
 from prism_ingest.core.edits import check_bases, editable_path
 
 OLD, NEW = "1" * 40, "2" * 40

@@ -4,7 +4,7 @@ import pytest
 
 from prism_contracts.code import SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import SnapshotFile
+from prism_contracts.rpc.imports import SnapshotFile
 from prism_ingest.core.import_limits import ImportLimits, check_import
 
 LIMITS = ImportLimits(files_max=3, bytes_max=300)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from prism_contracts.base import BASE_LAYER, layer_id, variant_layer
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Layer, LayerFiles, LayerKind, LayerState, Repository
-from prism_contracts.rpc import ManifestEntry, SnapshotFile
+from prism_contracts.rpc.files import ManifestEntry
+from prism_contracts.rpc.imports import SnapshotFile
 from prism_ingest.core.layers import (
     REBASE,
     REBASE_KEPT_MS,

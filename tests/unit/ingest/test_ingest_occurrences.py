@@ -6,7 +6,7 @@ import pytest
 from scip_files import FEE_RATE, FILES, STANDARD, ZONE, ZONE_RATE, At, define, document, own, parcels
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import ManifestEntry
+from prism_contracts.rpc.files import ManifestEntry
 from prism_graph.occurrences import Columns, OccurrenceIndex
 from prism_ingest.core import occurrences as taking
 from prism_ingest.core.occurrences import Taken, take

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import EDIT_FILES_MAX
+from prism_contracts.rpc.imports import EDIT_FILES_MAX
 from prism_ingest.core.patches import apply, read_diff
 
 

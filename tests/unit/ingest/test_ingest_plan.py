@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from prism_contracts.base import Lane, generation, text_version
 from prism_contracts.code import SkipReason
 from prism_contracts.records import Job, LayerState
-from prism_contracts.rpc import ManifestEntry, SnapshotFile
+from prism_contracts.rpc.files import ManifestEntry
+from prism_contracts.rpc.imports import SnapshotFile
 from prism_ingest.core.plan import (
     LIVE_FILES_MAX,
     Plan,

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from prism_contracts.code import SymbolKind
-from prism_contracts.rpc import Corpus, SearchRequest
+from prism_contracts.rpc.search import Corpus, SearchRequest
 from prism_search.adapters.answers import PACKAGES
 from prism_search.core.answer_key import answer_key
 from prism_search.core.query import parse_query

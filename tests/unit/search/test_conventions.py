@@ -4,7 +4,7 @@ import pytest
 from source_files import source
 
 from prism_chunker.core import chunk_file
-from prism_contracts.rpc import Convention
+from prism_contracts.rpc.guidance import Convention
 from prism_search.core.conventions import infer, languages_of
 from prism_search.core.conventions.layout import is_configured
 from prism_search.core.conventions.naming import style_of

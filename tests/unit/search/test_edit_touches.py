@@ -4,7 +4,7 @@ import pytest
 from source_files import source
 
 from prism_contracts.code import Symbol, SymbolKind
-from prism_contracts.rpc import Definition
+from prism_contracts.rpc.symbols import Definition
 from prism_search.core.edits import (
     by_what_they_test,
     files_named_after,

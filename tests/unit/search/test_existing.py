@@ -3,7 +3,7 @@
 import pytest
 
 from prism_chunker.core import chunk_file
-from prism_contracts.rpc import Verdict
+from prism_contracts.rpc.guidance import Verdict
 from prism_search.core.existing import CodeFile, Intent, find_existing, read_intent
 from prism_search.core.matching import Question
 from prism_search.core.query import parse_query

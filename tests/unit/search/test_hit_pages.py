@@ -3,7 +3,7 @@
 import pytest
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import Detail, SearchRequest
+from prism_contracts.rpc.search import Detail, SearchRequest
 from prism_search.core.candidates import Candidate
 from prism_search.core.file_context import DEFINITIONS_MAX, file_context
 from prism_search.core.hit_pages import HitPage, next_cursor, read_page

@@ -2,7 +2,7 @@
 
 import pytest
 
-from prism_contracts.rpc import ContextSection
+from prism_contracts.rpc.guidance import ContextSection
 from prism_search.core.repo_documents import choose, section_of
 
 

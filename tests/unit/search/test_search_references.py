@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from source_files import source
 
-from prism_contracts.rpc import ReferenceGroup
+from prism_contracts.rpc.symbols import ReferenceGroup
 from prism_graph.modules import File, Sure, imports
 from prism_search.core import references as report
 from prism_search.core.references import Definition, SourceFile

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from prism_contracts.code import SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import Hit, Intent, SearchRequest
+from prism_contracts.rpc.search import Hit, Intent, SearchRequest
 from prism_contracts.types import QUERY_CHARS_MAX
 from prism_search.core.advice import ACTIONS_MAX, next_actions
 from prism_search.core.candidates import LEG_WEIGHTS, Candidate

@@ -6,7 +6,7 @@ import gc
 import pytest
 
 from prism_contracts.records import Repository
-from prism_contracts.rpc import ReferencesRequest
+from prism_contracts.rpc.symbols import ReferencesRequest
 from prism_search.handlers import timed_references
 from prism_search.handlers.timed_references import AT_ONCE, TimedReferences
 from prism_store.repositories import Target

@@ -1,9 +1,17 @@
 """What search knows and the graph does not: texts, and names that are near others. Raises PrismError, nothing else."""
 
-from prism_contracts import names, rpc
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc.common import ScopedRequest
+from prism_contracts.rpc.files import READ_FILE, ReadFileRequest
+from prism_contracts.rpc.symbols import (
+    DEFINITIONS,
+    REFERENCES,
+    DefinitionsRequest,
+    Reconciliation,
+    ReferencesRequest,
+    SymbolAnswer,
+)
 from prism_runtime.bus import Bus
-from prism_runtime.rpc import call
 
 # An answer waits so long for what the text knows, and goes without it then.
 TIMEOUT_S = 5.0
@@ -15,27 +23,25 @@ class Search:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def definition(self, request: rpc.ScopedRequest, symbol: str, path: str) -> rpc.SymbolAnswer:
+    async def definition(self, request: ScopedRequest, symbol: str, path: str) -> SymbolAnswer:
         """Where a symbol is defined by the index, or what is near its name."""
-        asked = rpc.DefinitionsRequest(**_scope(request), symbols=(symbol,), path=path)
-        reply = await call(self._bus, names.RPC_DEFINITIONS, asked, rpc.DefinitionsReply, timeout_s=TIMEOUT_S)
+        asked = DefinitionsRequest(**_scope(request), symbols=(symbol,), path=path)
+        reply = await self._bus.ask(DEFINITIONS, asked, timeout_s=TIMEOUT_S)
         return reply.answers[0]
 
-    async def in_text(self, request: rpc.ScopedRequest, symbol: str, path: str) -> rpc.Reconciliation | None:
+    async def in_text(self, request: ScopedRequest, symbol: str, path: str) -> Reconciliation | None:
         """Where the text holds the name of a symbol."""
-        asked = rpc.ReferencesRequest(**_scope(request), symbols=(symbol,), path=path, limit=1)
-        reply = await call(self._bus, names.RPC_REFERENCES, asked, rpc.ReferencesReply, timeout_s=TIMEOUT_S)
+        asked = ReferencesRequest(**_scope(request), symbols=(symbol,), path=path, limit=1)
+        reply = await self._bus.ask(REFERENCES, asked, timeout_s=TIMEOUT_S)
         return reply.answers[0].reconciliation
 
-    async def lines(self, request: rpc.ScopedRequest, path: str) -> list[str]:
+    async def lines(self, request: ScopedRequest, path: str) -> list[str]:
         """All lines of a file as indexed; none if it is not there any more."""
         lines: list[str] = []
         while True:
-            asked = rpc.ReadFileRequest(**_scope(request), path=path, start_line=len(lines) + 1)
+            asked = ReadFileRequest(**_scope(request), path=path, start_line=len(lines) + 1)
             try:
-                page = await call(
-                    self._bus, names.RPC_READ_FILE, asked, rpc.ReadFileReply, timeout_s=TIMEOUT_S
-                )
+                page = await self._bus.ask(READ_FILE, asked, timeout_s=TIMEOUT_S)
             except PrismError as error:
                 if error.code is ErrorCode.FILE_NOT_FOUND:
                     return []
@@ -45,5 +51,5 @@ class Search:
                 return lines
 
 
-def _scope(request: rpc.ScopedRequest) -> dict[str, str]:
+def _scope(request: ScopedRequest) -> dict[str, str]:
     return {"tenant": request.tenant, "repo": request.repo, "ref": request.ref}

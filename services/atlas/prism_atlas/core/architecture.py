@@ -15,7 +15,7 @@ from prism_atlas.core.module_map import spelled, top_symbols
 from prism_atlas.core.partitions import partitions
 from prism_atlas.core.ways_around import way_around
 from prism_contracts.errors import ErrorCode, PrismError, shown
-from prism_contracts.rpc import (
+from prism_contracts.rpc.maps import (
     ComponentDependency,
     ComponentSummary,
     Cycle,

@@ -9,7 +9,7 @@ from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, Graph, Numbe
 from prism_atlas.core.telling import tell_edges
 from prism_atlas.core.traversal import follow, nodes_of, other_end, reach, step
 from prism_contracts.code import EdgeKind, EdgeStatus
-from prism_contracts.rpc import ExternalModule, FileDependency
+from prism_contracts.rpc.graph import ExternalModule, FileDependency
 
 SYMBOLS_SHOWN_MAX = 8
 CYCLES_MAX = 5

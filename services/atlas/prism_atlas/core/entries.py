@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from prism_atlas.core.builder import EntryRow
 from prism_atlas.core.graph import NONE
 from prism_contracts.code import CALLABLE_KINDS, Reference, ReferenceKind, Symbol, SymbolFact
-from prism_contracts.rpc import EntryKind
+from prism_contracts.rpc.maps import EntryKind
 from prism_graph.facts import FileFacts
 
 # What a program begins with.

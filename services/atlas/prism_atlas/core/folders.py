@@ -9,7 +9,7 @@ import numpy as np
 
 from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.graph import NONE
-from prism_contracts.rpc import Divergence, Outlier, Spread
+from prism_contracts.rpc.maps import Divergence, Outlier, Spread
 
 # A folder that agrees less with a component is no name of it.
 NAME_FIT_MIN = 0.5

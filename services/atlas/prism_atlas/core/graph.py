@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prism_contracts.code import EdgeKind, EdgeStatus, ReferenceKind, Strategy, SymbolKind
-from prism_contracts.rpc import EntryKind
+from prism_contracts.rpc.maps import EntryKind
 from prism_graph.resolution import Sought
 
 Numbers = NDArray[np.int32]

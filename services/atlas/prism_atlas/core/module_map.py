@@ -13,7 +13,7 @@ from prism_atlas.core.links import QUIET_WEIGHT, Weights, quiet_files
 from prism_atlas.core.ranking import DEFINITION_KINDS, TIERS, file_ranks, module_order
 from prism_atlas.core.relevance import file_relevance, words_of
 from prism_contracts.code import SymbolKind
-from prism_contracts.rpc import Tier
+from prism_contracts.rpc.maps import Tier
 from prism_store.globs import compile_glob
 
 # A walker who asked for something goes back to it often: what it finds on the way counts less.

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from prism_atlas.core.folders import folder_of
-from prism_contracts.rpc import Partition
+from prism_contracts.rpc.maps import Partition
 
 # Of several in one folder the first is shown.
 MANIFESTS = (

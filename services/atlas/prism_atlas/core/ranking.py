@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from prism_atlas.core.graph import SYMBOL_KINDS, Codes, Graph, Numbers
 from prism_atlas.core.links import QUIET_WEIGHT, Links, Weights, quiet_files
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
-from prism_contracts.rpc import Tier
+from prism_contracts.rpc.maps import Tier
 
 DAMPING = 0.85
 TOLERANCE = 1e-6  # of all rank, from one step to the next

@@ -3,7 +3,7 @@
 from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.architecture import Architecture, fairly
 from prism_contracts.base import Message
-from prism_contracts.rpc import ARCHITECTURE_LIMIT_MAX, Overview
+from prism_contracts.rpc.maps import ARCHITECTURE_LIMIT_MAX, Overview
 
 
 class Report(Message):

@@ -6,7 +6,7 @@ import numpy as np
 
 from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, STRATEGIES, SYMBOL_KINDS, Graph, Numbers
 from prism_contracts.code import Flag
-from prism_contracts.rpc import GraphEdge, GraphNode
+from prism_contracts.rpc.graph import GraphEdge, GraphNode
 
 LINES_SHOWN_MAX = 5
 

@@ -20,7 +20,7 @@ from prism_atlas.core.graph import (
     Numbers,
 )
 from prism_contracts.code import CALLABLE_KINDS, EDGE_KINDS, EdgeStatus, Flag, Strategy
-from prism_contracts.rpc import REFERENCE_GROUPS, DefinitionPlace, ReferenceGroup
+from prism_contracts.rpc.symbols import REFERENCE_GROUPS, DefinitionPlace, ReferenceGroup
 from prism_graph.modules import File
 from prism_graph.program import Program
 from prism_graph.resolution import Candidate, NamedUse, may_mean

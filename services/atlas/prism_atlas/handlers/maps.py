@@ -9,14 +9,14 @@ from prism_atlas.core.graph import Graph
 from prism_atlas.core.module_map import Module, modules, spelled, top_symbols
 from prism_atlas.core.ranking import TIERS
 from prism_atlas.handlers.served import Served, ServedGraphs
-from prism_contracts.rpc import (
+from prism_contracts.rpc.guidance import RecentChanges
+from prism_contracts.rpc.maps import (
     ArchitectureReply,
     ArchitectureRequest,
     ComponentDetail,
     ModuleEntry,
     ModuleMapReply,
     ModuleMapRequest,
-    RecentChanges,
 )
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_store.histories import Histories

@@ -11,7 +11,7 @@ from prism_atlas.handlers.layers import LayerGraphs
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import GraphRecord, Layer, LayerState, Repository
-from prism_contracts.rpc import GraphReceipt, ScopedRequest
+from prism_contracts.rpc.common import GraphReceipt, ScopedRequest
 from prism_store.repositories import Repositories, Target
 from prism_store.scope import View
 

@@ -4,7 +4,7 @@ import asyncio
 
 from prism_atlas.core.answering import uses as answering
 from prism_atlas.handlers.served import ServedGraphs
-from prism_contracts.rpc import UsesReply, UsesRequest
+from prism_contracts.rpc.symbols import UsesReply, UsesRequest
 
 
 class UsesHandler:

@@ -18,7 +18,8 @@ from prism_atlas.core.diffs import FileDiff, read_diff
 from prism_atlas.core.graph import NONE
 from prism_atlas.handlers.served import Served, ServedGraphs
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import (
+from prism_contracts.rpc.common import ScopedRequest
+from prism_contracts.rpc.graph import (
     CallDirection,
     CallHierarchyReply,
     CallHierarchyRequest,
@@ -28,7 +29,6 @@ from prism_contracts.rpc import (
     FindPathRequest,
     ImpactReply,
     ImpactRequest,
-    ScopedRequest,
     TypeHierarchyReply,
     TypeHierarchyRequest,
 )

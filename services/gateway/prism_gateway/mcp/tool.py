@@ -10,6 +10,7 @@ from mcp.types import ToolAnnotations
 
 from prism_contracts.base import Message
 from prism_contracts.records import Token
+from prism_contracts.registry import Rpc
 from prism_gateway.backend import Backend
 from prism_gateway.mcp.arguments import Arguments, ScopedArguments
 from prism_gateway.mcp.schema import Schema, input_schema
@@ -50,6 +51,12 @@ class Call:
             "wait_for_commit": self.wait_for_commit,
         }
         return request.model_validate(arguments.model_dump(by_alias=True) | scope | others)
+
+    async def ask(
+        self, rpc: Rpc[RequestT, ReplyT], arguments: ScopedArguments, /, **others: object
+    ) -> ReplyT:
+        """Send the request that the arguments describe, and return the reply; see `request`."""
+        return await self.backend.ask(rpc, self.request(rpc.request, arguments, **others))
 
 
 @dataclass(frozen=True)
@@ -103,7 +110,8 @@ AnyTool = Tool[Any]
 
 
 async def ask_for_what_fits(
-    ask: Callable[[RequestT], Awaitable[ReplyT]],
+    call: Call,
+    rpc: Rpc[RequestT, ReplyT],
     request: RequestT,
     length: Callable[[ReplyT], int],
     fitting: Callable[[ReplyT], int],
@@ -113,8 +121,8 @@ async def ask_for_what_fits(
     `length` says how many a reply has, `fitting` how many of them fit. If not all do, the request is made again with that as its
     `limit`: only then does the reply's cursor go on right behind what is shown.
     """
-    reply = await ask(request)
+    reply = await call.backend.ask(rpc, request)
     kept = fitting(reply)
     if kept >= length(reply):
         return reply, False
-    return await ask(request.model_copy(update={"limit": kept})), True
+    return await call.backend.ask(rpc, request.model_copy(update={"limit": kept})), True

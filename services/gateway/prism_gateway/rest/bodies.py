@@ -6,18 +6,14 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from prism_contracts.rpc import (
-    EDIT_FILES_MAX,
+from prism_contracts.rpc.imports import EDIT_FILES_MAX, EditRequest, FileEdit, OpenSnapshotRequest
+from prism_contracts.rpc.layers import (
     OVERLAY_TTL_DEFAULT_S,
     OVERLAY_TTL_MAX_S,
     OVERLAY_TTL_MIN_S,
-    EditRequest,
-    FileEdit,
-    GrepRequest,
     OpenOverlayRequest,
-    OpenSnapshotRequest,
-    SearchRequest,
 )
+from prism_contracts.rpc.search import GrepRequest, SearchRequest
 from prism_contracts.types import (
     EDIT_BYTES_MAX,
     BlobHash,

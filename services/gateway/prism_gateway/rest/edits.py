@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from prism_contracts.rpc import EditRequest, JobReply
+from prism_contracts.rpc.imports import EDIT, EditRequest, JobReply
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import DiffBody, FileEditBody
 from prism_gateway.rest.dependencies import Caller, RepoHeader, Services
@@ -25,4 +25,4 @@ async def edit_by_diff(body: DiffBody, caller: Caller, backend: Services, repo: 
 
 
 async def _edit(backend: Services, request: EditRequest) -> Response:
-    return reply(await backend.edit(request), status=202, exclude=replies.JOB)
+    return reply(await backend.ask(EDIT, request), status=202, exclude=replies.JOB)

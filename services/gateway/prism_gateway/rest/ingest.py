@@ -17,7 +17,7 @@ from starlette.responses import Response
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import FilesUploaded
-from prism_contracts.rpc import OpenSnapshotReply
+from prism_contracts.rpc.imports import ADMIT_UPLOAD, OPEN_SNAPSHOT, AdmitUploadRequest, OpenSnapshotReply
 from prism_contracts.types import Digest, JobId
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import SnapshotBody
@@ -51,7 +51,7 @@ async def open_snapshot(request: Request, caller: Caller, backend: Services, set
     """Begin to bring a repository to a set of files; the answer says whose contents are wanted."""
     body = await _unpacked(request, settings.snapshot_unpacked_bytes_max)
     snapshot = _snapshot(body).model_copy(update={"tenant": caller.tenant})
-    return reply(await backend.open_snapshot(snapshot), exclude=replies.JOB)
+    return reply(await backend.ask(OPEN_SNAPSHOT, snapshot), exclude=replies.JOB)
 
 
 @router.post("/snapshots/{job}/packs", response_model=replies.Stored, status_code=202, openapi_extra=PACK_DOC)
@@ -68,7 +68,7 @@ async def store_pack(
 
     A job that has ended needs none: `stored` is false then.
     """
-    admitted = await backend.admit_upload(caller.tenant, job)
+    admitted = await backend.ask(ADMIT_UPLOAD, AdmitUploadRequest(tenant=caller.tenant, job=job))
     if not admitted.is_open:
         return reply(replies.Stored(stored=False), status=202)
     data = await request.body()

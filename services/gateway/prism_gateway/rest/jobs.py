@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import JSONResponse, Response
 
-from prism_contracts.rpc import JobReply
+from prism_contracts.rpc.imports import JOB, JOBS, JobReply, JobRequest, JobsRequest
 from prism_contracts.types import JobId
 from prism_gateway.rest import replies
 from prism_gateway.rest.dependencies import Caller, Connection, Services, Settings
@@ -23,14 +23,14 @@ async def jobs(
     caller: Caller, backend: Services, limit: Annotated[int, Query(ge=1, le=JOBS_MAX)] = JOBS_DEFAULT
 ) -> Response:
     """The newest jobs."""
-    known = await backend.jobs(caller.tenant, limit)
+    known = await backend.ask(JOBS, JobsRequest(tenant=caller.tenant, limit=limit))
     return reply(replies.Jobs(jobs=known.jobs), exclude=replies.JOBS)
 
 
 @router.get("/jobs/{job}", response_model=JobReply)
 async def job(job: JobId, caller: Caller, backend: Services) -> Response:
     """One job."""
-    return reply(await backend.job(caller.tenant, job=job), exclude=replies.JOB)
+    return reply(await backend.ask(JOB, JobRequest(tenant=caller.tenant, job=job)), exclude=replies.JOB)
 
 
 @router.get("/status", response_model=dict[str, Any])

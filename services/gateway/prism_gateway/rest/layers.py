@@ -3,7 +3,11 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from prism_contracts.rpc import (
+from prism_contracts.rpc.layers import (
+    CLOSE_OVERLAY,
+    CREATE_LAYER,
+    DELETE_LAYER,
+    OPEN_OVERLAY,
     CloseOverlayRequest,
     CreateLayerRequest,
     DeleteLayerRequest,
@@ -24,7 +28,7 @@ async def create_layer(
 ) -> Response:
     """Make a layer of what a ref is at the remote now, or bring it there."""
     request = CreateLayerRequest(tenant=caller.tenant, repo=body.repo or header, ref=body.ref)
-    return reply(await backend.create_layer(request), status=202, exclude=replies.JOB)
+    return reply(await backend.ask(CREATE_LAYER, request), status=202, exclude=replies.JOB)
 
 
 @router.delete("/layers", response_model=LayerReply)
@@ -33,7 +37,7 @@ async def delete_layer(
 ) -> Response:
     """Forget a layer."""
     request = DeleteLayerRequest(tenant=caller.tenant, repo=repo or header, ref=ref)
-    return reply(await backend.delete_layer(request), exclude=replies.JOB)
+    return reply(await backend.ask(DELETE_LAYER, request), exclude=replies.JOB)
 
 
 @router.post("/overlays", response_model=replies.Overlay, status_code=202)
@@ -41,7 +45,7 @@ async def open_overlay(
     body: OverlayBody, caller: Caller, backend: Services, header: RepoHeader = ""
 ) -> Response:
     """Lay uncommitted edits on a branch, or replace those of a handle. Every question takes the handle as `ref`."""
-    opened = await backend.open_overlay(body.request(caller.tenant, body.repo or header))
+    opened = await backend.ask(OPEN_OVERLAY, body.request(caller.tenant, body.repo or header))
     return reply(replies.Overlay.of(opened), status=202, exclude=replies.JOB)
 
 
@@ -51,4 +55,4 @@ async def close_overlay(
 ) -> Response:
     """Forget an overlay."""
     request = CloseOverlayRequest(tenant=caller.tenant, repo=repo or header, handle=handle)
-    return reply(replies.Overlay.of(await backend.close_overlay(request)), exclude=replies.JOB)
+    return reply(replies.Overlay.of(await backend.ask(CLOSE_OVERLAY, request)), exclude=replies.JOB)

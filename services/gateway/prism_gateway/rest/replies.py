@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from prism_contracts.errors import ErrorBody
 from prism_contracts.records import Job, Repository
-from prism_contracts.rpc import LayerReply
+from prism_contracts.rpc.layers import LayerReply
 from prism_gateway.webhooks.payloads import Event
 from prism_gateway.webhooks.receiver import Outcome
 

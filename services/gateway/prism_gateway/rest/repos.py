@@ -6,17 +6,17 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from prism_contracts.base import repo_id
-from prism_contracts.rpc import (
+from prism_contracts.rpc.common import RECEIPT, Receipt, ReceiptRequest
+from prism_contracts.rpc.files import (
+    COVERAGE,
+    LIST_FILES,
     LIST_LIMIT_MAX,
-    CloneRequest,
     CoverageReply,
     CoverageRequest,
-    JobReply,
     ListFilesReply,
     ListFilesRequest,
-    Receipt,
-    ReceiptRequest,
 )
+from prism_contracts.rpc.imports import CLONE, JOBS, CloneRequest, JobReply, JobsRequest
 from prism_contracts.types import CommitIdOrNone, Cursor, RefOrNone, RepoKey
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import RepositoryBody, SecretsBody
@@ -42,7 +42,7 @@ async def whoami(caller: Caller) -> Response:
 @router.get("/repos", response_model=replies.Repositories)
 async def repos(caller: Caller, backend: Services) -> Response:
     """The tenant's repositories."""
-    known = await backend.jobs(caller.tenant, 1)
+    known = await backend.ask(JOBS, JobsRequest(tenant=caller.tenant, limit=1))
     return reply(replies.Repositories(repositories=known.repositories))
 
 
@@ -50,7 +50,7 @@ async def repos(caller: Caller, backend: Services) -> Response:
 async def index_repository(body: RepositoryBody, caller: Caller, backend: Services) -> Response:
     """Clone or fetch a git URL and index a ref of it."""
     request = CloneRequest(tenant=caller.tenant, url=body.url, repo_name=body.name, ref=body.ref)
-    return reply(await backend.clone(request), status=202, exclude=replies.JOB)
+    return reply(await backend.ask(CLONE, request), status=202, exclude=replies.JOB)
 
 
 @router.put("/repos/{name:path}/secrets", response_model=replies.SecretsKept)
@@ -70,7 +70,7 @@ async def coverage(
 ) -> Response:
     """What of a repository is searchable, and what is not, with reasons."""
     request = CoverageRequest(tenant=caller.tenant, repo=name, limit=limit)
-    return reply(await backend.coverage(request))
+    return reply(await backend.ask(COVERAGE, request))
 
 
 @router.get("/repos/{name:path}/receipt", response_model=Receipt)
@@ -86,7 +86,7 @@ async def receipt(
 ) -> Response:
     """How fresh and how complete answers about a repository are now."""
     request = ReceiptRequest(tenant=caller.tenant, repo=name, ref=ref, wait_for_commit=wait_for_commit)
-    return reply(await backend.receipt(request))
+    return reply(await backend.ask(RECEIPT, request))
 
 
 @router.get("/repos/{name:path}/files", response_model=ListFilesReply)
@@ -108,4 +108,4 @@ async def files(
         limit=limit,
         cursor=cursor,
     )
-    return reply(await backend.list_files(request))
+    return reply(await backend.ask(LIST_FILES, request))

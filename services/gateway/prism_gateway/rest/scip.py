@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from prism_contracts.rpc import StoreScipReply, StoreScipRequest
+from prism_contracts.rpc.imports import StoreScipReply, StoreScipRequest
 from prism_contracts.types import CommitId, FilePath, RepoKeyOrNone
 from prism_gateway.rest.dependencies import Caller, RepoHeader, Services
 from prism_gateway.rest.replies import reply

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from prism_contracts.rpc import GrepReply, SearchReply, SearchRequest
+from prism_contracts.rpc.search import GREP, GrepReply, SearchReply, SearchRequest
 from prism_gateway.rest.bodies import GrepBody, SearchBody
 from prism_gateway.rest.dependencies import Caller, RepoHeader, Services
 from prism_gateway.rest.replies import reply
@@ -24,4 +24,4 @@ async def search(body: SearchBody, caller: Caller, backend: Services, repo: Repo
 async def grep(body: GrepBody, caller: Caller, backend: Services, repo: RepoHeader = "") -> Response:
     """Find every line that matches."""
     scope = {"tenant": caller.tenant, "repo": body.repo or repo}
-    return reply(await backend.grep(body.model_copy(update=scope)))
+    return reply(await backend.ask(GREP, body.model_copy(update=scope)))

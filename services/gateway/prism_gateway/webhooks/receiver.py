@@ -195,7 +195,7 @@ class Receiver:
         self._bus.room.check()  # its sender delivers it again
         try:
             async with asyncio.timeout(self._settings.publish_timeout_s):
-                await self._bus.publish(names.PUSH_RECEIVED, Lane.LIVE, event, event.message_id)
+                await self._bus.publish(event, lane=Lane.LIVE)
         except TimeoutError as error:
             raise PrismError(
                 ErrorCode.UNAVAILABLE, "The bus takes no more events now.", "Deliver the webhook again later."

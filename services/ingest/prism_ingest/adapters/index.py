@@ -3,20 +3,18 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from prism_contracts import names
 from prism_contracts.base import file_id
 from prism_contracts.code import FileStatus
-from prism_contracts.rpc import (
+from prism_contracts.rpc.files import (
+    MANIFEST,
+    POINT_COUNTS,
+    READ_FILE,
     READ_LINES_MAX,
     ManifestEntry,
-    ManifestReply,
     ManifestRequest,
-    PointCountsReply,
     PointCountsRequest,
-    ReadFileReply,
     ReadFileRequest,
 )
-from prism_runtime import rpc
 from prism_runtime.bus import Bus
 
 PAGE_TIMEOUT_S = 20.0
@@ -32,7 +30,7 @@ async def read_manifest(
     cursor = ""
     while True:
         request = ManifestRequest(tenant=tenant, repo=repo, layer=layer, paths=paths, cursor=cursor)
-        page = await rpc.call(bus, names.RPC_MANIFEST, request, ManifestReply, timeout_s=PAGE_TIMEOUT_S)
+        page = await bus.ask(MANIFEST, request, timeout_s=PAGE_TIMEOUT_S)
         entries += page.entries
         cursor = page.next_cursor
         if not cursor:
@@ -42,7 +40,7 @@ async def read_manifest(
 async def layers_with_losses(bus: Bus, tenant: str, repo: str) -> set[str]:
     """The layers of a repository of which the store lost files since they were indexed."""
     request = PointCountsRequest(tenant=tenant, repo=repo)
-    reply = await rpc.call(bus, names.RPC_POINT_COUNTS, request, PointCountsReply, timeout_s=PAGE_TIMEOUT_S)
+    reply = await bus.ask(POINT_COUNTS, request, timeout_s=PAGE_TIMEOUT_S)
     return {counted.layer for counted in reply.layers if counted.lost}
 
 
@@ -55,7 +53,7 @@ async def read_variants(
     found: dict[str, ManifestEntry] = {}
     for start in range(0, len(ids), FILES_PER_PAGE):
         request = ManifestRequest(tenant=tenant, repo=repo, files=tuple(ids[start : start + FILES_PER_PAGE]))
-        page = await rpc.call(bus, names.RPC_MANIFEST, request, ManifestReply, timeout_s=PAGE_TIMEOUT_S)
+        page = await bus.ask(MANIFEST, request, timeout_s=PAGE_TIMEOUT_S)
         found |= {layers[entry.file]: entry for entry in page.entries if entry.status in SETTLED}
     return found
 
@@ -80,7 +78,7 @@ async def read_text(bus: Bus, tenant: str, repo_name: str, ref: str, path: str) 
             start_line=start,
             end_line=start + READ_LINES_MAX - 1,
         )
-        page = await rpc.call(bus, names.RPC_READ_FILE, request, ReadFileReply, timeout_s=PAGE_TIMEOUT_S)
+        page = await bus.ask(READ_FILE, request, timeout_s=PAGE_TIMEOUT_S)
         parts.append(page.content)
         start = page.end_line + 1
         if start > page.line_count or not page.content:

@@ -10,7 +10,7 @@ from nats.js.object_store import ObjectStore
 from prism_contracts import names
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import SnapshotFile
+from prism_contracts.rpc.imports import SnapshotFile
 
 KEPT_S = names.WEEK_S
 IN_MEMORY_MAX = 4

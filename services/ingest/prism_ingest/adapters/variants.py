@@ -69,7 +69,7 @@ class Variants:
         for start in range(0, len(ids), FILES_PER_DROP):
             files = tuple(ids[start : start + FILES_PER_DROP])
             event = FilesDropped(tenant=tenant, files=files, below=below, round=str(below))
-            await self._bus.publish(names.FILES_DROPPED, Lane.BULK, event, event.message_id)
+            await self._bus.publish(event, lane=Lane.BULK)
 
     async def _left(self, known: Condemned) -> dict[str, str]:
         """Those of the condemned that are in the store and were not made anew since."""

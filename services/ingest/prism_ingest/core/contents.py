@@ -7,7 +7,7 @@ from prism_contracts.code import FileFlags, SkipReason
 from prism_contracts.errors import ErrorCode
 from prism_contracts.events import FileChanged, FileEvent, FileFailed, FileSkipped
 from prism_contracts.records import Job
-from prism_contracts.rpc import SnapshotFile
+from prism_contracts.rpc.imports import SnapshotFile
 from prism_source.limits import Limits
 from prism_source.secrets import redact
 from prism_source.snapshot import blob_hash

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import FileEdit, ManifestEntry, SnapshotFile
+from prism_contracts.rpc.files import ManifestEntry
+from prism_contracts.rpc.imports import FileEdit, SnapshotFile
 from prism_ingest.core.contents import FlagsOf
 from prism_source.classify import classify_path, classify_text
 from prism_source.limits import Limits

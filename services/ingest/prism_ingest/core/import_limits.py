@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import SnapshotFile
+from prism_contracts.rpc.imports import SnapshotFile
 
 
 class ImportLimits(NamedTuple):

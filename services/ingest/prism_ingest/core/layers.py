@@ -9,7 +9,8 @@ from prism_contracts.base import BASE_LAYER, layer_id, short_names, variant_laye
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Layer, LayerFiles, LayerKind, LayerState, Repository, layer_key
-from prism_contracts.rpc import ManifestEntry, SnapshotFile
+from prism_contracts.rpc.files import ManifestEntry
+from prism_contracts.rpc.imports import SnapshotFile
 
 BRANCHES = "refs/heads/"
 # The layer of jobs that bring variants for many layers at once, and how the lists of what they claim begin. No layer has this id.

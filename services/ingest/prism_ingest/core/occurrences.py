@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import ManifestEntry
+from prism_contracts.rpc.files import ManifestEntry
 from prism_graph.occurrences import OUTSIDE, Columns, Numbers
 from prism_scip.scip_pb2 import Document, Occurrence, PositionEncoding, Relationship, SymbolRole
 from prism_scip.symbols import SymbolName, read_name

@@ -12,7 +12,7 @@ from unidiff.errors import UnidiffParseError
 from unidiff.patch import Hunk, PatchedFile, PatchSet
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import EDIT_FILES_MAX
+from prism_contracts.rpc.imports import EDIT_FILES_MAX
 
 NOWHERE = "/dev/null"
 NO_NEWLINE = "\\"

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from prism_contracts.base import Lane, generation
 from prism_contracts.code import FileStatus, SkipReason
 from prism_contracts.records import Job, LayerState
-from prism_contracts.rpc import ManifestEntry, SnapshotFile
+from prism_contracts.rpc.files import ManifestEntry
+from prism_contracts.rpc.imports import SnapshotFile
 
 
 class Plan(NamedTuple):

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import CloneRequested, FileEvent, PushReceived
@@ -26,7 +25,7 @@ from prism_contracts.records import (
     layer_key,
     repository_key,
 )
-from prism_contracts.rpc import CloneRequest, JobReply
+from prism_contracts.rpc.imports import CloneRequest, JobReply
 from prism_contracts.types import RepoName
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.mirrors import Mirrors, Remote
@@ -271,7 +270,7 @@ class CloneHandlers:
             incremental=incremental,
             lane=job.lane,
         )
-        await self._bus.publish(names.CLONE_REQUESTED, job.lane, command, command.message_id)
+        await self._bus.publish(command, lane=job.lane)
 
     async def on_clone_requested(self, command: CloneRequested) -> None:
         """Fetch, then go the way of every snapshot. Of a tenant with many commands the rest goes to the end of the queue."""
@@ -289,7 +288,7 @@ class CloneHandlers:
         await asyncio.sleep(PUT_BACK_S)
         # Another id: the bus drops what it has seen.
         message_id = f"{command.message_id}:{uuid.uuid4().hex}"
-        await self._bus.publish(names.CLONE_REQUESTED, command.lane, command, message_id)
+        await self._bus.publish(command, message_id=message_id)
 
     async def _fetch_and_index(self, command: CloneRequested) -> None:
         job = await self._ledger.jobs.get(command.job)

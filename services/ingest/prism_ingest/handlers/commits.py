@@ -4,7 +4,12 @@ import asyncio
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Repository
-from prism_contracts.rpc import CommitFileReply, CommitFileRequest, CommitFilesReply, CommitFilesRequest
+from prism_contracts.rpc.imports import (
+    CommitFileReply,
+    CommitFileRequest,
+    CommitFilesReply,
+    CommitFilesRequest,
+)
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.mirrors import Mirrors, Remote
 from prism_ingest.settings import IngestSettings

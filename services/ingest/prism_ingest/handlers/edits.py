@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.records import Job, JobState, LayerState, Repository
-from prism_contracts.rpc import EditRequest, FileEdit, JobReply, ManifestEntry
+from prism_contracts.rpc.files import ManifestEntry
+from prism_contracts.rpc.imports import EditRequest, FileEdit, JobReply
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.core import new_job

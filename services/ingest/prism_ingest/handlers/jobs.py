@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from pydantic import ValidationError
 
-from prism_contracts import names
+from prism_contracts import topics
 from prism_contracts.base import BASE_LAYER, variant_layer
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, shown
 from prism_contracts.events import (
@@ -22,7 +22,7 @@ from prism_contracts.events import (
     SettledFile,
 )
 from prism_contracts.records import Indexed, Job, JobState, Layer, LayerFiles
-from prism_contracts.rpc import JobReply, JobRequest, JobsReply, JobsRequest
+from prism_contracts.rpc.imports import JobReply, JobRequest, JobsReply, JobsRequest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PushMetrics
 from prism_ingest.adapters.snapshots import SnapshotStore
@@ -134,7 +134,7 @@ class JobHandlers:
             complete=job.state is JobState.COMPLETE,
             lane=job.lane,
         )
-        await self._bus.publish(names.REPO_INDEXED, job.lane, fact, fact.message_id)
+        await self._bus.publish(fact, lane=job.lane)
         await self._snapshots.drop(job.job)
         await self._look_again(job, indexed)
 
@@ -161,7 +161,7 @@ class JobHandlers:
             received_at=indexed.head_seen_at or _now(),
         )
         # Said before it is forgotten: a crash in between repeats a look, and never loses one.
-        await self._bus.publish(names.PUSH_RECEIVED, event.lane, event, event.message_id)
+        await self._bus.publish(event)
         await self._ledger.forget_push(job)
 
     async def _as_seen(self, job: Job) -> Job:
@@ -173,10 +173,10 @@ class JobHandlers:
     async def _publish_failed(self, event: FileEvent, letter: DeadLetter) -> None:
         """Let the indexer note that a file was given up; if it cannot even do that, the job does."""
         reason = {"code": letter.code, "detail": letter.reason}
-        if letter.subject.endswith(names.FILE_FAILED):
+        if letter.subject.endswith(topics.FILE_FAILED.fact):
             file = SettledFile(path=event.path, ordinal=event.ordinal, outcome=Outcome.FAILED, **reason)
             settled = FilesSettled(tenant=event.tenant, job=event.job, files=(file,))
-            await self._bus.publish(names.FILES_SETTLED, event.lane, settled, settled.message_id)
+            await self._bus.publish(settled, lane=event.lane)
         else:
             failed = FileFailed(**event.address, stage=letter.consumer.split("-")[0], **reason)
             await publish_file_events(self._bus, [failed])
@@ -234,7 +234,7 @@ class JobHandlers:
 
 def _read_letter(letter: DeadLetter) -> FileEvent | JobLetter | None:
     fact = letter.subject.split(".", 2)[-1]
-    is_job = fact in {names.FILES_UPLOADED, names.CLONE_REQUESTED}
+    is_job = fact in {topics.FILES_UPLOADED.fact, topics.CLONE_REQUESTED.fact}
     try:
         return (JobLetter if is_job else FileEvent).model_validate_json(letter.body)
     except ValidationError:

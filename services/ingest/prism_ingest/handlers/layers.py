@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from prism_contracts.base import BASE_LAYER, layer_id
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.records import LayerKind, Repository
-from prism_contracts.rpc import CreateLayerRequest, DeleteLayerRequest, LayerReply
+from prism_contracts.rpc.layers import CreateLayerRequest, DeleteLayerRequest, LayerReply
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.mirrors import Mirrors, Remote
 from prism_ingest.core.layers import check_served, layer_of, usual_ref

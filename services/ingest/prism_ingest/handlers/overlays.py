@@ -16,7 +16,7 @@ from prism_contracts.records import (
     LayerState,
     Repository,
 )
-from prism_contracts.rpc import CloseOverlayRequest, LayerReply, OpenOverlayRequest
+from prism_contracts.rpc.layers import CloseOverlayRequest, LayerReply, OpenOverlayRequest
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.core import new_job
 from prism_ingest.core.edits import contents_of, described

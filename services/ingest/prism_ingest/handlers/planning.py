@@ -9,7 +9,8 @@ from prism_contracts.base import BASE_LAYER, text_version, variant_layer
 from prism_contracts.code import SkipReason
 from prism_contracts.events import FileEvent, FileRemoved
 from prism_contracts.records import History, Job, JobState, LayerFiles
-from prism_contracts.rpc import ManifestEntry, SnapshotFile
+from prism_contracts.rpc.files import ManifestEntry
+from prism_contracts.rpc.imports import SnapshotFile
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.snapshots import JobFiles, SnapshotStore

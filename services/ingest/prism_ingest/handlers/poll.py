@@ -11,7 +11,6 @@ import random
 from datetime import UTC, datetime
 from functools import partial
 
-from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import PrismError, reason_of
 from prism_contracts.events import PushReceived
@@ -162,7 +161,7 @@ class Poller:
         if self._found.get(indexed.key) == head and not indexed.active_job:
             self._backoff.in_vain(indexed.key)  # the import that was begun for it has failed
         self._found[indexed.key] = head
-        await self._bus.publish(names.PUSH_RECEIVED, event.lane, event, event.message_id)
+        await self._bus.publish(event)
 
 
 def _push(indexed: Repository | Layer, head: str) -> PushReceived:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileEvent
 from prism_contracts.records import Repository
-from prism_contracts.rpc import FileEdit
+from prism_contracts.rpc.imports import FileEdit
 from prism_ingest.adapters.index import read_text
 from prism_ingest.core.contents import file_event
 from prism_ingest.core.edits import editable_path, flags_of

@@ -29,7 +29,7 @@ from prism_contracts.records import (
     Repository,
     repository_key,
 )
-from prism_contracts.rpc import SnapshotFile
+from prism_contracts.rpc.imports import SnapshotFile
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.mirrors import Mirrors, Remote

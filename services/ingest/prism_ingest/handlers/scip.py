@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import BinaryIO
 
-from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import ScipStored
 from prism_contracts.records import Repository, ScipIndex
-from prism_contracts.rpc import LeftOutDocument, ManifestEntry, StoreScipReply, StoreScipRequest
+from prism_contracts.rpc.files import ManifestEntry
+from prism_contracts.rpc.imports import LeftOutDocument, StoreScipReply, StoreScipRequest
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.scip import ScipMetrics, ScipStore, uploaded
@@ -66,7 +66,7 @@ class ScipHandlers:
             stored = kept is not None
             if kept:
                 event = ScipStored(tenant=kept.tenant, repo=kept.repo, object=kept.object)
-                await self._bus.publish(names.SCIP_STORED, Lane.BULK, event, event.message_id)
+                await self._bus.publish(event, lane=Lane.BULK)
         self._metrics.count(taken, stored=stored)
         return _reply(repository, index, taken, stored=stored)
 

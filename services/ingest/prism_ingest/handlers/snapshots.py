@@ -7,7 +7,7 @@ from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import FileEvent, FilesUploaded
 from prism_contracts.records import UPLOAD, Job, JobState, LayerKind
-from prism_contracts.rpc import (
+from prism_contracts.rpc.imports import (
     AdmitUploadReply,
     AdmitUploadRequest,
     OpenSnapshotReply,

@@ -28,7 +28,7 @@ from prism_contracts.records import (
     COMPONENT_FAST_MODEL,
     Component,
 )
-from prism_contracts.rpc import SearchAnswer, SearchRequest
+from prism_contracts.rpc.search import SearchAnswer, SearchRequest
 from prism_runtime.kept import Kept
 from prism_runtime.records import WatchedRecords
 from prism_search.core.answer_key import answer_key

@@ -7,7 +7,7 @@ from qdrant_client import models
 
 from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, UNPARSED, FileStatus, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import Definition
+from prism_contracts.rpc.symbols import Definition
 from prism_contracts.types import SYMBOL_CHARS_MAX
 from prism_graph.symbol_names import Fit, Location, SymbolName
 from prism_runtime.packing import as_symbol, unpack_symbol_facts

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import Symbol
-from prism_contracts.rpc import RulesDocument
+from prism_contracts.rpc.guidance import RulesDocument
 from prism_runtime.packing import unpack_symbols
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.texts import Texts

@@ -5,12 +5,10 @@ question is answered by the other legs.
 import logging
 from typing import Protocol
 
-from prism_contracts import names
 from prism_contracts.errors import PrismError
 from prism_contracts.records import COMPONENT_DEEP_MODEL, COMPONENT_FAST_MODEL, Component
-from prism_contracts.rpc import EmbedQueryReply, EmbedQueryRequest
+from prism_contracts.rpc.search import EMBED_DEEP_QUERY, EmbedQueryRequest
 from prism_model.static_model import Matrix
-from prism_runtime import rpc
 from prism_runtime.bus import Bus
 from prism_runtime.records import WatchedRecords
 
@@ -70,13 +68,7 @@ class QueryEmbedding:
         """The vector of the deep model that runs; None if there is none in time."""
         request, model = EmbedQueryRequest(texts=(text,)), self.deep_model()
         try:
-            reply = await rpc.call(
-                self._bus,
-                names.RPC_EMBED_DEEP_QUERY,
-                request,
-                EmbedQueryReply,
-                timeout_s=self._deep_timeout_s,
-            )
+            reply = await self._bus.ask(EMBED_DEEP_QUERY, request, timeout_s=self._deep_timeout_s)
         except PrismError as error:
             log.warning("answering without a deep vector: %s", error)
             return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from prism_contracts.rpc import Hit, Intent
+from prism_contracts.rpc.search import Hit, Intent
 from prism_search.core.query import Query, last_name
 
 ACTIONS_MAX = 3

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 
-from prism_contracts.rpc import SearchRequest
+from prism_contracts.rpc.search import SearchRequest
 from prism_search.core.query import Query
 
 

@@ -7,7 +7,7 @@ docs/decisions/0018-confidence.md.
 
 from collections.abc import Sequence
 
-from prism_contracts.rpc import Intent
+from prism_contracts.rpc.search import Intent
 from prism_search.core.candidates import Candidate
 from prism_search.core.passages import Range
 from prism_search.core.query import Query, last_name

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolFact, SymbolKind
-from prism_contracts.rpc import Definition
+from prism_contracts.rpc.symbols import Definition
 from prism_graph.languages import C_FAMILY
 from prism_graph.unit import owner_around
 from prism_search.core.references import SourceFile

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import re2  # type: ignore[import-untyped]
 
 from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, Symbol
-from prism_contracts.rpc import Verdict
+from prism_contracts.rpc.guidance import Verdict
 from prism_search.core.matching import Question
 from prism_search.core.sentences import best_said, is_prose, sentences
 from prism_search.core.words import IDENTIFIER, stems_of

@@ -1,6 +1,6 @@
 """What a hit stands among: the other definitions of its file."""
 
-from prism_contracts.rpc import FileContext
+from prism_contracts.rpc.search import FileContext
 from prism_search.core.candidates import Candidate
 
 DEFINITIONS_MAX = 40

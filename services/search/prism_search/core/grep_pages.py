@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from prism_contracts.rpc import FileMatches, GrepMatch, GrepRequest, OutputMode
+from prism_contracts.rpc.search import FileMatches, GrepMatch, GrepRequest, OutputMode
 from prism_search.core.lines import Line, neighbours, shown
 
 

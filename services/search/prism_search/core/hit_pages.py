@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import SearchRequest
+from prism_contracts.rpc.search import SearchRequest
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_search.core.answer_key import as_understood, digest_of
 from prism_search.core.query import Query

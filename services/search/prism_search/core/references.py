@@ -15,7 +15,7 @@ from prism_contracts.code import (
     Symbol,
     SymbolFact,
 )
-from prism_contracts.rpc import REFERENCE_GROUPS, ReferenceGroup
+from prism_contracts.rpc.symbols import REFERENCE_GROUPS, ReferenceGroup
 from prism_graph.facts import FileFacts
 from prism_graph.modules import File
 from prism_graph.program import Program

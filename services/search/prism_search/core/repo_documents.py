@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from prism_contracts.rpc import ContextSection
+from prism_contracts.rpc.guidance import ContextSection
 
 DOCUMENTS_MAX = 6  # of a section
 DECISIONS_MAX = 40

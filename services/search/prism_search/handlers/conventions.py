@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from prism_contracts.code import NOT_WRITTEN_HERE, Symbol
-from prism_contracts.rpc import Convention, ConventionsReply, ConventionsRequest
+from prism_contracts.rpc.guidance import Convention, ConventionsReply, ConventionsRequest
 from prism_runtime.kept import Kept
 from prism_search.adapters.documents import Documents
 from prism_search.adapters.filters import refuse_unknown_language

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.code import UNPARSED, FileStatus
 from prism_contracts.records import Repository
-from prism_contracts.rpc import (
+from prism_contracts.rpc.files import (
     CoverageProblem,
     CoverageReply,
     CoverageRequest,

@@ -11,20 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from prism_contracts.code import TYPE_KINDS, EdgeStatus, Flag, Strategy
-from prism_contracts.rpc import (
-    Definition,
+from prism_contracts.rpc.graph import ImpactRequest
+from prism_contracts.rpc.guidance import (
     EditContextReply,
     EditContextRequest,
     EditRisk,
     EditWarning,
-    ImpactRequest,
     ReachingTest,
-    ReferenceEntry,
-    ReferenceGroup,
     Sibling,
     SiblingKind,
-    SymbolReferences,
 )
+from prism_contracts.rpc.symbols import Definition, ReferenceEntry, ReferenceGroup, SymbolReferences
 from prism_runtime.tasks import running
 from prism_search.adapters.definitions import Definitions, Located, told_definition
 from prism_search.adapters.documents import Documents

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from prism_contracts.base import file_of, is_of_generation, ordinal_of
 from prism_contracts.code import FileStatus
-from prism_contracts.rpc import ExistingDefinition, ExistingReply, ExistingRequest, Verdict
+from prism_contracts.rpc.guidance import ExistingDefinition, ExistingReply, ExistingRequest, Verdict
 from prism_runtime.packing import unpack_symbols
 from prism_search.adapters.definitions import told_definition
 from prism_search.adapters.embedding import FAST_LEG, QueryEmbedding

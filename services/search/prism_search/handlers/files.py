@@ -10,7 +10,8 @@ from qdrant_client import models
 from prism_contracts.code import FileFlags, FileStatus, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Repository
-from prism_contracts.rpc import (
+from prism_contracts.rpc.common import Receipt, ReceiptRequest
+from prism_contracts.rpc.files import (
     READ_LINES_MAX,
     FileEntry,
     ListFilesReply,
@@ -19,10 +20,8 @@ from prism_contracts.rpc import (
     OutlineRequest,
     ReadFileReply,
     ReadFileRequest,
-    Receipt,
-    ReceiptRequest,
-    SnapshotFile,
 )
+from prism_contracts.rpc.imports import SnapshotFile
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_runtime.packing import unpack_symbols
 from prism_search.adapters.commits import Commits

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from prism_contracts.code import Symbol
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import Definition, EditContextRequest
+from prism_contracts.rpc.guidance import EditContextRequest
+from prism_contracts.rpc.symbols import Definition
 from prism_runtime.packing import as_symbol
 from prism_search.adapters.definitions import Definitions, each_place_once, told_definition
 from prism_search.adapters.indexed_file import indexed_file

@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import GrepReply, GrepRequest
+from prism_contracts.rpc.search import GrepReply, GrepRequest
 from prism_contracts.types import COUNT_MAX
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_runtime.rpc import SERVE_WORKERS

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import (
+from prism_contracts.rpc.symbols import (
     DefinitionPlace,
     Reconciliation,
     ReferenceEntry,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from prism_contracts.rpc import ContextDocument, ContextSection, RepoContextReply, RepoContextRequest
+from prism_contracts.rpc.guidance import ContextDocument, ContextSection, RepoContextReply, RepoContextRequest
 from prism_search.adapters.documents import Document, Documents
 from prism_search.adapters.listing import Listing
 from prism_search.core.documents import Lines, head, headings, opening, sections_about

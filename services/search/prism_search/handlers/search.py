@@ -21,7 +21,7 @@ from qdrant_client import models
 
 from prism_contracts.base import file_of, is_of_generation
 from prism_contracts.errors import ErrorCode, PrismError, reason_of
-from prism_contracts.rpc import Corpus, Detail, Hit, SearchAnswer, SearchReply, SearchRequest
+from prism_contracts.rpc.search import Corpus, Detail, Hit, SearchAnswer, SearchReply, SearchRequest
 from prism_runtime.tasks import running
 from prism_search.adapters.answers import Answers
 from prism_search.adapters.embedding import DEEP_LEG, FAST_LEG, QueryEmbedding, Vector

@@ -1,7 +1,7 @@
 """Where symbols are defined."""
 
 from prism_contracts.code import Symbol
-from prism_contracts.rpc import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
+from prism_contracts.rpc.symbols import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
 from prism_search.adapters.definitions import Definitions, each_place_once, told_definition
 from prism_search.adapters.texts import read_text
 from prism_store.reader import Reader, StoredPoint

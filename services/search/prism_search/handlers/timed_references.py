@@ -4,7 +4,12 @@ import asyncio
 import time
 from collections.abc import Iterable, Sequence
 
-from prism_contracts.rpc import REFERENCES_LIMIT_MAX, ReferenceEntry, ReferencesRequest, SymbolReferences
+from prism_contracts.rpc.symbols import (
+    REFERENCES_LIMIT_MAX,
+    ReferenceEntry,
+    ReferencesRequest,
+    SymbolReferences,
+)
 from prism_runtime.tasks import cancelled
 from prism_search.handlers.references import ReferencesHandler
 from prism_store.repositories import Target

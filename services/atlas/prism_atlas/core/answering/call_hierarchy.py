@@ -9,7 +9,8 @@ from prism_atlas.core.hierarchy import with_makers
 from prism_atlas.core.telling import tell_nodes
 from prism_atlas.core.traversal import follow, step, within
 from prism_contracts.code import EdgeKind
-from prism_contracts.rpc import CallDirection, CallHierarchyReply, CallHierarchyRequest, GraphReceipt
+from prism_contracts.rpc.common import GraphReceipt
+from prism_contracts.rpc.graph import CallDirection, CallHierarchyReply, CallHierarchyRequest
 
 NO_CALLS = tuple(kind for kind in EDGE_KINDS if kind not in (EdgeKind.CALLS, EdgeKind.OVERRIDES))
 

@@ -4,7 +4,8 @@ from prism_atlas.core import dependencies
 from prism_atlas.core.answering.start import first_of_page, next_page, some_files
 from prism_atlas.core.dependencies import Dependencies
 from prism_atlas.core.graph import Graph
-from prism_contracts.rpc import DependenciesReply, DependenciesRequest, DependencyDirection, GraphReceipt
+from prism_contracts.rpc.common import GraphReceipt
+from prism_contracts.rpc.graph import DependenciesReply, DependenciesRequest, DependencyDirection
 
 FILES_SHOWN_MAX = 10
 

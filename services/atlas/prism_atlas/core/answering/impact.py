@@ -13,12 +13,12 @@ from prism_atlas.core.seeking import Sought
 from prism_atlas.core.telling import tell_edge, tell_node, tell_nodes
 from prism_atlas.core.traversal import follow, nodes_of, other_end, step, within
 from prism_contracts.code import EdgeKind, EdgeStatus
-from prism_contracts.rpc import (
+from prism_contracts.rpc.common import GraphReceipt
+from prism_contracts.rpc.graph import (
     AffectedNode,
     ChangedSymbol,
     DiffFile,
     DiffState,
-    GraphReceipt,
     ImpactReply,
     ImpactRequest,
 )

@@ -8,7 +8,8 @@ from prism_atlas.core.graph import EDGE_KINDS, Graph, Numbers
 from prism_atlas.core.paths import Path, Search, find_paths
 from prism_atlas.core.telling import tell_edge, tell_nodes
 from prism_atlas.core.traversal import Step, step, within
-from prism_contracts.rpc import FindPathReply, FindPathRequest, GraphPath, GraphReceipt, PathSearch
+from prism_contracts.rpc.common import GraphReceipt
+from prism_contracts.rpc.graph import FindPathReply, FindPathRequest, GraphPath, PathSearch
 
 IMPORT, CANDIDATE_IMPORT = 1, 4
 

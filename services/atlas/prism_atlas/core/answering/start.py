@@ -10,7 +10,7 @@ from prism_atlas.core.seeking import Sought, seek_files, seek_symbol
 from prism_atlas.core.telling import tell_edge, tell_node, tell_nodes
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import TreeBranch
+from prism_contracts.rpc.graph import TreeBranch
 from prism_runtime.cursors import read_cursor, write_cursor
 
 OTHERS_SHOWN_MAX = 20

@@ -10,7 +10,8 @@ from prism_atlas.core.telling import tell_node, tell_nodes
 from prism_atlas.core.traversal import follow, step
 from prism_contracts.code import EdgeKind, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import GraphReceipt, TreeBranch, TypeHierarchyReply, TypeHierarchyRequest
+from prism_contracts.rpc.common import GraphReceipt
+from prism_contracts.rpc.graph import TreeBranch, TypeHierarchyReply, TypeHierarchyRequest
 
 DEPTH_MAX = 20
 MEMBERS_SHOWN_MAX = 20

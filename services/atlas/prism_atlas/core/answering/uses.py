@@ -9,7 +9,7 @@ from prism_atlas.core.graph import EDGE_STATUSES, REFERENCE_KINDS, STRATEGIES, G
 from prism_atlas.core.uses import Uses, explained, naming, targets_of, uses_of
 from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc import ReferenceEntry, ReferenceGroup, UsesReply, UsesRequest
+from prism_contracts.rpc.symbols import ReferenceEntry, ReferenceGroup, UsesReply, UsesRequest
 from prism_runtime.packing import pack_lines
 from prism_store.globs import compile_glob
 

@@ -2,7 +2,7 @@
 
 from itertools import groupby
 
-from prism_contracts import rpc
+from prism_contracts.rpc.guidance import Convention, ConventionsReply
 from prism_gateway.budget import chars
 from prism_gateway.mcp.answers import quotes
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
@@ -13,7 +13,7 @@ EXAMPLE_CHARS = 60
 CONVENTION_CHARS = 100
 
 
-def answer(reply: rpc.ConventionsReply, max_tokens: int) -> Answer:
+def answer(reply: ConventionsReply, max_tokens: int) -> Answer:
     """Conventions first; rules get the room that is left. Examples go before a convention does."""
     room = chars(max_tokens)
     conventions = reply.conventions
@@ -44,12 +44,12 @@ def answer(reply: rpc.ConventionsReply, max_tokens: int) -> Answer:
     )
 
 
-def _size(convention: rpc.Convention) -> int:
+def _size(convention: Convention) -> int:
     examples = sum(len(one.file_path) + len(one.text) + EXAMPLE_CHARS for one in convention.examples)
     return len(convention.statement) + examples + CONVENTION_CHARS
 
 
-def _line(convention: rpc.Convention) -> str:
+def _line(convention: Convention) -> str:
     share = f" ({convention.count} of {convention.total})"
     examples = [f"    {one.file_path}:{one.line} {one.text}" for one in convention.examples]
     return "\n".join([f"- {convention.topic}: {convention.statement}{share}", *examples])

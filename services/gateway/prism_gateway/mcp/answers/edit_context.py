@@ -5,8 +5,9 @@ Its parts share the budget: short ones leave their room to long ones, and of a p
 
 from collections.abc import Sequence
 
-from prism_contracts import rpc
 from prism_contracts.code import EdgeStatus
+from prism_contracts.rpc.guidance import EditContextReply, ReachingTest
+from prism_contracts.rpc.symbols import SymbolReferences
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers import quotes, references
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
@@ -18,7 +19,7 @@ ITEM_CHARS = 80
 PART_FLOOR_CHARS = 200
 
 
-def answer(reply: rpc.EditContextReply, max_tokens: int) -> Answer:
+def answer(reply: EditContextReply, max_tokens: int) -> Answer:
     """The reply within the budget, for programs and for readers."""
     shown = shorten(reply, max_tokens)
     structured = _structured(shown)
@@ -32,7 +33,7 @@ def answer(reply: rpc.EditContextReply, max_tokens: int) -> Answer:
     return Answer(structured, text)
 
 
-def shorten(reply: rpc.EditContextReply, max_tokens: int) -> rpc.EditContextReply:
+def shorten(reply: EditContextReply, max_tokens: int) -> EditContextReply:
     """The reply without what does not fit. What is small stays whole; long parts are cut to the same length."""
     uses = reply.references
     unexplained = uses.reconciliation.unexplained_lines if uses and uses.reconciliation else ()
@@ -69,14 +70,14 @@ def _count(sizes: Sequence[int], room: int) -> int:
     return len(sizes)
 
 
-def _cut_uses(uses: rpc.SymbolReferences, entries: int, unexplained: int) -> rpc.SymbolReferences:
+def _cut_uses(uses: SymbolReferences, entries: int, unexplained: int) -> SymbolReferences:
     told = uses.reconciliation
     if told:
         told = told.model_copy(update={"unexplained_lines": told.unexplained_lines[:unexplained]})
     return uses.model_copy(update={"entries": uses.entries[:entries], "reconciliation": told})
 
 
-def _structured(reply: rpc.EditContextReply) -> Json:
+def _structured(reply: EditContextReply) -> Json:
     told: Json = {
         "repo": reply.repo,
         "file_path": reply.file_path,
@@ -114,7 +115,7 @@ def _structured(reply: rpc.EditContextReply) -> Json:
     return told
 
 
-def _head(reply: rpc.EditContextReply) -> str:
+def _head(reply: EditContextReply) -> str:
     place = f"{reply.repo} {reply.file_path}:{reply.start_line}-{reply.end_line}"
     if not reply.symbol:
         return f"{place}: these lines are of no function or class, so nothing is known of who uses them."
@@ -132,14 +133,14 @@ def _head(reply: rpc.EditContextReply) -> str:
     return "\n".join(lines)
 
 
-def _warnings(reply: rpc.EditContextReply) -> str:
+def _warnings(reply: EditContextReply) -> str:
     return "\n".join(
         f"! {warning.text}{' ' if warning.places else ''}{'; '.join(warning.places)}"
         for warning in reply.warnings
     )
 
 
-def _uses(reply: rpc.EditContextReply) -> str:
+def _uses(reply: EditContextReply) -> str:
     told = reply.references
     if not told:
         return ""
@@ -147,7 +148,7 @@ def _uses(reply: rpc.EditContextReply) -> str:
     return "\n".join([f"uses of {told.symbol}: {counts or 'none found'}", *references.group_lines(told)])
 
 
-def _test_reach(reply: rpc.EditContextReply) -> Json:
+def _test_reach(reply: EditContextReply) -> Json:
     """How far away tests were looked for, and how many more there are, for programs."""
     if not reply.symbol:
         return {}
@@ -160,7 +161,7 @@ def _test_reach(reply: rpc.EditContextReply) -> Json:
     return told
 
 
-def _more_tests(reply: rpc.EditContextReply) -> str:
+def _more_tests(reply: EditContextReply) -> str:
     """What lists the tests that are not here; empty if the graph knows none further away and all are here."""
     told = reply.references
     total = sum(reply.test_counts.values())
@@ -175,7 +176,7 @@ def _more_tests(reply: rpc.EditContextReply) -> str:
     return f"The graph knows {reply.graph_tests} over at most {reply.graph_test_depth} uses in a row: {action} lists them."
 
 
-def _tests(reply: rpc.EditContextReply) -> str:
+def _tests(reply: EditContextReply) -> str:
     named = [f"named after the file: {', '.join(reply.test_files)}"] if reply.test_files else []
     more = list(filter(None, [_more_tests(reply)]))
     if not reply.tests:
@@ -188,13 +189,13 @@ def _tests(reply: rpc.EditContextReply) -> str:
     return "\n".join([head, *map(_test_line, reply.tests), *cut, *more, *named])
 
 
-def _test_line(test: rpc.ReachingTest) -> str:
+def _test_line(test: ReachingTest) -> str:
     mark = "?" if test.status is EdgeStatus.CANDIDATE else " "
     via = f" through {test.via}" if test.via else ""
     return f"{mark} {test.file_path}:{test.line} {test.symbol}{via}"
 
 
-def _siblings(reply: rpc.EditContextReply) -> str:
+def _siblings(reply: EditContextReply) -> str:
     lines = [
         f"  {one.definition.file_path}:{one.definition.symbol.name_line} {one.definition.symbol.qualified_name} ({one.kind.value})"
         for one in reply.siblings
@@ -202,7 +203,7 @@ def _siblings(reply: rpc.EditContextReply) -> str:
     return "\n".join(["probably change too:", *lines]) if lines else ""
 
 
-def _changes(reply: rpc.EditContextReply) -> str:
+def _changes(reply: EditContextReply) -> str:
     told = reply.changes
     if not told:
         return ""

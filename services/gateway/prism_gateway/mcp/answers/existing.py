@@ -1,6 +1,6 @@
 """Definitions that may be what is about to be written: the verdict first, then each with its reasons."""
 
-from prism_contracts import rpc
+from prism_contracts.rpc.guidance import ExistingDefinition, ExistingReply, Verdict
 from prism_gateway.budget import chars
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
@@ -9,7 +9,7 @@ DOCSTRING_CHARS_MAX = 200
 ITEM_CHARS = 200
 
 
-def answer(reply: rpc.ExistingReply, max_tokens: int) -> Answer:
+def answer(reply: ExistingReply, max_tokens: int) -> Answer:
     """The definitions that fit, the verdict first."""
     every = [_existing(one) for one in reply.existing]
     shown: list[Json] = []
@@ -31,15 +31,15 @@ def answer(reply: rpc.ExistingReply, max_tokens: int) -> Answer:
     return Answer(structured, "\n\n".join([_verdict(reply), *map(_block, shown), foot]))
 
 
-def _verdict(reply: rpc.ExistingReply) -> str:
-    if reply.verdict is rpc.Verdict.LIKELY:
+def _verdict(reply: ExistingReply) -> str:
+    if reply.verdict is Verdict.LIKELY:
         return "Likely it exists already: look at the first before you write it anew."
-    if reply.verdict is rpc.Verdict.MAYBE:
+    if reply.verdict is Verdict.MAYBE:
         return "It may exist already: see whether one of these does it."
     return f"Nothing that is known to do it was found.{' Nearest:' if reply.existing else ''}"
 
 
-def _existing(one: rpc.ExistingDefinition) -> Json:
+def _existing(one: ExistingDefinition) -> Json:
     found, symbol = one.definition, one.definition.symbol
     return {
         "verdict": one.verdict.value,

@@ -1,6 +1,6 @@
 """Files: their lines, and lists of them."""
 
-from prism_contracts import rpc
+from prism_contracts.rpc.files import FileEntry, ListFilesReply, ReadFileReply
 from prism_gateway.budget import chars, cut, fit
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
@@ -9,7 +9,7 @@ from prism_gateway.mcp.tool import Answer, Json
 FILE_CHARS = 60
 
 
-def read_file(reply: rpc.ReadFileReply, max_tokens: int) -> Answer:
+def read_file(reply: ReadFileReply, max_tokens: int) -> Answer:
     """The text of the lines, cut at a line end; for readers with their numbers."""
     content, missing = cut(reply.content, chars(max_tokens))
     end_line = reply.end_line - missing
@@ -45,13 +45,13 @@ def _numbered(content: str, start_line: int) -> str:
     return "\n".join(f"{number:>{width}}\t{line}" for number, line in enumerate(lines, start_line))
 
 
-def fit_files(reply: rpc.ListFilesReply, max_tokens: int) -> int:
+def fit_files(reply: ListFilesReply, max_tokens: int) -> int:
     """How many files fit."""
     overheads = [len(file.file_path) + FILE_CHARS for file in reply.files]
     return fit([0] * len(overheads), overheads, chars(max_tokens), 0).kept
 
 
-def list_files(reply: rpc.ListFilesReply, max_tokens: int, *, cut_off: bool) -> Answer:
+def list_files(reply: ListFilesReply, max_tokens: int, *, cut_off: bool) -> Answer:
     """Files, one a line. `cut_off` says that there were more and that `next_cursor` goes on behind these."""
     files = [_file(file) for file in reply.files]
     structured: Json = {
@@ -70,7 +70,7 @@ def list_files(reply: rpc.ListFilesReply, max_tokens: int, *, cut_off: bool) -> 
     return Answer(structured, "\n".join([*(_file_line(file) for file in files), *foot]))
 
 
-def _file(file: rpc.FileEntry) -> Json:
+def _file(file: FileEntry) -> Json:
     shown: Json = {
         "file_path": file.file_path,
         "language": file.language,

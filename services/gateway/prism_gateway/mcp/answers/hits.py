@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from prism_contracts import rpc
+from prism_contracts.rpc.search import FileContext, Hit, SearchReply
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
 TIMINGS_META = "prism/timings_ms"
 
 
-def search(reply: rpc.SearchReply, max_tokens: int) -> Answer:
+def search(reply: SearchReply, max_tokens: int) -> Answer:
     """Hits with their code."""
     structured: Json = {
         "results": [_hit(hit) for hit in reply.results],
@@ -35,7 +35,7 @@ def search(reply: rpc.SearchReply, max_tokens: int) -> Answer:
     return Answer(structured, "\n\n".join([*blocks, "\n".join(foot)]), {TIMINGS_META: reply.timings_ms})
 
 
-def _hit(hit: rpc.Hit) -> Json:
+def _hit(hit: Hit) -> Json:
     shown = hit.model_dump(mode="json")
     if hit.file_context is None:
         del shown["file_context"]
@@ -48,7 +48,7 @@ def _nothing_found(diagnostics: dict[str, Any]) -> str:
     return f"{head} Words looked for: {', '.join(words)}." if words else head
 
 
-def _hit_block(hit: rpc.Hit) -> str:
+def _hit_block(hit: Hit) -> str:
     """The place, the lines, and the definitions of the file if they were asked for."""
     lines = [f"{hit.repo} {hit.file_path}:{hit.start_line}-{hit.end_line} {hit.symbol}".rstrip()]
     if hit.content.strip():
@@ -58,6 +58,6 @@ def _hit_block(hit: rpc.Hit) -> str:
     return "\n".join(lines)
 
 
-def _file_context_line(context: rpc.FileContext) -> str:
+def _file_context_line(context: FileContext) -> str:
     rest = f" and {context.definitions_left_out} more" if context.definitions_left_out else ""
     return f"file of {context.lines} lines: {'; '.join(context.definitions) or 'no definitions'}{rest}"

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from prism_contracts import rpc
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.records import Job, JobState, Layer, LayerKind, LayerState, Repository
+from prism_contracts.rpc.files import CoverageReply
+from prism_contracts.rpc.layers import LayerReply
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.receipts import receipt_line, short_commit
 from prism_gateway.mcp.tool import Answer, Json
@@ -14,7 +15,7 @@ PROBLEM_CHARS = 60
 JOB_PROBLEMS_MAX = 20
 
 
-def coverage(reply: rpc.CoverageReply, max_tokens: int) -> Answer:
+def coverage(reply: CoverageReply, max_tokens: int) -> Answer:
     """What is searchable and what is not."""
     overheads = [len(problem.file_path) + len(problem.detail) + PROBLEM_CHARS for problem in reply.problems]
     kept = fit([0] * len(overheads), overheads, chars(max_tokens), 0).kept
@@ -80,7 +81,7 @@ def _settled(job: Job) -> int:
     return int.from_bytes(job.settled, "little").bit_count()
 
 
-def layer(found: rpc.LayerReply) -> Answer:
+def layer(found: LayerReply) -> Answer:
     """A layer and the job that works on it."""
     known = found.layer
     facts = known.model_dump(
@@ -92,7 +93,7 @@ def layer(found: rpc.LayerReply) -> Answer:
     return Answer(told, f"layer {known.ref}: {state}")
 
 
-def overlay(found: rpc.LayerReply) -> Answer:
+def overlay(found: LayerReply) -> Answer:
     """An overlay that was opened, or whose edits were replaced."""
     expires_at = found.layer.expires_at.isoformat() if found.layer.expires_at else ""
     told: Json = {"handle": found.layer.ref, "expires_at": expires_at}
@@ -101,7 +102,7 @@ def overlay(found: rpc.LayerReply) -> Answer:
     return Answer(told, f"{found.layer.ref}: pass it as ref; until {expires_at}")
 
 
-def layer_gone(found: rpc.LayerReply) -> Answer:
+def layer_gone(found: LayerReply) -> Answer:
     """A layer that was forgotten."""
     return Answer({"deleted": found.layer.ref}, f"{found.layer.ref} is forgotten")
 

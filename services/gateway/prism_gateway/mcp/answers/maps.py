@@ -2,7 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from prism_contracts import rpc
+from prism_contracts.rpc.maps import (
+    ArchitectureReply,
+    ComponentDependency,
+    ComponentDetail,
+    ComponentSummary,
+    Cycle,
+    Divergence,
+    EntryPoint,
+    ModuleEntry,
+    ModuleMapReply,
+    Overview,
+    Spread,
+)
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.receipts import receipt_line
 from prism_gateway.mcp.tool import Answer, Json
@@ -15,7 +27,7 @@ ITEM_CHARS = 500
 LISTS = 4
 
 
-def fit_modules(reply: rpc.ModuleMapReply, max_tokens: int) -> int:
+def fit_modules(reply: ModuleMapReply, max_tokens: int) -> int:
     """How many files of a map fit."""
     overheads = [
         ENTRY_CHARS + 2 * (len(entry.file_path) + len(entry.summary) + sum(map(len, entry.top_symbols)))
@@ -29,7 +41,7 @@ def fit_architecture(max_tokens: int) -> int:
     return max(1, chars(max_tokens) // (ITEM_CHARS * LISTS))
 
 
-def module_map(reply: rpc.ModuleMapReply, max_tokens: int, *, cut_off: bool) -> Answer:
+def module_map(reply: ModuleMapReply, max_tokens: int, *, cut_off: bool) -> Answer:
     """Files, the ones first that most hangs on."""
     structured: Json = reply.model_dump(mode="json", exclude_none=True)
     tiers = ", ".join(f"{count} {tier.value}" for tier, count in reply.tiers.items())
@@ -44,7 +56,7 @@ def module_map(reply: rpc.ModuleMapReply, max_tokens: int, *, cut_off: bool) -> 
     return Answer(structured, "\n".join([*(lines or ["No file of code is meant."]), "", *foot]))
 
 
-def architecture(reply: rpc.ArchitectureReply, *, cut_off: bool) -> Answer:
+def architecture(reply: ArchitectureReply, *, cut_off: bool) -> Answer:
     """All components, or one of them."""
     structured: Json = reply.model_dump(mode="json", exclude_none=True)
     lines = [*_overview_lines(reply.overview)] if reply.overview else []
@@ -57,7 +69,7 @@ def architecture(reply: rpc.ArchitectureReply, *, cut_off: bool) -> Answer:
     return Answer(structured, "\n".join([*lines, "", *foot]))
 
 
-def _module_lines(entry: rpc.ModuleEntry) -> Iterator[str]:
+def _module_lines(entry: ModuleEntry) -> Iterator[str]:
     summary = f" {entry.summary}" if entry.summary else ""
     size = f"{entry.lines} lines"
     if entry.commits_90_days is not None:
@@ -67,7 +79,7 @@ def _module_lines(entry: rpc.ModuleEntry) -> Iterator[str]:
         yield f"      {', '.join(entry.top_symbols)}"
 
 
-def _overview_lines(told: rpc.Overview) -> Iterator[str]:
+def _overview_lines(told: Overview) -> Iterator[str]:
     totals = told.totals
     yield f"{totals['files_in_components']} of {totals['files']} files are in {totals['components']} components:"
     for component in told.components:
@@ -83,7 +95,7 @@ def _overview_lines(told: rpc.Overview) -> Iterator[str]:
     yield from _section("parts that are built by themselves", totals["partitions"], parts)
 
 
-def _component_lines(told: rpc.ComponentDetail) -> Iterator[str]:
+def _component_lines(told: ComponentDetail) -> Iterator[str]:
     totals = told.totals
     yield from _summary_lines(told.summary)
     files = (line for entry in told.files for line in _module_lines(entry))
@@ -107,7 +119,7 @@ def _section(title: str, total: int, lines: Iterable[str]) -> Iterator[str]:
         yield from (f"  {line}" for line in lines)
 
 
-def _summary_lines(component: rpc.ComponentSummary) -> Iterator[str]:
+def _summary_lines(component: ComponentSummary) -> Iterator[str]:
     yield (
         f"#{component.id} {component.name}: {component.files} files, {component.lines} lines, "
         f"{component.rank:.0%} of all rank"
@@ -117,20 +129,20 @@ def _summary_lines(component: rpc.ComponentSummary) -> Iterator[str]:
         yield f"      {', '.join(component.main_symbols)}"
 
 
-def _dependency_line(one: rpc.ComponentDependency) -> str:
+def _dependency_line(one: ComponentDependency) -> str:
     source, target = one.example
     return f"{one.source} -> {one.target}: {one.references} references, {one.candidates} candidates (?), as {source} -> {target}"
 
 
-def _entry_line(entry: rpc.EntryPoint) -> str:
+def _entry_line(entry: EntryPoint) -> str:
     return f"{entry.kind.value} {entry.file_path}:{entry.line} {entry.symbol}".rstrip()
 
 
-def _cycle_line(cycle: rpc.Cycle) -> str:
+def _cycle_line(cycle: Cycle) -> str:
     return f"{cycle.members} in it: {' -> '.join(cycle.path)}"
 
 
-def _divergence_lines(told: rpc.Divergence) -> Iterator[str]:
+def _divergence_lines(told: Divergence) -> Iterator[str]:
     yield f"folders and components agree to {told.agreement:.2f} (normalized mutual information)"
     yield from _section("folders spread over components", len(told.folders), _spread_lines(told.folders))
     yield from _section(
@@ -143,7 +155,7 @@ def _divergence_lines(told: rpc.Divergence) -> Iterator[str]:
     yield from _section("files apart from their folder", len(told.outliers), outliers)
 
 
-def _spread_lines(spreads: Sequence[rpc.Spread]) -> Iterator[str]:
+def _spread_lines(spreads: Sequence[Spread]) -> Iterator[str]:
     for spread in spreads:
         over = ", ".join(f"{name} {count}" for name, count in spread.over.items())
         yield f"{spread.name}, {spread.files} files: {over}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from prism_contracts import rpc
+from prism_contracts.rpc.search import FileMatches, GrepMatch, GrepReply
 from prism_gateway.budget import Fit, chars, fit
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
@@ -12,7 +12,7 @@ LINE_FLOOR_CHARS = 200
 ITEM_CHARS = 60
 
 
-def fit_matches(reply: rpc.GrepReply, max_tokens: int) -> Fit:
+def fit_matches(reply: GrepReply, max_tokens: int) -> Fit:
     """How many matches or files fit, and how long the lines of matches may be."""
     texts = [
         len(match.text) + sum(map(len, match.before)) + sum(map(len, match.after)) for match in reply.matches
@@ -21,7 +21,7 @@ def fit_matches(reply: rpc.GrepReply, max_tokens: int) -> Fit:
     return fit([*texts, *[0] * len(reply.files)], overheads, chars(max_tokens), LINE_FLOOR_CHARS)
 
 
-def grep(reply: rpc.GrepReply, max_tokens: int, *, cut_off: bool) -> Answer:
+def grep(reply: GrepReply, max_tokens: int, *, cut_off: bool) -> Answer:
     """Matches by file, or files. `cut_off` says that there were more and that `next_cursor` goes on behind these."""
     several = len({item.repo for item in _items(reply)}) > 1
     text_chars_max = fit_matches(reply, max_tokens).text_chars_max
@@ -56,11 +56,11 @@ def grep(reply: rpc.GrepReply, max_tokens: int, *, cut_off: bool) -> Answer:
     return Answer(structured, "\n".join([*lines, "", *foot] if lines else foot))
 
 
-def _items(reply: rpc.GrepReply) -> list[rpc.GrepMatch | rpc.FileMatches]:
+def _items(reply: GrepReply) -> list[GrepMatch | FileMatches]:
     return [*reply.matches, *reply.files]
 
 
-def _match(match: rpc.GrepMatch, chars_max: int, with_repo: bool) -> Json:
+def _match(match: GrepMatch, chars_max: int, with_repo: bool) -> Json:
     shown: Json = {"file_path": match.file_path, "line": match.line, "text": _clip(match.text, chars_max)}
     if with_repo:
         shown["repo"] = match.repo
@@ -75,14 +75,14 @@ def _clip(line: str, chars_max: int) -> str:
     return line if len(line) <= chars_max else f"{line[:chars_max]}… {len(line) - chars_max} more characters"
 
 
-def _file(file: rpc.FileMatches, with_repo: bool) -> Json:
+def _file(file: FileMatches, with_repo: bool) -> Json:
     shown: Json = {"file_path": file.file_path}
     if file.lines is not None:
         shown["lines"] = file.lines
     return {"repo": file.repo, **shown} if with_repo else shown
 
 
-def _totals(reply: rpc.GrepReply, files: Sequence[Json]) -> Json:
+def _totals(reply: GrepReply, files: Sequence[Json]) -> Json:
     """What there is to say of files where they are the answer."""
     totals = {"total_files": reply.total_files, "total_lines": reply.total_lines}
     told = {name: total for name, total in totals.items() if total is not None}
@@ -106,7 +106,7 @@ def _match_lines(match: Json) -> list[str]:
     ]
 
 
-def _count_line(reply: rpc.GrepReply) -> str:
+def _count_line(reply: GrepReply) -> str:
     found = len(reply.matches) or len(reply.files)
     scanned = _several(reply.files_scanned, "file")
     if not found and not reply.files_scanned and not reply.note:

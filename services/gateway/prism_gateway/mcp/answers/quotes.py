@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from prism_contracts import rpc
+from prism_contracts.rpc.guidance import Document, RulesDocument
 from prism_gateway.budget import cut, fit
 
-DocumentT = TypeVar("DocumentT", bound=rpc.Document)
+DocumentT = TypeVar("DocumentT", bound=Document)
 
 # Of a document beside its text and its headings.
 DOCUMENT_CHARS = 160
@@ -14,7 +14,7 @@ TEXT_FLOOR_CHARS = 200
 HEADING_CHARS = 4
 
 
-def size(document: rpc.Document) -> int:
+def size(document: Document) -> int:
     """What a document takes, in characters."""
     return len(document.content) + _overhead(document)
 
@@ -32,7 +32,7 @@ def fit_documents(documents: Sequence[DocumentT], chars_max: int) -> tuple[Docum
     return tuple(_cut(document, fits.text_chars_max) for document in documents[: fits.kept])
 
 
-def block(document: rpc.Document, about: str = "") -> str:
+def block(document: Document, about: str = "") -> str:
     """For readers: the place, the lines, each marked as quoted, and the headings of the rest."""
     place = f"{document.file_path}:{document.start_line}-{document.end_line} of {document.line_count} lines"
     quoted = [f"> {line}".rstrip() for line in document.content.split("\n")]
@@ -41,7 +41,7 @@ def block(document: rpc.Document, about: str = "") -> str:
     return "\n".join([f"{place}{f' ({about})' if about else ''}", *quoted, *further])
 
 
-def rules_block(documents: Iterable[rpc.RulesDocument]) -> str:
+def rules_block(documents: Iterable[RulesDocument]) -> str:
     """Rules for readers; empty without any."""
     shown = [block(document, document.applies) for document in documents]
     return "\n".join(["rules (quoted from the repository):", *shown]) if shown else ""
@@ -53,7 +53,7 @@ def _cut(document: DocumentT, chars_max: int) -> DocumentT:
     return document.model_copy(update={"content": content, "end_line": end_line})
 
 
-def _overhead(document: rpc.Document) -> int:
+def _overhead(document: Document) -> int:
     return DOCUMENT_CHARS + sum(len(heading) + HEADING_CHARS for heading in document.headings)
 
 

@@ -1,17 +1,17 @@
 """Receipts: how fresh and how complete an answer is."""
 
-from prism_contracts import rpc
+from prism_contracts.rpc.common import SEVERAL_REPOSITORIES, GraphReceipt, Receipt
 from prism_gateway.mcp.tool import Json
 
 COMMIT_CHARS = 10
 
 
-def receipt_json(receipt: rpc.Receipt) -> Json:
+def receipt_json(receipt: Receipt) -> Json:
     """For programs."""
     return receipt.model_dump(mode="json")
 
 
-def receipt_line(receipt: rpc.Receipt) -> str:
+def receipt_line(receipt: Receipt) -> str:
     """For readers."""
     line = _indexed(receipt)
     if receipt.lag_seconds:
@@ -24,15 +24,15 @@ def receipt_line(receipt: rpc.Receipt) -> str:
         line += f", {receipt.files_skipped} files skipped, {receipt.files_failed} failed"
     if receipt.missing_legs:
         line += f", without {', '.join(receipt.missing_legs)}"
-    if isinstance(receipt, rpc.GraphReceipt):
+    if isinstance(receipt, GraphReceipt):
         line += f", graph of {short_commit(receipt.graph_commit)}"
         if receipt.graph_lag_seconds:
             line += f" (the index is ahead of it since {receipt.graph_lag_seconds:.0f} s)"
     return f"{line}, cached" if receipt.cached else line
 
 
-def _indexed(receipt: rpc.Receipt) -> str:
-    if receipt.repo == rpc.SEVERAL_REPOSITORIES:
+def _indexed(receipt: Receipt) -> str:
+    if receipt.repo == SEVERAL_REPOSITORIES:
         return "index of all repositories"
     commit = short_commit(receipt.indexed_commit)
     if commit and receipt.indexed_at is None:

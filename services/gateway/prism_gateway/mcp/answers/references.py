@@ -2,8 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 
-from prism_contracts import rpc
 from prism_contracts.code import EdgeStatus
+from prism_contracts.rpc.symbols import (
+    Definition,
+    Reconciliation,
+    ReferenceEntry,
+    ReferenceGroup,
+    ReferencesReply,
+    ReferencesRequest,
+    SymbolReferences,
+)
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.answers.symbols import no_definition_line
@@ -17,7 +25,7 @@ ENTRY_CHARS = 160
 FILTER = {"path_filter", "reference_type", "source_only"}
 
 
-def fit_entries(reply: rpc.ReferencesReply, max_tokens: int) -> int:
+def fit_entries(reply: ReferencesReply, max_tokens: int) -> int:
     """How many entries of each symbol fit."""
     rest = sum(
         len(line.text) + PLACE_CHARS
@@ -42,7 +50,7 @@ def fit_entries(reply: rpc.ReferencesReply, max_tokens: int) -> int:
     return fit([0] * longest, rows, chars(max_tokens) - rest, 0).kept if rows else 0
 
 
-def answer(reply: rpc.ReferencesReply, request: rpc.ReferencesRequest) -> Answer:
+def answer(reply: ReferencesReply, request: ReferencesRequest) -> Answer:
     """All symbols, each with its groups, which the filter of the request narrows, and its reconciliation, which it does not."""
     kept = request.model_dump(mode="json", include=FILTER, exclude_defaults=True)
     told = [symbol_json(found, kept) for found in reply.answers]
@@ -51,7 +59,7 @@ def answer(reply: rpc.ReferencesReply, request: rpc.ReferencesRequest) -> Answer
     return Answer(structured, "\n\n".join([*blocks, receipt_line(reply.receipt)]))
 
 
-def _filter_words(request: rpc.ReferencesRequest) -> str:
+def _filter_words(request: ReferencesRequest) -> str:
     words = (
         f"in {request.path_filter}" if request.path_filter else "",
         f"{request.reference_type.value} only" if request.reference_type else "",
@@ -60,7 +68,7 @@ def _filter_words(request: rpc.ReferencesRequest) -> str:
     return ", ".join(filter(None, words))
 
 
-def symbol_json(found: rpc.SymbolReferences, kept: Json | None = None) -> Json:
+def symbol_json(found: SymbolReferences, kept: Json | None = None) -> Json:
     """Who uses one symbol, for programs. `kept` is the filter that groups and counts have passed, and the reconciliation has not."""
     told: Json = {
         "symbol": found.symbol,
@@ -85,7 +93,7 @@ def symbol_json(found: rpc.SymbolReferences, kept: Json | None = None) -> Json:
     return told
 
 
-def definition_json(definition: rpc.Definition) -> Json:
+def definition_json(definition: Definition) -> Json:
     """A definition and its place, for programs."""
     symbol = definition.symbol
     return {
@@ -99,18 +107,18 @@ def definition_json(definition: rpc.Definition) -> Json:
     }
 
 
-def _entry(entry: rpc.ReferenceEntry) -> Json:
+def _entry(entry: ReferenceEntry) -> Json:
     return entry.model_dump(mode="json", exclude={"group"})
 
 
-def _by_group(entries: Iterable[rpc.ReferenceEntry]) -> dict[str, list[rpc.ReferenceEntry]]:
-    groups: dict[str, list[rpc.ReferenceEntry]] = {}
+def _by_group(entries: Iterable[ReferenceEntry]) -> dict[str, list[ReferenceEntry]]:
+    groups: dict[str, list[ReferenceEntry]] = {}
     for entry in entries:
         groups.setdefault(entry.group.value, []).append(entry)
     return groups
 
 
-def _lines(found: rpc.SymbolReferences, kept: str) -> Iterator[str]:
+def _lines(found: SymbolReferences, kept: str) -> Iterator[str]:
     if not found.definitions:
         yield no_definition_line(found.symbol, found.suggestions, found.unparsed)
     for definition in found.definitions:
@@ -123,10 +131,10 @@ def _lines(found: rpc.SymbolReferences, kept: str) -> Iterator[str]:
     yield from group_lines(found, kept)
 
 
-def group_lines(found: rpc.SymbolReferences, kept: str = "") -> Iterator[str]:
+def group_lines(found: SymbolReferences, kept: str = "") -> Iterator[str]:
     """The places by group, and how much of the text they explain, for readers. `kept` says which the groups have, if not all."""
     for group, entries in _by_group(found.entries).items():
-        count = found.counts.get(rpc.ReferenceGroup(group), len(entries))
+        count = found.counts.get(ReferenceGroup(group), len(entries))
         yield f"{group} ({count} {kept}):" if kept else f"{group} ({count}):"
         yield from map(_entry_line, entries)
     if found.next_cursor:
@@ -137,13 +145,13 @@ def group_lines(found: rpc.SymbolReferences, kept: str = "") -> Iterator[str]:
         yield from _reconciliation_lines(found.reconciliation)
 
 
-def _entry_line(entry: rpc.ReferenceEntry) -> str:
+def _entry_line(entry: ReferenceEntry) -> str:
     mark = "?" if entry.status is EdgeStatus.CANDIDATE else " "
     within = f" in {entry.symbol}" if entry.symbol else ""
     return f"{mark} {entry.file_path}:{entry.line}{within} [{entry.edge.value}, {entry.strategy.value}] {entry.text}"
 
 
-def _reconciliation_lines(told: rpc.Reconciliation) -> Iterator[str]:
+def _reconciliation_lines(told: Reconciliation) -> Iterator[str]:
     yield (
         f"{told.resolved} references resolved, {told.candidates} candidates (?), {told.elsewhere} of the name that mean something else; "
         f"{told.text_lines} lines in {told.files} files of code and data hold the name, "

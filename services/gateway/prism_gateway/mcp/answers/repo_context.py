@@ -2,14 +2,14 @@
 
 from itertools import groupby
 
-from prism_contracts import rpc
+from prism_contracts.rpc.guidance import RepoContextReply
 from prism_gateway.budget import chars
 from prism_gateway.mcp.answers import quotes
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
 
-def answer(reply: rpc.RepoContextReply, max_tokens: int) -> Answer:
+def answer(reply: RepoContextReply, max_tokens: int) -> Answer:
     """Documents by section, cut to the budget."""
     documents = quotes.fit_documents(reply.documents, chars(max_tokens))
     left_out = reply.left_out + len(reply.documents) - len(documents)

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
-from prism_contracts import rpc
 from prism_contracts.code import Symbol
+from prism_contracts.rpc.common import Receipt
+from prism_contracts.rpc.files import OutlineReply
+from prism_contracts.rpc.symbols import Definition, DefinitionsReply, SymbolAnswer
 from prism_gateway.budget import chars, cut, fit
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
@@ -13,7 +15,7 @@ from prism_gateway.search import CONTENT_FLOOR_CHARS, shorten_lines
 SYMBOL_CHARS = 60
 
 
-def outline(reply: rpc.OutlineReply, max_tokens: int) -> Answer:
+def outline(reply: OutlineReply, max_tokens: int) -> Answer:
     """Symbols in order; the doc comments go before a symbol does."""
     fits = fit(
         [len(symbol.docstring) for symbol in reply.symbols],
@@ -58,7 +60,7 @@ def _depth(symbol: Symbol, symbols: Sequence[Symbol]) -> int:
     return depth
 
 
-def definitions(reply: rpc.DefinitionsReply, max_tokens: int) -> Answer:
+def definitions(reply: DefinitionsReply, max_tokens: int) -> Answer:
     """Definitions of each asked symbol, or the near names; bodies are shortened before a definition is left out."""
     every = [definition for answer in reply.answers for definition in answer.definitions]
     fits = fit(
@@ -96,7 +98,7 @@ def definitions(reply: rpc.DefinitionsReply, max_tokens: int) -> Answer:
     return Answer(structured, "\n\n".join([*blocks, foot]))
 
 
-def _symbol_answer(answer: rpc.SymbolAnswer, shown: list[Json]) -> Json:
+def _symbol_answer(answer: SymbolAnswer, shown: list[Json]) -> Json:
     told: Json = {
         "symbol": answer.symbol,
         "definitions": shown,
@@ -110,11 +112,11 @@ def _symbol_answer(answer: rpc.SymbolAnswer, shown: list[Json]) -> Json:
     return told
 
 
-def _matched_line(answer: rpc.SymbolAnswer) -> str:
+def _matched_line(answer: SymbolAnswer) -> str:
     return f"{answer.symbol}: found as {answer.matched}; whether it is this one is not known."
 
 
-def _miss_line(answer: rpc.SymbolAnswer) -> str:
+def _miss_line(answer: SymbolAnswer) -> str:
     if answer.total:
         return f"{answer.symbol}: {answer.total} definitions left out."
     return no_definition_line(answer.symbol, answer.suggestions, answer.unparsed)
@@ -134,7 +136,7 @@ def unparsed_sentence(paths: Sequence[str]) -> str:
 
 
 def function_body(
-    best: rpc.Definition, others: Sequence[rpc.Definition], receipt: rpc.Receipt, max_tokens: int
+    best: Definition, others: Sequence[Definition], receipt: Receipt, max_tokens: int
 ) -> Answer:
     """The whole source of one symbol, and where else the name is defined."""
     body, missing = cut(best.body, chars(max_tokens))
@@ -157,7 +159,7 @@ def function_body(
     return Answer(structured, "\n".join(lines))
 
 
-def _definition(definition: rpc.Definition, text_chars_max: int) -> Json:
+def _definition(definition: Definition, text_chars_max: int) -> Json:
     shown = {
         "repo": definition.repo,
         "file_path": definition.file_path,

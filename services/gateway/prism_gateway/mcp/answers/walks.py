@@ -3,9 +3,28 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from prism_contracts import rpc
 from prism_contracts.base import Message
 from prism_contracts.code import EdgeStatus
+from prism_contracts.rpc.common import GraphReceipt
+from prism_contracts.rpc.graph import (
+    AffectedNode,
+    CallDirection,
+    CallHierarchyReply,
+    ChangedSymbol,
+    DependenciesReply,
+    DiffFile,
+    ExternalModule,
+    FileDependency,
+    FindPathReply,
+    GraphEdge,
+    GraphNode,
+    GraphPath,
+    ImpactReply,
+    PathSearch,
+    TreeBranch,
+    TypeHierarchyReply,
+)
+from prism_contracts.rpc.symbols import Reconciliation
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
@@ -16,13 +35,13 @@ EDGE_CHARS = 120
 OTHERS_SHOWN_MAX = 5
 
 
-def fit_branches(branches: Sequence[rpc.TreeBranch], max_tokens: int) -> int:
+def fit_branches(branches: Sequence[TreeBranch], max_tokens: int) -> int:
     """How many branches of a tree fit. Those above come first, so that what fits is a tree."""
     costs = [_cost(branch.node) + EDGE_CHARS + sum(map(_cost, branch.overrides)) for branch in branches]
     return fit([0] * len(costs), costs, chars(max_tokens), 0).kept
 
 
-def fit_dependencies(reply: rpc.DependenciesReply, max_tokens: int) -> int:
+def fit_dependencies(reply: DependenciesReply, max_tokens: int) -> int:
     """How many files of each direction fit."""
     rest = sum(len(module.module) + NODE_CHARS for module in reply.externals)
     rest += sum(len(path) for cycle in reply.cycles for path in cycle)
@@ -31,7 +50,7 @@ def fit_dependencies(reply: rpc.DependenciesReply, max_tokens: int) -> int:
     )
 
 
-def fit_impact(reply: rpc.ImpactReply, max_tokens: int) -> int:
+def fit_impact(reply: ImpactReply, max_tokens: int) -> int:
     """How many affected symbols, and as many tests, fit."""
     rest = min(sum(_cost(one.node) for one in reply.changed), chars(max_tokens) // 2)
     return _fit_rows(
@@ -44,7 +63,7 @@ def fit_impact(reply: rpc.ImpactReply, max_tokens: int) -> int:
     )
 
 
-def call_hierarchy(reply: rpc.CallHierarchyReply, max_tokens: int) -> Answer:
+def call_hierarchy(reply: CallHierarchyReply, max_tokens: int) -> Answer:
     """The first branches of the tree."""
     branches = _cut(reply.branches, fit_branches(reply.branches, max_tokens))
     structured: Json = {
@@ -72,7 +91,7 @@ def call_hierarchy(reply: rpc.CallHierarchyReply, max_tokens: int) -> Answer:
     return _answer(structured, lines, reply.receipt, reply.next_cursor)
 
 
-def type_hierarchy(reply: rpc.TypeHierarchyReply, max_tokens: int) -> Answer:
+def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
     """Both trees, each cut to half of the budget."""
     trees = {
         "supertypes": (reply.supertypes, reply.total_supertypes),
@@ -102,7 +121,7 @@ def type_hierarchy(reply: rpc.TypeHierarchyReply, max_tokens: int) -> Answer:
     return _answer(structured, lines, reply.receipt)
 
 
-def dependencies(reply: rpc.DependenciesReply) -> Answer:
+def dependencies(reply: DependenciesReply) -> Answer:
     """Both directions, then what is outside and what goes in circles."""
     structured = _plain(reply, exclude={"receipt"}) | {"receipt": receipt_json(reply.receipt)}
     head = (
@@ -125,7 +144,7 @@ def dependencies(reply: rpc.DependenciesReply) -> Answer:
     return _answer(structured, lines, reply.receipt, reply.next_cursor)
 
 
-def find_path(reply: rpc.FindPathReply, max_tokens: int) -> Answer:
+def find_path(reply: FindPathReply, max_tokens: int) -> Answer:
     """Each path node by node, or what was searched without finding one."""
     costs = [sum(_cost(node) + EDGE_CHARS for node in path.nodes) for path in (*reply.paths, *reply.backward)]
     kept = fit([0] * len(costs), costs, chars(max_tokens), 0).kept if costs else 0
@@ -143,7 +162,7 @@ def find_path(reply: rpc.FindPathReply, max_tokens: int) -> Answer:
     return _answer(structured, lines, reply.receipt)
 
 
-def impact(reply: rpc.ImpactReply, max_tokens: int) -> Answer:
+def impact(reply: ImpactReply, max_tokens: int) -> Answer:
     """What changes, what that affects, which tests come to it."""
     costs = [_cost(one.node) for one in reply.changed]
     kept = fit([0] * len(costs), costs, chars(max_tokens) // 2, 0).kept if costs else 0
@@ -174,7 +193,7 @@ def impact(reply: rpc.ImpactReply, max_tokens: int) -> Answer:
 # ── pieces ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _answer(structured: Json, lines: Iterable[str], receipt: rpc.GraphReceipt, cursor: str = "") -> Answer:
+def _answer(structured: Json, lines: Iterable[str], receipt: GraphReceipt, cursor: str = "") -> Answer:
     foot = [receipt_line(receipt), *([f"next_cursor: {cursor}"] if cursor else [])]
     return Answer(structured, "\n".join([*lines, *foot]))
 
@@ -187,11 +206,11 @@ def _plain_all(messages: Iterable[Message]) -> list[Json]:
     return [_plain(message) for message in messages]
 
 
-def _cost(node: rpc.GraphNode) -> int:
+def _cost(node: GraphNode) -> int:
     return len(node.file_path) + len(node.symbol) + NODE_CHARS
 
 
-def _dependency_cost(one: rpc.FileDependency) -> int:
+def _dependency_cost(one: FileDependency) -> int:
     return (
         len(one.file_path)
         + len(one.through)
@@ -208,7 +227,7 @@ def _fit_rows(columns: Sequence[Sequence[int]], max_tokens: int, rest: int) -> i
     return fit([0] * longest, rows, chars(max_tokens) - rest, 0).kept if rows else 0
 
 
-def _cut(branches: Sequence[rpc.TreeBranch], kept: int) -> tuple[rpc.TreeBranch, ...]:
+def _cut(branches: Sequence[TreeBranch], kept: int) -> tuple[TreeBranch, ...]:
     """The first branches, which know how many of theirs were cut."""
     lost: dict[int, int] = {}
     for branch in branches[kept:]:
@@ -219,7 +238,7 @@ def _cut(branches: Sequence[rpc.TreeBranch], kept: int) -> tuple[rpc.TreeBranch,
     )
 
 
-def _tree_lines(branches: Sequence[rpc.TreeBranch]) -> Iterator[str]:
+def _tree_lines(branches: Sequence[TreeBranch]) -> Iterator[str]:
     children: dict[int, list[int]] = {}
     for position, branch in enumerate(branches):
         children.setdefault(branch.parent, []).append(position)
@@ -227,7 +246,7 @@ def _tree_lines(branches: Sequence[rpc.TreeBranch]) -> Iterator[str]:
 
 
 def _lines_below(
-    parent: int, branches: Sequence[rpc.TreeBranch], children: Mapping[int, Sequence[int]]
+    parent: int, branches: Sequence[TreeBranch], children: Mapping[int, Sequence[int]]
 ) -> Iterator[str]:
     for position in children.get(parent, ()):
         branch = branches[position]
@@ -239,12 +258,12 @@ def _lines_below(
             yield f"{indent}  … and {branch.left_out} more: ask for {branch.node.symbol or branch.node.file_path}"
 
 
-def _branch_line(branch: rpc.TreeBranch) -> str:
+def _branch_line(branch: TreeBranch) -> str:
     end = " (recursion)" if branch.recursive else " (see above)" if branch.same_as >= 0 else ""
     return f"{'  ' * (branch.depth - 1)}{_mark(branch.via.status)} {_place(branch.node)} {_edge(branch.via)}{end}"
 
 
-def _call_totals(reply: rpc.CallHierarchyReply, shown: int) -> Iterator[str]:
+def _call_totals(reply: CallHierarchyReply, shown: int) -> Iterator[str]:
     what = reply.direction.value
     others = ", ".join(f"{kind.value} {count}" for kind, count in reply.other_uses.items())
     if reply.total:
@@ -253,11 +272,11 @@ def _call_totals(reply: rpc.CallHierarchyReply, shown: int) -> Iterator[str]:
         )
         return
     yield f"The graph has no {what}." + (f" Other uses: {others} (find_references)." if others else "")
-    if reply.direction is rpc.CallDirection.CALLERS:
+    if reply.direction is CallDirection.CALLERS:
         yield _text_line(reply.in_text)
 
 
-def _text_line(told: rpc.Reconciliation | None) -> str:
+def _text_line(told: Reconciliation | None) -> str:
     if told is None:
         return "The text was not asked whether it agrees: find_references tells."
     if not (told.resolved or told.candidates or told.unexplained or told.files_left_out):
@@ -268,15 +287,13 @@ def _text_line(told: rpc.Reconciliation | None) -> str:
     )
 
 
-def _dependency_lines(
-    title: str, files: Sequence[rpc.FileDependency], total: int, unsure: int
-) -> Iterator[str]:
+def _dependency_lines(title: str, files: Sequence[FileDependency], total: int, unsure: int) -> Iterator[str]:
     more = f", {unsure} more by candidates only (include_candidates)" if unsure else ""
     yield f"{title} ({total} files{more}):"
     yield from map(_dependency_line, files)
 
 
-def _dependency_line(one: rpc.FileDependency) -> str:
+def _dependency_line(one: FileDependency) -> str:
     if one.depth > 1:
         return f"  {one.file_path} (depth {one.depth}, through {one.through})"
     unsure = all(edge.status is EdgeStatus.CANDIDATE for edge in one.edges)
@@ -285,17 +302,17 @@ def _dependency_line(one: rpc.FileDependency) -> str:
     return f"{'?' if unsure else ' '} {one.file_path} {edges}{symbols}"
 
 
-def _external(module: rpc.ExternalModule) -> str:
+def _external(module: ExternalModule) -> str:
     return module.module if module.files == 1 else f"{module.module} ({module.files} files)"
 
 
-def _path_lines(path: rpc.GraphPath) -> Iterator[str]:
+def _path_lines(path: GraphPath) -> Iterator[str]:
     yield f"  {_place(path.nodes[0])}"
     for node, edge in zip(path.nodes[1:], path.edges, strict=True):
         yield f"{_mark(edge.status)} → {_place(node)} {_edge(edge)}"
 
 
-def _search_line(search: rpc.PathSearch) -> str:
+def _search_line(search: PathSearch) -> str:
     way = "source to target" if search.forward else "target to source"
     unsure = "with candidates" if search.candidates else "without candidates"
     reach = (
@@ -304,24 +321,24 @@ def _search_line(search: rpc.PathSearch) -> str:
     return f"  {way} over {search.edges}, {unsure}: {reach}"
 
 
-def _diff_file_line(file: rpc.DiffFile) -> str:
+def _diff_file_line(file: DiffFile) -> str:
     applied = ", as indexed" if file.applied else ""
     return f"{file.file_path}: {file.state.value}{applied}" + (f" ({file.detail})" if file.detail else "")
 
 
-def _changed_line(one: rpc.ChangedSymbol) -> str:
+def _changed_line(one: ChangedSymbol) -> str:
     public = " public" if one.exported else ""
     signature = " signature" if one.signature else ""
     return f"  {_place(one.node)}{public}{signature}, used by {one.used_by}"
 
 
-def _affected_lines(title: str, nodes: Sequence[rpc.AffectedNode], total: int) -> Iterator[str]:
+def _affected_lines(title: str, nodes: Sequence[AffectedNode], total: int) -> Iterator[str]:
     yield f"{title} ({total}):" if total else f"{title}: none in the graph; find_references asks the text."
     for one in nodes:
         yield f"{_mark(one.status)} {one.distance} {_place(one.node)} {_edge(one.via)} {one.uses.symbol or one.uses.file_path}"
 
 
-def _others_lines(others: Sequence[rpc.GraphNode], matched: str) -> Iterator[str]:
+def _others_lines(others: Sequence[GraphNode], matched: str) -> Iterator[str]:
     if matched:
         yield f"Found as {matched}; whether it is this one is not known."
     if others:
@@ -329,16 +346,16 @@ def _others_lines(others: Sequence[rpc.GraphNode], matched: str) -> Iterator[str
         yield f"The name fits as well: {', '.join(map(_place, others[:OTHERS_SHOWN_MAX]))}{more}."
 
 
-def _nodes_line(nodes: Sequence[rpc.GraphNode]) -> str:
+def _nodes_line(nodes: Sequence[GraphNode]) -> str:
     more = f" and {len(nodes) - 1} more definitions of it" if len(nodes) > 1 else ""
     return f"{_place(nodes[0])}{more}"
 
 
-def _place(node: rpc.GraphNode) -> str:
+def _place(node: GraphNode) -> str:
     return f"{node.file_path}:{node.line} {node.symbol or '(top level)'}"
 
 
-def _edge(edge: rpc.GraphEdge) -> str:
+def _edge(edge: GraphEdge) -> str:
     more = f" and {edge.total_lines - len(edge.lines)} more" if edge.total_lines > len(edge.lines) else ""
     lines = f"{'line' if edge.total_lines == 1 else 'lines'} {', '.join(map(str, edge.lines))}{more}"
     return f"[{edge.edge.value}, {edge.strategy.value}, {lines}]"

@@ -5,8 +5,32 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from prism_contracts import rpc, types
+from prism_contracts import types
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc.files import COVERAGE, LIST_LIMIT_MAX
+from prism_contracts.rpc.imports import (
+    CLONE,
+    EDIT_FILES_MAX,
+    JOB,
+    JOBS,
+    CloneRequest,
+    FileEdit,
+    JobRequest,
+    JobsRequest,
+)
+from prism_contracts.rpc.layers import (
+    CLOSE_OVERLAY,
+    CREATE_LAYER,
+    DELETE_LAYER,
+    OPEN_OVERLAY,
+    OVERLAY_TTL_DEFAULT_S,
+    OVERLAY_TTL_MAX_S,
+    OVERLAY_TTL_MIN_S,
+    CloseOverlayRequest,
+    CreateLayerRequest,
+    DeleteLayerRequest,
+    OpenOverlayRequest,
+)
 from prism_gateway.mcp.answers import indexing
 from prism_gateway.mcp.arguments import Arguments, BudgetedArguments, ScopedArguments
 from prism_gateway.mcp.schema import INTEGER, OBJECT, RECEIPT, STRING, STRINGS, TRUNCATED, array, record
@@ -49,11 +73,9 @@ class OpenOverlay(ScopedArguments):
     base_ref: Annotated[types.RefOrNone, Field(description="branch below; the default one if empty")] = ""
     base_commit: types.CommitIdOrNone = ""
     handle: Annotated[types.RefOrNone, Field(description="replace the edits of this overlay")] = ""
-    files: Annotated[list[OverlayFile], Field(max_length=rpc.EDIT_FILES_MAX)] = []
+    files: Annotated[list[OverlayFile], Field(max_length=EDIT_FILES_MAX)] = []
     diff: Annotated[types.EditDiff, Field(description="unified, as git diff prints it")] = ""
-    ttl_s: Annotated[int, Field(ge=rpc.OVERLAY_TTL_MIN_S, le=rpc.OVERLAY_TTL_MAX_S)] = (
-        rpc.OVERLAY_TTL_DEFAULT_S
-    )
+    ttl_s: Annotated[int, Field(ge=OVERLAY_TTL_MIN_S, le=OVERLAY_TTL_MAX_S)] = OVERLAY_TTL_DEFAULT_S
 
 
 class CloseOverlay(ScopedArguments):
@@ -71,7 +93,7 @@ class IndexStatus(ScopedArguments):
 
 
 class IndexCoverage(BudgetedArguments):
-    limit: Annotated[int, Field(ge=1, le=rpc.LIST_LIMIT_MAX)] = PROBLEMS_DEFAULT
+    limit: Annotated[int, Field(ge=1, le=LIST_LIMIT_MAX)] = PROBLEMS_DEFAULT
 
 
 async def ping(call: Call, _: Ping) -> Answer:
@@ -86,33 +108,34 @@ async def whoami(call: Call, _: WhoAmI) -> Answer:
 
 
 async def list_repos(call: Call, _: ListRepos) -> Answer:
-    reply = await call.backend.jobs(call.caller.tenant, REPOSITORIES_JOBS)
+    reply = await call.backend.ask(JOBS, JobsRequest(tenant=call.caller.tenant, limit=REPOSITORIES_JOBS))
     return indexing.repositories(reply.repositories, reply.layers)
 
 
 async def index_repository(call: Call, arguments: IndexRepository) -> Answer:
-    reply = await call.backend.clone(
-        rpc.CloneRequest(
+    reply = await call.backend.ask(
+        CLONE,
+        CloneRequest(
             tenant=call.caller.tenant, url=arguments.url, repo_name=arguments.name, ref=arguments.ref
-        )
+        ),
     )
     return indexing.job(reply.job)
 
 
 async def create_branch_index(call: Call, arguments: BranchIndex) -> Answer:
-    request = call.request(rpc.CreateLayerRequest, arguments)
-    return indexing.layer(await call.backend.create_layer(request))
+    request = call.request(CreateLayerRequest, arguments)
+    return indexing.layer(await call.backend.ask(CREATE_LAYER, request))
 
 
 async def delete_branch_index(call: Call, arguments: BranchIndex) -> Answer:
-    request = call.request(rpc.DeleteLayerRequest, arguments)
-    return indexing.layer_gone(await call.backend.delete_layer(request))
+    request = call.request(DeleteLayerRequest, arguments)
+    return indexing.layer_gone(await call.backend.ask(DELETE_LAYER, request))
 
 
 async def open_overlay(call: Call, arguments: OpenOverlay) -> Answer:
     # Text as it is: where bytes are wanted, a model takes a string for base64.
     files = tuple(
-        rpc.FileEdit(path=file.path, content=None if file.content is None else file.content.encode())
+        FileEdit(path=file.path, content=None if file.content is None else file.content.encode())
         for file in arguments.files
     )
     # What other tools call `ref` is for an overlay what it lies on.
@@ -121,31 +144,31 @@ async def open_overlay(call: Call, arguments: OpenOverlay) -> Answer:
         raise PrismError(
             ErrorCode.INVALID_ARGUMENT, "ref and base_ref are two different branches.", "Give base_ref alone."
         )
-    request = call.request(rpc.OpenOverlayRequest, arguments, files=files, base_ref=base_ref)
-    return indexing.overlay(await call.backend.open_overlay(request))
+    request = call.request(OpenOverlayRequest, arguments, files=files, base_ref=base_ref)
+    return indexing.overlay(await call.backend.ask(OPEN_OVERLAY, request))
 
 
 async def close_overlay(call: Call, arguments: CloseOverlay) -> Answer:
-    request = call.request(rpc.CloseOverlayRequest, arguments)
-    return indexing.layer_gone(await call.backend.close_overlay(request))
+    request = call.request(CloseOverlayRequest, arguments)
+    return indexing.layer_gone(await call.backend.ask(CLOSE_OVERLAY, request))
 
 
 async def index_status(call: Call, arguments: IndexStatus) -> Answer:
     tenant, repo = call.caller.tenant, arguments.repo or call.repo
     if arguments.job:
-        return indexing.job((await call.backend.job(tenant, job=arguments.job)).job)
+        return indexing.job((await call.backend.ask(JOB, JobRequest(tenant=tenant, job=arguments.job))).job)
     check_scope(call.caller, READ)
     if repo:
-        return indexing.job((await call.backend.job(tenant, repo=repo)).job)
-    return indexing.jobs((await call.backend.jobs(tenant, JOBS_SHOWN)).jobs)
+        return indexing.job((await call.backend.ask(JOB, JobRequest(tenant=tenant, repo=repo))).job)
+    return indexing.jobs((await call.backend.ask(JOBS, JobsRequest(tenant=tenant, limit=JOBS_SHOWN))).jobs)
 
 
 async def index_coverage(call: Call, arguments: IndexCoverage) -> Answer:
-    reply = await call.backend.coverage(call.request(rpc.CoverageRequest, arguments))
+    reply = await call.ask(COVERAGE, arguments)
     return indexing.coverage(reply, arguments.max_tokens)
 
 
-JOB = record(
+JOB_SCHEMA = record(
     job=STRING, repo=STRING, state=STRING, expected=INTEGER, settled=INTEGER, counts=OBJECT, error=OBJECT
 )
 
@@ -187,7 +210,7 @@ TOOLS: tuple[AnyTool, ...] = (
         Toolset.ADMIN,
         "Clone or fetch a git URL and index it; returns a job for index_status.",
         IndexRepository,
-        record(job=JOB),
+        record(job=JOB_SCHEMA),
         index_repository,
         effect=Effect.FETCHES,
     ),
@@ -196,7 +219,7 @@ TOOLS: tuple[AnyTool, ...] = (
         Toolset.ADMIN,
         "Index a branch, tag, commit or pull request (pull/N) beside the default branch; then pass it as ref.",
         BranchIndex,
-        record(layer=LAYER, job=JOB),
+        record(layer=LAYER, job=JOB_SCHEMA),
         create_branch_index,
         effect=Effect.FETCHES,
     ),
@@ -214,7 +237,7 @@ TOOLS: tuple[AnyTool, ...] = (
         Toolset.ADMIN,
         "Lay uncommitted edits over a branch; returns a handle that every tool takes as ref.",
         OpenOverlay,
-        record(handle=STRING, expires_at=STRING, job=JOB),
+        record(handle=STRING, expires_at=STRING, job=JOB_SCHEMA),
         open_overlay,
         effect=Effect.TAKES,
     ),
@@ -232,7 +255,7 @@ TOOLS: tuple[AnyTool, ...] = (
         Toolset.ADMIN,
         "A job, or the newest job of a repository; without either, the newest jobs.",
         IndexStatus,
-        record(job=JOB, jobs=array(JOB)),
+        record(job=JOB_SCHEMA, jobs=array(JOB_SCHEMA)),
         index_status,
     ),
     Tool(

@@ -4,8 +4,33 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from prism_contracts import rpc, types
+from prism_contracts import types
 from prism_contracts.code import EdgeKind, SymbolKind
+from prism_contracts.rpc.files import (
+    LIST_FILES,
+    LIST_LIMIT_MAX,
+    OUTLINE,
+    READ_FILE,
+    ListFilesRequest,
+)
+from prism_contracts.rpc.search import (
+    CONTEXT_LINES_MAX,
+    GREP,
+    GREP_LIMIT_MAX,
+    Detail,
+    GrepRequest,
+    OutputMode,
+    SearchLimit,
+    SearchRequest,
+)
+from prism_contracts.rpc.symbols import (
+    DEFINITIONS,
+    REFERENCES,
+    REFERENCES_BATCH_MAX,
+    REFERENCES_LIMIT_MAX,
+    SYMBOLS_BATCH_MAX,
+    ReferencesRequest,
+)
 from prism_gateway.mcp.answers import files, hits, matches, references, symbols
 from prism_gateway.mcp.arguments import (
     READ_TOKENS,
@@ -37,22 +62,22 @@ FILES_DEFAULT = 200
 
 Kind = Annotated[types.Word, one_of(SymbolKind), Field(description="function, class, method, …")]
 EdgeName = Annotated[types.Word, one_of(EdgeKind), Field(description="calls, imports, extends, …")]
-OutputMode = Annotated[
-    types.Word, one_of(rpc.OutputMode), Field(min_length=1, description="content, files_with_matches, count")
+OutputModeName = Annotated[
+    types.Word, one_of(OutputMode), Field(min_length=1, description="content, files_with_matches, count")
 ]
-Detail = Annotated[
-    types.Word, one_of(rpc.Detail), Field(min_length=1, description="full or compact (no code)")
+DetailName = Annotated[
+    types.Word, one_of(Detail), Field(min_length=1, description="full or compact (no code)")
 ]
 
 
 class SearchCode(BudgetedArguments):
     query: Annotated[types.Query, Field(description="question, name or words")]
-    limit: rpc.SearchLimit = 10
+    limit: SearchLimit = 10
     path_filter: Glob = ""
     language: Language = ""
     kind: Kind = ""
     source_only: Annotated[bool, Field(description="no tests, docs, generated")] = False
-    detail: Detail = rpc.Detail.FULL.value
+    detail: DetailName = Detail.FULL.value
     include_file_context: Annotated[bool, Field(description="the file's definitions")] = False
     cursor: types.Cursor = ""
 
@@ -62,11 +87,11 @@ class GrepCode(BudgetedArguments):
     regex: bool = False
     case_sensitive: bool = True
     word: Annotated[bool, Field(description="whole words")] = False
-    output_mode: OutputMode = rpc.OutputMode.CONTENT.value
+    output_mode: OutputModeName = OutputMode.CONTENT.value
     path_filter: Glob = ""
     language: Language = ""
-    context_lines: Annotated[int, Field(ge=0, le=rpc.CONTEXT_LINES_MAX)] = 0
-    limit: Annotated[int, Field(ge=1, le=rpc.GREP_LIMIT_MAX)] = 100
+    context_lines: Annotated[int, Field(ge=0, le=CONTEXT_LINES_MAX)] = 0
+    limit: Annotated[int, Field(ge=1, le=GREP_LIMIT_MAX)] = 100
     cursor: types.Cursor = ""
     max_tokens: MaxTokens = READ_TOKENS
 
@@ -82,7 +107,7 @@ class ListFiles(BudgetedArguments):
     glob: Glob = ""
     language: Language = ""
     include_skipped: bool = False
-    limit: Annotated[int, Field(ge=1, le=rpc.LIST_LIMIT_MAX)] = FILES_DEFAULT
+    limit: Annotated[int, Field(ge=1, le=LIST_LIMIT_MAX)] = FILES_DEFAULT
     cursor: types.Cursor = ""
     max_tokens: MaxTokens = READ_TOKENS
 
@@ -94,7 +119,7 @@ class GetFileOutline(BudgetedArguments):
 
 class GetSymbolDefinition(BudgetedArguments):
     symbol: Annotated[types.SymbolName, Field(description="get or Session.get")] = ""
-    symbols: Annotated[list[types.SymbolName], Field(max_length=rpc.SYMBOLS_BATCH_MAX)] = []
+    symbols: Annotated[list[types.SymbolName], Field(max_length=SYMBOLS_BATCH_MAX)] = []
     file_path: FilePath = ""
     include_body: bool = False
 
@@ -106,24 +131,25 @@ class GetSymbolDefinition(BudgetedArguments):
 
 
 class FindReferences(BudgetedArguments):
-    symbols: Annotated[list[types.SymbolName], Field(min_length=1, max_length=rpc.REFERENCES_BATCH_MAX)]
+    symbols: Annotated[list[types.SymbolName], Field(min_length=1, max_length=REFERENCES_BATCH_MAX)]
     file_path: Annotated[FilePath, Field(description="of the definition")] = ""
     path_filter: Glob = ""
     reference_type: EdgeName = ""
     source_only: Annotated[bool, Field(description="no tests")] = False
-    limit: Annotated[int, Field(ge=1, le=rpc.REFERENCES_LIMIT_MAX)] = 50
+    limit: Annotated[int, Field(ge=1, le=REFERENCES_LIMIT_MAX)] = 50
     cursor: types.Cursor = ""
 
 
 async def search_code(call: Call, arguments: SearchCode) -> Answer:
-    request = call.request(rpc.SearchRequest, arguments, kind=arguments.kind or None)
+    request = call.request(SearchRequest, arguments, kind=arguments.kind or None)
     return hits.search(await search(call.backend, request, arguments.max_tokens), arguments.max_tokens)
 
 
 async def grep_code(call: Call, arguments: GrepCode) -> Answer:
     reply, cut_off = await ask_for_what_fits(
-        call.backend.grep,
-        call.request(rpc.GrepRequest, arguments),
+        call,
+        GREP,
+        call.request(GrepRequest, arguments),
         lambda reply: len(reply.matches) + len(reply.files),
         lambda reply: matches.fit_matches(reply, arguments.max_tokens).kept,
     )
@@ -131,14 +157,15 @@ async def grep_code(call: Call, arguments: GrepCode) -> Answer:
 
 
 async def read_file(call: Call, arguments: ReadFile) -> Answer:
-    reply = await call.backend.read_file(call.request(rpc.ReadFileRequest, arguments))
+    reply = await call.ask(READ_FILE, arguments)
     return files.read_file(reply, arguments.max_tokens)
 
 
 async def list_files(call: Call, arguments: ListFiles) -> Answer:
     reply, cut_off = await ask_for_what_fits(
-        call.backend.list_files,
-        call.request(rpc.ListFilesRequest, arguments),
+        call,
+        LIST_FILES,
+        call.request(ListFilesRequest, arguments),
         lambda reply: len(reply.files),
         lambda reply: files.fit_files(reply, arguments.max_tokens),
     )
@@ -146,21 +173,22 @@ async def list_files(call: Call, arguments: ListFiles) -> Answer:
 
 
 async def get_file_outline(call: Call, arguments: GetFileOutline) -> Answer:
-    reply = await call.backend.outline(call.request(rpc.OutlineRequest, arguments))
+    reply = await call.ask(OUTLINE, arguments)
     return symbols.outline(reply, arguments.max_tokens)
 
 
 async def get_symbol_definition(call: Call, arguments: GetSymbolDefinition) -> Answer:
     asked = arguments.symbols or [arguments.symbol]
-    reply = await call.backend.definitions(call.request(rpc.DefinitionsRequest, arguments, symbols=asked))
+    reply = await call.ask(DEFINITIONS, arguments, symbols=asked)
     return symbols.definitions(reply, arguments.max_tokens)
 
 
 async def find_references(call: Call, arguments: FindReferences) -> Answer:
     kind = arguments.reference_type or None
-    request = call.request(rpc.ReferencesRequest, arguments, reference_type=kind)
+    request = call.request(ReferencesRequest, arguments, reference_type=kind)
     reply, _ = await ask_for_what_fits(
-        call.backend.references,
+        call,
+        REFERENCES,
         request,
         lambda reply: max(len(answer.entries) for answer in reply.answers),
         lambda reply: references.fit_entries(reply, arguments.max_tokens),

@@ -1,6 +1,6 @@
 """The tool get_codebase_conventions: how code is written in a repository, and the rules that it has written down."""
 
-from prism_contracts import rpc
+from prism_contracts.rpc.guidance import CONVENTIONS
 from prism_gateway.mcp.answers import conventions
 from prism_gateway.mcp.arguments import BudgetedArguments, Language
 from prism_gateway.mcp.schema import INTEGER, OBJECT, RECEIPT, STRING, STRINGS, TRUNCATED, array, record
@@ -12,7 +12,7 @@ class GetCodebaseConventions(BudgetedArguments):
 
 
 async def get_codebase_conventions(call: Call, arguments: GetCodebaseConventions) -> Answer:
-    reply = await call.backend.conventions(call.request(rpc.ConventionsRequest, arguments))
+    reply = await call.ask(CONVENTIONS, arguments)
     return conventions.answer(reply, arguments.max_tokens)
 
 

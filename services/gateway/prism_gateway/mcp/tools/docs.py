@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from prism_contracts import rpc, types
+from prism_contracts import types
+from prism_contracts.rpc.search import Corpus, SearchLimit, SearchRequest
 from prism_gateway.mcp.answers import hits
 from prism_gateway.mcp.arguments import BudgetedArguments, Glob
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
@@ -17,13 +18,13 @@ PASSAGE_CHARS_MAX = 800
 
 class SearchDocs(BudgetedArguments):
     query: Annotated[types.Query, Field(description="question or words")]
-    limit: rpc.SearchLimit = 10
+    limit: SearchLimit = 10
     path_filter: Glob = ""
     cursor: types.Cursor = ""
 
 
 async def search_docs(call: Call, arguments: SearchDocs) -> Answer:
-    request = call.request(rpc.SearchRequest, arguments, corpus=rpc.Corpus.DOCS)
+    request = call.request(SearchRequest, arguments, corpus=Corpus.DOCS)
     reply = await search(call.backend, request, arguments.max_tokens, PASSAGE_CHARS_MAX)
     return hits.search(reply, arguments.max_tokens)
 

@@ -1,6 +1,7 @@
 """The tool prepare_to_edit: what to know before a symbol is changed, in one answer."""
 
-from prism_contracts import rpc, types
+from prism_contracts import types
+from prism_contracts.rpc.guidance import EDIT_CONTEXT
 from prism_gateway.mcp.answers import edit_context
 from prism_gateway.mcp.arguments import BudgetedArguments, FilePath
 from prism_gateway.mcp.schema import ARRAY, OBJECT, PLACE, RECEIPT, STRING, SYMBOL, TRUNCATED, record
@@ -15,7 +16,7 @@ class PrepareToEdit(BudgetedArguments):
 
 
 async def prepare_to_edit(call: Call, arguments: PrepareToEdit) -> Answer:
-    reply = await call.backend.edit_context(call.request(rpc.EditContextRequest, arguments))
+    reply = await call.ask(EDIT_CONTEXT, arguments)
     return edit_context.answer(reply, arguments.max_tokens)
 
 

@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from prism_contracts import rpc, types
+from prism_contracts import types
+from prism_contracts.rpc.guidance import EXISTING, EXISTING_MAX
 from prism_gateway.mcp.answers import existing
 from prism_gateway.mcp.arguments import BudgetedArguments, Language
 from prism_gateway.mcp.schema import NUMBER, PLACE, RECEIPT, STRING, STRINGS, SYMBOL, TRUNCATED, array, record
@@ -14,11 +15,11 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
 class CheckExists(BudgetedArguments):
     intent: Annotated[types.Query, Field(description="what it shall do, or its signature")]
     language: Language = ""
-    limit: Annotated[int, Field(ge=1, le=rpc.EXISTING_MAX)] = rpc.EXISTING_MAX
+    limit: Annotated[int, Field(ge=1, le=EXISTING_MAX)] = EXISTING_MAX
 
 
 async def check_exists(call: Call, arguments: CheckExists) -> Answer:
-    reply = await call.backend.existing(call.request(rpc.ExistingRequest, arguments))
+    reply = await call.ask(EXISTING, arguments)
     return existing.answer(reply, arguments.max_tokens)
 
 

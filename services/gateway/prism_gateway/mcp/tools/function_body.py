@@ -4,9 +4,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from prism_contracts import rpc, types
+from prism_contracts import types
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc.symbols import DEFINITIONS, DefinitionsRequest, SymbolAnswer
 from prism_gateway.mcp.answers import symbols
 from prism_gateway.mcp.arguments import READ_TOKENS, BudgetedArguments, FilePath, MaxTokens
 from prism_gateway.mcp.schema import (
@@ -32,8 +33,8 @@ class GetFunctionBody(BudgetedArguments):
 
 
 async def get_function_body(call: Call, arguments: GetFunctionBody) -> Answer:
-    request = call.request(rpc.DefinitionsRequest, arguments, symbols=[arguments.symbol], include_body=True)
-    reply = await call.backend.definitions(request)
+    request = call.request(DefinitionsRequest, arguments, symbols=[arguments.symbol], include_body=True)
+    reply = await call.backend.ask(DEFINITIONS, request)
     answer = reply.answers[0]
     # A function or class of the name comes before a variable of the name; the order is else the service's.
     found = sorted(answer.definitions, key=lambda definition: definition.symbol.kind not in BODY_KINDS)
@@ -42,7 +43,7 @@ async def get_function_body(call: Call, arguments: GetFunctionBody) -> Answer:
     return symbols.function_body(found[0], found[1:], reply.receipt, arguments.max_tokens)
 
 
-def _not_found(answer: rpc.SymbolAnswer) -> PrismError:
+def _not_found(answer: SymbolAnswer) -> PrismError:
     told = (f"There is no definition of {answer.symbol!r}.", symbols.unparsed_sentence(answer.unparsed))
     return PrismError(
         ErrorCode.SYMBOL_NOT_FOUND,

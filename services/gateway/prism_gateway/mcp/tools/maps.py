@@ -4,7 +4,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from prism_contracts import rpc, types
+from prism_contracts import types
+from prism_contracts.rpc.maps import (
+    ARCHITECTURE,
+    ARCHITECTURE_LIMIT_MAX,
+    MODULE_MAP,
+    MODULES_LIMIT_MAX,
+    ModuleMapRequest,
+)
 from prism_gateway.mcp.answers import maps
 from prism_gateway.mcp.arguments import READ_TOKENS, BudgetedArguments, Glob, MaxTokens
 from prism_gateway.mcp.schema import (
@@ -24,20 +31,21 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for
 class GetModuleMap(BudgetedArguments):
     query: Annotated[types.Query, Field(description="words: rank what hangs together with them")] = ""
     path_filter: Glob = ""
-    limit: Annotated[int, Field(ge=1, le=rpc.MODULES_LIMIT_MAX)] = 30
+    limit: Annotated[int, Field(ge=1, le=MODULES_LIMIT_MAX)] = 30
     cursor: types.Cursor = ""
 
 
 class GetArchitecture(BudgetedArguments):
     component: Annotated[types.FilePath, Field(description="name or id of the overview: look inside")] = ""
-    limit: Annotated[int, Field(ge=1, le=rpc.ARCHITECTURE_LIMIT_MAX, description="of each list")] = 20
+    limit: Annotated[int, Field(ge=1, le=ARCHITECTURE_LIMIT_MAX, description="of each list")] = 20
     max_tokens: MaxTokens = READ_TOKENS
 
 
 async def get_module_map(call: Call, arguments: GetModuleMap) -> Answer:
     reply, cut_off = await ask_for_what_fits(
-        call.backend.module_map,
-        call.request(rpc.ModuleMapRequest, arguments),
+        call,
+        MODULE_MAP,
+        call.request(ModuleMapRequest, arguments),
         lambda reply: len(reply.entries),
         lambda reply: maps.fit_modules(reply, arguments.max_tokens),
     )
@@ -46,7 +54,7 @@ async def get_module_map(call: Call, arguments: GetModuleMap) -> Answer:
 
 async def get_architecture(call: Call, arguments: GetArchitecture) -> Answer:
     limit = min(arguments.limit, maps.fit_architecture(arguments.max_tokens))
-    reply = await call.backend.architecture(call.request(rpc.ArchitectureRequest, arguments, limit=limit))
+    reply = await call.ask(ARCHITECTURE, arguments, limit=limit)
     return maps.architecture(reply, cut_off=limit < arguments.limit)
 
 

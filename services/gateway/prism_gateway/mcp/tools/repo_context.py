@@ -4,13 +4,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from prism_contracts import rpc, types
+from prism_contracts import types
+from prism_contracts.rpc.guidance import REPO_CONTEXT, ContextSection, RepoContextRequest
 from prism_gateway.mcp.answers import repo_context
 from prism_gateway.mcp.arguments import BudgetedArguments, one_of
 from prism_gateway.mcp.schema import INTEGER, RECEIPT, STRING, STRINGS, TRUNCATED, array, record
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
 
-Section = Annotated[types.Word, one_of(rpc.ContextSection), Field(description=", ".join(rpc.ContextSection))]
+Section = Annotated[types.Word, one_of(ContextSection), Field(description=", ".join(ContextSection))]
 
 
 class GetRepoContext(BudgetedArguments):
@@ -18,8 +19,8 @@ class GetRepoContext(BudgetedArguments):
 
 
 async def get_repo_context(call: Call, arguments: GetRepoContext) -> Answer:
-    request = call.request(rpc.RepoContextRequest, arguments, section=arguments.section or None)
-    return repo_context.answer(await call.backend.repo_context(request), arguments.max_tokens)
+    request = call.request(RepoContextRequest, arguments, section=arguments.section or None)
+    return repo_context.answer(await call.backend.ask(REPO_CONTEXT, request), arguments.max_tokens)
 
 
 TOOLS: tuple[AnyTool, ...] = (

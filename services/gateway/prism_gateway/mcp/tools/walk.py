@@ -4,7 +4,22 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from prism_contracts import rpc, types
+from prism_contracts import types
+from prism_contracts.rpc.graph import (
+    CALL_HIERARCHY,
+    DEPENDENCIES,
+    FIND_PATH,
+    IMPACT,
+    PATH_DEPTH_MAX,
+    TYPE_HIERARCHY,
+    WALK_DEPTH_MAX,
+    WALK_LIMIT_MAX,
+    CallDirection,
+    CallHierarchyRequest,
+    DependenciesRequest,
+    DependencyDirection,
+    ImpactRequest,
+)
 from prism_gateway.mcp.answers import walks
 from prism_gateway.mcp.arguments import BudgetedArguments, FilePath, one_of
 from prism_gateway.mcp.schema import (
@@ -21,21 +36,21 @@ from prism_gateway.mcp.schema import (
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for_what_fits
 
 SymbolName = Annotated[types.SymbolName, Field(min_length=1, description="Session.get or src/session.py:42")]
-Depth = Annotated[int, Field(ge=1, le=rpc.WALK_DEPTH_MAX)]
-Limit = Annotated[int, Field(ge=1, le=rpc.WALK_LIMIT_MAX)]
+Depth = Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)]
+Limit = Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)]
 Candidates = Annotated[bool, Field(description="edges that only a name speaks for")]
-CallDirection = Annotated[
-    types.Word, one_of(rpc.CallDirection), Field(min_length=1, description="callers or callees")
+CallDirectionName = Annotated[
+    types.Word, one_of(CallDirection), Field(min_length=1, description="callers or callees")
 ]
 Direction = Annotated[
-    types.Word, one_of(rpc.DependencyDirection), Field(min_length=1, description="out, in or both")
+    types.Word, one_of(DependencyDirection), Field(min_length=1, description="out, in or both")
 ]
 
 
 class GetCallHierarchy(BudgetedArguments):
     symbol: SymbolName
     file_path: FilePath = ""
-    direction: CallDirection = rpc.CallDirection.CALLERS.value
+    direction: CallDirectionName = CallDirection.CALLERS.value
     depth: Depth = 2
     include_candidates: Candidates = True
     limit: Limit = 20
@@ -52,7 +67,7 @@ class GetTypeHierarchy(BudgetedArguments):
 
 class GetDependencies(BudgetedArguments):
     path: Annotated[types.FilePath, Field(min_length=1, description="file, folder or package")]
-    direction: Direction = rpc.DependencyDirection.BOTH.value
+    direction: Direction = DependencyDirection.BOTH.value
     depth: Depth = 1
     include_candidates: Candidates = False
     limit: Limit = 50
@@ -64,7 +79,7 @@ class FindPath(BudgetedArguments):
     target: SymbolName
     source_path: types.FilePath = ""
     target_path: types.FilePath = ""
-    depth: Annotated[int, Field(ge=1, le=rpc.PATH_DEPTH_MAX)] = rpc.PATH_DEPTH_MAX
+    depth: Annotated[int, Field(ge=1, le=PATH_DEPTH_MAX)] = PATH_DEPTH_MAX
     include_candidates: Candidates = True
 
 
@@ -86,8 +101,9 @@ class ImpactOfChange(BudgetedArguments):
 
 async def get_call_hierarchy(call: Call, arguments: GetCallHierarchy) -> Answer:
     reply, _ = await ask_for_what_fits(
-        call.backend.call_hierarchy,
-        call.request(rpc.CallHierarchyRequest, arguments),
+        call,
+        CALL_HIERARCHY,
+        call.request(CallHierarchyRequest, arguments),
         lambda reply: sum(branch.depth == 1 for branch in reply.branches),
         lambda reply: walks.fit_branches(reply.branches, arguments.max_tokens),
     )
@@ -95,14 +111,15 @@ async def get_call_hierarchy(call: Call, arguments: GetCallHierarchy) -> Answer:
 
 
 async def get_type_hierarchy(call: Call, arguments: GetTypeHierarchy) -> Answer:
-    reply = await call.backend.type_hierarchy(call.request(rpc.TypeHierarchyRequest, arguments))
+    reply = await call.ask(TYPE_HIERARCHY, arguments)
     return walks.type_hierarchy(reply, arguments.max_tokens)
 
 
 async def get_dependencies(call: Call, arguments: GetDependencies) -> Answer:
     reply, _ = await ask_for_what_fits(
-        call.backend.dependencies,
-        call.request(rpc.DependenciesRequest, arguments),
+        call,
+        DEPENDENCIES,
+        call.request(DependenciesRequest, arguments),
         lambda reply: max(len(reply.uses), len(reply.used_by)),
         lambda reply: walks.fit_dependencies(reply, arguments.max_tokens),
     )
@@ -110,14 +127,15 @@ async def get_dependencies(call: Call, arguments: GetDependencies) -> Answer:
 
 
 async def find_path(call: Call, arguments: FindPath) -> Answer:
-    reply = await call.backend.find_path(call.request(rpc.FindPathRequest, arguments))
+    reply = await call.ask(FIND_PATH, arguments)
     return walks.find_path(reply, arguments.max_tokens)
 
 
 async def impact_of_change(call: Call, arguments: ImpactOfChange) -> Answer:
     reply, _ = await ask_for_what_fits(
-        call.backend.impact,
-        call.request(rpc.ImpactRequest, arguments),
+        call,
+        IMPACT,
+        call.request(ImpactRequest, arguments),
         lambda reply: max(len(reply.affected), len(reply.tests)),
         lambda reply: walks.fit_impact(reply, arguments.max_tokens),
     )
@@ -129,7 +147,7 @@ EDGE = record(edge=STRING, status=STRING, strategy=STRING, lines=array(INTEGER),
 BRANCHES = array(
     record(node=NODE, via=EDGE, parent=INTEGER, depth=INTEGER, same_as=INTEGER, left_out=INTEGER)
 )
-DEPENDENCIES = array(
+DEPENDENCY_ROWS = array(
     record(file_path=STRING, depth=INTEGER, edges=array(EDGE), symbols=STRINGS, through=STRING)
 )
 AFFECTED = array(record(node=NODE, distance=INTEGER, status=STRING, via=EDGE, uses=NODE))
@@ -179,8 +197,8 @@ TOOLS: tuple[AnyTool, ...] = (
         record(
             files=STRINGS,
             total_files=INTEGER,
-            uses=DEPENDENCIES,
-            used_by=DEPENDENCIES,
+            uses=DEPENDENCY_ROWS,
+            used_by=DEPENDENCY_ROWS,
             total_uses=INTEGER,
             total_used_by=INTEGER,
             externals=array(record(module=STRING, files=INTEGER)),

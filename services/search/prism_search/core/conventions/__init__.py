@@ -7,7 +7,7 @@ Pure: the same files give the same answer.
 from collections.abc import Iterable, Iterator, Sequence
 
 from prism_contracts.code import Symbol
-from prism_contracts.rpc import Convention
+from prism_contracts.rpc.guidance import Convention
 from prism_search.core.conventions.habits import habits
 from prism_search.core.conventions.layout import commands, layout, tools
 from prism_search.core.conventions.naming import naming

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from prism_contracts.code import Flag, Symbol, SymbolKind
-from prism_contracts.rpc import Convention, ConventionExample
+from prism_contracts.rpc.guidance import Convention, ConventionExample
 from prism_search.core.conventions.tally import EXAMPLES_MAX, Tally
 from prism_search.core.references import SourceFile
 

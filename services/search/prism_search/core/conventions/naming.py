@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from prism_contracts.code import TYPE_KINDS, Flag, ReferenceKind, Symbol, SymbolFact, SymbolKind
-from prism_contracts.rpc import Convention
+from prism_contracts.rpc.guidance import Convention
 from prism_search.core.conventions.tally import Tally
 from prism_search.core.references import SourceFile
 

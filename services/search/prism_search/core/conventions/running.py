@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from prism_contracts.code import Flag, ReferenceKind
-from prism_contracts.rpc import Convention
+from prism_contracts.rpc.guidance import Convention
 from prism_search.core.conventions.layout import test_pattern
 from prism_search.core.conventions.tally import Tally
 from prism_search.core.references import SourceFile

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from prism_contracts.rpc import Convention, ConventionExample
+from prism_contracts.rpc.guidance import Convention, ConventionExample
 
 MAJORITY = 0.6
 THINGS_MIN = 5
