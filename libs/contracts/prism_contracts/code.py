@@ -1,4 +1,4 @@
-"""What is known about a file of code: its chunks, its symbols, its references. Lines are 1-based and inclusive."""
+"""The parts of a source file: chunks, symbols, references. Lines are 1-based and inclusive."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from pydantic import Field
 
 from prism_contracts.base import Fact, Message
 
-# The ids of the languages that Prism tells from each other. A repository may name others in its attributes.
+# The ids of the languages that Prism detects. A repository may name others in `.gitattributes`.
 LANGUAGES = frozenset(
     {
         "actionscript", "ada", "agda", "apex", "applescript", "arb", "asciidoc", "assembly", "astro", "awk", "bash",
@@ -27,7 +27,7 @@ LANGUAGES = frozenset(
 
 
 class SymbolKind(StrEnum):
-    """What a symbol is. The first group is type-like, the second callable, the third holds a value."""
+    """The kind of a symbol: first the types, then the callables, then the values."""
 
     CLASS = "class"
     STRUCT = "struct"
@@ -74,29 +74,31 @@ VALUE_KINDS = frozenset({SymbolKind.CONSTANT, SymbolKind.VARIABLE, SymbolKind.FI
 
 
 class ReferenceKind(StrEnum):
-    """Why a name occurs where it is not defined."""
+    """Why a name occurs outside its definition."""
 
     CALL = "call"
     IMPORT = "import"
     EXTENDS = "extends"
     IMPLEMENTS = "implements"
     ASSIGN = "assign"
-    ALIAS = "alias"  # given another name: `Depot = Warehouse`, `type Id = Key`
+    ALIAS = "alias"  # renames: `Depot = Warehouse`, `type Id = Key`
     TYPE = "type"
-    VALUE = "value"  # given on without being called: `map(rate, parcels)`
+    VALUE = "value"  # passed without being called: `map(rate, parcels)`
 
 
 class EdgeKind(StrEnum):
-    """What a reference does with the symbol that it means."""
+    """What a reference does with the symbol that it resolves to."""
 
     CALLS = "calls"
     IMPORTS = "imports"
     EXTENDS = "extends"
     IMPLEMENTS = "implements"
     ASSIGNS = "assigns"
-    ALIAS = "alias"  # gives it another name
+    ALIAS = "alias"  # renames it
     REFERENCES = "references"  # as a type, or as a value
-    OVERRIDES = "overrides"  # no reference: a member of a subtype, and that of a supertype which it replaces
+    OVERRIDES = (
+        "overrides"  # not a reference: a member of a subtype, and the inherited member that it overrides
+    )
 
 
 EDGE_KINDS = {
@@ -112,28 +114,30 @@ EDGE_KINDS = {
 
 
 class EdgeStatus(StrEnum):
-    """How sure it is that a reference means a symbol."""
+    """How certain it is that a reference resolves to a symbol."""
 
-    RESOLVED = "resolved"  # imports, scopes, receivers or inheritance lead to it
-    CANDIDATE = "candidate"  # only its name speaks for it, and nothing against it
+    RESOLVED = "resolved"  # proved by imports, scopes, receivers or inheritance
+    CANDIDATE = "candidate"  # the name matches, and nothing contradicts it
 
 
 class Strategy(StrEnum):
-    """How it was found that a reference means a symbol."""
+    """How a reference was resolved."""
 
     SAME_FILE = "same_file"
-    SAME_PACKAGE = "same_package"  # a file of the same folder, or of the program, where that is enough
-    IMPORT = "import"  # the file imports the name, directly or passed on by others
-    WILDCARD_IMPORT = "wildcard_import"  # the file imports or includes all of a file that has it
+    SAME_PACKAGE = (
+        "same_package"  # in a file of the same folder or program, where the language needs no import
+    )
+    IMPORT = "import"  # the file imports the name, directly or through re-exports
+    WILDCARD_IMPORT = "wildcard_import"  # the file imports or includes the whole file that defines it
     MODULE = "module"  # through the module that the file imports: `json.dumps`
     CLASS_NAME = "class_name"  # through the class: `Session.get`
-    RECEIVER = "receiver"  # `self`, `this`, or no object at all, in the class that has it
-    INHERITED = "inherited"  # the same in a class below it
-    RECEIVER_TYPE = "receiver_type"  # a variable that is declared or made to be of the class
-    PACKAGE = "package"  # of another repository, which provides a package that this one depends on
-    SCIP = "scip"  # a compiler's index says so
-    ONLY_DEFINITION = "only_definition"  # a candidate: nothing else is called so
-    NAME = "name"  # a candidate: others are called so too
+    RECEIVER = "receiver"  # `self`, `this` or no receiver, in the class that defines it
+    INHERITED = "inherited"  # the same in a subclass
+    RECEIVER_TYPE = "receiver_type"  # a variable that is declared or assigned as an instance of the class
+    PACKAGE = "package"  # in another repository, which provides a package that this one depends on
+    SCIP = "scip"  # a compiler's index (SCIP) resolves it
+    ONLY_DEFINITION = "only_definition"  # a candidate: no other symbol has this name
+    NAME = "name"  # a candidate: other symbols have this name too
 
 
 class SkipReason(StrEnum):
@@ -151,21 +155,21 @@ class SkipReason(StrEnum):
     SECRET_FILE = "secret_file"  # noqa: S105 - a reason: such as a private key, or a state file with passwords
 
 
-# How the parse of a file ended that has no symbols for that reason, though its language has.
+# Parse results of files that have no symbols although their language has some.
 UNPARSED = frozenset({"timeout", "crashed", "too_large"})
 
 
 class FileStatus(StrEnum):
-    """What the index says of a file."""
+    """The status of a file in the index."""
 
     INDEXED = "indexed"
     SKIPPED = "skipped"
     FAILED = "failed"
-    REMOVED = "removed"  # kept, so that an older event that arrives late loses
+    REMOVED = "removed"  # a tombstone, so that a late older event loses
 
 
 class Flag(StrEnum):
-    """One of `FileFlags`, as a letter: the index has those of a file joined, such as `gt`."""
+    """A flag as a letter. The index stores the flags of a file joined, such as `gt`."""
 
     GENERATED = "g"
     VENDORED = "v"
@@ -175,12 +179,15 @@ class Flag(StrEnum):
 
 
 NOT_WRITTEN_HERE = frozenset({Flag.GENERATED, Flag.VENDORED, Flag.MINIFIED})
-# What is looked at after the code that a repository is about.
+# Files with these flags rank below the source code of a repository.
 ASIDE = NOT_WRITTEN_HERE | {Flag.TEST}
 
 
 class FileFlags(Message):
-    """What a file is for, by linguist's rules and `.gitattributes`. Flagged files stay searchable and rank low."""
+    """The role of a file, by linguist's rules and `.gitattributes`.
+
+    Flagged files stay searchable and rank lower.
+    """
 
     generated: bool = False
     vendored: bool = False
@@ -190,12 +197,12 @@ class FileFlags(Message):
 
     @property
     def letters(self) -> str:
-        """Those that are set, in the order of `Flag`."""
+        """The letters of the flags that are set, in the order of `Flag`."""
         return "".join(flag for flag in Flag if getattr(self, flag.name.lower()))
 
     @classmethod
     def of_letters(cls, letters: str) -> "FileFlags":
-        """Back from `letters`. Raises ValueError for a letter that is none of a `Flag`."""
+        """The inverse of `letters`. Raises ValueError for an unknown letter."""
         return cls(**{Flag(letter).name.lower(): True for letter in letters})
 
 
@@ -209,16 +216,19 @@ class Chunk(Message):
     start_line: int = Field(ge=1)
     end_line: int = Field(ge=1)
     text: str
-    # The innermost symbol that the chunk belongs to (qualified name), empty for a chunk between symbols.
+    # Qualified name of the innermost symbol around the chunk; empty between symbols.
     symbol: str = ""
     kind: SymbolKind | None = None
 
 
 class Symbol(Message):
-    """A definition. `start_line` takes in decorators and the doc comment above; `name_line` holds the name."""
+    """A definition.
+
+    `start_line` includes decorators and the doc comment above; `name_line` is the line of the name.
+    """
 
     name: str
-    # Names of the enclosing symbols and the own one, joined by dots: `Session.get`.
+    # Names of the enclosing symbols and its own, joined by dots: `Session.get`.
     qualified_name: str
     kind: SymbolKind
     start_line: int = Field(ge=1)
@@ -229,12 +239,13 @@ class Symbol(Message):
     # Position of the enclosing symbol in the file's list of symbols, -1 at top level.
     parent: int = -1
     exported: bool = True
-    # Announced here and defined elsewhere: a prototype in a header, an overload before its function, an abstract method of TypeScript.
+    # Declared here, defined elsewhere: a prototype in a header, an overload signature, an abstract method in
+    # TypeScript.
     bodiless: bool = False
 
 
 class SymbolFact(Fact, frozen=True):
-    """A `Symbol`, as those read it who read all symbols of many files."""
+    """A compact `Symbol`, for readers of all symbols of many files."""
 
     name: str
     qualified_name: str
@@ -250,32 +261,38 @@ class SymbolFact(Fact, frozen=True):
 
 
 class Reference(Fact, frozen=True, array_like=True):
-    """A use of a name. `symbol` is the position of the enclosing symbol in the file's list, -1 outside of all."""
+    """A use of a name.
+
+    `symbol` is the position of the enclosing symbol in the file's list, -1 outside of all.
+    """
 
     name: str
     kind: ReferenceKind
     line: int
     symbol: int = -1
-    # What stands before the last dot of a call (`self`, `requests`), or the module of an import.
+    # The text before the last dot of a call (`self`, `requests`), or the module of an import.
     qualifier: str = ""
-    # The other name that an import or an export gives (`import numpy as np` -> `np`, `export { open as start }` -> `start`).
+    # The alias of an import or export (`import numpy as np` -> `np`, `export { open as start }` -> `start`).
     alias: str = ""
 
 
 class Binding(Fact, frozen=True, array_like=True):
-    """What a variable is declared or made to be: what its members are looked for in.
+    """The declared or inferred type of a variable, in which its members are looked up.
 
-    Without `type` and `made_by` it says only that the name is given a value here, and hides what it meant before.
+    Without `type` and `made_by` it only records that the name is assigned here, which shadows its earlier
+    meaning.
     """
 
-    # As it stands before a dot: `depot`, `$depot`. A member of the enclosing class has `self.` before it in Python, Ruby, Rust and Swift
-    # and `this.` in all other languages, also where the source says `@depot`, `$this->depot` or, as its language allows, just `depot`.
-    # Empty for what the enclosing callable is declared to return.
+    # As written before a dot: `depot`, `$depot`. Members of the enclosing class begin with `self.` in Python,
+    # Ruby, Rust and Swift and with `this.` in all other languages, also where the source has `@depot`,
+    # `$this->depot` or just `depot`. Empty for the declared return type of the enclosing callable.
     name: str
     line: int
-    # Position of the enclosing symbol in the file's list of symbols, -1 outside of all. A parameter is inside its function.
+    # Position of the enclosing symbol in the file's list of symbols, -1 outside of all. A parameter is inside
+    # its function.
     symbol: int = -1
-    # The declared type as it is spelled, with its qualifier, without generics, pointers and `Optional`: `models.Depot`.
+    # The declared type as written, with its qualifier, without generics, pointers and `Optional`:
+    # `models.Depot`.
     type: str = ""
-    # What is called to make the value, as it is spelled: `Depot`, `models.open_depot`, `self.depots.get`.
+    # The callable whose result is assigned, as written: `Depot`, `models.open_depot`, `self.depots.get`.
     made_by: str = ""

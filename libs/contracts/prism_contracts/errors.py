@@ -8,9 +8,9 @@ from typing import Any
 from prism_contracts.base import Message
 from prism_contracts.types import MEANINGS
 
-# Of a caller's text, in an error: enough to recognize it, too little to fill the context of an agent.
+# How much of a caller's text an error quotes: enough to recognize it, too little to fill an agent's context.
 SHOWN_CHARS_MAX = 80
-# Of a whole error, whatever it quotes.
+# The longest error message, whatever it quotes.
 MESSAGE_CHARS_MAX = 600
 NEXT_ACTION_CHARS_MAX = 2_000
 PROBLEMS_SHOWN_MAX = 5
@@ -19,7 +19,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
 class ErrorCode(StrEnum):
-    """Every way in which Prism says no."""
+    """Every error that Prism reports."""
 
     INVALID_ARGUMENT = "invalid_argument"
     EMPTY_QUERY = "empty_query"
@@ -98,7 +98,7 @@ HTTP_STATUS: dict[ErrorCode, int] = {
 }
 HTTP_STATUS_DEFAULT = 400
 
-# What a value that is too long is called, where it has a code of its own.
+# Codes for values that are too long, where the field has a code of its own.
 _TOO_LONG = frozenset({"string_too_long", "bytes_too_long", "too_long"})
 _TOO_LONG_CODES: Mapping[str, ErrorCode] = {
     "query": ErrorCode.QUERY_TOO_LONG,
@@ -115,18 +115,18 @@ _SENTENCES = {"extra_forbidden": "is not known here", "missing": "is missing"}
 
 
 class ErrorBody(Message):
-    """An error as it crosses a border."""
+    """An error on the wire."""
 
     code: ErrorCode
     message: str
-    # What the caller can do now, in one sentence.
+    # What the caller can do next, in one sentence.
     next_action: str = ""
-    # Facts that help to choose: names that exist, a limit, the nearest matches.
+    # Data to choose from: names that exist, a limit, the nearest matches.
     details: dict[str, object] = {}
 
 
 class PrismError(Exception):
-    """An answer that says no. Raised anywhere, told to the caller at the edge."""
+    """An error with a stable code. Raised anywhere; the gateway reports it to the caller."""
 
     def __init__(self, code: ErrorCode, message: str, next_action: str = "", **details: object) -> None:
         message = shown(message, MESSAGE_CHARS_MAX)
@@ -136,32 +136,32 @@ class PrismError(Exception):
 
     @property
     def code(self) -> ErrorCode:
-        """The contract part of the error."""
+        """The error as it travels."""
         return self.body.code
 
 
 def http_status(code: ErrorCode) -> int:
-    """The HTTP status that carries an error code."""
+    """Returns the HTTP status of an error code."""
     return HTTP_STATUS.get(code, HTTP_STATUS_DEFAULT)
 
 
 def reason_of(error: BaseException) -> str:
-    """What an error says, or of what type it is if it says nothing, as a timeout does."""
+    """Returns the message of an exception, or its type if the message is empty, as for a timeout."""
     return str(error) or type(error).__name__
 
 
 def printable(text: str) -> str:
-    """A text without control characters and halves of surrogate pairs, which no error carries to a terminal or an agent."""
+    """Removes control characters and lone surrogates: an error may reach a terminal or an agent."""
     return _CONTROL.sub(" ", text)
 
 
 def shown(text: str, chars_max: int = SHOWN_CHARS_MAX) -> str:
-    """The head of a caller's text, for an error."""
+    """Returns the beginning of a caller's text, for an error."""
     return printable(text if len(text) <= chars_max else f"{text[:chars_max]}…")
 
 
 def invalid_argument(problems: Sequence[Any], next_action: str, **details: object) -> ErrorBody:
-    """The error for what pydantic found wrong, naming each field. `problems` is `ValidationError.errors()`."""
+    """Returns the error for invalid fields, naming each. `problems` is `ValidationError.errors()`."""
     fields = sorted({_field(problem) for problem in problems} - {""})
     return ErrorBody(
         code=_code(problems),

@@ -1,7 +1,9 @@
-"""Events: facts in the past tense, and the one command that starts an import. `topics` shows how they follow each other.
+"""Events: facts in the past tense, and the one command that starts an import.
 
-Of two events about one file (tenant, repository, layer, path) the one with the higher `version` wins, whatever their order of
-arrival.
+`topics` shows how they follow each other.
+
+If two events are about one file (tenant, repository, layer, path), the one with the higher `version` wins,
+whatever their order of arrival.
 """
 
 import hashlib
@@ -30,7 +32,7 @@ from prism_contracts.types import (
 
 
 class FileEvent(Event):
-    """What every event about a file carries."""
+    """The fields of every event about a file."""
 
     v: int = 1
     tenant: str
@@ -39,26 +41,28 @@ class FileEvent(Event):
     path: str  # relative to the repository, POSIX
     version: int = Field(ge=1)  # order of snapshots of a layer, assigned by ingest
     job: str
-    ordinal: int = Field(ge=0)  # position of the file in the job: counting it twice is counting it once
+    ordinal: int = Field(
+        ge=0
+    )  # position of the file in the job, so that a file counts once however often it is reported
     lane: Lane
 
     @property
     def address(self) -> dict[str, Any]:
-        """The fields that say which file of which job, for an event that follows from this one."""
+        """The fields that identify the file and the job, for an event that follows from this one."""
         return {name: getattr(self, name) for name in FileEvent.model_fields}
 
     @property
     def message_id(self) -> str:
-        """Idempotency key, the same for every attempt to say the same thing."""
+        """Idempotency key, the same for every attempt to publish the event."""
         return self.message_id_of(type(self))
 
     def message_id_of(self, event_type: "type[FileEvent]") -> str:
-        """That of an event of this type about the same file of the same job."""
+        """Returns the idempotency key of an event of this type about the same file of the same job."""
         return f"{event_type.__name__}:{self.job}:{self.ordinal}"
 
 
 class FileChanged(FileEvent):
-    """The file has this text now. Producer: ingest. Consumer: chunker."""
+    """The file now has this text. Producer: ingest. Consumer: chunker."""
 
     blob: str  # git blob hash (SHA-1, hex) of the bytes in the repository
     size_bytes: int
@@ -71,11 +75,11 @@ class FileChanged(FileEvent):
 
 
 class FileRemoved(FileEvent):
-    """The file is gone from the layer. Producer: ingest. Consumer: indexer."""
+    """The file was removed from the layer. Producer: ingest. Consumer: indexer."""
 
 
 class FileSkipped(FileEvent):
-    """The file exists and is not searchable, for this reason. Producer: ingest. Consumer: indexer."""
+    """The file exists and is not searchable. Producer: ingest. Consumer: indexer."""
 
     blob: str
     size_bytes: int
@@ -84,7 +88,7 @@ class FileSkipped(FileEvent):
 
 
 class FileFailed(FileEvent):
-    """A stage gave the file up after its last attempt. Producer: ingest, from the dead letters. Consumer: indexer."""
+    """A stage gave up on the file. Producer: ingest, from the dead letters. Consumer: indexer."""
 
     stage: str
     code: str
@@ -103,7 +107,7 @@ class FileChunked(FileEvent):
     parse: str = "ok"  # ok, partial (syntax errors), lines (no grammar), too_large, timeout, crashed
     chunks: tuple[Chunk, ...]
     symbols: tuple[Symbol, ...] = ()
-    # Of `Reference` and `Binding`, as prism_runtime.packing packs them: nobody on the way reads them.
+    # Lists of `Reference` and `Binding`, packed by prism_runtime.packing. No service in between reads them.
     references: str = ""
     bindings: str = ""
     redactions: tuple[str, ...] = ()
@@ -121,31 +125,34 @@ class Vectors(Message):
 
 
 class FileEmbedded(FileEvent):
-    """The chunked file and one vector a chunk. Producer: embedder. Consumer: indexer."""
+    """The chunked file and one vector per chunk. Producer: embedder. Consumer: indexer."""
 
     file: FileChunked
     vectors: Vectors
 
 
 class FileVersion(Message):
-    """A version of a file in the index: what is said of it holds for no other."""
+    """One version of a file in the index."""
 
     file: str  # id of the file point, see `file_id`
     generation: str
 
 
 class Card(FileVersion):
-    """What a file is about, in words, for the deep model."""
+    """A summary of a file in words, for the deep model."""
 
     text: str
 
 
 class DeepModelStarted(Event):
-    """A deep model runs: files without a vector of it are to be filled in. Producer: embedder (deep). Consumer: indexer."""
+    """A deep model started: the index may lack vectors of it.
+
+    Producer: embedder (deep). Consumer: indexer.
+    """
 
     v: int = 1
     model: str  # fingerprint of the weights
-    start: str  # tells one start from another
+    start: str  # identifies this start
 
     @property
     def message_id(self) -> str:
@@ -154,22 +161,25 @@ class DeepModelStarted(Event):
 
 
 class DeepEmbeddingRequested(Event):
-    """Cards of indexed files of a tenant, to be embedded by the deep model. Producer: indexer. Consumer: embedder (deep)."""
+    """Summaries of indexed files for the deep model to embed.
+
+    Producer: indexer. Consumer: embedder (deep).
+    """
 
     v: int = 1
     tenant: str
     lane: Lane
-    model: str  # who is asked; another one leaves it
+    model: str  # the model that shall embed them; another one ignores the event
     cards: tuple[Card, ...]
 
     @property
     def message_id(self) -> str:
-        """Idempotency key: the same for every attempt to ask the same of the same model."""
+        """Idempotency key: the same for equal requests to the same model."""
         return f"DeepEmbeddingRequested:{_digest(self.tenant, self.model, self.cards)}"
 
 
 class DeepEmbedded(Event):
-    """Deep vectors of files, one each, for as long as they are of these versions.
+    """Deep vectors of files, one each, valid for these versions.
 
     Producer: embedder (deep). Consumer: indexer.
     """
@@ -192,11 +202,11 @@ class Outcome(StrEnum):
     REMOVED = "removed"
     SKIPPED = "skipped"
     FAILED = "failed"
-    SUPERSEDED = "superseded"  # a newer version was there already
+    SUPERSEDED = "superseded"  # the index already had a newer version
 
 
 class SettledFile(Message):
-    """A file of a job whose change is durable in the index, or which has failed for good."""
+    """A file of a job whose change is durable in the index, or has failed for good."""
 
     path: str
     ordinal: int = Field(ge=0)
@@ -208,9 +218,7 @@ class SettledFile(Message):
 
 
 class FilesSettled(Event):
-    """These files of a job are settled: as many as were written at once. Producer: indexer. Consumer: ingest, which
-    counts jobs by it.
-    """
+    """One write's files of a job are settled. Producer: indexer. Consumer: ingest, which counts them."""
 
     v: int = 1
     tenant: str
@@ -225,7 +233,10 @@ class FilesSettled(Event):
 
 
 class RepoIndexed(Event):
-    """Every file of a job is settled. Producer: ingest. Consumer: whoever derives things from a whole repository."""
+    """Every file of a job is settled.
+
+    Producer: ingest. Consumer: services that derive data from a whole repository.
+    """
 
     v: int = 1
     tenant: str
@@ -235,7 +246,7 @@ class RepoIndexed(Event):
     job: str
     commit: str
     complete: bool  # False if a file failed
-    lane: Lane = Lane.BULK  # in which its files went
+    lane: Lane = Lane.BULK  # the lane of its files
 
     @property
     def message_id(self) -> str:
@@ -244,7 +255,10 @@ class RepoIndexed(Event):
 
 
 class ScipStored(Event):
-    """What a SCIP index says of a repository is kept, in the place of what an older one said. Producer: ingest. Consumer: atlas."""
+    """A SCIP index of a repository was stored, and replaces an older one.
+
+    Producer: ingest. Consumer: atlas.
+    """
 
     v: int = 1
     tenant: str
@@ -258,13 +272,16 @@ class ScipStored(Event):
 
 
 class FilesDropped(Event):
-    """These variants are in no layer any more. Producer: ingest. Consumer: indexer, which takes their points away."""
+    """These variants are in no layer any more.
+
+    Producer: ingest. Consumer: indexer, which deletes their points.
+    """
 
     v: int = 1
     tenant: str
     files: tuple[str, ...]  # ids of file points, see `file_id`
-    below: int  # points of this version and of later ones stay: somebody has made them anew
-    round: str  # tells one look for what nobody needs from another
+    below: int  # points of this version and later stay: they were written again
+    round: str  # identifies the sweep that found them unused
 
     @property
     def message_id(self) -> str:
@@ -273,12 +290,12 @@ class FilesDropped(Event):
 
 
 class FilesUploaded(Event):
-    """A pack of file contents of a snapshot that a client sends. Producer: gateway. Consumer: ingest."""
+    """A client uploaded a pack of file contents of a snapshot. Producer: gateway. Consumer: ingest."""
 
     v: MessageVersion = 1
     tenant: TenantId
     job: JobId
-    pack: Digest  # digest of the pack, makes a repeated upload harmless
+    pack: Digest  # digest of the pack, which makes a repeated upload harmless
     data: PackBytes  # see prism_source.pack
 
     @property
@@ -288,7 +305,7 @@ class FilesUploaded(Event):
 
 
 class PushReceived(Event):
-    """A branch of a repository may have moved at its remote. It is looked at there: what is said here is never indexed.
+    """A branch may have moved at the remote. Ingest looks there: nothing in this event is indexed.
 
     Producer: gateway (webhooks), ingest (poll). Consumer: ingest.
     """
@@ -296,14 +313,14 @@ class PushReceived(Event):
     v: MessageVersion = 1
     tenant: TenantId
     repo: RepoKey
-    branch: RefName = ""  # empty for the one that the repository follows
-    # Of a pull request: what people call it (`pull/12`), and the full ref that is fetched. Else both are empty.
+    branch: RefName = ""  # empty for the branch that the repository follows
+    # For a pull request: its short name (`pull/12`) and the full ref to fetch. Otherwise both are empty.
     pull_request: RefName = ""
     ref: RefName = ""
-    is_deleted: bool = False  # the branch is gone, or the pull request closed
-    default_branch: RefName = ""  # as the forge says it; empty if it does not
-    commit: CommitIdOrNone = ""  # where the branch is, as far as the sender knows
-    delivery: ShortText  # tells one push, and one attempt to tell of it, from another
+    is_deleted: bool = False  # the branch was deleted, or the pull request closed
+    default_branch: RefName = ""  # as the forge reports it, or empty
+    commit: CommitIdOrNone = ""  # the head of the branch, if the sender knows it
+    delivery: ShortText  # identifies the push, and the attempt to deliver it
     received_at: datetime
     lane: Lane = Lane.LIVE
 
@@ -314,14 +331,17 @@ class PushReceived(Event):
 
 
 class JobLetter(Message):
-    """What a dead letter keeps of an upload or of a clone command. Producer: every service. Consumer: ingest."""
+    """The part of an upload or a clone command that a dead letter keeps.
+
+    Producer: every service. Consumer: ingest.
+    """
 
     tenant: TenantId
     job: JobId
 
 
 class CloneRequested(Event):
-    """Command: bring a layer to the tree of a ref of a git URL. Producer: ingest. Consumer: ingest."""
+    """Command: update a layer to the tree of a ref at a git URL. Producer: ingest. Consumer: ingest."""
 
     v: MessageVersion = 1
     tenant: TenantId
@@ -330,9 +350,7 @@ class CloneRequested(Event):
     job: JobId
     url: GitUrl
     ref: RefName = ""
-    incremental: bool = (
-        False  # look only at what changed since the commit that is served, if that can be told
-    )
+    incremental: bool = False  # import only the changes since the served commit, if git can list them
     lane: Lane = Lane.BULK
 
     @property
@@ -342,6 +360,6 @@ class CloneRequested(Event):
 
 
 def _digest(tenant: str, model: str, files: Iterable[FileVersion]) -> str:
-    """SHA-256 of which versions of which files a model is asked for."""
+    """Returns the SHA-256 of a model and the file versions that it shall embed."""
     versions = (f"{file.file} {file.generation}" for file in files)
     return hashlib.sha256("\n".join((tenant, model, *versions)).encode()).hexdigest()

@@ -1,11 +1,14 @@
-"""The names of buckets, and of subjects that belong to no event and no request. See `topics` and `rpc` for those."""
+"""The names of buckets, and of subjects that belong to no event and no request.
+
+See `topics` and `rpc` for those.
+"""
 
 HOUR_S = 3600
 WEEK_S = 7 * 24 * HOUR_S
 MIB = 1024 * 1024
 
 JOBS_MAX_AGE_S = 30 * 24 * HOUR_S
-# As long as GitHub can be asked to deliver again.
+# How long GitHub can redeliver a webhook.
 DELIVERIES_MAX_AGE_S = 3 * 24 * HOUR_S
 LEASE_S = 120
 
@@ -33,22 +36,22 @@ KV_JOBS = "prism_jobs"  # <job id> -> Job
 KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
 KV_SECRETS = "prism_secrets"  # <tenant>.<repo id> -> SealedSecrets
 KV_DELIVERIES = "prism_deliveries"  # <sha256 of a webhook's delivery> -> Delivery
-KV_LEASES = "prism_leases"  # <thing> -> who does it
+KV_LEASES = "prism_leases"  # <task> -> its holder
 KV_INSTALLATION = "prism_installation"  # one record -> Installation
 KV_COMPONENTS = "prism_components"  # chunker, embedder-fast -> Component
 KV_SCIP = "prism_scip"  # <tenant>.<repo id>.<layer>.<hash of indexer and folder> -> ScipIndex
-KV_ANSWERS = "prism_answers"  # <tenant>.<sha256 of all that an answer depends on> -> SearchAnswer
+KV_ANSWERS = "prism_answers"  # <tenant>.<sha256 of everything that an answer depends on> -> SearchAnswer
 KV_DEEP_VECTORS = "prism_deep_vectors"  # <sha256 of model and text> -> float16 bytes
 KV_GRAPHS = "prism_graphs"  # <tenant>.<repo id>.<layer> -> GraphRecord
 
 # Object buckets.
 OBJECTS_CLAIMS = "prism_claims"  # bodies of messages too large for the bus
-OBJECTS_HISTORIES = "prism_histories"  # <tenant>.<repo id> -> History, of its newest snapshot that has one
+OBJECTS_HISTORIES = "prism_histories"  # <tenant>.<repo id> -> History of the newest snapshot that has one
 OBJECTS_SNAPSHOTS = "prism_snapshots"  # <job id> -> manifest of the snapshot
 OBJECTS_GRAPHS = "prism_graph_files"  # <tenant>.<repo id>.<layer>.<version>.<indexes>.<format> -> graph
 OBJECTS_LAYERS = "prism_layer_files"  # <tenant>.<repo id>.<layer>.<version> -> LayerFiles
 OBJECTS_SCIP = "prism_occurrences"  # <sha256> -> occurrences of a repository, packed
 
-# A body above this goes to the object store and a reference travels instead. The server counts headers too
-# and drops a client that passes its 1 MiB, so there is room left for them.
+# A larger body goes to the object store, and a reference travels instead. The server counts headers too, and
+# drops a client that exceeds its limit of 1 MiB.
 MESSAGE_BYTES_MAX = 768 * 1024

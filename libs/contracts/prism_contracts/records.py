@@ -1,4 +1,4 @@
-"""The small facts that live in JetStream key-value buckets: repositories, jobs, tokens."""
+"""Records in JetStream key-value buckets: repositories, layers, jobs, tokens."""
 
 import hashlib
 import re
@@ -12,19 +12,20 @@ from prism_contracts.base import BASE_LAYER, Lane, Message
 from prism_contracts.errors import ErrorBody
 from prism_contracts.types import TENANT_PATTERN, CommitIdOrNone, Count, FilePath, ShortText
 
-# No ref has a colon: the handle of an overlay is never taken for a branch.
+# A ref cannot contain a colon, so no branch has the name of an overlay.
 OVERLAY_HANDLE = "overlay:"
 HISTORY_COMMITS_MAX = 2_000
 HISTORY_FILES_MAX = 20_000
 
 
-# What JetStream allows in a key, less the dot that separates its parts.
+# The characters that JetStream allows in a key, without the dot that separates its parts.
 _KEY_PART = re.compile(r"[A-Za-z0-9_-]{1,200}")
 
 
 def record_key(*parts: str) -> str:
-    """The key of a record, from its parts. A part that no key may hold is replaced by its hash: every text has a key, and
-    no two texts share one.
+    """Returns the key of a record. A part with characters that keys may not contain is replaced by its hash.
+
+    Every sequence of parts has a key, and no two share one.
     """
     return ".".join(part if _KEY_PART.fullmatch(part) else _hashed(part) for part in parts)
 
@@ -34,41 +35,42 @@ def _hashed(part: str) -> str:
 
 
 class LayerState(Message):
-    """What a layer of a repository serves now."""
+    """The state of a repository that a layer serves."""
 
     commit: str  # git commit, or `tree:<digest>` for a folder without git
-    ref: str = ""  # the branch or tag that was asked for or checked out
+    ref: str = ""  # the branch or tag that was requested or checked out
     dirty: bool = False  # the snapshot had uncommitted changes
     version: int
     job: str
     indexed_at: datetime
-    # What the index was made with, if it holds exactly this commit: the next import may go by the difference of commits.
+    # Chunker and model, if the index holds exactly this commit: the next import may then use the diff of
+    # commits.
     basis: str = ""
-    # Files of the base, as counted by the import that listed all of them; -1 if no import did.
+    # Files of the base, counted by the last import that listed all of them; -1 if none did.
     files: int = -1
 
 
 class Indexed(Message):
-    """What jobs bring up to date, one at a time: the base of a repository, or another layer of it."""
+    """A target of imports, one job at a time: the base of a repository, or one of its layers."""
 
-    head_commit: str = ""  # the newest commit that Prism has heard of
+    head_commit: str = ""  # the newest known commit
     head_seen_at: datetime | None = None
     next_version: int = 1
     active_job: str = ""
-    is_pushed: bool = False  # a push came while a job was under way
+    is_pushed: bool = False  # a push arrived while a job was running
     served: LayerState | None = None
-    # The job that ended before it was complete and may have replaced some of the files that are served.
+    # A job that failed and may have replaced some of the served files.
     unfinished: str = ""
 
     @property
     def is_quiet(self) -> bool:
-        """Whether the newest job has ended well: nothing is being written."""
+        """Whether the newest job completed: no import is writing."""
         return (
             self.served is not None and not self.active_job and self.served.version == self.next_version - 1
         )
 
     def lag_s(self, now: datetime) -> float:
-        """For how long something has been known that is not served, in seconds: a commit, or edits of one that are on their way."""
+        """How long a newer commit, or newer edits, have been known and not served, in seconds."""
         if self.head_seen_at is None:
             return 0.0
         is_moving = self.active_job and self.served and self.served.dirty
@@ -78,7 +80,7 @@ class Indexed(Message):
 
 
 def repository_key(tenant: str, repo: str) -> str:
-    """Key of a repository's record."""
+    """Returns the key of a repository's record."""
     return record_key(tenant, repo)
 
 
@@ -92,7 +94,7 @@ class Repository(Indexed):
     repo: str
     name: str  # owner/name
     source: str  # UPLOAD, or the git URL without credentials
-    ref: str = ""  # what of the git URL is followed; empty for the default branch
+    ref: str = ""  # the ref that Prism follows; empty for the default branch
     created_at: datetime
 
     @property
@@ -102,44 +104,44 @@ class Repository(Indexed):
 
     @property
     def is_fetched(self) -> bool:
-        """Whether Prism fetches it itself, from a git URL."""
+        """Whether Prism fetches it from a git URL."""
         return self.source != UPLOAD
 
 
 def layer_key(tenant: str, repo: str, layer: str) -> str:
-    """Key of a layer's record."""
+    """Returns the key of a layer's record."""
     return record_key(tenant, repo, layer)
 
 
 class LayerKind(StrEnum):
-    """Where a layer comes from, and so what ends it."""
+    """The origin of a layer, which decides when it ends."""
 
-    BRANCH = "branch"  # or a tag, or a commit: whatever `ref` names at the remote
+    BRANCH = "branch"  # or a tag, or a commit: anything that `ref` names at the remote
     PULL_REQUEST = "pull_request"
     OVERLAY = "overlay"  # uncommitted edits of a client
 
 
 class Layer(Indexed):
-    """What a branch, a pull request or somebody's uncommitted edits have in the place of the base's files.
+    """A branch, a pull request or uncommitted edits, as overrides of the base's files.
 
-    A layer that serves nothing yet is known and cannot be asked. Which files it has lies in the object store, see `LayerFiles`:
-    putting the record is what makes them visible, all at once.
+    A layer that serves nothing yet cannot be queried. Its list of files is in the object store
+    (`LayerFiles`). Writing this record makes all of them visible at once.
     """
 
     tenant: str
     repo: str
     layer: str  # see `layer_id`
     kind: LayerKind
-    ref: str  # as people call it: branch, tag, `pull/12`, or the handle of an overlay
-    parent: str = BASE_LAYER  # of an overlay: the layer that it lies on
-    source: str = UPLOAD  # or what of the repository's git URL is fetched, a full ref or a commit
-    base_version: int = 0  # of the base that its files were told apart from
-    base_commit: str = ""  # whose tree that was exactly; empty if it was no commit's
-    files: str = ""  # name in OBJECTS_LAYERS, empty as long as nothing is served
+    ref: str  # its short name: branch, tag, `pull/12`, or the handle of an overlay
+    parent: str = BASE_LAYER  # for an overlay: the layer below it
+    source: str = UPLOAD  # or the full ref or commit that is fetched from the repository's git URL
+    base_version: int = 0  # version of the base that its files were diffed against
+    base_commit: str = ""  # the commit with exactly that tree, or empty
+    files: str = ""  # name in OBJECTS_LAYERS; empty until the layer serves something
     files_changed: int = 0
     files_hidden: int = 0
-    files_missing: int = 0  # that the base has replaced since, and whose content nobody has sent
-    size_bytes: int = 0  # of what it has in the base's place
+    files_missing: int = 0  # files that the base has replaced since, whose content no client has sent
+    size_bytes: int = 0  # of its overrides
     created_at: datetime
     expires_at: datetime | None = None
 
@@ -149,12 +151,13 @@ class Layer(Indexed):
         return layer_key(self.tenant, self.repo, self.layer)
 
     def is_expired(self, now: datetime) -> bool:
-        """Whether nobody sees it any more."""
+        """Whether it has expired."""
         return self.expires_at is not None and self.expires_at <= now
 
     def behind_s(self, base: Repository, now: datetime) -> float:
-        """As `lag_s`, or for how long the base has served what the layer was not told apart from yet. What is below an overlay
-        is looked up when a question comes.
+        """As `lag_s`, or how long the base has been ahead of the version that this layer was diffed against.
+
+        For an overlay, the layer below it is looked up with each question.
         """
         served = base.served
         if self.kind is LayerKind.OVERLAY or served is None or self.base_version >= served.version:
@@ -163,22 +166,22 @@ class Layer(Indexed):
 
 
 class LayerFiles(Message):
-    """The files of a layer that its base does not have so, in the order of their paths."""
+    """The overrides of a layer, in the order of their paths."""
 
-    # Path -> the layer of its own that this content of this path has in the store, see `variant_layer`.
+    # Path -> the layer in the store that holds this content of this path, see `variant_layer`.
     variants: dict[str, str] = {}
-    hidden: tuple[str, ...] = ()  # paths that the base has and the layer has not
-    # Of an upload: the blobs of all files by path, so that it can be told apart from the next base.
+    hidden: tuple[str, ...] = ()  # paths that the layer deletes
+    # For an upload: the blobs of all files by path, to diff it against the next base.
     listing: dict[str, str] = {}
 
 
 class Condemned(Message):
-    """Variants of a repository that no layer had when they were looked for: whoever needs one makes it anew."""
+    """Variants of a repository that a sweep found unused. An import that needs one writes it again."""
 
     tenant: str
     repo: str
-    variants: dict[str, str]  # by the layers of their own that they have, see `variant_layer`: their paths
-    below: int  # the version that those have at least that were made anew since
+    variants: dict[str, str]  # variant layer (see `variant_layer`) -> path
+    below: int  # the lowest version of variants that were written again since
 
     @property
     def key(self) -> str:
@@ -187,21 +190,21 @@ class Condemned(Message):
 
 
 def scip_key(tenant: str, repo: str, layer: str, indexer: str, root: str) -> str:
-    """Key of the record of a repository's SCIP index: one an indexer and folder."""
+    """Returns the key of a repository's SCIP index: one per indexer and folder."""
     part = hashlib.sha256(f"{indexer}\0{root}".encode()).hexdigest()[:16]
     return record_key(tenant, repo, layer, part)
 
 
 class ScipIndex(Message):
-    """The newest SCIP index of a repository by one indexer: what it says lies in the object store."""
+    """The newest SCIP index of a repository by one indexer. Its occurrences are in the object store."""
 
     tenant: str
     repo: str
     layer: str = BASE_LAYER
     indexer: str
-    root: str = ""  # the folder that it is of
+    root: str = ""  # the folder that it covers
     commit: str
-    version: int  # that the commit was indexed as
+    version: int  # the version under which that commit was indexed
     object: str  # in OBJECTS_SCIP
     files: int
     stored_at: datetime
@@ -213,7 +216,7 @@ class ScipIndex(Message):
 
 
 class HistoryCommit(Message):
-    """A commit: the head of its hash, when it was made, the first line of its message."""
+    """A commit: the beginning of its hash, its time, the first line of its message."""
 
     commit: CommitIdOrNone
     at: datetime
@@ -221,7 +224,7 @@ class HistoryCommit(Message):
 
 
 class HistoryFile(Message):
-    """How often a file changed lately. `last` is the position of its last commit in the history."""
+    """How often a file changed recently. `last` is the position of its last commit in the history."""
 
     path: FilePath
     last: Count
@@ -230,17 +233,20 @@ class HistoryFile(Message):
 
 
 class History(Message):
-    """What changed in the last 12 months: commits, newest first, and files by their last change. Merges are no changes."""
+    """Changes of the last 12 months: commits, newest first, and files by their last change.
 
-    version: Count = 0  # of the job that brought it
+    Merges do not count.
+    """
+
+    version: Count = 0  # of the job that imported it
     commits: Annotated[tuple[HistoryCommit, ...], Field(max_length=HISTORY_COMMITS_MAX)] = ()
     files: Annotated[tuple[HistoryFile, ...], Field(max_length=HISTORY_FILES_MAX)] = ()
-    is_shallow: bool = False  # the repository does not hold all of that time
-    is_cut: bool = False  # there are more commits, or files, than are looked at
+    is_shallow: bool = False  # the clone does not reach back 12 months
+    is_cut: bool = False  # more commits or files exist than are read
 
 
 class JobState(StrEnum):
-    """Where a job is. The last four are final."""
+    """The state of a job. The last four are final."""
 
     CLONING = "cloning"
     INDEXING = "indexing"
@@ -264,16 +270,16 @@ class FileProblem(Message):
 
 
 class SlowFile(Message):
-    """A file that took the parser long."""
+    """A file that was slow to parse."""
 
     path: str
     milliseconds: float
 
 
 class JobCounts(Message):
-    """Files of a job. In the end `seen + removals = unchanged + indexed + skipped + failed + removed`.
+    """Files of a job. When it ends, `seen + removals = unchanged + indexed + skipped + failed + removed`.
 
-    Without a removal that failed: `seen = unchanged + indexed + skipped + failed`.
+    If no removal failed: `seen = unchanged + indexed + skipped + failed`.
     """
 
     seen: int = 0
@@ -301,25 +307,25 @@ class Job(Message):
     ref: str = ""
     dirty: bool = False
     counts: JobCounts = JobCounts()
-    basis: str = ""  # what its files are indexed with, see LayerState
+    basis: str = ""  # chunker and model, see LayerState
     files: int = -1  # files of the base, if the job listed all of them
-    # Files that need work, by their ordinals: `expected` of them, one bit each in `settled`.
+    # The number of files that need work, and one bit per ordinal for those that are settled.
     expected: int = 0
     settled: bytes = b""
     problems: tuple[FileProblem, ...] = ()
     slowest: tuple[SlowFile, ...] = ()  # the slowest first
     error: ErrorBody | None = None
-    # The steps from a push to the end. None where there was no such step.
-    pushed_at: datetime | None = None  # Prism heard of it
+    # Times of the steps from a push to the end. None for a step that did not take place.
+    pushed_at: datetime | None = None  # Prism was notified
     created_at: datetime
-    fetched_at: datetime | None = None  # the commit is here
-    planned_at: datetime | None = None  # what changed is known
+    fetched_at: datetime | None = None  # the commit is fetched
+    planned_at: datetime | None = None  # the changes are known
     updated_at: datetime
     finished_at: datetime | None = None
 
 
 class Token(Message):
-    """A developer token. Only the SHA-256 of the secret is kept, as the record's key."""
+    """A developer token. Only the SHA-256 of the secret is stored, as the record's key."""
 
     tenant: str = Field(pattern=TENANT_PATTERN)
     label: str
@@ -329,10 +335,10 @@ class Token(Message):
 
 
 class Secrets(Message):
-    """What a repository's owner has entrusted to Prism. Never logged, never part of a reply."""
+    """The secrets of a repository. Never logged, never part of a reply."""
 
-    webhook_secret: str = Field("", repr=False)  # signs what a forge posts
-    git_host: str = ""  # `host` or `host:port`: nobody else is shown the login
+    webhook_secret: str = Field("", repr=False)  # signs the webhooks of a forge
+    git_host: str = ""  # `host` or `host:port`, the only server that receives the login
     git_username: str = Field("", repr=False)
     git_password: str = Field("", repr=False)  # or a token
 
@@ -344,25 +350,25 @@ class SealedSecrets(Message):
 
 
 class Delivery(Message):
-    """A webhook that was taken, so often."""
+    """How often a webhook delivery was accepted."""
 
     times: int = 0
 
 
 class Installation(Message):
-    """What is random about this installation, made once."""
+    """A random secret of this installation, generated once."""
 
-    job_key: bytes  # job ids are derived with it, so that nobody else can predict them
+    job_key: bytes  # the key of job ids, which makes them unpredictable
 
 
 INSTALLATION = "installation"
 
 
 class Component(Message):
-    """The version of a part that the content address of every indexed file depends on."""
+    """The running version of a component that content addresses depend on."""
 
-    version: str  # of the chunker, or the fingerprint of a model's weights
-    dimension: int = 0  # of a model's vectors
+    version: str  # the chunker's version, or the fingerprint of a model's weights
+    dimension: int = 0  # the dimension of a model's vectors
 
 
 COMPONENT_CHUNKER = "chunker"
@@ -371,22 +377,22 @@ COMPONENT_DEEP_MODEL = "embedder-deep"
 
 
 def graph_key(tenant: str, repo: str, layer: str) -> str:
-    """Key of the record of a graph."""
+    """Returns the key of a graph's record."""
     return record_key(tenant, repo, layer)
 
 
 class GraphRecord(Message):
-    """The newest graph of a layer of a repository, which lies in the object store."""
+    """The newest graph of a repository's layer. The graph itself is in the object store."""
 
     tenant: str
     repo: str
     layer: str = BASE_LAYER
-    version: int  # of the import that it was built after
+    version: int  # version of the import that it was built after
     commit: str
-    indexes: tuple[str, ...] = ()  # objects of the SCIP indexes that it was built with, in order
-    format: str  # how the object is written; another version of Prism builds its own
+    indexes: tuple[str, ...] = ()  # objects of the SCIP indexes that it includes, in order
+    format: str  # format of the object; another version of Prism builds its own
     object: str
-    size_bytes: int  # when it is mapped
+    size_bytes: int  # once it is memory-mapped
     files: int
     symbols: int
     edges: int

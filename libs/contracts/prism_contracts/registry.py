@@ -1,4 +1,7 @@
-"""How messages travel: a `Topic` per event type, an `Rpc` per request type. Each is declared once, beside its models."""
+"""How messages travel: a `Topic` per event type, an `Rpc` per request type.
+
+Each is declared once, beside its models.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,7 +27,10 @@ class Stream(NamedTuple):
 
 @dataclass(frozen=True)
 class Topic(Generic[AnEvent]):
-    """An event type, its stream and its subjects, `prism.<lane>.<fact>`. Metrics are labelled by subject: it has no ids."""
+    """An event type, its stream and its subjects, `prism.<lane>.<fact>`.
+
+    Metrics are labelled by subject: it has no ids.
+    """
 
     fact: str  # in the past tense, such as `file.changed`
     event: type[AnEvent]
@@ -57,7 +63,10 @@ class Timeout(StrEnum):
 
 @dataclass(frozen=True)
 class Rpc(Generic[Request, Answer]):
-    """A request over NATS and its reply. The copies of a service share its requests: its name is the queue group."""
+    """A request over NATS and its reply.
+
+    The copies of a service share its requests: its name is the queue group.
+    """
 
     name: str  # `<service>.<method>`
     request: type[Request]

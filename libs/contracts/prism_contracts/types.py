@@ -1,10 +1,10 @@
-"""Types of fields that callers fill in: what each may hold, and how much of it.
+"""Types of fields that callers fill in, each with its limits.
 
-Every string, list, mapping and number that enters Prism has one of these types, or a bound of its own; a test walks
-every model that a caller can reach. pydantic checks all of them without Python code, so that a snapshot of 500,000 files
-stays cheap.
+Every string, list, mapping and number that enters Prism has one of these types, or bounds of its own. A test
+walks every model that a caller can reach. pydantic checks them without Python code, which keeps a snapshot of
+500,000 files cheap.
 
-Names that are stored have an alphabet. Names that are only looked up have a maximum length: what is not stored is not found.
+Names that are stored have an alphabet. Names that are only looked up have a maximum length.
 """
 
 from collections.abc import Mapping
@@ -32,10 +32,10 @@ SHORT_TEXT_CHARS_MAX = 1_000
 DIFF_CHARS_MAX = 400_000
 INDEXED_NAME_CHARS_MAX = 100_000
 MODEL_TEXT_CHARS_MAX = 20_000
-# What an edit may bring in one request. `PRISM_EDIT_BYTES_MAX` is the limit of a deployment, and is never higher.
+# The most bytes that one edit may contain. A deployment lowers it by `PRISM_EDIT_BYTES_MAX`.
 EDIT_BYTES_MAX = 64 * MIB
 PACK_BYTES_MAX = 64 * MIB
-# Of every count and position. Fits into the integers of Qdrant and of a float.
+# The highest count and position. Exact in the integers of Qdrant and in a float.
 COUNT_MAX = 2**53 - 1
 LINE_MAX = 2**31 - 1
 # No underscore: it separates tenant and model in the name of a collection.
@@ -51,12 +51,12 @@ _BLOB_PATTERN = r"^(?:[0-9a-f]{40}|[0-9a-f]{64})?$"
 _DIGEST_PATTERN = r"^[0-9a-fA-F]{64}$"
 _ID_PATTERN = r"^[A-Za-z0-9_-]+$"
 _ID_OR_NONE = r"^[A-Za-z0-9_-]*$"
-# git check-ref-format, as far as a character at a time decides it: no blank, no control character, none of ~^:?*[\.
+# The rules of git check-ref-format for single characters: no space, no control character, none of ~^:?*[\.
 _REF_PATTERN = r"^[^\s\p{Cc}~^:?*\[\\]*$"
 _FULL_REF_PATTERN = r"^refs/[^\s\p{Cc}~^:?*\[\\]*$"
 _NO_CONTROL = r"^\P{Cc}*$"
 
-# What to tell a caller whose text does not match, in the place of the pattern.
+# The message for a value that does not match, instead of the pattern.
 MEANINGS: Mapping[str, str] = {
     TENANT_PATTERN: "should have 1 to 63 lower-case letters, digits and dashes",
     _TENANT_OR_NONE: "should have 1 to 63 lower-case letters, digits and dashes",
@@ -101,7 +101,7 @@ Glob = Annotated[str, StringConstraints(max_length=GLOB_CHARS_MAX)]
 Query = Annotated[str, StringConstraints(max_length=QUERY_CHARS_MAX)]
 Pattern = Annotated[str, StringConstraints(max_length=PATTERN_CHARS_MAX)]
 SymbolName = Annotated[str, StringConstraints(max_length=SYMBOL_CHARS_MAX)]
-# Names that a parser found in a file, and texts that a model embeds: from one service to another, never from a caller.
+# Names from a parser, and texts for a model. They travel between services and never come from a caller.
 IndexedName = Annotated[str, StringConstraints(max_length=INDEXED_NAME_CHARS_MAX)]
 ModelText = Annotated[str, StringConstraints(max_length=MODEL_TEXT_CHARS_MAX)]
 Word = Annotated[str, StringConstraints(max_length=WORD_CHARS_MAX)]  # one of a few

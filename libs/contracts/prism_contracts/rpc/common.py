@@ -14,23 +14,24 @@ from prism_contracts.types import (
 
 SNAPSHOT_FILES_MAX = 500_000
 WAIT_MAX_S = 20.0
-# In the place of a name in a receipt: the answer is of all of the tenant's repositories.
+# Replaces the name in a receipt whose answer covers all of the tenant's repositories.
 SEVERAL_REPOSITORIES = "*"
 
 
 class ScopedRequest(Message):
-    """A question of a tenant about a repository (or all of the tenant's, if `repo` is empty)."""
+    """A question about one repository of a tenant, or about all of them if `repo` is empty."""
 
     tenant: TenantId
-    repo: RepoKeyOrNone = ""  # owner/name as the caller says it
-    # Branch, tag, pull request (`pull/12`), commit of a layer, or handle of an overlay; empty for what the repository follows.
+    repo: RepoKeyOrNone = ""  # owner/name, as the caller gave it
+    # Branch, tag, pull request (`pull/12`), commit of a layer, or handle of an overlay. Empty: the followed
+    # branch.
     ref: RefOrNone = ""
-    # Answer only when this commit is served, or say that it is not after `WAIT_MAX_S`.
+    # Wait until this commit is served, up to `WAIT_MAX_S`.
     wait_for_commit: CommitIdOrNone = ""
 
 
 class Receipt(Message):
-    """How fresh and how complete an answer is."""
+    """The freshness and completeness of an answer."""
 
     repo: str
     ref: str = ""  # the layer that answered; empty for the base
@@ -43,33 +44,34 @@ class Receipt(Message):
     files_skipped: int
     files_failed: int
     skipped_reasons: dict[str, int] = {}
-    # Retrieval legs that could not be asked: the answer holds without them, and may lack their hits.
+    # Retrieval legs that failed. The answer may lack their hits.
     missing_legs: tuple[str, ...] = ()
     dirty: bool = False
-    # Of a layer: files that it has otherwise than the base, and whose content Prism was not sent. They are told as the base has them.
+    # For a layer: overridden files whose content was never uploaded. They are answered from the base.
     files_missing: int = 0
-    # The rest of the reply was found out before, for the same question and the same state of the index.
+    # The rest of the reply comes from the cache, for an equal question and state of the index.
     cached: bool = False
-    # The running import, or the last one if it failed: some files may be newer than `indexed_commit`. Empty if none are.
+    # The running or failed import that may have updated some files past `indexed_commit`; empty if there is
+    # none.
     mixed_with_job: str = ""
 
 
 class GraphReceipt(Receipt):
-    """The same of an answer from the graph, which is built behind the index."""
+    """The receipt of an answer from the graph, which is built after the index."""
 
     graph_commit: str
-    graph_version: int  # of the import that it was built after, or at a ref of the layer
+    graph_version: int  # version of the import that it was built after; at a ref, of the layer
     graph_built_at: datetime
-    # Since when the index serves a newer state than the graph knows, in seconds; 0 if it serves no newer one.
+    # How long the index has served a newer state than the graph, in seconds; 0 if it does not.
     graph_lag_seconds: float = 0.0
 
 
 class ReceiptRequest(ScopedRequest):
-    """How fresh and how complete answers are now."""
+    """Returns the receipt that an answer would have now."""
 
 
 class Reply(Message):
-    """What travels back: exactly one of the two is set. `ok` is the JSON of the reply model."""
+    """A reply on the wire. Exactly one of the two is set; `ok` is the JSON of the reply model."""
 
     ok: dict[str, object] | None = None
     error: ErrorBody | None = None

@@ -1,4 +1,4 @@
-"""Files as the index holds them: contents, lists, outlines, coverage and counts."""
+"""Indexed files: contents, lists, outlines, coverage and counts."""
 
 from typing import Annotated
 
@@ -32,7 +32,7 @@ READ_LINES_MAX = 5_000
 
 
 class ReadFileRequest(ScopedRequest):
-    """Lines of a file. `end_line` 0 means to the end."""
+    """Returns lines of a file. `end_line` 0 means to the end."""
 
     path: FilePath
     start_line: Line = 1
@@ -51,12 +51,12 @@ class ReadFileReply(Message):
     language: str
     blob: str
     truncated: bool = False
-    note: str = ""  # which of the lines that were asked for the file does not have
+    note: str = ""  # which of the requested lines the file does not have
     receipt: Receipt
 
 
 class ListFilesRequest(ScopedRequest):
-    """Files by glob, in order of path."""
+    """Lists files by glob, in the order of their paths."""
 
     glob: Glob = ""
     language: Language = ""
@@ -66,7 +66,7 @@ class ListFilesRequest(ScopedRequest):
 
 
 class FileEntry(Message):
-    """A file as the index knows it."""
+    """An indexed, skipped or failed file."""
 
     file_path: str
     blob: str = ""
@@ -78,7 +78,7 @@ class FileEntry(Message):
 
 
 class ListFilesReply(Message):
-    """Files, and where to go on."""
+    """A page of files."""
 
     repo: str
     files: tuple[FileEntry, ...]
@@ -88,7 +88,7 @@ class ListFilesReply(Message):
 
 
 class OutlineRequest(ScopedRequest):
-    """The symbols of a file, in order."""
+    """Returns the symbols of a file, in order."""
 
     path: FilePath
 
@@ -106,7 +106,7 @@ class OutlineReply(Message):
 
 
 class CoverageRequest(ScopedRequest):
-    """What of a repository is searchable, and what is not, with reasons."""
+    """Reports which files of a repository are searchable, and why others are not."""
 
     limit: Annotated[int, Field(ge=1, le=LIST_LIMIT_MAX)] = 200
 
@@ -122,7 +122,7 @@ class CoverageProblem(Message):
 
 
 class UnparsedFile(Message):
-    """A file that is searchable and has no symbols, as its parser gave it up. `parse` says how."""
+    """A searchable file without symbols, because its parser failed. `parse` says how."""
 
     file_path: str
     language: str
@@ -130,7 +130,7 @@ class UnparsedFile(Message):
 
 
 class RedactedFile(Message):
-    """A file that secrets were taken out of, and the rules that found them."""
+    """A file with redacted secrets, and the rules that matched."""
 
     file_path: str
     rules: tuple[str, ...]
@@ -152,13 +152,13 @@ class CoverageReply(Message):
     problems: tuple[CoverageProblem, ...]
     unparsed: tuple[UnparsedFile, ...] = ()
     redacted: tuple[RedactedFile, ...] = ()
-    deep: int = 0  # indexed files that have a vector of the deep model that runs
-    scip: int = 0  # indexed files of which a SCIP index speaks as they are now
+    deep: int = 0  # indexed files with a vector of the running deep model
+    scip: int = 0  # indexed files that a SCIP index covers in their current version
     receipt: Receipt
 
 
 class ManifestRequest(Message):
-    """What the index holds of a layer, in pages: for ingest, to find what changed."""
+    """Lists the indexed files of a layer, in pages. Ingest compares snapshots with it."""
 
     tenant: TenantId
     repo: RepoKey
@@ -166,7 +166,7 @@ class ManifestRequest(Message):
     paths: Annotated[
         tuple[FilePath, ...], Field(max_length=SNAPSHOT_FILES_MAX)
     ] = ()  # only these files; empty: all
-    # Ids of file points, of whatever layers of the repository: only these, in the place of the files of `layer`.
+    # Ids of file points in any layer of the repository: lists these instead of the files of `layer`.
     files: Annotated[tuple[PointId, ...], Field(max_length=SNAPSHOT_FILES_MAX)] = ()
     cursor: Cursor = ""
 
@@ -178,38 +178,38 @@ class ManifestEntry(Message):
     blob: str
     generation: str
     status: str
-    version: int = 0  # of the import that wrote it
+    version: int = 0  # version of the import that wrote it
     file: str = ""  # id of the file point
     reason: str = ""  # why it is skipped
 
 
 class ManifestReply(Message):
-    """A page of entries. `address` is how generations are made now: if it changed, nothing is up to date."""
+    """A page of entries."""
 
     entries: tuple[ManifestEntry, ...]
     next_cursor: str = ""
 
 
 class PointCountsRequest(Message):
-    """How many points a tenant has, by repository and layer."""
+    """Counts the points of a tenant by repository and layer."""
 
     tenant: TenantId
     repo: RepoKeyOrNone = ""  # only this one, by its id
 
 
 class LayerPoints(Message):
-    """Points of one layer: of the base all, of another what it has in the base's place."""
+    """The points of one layer: all points of the base, or the overrides of a branch layer."""
 
     repo: str
     layer: str
-    ref: str = ""  # what the layer is called
+    ref: str = ""  # the layer's short name
     points: int
     files: int
-    lost: Count = 0  # files that were indexed and that the store no longer has
+    lost: Count = 0  # files that were indexed and are missing from the store
 
 
 class PointCountsReply(Message):
-    """Points of the tenant. What several layers share is counted in each of them, and once elsewhere."""
+    """The points of a tenant. Points that layers share count in each layer, and once in the totals."""
 
     total: int
     repositories: dict[str, int] = {}  # by id

@@ -28,7 +28,7 @@ PATH_DEPTH_MAX = 12
 
 
 class GraphNode(Message):
-    """A symbol, or the top level of a file, whose `symbol` is empty. `line` is that of its name."""
+    """A symbol, or the top level of a file (`symbol` is empty). `line` is the line of its name."""
 
     file_path: str
     line: int
@@ -38,17 +38,23 @@ class GraphNode(Message):
 
 
 class GraphEdge(Message):
-    """All references of a kind by which one node uses another, as one. The surest says how it was found."""
+    """All references of one kind from one node to another.
+
+    The most certain one sets `status` and `strategy`.
+    """
 
     edge: EdgeKind
     status: EdgeStatus
     strategy: Strategy
-    lines: tuple[int, ...]  # in the file of the one that uses the other; the first of them
+    lines: tuple[int, ...]  # the first lines, in the file of the using node
     total_lines: int = 1
 
 
 class SymbolWalkRequest(ScopedRequest):
-    """A question that starts at a symbol: `Session.get`, `src/session.py:42`, or a file. `path` is that of the definition."""
+    """A question about a symbol:
+
+    `Session.get`, `src/session.py:42`, or a file. `path` is the file of the definition.
+    """
 
     symbol: SymbolName
     path: FilePath = ""
@@ -56,29 +62,32 @@ class SymbolWalkRequest(ScopedRequest):
 
 
 class CallDirection(StrEnum):
-    """Which way calls are followed."""
+    """The direction in which calls are followed."""
 
     CALLERS = "callers"
     CALLEES = "callees"
 
 
 class TreeBranch(Message):
-    """A node below another one. What calls an overridden member may run the one that overrides it: that is an edge too."""
+    """A node of a tree. A caller of an overridden member may run the override: that counts as an edge too."""
 
     node: GraphNode
     via: GraphEdge
-    parent: int = -1  # position of the branch above it in the list, -1 for the root
+    parent: int = -1  # position of its parent in the list, -1 for the root
     depth: int  # from 1
-    # Position of the branch where the same node is expanded, and whether that, or the root, is above.
+    # Position of the branch where the same node is expanded, and whether that is an ancestor.
     same_as: int = -1
     recursive: bool = False
-    left_out: int = 0  # children that are not in the list
-    # Members that override members of the types above, if asked for.
+    left_out: int = 0  # children that are not listed
+    # Members that override members of its supertypes, if requested.
     overrides: tuple[GraphNode, ...] = ()
 
 
 class CallHierarchyRequest(SymbolWalkRequest):
-    """Who calls a symbol, or what it calls. `limit` bounds the children of each node; a cursor goes on with the root's."""
+    """Finds callers or callees, as a tree.
+
+    `limit` bounds the children of each node; the cursor pages those of the root.
+    """
 
     direction: CallDirection = CallDirection.CALLERS
     depth: Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)] = 2
@@ -87,15 +96,18 @@ class CallHierarchyRequest(SymbolWalkRequest):
 
 
 class CallHierarchyReply(Message):
-    """A tree, level by level. Without branches, `in_text` says what the text knows of the name: none is not claimed else."""
+    """A tree, level by level.
 
-    roots: tuple[GraphNode, ...]  # definitions of the one symbol
-    others: tuple[GraphNode, ...] = ()  # definitions that the name fits as well
+    Without branches, `in_text` shows where the text contains the name, to rule out a false zero.
+    """
+
+    roots: tuple[GraphNode, ...]  # definitions of the symbol
+    others: tuple[GraphNode, ...] = ()  # other definitions that the name matches
     matched: str = ""
     direction: CallDirection
     branches: tuple[TreeBranch, ...]
-    total: int  # directly below the root
-    # How the symbol is used in other ways: as a type or value, imported, inherited from.
+    total: int  # direct children of the root
+    # Other uses of the symbol: as a type or value, imported, inherited from.
     other_uses: dict[EdgeKind, int] = {}
     in_text: Reconciliation | None = None
     next_cursor: str = ""
@@ -103,14 +115,14 @@ class CallHierarchyReply(Message):
 
 
 class TypeHierarchyRequest(SymbolWalkRequest):
-    """What is above and below a type, all the way."""
+    """Finds all supertypes and subtypes of a type."""
 
     include_members: bool = False
     limit: Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)] = 50
 
 
 class TypeHierarchyReply(Message):
-    """Two trees, level by level, of one type."""
+    """The supertypes and subtypes of a type, level by level."""
 
     roots: tuple[GraphNode, ...]
     others: tuple[GraphNode, ...] = ()
@@ -119,7 +131,7 @@ class TypeHierarchyReply(Message):
     subtypes: tuple[TreeBranch, ...]
     total_supertypes: int
     total_subtypes: int
-    # What the graph cannot know of such types, and types that have all the members all the same.
+    # What the graph cannot know about such a type, and types that have all its members anyway.
     note: str = ""
     structural: tuple[GraphNode, ...] = ()
     total_structural: int = 0
@@ -127,7 +139,7 @@ class TypeHierarchyReply(Message):
 
 
 class FindPathRequest(ScopedRequest):
-    """How one symbol or file comes to another. Spelled as in `SymbolWalkRequest`."""
+    """Finds paths from one symbol or file to another, spelled as in `SymbolWalkRequest`."""
 
     source: SymbolName
     target: SymbolName
@@ -138,24 +150,27 @@ class FindPathRequest(ScopedRequest):
 
 
 class GraphPath(Message):
-    """Nodes, and between each two of them the edge."""
+    """A path: nodes, and the edge between each two."""
 
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
 
 
 class PathSearch(Message):
-    """One way of looking for a path, and how far it came."""
+    """One search for a path, and how far it reached."""
 
     forward: bool  # False: from the target to the source
-    edges: str  # calls; uses: calls and all other uses; files: whatever one file uses of another
+    edges: str  # calls; uses: calls and all other uses; files: any use of one file by another
     candidates: bool
-    visited: int  # nodes from which the end can be reached
+    visited: int  # nodes that reach the end
     found: int
 
 
 class FindPathReply(Message):
-    """The shortest paths, the surest first. Without any, `searches` says what was looked at; a path the other way is told."""
+    """The shortest paths, the most certain first.
+
+    If there is none, `searches` and `backward` show what was searched.
+    """
 
     source: tuple[GraphNode, ...]
     target: tuple[GraphNode, ...]
@@ -166,65 +181,68 @@ class FindPathReply(Message):
 
 
 class DependencyDirection(StrEnum):
-    """Which way files use each other."""
+    """The direction of dependencies."""
 
-    OUT = "out"  # what it uses
-    IN = "in"  # what uses it
+    OUT = "out"  # what it depends on
+    IN = "in"  # what depends on it
     BOTH = "both"
 
 
 class DependenciesRequest(ScopedRequest):
-    """What a file, a folder or a package uses, and what uses it."""
+    """Finds dependencies and dependents of a file, folder or package."""
 
     path: FilePath
     direction: DependencyDirection = DependencyDirection.BOTH
     depth: Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)] = 1
     include_candidates: bool = False
-    limit: Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)] = 50  # a direction
+    limit: Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)] = 50  # per direction
     cursor: Cursor = ""
 
 
 class FileDependency(Message):
-    """A file on the other side, and the edges between. Beyond depth 1, `through` is the file that leads to it."""
+    """A dependency or dependent, with the edges to it. Beyond depth 1, `through` is the file in between."""
 
     file_path: str
     depth: int
     edges: tuple[GraphEdge, ...]
-    symbols: tuple[str, ...] = ()  # that are used, the most used first
+    symbols: tuple[str, ...] = ()  # the used symbols, the most used first
     through: str = ""
 
 
 class ExternalModule(Message):
-    """A module that is imported and is no file of the repository."""
+    """An imported module outside the repository."""
 
     module: str
     files: int
-    file_path: str  # the first of those files
+    file_path: str  # the first of the importing files
     line: int
 
 
 class DependenciesReply(Message):
-    """Files by direction, the nearest and surest first."""
+    """Files by direction, the nearest and most certain first."""
 
-    files: tuple[str, ...]  # what was asked about, the first of them
+    files: tuple[str, ...]  # the first of the requested files
     total_files: int
     uses: tuple[FileDependency, ...] = ()
     used_by: tuple[FileDependency, ...] = ()
     total_uses: int = 0
     total_used_by: int = 0
-    # Files that only candidates lead to, if those were not asked for.
+    # Files reached by candidate edges only, if those were excluded.
     unsure_uses: int = 0
     unsure_used_by: int = 0
     externals: tuple[ExternalModule, ...] = ()
     total_externals: int = 0
-    # Paths of files that import each other in a circle, from one that was asked about back to it.
+    # Import cycles, each from a requested file back to it.
     cycles: tuple[tuple[str, ...], ...] = ()
     next_cursor: str = ""
     receipt: GraphReceipt
 
 
 class ImpactRequest(ScopedRequest):
-    """What hangs on a symbol, or on what a unified diff touches: exactly one of the two is set."""
+    """Finds the dependents of a symbol, or of the symbols that a unified diff touches.
+
+    Exactly one of the two is set.
+    """
 
     symbol: SymbolName = ""
     path: FilePath = ""
@@ -236,7 +254,7 @@ class ImpactRequest(ScopedRequest):
 
 
 class DiffState(StrEnum):
-    """What a diff does with a file, or why nothing is known of it."""
+    """How a diff changes a file, or why it cannot be analyzed."""
 
     MODIFIED = "modified"
     ADDED = "added"
@@ -248,7 +266,7 @@ class DiffState(StrEnum):
 
 
 class DiffFile(Message):
-    """A file of a diff. `applied` says that what is indexed is the state after it."""
+    """A file of a diff. `applied`: the index already has the state after the diff."""
 
     file_path: str
     state: DiffState
@@ -257,16 +275,19 @@ class DiffFile(Message):
 
 
 class ChangedSymbol(Message):
-    """What changes, or its file's top level. `used_by` is how many use it directly."""
+    """A changed symbol, or the top level of its file. `used_by` counts its direct dependents."""
 
     node: GraphNode
     exported: bool
-    signature: bool  # the change is, also, in the lines that say how it is called
+    signature: bool  # the diff touches the signature
     used_by: int
 
 
 class AffectedNode(Message):
-    """What uses what changes. `status` is that of the least sure edge of the way; `via` is the last edge, to `uses`."""
+    """A dependent of a change.
+
+    `status` is the least certain on the way; `via` is the last edge, to `uses`.
+    """
 
     node: GraphNode
     distance: int
@@ -276,7 +297,7 @@ class AffectedNode(Message):
 
 
 class ImpactReply(Message):
-    """Who is affected, the nearest and surest first; tests apart. The counts are of all, shown or not."""
+    """The dependents, nearest and most certain first; tests are separate. Counts include those not shown."""
 
     files: tuple[DiffFile, ...] = ()
     changed: tuple[ChangedSymbol, ...]
@@ -286,11 +307,11 @@ class ImpactReply(Message):
     affected: tuple[AffectedNode, ...]
     total_affected: int
     resolved_affected: int
-    depth: int  # over how many uses in a row `affected` was looked for
+    depth: int  # how many uses deep `affected` was searched
     tests: tuple[AffectedNode, ...]
     total_tests: int
-    test_depth: int  # the same of tests
-    by_file: dict[str, int] = {}  # the files with most
+    test_depth: int  # the same for tests
+    by_file: dict[str, int] = {}  # the files with the most dependents
     next_cursor: str = ""
     receipt: GraphReceipt
 

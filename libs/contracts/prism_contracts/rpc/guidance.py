@@ -1,4 +1,4 @@
-"""What to know before writing code: edit context, existing code, conventions, documents."""
+"""Context for writing code: edit context, existing code, conventions, documents."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -26,7 +26,10 @@ EXISTING_MAX = 5
 
 
 class EditContextRequest(ScopedRequest):
-    """What to know before a symbol is changed. `path` is that of its definition; with a line it stands in the symbol's place."""
+    """Collects the context of an edit.
+
+    `path` is the file of the definition; with lines it replaces the symbol.
+    """
 
     symbol: SymbolName = ""
     path: FilePath = ""
@@ -35,16 +38,16 @@ class EditContextRequest(ScopedRequest):
 
 
 class EditRisk(StrEnum):
-    """Why a change may break what does not show in the file."""
+    """Why a change may break code outside the file."""
 
     EXPORTED = "exported"
-    IMPLEMENTS = "implements"  # an interface or a base class asks for it
-    OVERRIDDEN = "overridden"  # classes below define it again, or are derived from it
+    IMPLEMENTS = "implements"  # an interface or a base class requires it
+    OVERRIDDEN = "overridden"  # subclasses override it, or derive from it
     OTHER_REPOSITORIES = "other_repositories"
 
 
 class EditWarning(Message):
-    """A risk in a sentence, with definitions or places that show it (`path:line name`)."""
+    """A risk in one sentence, with the places that show it (`path:line name`)."""
 
     risk: EditRisk
     text: str
@@ -52,7 +55,10 @@ class EditWarning(Message):
 
 
 class ReachingTest(Message):
-    """A test that uses the symbol; if `via` names a caller, through it. `status` is that of the less sure edge."""
+    """A test that uses the symbol, directly or through the caller `via`.
+
+    `status` belongs to the less certain edge.
+    """
 
     file_path: str
     line: int
@@ -62,21 +68,21 @@ class ReachingTest(Message):
 
 
 class SiblingKind(StrEnum):
-    """Why a definition probably has to change too."""
+    """Why another definition probably has to change too."""
 
-    COUNTERPART = "counterpart"  # a declaration of the same, or its body
-    SAME_METHOD = "same_method"  # the method in a class with the same base
+    COUNTERPART = "counterpart"  # the declaration or the body of the same symbol
+    SAME_METHOD = "same_method"  # the same method in a class with the same base
 
 
 class Sibling(Message):
-    """A definition that probably has to change too."""
+    """Another definition that probably has to change too."""
 
     kind: SiblingKind
     definition: Definition
 
 
 class Document(Message):
-    """Lines of a document for people or agents, quoted. `headings` are those of all of it: `12 ## Style`."""
+    """Quoted lines of a document for people or agents. `headings` lists all its headings: `12 ## Style`."""
 
     file_path: str
     line_count: int
@@ -87,13 +93,13 @@ class Document(Message):
 
 
 class RulesDocument(Document):
-    """Rules for a path; `applies` says why they hold there."""
+    """Rules for a path; `applies` says why they apply."""
 
     applies: str
 
 
 class RecentChanges(Message):
-    """What changed in a file lately, as far as its history is known: `note` says what limits it."""
+    """Recent changes of a file. `note` says where the known history ends."""
 
     commits_90_days: int
     commits_12_months: int
@@ -102,14 +108,17 @@ class RecentChanges(Message):
 
 
 class EditContextReply(Message):
-    """What to know before an edit, the most important first. Without `symbol` the lines belong to no definition."""
+    """The context of an edit, the most important first.
+
+    Without `symbol` the lines belong to no definition.
+    """
 
     repo: str
     file_path: str
     language: str
     start_line: int
     end_line: int
-    content: str  # of the lines, at most so many as one reads at once
+    content: str  # of the requested lines, up to the limit of one read
     symbol: Symbol | None = None
     matched: str = ""
     others: tuple[Definition, ...] = ()  # other definitions of the name
@@ -117,23 +126,22 @@ class EditContextReply(Message):
     warnings: tuple[EditWarning, ...] = ()
     references: SymbolReferences | None = None
     tests: tuple[ReachingTest, ...] = ()
-    test_counts: dict[EdgeStatus, int] = {}  # of all tests
-    test_depth: int = 0  # over how many uses in a row they were looked for
-    # How many the graph knows, and over how many uses; None if it was not asked or does not answer. `impact` lists them.
+    test_counts: dict[EdgeStatus, int] = {}  # tests in total
+    test_depth: int = 0  # how many uses deep they were searched
+    # Dependents in the graph, and the depth of that search; None if the graph did not answer. `impact` lists
+    # them.
     graph_tests: int | None = None
     graph_test_depth: int = 0
-    test_files: tuple[str, ...] = ()  # that are named after the file
+    test_files: tuple[str, ...] = ()  # tests that are named after the file
     siblings: tuple[Sibling, ...] = ()
     rules: tuple[RulesDocument, ...] = ()
-    changes: RecentChanges | None = None  # None: none are known
-    notes: tuple[
-        str, ...
-    ] = ()  # what was not looked at, and what of the lines that were asked for is not here
+    changes: RecentChanges | None = None  # None: no history is known
+    notes: tuple[str, ...] = ()  # what was not searched, and which of the requested lines are missing
     receipt: Receipt
 
 
 class ExistingRequest(ScopedRequest):
-    """Is there something already that does this? The intent is words, or a signature that somebody is about to write."""
+    """Finds existing code for an intent: words, or the signature of a planned function."""
 
     intent: Query
     language: Language = ""
@@ -141,7 +149,7 @@ class ExistingRequest(ScopedRequest):
 
 
 class Verdict(StrEnum):
-    """How much speaks for it that a definition is what was meant."""
+    """How likely a definition matches the intent."""
 
     LIKELY = "likely"
     MAYBE = "maybe"
@@ -149,7 +157,10 @@ class Verdict(StrEnum):
 
 
 class ExistingDefinition(Message):
-    """A definition that may do what was meant, and what speaks for it. Scores are from 0 to 1 and compare between questions."""
+    """A definition that may match, with its evidence.
+
+    Scores are from 0 to 1 and compare between questions.
+    """
 
     definition: Definition
     verdict: Verdict
@@ -158,7 +169,10 @@ class ExistingDefinition(Message):
 
 
 class ExistingReply(Message):
-    """Definitions, best first. The verdict is that of the first; `none` with definitions: they are near, and no more."""
+    """Definitions, best first.
+
+    The verdict is about the first. `none` with definitions: they are only similar.
+    """
 
     verdict: Verdict
     existing: tuple[ExistingDefinition, ...]
@@ -166,13 +180,13 @@ class ExistingReply(Message):
 
 
 class ConventionsRequest(ScopedRequest):
-    """How code is written in a repository; of one language, or of all."""
+    """Reports the coding conventions of a repository, in one language or all."""
 
     language: Language = ""
 
 
 class ConventionExample(Message):
-    """A place that keeps to a convention."""
+    """A place that follows a convention."""
 
     file_path: str
     line: int
@@ -180,7 +194,7 @@ class ConventionExample(Message):
 
 
 class Convention(Message):
-    """What most of the code does: `count` of `total`. An empty language: whatever the language."""
+    """A convention that `count` of `total` places follow. An empty language: all languages."""
 
     topic: str
     language: str = ""
@@ -191,18 +205,21 @@ class Convention(Message):
 
 
 class ConventionsReply(Message):
-    """Conventions by topic, and the rules that the repository has written down. Where there is no majority nothing is said."""
+    """Conventions by topic, and the written rules of the repository.
+
+    Topics without a majority are omitted.
+    """
 
     repo: str
     conventions: tuple[Convention, ...]
     rules: tuple[RulesDocument, ...]
     files_read: int
-    files: int  # of code, generated and vendored ones left out
+    files: int  # source files, without generated and vendored ones
     receipt: Receipt
 
 
 class ContextSection(StrEnum):
-    """What documents of a repository are about."""
+    """The kinds of documents of a repository."""
 
     VISION = "vision"
     README = "readme"
@@ -213,24 +230,24 @@ class ContextSection(StrEnum):
 
 
 class RepoContextRequest(ScopedRequest):
-    """What a repository says of itself; of one section, or of all."""
+    """Quotes the documents of a repository, of one section or all."""
 
     section: ContextSection | None = None
 
 
 class ContextDocument(Document):
-    """Lines of a document of a section."""
+    """Quoted lines of a document of a section."""
 
     section: ContextSection
 
 
 class RepoContextReply(Message):
-    """Documents by section, the most telling first. `missing` are sections of which no document is indexed."""
+    """Documents by section, the most relevant first. `missing` lists sections without an indexed document."""
 
     repo: str
     documents: tuple[ContextDocument, ...]
     missing: tuple[ContextSection, ...] = ()
-    left_out: int = 0  # documents beside these
+    left_out: int = 0  # further documents that are not quoted
     receipt: Receipt
 
 

@@ -1,4 +1,7 @@
-"""How code gets in: snapshots, packs, clones, edits, SCIP indexes, and the jobs that import them."""
+"""Imports: snapshots, packs, clones, edits, SCIP indexes, and their jobs.
+
+Also files at commits that are not indexed.
+"""
 
 from typing import Annotated, Literal
 
@@ -39,7 +42,7 @@ EDIT_FILES_MAX = 1_000
 
 
 class SnapshotFile(Message):
-    """One file of a snapshot, known by hash before its content is sent."""
+    """One file of a snapshot, known by its hash before its content is uploaded."""
 
     path: FilePath
     blob: BlobHash
@@ -51,9 +54,9 @@ class SnapshotFile(Message):
 
 
 class OpenSnapshotRequest(Message):
-    """Bring a repository, or a layer of it, to this set of files. `snapshot` makes a repeated request the same request."""
+    """Updates a repository, or a layer of it, to this set of files. `snapshot` is the idempotency key."""
 
-    tenant: TenantIdOrNone  # empty on its way from a client: the token decides it
+    tenant: TenantIdOrNone  # empty in a client's request: the token decides it
     repo_name: RepoName
     layer_ref: RefName = ""  # branch whose layer it is; empty for the base
     snapshot: ShortText
@@ -67,37 +70,37 @@ class OpenSnapshotRequest(Message):
 
 
 class OpenSnapshotReply(Message):
-    """The job, and the ordinals of the files whose contents are wanted (positions in the request's `files`)."""
+    """The job, and the positions in the request's `files` whose contents must be uploaded."""
 
     job: Job
     needed: tuple[int, ...]
 
 
 class StoreScipRequest(Message):
-    """Take a SCIP index in: made of a commit that was indexed, of the whole repository or of a folder of it."""
+    """Stores a SCIP index of an indexed commit, for the whole repository or a folder of it."""
 
     tenant: TenantId
     repo: RepoKey  # owner/name
 
     commit: CommitId
-    root: FilePath = ""  # the folder that the paths of the index begin at
-    object: ShortText  # in OBJECTS_CLAIMS: the index, as it is or gzipped
+    root: FilePath = ""  # the folder that paths in the index are relative to
+    object: ShortText  # the index in OBJECTS_CLAIMS, plain or gzipped
 
 
 class LeftOutDocument(Message):
-    """A document of a SCIP index of which nothing was taken: `outside`, `not_indexed`, `changed` or `repeated`."""
+    """A document of a SCIP index that was ignored: `outside`, `not_indexed`, `changed` or `repeated`."""
 
     path: str
     reason: str
 
 
 class StoreScipReply(Message):
-    """What was taken from a SCIP index. Documents are those of files that are still as the commit has them."""
+    """What was stored from a SCIP index. Documents count for files that are unchanged since the commit."""
 
     repo: str
     commit: str
     indexer: str
-    # False if an index of a newer commit is kept already.
+    # False if an index of a newer commit is already stored.
     stored: bool
     documents: int
     files: int
@@ -106,12 +109,12 @@ class StoreScipReply(Message):
     implementations: int
     left_out: dict[str, int] = {}
     examples: tuple[LeftOutDocument, ...] = ()
-    # Occurrences at positions that no text has.
+    # Occurrences at positions that do not exist in the text.
     unreadable: int = 0
 
 
 class CloneRequest(Message):
-    """Clone or fetch a git URL and index a ref of it (the default branch if empty)."""
+    """Clones or fetches a git URL and indexes a ref of it (the default branch if empty)."""
 
     tenant: TenantId
     url: GitUrl
@@ -121,37 +124,37 @@ class CloneRequest(Message):
 
 
 class FileEdit(Message):
-    """A file as it is to be."""
+    """The new state of a file."""
 
     path: FilePath
-    content: FileBytes | None  # None: the file is gone
-    # The blob that the edit was made from, empty if there was no such file; None: whatever is there.
+    content: FileBytes | None  # None: the file is deleted
+    # The blob that was edited, empty for a new file. None: any.
     base_blob: BlobHash | None = None
 
 
 class EditRequest(Message):
-    """Change some files of a repository: those given, and those that a unified diff makes of what is indexed."""
+    """Changes files of a repository: the given ones, and those that a unified diff of indexed files produces."""
 
     tenant: TenantId
     repo_name: RepoKey
-    base_commit: CommitIdOrNone = ""  # that must be served; empty: whatever is
-    commit: CommitIdOrNone = ""  # whose tree the files then are; empty: none, there are uncommitted changes
+    base_commit: CommitIdOrNone = ""  # the commit that must be served; empty: any
+    commit: CommitIdOrNone = ""  # the commit whose tree this results in; empty for uncommitted changes
     files: Annotated[tuple[FileEdit, ...], Field(max_length=EDIT_FILES_MAX)] = ()
     diff: EditDiff = ""
     lane: Lane = Lane.LIVE
 
 
 class CommitFileRequest(Message):
-    """The text of a file at a commit that the repository's mirror holds, secrets redacted."""
+    """Reads a file at a commit in the repository's mirror, secrets redacted."""
 
     tenant: TenantId
     repo: RepoKey
-    commit: Ref  # or a branch or tag, as the remote had it when it was fetched
+    commit: Ref  # or a branch or tag, as of the last fetch
     path: FilePath
 
 
 class CommitFileReply(Message):
-    """The text, and which commit it is of."""
+    """The text, and its commit."""
 
     commit: str
     blob: str
@@ -160,7 +163,7 @@ class CommitFileReply(Message):
 
 
 class CommitFilesRequest(Message):
-    """The files of a commit that the repository's mirror holds."""
+    """Lists the files of a commit in the repository's mirror."""
 
     tenant: TenantId
     repo: RepoKey
@@ -168,28 +171,28 @@ class CommitFilesRequest(Message):
 
 
 class CommitFilesReply(Message):
-    """Paths with their sizes, in order, and which commit they are of."""
+    """Paths with their sizes, in order, and their commit."""
 
     commit: str
     files: tuple[SnapshotFile, ...]
 
 
 class AdmitUploadRequest(Message):
-    """Asks whether a tenant may upload contents for a job."""
+    """Checks that a tenant may upload contents for a job."""
 
     tenant: TenantId
     job: JobId
 
 
 class AdmitUploadReply(Message):
-    """What a job of the tenant still accepts."""
+    """What the job still accepts."""
 
-    is_open: bool  # False: the job has ended and needs no contents
-    bytes_max: Count = 0  # the total size of the files whose contents the job needs
+    is_open: bool  # False: the job has ended
+    bytes_max: Count = 0  # the total size of the files that the job needs
 
 
 class JobRequest(Message):
-    """The state of a job; or of a repository's newest job, if only `repo` is given."""
+    """Returns a job, or the newest job of `repo`."""
 
     tenant: TenantId
     job: JobIdOrNone = ""
@@ -203,7 +206,7 @@ class JobReply(Message):
 
 
 class JobsRequest(Message):
-    """The newest jobs of a tenant."""
+    """Lists the newest jobs of a tenant."""
 
     tenant: TenantId
     limit: Annotated[int, Field(ge=1, le=200)] = 50
@@ -214,7 +217,7 @@ class JobsReply(Message):
 
     jobs: tuple[Job, ...]
     repositories: tuple[Repository, ...]
-    layers: tuple[Layer, ...] = ()  # by their refs; those that have expired are left out
+    layers: tuple[Layer, ...] = ()  # sorted by ref, without expired ones
 
 
 OPEN_SNAPSHOT = Rpc(

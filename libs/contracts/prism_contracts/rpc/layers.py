@@ -24,7 +24,7 @@ OVERLAY_TTL_MAX_S = 7 * 24 * 3600
 
 
 class CreateLayerRequest(Message):
-    """Make a layer of a branch, a tag or a commit of a repository that Prism fetches, or bring it up to date."""
+    """Creates or updates the layer of a branch, tag or commit of a repository that Prism fetches."""
 
     tenant: TenantId
     repo: RepoKey  # owner/name
@@ -33,7 +33,7 @@ class CreateLayerRequest(Message):
 
 
 class DeleteLayerRequest(Message):
-    """Let a layer be forgotten."""
+    """Deletes a layer."""
 
     tenant: TenantId
     repo: RepoKey
@@ -41,29 +41,27 @@ class DeleteLayerRequest(Message):
 
 
 class LayerReply(Message):
-    """A layer as it is now, and the job that works on it, if one does."""
+    """A layer, and the job that is updating it, if any."""
 
     layer: Layer
     job: Job | None = None
 
 
 class OpenOverlayRequest(Message):
-    """Lay uncommitted edits on a layer. With the handle of an overlay its edits are replaced by these."""
+    """Opens an overlay of uncommitted edits on a layer, or replaces the edits of an open one."""
 
     tenant: TenantId
     repo: RepoKey
     base_ref: RefOrNone = ""  # the layer below; empty for the base
     handle: RefOrNone = ""
-    base_commit: CommitIdOrNone = (
-        ""  # that the edits were made on; the layer below must serve it, unless it is empty
-    )
+    base_commit: CommitIdOrNone = ""  # the commit that was edited; if set, the layer below must serve it
     files: Annotated[tuple[FileEdit, ...], Field(max_length=EDIT_FILES_MAX)] = ()
     diff: EditDiff = ""
     ttl_s: Annotated[int, Field(ge=OVERLAY_TTL_MIN_S, le=OVERLAY_TTL_MAX_S)] = OVERLAY_TTL_DEFAULT_S
 
 
 class CloseOverlayRequest(Message):
-    """Forget an overlay."""
+    """Deletes an overlay."""
 
     tenant: TenantId
     repo: RepoKey

@@ -1,4 +1,4 @@
-"""A repository as a whole: modules by rank, and the architecture."""
+"""The whole repository: modules by rank, and the architecture."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -20,7 +20,10 @@ ARCHITECTURE_LIMIT_MAX = 200
 
 
 class Tier(StrEnum):
-    """How much hangs on a file: half of all rank is in the core, nine tenths in the core and what is significant."""
+    """How depended-upon a file is.
+
+    The core holds half of all rank; core and significant files hold nine tenths.
+    """
 
     CORE = "core"
     SIGNIFICANT = "significant"
@@ -28,7 +31,7 @@ class Tier(StrEnum):
 
 
 class ModuleMapRequest(ScopedRequest):
-    """The files that most hangs on; with a query, those that what it names hangs on."""
+    """Lists the most depended-upon files; with a query, those that the matching files depend on."""
 
     query: Query = ""
     path_filter: Glob = ""
@@ -44,13 +47,13 @@ class ModuleEntry(Message):
     lines: int
     tier: Tier
     relative_score: float
-    summary: str = ""  # what it says of itself
-    top_symbols: tuple[str, ...] = ()  # each as `class Session`, the ones first that most hangs on
-    commits_90_days: int | None = None  # None: nothing is known of when it changed
+    summary: str = ""  # its own summary
+    top_symbols: tuple[str, ...] = ()  # each as `class Session`, the most depended-upon first
+    commits_90_days: int | None = None  # None: no history is known
 
 
 class ModuleMapReply(Message):
-    """Files, best first. `total` and `tiers` count all that the path filter lets through."""
+    """Files, best first. `total` and `tiers` count all files that match the path filter."""
 
     repo: str
     entries: tuple[ModuleEntry, ...]
@@ -61,17 +64,17 @@ class ModuleMapReply(Message):
 
 
 class EntryKind(StrEnum):
-    """How the outside comes in."""
+    """The kind of an entry point."""
 
-    MAIN = "main"  # where a program begins
-    SCRIPT = "script"  # a file that is run
-    COMMAND = "command"  # of a command line
-    ROUTE = "route"  # of HTTP
-    ROOT = "root"  # a file that uses many others and that none uses
+    MAIN = "main"  # a program's main function
+    SCRIPT = "script"  # a script
+    COMMAND = "command"  # a command-line command
+    ROUTE = "route"  # an HTTP route
+    ROOT = "root"  # a file that uses many others and is used by none
 
 
 class EntryPoint(Message):
-    """A place where the outside comes in. `symbol` is empty for a file as a whole."""
+    """An entry point. `symbol` is empty for a whole file."""
 
     kind: EntryKind
     file_path: str
@@ -80,7 +83,7 @@ class EntryPoint(Message):
 
 
 class ComponentSummary(Message):
-    """Files that use each other more than others. `rank` is their share of all rank."""
+    """A community: files that use each other more than others. `rank` is their share of all rank."""
 
     id: int
     name: str
@@ -96,20 +99,26 @@ class ComponentDependency(Message):
 
     source: str
     target: str
-    references: int  # resolved
+    references: int  # resolved references
     candidates: int
     example: tuple[str, str]
 
 
 class Cycle(Message):
-    """Files or components each of which needs all others. `path` is a shortest way around, back to where it began."""
+    """A dependency cycle: each member depends on all others.
+
+    `path` is a shortest cycle, back to its start.
+    """
 
     members: int
     path: tuple[str, ...]
 
 
 class Spread(Message):
-    """What is in several: a folder over components, or a component over folders. `over` counts files, most first."""
+    """A folder spread over components, or a component spread over folders.
+
+    `over` counts files, most first.
+    """
 
     name: str
     files: int
@@ -117,7 +126,7 @@ class Spread(Message):
 
 
 class Outlier(Message):
-    """A file that uses and is used by another component than most of its folder."""
+    """A file that belongs to another component than most of its folder."""
 
     file_path: str
     component: str
@@ -125,7 +134,7 @@ class Outlier(Message):
 
 
 class Divergence(Message):
-    """How far folders and components agree: normalized mutual information, 1 if they are the same, and where they differ."""
+    """How well folders match components: normalized mutual information (1: identical), and where they differ."""
 
     agreement: float
     folders: tuple[Spread, ...]
@@ -134,7 +143,7 @@ class Divergence(Message):
 
 
 class Partition(Message):
-    """A part of a monorepo that is built by itself: the folder of a manifest."""
+    """A package of a monorepo: the folder of a manifest."""
 
     folder: str
     manifest: str
@@ -142,7 +151,7 @@ class Partition(Message):
 
 
 class Interface(Message):
-    """A symbol, or a file, of a component that others use."""
+    """A symbol or file of a component that other components use."""
 
     file_path: str
     line: int
@@ -151,7 +160,7 @@ class Interface(Message):
 
 
 class Overview(Message):
-    """A repository by its components. `totals` counts what the lists are the first of."""
+    """A repository by its components. `totals` has the full lengths of the lists."""
 
     entry_points: tuple[EntryPoint, ...]
     components: tuple[ComponentSummary, ...]
@@ -164,28 +173,31 @@ class Overview(Message):
 
 
 class ComponentDetail(Message):
-    """One component from inside. `totals` counts what the lists are the first of."""
+    """The inside of one component. `totals` has the full lengths of the lists."""
 
     summary: ComponentSummary
     files: tuple[ModuleEntry, ...]
     interface: tuple[Interface, ...]
     uses: tuple[ComponentDependency, ...]
     used_by: tuple[ComponentDependency, ...]
-    external_modules: dict[str, int]  # by files that import them
+    external_modules: dict[str, int]  # by the number of files that import them
     entry_points: tuple[EntryPoint, ...]
     cycles: tuple[Cycle, ...]
     totals: dict[str, int]
 
 
 class ArchitectureRequest(ScopedRequest):
-    """What a repository consists of, or one of its components by name or id. `limit` is that of each list."""
+    """Describes the components of a repository, or one of them by name or id.
+
+    `limit` applies to each list.
+    """
 
     component: FilePath = ""
     limit: Annotated[int, Field(ge=1, le=ARCHITECTURE_LIMIT_MAX)] = 20
 
 
 class ArchitectureReply(Message):
-    """Exactly one of the two is set."""
+    """The overview, or one component: exactly one of the two is set."""
 
     repo: str
     overview: Overview | None = None

@@ -27,7 +27,7 @@ SearchLimit = Annotated[int, Field(ge=1, le=SEARCH_LIMIT_MAX)]
 
 
 class Intent(StrEnum):
-    """What kind of question it is."""
+    """The kind of a question."""
 
     DEFINITION = "definition"
     CALLERS = "callers"
@@ -39,21 +39,21 @@ class Intent(StrEnum):
 
 
 class Corpus(StrEnum):
-    """Which files a search looks at."""
+    """The files that a search covers."""
 
-    CODE = "code"  # everything, prose ranked low
+    CODE = "code"  # all files; prose ranks lower
     DOCS = "docs"  # Markdown and other prose only
 
 
 class Detail(StrEnum):
-    """How much of each hit an answer has."""
+    """How much of each hit an answer contains."""
 
     FULL = "full"
-    COMPACT = "compact"  # where it is and what it is called, without the lines
+    COMPACT = "compact"  # place and name, without the lines
 
 
 class SearchRequest(ScopedRequest):
-    """Find the lines that answer a question."""
+    """Finds the lines that answer a question."""
 
     query: Query
     corpus: Corpus = Corpus.CODE
@@ -63,13 +63,13 @@ class SearchRequest(ScopedRequest):
     kind: SymbolKind | None = None
     source_only: bool = False
     detail: Detail = Detail.FULL
-    include_file_context: bool = False  # tell what else the file of a hit defines
+    include_file_context: bool = False  # include the definitions of the file of a hit
     cursor: Cursor = ""
-    explain: bool = False  # tell each signal's share of each score
+    explain: bool = False  # include the contribution of each signal to each score
 
 
 class FileContext(Message):
-    """What a hit stands among: the definitions of its file, in order, each as `12-40 class Session`."""
+    """The definitions of a hit's file, in order, each as `12-40 class Session`."""
 
     lines: int
     definitions: tuple[str, ...]
@@ -77,7 +77,7 @@ class FileContext(Message):
 
 
 class Hit(Message):
-    """One answer. Scores compare within one reply only."""
+    """One result. Scores compare within one reply only."""
 
     repo: str
     file_path: str
@@ -88,18 +88,18 @@ class Hit(Message):
     kind: str = ""
     language: str = ""
     score: float
-    # The legs that found it, with the rank (from 1) that each gave it.
+    # The legs that found it, each with its rank (from 1).
     legs: dict[str, int] = {}
-    # What each signal added to the score, if asked for.
+    # The contribution of each signal to the score, if requested.
     signals: dict[str, float] = {}
-    # If asked for.
+    # If requested.
     file_context: FileContext | None = None
 
 
 class SearchAnswer(Message):
-    """What a question and the state of the index decide between them. Hits, best first.
+    """The part of a reply that depends on the question and the index only: hits, best first.
 
-    `confidence` is that of the first hit of the first page (docs/quality.md has what each level means).
+    `confidence` describes the first hit of the first page; docs/quality.md defines the levels.
     """
 
     results: tuple[Hit, ...]
@@ -111,23 +111,26 @@ class SearchAnswer(Message):
 
 
 class SearchReply(SearchAnswer):
-    """An answer, how fresh it is, and how long it took."""
+    """An answer with its receipt and timings."""
 
-    truncated: bool = False  # cut to fit into the budget that was asked for
+    truncated: bool = False  # shortened to the requested budget
     receipt: Receipt
     timings_ms: dict[str, float] = {}
 
 
 class OutputMode(StrEnum):
-    """What an exact search answers with."""
+    """What an exact search returns."""
 
     CONTENT = "content"  # the matching lines
-    FILES_WITH_MATCHES = "files_with_matches"  # the files that have one
-    COUNT = "count"  # those files, and how many of their lines match
+    FILES_WITH_MATCHES = "files_with_matches"  # the files with matches
+    COUNT = "count"  # the files with matches, and their counts
 
 
 class GrepRequest(ScopedRequest):
-    """Find every line that matches, in order of path and line. `limit` counts lines, or files where files are the answer."""
+    """Finds every matching line, by path and line.
+
+    `limit` counts lines, or files if the mode returns files.
+    """
 
     pattern: Pattern
     regex: bool = False
@@ -153,9 +156,9 @@ class GrepMatch(Message):
 
 
 class FileMatches(Message):
-    """A file that has matching lines. `lines` is how many, if they were counted.
+    """A file with matching lines. `lines` is their number, if they were counted.
 
-    A file that a time limit cut is on two pages, each with the lines that were counted for it: they add up.
+    A file that a time limit cut is on two pages, whose counts add up.
     """
 
     repo: str
@@ -164,10 +167,10 @@ class FileMatches(Message):
 
 
 class GrepReply(Message):
-    """A page of matches, or of files that have some, and where to go on.
+    """A page of matches, or of files with matches.
 
-    `complete` is False if a limit cut the scan; `note` then says which. The totals are those of all pages, on each of them;
-    None where nobody counted: of lines in content, and of what was not looked at before a time limit.
+    `complete` is False if a limit cut the scan; `note` then says which. Each page has the totals of all
+    pages. A total is None if it was not counted: lines in content mode, and anything after a time limit.
     """
 
     matches: tuple[GrepMatch, ...] = ()
@@ -182,13 +185,13 @@ class GrepReply(Message):
 
 
 class EmbedQueryRequest(Message):
-    """Texts to turn into query vectors."""
+    """Embeds queries with the deep model."""
 
     texts: Annotated[tuple[ModelText, ...], Field(min_length=1, max_length=16)]
 
 
 class EmbedQueryReply(Message):
-    """One vector a text."""
+    """One vector per text."""
 
     model: str  # fingerprint of the weights
     vectors: tuple[tuple[float, ...], ...]

@@ -28,12 +28,15 @@ from prism_contracts.types import (
 SYMBOLS_BATCH_MAX = 20
 REFERENCES_BATCH_MAX = 10
 REFERENCES_LIMIT_MAX = 500
-# Definitions of one name in a repository.
+# The most definitions of one name in a repository that a graph request lists.
 DEFINITIONS_MAX = 100_000
 
 
 class DefinitionsRequest(ScopedRequest):
-    """Where symbols are defined. A symbol is a bare or a qualified name in any language's spelling (`get`, `Session::get`)."""
+    """Finds definitions.
+
+    A symbol is a bare or qualified name in any language's spelling (`get`, `Session::get`).
+    """
 
     symbols: Annotated[tuple[SymbolName, ...], Field(min_length=1, max_length=SYMBOLS_BATCH_MAX)]
     path: FilePath = ""
@@ -51,34 +54,34 @@ class Definition(Message):
 
 
 class SymbolAnswer(Message):
-    """The definitions of one asked symbol, best first; near names if there are none."""
+    """The definitions of one requested symbol, best first; similar names if there are none."""
 
     symbol: str
     definitions: tuple[Definition, ...]
     total: int
     suggestions: tuple[str, ...] = ()
-    # The end of the name that was found, if nothing speaks for what stands before it: `close` for `self.close`.
+    # The part of the name that was found, if its qualifier was not: `close` for `self.close`.
     matched: str = ""
-    # If there is no definition: files that hold the name and have no symbols, as their parser gave them up.
+    # If there is no definition: files that contain the name and whose parser failed.
     unparsed: tuple[str, ...] = ()
 
 
 class DefinitionsReply(Message):
-    """One answer a symbol, in the order asked."""
+    """One answer per symbol, in the order of the request."""
 
     answers: tuple[SymbolAnswer, ...]
     receipt: Receipt
 
 
 class ReferenceGroup(StrEnum):
-    """How references are listed, in this order."""
+    """The groups of references, in the order in which they are listed."""
 
     CALLERS = "callers"
     SUBTYPES = "subtypes"
     TYPES = "types"
     ASSIGNMENTS = "assignments"
     IMPORTS = "imports"
-    TESTS = "tests"  # whatever it is, in a file of tests
+    TESTS = "tests"  # any kind, in a test file
 
 
 REFERENCE_GROUPS: Mapping[EdgeKind, ReferenceGroup] = {
@@ -93,7 +96,7 @@ REFERENCE_GROUPS: Mapping[EdgeKind, ReferenceGroup] = {
 
 
 class ReferencesRequest(ScopedRequest):
-    """Who uses symbols. `path` is that of the definition, `path_filter` of the files that use it."""
+    """Finds references. `path` is the file of the definition, `path_filter` selects the files that use it."""
 
     symbols: Annotated[tuple[SymbolName, ...], Field(min_length=1, max_length=REFERENCES_BATCH_MAX)]
     path: FilePath = ""
@@ -105,7 +108,7 @@ class ReferencesRequest(ScopedRequest):
 
 
 class ReferenceEntry(Message):
-    """A place that uses a symbol, or may, and how that was found. `symbol` is what encloses it, empty outside of all."""
+    """A place that uses a symbol, or may use it. `symbol` is the enclosing symbol, empty at top level."""
 
     repo: str
     file_path: str
@@ -119,7 +122,7 @@ class ReferenceEntry(Message):
 
 
 class TextLine(Message):
-    """A line that holds a name."""
+    """A line that contains a name."""
 
     repo: str
     file_path: str
@@ -128,34 +131,35 @@ class TextLine(Message):
 
 
 class Reconciliation(Message):
-    """The edges beside the text: where the name occurs, and how much of that is explained. Of all that was asked in, whatever the filter
-    of a request; outside of prose, but for what says so.
+    """Compares references with the text: where the name occurs, and how much of that the references explain.
+
+    Counts ignore the filters of a request, and leave prose out except in the fields for prose.
     """
 
-    resolved: int  # references that mean the symbol
-    candidates: int  # references that may mean it
-    elsewhere: int  # references of that name that mean something else
-    text_lines: int  # that hold the name
-    # Lines that hold the name, and no definition or reference of it that the parser knows: comments, strings, plain values.
+    resolved: int  # references that resolve to the symbol
+    candidates: int  # references that may resolve to it
+    elsewhere: int  # references of that name to something else
+    text_lines: int  # that contain the name
+    # Lines that contain the name without a known definition or reference: comments, strings, plain values.
     unexplained: int
     unexplained_lines: tuple[
         TextLine, ...
-    ] = ()  # the first of them; those that a path filter lets through come first
-    files: int  # that have the lines of `text_lines`
-    prose_lines: int = 0  # of Markdown and other text for people that hold the name
-    prose_files: int = 0  # that have them
-    # Files that may hold the name and were not looked at, as there are too many.
+    ] = ()  # the first of them; those that match the path filter come first
+    files: int  # files of `text_lines`
+    prose_lines: int = 0  # lines of Markdown and other prose that contain the name
+    prose_files: int = 0  # files of `prose_lines`
+    # Files that may contain the name and were not read, because there are too many.
     files_left_out: int = 0
 
 
 class SymbolReferences(Message):
-    """Who uses one asked symbol: resolved before candidates within a group. Near names if it is not defined."""
+    """The references of one symbol, resolved ones first in each group. Similar names if it is not defined."""
 
     symbol: str
     definitions: tuple[Definition, ...]
     total_definitions: int
     entries: tuple[ReferenceEntry, ...] = ()
-    counts: dict[ReferenceGroup, int] = {}  # of all pages
+    counts: dict[ReferenceGroup, int] = {}  # on all pages
     reconciliation: Reconciliation | None = None
     next_cursor: str = ""
     suggestions: tuple[str, ...] = ()
@@ -164,14 +168,14 @@ class SymbolReferences(Message):
 
 
 class ReferencesReply(Message):
-    """One answer a symbol, in the order asked."""
+    """One answer per symbol, in the order of the request."""
 
     answers: tuple[SymbolReferences, ...]
     receipt: Receipt
 
 
 class DefinitionPlace(Message):
-    """A definition, by where it stands."""
+    """The place of a definition."""
 
     file_path: FilePath
     qualified_name: IndexedName
@@ -179,9 +183,7 @@ class DefinitionPlace(Message):
 
 
 class UsesRequest(ScopedRequest):
-    """Who uses a symbol, by the graph: as `ReferencesRequest`, of definitions of one name that are known. `start` edges are
-    left out.
-    """
+    """Finds references in the graph, for known definitions of one name. Skips the first `start` edges."""
 
     name: IndexedName
     definitions: Annotated[tuple[DefinitionPlace, ...], Field(min_length=1, max_length=DEFINITIONS_MAX)]
@@ -193,16 +195,16 @@ class UsesRequest(ScopedRequest):
 
 
 class UsesReply(Message):
-    """Who uses a symbol, and what is known of its name elsewhere."""
+    """References of a symbol from the graph, and the other uses of its name."""
 
-    graph_version: int = 0  # of the import that the graph was built after; what later ones wrote is not in it
-    graph_indexes: tuple[str, ...] = ()  # objects of the SCIP indexes that it was built with
-    entries: tuple[ReferenceEntry, ...] = ()  # without texts
-    counts: dict[ReferenceGroup, int] = {}  # of all that pass the filter
-    resolved: int  # with those that do not
+    graph_version: int = 0  # version of the import that the graph was built after; it lacks later imports
+    graph_indexes: tuple[str, ...] = ()  # objects of the SCIP indexes that it includes
+    entries: tuple[ReferenceEntry, ...] = ()  # without the text of their lines
+    counts: dict[ReferenceGroup, int] = {}  # that match the filter
+    resolved: int  # including those that do not match it
     candidates: int
-    elsewhere: int  # references of that name that mean something else
-    explained: str = ""  # packed: by path the lines that define or refer to something of that name, or use the symbol under another
+    elsewhere: int  # references of that name to something else
+    explained: str = ""  # packed: by path, the lines that define or use something of that name, or use the symbol under an alias
 
 
 DEFINITIONS = Rpc("search.definitions", DefinitionsRequest, DefinitionsReply)
