@@ -241,11 +241,11 @@ def quiet(forge: Forge) -> str:
     ("event", "ref", "commit", "reason"),
     [
         ("ping", "", "", "the webhook works"),
-        ("create", "", "", "Prism acts on pushes and pull requests only"),
-        ("star", "", "", "Prism acts on pushes and pull requests only"),
+        ("create", "", "", "Prism handles pushes and pull requests only"),
+        ("star", "", "", "Prism handles pushes and pull requests only"),
         ("push", "refs/tags/v1", "a" * 40, "tags are not followed"),
         ("push", "refs/notes/x", "a" * 40, "only branches are followed"),
-        ("push", "refs/heads/main", GONE, "the branch was deleted; what is indexed stays"),
+        ("push", "refs/heads/main", GONE, "the branch was deleted; its index is kept"),
     ],
 )
 def test_what_is_not_acted_on_is_said(

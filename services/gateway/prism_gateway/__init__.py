@@ -1,1 +1,1 @@
-"""The door of Prism: MCP and REST over HTTP, answered by requests to other services over NATS. It holds no state."""
+"""The HTTP interface of Prism: MCP and REST, answered by requests to other services over NATS. Stateless."""

@@ -1,4 +1,4 @@
-"""The HTTP application: authentication in front, REST and MCP behind it, health beside it."""
+"""The HTTP application: REST and MCP behind authentication, and health endpoints."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -39,7 +39,7 @@ SCHEMA_REF = "#/components/schemas/{model}"
 def build_app(
     settings: GatewaySettings, bus: Bus, tokens: TokenBook, vault: Vault, webhooks: Receiver
 ) -> FastAPI:
-    """Everything wired together. Nothing is connected yet; until it is, guarded paths answer `unavailable`."""
+    """Build the application. It is not connected yet: until then, guarded paths answer `unavailable`."""
     backend = Backend(bus, settings)
     release = version(DISTRIBUTION)
     manager = session_manager(mcp_server(backend, release), _security(settings), settings.mcp_bytes_max)
@@ -60,10 +60,10 @@ def build_app(
     app.state.settings, app.state.bus, app.state.backend = settings, bus, backend
     app.state.vault, app.state.webhooks = vault, webhooks
     errors.install(app)
-    # The last one added is asked first.
+    # The middleware that was added last runs first.
     app.add_middleware(BodyLimit, limit_of=limits_of(settings))
     app.add_middleware(BearerAuth, tokens=tokens)
-    # First, as routes are tried in order and this one is asked the most.
+    # First: routes are tried in order, and this one gets the most requests.
     app.router.routes.insert(0, Route("/mcp", ToolsetCheck(StreamableHTTPASGIApp(manager))))
     app.include_router(rest_router())
     app.router.routes.extend(health_routes(SERVICE, _checks(bus, tokens)))
@@ -72,7 +72,7 @@ def build_app(
 
 
 def _checks(bus: Bus, tokens: TokenBook) -> dict[str, Check]:
-    """What a question needs: the bus, the token of the caller, and search."""
+    """The checks of `/readyz`: everything that a question needs."""
     search = cached(partial(bus.ping, SEARCH), SEARCH_CHECKED_EVERY_S)
     return {"nats": bus.check, "tokens": tokens.check, "search": search}
 
@@ -99,7 +99,7 @@ def rest_router() -> APIRouter:
 
 
 def _security(settings: GatewaySettings) -> TransportSecuritySettings:
-    """Which `Host` and `Origin` MCP answers to, against pages that rebind a name to this address."""
+    """The `Host` and `Origin` headers that MCP accepts, against DNS rebinding."""
     hosts = [host.strip() for host in settings.allowed_hosts.split(",") if host.strip()]
     public = urlsplit(settings.public_url).netloc
     if public:
@@ -109,7 +109,9 @@ def _security(settings: GatewaySettings) -> TransportSecuritySettings:
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:
-    """FastAPI's page and the security and the bodies that it cannot know."""
+    """Returns FastAPI's OpenAPI document, with the authentication and the request bodies that FastAPI cannot
+    infer.
+    """
     if app.openapi_schema is None:
         schema = get_openapi(
             title=app.title, version=app.version, summary=app.summary, routes=app.routes, servers=app.servers

@@ -1,8 +1,7 @@
-"""Who is calling: bearer tokens, checked before REST and MCP see a request.
+"""Authentication by bearer token, before REST and MCP see a request.
 
-A token is a secret `prism_…`; Prism knows only its SHA-256, which is the key of its record. The secret itself is
-never compared with anything: what is looked up is a digest, about which the time of a look-up tells nothing
-that helps to guess the secret. Tokens are never logged.
+A token is a secret `prism_…`. Prism stores only its SHA-256, as the key of the token's record. Lookups
+compare digests, never secrets, so their timing reveals nothing about a secret. Tokens are never logged.
 """
 
 import asyncio
@@ -30,7 +29,7 @@ LOOKUP_TIMEOUT_S = 2.0
 MCP_PATH = "/mcp"
 WEBHOOK_PATH = "/api/v1/ingest/webhook"
 GUARDED_PATHS = ("/api", MCP_PATH)
-# Forges send no token: what they post is signed, see prism_gateway.webhooks.
+# Forges send no token. They sign their webhooks instead, see prism_gateway.webhooks.
 OPEN_PATHS = frozenset({WEBHOOK_PATH})
 STATE_KEY = "caller"
 
@@ -38,33 +37,36 @@ log = logging.getLogger(__name__)
 
 
 class TokenBook:
-    """The tokens of all tenants, followed in memory, so that a revocation holds everywhere at once."""
+    """The tokens of all tenants.
+
+    An in-memory copy follows the bucket, so a revocation takes effect at once.
+    """
 
     def __init__(self) -> None:
         self._kv: KeyValue | None = None
         self._watched: WatchedRecords[Token] | None = None
 
     async def open(self, bus: Bus, *, replicas: int) -> None:
-        """Start to follow the bucket; return when all of it is known."""
+        """Start following the bucket. Returns once the copy is complete."""
         self._kv = await open_bucket(bus.js, names.KV_TOKENS, replicas=replicas)
         self._watched = await bus.follow(names.KV_TOKENS, Token)
 
     async def check(self) -> None:
-        """Raise unless the bucket can be read."""
+        """Raise unless the bucket is readable."""
         await self._records().get("0" * 64)
 
     async def bootstrap(self, digest: str, tenant: str) -> None:
-        """Store the first token. One that is there already stays as it is, revoked or not."""
+        """Store the first token. An existing record is left unchanged, even if it is revoked."""
         first = Token(tenant=tenant, label="bootstrap", created_at=datetime.now(UTC))
         await self._records().modify(digest.lower(), lambda known: known or first)
 
     async def find(self, secret: str) -> Token | None:
-        """The record of a token that holds now, or None."""
+        """Returns the record of a valid token, or None."""
         if not secret.startswith(TOKEN_PREFIX) or len(secret) > TOKEN_CHARS_MAX:
             return None
         digest = hashlib.sha256(secret.encode()).hexdigest()
         records = self._records()
-        # One that nobody has heard of may have been made a moment ago.
+        # The copy may lag behind: an unknown token may be new.
         token = (self._watched and self._watched.get(digest)) or await _read(records, digest)
         return token if token and token.revoked_at is None else None
 
@@ -73,7 +75,7 @@ class TokenBook:
             raise PrismError(
                 ErrorCode.UNAVAILABLE,
                 "The gateway is not connected to NATS yet.",
-                "Try again in a few seconds.",
+                "Retry in a few seconds.",
             )
         return Records(self._kv, Token)
 
@@ -83,25 +85,25 @@ async def _read(records: Records[Token], digest: str) -> Token | None:
         async with asyncio.timeout(LOOKUP_TIMEOUT_S):
             return await records.get(digest)
     except ValidationError as error:
-        log.error("the record of a token cannot be read: %s", error)  # noqa: TRY400 - the text says it all
+        log.error("cannot read the record of a token: %s", error)  # noqa: TRY400 - the text says it all
         return None
     except (NatsError, TimeoutError) as error:
         raise PrismError(
             ErrorCode.UNAVAILABLE,
             "The token cannot be checked: NATS is not reachable.",
-            "Try again in a few seconds.",
+            "Retry in a few seconds.",
         ) from error
 
 
 class BearerAuth:
-    """ASGI middleware: a guarded path needs a token, whose record goes into the state of the request."""
+    """ASGI middleware: guarded paths need a token. Its record is stored in the request's state."""
 
     def __init__(self, app: ASGIApp, tokens: TokenBook) -> None:
         self._app = app
         self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 401 or pass the request on."""
+        """Answer 401, or forward the request."""
         if scope["type"] != "http" or not _is_guarded(scope["path"]):
             await self._app(scope, receive, send)
             return
@@ -117,7 +119,7 @@ class BearerAuth:
     async def _identify(self, header: str) -> Token:
         scheme, _, secret = header.partition(" ")
         if scheme.lower() != "bearer" or not secret.strip():
-            raise _unauthenticated("This address needs a token.")
+            raise _unauthenticated("This endpoint needs a token.")
         token = await self._tokens.find(secret.strip())
         if token is None:
             raise _unauthenticated("The token is unknown or revoked.")
@@ -132,12 +134,12 @@ def _unauthenticated(message: str) -> PrismError:
     return PrismError(
         ErrorCode.UNAUTHENTICATED,
         message,
-        "Send `Authorization: Bearer prism_…`; `prism connect` prints a client configuration with a token.",
+        "Send `Authorization: Bearer prism_…`. `prism connect` prints a client configuration with a token.",
     )
 
 
 def caller_of(request: HTTPConnection) -> Token:
-    """The token that a guarded request came with."""
+    """Returns the token of a guarded request."""
     caller = request.scope["state"][STATE_KEY]
     assert isinstance(caller, Token)
     return caller

@@ -1,4 +1,7 @@
-"""The gateway's way to the other services: requests over NATS, within the limits of each tenant. Raises PrismError only."""
+"""Requests from the gateway to other services, over NATS, within the limits of each tenant.
+
+Raises PrismError only.
+"""
 
 import asyncio
 from contextlib import nullcontext
@@ -44,7 +47,8 @@ class Backend:
     async def ask(self, rpc: Rpc[Request, Answer], request: Request) -> Answer:
         """Send a request to its service and return the reply.
 
-        Writes are refused while the disk is full. Questions take turns, so that no tenant can occupy a service.
+        Writes are refused while the disk is full. Questions take turns, so that no tenant can occupy a
+        service.
         """
         if rpc.writes:
             self._bus.room.check()

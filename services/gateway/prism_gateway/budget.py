@@ -1,6 +1,6 @@
-"""How an answer fits into `max_tokens`: long texts are shortened first, then the last results go.
+"""Fits an answer into `max_tokens`: long texts are shortened first, then the last results are dropped.
 
-Tokens are counted as four characters each, which is close for code and costs nothing to count.
+A token counts as four characters, which is close for code and costs nothing.
 """
 
 from collections.abc import Sequence
@@ -12,22 +12,22 @@ TOKENS_MAX = 100_000
 
 
 class Fit(NamedTuple):
-    """How many items stay, and the number of characters that each text may have."""
+    """The number of items to keep, and the longest length of their texts."""
 
     kept: int
     text_chars_max: int
 
 
 def chars(max_tokens: int) -> int:
-    """The budget in characters."""
+    """Returns the budget in characters."""
     return max_tokens * CHARS_PER_TOKEN
 
 
 def fit(texts: Sequence[int], overheads: Sequence[int], budget: int, text_floor: int) -> Fit:
     """Fit items into a budget of characters.
 
-    `texts` are the lengths of what can be shortened, down to `text_floor`; `overheads` the lengths of the rest.
-    At least one item stays. The cap is the highest at which everything that stays fits.
+    `texts` are the lengths of the texts, which can be shortened down to `text_floor`; `overheads` are the
+    lengths of the rest. Keeps at least one item. The cap is the highest at which all kept items fit.
     """
     if sum(texts) + sum(overheads) <= budget:
         return Fit(len(texts), max(texts, default=0))
@@ -46,7 +46,9 @@ def _count(texts: Sequence[int], overheads: Sequence[int], budget: int, text_flo
 
 
 def _level(lengths: Sequence[int], room: int) -> int:
-    """The cap at which the lengths, each cut to it, add up to `room`: short ones leave their share to long ones."""
+    """Returns the cap at which the capped lengths add up to `room`: short texts leave their share to long
+    ones.
+    """
     for index, length in enumerate(sorted(lengths)):
         share = room // (len(lengths) - index)
         if length > share:
@@ -56,7 +58,7 @@ def _level(lengths: Sequence[int], room: int) -> int:
 
 
 def cut(text: str, chars_max: int) -> tuple[str, int]:
-    """The head of a text, at a line end where one is near, and how many of its lines are left out."""
+    """Returns the beginning of a text, cut at a nearby line end, and the number of lines left out."""
     if len(text) <= chars_max:
         return text, 0
     line_end = text.rfind("\n", 0, chars_max + 1)

@@ -1,4 +1,4 @@
-"""Limits on the size of request bodies, by path: told from the declared length, or when the body grows past it."""
+"""Limits on request bodies by path, checked against the declared length and while the body is read."""
 
 from collections.abc import Callable
 
@@ -11,12 +11,12 @@ from prism_gateway.rest.errors import error_response
 from prism_gateway.settings import GatewaySettings
 
 TOO_LARGE = 413
-# Of a declared length: more is too large however it ends.
+# Digits of a declared length: a longer number is too large in any case.
 DIGITS_MAX = 20
 
 
 def limits_of(settings: GatewaySettings) -> Callable[[str], int]:
-    """The number of bytes that a path takes."""
+    """Returns the largest body of a path, in bytes."""
     limits = {
         "/mcp": settings.mcp_bytes_max,
         "/ingest/snapshots": settings.snapshot_bytes_max,
@@ -42,7 +42,7 @@ class BodyLimit:
         self._limit_of = limit_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 413 or pass the request on."""
+        """Answer 413, or forward the request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -62,8 +62,8 @@ def _counted(receive: Receive, bytes_max: int) -> Receive:
         message = await receive()
         received += len(message.get("body", b""))
         if received > bytes_max:
-            # Of all errors, FastAPI passes only this one on while it reads a body.
-            raise HTTPException(TOO_LARGE, f"the body is over the limit of {bytes_max} bytes")
+            # FastAPI forwards only this error type while it reads a body.
+            raise HTTPException(TOO_LARGE, f"the body exceeds the limit of {bytes_max} bytes")
         return message
 
     return counted
@@ -72,7 +72,7 @@ def _counted(receive: Receive, bytes_max: int) -> Receive:
 def _too_large(bytes_max: int) -> ErrorBody:
     return ErrorBody(
         code=ErrorCode.PAYLOAD_TOO_LARGE,
-        message=f"The body is over the limit of {bytes_max} bytes.",
-        next_action="Send less at once.",
+        message=f"The body exceeds the limit of {bytes_max} bytes.",
+        next_action="Send a smaller body.",
         details={"limit_bytes": bytes_max},
     )

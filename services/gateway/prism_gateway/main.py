@@ -12,7 +12,7 @@ from prism_runtime.vault import Vault, VaultSettings
 
 
 async def main() -> None:
-    """Serve until told to stop."""
+    """Serve until a signal stops the process."""
     settings = GatewaySettings()
     service = Service(SERVICE, settings)
     bus = service.bus

@@ -1,8 +1,8 @@
-"""Which scope of a token each route and each tool needs: the one table that decides who may do what.
+"""The scopes that each route and each tool requires.
 
-`read` is for questions. `write` is for what changes the index or what Prism keeps. A token that only has `write` can index
-and edit, and can follow the job that it began, but cannot read code or list repositories. A token without a scope can do
-nothing.
+`read` allows questions. `write` allows changes of the index and of stored settings. A token with `write`
+alone can index and edit, and can follow its own jobs, but cannot read code or list repositories. A token
+without scopes can do nothing.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from prism_contracts.records import Token
 
 
 class Scope(StrEnum):
-    """What a token may be good for."""
+    """The scopes of a token."""
 
     READ = "read"
     WRITE = "write"
@@ -21,9 +21,9 @@ class Scope(StrEnum):
 
 READ = frozenset({Scope.READ})
 WRITE = frozenset({Scope.WRITE})
-ANY = READ | WRITE  # either of the two
+ANY = READ | WRITE  # one of the two is enough
 
-# By method and path below `/api/v1`. A route that is not here is open to nobody.
+# By method and path below `/api/v1`. A route that is missing here refuses every token.
 ROUTES: Mapping[str, frozenset[Scope]] = {
     "GET /whoami": ANY,
     "POST /search": READ,
@@ -48,7 +48,7 @@ ROUTES: Mapping[str, frozenset[Scope]] = {
     "DELETE /overlays/{handle}": WRITE,
 }
 
-# A forge has no token: the signature of what it posts is checked instead.
+# A forge has no token: the signature of its webhook is checked instead.
 OPEN_ROUTES = frozenset({"POST /ingest/webhook"})
 
 TOOLS: Mapping[str, frozenset[Scope]] = {
@@ -80,7 +80,7 @@ TOOLS: Mapping[str, frozenset[Scope]] = {
     "delete_branch_index": WRITE,
     "open_overlay": WRITE,
     "close_overlay": WRITE,
-    "index_status": ANY,  # a job by its id; everything else of it needs `read`
+    "index_status": ANY,  # a job by its id; without an id the tool needs `read`
     "index_coverage": READ,
 }
 
@@ -91,7 +91,7 @@ def check_scope(caller: Token, needed: frozenset[Scope]) -> None:
         wanted = " or ".join(f"`{scope}`" for scope in Scope if scope in needed)
         raise PrismError(
             ErrorCode.FORBIDDEN,
-            f"The token has the scopes ({', '.join(caller.scopes)}), and this needs {wanted}.",
+            f"The token has the scopes ({', '.join(caller.scopes)}). This call needs {wanted}.",
             f"Use a token with the scope {wanted}.",
             scopes=list(caller.scopes),
         )

@@ -1,4 +1,4 @@
-"""Search within a budget of tokens, the same over MCP and REST."""
+"""Search within a token budget, for MCP and REST."""
 
 import sys
 
@@ -8,26 +8,29 @@ from prism_gateway.budget import chars, cut, fit
 
 NO_LIMIT = sys.maxsize
 CONTENT_FLOOR_CHARS = 400
-# What a hit costs beside its text, in characters: braces, names of fields, numbers.
+# The cost of a hit without its text, in characters: braces, field names, numbers.
 HIT_CHARS = 60
 
 
 async def search(
     backend: Backend, request: SearchRequest, max_tokens: int, passage_chars_max: int = NO_LIMIT
 ) -> SearchReply:
-    """Hits for a question. Their lines are shortened before a hit is left out, and are never longer than a passage may be."""
+    """Returns hits within the budget.
+
+    Lines are shortened before hits are dropped; `passage_chars_max` caps each hit.
+    """
     reply = await backend.ask(SEARCH, request)
     fitting = shorten(reply, max_tokens, passage_chars_max)
     kept = len(fitting.results)
     if kept == len(reply.results):
         return fitting
-    # Ask again for what fits: only then does the cursor go on right behind it.
+    # Repeat the search with this limit, so that the cursor continues right after the last hit shown.
     reply = await backend.ask(SEARCH, request.model_copy(update={"limit": kept}))
     return shorten(reply, max_tokens, passage_chars_max).model_copy(update={"truncated": True})
 
 
 def shorten(reply: SearchReply, max_tokens: int, passage_chars_max: int = NO_LIMIT) -> SearchReply:
-    """The reply cut to the budget; at least one hit stays."""
+    """Returns the reply cut to the budget, with at least one hit."""
     wanted = [min(len(hit.content), passage_chars_max) for hit in reply.results]
     overheads = [_overhead(hit) for hit in reply.results]
     fits = fit(wanted, overheads, chars(max_tokens), CONTENT_FLOOR_CHARS)
@@ -41,7 +44,7 @@ def shorten(reply: SearchReply, max_tokens: int, passage_chars_max: int = NO_LIM
 
 
 def shorten_lines(content: str, chars_max: int, start_line: int) -> str:
-    """The head of some lines, and where to read on if any is left out."""
+    """Returns the beginning of the lines, with a note on where to read on if some are left out."""
     head, missing = cut(content, chars_max)
     if head == content:
         return content

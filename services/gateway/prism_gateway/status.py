@@ -1,6 +1,6 @@
-"""What `GET /api/v1/status` says: streams, dead letters, points, repositories, jobs.
+"""The answer of `GET /api/v1/status`: streams, dead letters, points, repositories, jobs.
 
-Each part is asked for on its own. A part that cannot be had is None, and `errors` says why.
+Each part is fetched on its own. A part that fails is None, and `errors` has the reason.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from prism_gateway.backend import Backend
 
 JOBS_SHOWN_MAX = 20
 DEAD_LETTERS_SHOWN_MAX = 20
-DEAD_LETTERS_READ_MAX = 200  # letters of all tenants, the newest first
+DEAD_LETTERS_READ_MAX = 200  # the newest letters of all tenants that are read
 REASON_CHARS_MAX = 300
 
 Part = Callable[[], Awaitable[Any]]
@@ -32,7 +32,7 @@ Counts = Mapping[tuple[str, str], LayerPoints]  # by repository and layer
 
 
 async def status_of(tenant: str, backend: Backend, js: JetStreamContext, timeout_s: float) -> dict[str, Any]:
-    """The whole status of a tenant, as JSON."""
+    """Returns the status of a tenant, as JSON."""
     errors: dict[str, str] = {}
 
     async def part(name: str, ask: Part) -> Any:
@@ -88,7 +88,7 @@ async def _stream(js: JetStreamContext, name: str) -> dict[str, Any]:
 
 
 async def _dead_letters(js: JetStreamContext, tenant: str) -> dict[str, Any]:
-    """How many messages of the tenant were given up, and the newest."""
+    """Returns the number of dead letters of the tenant, and the newest."""
     subjects = names.dead_letter_subject(tenant, "*", "*")
     state = (await js.stream_info(names.DEAD_LETTERS, subjects_filter=subjects)).state
     messages = sum((state.subjects or {}).values())
@@ -111,7 +111,7 @@ async def _letter(js: JetStreamContext, seq: int) -> RawStreamMsg | None:
 
 
 def _shown(letter: RawStreamMsg, tenant: str) -> dict[str, Any] | None:
-    """A dead letter as its tenant sees it; None if it is another tenant's."""
+    """Returns a dead letter as its tenant sees it, or None if it belongs to another tenant."""
     event = _event(letter)
     if event.get("tenant") != tenant:
         return None
@@ -152,7 +152,10 @@ def _repositories(known: JobsReply | None, points: PointCountsReply | None) -> l
 
 
 def _layers(repository: Repository, layers: Iterable[Layer], counts: Counts) -> list[dict[str, Any]]:
-    """The base, if anything is served, and the other layers. One that serves nothing yet has no commit and no points."""
+    """Returns the served base and the other layers.
+
+    A layer that serves nothing yet has no commit and no points.
+    """
     now = datetime.now(UTC)
     base = [_base(repository, counts, now)] if repository.served else []
     return [
@@ -184,7 +187,7 @@ def _layer(layer: Layer, repository: Repository, counts: Counts, now: datetime) 
 
 
 def _state(indexed: Indexed, count: LayerPoints | None) -> dict[str, Any]:
-    """What is served, and how many points and files that is; None if that is not known."""
+    """Returns the served state with its points and files; None where the counts are unknown."""
     served = indexed.served
     return {
         "commit": served.commit if served else "",

@@ -1,7 +1,7 @@
-"""Turns to ask the services, shared fairly between tenants: a tenant that floods Prism slows down itself alone.
+"""Fair turns between tenants: a tenant that floods Prism slows down itself only.
 
-While one tenant asks alone, it may have every turn. While others ask too, each has a few at once, and the rest of its questions
-wait in a queue of their own. A free turn goes to the tenant that has the fewest.
+A tenant that asks alone may have every turn. While others ask too, each has a few turns at once, and the rest
+of its questions wait in a queue of its own. A free turn goes to the tenant with the fewest.
 """
 
 import asyncio
@@ -13,22 +13,22 @@ from typing import NamedTuple
 
 from prism_contracts.errors import ErrorCode, PrismError
 
-# For how long after its last question a tenant counts as one that asks.
+# How long after its last question a tenant counts as active.
 ASKING_S = 5.0
 RETRY_AFTER_S = 1
 
 
 class TurnLimits(NamedTuple):
-    """How many questions may be under way, and wait."""
+    """Limits on questions in progress and waiting."""
 
     total: int
-    of_tenant_shared: int  # of one tenant, while others ask
+    of_tenant_shared: int  # per tenant, while others ask too
     queued_of_tenant: int
-    queue_s: float  # longest wait
+    queue_s: float  # longest wait in the queue
 
 
 class Turns:
-    """Turns of one event loop."""
+    """The turns of one event loop."""
 
     def __init__(self, limits: TurnLimits, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits = limits
@@ -39,7 +39,10 @@ class Turns:
 
     @asynccontextmanager
     async def turn(self, tenant: str) -> AsyncIterator[None]:
-        """Hold a turn. Raises RATE_LIMITED if too many of the tenant's questions wait, or this one waited too long."""
+        """Hold a turn.
+
+        Raises RATE_LIMITED if too many questions of the tenant wait, or this one waited too long.
+        """
         self._note(tenant)
         if tenant in self._queues or not self._may_begin(tenant):
             await self._wait(tenant)
@@ -67,7 +70,7 @@ class Turns:
                 await mine
         except BaseException as error:
             self._leave(tenant, mine)
-            if mine.done() and not mine.cancelled():  # the turn came in the same moment
+            if mine.done() and not mine.cancelled():  # the turn was granted at the same moment
                 self._give_back(tenant)
             if isinstance(error, TimeoutError):
                 raise _too_many(len(self._queues.get(tenant, ()))) from None
@@ -81,14 +84,14 @@ class Turns:
                 del self._queues[tenant]
 
     def _hand_on(self) -> None:
-        """Give the free turns to those that wait, the tenant with the fewest first."""
+        """Grant free turns to waiting questions, the tenant with the fewest turns first."""
         while waiting := [tenant for tenant in self._queues if self._may_begin(tenant)]:
             tenant = min(waiting, key=lambda one: self._working[one])
             queue = self._queues[tenant]
             first = queue.popleft()
             if not queue:
                 del self._queues[tenant]
-            if not first.done():  # else its caller has gone
+            if not first.done():  # otherwise its caller has gone
                 first.set_result(None)
                 self._working[tenant] += 1
 
@@ -108,13 +111,13 @@ class Turns:
     def _note(self, tenant: str) -> None:
         now = self._clock()
         self._asked_at.pop(tenant, None)
-        self._asked_at[tenant] = now  # the newest is the last
+        self._asked_at[tenant] = now  # the newest is at the end
         while (oldest := next(iter(self._asked_at))) != tenant and self._asked_at[oldest] < now - ASKING_S:
             del self._asked_at[oldest]
 
 
 class Waiters:
-    """How many requests of each tenant wait for a commit: they hold no turn."""
+    """Counts the requests of each tenant that wait for a commit. They hold no turn."""
 
     def __init__(self, of_tenant_max: int) -> None:
         self._of_tenant_max = of_tenant_max
@@ -122,12 +125,12 @@ class Waiters:
 
     @asynccontextmanager
     async def place(self, tenant: str) -> AsyncIterator[None]:
-        """Hold a place. Raises RATE_LIMITED if there is none."""
+        """Hold a place. Raises RATE_LIMITED if the tenant has none left."""
         if self._waiting[tenant] >= self._of_tenant_max:
             raise PrismError(
                 ErrorCode.RATE_LIMITED,
-                f"{self._of_tenant_max} requests wait for a commit already.",
-                "Ask again when some of them have been answered, or without wait_for_commit.",
+                f"{self._of_tenant_max} requests already wait for a commit.",
+                "Retry when some of them are answered, or without wait_for_commit.",
                 retry_after_s=RETRY_AFTER_S,
             )
         self._waiting[tenant] += 1
@@ -142,7 +145,7 @@ class Waiters:
 def _too_many(queued: int) -> PrismError:
     return PrismError(
         ErrorCode.RATE_LIMITED,
-        f"{queued} questions are waiting for their turn already.",
-        f"Ask again in {RETRY_AFTER_S} s, with fewer questions at once.",
+        f"{queued} questions already wait for their turn.",
+        f"Retry in {RETRY_AFTER_S} s, with fewer questions at once.",
         retry_after_s=RETRY_AFTER_S,
     )

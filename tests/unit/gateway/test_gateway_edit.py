@@ -91,17 +91,14 @@ def test_no_callers_is_never_said_without_what_the_text_holds() -> None:
     uses = SymbolReferences(symbol="Depot.weigh", definitions=(), total_definitions=1, reconciliation=told)
     text = answer(reply(references=uses), 4_000).text
     assert "uses of Depot.weigh: none found\n0 references resolved" in text
-    assert "70 lines in 3 files of code and data hold the name, 4 of them are neither" in text
+    assert "70 lines in 3 files contain the name, 4 of them outside" in text
 
 
 def test_tests_by_name_alone_are_not_called_known() -> None:
     test = ReachingTest(file_path="tests/a.py", line=4, symbol="test_a", status=EdgeStatus.CANDIDATE)
     text = answer(reply(tests=(test,), test_counts={EdgeStatus.CANDIDATE: 1}, test_depth=2), 4_000).text
-    assert (
-        "tests over at most 2 uses in a row (0 known to reach it, 1 by name alone (?)):\n? tests/a.py:4 test_a"
-        in text
-    )
-    assert "tests: none is known to use it or its callers" in answer(reply(), 4_000).text
+    assert "tests within 2 uses (0 reach it, 1 by name only (?)):\n? tests/a.py:4 test_a" in text
+    assert "tests: none known to use it or its callers" in answer(reply(), 4_000).text
 
 
 def test_of_many_tests_the_first_are_told_with_the_count_of_all() -> None:
@@ -111,7 +108,7 @@ def test_of_many_tests_the_first_are_told_with_the_count_of_all() -> None:
     )
     found = answer(reply(tests=tests, test_counts={EdgeStatus.RESOLVED: 30}, test_depth=2), 300)
     assert 0 < len(found.structured["tests"]) < len(tests)
-    assert "(30 known to reach it, 0 by name alone (?)):\n  tests/a.py:0 test_0\n" in found.text
+    assert "(30 reach it, 0 by name only (?)):\n  tests/a.py:0 test_0\n" in found.text
     assert f"  … and {30 - len(found.structured['tests'])} more\n" in found.text
 
 
@@ -121,8 +118,8 @@ LISTING = "impact_of_change(symbol='Depot.weigh', file_path='depot.py')"
 @pytest.mark.parametrize(
     ("known", "told"),
     [
-        ({"graph_tests": 218, "graph_test_depth": 6}, f"The graph knows 218 over at most 6 uses in a row: {LISTING} lists them."),
-        ({}, f"Tests further away were not looked for: {LISTING} does."),
+        ({"graph_tests": 218, "graph_test_depth": 6}, f"The graph has 218 within 6 uses: {LISTING} lists them."),
+        ({}, f"Tests further away were not searched: use {LISTING}."),
     ],
 )  # fmt: skip
 def test_tests_that_are_further_away_are_told_of_with_what_lists_them(known, told) -> None:
@@ -146,7 +143,7 @@ def test_nothing_is_said_of_other_tests_if_the_graph_knows_none() -> None:
 
 def test_lines_of_no_symbol_say_that_nothing_is_known_of_users() -> None:
     text = answer(reply(symbol=None, references=None), 4_000).text
-    assert "of no function or class, so nothing is known of who uses them" in text
+    assert "belong to no function or class, so their callers are unknown" in text
     assert "tests:" not in text
 
 

@@ -74,7 +74,7 @@ def test_nothing_found_says_why_in_words() -> None:
         }
     )
     assert show_search(empty, 1_000).text.startswith(
-        "Nothing found: no leg found anything. Words looked for: retry.\n"
+        "Nothing found: no leg found anything. Words searched: retry.\n"
     )
 
 

@@ -49,7 +49,7 @@ def test_a_very_long_line_is_clipped_before_a_match_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        ({"files_scanned": 0}, "No match: by the index no file has it;"),
+        ({"files_scanned": 0}, "No match: the index rules out every file;"),
         (
             {"files_scanned": 0, "note": "no indexed file passes language 'go'"},
             "No match in 0 files scanned;",

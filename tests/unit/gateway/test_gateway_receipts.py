@@ -26,7 +26,7 @@ def test_the_receipt_line_tells_at_what_ref_it_was_looked_and_what_of_it_is_not_
     layer = RECEIPT.model_copy(update={"ref": "topic", "dirty": True, "files_missing": 2})
     assert receipt_line(layer) == (
         "index acme/app@1111111111 at topic with uncommitted changes, "
-        "2 of its files as the base has them: their content was not sent"
+        "2 changed files answered from the base: their content was not uploaded"
     )
 
 

@@ -45,10 +45,10 @@ def told(entries: tuple[ReferenceEntry, ...] = (CALL,), **asked: object):
 def test_lines_are_told_apart_by_whether_they_are_of_prose() -> None:
     structured, lines = told()
     assert (
-        "7 references resolved, 1 candidates (?), 2 of the name that mean something else; "
-        "12 lines in 3 files of code and data hold the name, 0 of them are neither definition nor reference."
+        "7 references resolved, 1 candidates (?), 2 references of the name to other symbols; "
+        "12 lines in 3 files contain the name, 0 of them outside definitions and references."
     ) in lines
-    assert "5 more lines hold it in 2 files of prose (Markdown and the like)." in lines
+    assert "5 more lines in 2 prose files (such as Markdown) contain it." in lines
     assert structured["reconciliation"].items() >= {"files": 3, "prose_lines": 5, "prose_files": 2}.items()
 
 
@@ -65,13 +65,13 @@ def test_figures_say_whether_they_are_of_the_filter(asked, words) -> None:
     assert structured["filter"] == asked
     assert structured["reconciliation"]["filtered"] is False
     assert f"callers (3 {words}):" in lines
-    at = lines.index(f"Of all, not only {words}:")
+    at = lines.index(f"Without the filter ({words}):")
     assert lines[at + 1].startswith("7 references resolved")
 
 
 def test_no_reference_that_the_filter_lets_through_is_said() -> None:
     _, lines = told((), path_filter="app/**")
-    assert lines[1:3] == ["none in app/**", "Of all, not only in app/**:"]
+    assert lines[1:3] == ["none in app/**", "Without the filter (in app/**):"]
 
 
 def test_without_a_filter_none_is_spoken_of() -> None:

@@ -61,7 +61,7 @@ def test_a_batch_of_definitions_keeps_an_answer_for_each_symbol() -> None:
     assert "more lines" in first["definitions"][0]["body"]
     assert second["suggestions"] == ["bee"]
     assert answer.structured["truncated"] is True
-    assert "b: no definition. Near names: bee." in answer.text
+    assert "b: no definition. Similar names: bee." in answer.text
 
 
 def definitions_text(*answers: SymbolAnswer) -> str:
@@ -72,7 +72,9 @@ def test_definitions_say_what_of_the_name_was_found_and_how_many_more_there_are(
     text = definitions_text(
         SymbolAnswer(symbol="self.a", definitions=(definition("a"),), total=3, matched="a")
     )
-    assert text.startswith("self.a: found as a; whether it is this one is not known.\nacme/app a.py:1-9")
+    assert text.startswith(
+        "self.a: found by the name a; the qualifier did not match, so this may be another symbol.\nacme/app a.py:1-9"
+    )
     assert "\n\nself.a: 2 more definitions.\n" in text
 
 

@@ -80,7 +80,7 @@ def test_a_tree_is_drawn_branch_below_branch() -> None:
         "callers of depot.py:12 Depot.ship",
         "  van.py:30 load [calls, import, lines 33, 41 and 5 more]",
         "    depot.py:12 Depot.ship [calls, import, line 13] (recursion)",
-        "    … and 2 more: ask for load",
+        "    … and 2 more: ask about load",
         "? main.py:1 (top level) [calls, name, line 5]",
         "direct callers: 2, shown 2.",
     ]
@@ -109,11 +109,11 @@ def told(**counts: int) -> Reconciliation:
 @pytest.mark.parametrize(
     ("in_text", "expected"),
     [
-        (told(text_lines=1), "The text agrees"),
+        (told(text_lines=1), "The text confirms it"),
         (told(text_lines=3, unexplained=2), "The text does not confirm it"),
         (told(candidates=1), "The text does not confirm it"),
         (told(files_left_out=1), "The text does not confirm it"),
-        (None, "The text was not asked"),
+        (None, "Not checked against the text"),
     ],
 )
 def test_no_callers_is_only_said_if_the_text_agrees(in_text, expected) -> None:
@@ -129,8 +129,8 @@ def test_a_path_is_told_edge_by_edge_and_a_search_without_one_by_what_it_saw() -
     assert "? → depot.py:12 Depot.ship [calls, name, line 33]" in walks.find_path(reply, 4_000).text
     backward = reply.model_copy(update={"paths": (), "backward": (path,)})
     text = walks.find_path(backward, 4_000).text
-    assert "source to target over calls, with candidates: the end is reached from 7 nodes only" in text
-    assert "but the other way round:" in text
+    assert "source to target over calls, with candidates: only 7 nodes reach the end" in text
+    assert "but in the opposite direction:" in text
 
 
 def test_types_say_what_the_graph_cannot_know() -> None:
@@ -146,7 +146,7 @@ def test_types_say_what_the_graph_cannot_know() -> None:
         receipt=RECEIPT,
     )
     text = walks.type_hierarchy(reply, 4_000).text
-    assert "supertypes: none in the graph; find_references asks the text." in text
+    assert "supertypes: none in the graph; find_references searches the text." in text
     assert "    overriding: Depot.ship:12" in text
     assert "Types here need no names. 9:\n? main.py:1 (top level)" in text
 
@@ -175,7 +175,7 @@ def test_dependencies_tell_candidates_apart_and_count_those_that_are_not_told() 
         "  depot.py [imports, import, line 1]: Depot",
         "? van.py [calls, name, line 2]",
         "  hub.py (depth 2, through depot.py)",
-        "used by (0 files, 4 more by candidates only (include_candidates)):",
+        "used by (0 files, 4 more over candidates only (include_candidates)):",
         "external modules (3): decimal (2 files) … and 2 more",
         "cycle: main.py → depot.py → main.py",
     ]
@@ -204,10 +204,10 @@ def test_impact_tells_files_symbols_and_tests() -> None:
         "depot.py: does_not_apply (line 3 differs)",
         "changed (1):",
         "  depot.py:12 Depot.ship public signature, used by 1",
-        "affected over at most 3 uses in a row (5):",
+        "affected within 3 uses (5):",
         "? 1 van.py:30 load [calls, name, line 33] Depot.ship",
-        "tests over at most 6: none in the graph; find_references asks the text.",
-        "2 affected for sure, 3 over candidates (?).",
+        "tests within 6 uses: none in the graph; find_references searches the text.",
+        "2 affected over resolved edges, 3 over candidates (?).",
         "most affected: van.py 5",
     ]
     assert walks.fit_impact(reply, 4_000) == 1

@@ -1,1 +1,5 @@
-"""MCP: `server.py` is the endpoint, `toolsets.py` what it lists, `tools` what can be asked, `answers` what is told."""
+"""MCP:
+
+`server.py` is the endpoint, `toolsets.py` the list of tools, `tools` their arguments, `answers` their
+results.
+"""

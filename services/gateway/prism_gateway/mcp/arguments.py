@@ -1,4 +1,4 @@
-"""What tools are asked with: the arguments that many have in common, each said once."""
+"""Arguments that many tools share."""
 
 from enum import StrEnum
 from functools import partial
@@ -11,37 +11,37 @@ from prism_gateway.budget import TOKENS_MAX, TOKENS_MIN
 from prism_gateway.mcp.schema import Schema
 
 ANSWER_TOKENS = 4_000
-# Reading and listing give more by default: who asks for a file wants the file.
+# Reading and listing have a higher default: a caller that requests a file wants all of it.
 READ_TOKENS = 10_000
 
 MaxTokens = Annotated[int, Field(ge=TOKENS_MIN, le=TOKENS_MAX)]
-FilePath = Annotated[types.FilePath, Field(serialization_alias="path")]  # as requests call it
+FilePath = Annotated[types.FilePath, Field(serialization_alias="path")]  # the name in requests
 Glob = Annotated[types.Glob, Field(description="glob: src/**/*.py")]
 Language = Annotated[types.Language, Field(description="python, go, …")]
 
 
 class Arguments(BaseModel):
-    """Arguments of a tool: an unknown name or a wrong type is an error, nothing is guessed."""
+    """Arguments of a tool. An unknown name or a wrong type is an error."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class ScopedArguments(Arguments):
-    """Arguments of a tool that asks about a repository."""
+    """Arguments of a tool about a repository."""
 
-    # What they are is told once, in the instructions of the server.
+    # The instructions of the server describe them once for all tools.
     repo: types.RepoKeyOrNone = ""
     ref: types.RefOrNone = ""
 
 
 def _budget_last(schema: Schema) -> None:
-    """Behind what a tool itself asks for, though it is inherited."""
+    """List the inherited arguments after the tool's own."""
     fields = schema["properties"]
     fields["max_tokens"] = fields.pop("max_tokens")
 
 
 class BudgetedArguments(ScopedArguments):
-    """The same of one whose answer fits into a budget."""
+    """Arguments of a tool whose answer fits into a token budget."""
 
     model_config = ConfigDict(json_schema_extra=_budget_last)
 
@@ -49,7 +49,7 @@ class BudgetedArguments(ScopedArguments):
 
 
 def one_of(names: type[StrEnum]) -> AfterValidator:
-    """A value is empty or one of these, or else the error names them."""
+    """Validates that a value is empty or one of these; the error lists them."""
     return AfterValidator(partial(_check_one_of, names))
 
 

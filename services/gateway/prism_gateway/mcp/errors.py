@@ -1,4 +1,4 @@
-"""Errors of tools: a result that says no, with the code for programs and one line for readers."""
+"""Errors of tools: a result with `isError`, the code for programs, and one line for readers."""
 
 import logging
 
@@ -11,14 +11,14 @@ from prism_gateway.mcp.tool import AnyTool
 from prism_gateway.rest.errors import error_response
 
 NAMES_SHOWN_MAX = 10
-# Of the range that JSON-RPC 2.0 leaves to servers.
+# From the range that JSON-RPC 2.0 reserves for servers.
 REFUSED = -32_001
 
 log = logging.getLogger(__name__)
 
 
 def error_result(body: ErrorBody) -> CallToolResult:
-    """An error as the result of a tool."""
+    """Returns an error as the result of a tool."""
     return CallToolResult(
         content=[TextContent(type="text", text=error_text(body))],
         structured_content={"error": body.model_dump(mode="json")},
@@ -27,15 +27,16 @@ def error_result(body: ErrorBody) -> CallToolResult:
 
 
 def refusal(body: ErrorBody) -> Response:
-    """An error that comes before any tool is called, with the status of its code. It is one of JSON-RPC, as clients show
-    no other body.
+    """Returns an error that occurs before a tool is called, with the HTTP status of its code.
+
+    It is a JSON-RPC error, because clients show no other body.
     """
     error = {"code": REFUSED, "message": error_text(body), "data": body.model_dump(mode="json")}
     return error_response(body, content={"jsonrpc": "2.0", "id": None, "error": error})
 
 
 def error_text(body: ErrorBody) -> str:
-    """The error in one line, with the details that it points at: many clients show their agent the text only."""
+    """Returns the error as one line, with its details: many clients show only the text to their agent."""
     text = f"{body.code.value}: {body.message}"
     if body.next_action:
         text += f" — {body.next_action}"
@@ -46,7 +47,7 @@ def error_text(body: ErrorBody) -> str:
 
 
 def to_body(tool: AnyTool, error: Exception) -> ErrorBody:
-    """What to tell the caller about an exception of a tool. Only an unexpected one is logged."""
+    """Returns the error to report for an exception of a tool. Only unexpected ones are logged."""
     if isinstance(error, PrismError):
         return error.body
     if isinstance(error, ValidationError):
@@ -59,13 +60,13 @@ def to_body(tool: AnyTool, error: Exception) -> ErrorBody:
     log.error("tool %s failed", tool.name, exc_info=error)
     return ErrorBody(
         code=ErrorCode.INTERNAL,
-        message="Something went wrong inside the gateway; its log has the details.",
-        next_action="Try again; if it stays, look at `prism status` and the logs.",
+        message="Something went wrong inside the gateway. Its log has the details.",
+        next_action="Retry. If the error persists, check `prism status` and the logs.",
     )
 
 
 def unknown_tool(name: str, known: list[str]) -> ErrorBody:
-    """The error for a tool that is not there."""
+    """Returns the error for an unknown tool."""
     return ErrorBody(
         code=ErrorCode.INVALID_ARGUMENT,
         message=f"There is no tool {shown(name)!r}.",

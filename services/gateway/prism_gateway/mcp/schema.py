@@ -1,7 +1,8 @@
-"""Schemas that cost an agent little: it pays for every definition by the token.
+"""Compact JSON schemas: an agent pays for every definition by the token.
 
-Titles and empty defaults go from what models tell of arguments. The shape of a result is written by hand instead of spelled out
-from models, and what has no type in it is a string: to say so at each would cost a tenth of all definitions.
+Argument schemas are generated from models, without titles and empty defaults. Output schemas are written by
+hand, which is shorter. A field without a type is a string: naming that type would add a tenth to all
+definitions.
 """
 
 from typing import Any
@@ -21,12 +22,12 @@ ARRAY: Schema = {"type": "array"}
 
 
 def record(**fields: Schema) -> Schema:
-    """An object with these fields, any of which may be absent."""
+    """Returns the schema of an object with these optional fields."""
     return {"type": "object", "properties": fields}
 
 
 def array(items: Schema) -> Schema:
-    """A list."""
+    """Returns the schema of a list."""
     return {"type": "array", "items": items}
 
 
@@ -38,14 +39,15 @@ SYMBOL = {"name": STRING, "kind": STRING, "signature": STRING, "docstring": STRI
 RECEIPT = {"receipt": OBJECT}
 TRUNCATED = {"truncated": BOOLEAN}
 
-# Titles tell nothing; bounds of texts, and how much an answer may cost at most, are what nobody runs into. The error names them.
+# Titles add nothing. Calls rarely reach the length limits of texts and the highest budget, and the error
+# names them.
 UNTOLD = frozenset({"title", "minimum", "minLength", "minItems", "maxLength", "pattern"})
-# Of positions in files, which end long before.
+# The bound of positions in files, which are far smaller.
 UNTOLD_MAXIMUM = frozenset({LINE_MAX, COUNT_MAX})
 
 
 def input_schema(arguments: type[BaseModel]) -> Schema:
-    """The JSON schema of arguments without what costs tokens and tells nothing."""
+    """Returns the JSON schema of arguments without the parts that only cost tokens."""
     schema = arguments.model_json_schema()
     schema.pop("title", None)
     schema.pop("description", None)

@@ -1,7 +1,7 @@
 """The MCP endpoint: the SDK's low-level server over the table of tools.
 
-The low-level server, because the high-level one cannot advertise a hand-written output schema beside a text of
-one's own, ignores unknown arguments, and checks every result against a model again.
+The high-level server cannot combine a hand-written output schema with a custom text, ignores unknown
+arguments, and validates every result against a model a second time.
 """
 
 from typing import Any
@@ -28,7 +28,7 @@ from prism_gateway.mcp.tool import AnyTool, Call
 from prism_gateway.mcp.toolsets import TOOLS, tools_of, toolsets_of
 from prism_gateway.scopes import check_scope
 
-# What they say holds for a call whose arguments leave it open.
+# Their values apply to calls without the matching argument.
 SCOPE_HEADERS = ("x-prism-repo", "x-prism-ref", "x-prism-wait-for-commit")
 LIST_TTL_MS = 300_000
 INSTRUCTIONS = (
@@ -42,7 +42,7 @@ Context = ServerRequestContext[Any, Request]
 
 
 def mcp_server(backend: Backend, version: str) -> Server[Any]:
-    """The server with all tools. Which ones a client sees is decided by its request."""
+    """Returns the server with all tools. Each request decides which of them it lists."""
     tools = {tool.name: tool for tool in TOOLS}
     definitions = {tool.name: tool.definition() for tool in TOOLS}
 
@@ -64,9 +64,9 @@ def mcp_server(backend: Backend, version: str) -> Server[Any]:
         title="Prism",
         version=version,
         instructions=INSTRUCTIONS,
-        # Private: what is listed depends on the address and a header.
+        # Private: the list depends on the URL and a header.
         cache_hints={"tools/list": CacheHint(ttl_ms=LIST_TTL_MS, scope="private")},
-        # No argument travels in a header; without this the SDK lists the tools at each call to look for one.
+        # No argument travels in a header. Without this, the SDK lists the tools on each call to look for one.
         get_tool_input_schema=lambda _: None,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
@@ -76,12 +76,12 @@ def mcp_server(backend: Backend, version: str) -> Server[Any]:
 def session_manager(
     server: Server[Any], security: TransportSecuritySettings, bytes_max: int
 ) -> StreamableHTTPSessionManager:
-    """The transport: no sessions, so that any copy of the gateway answers any request."""
+    """Returns the transport. It has no sessions, so any copy of the gateway can answer any request."""
     return StreamableHTTPSessionManager(
         server,
         stateless=True,
-        # With JSON responses the SDK drops progress and does not cancel when the client goes away. A tool that
-        # says nothing on its way is answered in plain JSON all the same.
+        # With JSON responses, the SDK drops progress and does not cancel when the client disconnects. A tool
+        # that says nothing on its way is answered in plain JSON all the same.
         json_response=False,
         security_settings=security,
         max_request_body_size=bytes_max,
@@ -95,7 +95,7 @@ def _request(ctx: Context) -> Request:
 
 async def _run(tool: AnyTool, call: Call, arguments: dict[str, Any]) -> CallToolResult:
     try:
-        # Clients that fill in every argument send null for those they leave out.
+        # Clients that fill in every argument send null for omitted ones.
         check_scope(call.caller, scopes.TOOLS.get(tool.name, frozenset()))
         given = {name: value for name, value in arguments.items() if value is not None}
         answer = await tool.run(call, tool.arguments.model_validate(given))

@@ -1,4 +1,4 @@
-"""What a tool is: a name, arguments, the shape of its result, and one async function."""
+"""The parts of a tool: name, description, arguments, output schema, and one async function."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ ReplyT = TypeVar("ReplyT", bound=Message)
 
 
 class Toolset(StrEnum):
-    """The groups in which tools are listed."""
+    """The groups of tools."""
 
     CODE = "code"
     GRAPH = "graph"
@@ -33,17 +33,20 @@ class Toolset(StrEnum):
 
 @dataclass(frozen=True)
 class Call:
-    """Who calls, what the headers say, and whom to ask."""
+    """The context of a call: the caller, the headers, the services."""
 
     backend: Backend
     caller: Token
-    repo: str  # of the header X-Prism-Repo
-    ref: str  # of X-Prism-Ref
-    wait_for_commit: str  # of X-Prism-Wait-For-Commit
-    tool_count: int  # how many tools there are, listed or not
+    repo: str  # from the header X-Prism-Repo
+    ref: str  # from X-Prism-Ref
+    wait_for_commit: str  # from X-Prism-Wait-For-Commit
+    tool_count: int  # the number of tools, listed or not
 
     def request(self, request: type[RequestT], arguments: ScopedArguments, /, **others: object) -> RequestT:
-        """What arguments ask for: their values by name, but for `others`. An argument wins over its header."""
+        """Returns the request for the arguments; `others` override fields.
+
+        An argument overrides its header.
+        """
         scope = {
             "tenant": self.caller.tenant,
             "repo": arguments.repo or self.repo,
@@ -61,7 +64,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """A result: data for programs, a short text for readers, and facts that no agent should pay for."""
+    """A result: data for programs, a short text for readers, and metadata that an agent need not read."""
 
     structured: Json
     text: str
@@ -69,14 +72,17 @@ class Answer:
 
 
 class Effect(Enum):
-    """What a tool does to the index, in the words of MCP. What was indexed is replaced by what is newer; that destroys nothing."""
+    """The effect of a tool on the index, as MCP annotations.
+
+    Replacing indexed files by newer ones is not destructive.
+    """
 
     READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
-    # From the network.
+    # Fetches from the network.
     FETCHES = ToolAnnotations(
         read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True
     )
-    # What the caller sends.
+    # Stores what the caller sends.
     TAKES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
     FORGETS = ToolAnnotations(
         read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
@@ -85,7 +91,7 @@ class Effect(Enum):
 
 @dataclass(frozen=True)
 class Tool(Generic[ArgumentsT]):
-    """One tool."""
+    """A tool."""
 
     name: str
     toolset: Toolset
@@ -96,7 +102,7 @@ class Tool(Generic[ArgumentsT]):
     effect: Effect = Effect.READS
 
     def definition(self) -> Definition:
-        """The tool as `tools/list` shows it."""
+        """Returns the tool as listed by `tools/list`."""
         return Definition(
             name=self.name,
             description=self.description,
@@ -116,10 +122,10 @@ async def ask_for_what_fits(
     length: Callable[[ReplyT], int],
     fitting: Callable[[ReplyT], int],
 ) -> tuple[ReplyT, bool]:
-    """A page of at most as many items as fit, and whether there were more.
+    """Returns a page of the items that fit, and whether there were more.
 
-    `length` says how many a reply has, `fitting` how many of them fit. If not all do, the request is made again with that as its
-    `limit`: only then does the reply's cursor go on right behind what is shown.
+    `length` counts the items of a reply, `fitting` those that fit. If not all fit, the request is repeated
+    with that number as its `limit`, so that the cursor continues right after the last item shown.
     """
     reply = await call.backend.ask(rpc, request)
     kept = fitting(reply)

@@ -1,6 +1,6 @@
-"""Which tools are listed. Agents pay for definitions, so `/mcp` lists the toolset `code` unless told otherwise.
+"""Which tools are listed. Agents pay for definitions, so `/mcp` lists only the toolset `code` by default.
 
-Only the listing is filtered: a tool that is not listed can be called, so that a prompt or a skill may name it.
+Only the list is filtered. Every tool can be called, so a prompt or a skill may name one that is not listed.
 """
 
 from collections.abc import Iterable
@@ -44,13 +44,13 @@ TOOLS: tuple[AnyTool, ...] = (
 
 
 def tools_of(toolsets: Iterable[Toolset]) -> list[AnyTool]:
-    """The tools of these toolsets, in the order of `TOOLS`."""
+    """Returns the tools of these toolsets, in the order of `TOOLS`."""
     chosen = frozenset(toolsets)
     return [tool for tool in TOOLS if tool.toolset in chosen]
 
 
 def toolsets_of(request: HTTPConnection) -> frozenset[Toolset]:
-    """The toolsets that a request names, in its URL and in its header together. Raises for an unknown name."""
+    """Returns the toolsets that a request names, in its URL and its header. Raises for an unknown name."""
     asked = [*request.query_params.getlist(PARAMETER), *request.headers.getlist(HEADER)]
     chosen = [name.strip().lower() for value in asked for name in value.split(",") if name.strip()]
     if not chosen:
@@ -70,13 +70,13 @@ def toolsets_of(request: HTTPConnection) -> frozenset[Toolset]:
 
 
 class ToolsetCheck:
-    """ASGI wrapper of the MCP endpoint: an unknown toolset is told at once, whatever the method."""
+    """ASGI wrapper of the MCP endpoint that rejects unknown toolsets, whatever the method."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 400 or pass the request on."""
+        """Answer 400, or forward the request."""
         try:
             toolsets_of(HTTPConnection(scope))
         except PrismError as error:

@@ -1,1 +1,4 @@
-"""REST: `/api/v1/…`. A route turns a request into one call of the backend, and its reply into JSON."""
+"""REST under `/api/v1`.
+
+A route turns an HTTP request into one request to a service, and the reply into JSON.
+"""

@@ -1,4 +1,4 @@
-"""The bodies of REST requests: the requests of the contract without the tenant, which the token decides."""
+"""Bodies of REST requests: the requests of the contracts without the tenant, which follows from the token."""
 
 import base64
 from typing import Annotated
@@ -32,20 +32,20 @@ from prism_gateway.budget import TOKENS_MAX, TOKENS_MIN
 
 LOGIN_CHARS_MAX = 255
 SECRET_CHARS_MAX = 1_000
-KEY_CHARS_MAX = 16_000  # of RSA with 16,384 bits, about 12,500
+KEY_CHARS_MAX = 16_000  # an RSA key of 16,384 bits has about 12,500
 
 
 def _refuse(_: object) -> str:
-    raise ValueError("is not an argument: the token decides it")
+    raise ValueError("is not an argument: it follows from the token")
 
 
-# Never read from a body and absent from the schema; filled in with `for_tenant`.
+# Never read from a body and absent from the schema; `for_tenant` sets it.
 TokenTenant = SkipJsonSchema[Annotated[str, Field(max_length=0), BeforeValidator(_refuse)]]
 STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
 class SearchBody(SearchRequest):
-    """A question. `repo` empty means the header `X-Prism-Repo`, and else all repositories."""
+    """A search. An empty `repo` means the header `X-Prism-Repo`; without both, all repositories."""
 
     model_config = STRICT
     tenant: TokenTenant = ""
@@ -53,21 +53,21 @@ class SearchBody(SearchRequest):
 
 
 class GrepBody(GrepRequest):
-    """A pattern. `repo` empty means the header `X-Prism-Repo`, and else all repositories."""
+    """An exact search. An empty `repo` means the header `X-Prism-Repo`; without both, all repositories."""
 
     model_config = STRICT
     tenant: TokenTenant = ""
 
 
 class SnapshotBody(OpenSnapshotRequest):
-    """The files of a snapshot, known by their git blob hashes."""
+    """The files of a snapshot, with their git blob hashes."""
 
     model_config = STRICT
     tenant: TokenTenant = ""
 
 
 class RepositoryBody(BaseModel):
-    """A git URL to index. `name` is taken from the URL if empty, `ref` is the default branch."""
+    """A git URL to index. An empty `name` is derived from the URL; an empty `ref` is the default branch."""
 
     model_config = STRICT
     url: GitUrl = Field(min_length=1)
@@ -76,7 +76,7 @@ class RepositoryBody(BaseModel):
 
 
 class LayerBody(BaseModel):
-    """A ref to make a layer of: a branch, a tag, a commit or `pull/N`."""
+    """The ref of a layer: a branch, a tag, a commit or `pull/N`."""
 
     model_config = STRICT
     repo: RepoKeyOrNone = ""
@@ -84,33 +84,33 @@ class LayerBody(BaseModel):
 
 
 class SecretsBody(BaseModel):
-    """Secrets of a repository. What is left out stays as it is, an empty text takes it away."""
+    """Secrets of a repository. Omitted fields stay unchanged; an empty string deletes a secret."""
 
     model_config = STRICT
     webhook_secret: str | None = Field(None, max_length=SECRET_CHARS_MAX, repr=False)
     git_host: str | None = Field(
-        None, max_length=LOGIN_CHARS_MAX, description="of the git URL, with its port if it has one"
+        None, max_length=LOGIN_CHARS_MAX, description="host of the git URL, with its port if it has one"
     )
     git_username: str | None = Field(None, max_length=LOGIN_CHARS_MAX, repr=False)
     git_password: str | None = Field(
         None,
         max_length=KEY_CHARS_MAX,
         repr=False,
-        description="or token; for ssh URLs a private key without a passphrase",
+        description="password or token; for ssh URLs a private key without a passphrase",
     )
 
     @model_validator(mode="after")
     def _whole_login(self) -> "SecretsBody":
-        # A new host for a password that was kept before would be shown that password.
+        # Otherwise a new host would receive the password of the old one.
         if len({part is None for part in (self.git_host, self.git_username, self.git_password)}) > 1:
-            raise ValueError("git_host, git_username and git_password come together")
+            raise ValueError("set git_host, git_username and git_password together")
         return self
 
 
 def _decoded(text: object) -> bytes | None:
     if text is None:
         return None
-    # The decoder by itself passes over what is no base64.
+    # By default the decoder skips characters that are not base64.
     return base64.b64decode(str(text), validate=True)
 
 
@@ -121,7 +121,7 @@ Base64 = Annotated[
 
 
 class FileBody(BaseModel):
-    """A file as it is to be: its text, its bytes in base64, or gone."""
+    """The new state of a file: its text, its bytes in base64, or removed."""
 
     model_config = STRICT
     path: FilePath
@@ -129,7 +129,7 @@ class FileBody(BaseModel):
     content_base64: Base64 = None
     removed: bool = False
     base_blob: BlobHash | None = Field(
-        None, description="git blob hash that the edit was made from, empty if there was no such file"
+        None, description="git blob hash of the file that was edited; empty for a new file"
     )
 
     @model_validator(mode="after")
@@ -140,30 +140,30 @@ class FileBody(BaseModel):
 
     @property
     def edit(self) -> FileEdit:
-        """What ingest is asked."""
+        """Returns the request to ingest."""
         content = self.content.encode() if self.content is not None else self.content_base64
         return FileEdit(path=self.path, content=content, base_blob=self.base_blob)
 
 
 class FileEditBody(FileBody):
-    """One file, as it is to be."""
+    """The new state of one file."""
 
     repo: RepoKeyOrNone = ""
 
     def request(self, tenant: str, repo: str) -> EditRequest:
-        """What ingest is asked."""
+        """Returns the request to ingest."""
         return EditRequest(tenant=tenant, repo_name=repo, files=(self.edit,))
 
 
 class DiffBody(BaseModel):
-    """What changed since a commit: a unified diff as `git diff` prints it, or the files themselves, or both."""
+    """Changes since a commit: a unified diff as printed by `git diff`, the files themselves, or both."""
 
     model_config = STRICT
     repo: RepoKeyOrNone = ""
-    base_commit: CommitId = Field(description="that is indexed")
+    base_commit: CommitId = Field(description="the indexed commit that the changes start from")
     commit: CommitIdOrNone = Field(
         "",
-        description="whose tree the files then are; empty: none, they are uncommitted",
+        description="the commit whose tree this results in; empty for uncommitted changes",
     )
     diff: EditDiff = ""
     files: Annotated[tuple[FileBody, ...], Field(max_length=EDIT_FILES_MAX)] = ()
@@ -175,7 +175,7 @@ class DiffBody(BaseModel):
         return self
 
     def request(self, tenant: str, repo: str) -> EditRequest:
-        """What ingest is asked."""
+        """Returns the request to ingest."""
         return EditRequest(
             tenant=tenant,
             repo_name=repo,
@@ -187,7 +187,7 @@ class DiffBody(BaseModel):
 
 
 class OverlayFileBody(BaseModel):
-    """A file of an overlay: its text, or its bytes in base64; gone if it has neither."""
+    """A file of an overlay: its text, or its bytes in base64. Without both it is deleted."""
 
     model_config = STRICT
     path: FilePath
@@ -196,25 +196,25 @@ class OverlayFileBody(BaseModel):
 
     @property
     def edit(self) -> FileEdit:
-        """What ingest is asked."""
+        """Returns the request to ingest."""
         content = self.content.encode() if self.content is not None else self.content_base64
         return FileEdit(path=self.path, content=content)
 
 
 class OverlayBody(BaseModel):
-    """All edits of an overlay: files, or a unified diff against what is served at `base_ref`, or both."""
+    """All edits of an overlay: files, a unified diff against the served state of `base_ref`, or both."""
 
     model_config = STRICT
     repo: RepoKeyOrNone = ""
-    base_ref: RefOrNone = Field("", description="what it lies on; empty for the base")
-    base_commit: CommitIdOrNone = Field("", description="that must be served there")
-    handle: RefOrNone = Field("", description="of an overlay whose edits these replace")
+    base_ref: RefOrNone = Field("", description="the layer below; empty for the base")
+    base_commit: CommitIdOrNone = Field("", description="the commit that the layer below must serve")
+    handle: RefOrNone = Field("", description="the open overlay whose edits these replace")
     files: Annotated[tuple[OverlayFileBody, ...], Field(max_length=EDIT_FILES_MAX)] = ()
     diff: EditDiff = ""
     ttl_s: int = Field(OVERLAY_TTL_DEFAULT_S, ge=OVERLAY_TTL_MIN_S, le=OVERLAY_TTL_MAX_S)
 
     def request(self, tenant: str, repo: str) -> OpenOverlayRequest:
-        """What ingest is asked."""
+        """Returns the request to ingest."""
         return OpenOverlayRequest(
             tenant=tenant,
             repo=repo,

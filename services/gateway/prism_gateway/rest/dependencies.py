@@ -1,4 +1,4 @@
-"""What the routes are given: who asks, the services behind, the repository of the header, the settings."""
+"""Dependencies of the routes: the caller, the services, the repository of the header, the settings."""
 
 from typing import Annotated, cast
 
@@ -14,11 +14,11 @@ from prism_gateway.webhooks.receiver import Receiver
 from prism_runtime.bus import Bus
 from prism_runtime.vault import Vault
 
-# The dependencies are async because FastAPI runs the others on threads.
+# They are async because FastAPI runs synchronous dependencies on threads.
 
 
 async def check_route(request: Request) -> None:
-    """Raise FORBIDDEN unless the token of a request has a scope that the route needs."""
+    """Raise FORBIDDEN unless the request's token has a scope that the route requires."""
     name = f"{request.method} {request.scope['route'].path}"
     if name not in OPEN_ROUTES:
         check_scope(caller_of(request), ROUTES.get(name, frozenset()))
@@ -56,5 +56,5 @@ RepositorySecrets = Annotated[Vault, Depends(_vault)]
 Settings = Annotated[GatewaySettings, Depends(_settings)]
 RepoHeader = Annotated[
     RepoKeyOrNone,
-    Header(alias="X-Prism-Repo", description="owner/name, for a request that names no repository."),
+    Header(alias="X-Prism-Repo", description="owner/name, for requests without a repository."),
 ]

@@ -1,4 +1,4 @@
-"""What an editor or a CI job sends when a few files changed: on top of what is indexed, in the live lane."""
+"""Edits of a few files by an editor or a CI job, applied to the index in the live lane."""
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -20,7 +20,7 @@ async def edit_file(body: FileEditBody, caller: Caller, backend: Services, repo:
 
 @router.post("/diff", response_model=JobReply, status_code=202)
 async def edit_by_diff(body: DiffBody, caller: Caller, backend: Services, repo: RepoHeader = "") -> Response:
-    """Bring a repository from a commit to what a diff makes of it."""
+    """Apply a diff to an indexed commit."""
     return await _edit(backend, body.request(caller.tenant, body.repo or repo))
 
 

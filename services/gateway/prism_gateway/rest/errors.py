@@ -20,7 +20,7 @@ CODES_BY_STATUS = {
 
 
 def error_response(body: ErrorBody, status: int = 0, content: dict[str, object] | None = None) -> Response:
-    """The HTTP answer that carries an error; `content` where it is said in another form."""
+    """Returns the HTTP response of an error. `content` replaces the standard body."""
     headers = {}
     if body.code is ErrorCode.UNAUTHENTICATED:
         headers["WWW-Authenticate"] = "Bearer"
@@ -31,7 +31,7 @@ def error_response(body: ErrorBody, status: int = 0, content: dict[str, object] 
 
 
 def install(app: FastAPI) -> None:
-    """Give every error of the app the one shape."""
+    """Give every error of the app the same shape."""
     app.add_exception_handler(PrismError, _on_prism_error)
     app.add_exception_handler(RequestValidationError, _on_invalid_request)
     app.add_exception_handler(ValidationError, _on_invalid_model)
@@ -47,26 +47,29 @@ async def _on_prism_error(_: Request, error: Exception) -> Response:
 
 async def _on_invalid_request(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    # A place starts with the part of the request that it is in: body, query, path, header.
+    # A location starts with the part of the request: body, query, path, header.
     problems = [{**problem, "loc": problem["loc"][1:]} for problem in error.errors()]
-    return error_response(invalid_argument(problems, "Correct the request; /docs describes it."))
+    return error_response(invalid_argument(problems, "Correct the request. /docs describes it."))
 
 
 async def _on_invalid_model(_: Request, error: Exception) -> Response:
-    """A value that a route accepts, and the message that is made of it does not. A reply that is invalid is a defect of Prism."""
+    """Handles values that the route accepts and the request to the service does not.
+
+    An invalid reply is a bug of Prism.
+    """
     assert isinstance(error, ValidationError)
     if not error.title.endswith("Request"):
         raise error
     problems = error.errors(include_url=False, include_input=False)
-    return error_response(invalid_argument(problems, "Correct the request; /docs describes it."))
+    return error_response(invalid_argument(problems, "Correct the request. /docs describes it."))
 
 
 async def _on_half_character(_: Request, __: Exception) -> Response:
-    """JSON can spell half of a surrogate pair, which is no text: no service can be asked with it."""
+    """Handles lone surrogates: JSON can contain them, and UTF-8 cannot."""
     body = ErrorBody(
         code=ErrorCode.INVALID_ARGUMENT,
-        message="The request holds half of a surrogate pair, which is no character.",
-        next_action="Send text that can be written as UTF-8.",
+        message="The request contains a lone surrogate, which is not a character.",
+        next_action="Send text that UTF-8 can encode.",
     )
     return error_response(body)
 
@@ -76,17 +79,17 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     body = ErrorBody(
         code=CODES_BY_STATUS.get(error.status_code, ErrorCode.INVALID_ARGUMENT),
         message=f"{request.method} {shown(request.url.path)}: {error.detail}",
-        next_action="Send less at once." if error.status_code == 413 else "See /docs for what there is.",  # noqa: PLR2004
+        next_action="Send less at once." if error.status_code == 413 else "/docs lists all endpoints.",  # noqa: PLR2004
     )
     return error_response(body, error.status_code)
 
 
 async def _on_crash(_: Request, __: Exception) -> Response:
-    # The server logs the exception itself after this answer is sent.
+    # The server logs the exception after this response is sent.
     return error_response(
         ErrorBody(
             code=ErrorCode.INTERNAL,
-            message="Something went wrong inside the gateway; its log has the details.",
-            next_action="Try again; if it stays, look at `prism status` and the logs.",
+            message="Something went wrong inside the gateway. Its log has the details.",
+            next_action="Retry. If the error persists, check `prism status` and the logs.",
         )
     )

@@ -1,6 +1,6 @@
-"""The ingest endpoint that `prism index` uses: a snapshot by hashes, then packs of the contents that are wanted.
+"""Uploads by `prism index`: a snapshot with hashes, then packs of the contents that Prism needs.
 
-Bodies here are large: they are read as bytes, and limited again after decompression.
+These bodies are large. They are read as bytes, and limited again after decompression.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ from prism_gateway.rest.bodies import SnapshotBody
 from prism_gateway.rest.dependencies import Caller, Services, Settings
 from prism_gateway.rest.replies import reply
 
-# What a pack may hold besides incompressible contents: its header, ordinals and lengths.
+# The overhead of a pack of incompressible contents: header, ordinals and lengths.
 PACK_OVERHEAD_BYTES = 64 * 1024
 GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 SNAPSHOT_DOC = {
     "requestBody": {
         "required": True,
-        "description": "JSON; `Content-Encoding: gzip` is welcome.",
+        "description": "JSON, optionally with `Content-Encoding: gzip`.",
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/SnapshotBody"}}},
     }
 }
@@ -48,7 +48,7 @@ router = APIRouter(tags=["ingest"], prefix="/ingest")
 
 @router.post("/snapshots", response_model=OpenSnapshotReply, openapi_extra=SNAPSHOT_DOC)
 async def open_snapshot(request: Request, caller: Caller, backend: Services, settings: Settings) -> Response:
-    """Begin to bring a repository to a set of files; the answer says whose contents are wanted."""
+    """Start an import of a set of files. The response lists the files whose contents must be uploaded."""
     body = await _unpacked(request, settings.snapshot_unpacked_bytes_max)
     snapshot = _snapshot(body).model_copy(update={"tenant": caller.tenant})
     return reply(await backend.ask(OPEN_SNAPSHOT, snapshot), exclude=replies.JOB)
@@ -61,12 +61,15 @@ async def store_pack(
     *,
     caller: Caller,
     backend: Services,
-    digest: Annotated[Digest, Header(alias="X-Prism-Pack", description="SHA-256 of the body, hex.")],
+    digest: Annotated[Digest, Header(alias="X-Prism-Pack", description="SHA-256 of the body, in hex.")],
     lane: Lane = Lane.BULK,
 ) -> Response:
-    """Take a pack of file contents; answered when it is stored. The same pack twice counts once.
+    """Upload a pack of file contents.
 
-    A job that has ended needs none: `stored` is false then.
+    The response is sent once the pack is stored; a repeated pack counts once.
+
+    A job that has ended needs no contents: `stored` is then false.
+
     """
     admitted = await backend.ask(ADMIT_UPLOAD, AdmitUploadRequest(tenant=caller.tenant, job=job))
     if not admitted.is_open:
@@ -75,8 +78,8 @@ async def store_pack(
     if len(data) > admitted.bytes_max + PACK_OVERHEAD_BYTES:
         raise PrismError(
             ErrorCode.PAYLOAD_TOO_LARGE,
-            "The pack is larger than all the files that the job needs.",
-            "Send the contents that the snapshot asked for, and nothing else.",
+            "The pack is larger than all files that the job needs.",
+            "Send only the contents that the snapshot's response lists.",
             limit_bytes=admitted.bytes_max,
         )
     await asyncio.to_thread(_verify, data, digest)
@@ -113,17 +116,19 @@ def _gunzip(body: bytes, bytes_max: int) -> bytes:
         unpacked = unpacker.decompress(body, bytes_max + 1)
     except zlib.error as error:
         raise PrismError(
-            ErrorCode.INVALID_ARGUMENT, "The body is not gzip.", "Compress it again, or send plain JSON."
+            ErrorCode.INVALID_ARGUMENT,
+            "The body is not gzip.",
+            "Compress the body again, or send plain JSON.",
         ) from error
     if len(unpacked) > bytes_max:
         raise PrismError(
             ErrorCode.PAYLOAD_TOO_LARGE,
-            f"The snapshot is larger than {bytes_max} bytes when unpacked.",
-            "Index a part of the repository.",
+            f"The decompressed snapshot exceeds {bytes_max} bytes.",
+            "Index a subfolder of the repository.",
             limit_bytes=bytes_max,
         )
     if not unpacker.eof:
-        raise PrismError(ErrorCode.INVALID_ARGUMENT, "The gzip body is cut off.", "Send it again.")
+        raise PrismError(ErrorCode.INVALID_ARGUMENT, "The gzip body is cut off.", "Send the pack again.")
     return unpacked
 
 
@@ -132,8 +137,8 @@ def _verify(data: bytes, digest: str) -> None:
     if not hmac.compare_digest(actual.encode(), digest.lower().encode()):
         raise PrismError(
             ErrorCode.UPLOAD_MISMATCH,
-            "The pack is not what its digest says.",
-            "Send it again.",
+            "The pack does not match its digest.",
+            "Send the pack again.",
             expected=digest.lower(),
             actual=actual,
         )

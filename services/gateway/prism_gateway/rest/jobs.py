@@ -1,4 +1,4 @@
-"""Jobs, and the status of everything."""
+"""Jobs, and the status of the tenant."""
 
 from typing import Annotated, Any
 
@@ -22,18 +22,21 @@ router = APIRouter(tags=["jobs"])
 async def jobs(
     caller: Caller, backend: Services, limit: Annotated[int, Query(ge=1, le=JOBS_MAX)] = JOBS_DEFAULT
 ) -> Response:
-    """The newest jobs."""
+    """List the newest jobs."""
     known = await backend.ask(JOBS, JobsRequest(tenant=caller.tenant, limit=limit))
     return reply(replies.Jobs(jobs=known.jobs), exclude=replies.JOBS)
 
 
 @router.get("/jobs/{job}", response_model=JobReply)
 async def job(job: JobId, caller: Caller, backend: Services) -> Response:
-    """One job."""
+    """Return one job."""
     return reply(await backend.ask(JOB, JobRequest(tenant=caller.tenant, job=job)), exclude=replies.JOB)
 
 
 @router.get("/status", response_model=dict[str, Any])
 async def status(caller: Caller, backend: Services, bus: Connection, settings: Settings) -> Response:
-    """Streams, dead letters, points, repositories and jobs; what cannot be had is null and named in `errors`."""
+    """Return streams, dead letters, points, repositories and jobs.
+
+    A part that fails is null and listed in `errors`.
+    """
     return JSONResponse(await status_of(caller.tenant, backend, bus.js, settings.status_timeout_s))

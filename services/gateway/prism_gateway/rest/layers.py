@@ -1,4 +1,4 @@
-"""Layers of branches, and overlays of uncommitted edits: made, replaced and forgotten."""
+"""Branch layers, and overlays of uncommitted edits."""
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -26,7 +26,7 @@ router = APIRouter(tags=["layers"])
 async def create_layer(
     body: LayerBody, caller: Caller, backend: Services, header: RepoHeader = ""
 ) -> Response:
-    """Make a layer of what a ref is at the remote now, or bring it there."""
+    """Create or update the layer of a ref, as the remote has it now."""
     request = CreateLayerRequest(tenant=caller.tenant, repo=body.repo or header, ref=body.ref)
     return reply(await backend.ask(CREATE_LAYER, request), status=202, exclude=replies.JOB)
 
@@ -35,7 +35,7 @@ async def create_layer(
 async def delete_layer(
     ref: Ref, caller: Caller, backend: Services, repo: RepoKeyOrNone = "", header: RepoHeader = ""
 ) -> Response:
-    """Forget a layer."""
+    """Delete a layer."""
     request = DeleteLayerRequest(tenant=caller.tenant, repo=repo or header, ref=ref)
     return reply(await backend.ask(DELETE_LAYER, request), exclude=replies.JOB)
 
@@ -44,7 +44,10 @@ async def delete_layer(
 async def open_overlay(
     body: OverlayBody, caller: Caller, backend: Services, header: RepoHeader = ""
 ) -> Response:
-    """Lay uncommitted edits on a branch, or replace those of a handle. Every question takes the handle as `ref`."""
+    """Open an overlay of uncommitted edits on a branch, or replace its edits.
+
+    Every question accepts its handle as `ref`.
+    """
     opened = await backend.ask(OPEN_OVERLAY, body.request(caller.tenant, body.repo or header))
     return reply(replies.Overlay.of(opened), status=202, exclude=replies.JOB)
 
@@ -53,6 +56,6 @@ async def open_overlay(
 async def close_overlay(
     handle: Ref, caller: Caller, backend: Services, repo: RepoKeyOrNone = "", header: RepoHeader = ""
 ) -> Response:
-    """Forget an overlay."""
+    """Delete an overlay."""
     request = CloseOverlayRequest(tenant=caller.tenant, repo=repo or header, handle=handle)
     return reply(replies.Overlay.of(await backend.ask(CLOSE_OVERLAY, request)), exclude=replies.JOB)

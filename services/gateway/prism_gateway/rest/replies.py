@@ -1,4 +1,4 @@
-"""The bodies of REST answers that are not replies of the contract as they stand."""
+"""Bodies of REST responses that differ from the replies of the contracts."""
 
 from datetime import datetime
 from typing import Any, Self
@@ -16,13 +16,13 @@ JSON = "application/json"
 
 
 class Error(BaseModel):
-    """What every request that fails is answered with."""
+    """The body of every error response."""
 
     error: ErrorBody
 
 
 class WhoAmI(BaseModel):
-    """What the token stands for."""
+    """The tenant, label and scopes of the token."""
 
     tenant: str
     label: str
@@ -42,38 +42,38 @@ class Jobs(BaseModel):
 
 
 class Stored(BaseModel):
-    """The upload is safe on the bus."""
+    """Whether the pack is stored on the bus."""
 
     stored: bool
 
 
 class WebhookTaken(BaseModel):
-    """What is done about a webhook."""
+    """The outcome of a webhook."""
 
     outcome: Outcome
     event: Event
-    reason: str  # why nothing is done, empty if something is
-    repositories: tuple[str, ...]  # which are looked at
+    reason: str  # why it was ignored; empty if it was not
+    repositories: tuple[str, ...]  # the repositories that ingest checks
 
 
 class SecretsKept(BaseModel):
-    """Which secrets of a repository are kept. They themselves are never told."""
+    """Which secrets of a repository are stored. Their values are never returned."""
 
     webhook_secret: bool
     git_password: bool
 
 
 class Overlay(BaseModel):
-    """An overlay. It is searchable when its job has ended."""
+    """An overlay. It is searchable once its job has ended."""
 
     handle: str
     expires_at: datetime | None
-    files_changed: int  # of what is searchable now
+    files_changed: int  # the commit that is searchable now
     job: Job | None
 
     @classmethod
     def of(cls, found: LayerReply) -> Self:
-        """From what ingest says."""
+        """Convert the reply of ingest."""
         layer = found.layer
         return cls(
             handle=layer.ref,
@@ -83,11 +83,11 @@ class Overlay(BaseModel):
         )
 
 
-# How far a job is stands in its counts; the bits behind them are the business of ingest.
+# Internal bits of ingest. The counts of a job show its progress.
 JOB = {"job": {"settled"}}
 JOBS = {"jobs": {"__all__": {"settled"}}}
 
 
 def reply(model: BaseModel, *, status: int = 200, exclude: Any = None) -> Response:
-    """An answer from a model that is valid already: it is written once and not checked again."""
+    """Returns a response from a validated model: it is serialized once and not validated again."""
     return Response(model.model_dump_json(exclude=exclude), status_code=status, media_type=JSON)

@@ -1,4 +1,4 @@
-"""The caller, and the repositories it sees."""
+"""The caller, and its repositories."""
 
 from typing import Annotated
 
@@ -27,7 +27,7 @@ PROBLEMS_DEFAULT = 200
 
 RefQuery = Annotated[
     RefOrNone,
-    Query(description="Branch, tag, pull request or overlay; empty for what the repository follows."),
+    Query(description="Branch, tag, pull request or overlay; empty for the followed branch."),
 ]
 
 router = APIRouter(tags=["repositories"])
@@ -35,13 +35,13 @@ router = APIRouter(tags=["repositories"])
 
 @router.get("/whoami", response_model=replies.WhoAmI)
 async def whoami(caller: Caller) -> Response:
-    """What the token stands for."""
+    """Return the tenant, label and scopes of the token."""
     return reply(replies.WhoAmI(tenant=caller.tenant, label=caller.label, scopes=caller.scopes))
 
 
 @router.get("/repos", response_model=replies.Repositories)
 async def repos(caller: Caller, backend: Services) -> Response:
-    """The tenant's repositories."""
+    """List the tenant's repositories."""
     known = await backend.ask(JOBS, JobsRequest(tenant=caller.tenant, limit=1))
     return reply(replies.Repositories(repositories=known.repositories))
 
@@ -55,7 +55,10 @@ async def index_repository(body: RepositoryBody, caller: Caller, backend: Servic
 
 @router.put("/repos/{name:path}/secrets", response_model=replies.SecretsKept)
 async def set_secrets(name: RepoKey, body: SecretsBody, caller: Caller, vault: RepositorySecrets) -> Response:
-    """Keep the secret of a repository's webhook, or the login of its git server; fields left out stay as they are."""
+    """Store the webhook secret of a repository, or the login of its git server.
+
+    Omitted fields stay unchanged.
+    """
     kept = await vault.change(caller.tenant, repo_id(name), body.model_dump(exclude_none=True))
     told = replies.SecretsKept(webhook_secret=bool(kept.webhook_secret), git_password=bool(kept.git_password))
     return reply(told)
@@ -68,7 +71,7 @@ async def coverage(
     backend: Services,
     limit: Annotated[int, Query(ge=1, le=LIST_LIMIT_MAX)] = PROBLEMS_DEFAULT,
 ) -> Response:
-    """What of a repository is searchable, and what is not, with reasons."""
+    """Report which files of a repository are searchable, and why others are not."""
     request = CoverageRequest(tenant=caller.tenant, repo=name, limit=limit)
     return reply(await backend.ask(COVERAGE, request))
 
@@ -81,10 +84,10 @@ async def receipt(
     backend: Services,
     ref: RefQuery = "",
     wait_for_commit: Annotated[
-        CommitIdOrNone, Query(description="Answer when it is served, or after a while.")
+        CommitIdOrNone, Query(description="Wait until this commit is served, up to 20 s.")
     ] = "",
 ) -> Response:
-    """How fresh and how complete answers about a repository are now."""
+    """Return the freshness and completeness of a repository's answers."""
     request = ReceiptRequest(tenant=caller.tenant, repo=name, ref=ref, wait_for_commit=wait_for_commit)
     return reply(await backend.ask(RECEIPT, request))
 
@@ -99,7 +102,9 @@ async def files(
     cursor: Cursor = "",
     limit: Annotated[int, Query(ge=1, le=LIST_LIMIT_MAX)] = LIST_LIMIT_MAX,
 ) -> Response:
-    """The files of a repository with their git blob hashes, those that are not searchable too, in order of path."""
+    """List all files of a repository with their git blob hashes, by path, including those that are not
+    searchable.
+    """
     request = ListFilesRequest(
         tenant=caller.tenant,
         repo=name,

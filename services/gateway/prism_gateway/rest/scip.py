@@ -1,4 +1,4 @@
-"""Where a CI brings the SCIP index that its indexer wrote. The body may be larger than memory: it goes through a file."""
+"""Uploads of SCIP indexes by CI. A body may be larger than memory, so it goes through a file."""
 
 import tempfile
 from typing import Annotated
@@ -16,7 +16,7 @@ SPOOL_BYTES = 4 * 1024 * 1024
 SCIP_DOC = {
     "requestBody": {
         "required": True,
-        "description": "The file index.scip, as it is or gzipped.",
+        "description": "The file index.scip, plain or gzipped.",
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
@@ -30,12 +30,15 @@ async def store_scip(
     *,
     caller: Caller,
     backend: Services,
-    commit: Annotated[CommitId, Query(description="In full.")],
+    commit: Annotated[CommitId, Query(description="The full hash of the commit.")],
     repo: RepoKeyOrNone = "",
-    root: Annotated[FilePath, Query(description="The folder that the paths of the index begin at.")] = "",
+    root: Annotated[FilePath, Query(description="The folder that paths in the index are relative to.")] = "",
     x_prism_repo: RepoHeader = "",
 ) -> Response:
-    """Take a SCIP index of an indexed commit: what it says of references goes before what Prism finds itself."""
+    """Upload a SCIP index of an indexed commit.
+
+    Its references take precedence over those that Prism resolves.
+    """
     with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as file:
         async for block in request.stream():
             file.write(block)

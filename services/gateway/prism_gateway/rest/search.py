@@ -1,4 +1,4 @@
-"""Questions: search, grep."""
+"""Search by meaning and exact search."""
 
 from fastapi import APIRouter
 from starlette.responses import Response

@@ -1,4 +1,4 @@
-"""The door for forges: no token, as none of them can send one; the signature stands for it."""
+"""The endpoint for forges. They cannot send a token; the signature of the body replaces it."""
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -10,7 +10,7 @@ from prism_gateway.rest.replies import reply
 WEBHOOK_DOC = {
     "requestBody": {
         "required": True,
-        "description": "What GitHub, GitLab or Gitea post, as JSON or as a form.",
+        "description": "A webhook of GitHub, GitLab or Gitea, as JSON or as a form.",
         "content": {"application/json": {"schema": {"type": "object"}}},
     },
     "security": [],
@@ -23,7 +23,7 @@ router = APIRouter(tags=["ingest"])
     "/ingest/webhook", response_model=replies.WebhookTaken, status_code=202, openapi_extra=WEBHOOK_DOC
 )
 async def webhook(request: Request, webhooks: Webhooks) -> Response:
-    """Take what a forge posts when something was pushed; answered when the work is safe on the bus."""
+    """Receive a webhook of a forge. The response is sent once the event is stored on the bus."""
     declared = request.headers.get("content-length", "")
     async with webhooks.bodies.held(declared, request.stream()) as body:
         taken = await webhooks.receive(request.headers, body)

@@ -1,1 +1,1 @@
-"""What forges post when something was pushed: whose it is, what it says, and what becomes of it."""
+"""Webhooks of forges: authentication, parsing, and the event that follows."""

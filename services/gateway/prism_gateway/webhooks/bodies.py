@@ -1,7 +1,8 @@
-"""How much of strangers' webhooks the gateway holds in memory at a time.
+"""The memory budget for webhooks whose sender is not authenticated yet.
 
-A webhook carries no token, so its body is read before anybody knows who sent it. Small bodies and large ones have a budget
-each: whoever fills the one with slow uploads of 25 MiB leaves the other to the forges, whose pushes are small.
+A webhook carries no token, so its body must be read before its sender is known. Small and large bodies have
+separate budgets: an attacker who fills the large one with slow uploads of 25 MiB leaves the small one to the
+forges, whose pushes are small.
 """
 
 from collections.abc import AsyncIterator
@@ -14,17 +15,18 @@ RETRY_AFTER_S = 10
 
 
 class BodyBudget:
-    """Counts the bytes of unsigned bodies that are in memory."""
+    """Counts the bytes of unverified bodies in memory."""
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
-        self._held = {True: 0, False: 0}  # by whether the body is small
+        self._held = {True: 0, False: 0}  # key: whether the body is small
 
     @asynccontextmanager
     async def held(self, declared: str, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """The whole body, counted until the block ends. `declared` is its Content-Length, empty if it has none.
+        """Read the whole body, and count it until the block ends. `declared` is its Content-Length, or empty.
 
-        Raises PrismError UNAVAILABLE when the budget is spent: a forge delivers the webhook again, or a poll finds the push.
+        Raises PrismError UNAVAILABLE if the budget is used up: a forge redelivers the webhook, or a poll
+        finds the push.
         """
         is_small = declared.isdigit() and int(declared) <= SMALL_BYTES_MAX
         parts: list[bytes] = []
@@ -45,6 +47,6 @@ def _spent() -> PrismError:
     return PrismError(
         ErrorCode.UNAVAILABLE,
         "Too many webhooks arrive at once.",
-        "Deliver the webhook again in a few seconds.",
+        "Redeliver the webhook in a few seconds.",
         retry_after_s=RETRY_AFTER_S,
     )

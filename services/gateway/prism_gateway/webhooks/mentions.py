@@ -1,8 +1,8 @@
-"""Finds which repository a webhook says it is about, before anybody knows whether the webhook is honest.
+"""Finds the repositories that a webhook mentions, before its signature is verified.
 
-Parsing 24 MiB of JSON takes seconds of CPU and hundreds of megabytes, and a stranger can ask for it. This scan looks for the
-few fields that name a repository, in time linear in the body, and keeps at most `VALUES_MAX` of them. What it finds only
-decides whose secrets the signature is compared with.
+Parsing 24 MiB of JSON takes seconds of CPU and hundreds of megabytes, and any stranger could trigger it. This
+scan looks for the few fields that name a repository, in linear time, and keeps at most `VALUES_MAX` of them.
+They only decide which secrets the signature is compared with.
 """
 
 import re
@@ -14,7 +14,7 @@ from prism_gateway.webhooks.payloads import FORM
 
 NAMES = (b"full_name", b"path_with_namespace")
 URLS = (b"clone_url", b"ssh_url", b"html_url", b"git_http_url", b"git_ssh_url", b"web_url")
-# Of each field. A payload names its repository near its start, and forks and pull requests name a few more.
+# Per field. A payload names its repository near the start; forks and pull requests name a few more.
 VALUES_MAX = 16
 
 _JSON_VALUE = re.compile(rb'\s{0,16}:\s{0,16}"([^"\\]{1,2048})"')
@@ -24,14 +24,14 @@ _FORM_VALUE = re.compile(
 
 
 class Mentions(NamedTuple):
-    """Full names and URLs that occur in a body where a forge writes those of repositories."""
+    """Full names and URLs of repositories that occur in a body."""
 
     names: frozenset[str]
     urls: frozenset[str]
 
 
 def mentions(content_type: str, body: bytes) -> Mentions:
-    """What a body may be about, be it JSON or a form with JSON in a field."""
+    """Returns the repositories that a body mentions. The body is JSON, or a form with JSON in a field."""
     is_form = content_type.partition(";")[0].strip().lower() == FORM
     names = (value for field in NAMES for value in _values(body, field, is_form=is_form))
     urls = (value for field in URLS for value in _values(body, field, is_form=is_form))

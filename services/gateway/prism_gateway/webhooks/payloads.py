@@ -1,7 +1,7 @@
-"""Reads what a forge posts: which forge, which event, which repository, and the push if it is one. Pure.
+"""Parses webhooks: forge, event, repository, and the push if there is one. Pure.
 
-In: the headers and the body of a request. Out: a `Hook`. Of a payload only the names of things are read. The list of
-changed files is not: GitHub cuts it, and a forced push has none that would help.
+In: headers and body of a request. Out: a `Hook`. Only names are read from a payload, never the list of
+changed files: GitHub truncates it, and for a forced push it does not help.
 
 https://docs.github.com/en/webhooks/webhook-events-and-payloads,
 https://docs.gitlab.com/user/project/integrations/webhook_events/, https://docs.gitea.com/usage/webhooks
@@ -33,7 +33,7 @@ Commit = Annotated[str, StringConstraints(max_length=64, pattern=r"^(?:[0-9a-f]{
 
 
 class Provider(StrEnum):
-    """Who posts."""
+    """The forge that sent a webhook."""
 
     GITHUB = "github"
     GITLAB = "gitlab"
@@ -41,7 +41,7 @@ class Provider(StrEnum):
 
 
 class Event(StrEnum):
-    """What happened, in GitHub's words."""
+    """The event, in GitHub's terms."""
 
     PING = "ping"
     PUSH = "push"
@@ -52,7 +52,7 @@ class Event(StrEnum):
 
 
 class Remote(NamedTuple):
-    """The repository that a payload is about, as the forge knows it."""
+    """The repository of a payload, as the forge names it."""
 
     full_name: str = ""
     urls: tuple[str, ...] = ()
@@ -60,15 +60,15 @@ class Remote(NamedTuple):
 
 
 class Push(NamedTuple):
-    """A ref that has moved: to a commit, or away."""
+    """A ref that moved to a commit, or was deleted."""
 
     ref: str
     commit: str  # empty if the ref was deleted, or the pull request closed
-    pull_request: str = ""  # what people call it, `pull/12`; empty for other refs
+    pull_request: str = ""  # the short name of a pull request, `pull/12`; empty for other refs
 
 
 class Hook(NamedTuple):
-    """One webhook, understood."""
+    """A parsed webhook."""
 
     provider: Provider
     event: Event
@@ -77,7 +77,7 @@ class Hook(NamedTuple):
     push: Push | None = None
 
 
-# Gitea comes first: it sends GitHub's header as well.
+# Gitea comes first, because it also sends GitHub's header.
 _EVENT_HEADERS = (
     ("x-gitea-event", Provider.GITEA),
     ("x-gitlab-event", Provider.GITLAB),
@@ -85,11 +85,11 @@ _EVENT_HEADERS = (
 )
 _DELIVERY_HEADERS = {
     Provider.GITEA: ("x-gitea-delivery",),
-    # The key stays the same when GitLab tries again; older versions have the event's id only.
+    # The key stays the same when GitLab retries. Older versions send only the event's id.
     Provider.GITLAB: ("idempotency-key", "x-gitlab-event-uuid"),
     Provider.GITHUB: ("x-github-delivery",),
 }
-# The head of a pull request stays where it is when it is closed; the layer of it goes.
+# Closing a pull request does not move its head, but its layer is deleted.
 _OPEN, _CLOSED = frozenset({"opened", "reopened", "synchronize", "synchronized"}), frozenset({"closed"})
 _GITLAB_OPEN, _GITLAB_CLOSED = frozenset({"open", "reopen", "update"}), frozenset({"close", "merge"})
 _REF_FOLDERS = {"branch": BRANCHES, "tag": TAGS}
@@ -97,9 +97,9 @@ _GITLAB_EVENTS = {"push": Event.PUSH, "tag_push": Event.PUSH, "merge_request": E
 
 
 def read_hook(headers: Mapping[str, str], body: bytes) -> Hook:
-    """A webhook, not yet known to be honest. `headers` are looked up in lower case.
+    """Parse a webhook. `headers` have lower-case names.
 
-    Raises PrismError: INVALID_ARGUMENT (no forge's, or of a shape that none has), UNSUPPORTED_MEDIA_TYPE.
+    Raises PrismError: INVALID_ARGUMENT (not a webhook of a known forge), UNSUPPORTED_MEDIA_TYPE.
     """
     provider, header = _sender(headers)
     document = _document(headers.get("content-type", ""), body)
@@ -109,13 +109,13 @@ def read_hook(headers: Mapping[str, str], body: bytes) -> Hook:
             return _gitlab(document, delivery)
         return _github(provider, header, document, delivery)
     except ValidationError as error:
-        raise _invalid(f"the payload is not one of {provider.value}'s: {_places(error)}") from None
+        raise _invalid(f"the payload is not a valid {provider.value} payload: {_places(error)}") from None
 
 
 def check_headers(headers: Mapping[str, str]) -> Provider:
-    """The forge that sent these headers, without a look at the body.
+    """Returns the forge that sent these headers, without reading the body.
 
-    Raises PrismError: INVALID_ARGUMENT, UNSUPPORTED_MEDIA_TYPE as `read_hook` does.
+    Raises PrismError: INVALID_ARGUMENT, UNSUPPORTED_MEDIA_TYPE, as `read_hook` does.
     """
     _check_type(headers.get("content-type", ""))
     return _sender(headers)[0]
@@ -138,12 +138,15 @@ class _GitHubRepository(_Payload):
 
 
 class _GitHubAny(_Payload):
-    # An organisation's ping names no repository.
+    # The ping of an organization has no repository.
     repository: _GitHubRepository | None = None
 
 
 class _Moved(_Payload):
-    """A ref before and after: GitHub's, Gitea's and GitLab's alike. A deleted one is all zeros after."""
+    """A ref before and after a push, equal for GitHub, Gitea and GitLab.
+
+    `after` is all zeros if it was deleted.
+    """
 
     ref: FullRef
     after: Commit
@@ -176,7 +179,7 @@ class _GitHubPull(_Payload):
 
 
 class _GitHubPullRequest(_Payload):
-    """Gitea's is the same."""
+    """Gitea sends the same."""
 
     action: Name
     number: Number
@@ -205,7 +208,7 @@ class _GitLabProject(_Payload):
 
 class _GitLabAny(_Payload):
     object_kind: Name = ""
-    event_name: Name = ""  # what hooks of a whole installation have instead
+    event_name: Name = ""  # sent instead by system hooks of an installation
     project: _GitLabProject | None = None
 
 
@@ -240,11 +243,11 @@ def _sender(headers: Mapping[str, str]) -> tuple[Provider, str]:
     for name, provider in _EVENT_HEADERS:
         if name in headers:
             return provider, headers[name]
-    raise _invalid("it has none of the headers X-GitHub-Event, X-Gitlab-Event and X-Gitea-Event")
+    raise _invalid("none of the headers X-GitHub-Event, X-Gitlab-Event and X-Gitea-Event is present")
 
 
 def _document(content_type: str, body: bytes) -> bytes:
-    """The JSON of a body, which GitHub and Gitea may wrap into a form."""
+    """Returns the JSON of a body. GitHub and Gitea may wrap it in a form."""
     if _check_type(content_type) == JSON:
         return body
     try:
@@ -252,7 +255,7 @@ def _document(content_type: str, body: bytes) -> bytes:
     except ValueError:
         fields = {}
     if len(fields.get("payload", ())) != 1:
-        raise _invalid("the form has no field payload")
+        raise _invalid("the form has no field `payload`")
     return fields["payload"][0].encode()
 
 
@@ -261,14 +264,14 @@ def _check_type(content_type: str) -> str:
     if kind not in {JSON, FORM}:
         raise PrismError(
             ErrorCode.UNSUPPORTED_MEDIA_TYPE,
-            f"A webhook of type {kind[:100]!a} is not read.",
-            "Let the forge send application/json.",
+            f"Content type {kind[:100]!a} is not supported for webhooks.",
+            "Configure the forge to send application/json.",
         )
     return kind
 
 
 def _delivery(headers: Mapping[str, str], provider: Provider, body: bytes) -> str:
-    """What the forge calls this delivery. Without a name it is what it says."""
+    """Returns the forge's id of this delivery, or a digest of the body if it has none."""
     named = (headers.get(name, "") for name in _DELIVERY_HEADERS[provider])
     return next(filter(None, named), "")[:DELIVERY_CHARS_MAX] or hashlib.sha256(body).hexdigest()
 
@@ -306,6 +309,6 @@ def _places(error: ValidationError) -> str:
 def _invalid(problem: str) -> PrismError:
     return PrismError(
         ErrorCode.INVALID_ARGUMENT,
-        f"This is no webhook that Prism reads: {problem}.",
+        f"This is not a webhook that Prism supports: {problem}.",
         "Send what GitHub, GitLab or Gitea send: see `Keep it fresh` in the README.",
     )

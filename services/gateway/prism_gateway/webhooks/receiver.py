@@ -1,7 +1,7 @@
-"""What becomes of a webhook: whose it is, whether it was heard before, and the one event that tells ingest to look.
+"""Authenticates webhooks, drops repeated ones, and publishes one `PushReceived` per repository.
 
-A webhook decides when a repository is looked at, never what is indexed. So an old one, a repeated one or one whose
-headers were changed on the way can at worst cause a look that finds nothing new.
+A webhook decides when ingest checks a repository, never what is indexed. A replayed webhook, or one whose
+headers were manipulated, causes at worst a check that finds nothing new.
 """
 
 import asyncio
@@ -37,13 +37,13 @@ from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.vault import Vault
 from prism_source.clone_url import place_of
 
-# Repositories whose signatures are computed for one body: each costs a pass over it.
+# Signatures computed per body, one per repository: each needs a pass over the body.
 CANDIDATES_MAX = 32
-UNKNOWN = "unknown"  # in metrics: what could not be read
+UNKNOWN = "unknown"  # label in metrics for webhooks that could not be parsed
 
 
 class Outcome(StrEnum):
-    """What was done about a webhook that was taken."""
+    """The outcome of an accepted webhook."""
 
     QUEUED = "queued"
     DUPLICATE = "duplicate"
@@ -51,23 +51,25 @@ class Outcome(StrEnum):
 
 
 class Taken(NamedTuple):
-    """The answer to an honest webhook."""
+    """The response to an authentic webhook."""
 
     outcome: Outcome
     event: Event
-    reason: str = ""  # why nothing is done, empty if something is
+    reason: str = ""  # why it was ignored; empty if it was not
     repositories: tuple[str, ...] = ()
 
 
 class Signers(NamedTuple):
-    """Whose secrets sign a body: keys of repositories, and whether the secret of the installation does."""
+    """The secrets that match a signature: keys of repositories, and whether the installation's secret
+    matches.
+    """
 
     repositories: frozenset[str]
     is_common: bool
 
 
 class WebhookMetrics:
-    """Counts webhooks by what became of them."""
+    """Counts webhooks by outcome."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._received = Counter(
@@ -78,13 +80,13 @@ class WebhookMetrics:
         )
 
     def count(self, hook: Hook | None, outcome: str) -> None:
-        """One webhook; None if it could not be read."""
+        """Count a webhook; None if it could not be parsed."""
         provider, event = (hook.provider.value, hook.event.value) if hook else (UNKNOWN, UNKNOWN)
         self._received.labels(provider, event, outcome).inc()
 
 
 class Receiver:
-    """Takes webhooks in."""
+    """Receives webhooks."""
 
     def __init__(self, bus: Bus, vault: Vault, settings: GatewaySettings, metrics: WebhookMetrics) -> None:
         self._bus = bus
@@ -96,7 +98,7 @@ class Receiver:
         self._deliveries: Records[Delivery] | None = None
 
     async def open(self) -> None:
-        """Start to follow the repositories; return when all of them are known."""
+        """Start following the repositories. Returns once the copy is complete."""
         bucket = await open_bucket(
             self._bus.js,
             names.KV_DELIVERIES,
@@ -107,14 +109,15 @@ class Receiver:
         self._repositories = await self._bus.follow(names.KV_REPOSITORIES, Repository)
 
     async def receive(self, headers: Mapping[str, str], body: bytes) -> Taken:
-        """Authenticate a webhook and hand it on; returns when that is stored.
+        """Authenticate a webhook and publish its event. Returns once that is stored.
 
-        Raises PrismError: INVALID_ARGUMENT, UNSUPPORTED_MEDIA_TYPE, UNAUTHENTICATED, REPO_NOT_FOUND, UNAVAILABLE.
+        Raises PrismError: INVALID_ARGUMENT, UNSUPPORTED_MEDIA_TYPE, UNAUTHENTICATED, REPO_NOT_FOUND,
+        UNAVAILABLE.
         """
         hook: Hook | None = None
         try:
             signed_by = await self._signers(headers, body)
-            # Only now is the body parsed: until here, anybody may have sent it.
+            # The body is parsed only now: before this line the sender is unknown.
             hook = await asyncio.to_thread(read_hook, headers, body)
             taken = await self._take(hook, self._meant(hook, signed_by))
         except PrismError as error:
@@ -124,7 +127,10 @@ class Receiver:
         return taken
 
     async def _signers(self, headers: Mapping[str, str], body: bytes) -> "Signers":
-        """Whose secret signs the raw body. Raises UNAUTHENTICATED if nobody's does."""
+        """Returns the secrets that match the signature of the raw body.
+
+        Raises UNAUTHENTICATED if none does.
+        """
         if self._repositories is None:
             raise _not_connected()
         provider = check_headers(headers)
@@ -142,7 +148,7 @@ class Receiver:
         return Signers(frozenset(keys), is_common=signs[common])
 
     def _meant(self, hook: Hook, signed_by: "Signers") -> list[Repository]:
-        """The repositories, of whatever tenant, that the webhook is about and whose secret signs it."""
+        """Returns the repositories, of any tenant, that the webhook mentions and whose secret matches."""
         assert self._repositories is not None
         named = named_by(hook.remote, self._repositories.values())
         honest = [repository for repository in named if repository.key in signed_by.repositories]
@@ -161,12 +167,12 @@ class Receiver:
             return Taken(Outcome.IGNORED, hook.event, reason)
         queued = [found for found in repositories if found.is_fetched and await self._queue(hook, found)]
         if not queued:
-            return Taken(Outcome.DUPLICATE, hook.event, "this delivery was taken before")
-        # The sender's own word for it: the secret of an installation covers repositories of tenants that it does not know.
+            return Taken(Outcome.DUPLICATE, hook.event, "this delivery was already accepted")
+        # Only the sender's claim: the installation's secret covers repositories of all tenants.
         return Taken(Outcome.QUEUED, hook.event, repositories=(hook.remote.full_name,))
 
     async def _queue(self, hook: Hook, repository: Repository) -> bool:
-        """Tell ingest, unless this delivery has done so. One that was taken in vain may be delivered again."""
+        """Publish the push, unless this delivery already did. A delivery that failed may be repeated."""
         assert self._deliveries is not None
         assert hook.push is not None
         key = _delivery_key(hook, repository)
@@ -186,24 +192,24 @@ class Receiver:
             delivery=f"{key}:{times}",
             received_at=datetime.now(UTC),
         )
-        # Written down after it was said: a crash in between repeats a push, and never loses one.
+        # Recorded after publishing: a crash in between repeats a push, and never loses one.
         await self._publish(event)
         await self._deliveries.put(key, Delivery(times=times + 1))
         return True
 
     async def _publish(self, event: PushReceived) -> None:
-        self._bus.room.check()  # its sender delivers it again
+        self._bus.room.check()  # the forge redelivers it
         try:
             async with asyncio.timeout(self._settings.publish_timeout_s):
                 await self._bus.publish(event, lane=Lane.LIVE)
         except TimeoutError as error:
             raise PrismError(
-                ErrorCode.UNAVAILABLE, "The bus takes no more events now.", "Deliver the webhook again later."
+                ErrorCode.UNAVAILABLE, "The bus takes no more events now.", "Redeliver the webhook later."
             ) from error
 
 
 def named_by(remote: Remote, repositories: Iterable[Repository]) -> list[Repository]:
-    """The repositories that a payload is about: by where they are fetched from, or by full name."""
+    """Returns the repositories of a payload, by fetch URL or full name."""
     return _named([remote.full_name], remote.urls, repositories)
 
 
@@ -218,17 +224,17 @@ def _named(names: Iterable[str], urls: Iterable[str], repositories: Iterable[Rep
 
 
 def is_behind(repository: Repository) -> bool:
-    """Whether a commit is known that is not served yet, and nobody works on it."""
+    """Whether a newer commit is known and no job is importing it."""
     served = repository.served
     return not repository.active_job and (served is None or served.commit != repository.head_commit)
 
 
 def why_nothing(hook: Hook) -> str:
-    """Why there is nothing to do about an event, empty if there is."""
+    """Returns why an event is ignored, or an empty string."""
     if hook.event is Event.PING:
         return "the webhook works"
     if hook.push is None:
-        return "Prism acts on pushes and pull requests only"
+        return "Prism handles pushes and pull requests only"
     return "" if hook.push.pull_request else _why_not_followed(hook.push, hook.remote.default_branch)
 
 
@@ -238,14 +244,14 @@ def _why_not_followed(push: Push, default_branch: str) -> str:
     if not push.ref.startswith(BRANCHES):
         return "only branches are followed"
     is_default = push.ref == BRANCHES + default_branch
-    return "the branch was deleted; what is indexed stays" if is_default and not push.commit else ""
+    return "the branch was deleted; its index is kept" if is_default and not push.commit else ""
 
 
 def why_none(repositories: Sequence[Repository]) -> str:
-    """Why none of the repositories can be looked at, empty if one can."""
+    """Returns why none of the repositories can be fetched, or an empty string."""
     if any(found.is_fetched for found in repositories):
         return ""
-    return "the repository is sent by `prism index PATH`: Prism has no URL to fetch it from"
+    return "the repository was uploaded by `prism index PATH`: Prism has no URL to fetch it from"
 
 
 def _delivery_key(hook: Hook, repository: Repository) -> str:
@@ -256,7 +262,7 @@ def _delivery_key(hook: Hook, repository: Repository) -> str:
 def _unknown(remote: Remote) -> PrismError:
     return PrismError(
         ErrorCode.REPO_NOT_FOUND,
-        f"Prism does not know {remote.full_name}.",
+        f"{remote.full_name} is not indexed.",
         "Index it first: POST /api/v1/repos, or `prism index URL`.",
     )
 
@@ -264,12 +270,12 @@ def _unknown(remote: Remote) -> PrismError:
 def _unauthenticated() -> PrismError:
     return PrismError(
         ErrorCode.UNAUTHENTICATED,
-        "The webhook is not signed with the secret of a repository that Prism knows.",
+        "The signature matches no secret of an indexed repository.",
         "Set the same secret in the forge and in Prism: see `Keep it fresh` in the README.",
     )
 
 
 def _not_connected() -> PrismError:
     return PrismError(
-        ErrorCode.UNAVAILABLE, "The gateway is not connected to NATS yet.", "Deliver the webhook again later."
+        ErrorCode.UNAVAILABLE, "The gateway is not connected to NATS yet.", "Redeliver the webhook later."
     )

@@ -1,4 +1,4 @@
-"""Whether a webhook was sent by who knows the secret. Pure; every comparison takes the same time, right or wrong.
+"""Verification of webhook signatures. Pure; every comparison takes constant time.
 
 https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 """
@@ -13,7 +13,10 @@ _GITHUB_PREFIX = "sha256="
 
 
 def is_signed(provider: Provider, headers: Mapping[str, str], body: bytes, secret: str) -> bool:
-    """Whether a raw body carries the signature of a secret; GitLab sends the secret itself. An empty secret signs nothing."""
+    """Whether the signature of a raw body matches a secret.
+
+    GitLab sends the secret itself. An empty secret never matches.
+    """
     if not secret:
         return False
     if provider is Provider.GITLAB:

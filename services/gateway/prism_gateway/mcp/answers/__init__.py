@@ -1,5 +1,5 @@
-"""How replies become answers: structured content for programs, and a short text for readers.
+"""Turns replies into answers: structured content for programs, and a short text for readers.
 
-The text is not the JSON again: it is what a person would want to read, a place and the code. Pure functions; each
-keeps to `max_tokens` and says so when it had to leave something out.
+The text is not a copy of the JSON: it shows places and code as a person wants to read them. Pure functions.
+Each respects `max_tokens`, and notes what it had to leave out.
 """

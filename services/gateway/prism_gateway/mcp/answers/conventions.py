@@ -9,12 +9,12 @@ from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
 EXAMPLE_CHARS = 60
-# Of a convention beside its statement and its examples.
+# The cost of a convention without its statement and examples, in characters.
 CONVENTION_CHARS = 100
 
 
 def answer(reply: ConventionsReply, max_tokens: int) -> Answer:
-    """Conventions first; rules get the room that is left. Examples go before a convention does."""
+    """Conventions first; rules get the remaining budget. Examples are dropped before conventions."""
     room = chars(max_tokens)
     conventions = reply.conventions
     if sum(map(_size, conventions)) > room:
@@ -30,7 +30,7 @@ def answer(reply: ConventionsReply, max_tokens: int) -> Answer:
         "files": reply.files,
         "receipt": receipt_json(reply.receipt),
     }
-    head = f"{reply.repo}: inferred from {reply.files_read} of {reply.files} files of code. What has no majority is not told."
+    head = f"{reply.repo}: inferred from {reply.files_read} of {reply.files} source files. Topics without a majority are omitted."
     foot = [receipt_line(reply.receipt)]
     if conventions != reply.conventions or rules != reply.rules:
         structured["truncated"] = True

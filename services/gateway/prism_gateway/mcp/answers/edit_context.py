@@ -1,6 +1,7 @@
-"""What is told before an edit, in one answer.
+"""The context of an edit in one answer.
 
-Its parts share the budget: short ones leave their room to long ones, and of a part that is cut its first items stay.
+Its parts share the budget: short parts leave their share to long ones. A part that is cut keeps its first
+items.
 """
 
 from collections.abc import Sequence
@@ -14,13 +15,13 @@ from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 from prism_gateway.search import shorten_lines
 
-# What an item costs beside its text, in characters: braces, names of fields, numbers.
+# The cost of an item without its text, in characters: braces, field names, numbers.
 ITEM_CHARS = 80
 PART_FLOOR_CHARS = 200
 
 
 def answer(reply: EditContextReply, max_tokens: int) -> Answer:
-    """The reply within the budget, for programs and for readers."""
+    """Returns the reply within the budget, for programs and for readers."""
     shown = shorten(reply, max_tokens)
     structured = _structured(shown)
     foot = [*(f"note: {note}" for note in shown.notes), receipt_line(shown.receipt)]
@@ -34,7 +35,7 @@ def answer(reply: EditContextReply, max_tokens: int) -> Answer:
 
 
 def shorten(reply: EditContextReply, max_tokens: int) -> EditContextReply:
-    """The reply without what does not fit. What is small stays whole; long parts are cut to the same length."""
+    """Returns the reply cut to the budget. Short parts stay whole; long parts are cut to the same length."""
     uses = reply.references
     unexplained = uses.reconciliation.unexplained_lines if uses and uses.reconciliation else ()
     parts = {
@@ -118,17 +119,19 @@ def _structured(reply: EditContextReply) -> Json:
 def _head(reply: EditContextReply) -> str:
     place = f"{reply.repo} {reply.file_path}:{reply.start_line}-{reply.end_line}"
     if not reply.symbol:
-        return f"{place}: these lines are of no function or class, so nothing is known of who uses them."
+        return f"{place}: these lines belong to no function or class, so their callers are unknown."
     lines = [f"{place} {reply.symbol.kind.value} {reply.symbol.qualified_name}"]
     if reply.matched:
-        lines.append(f"Found as {reply.matched}; whether it is the one that is meant is not known.")
+        lines.append(
+            f"Found by the name {reply.matched}; its qualifier did not match, so this may be another symbol."
+        )
     if reply.total_others:
         places = (
             f"{other.file_path}:{other.symbol.name_line} {other.symbol.qualified_name}"
             for other in reply.others
         )
         lines.append(
-            f"{reply.total_others} more definitions of the name, not looked at (name one in full, or give file_path): {', '.join(places)}"
+            f"{reply.total_others} more definitions of the name were not searched (give a qualified name or file_path): {', '.join(places)}"
         )
     return "\n".join(lines)
 
@@ -149,7 +152,7 @@ def _uses(reply: EditContextReply) -> str:
 
 
 def _test_reach(reply: EditContextReply) -> Json:
-    """How far away tests were looked for, and how many more there are, for programs."""
+    """Returns how deep tests were searched and how many more exist, for programs."""
     if not reply.symbol:
         return {}
     told: Json = {
@@ -162,7 +165,7 @@ def _test_reach(reply: EditContextReply) -> Json:
 
 
 def _more_tests(reply: EditContextReply) -> str:
-    """What lists the tests that are not here; empty if the graph knows none further away and all are here."""
+    """Returns the call that lists the missing tests; empty if none are missing."""
     told = reply.references
     total = sum(reply.test_counts.values())
     are_all_here = total == len(reply.tests) and reply.graph_tests is not None and reply.graph_tests <= total
@@ -170,20 +173,20 @@ def _more_tests(reply: EditContextReply) -> str:
         return ""
     action = f"impact_of_change(symbol={told.symbol!r}, file_path={reply.file_path!r})"
     if reply.graph_tests is None:
-        return f"Tests further away were not looked for: {action} does."
+        return f"Tests further away were not searched: use {action}."
     if reply.graph_tests <= total:
         return f"{action} lists all."
-    return f"The graph knows {reply.graph_tests} over at most {reply.graph_test_depth} uses in a row: {action} lists them."
+    return f"The graph has {reply.graph_tests} within {reply.graph_test_depth} uses: {action} lists them."
 
 
 def _tests(reply: EditContextReply) -> str:
     named = [f"named after the file: {', '.join(reply.test_files)}"] if reply.test_files else []
     more = list(filter(None, [_more_tests(reply)]))
     if not reply.tests:
-        none = ["tests: none is known to use it or its callers", *more] if reply.symbol else []
+        none = ["tests: none known to use it or its callers", *more] if reply.symbol else []
         return "\n".join([*none, *named])
     known, perhaps = (reply.test_counts.get(status, 0) for status in EdgeStatus)
-    head = f"tests over at most {reply.test_depth} uses in a row ({known} known to reach it, {perhaps} by name alone (?)):"
+    head = f"tests within {reply.test_depth} uses ({known} reach it, {perhaps} by name only (?)):"
     left_out = known + perhaps - len(reply.tests)
     cut = [f"  … and {left_out} more"] if left_out else []
     return "\n".join([head, *map(_test_line, reply.tests), *cut, *more, *named])
@@ -200,7 +203,7 @@ def _siblings(reply: EditContextReply) -> str:
         f"  {one.definition.file_path}:{one.definition.symbol.name_line} {one.definition.symbol.qualified_name} ({one.kind.value})"
         for one in reply.siblings
     ]
-    return "\n".join(["probably change too:", *lines]) if lines else ""
+    return "\n".join(["probably need the same change:", *lines]) if lines else ""
 
 
 def _changes(reply: EditContextReply) -> str:

@@ -1,4 +1,4 @@
-"""Definitions that may be what is about to be written: the verdict first, then each with its reasons."""
+"""Existing definitions for an intent: the verdict first, then each with its reasons."""
 
 from prism_contracts.rpc.guidance import ExistingDefinition, ExistingReply, Verdict
 from prism_gateway.budget import chars
@@ -10,7 +10,7 @@ ITEM_CHARS = 200
 
 
 def answer(reply: ExistingReply, max_tokens: int) -> Answer:
-    """The definitions that fit, the verdict first."""
+    """Returns the definitions that fit the budget, the verdict first."""
     every = [_existing(one) for one in reply.existing]
     shown: list[Json] = []
     room = chars(max_tokens)
@@ -33,10 +33,10 @@ def answer(reply: ExistingReply, max_tokens: int) -> Answer:
 
 def _verdict(reply: ExistingReply) -> str:
     if reply.verdict is Verdict.LIKELY:
-        return "Likely it exists already: look at the first before you write it anew."
+        return "This probably exists already: check the first result before you write it."
     if reply.verdict is Verdict.MAYBE:
-        return "It may exist already: see whether one of these does it."
-    return f"Nothing that is known to do it was found.{' Nearest:' if reply.existing else ''}"
+        return "This may exist already: check whether one of these does it."
+    return f"Nothing was found that does this.{' Nearest:' if reply.existing else ''}"
 
 
 def _existing(one: ExistingDefinition) -> Json:

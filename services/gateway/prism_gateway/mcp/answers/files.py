@@ -5,12 +5,12 @@ from prism_gateway.budget import chars, cut, fit
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
-# What a file costs beside its path, in characters: braces, names of fields, numbers.
+# The cost of a file without its path, in characters: braces, field names, numbers.
 FILE_CHARS = 60
 
 
 def read_file(reply: ReadFileReply, max_tokens: int) -> Answer:
-    """The text of the lines, cut at a line end; for readers with their numbers."""
+    """Returns the text of the lines, cut at a line end; numbered for readers."""
     content, missing = cut(reply.content, chars(max_tokens))
     end_line = reply.end_line - missing
     cut_off = reply.truncated or content != reply.content
@@ -31,7 +31,7 @@ def read_file(reply: ReadFileReply, max_tokens: int) -> Answer:
         foot += f"\nnote: {reply.note}"
     if cut_off:
         next_line = min(end_line + 1, reply.line_count)
-        action = f"Go on with read_file(file_path={reply.file_path!r}, start_line={next_line})."
+        action = f"Continue with read_file(file_path={reply.file_path!r}, start_line={next_line})."
         structured |= {"truncated": True, "next_actions": [action]}
         foot += f"\nnext: {action}"
     head = f"{reply.file_path}:{reply.start_line}-{end_line} of {reply.line_count} lines"
@@ -39,20 +39,23 @@ def read_file(reply: ReadFileReply, max_tokens: int) -> Answer:
 
 
 def _numbered(content: str, start_line: int) -> str:
-    """Each line with its number before it, so that a reader can name lines."""
+    """Prefix each line with its number."""
     lines = content.removesuffix("\n").split("\n")
     width = len(str(start_line + len(lines) - 1))
     return "\n".join(f"{number:>{width}}\t{line}" for number, line in enumerate(lines, start_line))
 
 
 def fit_files(reply: ListFilesReply, max_tokens: int) -> int:
-    """How many files fit."""
+    """Returns the number of files that fit."""
     overheads = [len(file.file_path) + FILE_CHARS for file in reply.files]
     return fit([0] * len(overheads), overheads, chars(max_tokens), 0).kept
 
 
 def list_files(reply: ListFilesReply, max_tokens: int, *, cut_off: bool) -> Answer:
-    """Files, one a line. `cut_off` says that there were more and that `next_cursor` goes on behind these."""
+    """Returns files, one per line.
+
+    With `cut_off` there were more, and `next_cursor` continues after these.
+    """
     files = [_file(file) for file in reply.files]
     structured: Json = {
         "repo": reply.repo,
@@ -64,7 +67,7 @@ def list_files(reply: ListFilesReply, max_tokens: int, *, cut_off: bool) -> Answ
     foot = [f"{len(files)} of {reply.total} files; {receipt_line(reply.receipt)}"]
     if cut_off:
         structured["truncated"] = True
-        foot.append(f"note: cut to max_tokens={max_tokens}: raise it, or go on with next_cursor.")
+        foot.append(f"note: cut to max_tokens={max_tokens}: raise it, or continue with next_cursor.")
     if reply.next_cursor:
         foot.append(f"next_cursor: {reply.next_cursor}")
     return Answer(structured, "\n".join([*(_file_line(file) for file in files), *foot]))

@@ -21,7 +21,7 @@ def search(reply: SearchReply, max_tokens: int) -> Answer:
     }
     if reply.truncated:
         structured["truncated"] = True
-        action = f"Cut to max_tokens={max_tokens}: raise it, go on with next_cursor, narrow the question, or read_file."
+        action = f"Cut to max_tokens={max_tokens}: raise it, continue with next_cursor, narrow the question, or use read_file."
         structured["next_actions"].insert(0, action)
     if not reply.results:
         structured["diagnostics"] = reply.diagnostics
@@ -45,11 +45,11 @@ def _hit(hit: Hit) -> Json:
 def _nothing_found(diagnostics: dict[str, Any]) -> str:
     reason, words = diagnostics.get("reason"), diagnostics.get("words")
     head = f"Nothing found: {reason}." if reason else "Nothing found."
-    return f"{head} Words looked for: {', '.join(words)}." if words else head
+    return f"{head} Words searched: {', '.join(words)}." if words else head
 
 
 def _hit_block(hit: Hit) -> str:
-    """The place, the lines, and the definitions of the file if they were asked for."""
+    """Returns the place, the lines, and the definitions of the file if requested."""
     lines = [f"{hit.repo} {hit.file_path}:{hit.start_line}-{hit.end_line} {hit.symbol}".rstrip()]
     if hit.content.strip():
         lines.append(hit.content.rstrip())

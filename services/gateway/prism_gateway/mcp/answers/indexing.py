@@ -1,4 +1,4 @@
-"""What is indexed: repositories, jobs, and what of a repository is searchable."""
+"""The index: repositories, jobs, coverage."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,13 +10,13 @@ from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.receipts import receipt_line, short_commit
 from prism_gateway.mcp.tool import Answer, Json
 
-# What a problem costs beside its path and detail, in characters: braces, names of fields.
+# The cost of a problem without its path and detail, in characters: braces, field names.
 PROBLEM_CHARS = 60
 JOB_PROBLEMS_MAX = 20
 
 
 def coverage(reply: CoverageReply, max_tokens: int) -> Answer:
-    """What is searchable and what is not."""
+    """Returns what is searchable and what is not."""
     overheads = [len(problem.file_path) + len(problem.detail) + PROBLEM_CHARS for problem in reply.problems]
     kept = fit([0] * len(overheads), overheads, chars(max_tokens), 0).kept
     problems = reply.problems[:kept]
@@ -75,26 +75,26 @@ def _job_line(job: Job) -> str:
 
 
 def _settled(job: Job) -> int:
-    # The bits go when the job ends: then every file is settled, or it failed as a whole.
+    # The bits are dropped when the job ends: then every file is settled, or the whole job failed.
     if job.state in (JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS):
         return job.expected
     return int.from_bytes(job.settled, "little").bit_count()
 
 
 def layer(found: LayerReply) -> Answer:
-    """A layer and the job that works on it."""
+    """Returns a layer and the job that updates it."""
     known = found.layer
     facts = known.model_dump(
         mode="json", include={"ref", "kind", "files_changed", "files_hidden", "expires_at"}
     )
     facts["commit"] = known.served.commit if known.served else ""
     told: Json = {"layer": facts} | ({"job": _job(found.job)} if found.job else {})
-    state = _job_line(found.job) if found.job else "a look at it follows the one that is under way"
+    state = _job_line(found.job) if found.job else "an update follows the running one"
     return Answer(told, f"layer {known.ref}: {state}")
 
 
 def overlay(found: LayerReply) -> Answer:
-    """An overlay that was opened, or whose edits were replaced."""
+    """Returns an overlay that was opened or updated."""
     expires_at = found.layer.expires_at.isoformat() if found.layer.expires_at else ""
     told: Json = {"handle": found.layer.ref, "expires_at": expires_at}
     if found.job:
@@ -103,12 +103,12 @@ def overlay(found: LayerReply) -> Answer:
 
 
 def layer_gone(found: LayerReply) -> Answer:
-    """A layer that was forgotten."""
-    return Answer({"deleted": found.layer.ref}, f"{found.layer.ref} is forgotten")
+    """Returns a deleted layer."""
+    return Answer({"deleted": found.layer.ref}, f"{found.layer.ref} is deleted")
 
 
 def repositories(found: Sequence[Repository], layers: Sequence[Layer]) -> Answer:
-    """The tenant's repositories and what of them is served; overlays are their owners' own."""
+    """Returns the tenant's repositories with their served refs, without overlays."""
     shared = [layer for layer in layers if layer.kind is not LayerKind.OVERLAY and layer.files]
     shown = [
         _repository(repository, [layer for layer in shared if layer.repo == repository.repo])

@@ -1,4 +1,4 @@
-"""Maps and architectures as an agent reads them: a line a file, a component, a dependency."""
+"""Maps and architectures as text: one line per file, component or dependency."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -19,16 +19,16 @@ from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.receipts import receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
-# What an entry of the map costs beside its path, summary and symbols, in text and data, in characters.
+# The cost of a map entry without path, summary and symbols, in text and data, in characters.
 ENTRY_CHARS = 210
-# Of a component, a dependency or an entry point of an architecture, all of it.
+# The cost of a component, a dependency or an entry point.
 ITEM_CHARS = 500
-# Of an overview, and of a component, that are long.
+# The number of long lists of an overview, and of a component.
 LISTS = 4
 
 
 def fit_modules(reply: ModuleMapReply, max_tokens: int) -> int:
-    """How many files of a map fit."""
+    """Returns the number of files that fit."""
     overheads = [
         ENTRY_CHARS + 2 * (len(entry.file_path) + len(entry.summary) + sum(map(len, entry.top_symbols)))
         for entry in reply.entries
@@ -37,27 +37,27 @@ def fit_modules(reply: ModuleMapReply, max_tokens: int) -> int:
 
 
 def fit_architecture(max_tokens: int) -> int:
-    """How long each list of an architecture may be: the budget is spread over them, though most are shorter."""
+    """Returns the longest length of each list: the budget is divided among them, and most are shorter."""
     return max(1, chars(max_tokens) // (ITEM_CHARS * LISTS))
 
 
 def module_map(reply: ModuleMapReply, max_tokens: int, *, cut_off: bool) -> Answer:
-    """Files, the ones first that most hangs on."""
+    """Returns files, the most depended-upon first."""
     structured: Json = reply.model_dump(mode="json", exclude_none=True)
     tiers = ", ".join(f"{count} {tier.value}" for tier, count in reply.tiers.items())
     foot = [f"{reply.total} files: {tiers}; {receipt_line(reply.receipt)}"]
     if cut_off:
-        action = f"Cut to max_tokens={max_tokens}: raise it, or go on with next_cursor."
+        action = f"Cut to max_tokens={max_tokens}: raise it, or continue with next_cursor."
         structured |= {"truncated": True, "next_actions": [action]}
         foot.append(f"next: {action}")
     if reply.next_cursor:
         foot.append(f"next_cursor: {reply.next_cursor}")
     lines = [line for entry in reply.entries for line in _module_lines(entry)]
-    return Answer(structured, "\n".join([*(lines or ["No file of code is meant."]), "", *foot]))
+    return Answer(structured, "\n".join([*(lines or ["No source file matches."]), "", *foot]))
 
 
 def architecture(reply: ArchitectureReply, *, cut_off: bool) -> Answer:
-    """All components, or one of them."""
+    """Returns all components, or one of them."""
     structured: Json = reply.model_dump(mode="json", exclude_none=True)
     lines = [*_overview_lines(reply.overview)] if reply.overview else []
     lines += [*_component_lines(reply.component)] if reply.component else []
@@ -92,7 +92,7 @@ def _overview_lines(told: Overview) -> Iterator[str]:
     yield from _section("cycles of files", totals["file_cycles"], map(_cycle_line, told.file_cycles))
     yield from _divergence_lines(told.divergence)
     parts = (f"{part.folder} ({part.manifest}): {part.files} files" for part in told.partitions)
-    yield from _section("parts that are built by themselves", totals["partitions"], parts)
+    yield from _section("packages", totals["partitions"], parts)
 
 
 def _component_lines(told: ComponentDetail) -> Iterator[str]:
@@ -104,13 +104,13 @@ def _component_lines(told: ComponentDetail) -> Iterator[str]:
         f"{use.references} references to {use.symbol or 'the file'} {use.file_path}:{use.line}"
         for use in told.interface
     )
-    yield from _section("used from outside", totals["interface"], used)
+    yield from _section("used by other components", totals["interface"], used)
     yield from _section("uses", totals["uses"], map(_dependency_line, told.uses))
     yield from _section("used by", totals["used_by"], map(_dependency_line, told.used_by))
     modules = (f"{module}: {files} files" for module, files in told.external_modules.items())
     yield from _section("imports from outside the repository", totals["external_modules"], modules)
     yield from _section("entry points", totals["entry_points"], map(_entry_line, told.entry_points))
-    yield from _section("cycles it has part in", totals["cycles"], map(_cycle_line, told.cycles))
+    yield from _section("cycles through it", totals["cycles"], map(_cycle_line, told.cycles))
 
 
 def _section(title: str, total: int, lines: Iterable[str]) -> Iterator[str]:
@@ -139,20 +139,20 @@ def _entry_line(entry: EntryPoint) -> str:
 
 
 def _cycle_line(cycle: Cycle) -> str:
-    return f"{cycle.members} in it: {' -> '.join(cycle.path)}"
+    return f"{cycle.members} members: {' -> '.join(cycle.path)}"
 
 
 def _divergence_lines(told: Divergence) -> Iterator[str]:
-    yield f"folders and components agree to {told.agreement:.2f} (normalized mutual information)"
+    yield f"folders match components: {told.agreement:.2f} of 1 (normalized mutual information)"
     yield from _section("folders spread over components", len(told.folders), _spread_lines(told.folders))
     yield from _section(
         "components spread over folders", len(told.components), _spread_lines(told.components)
     )
     outliers = (
-        f"{one.file_path} belongs to {one.component}, its folder to {one.folder_component}"
+        f"{one.file_path} belongs to {one.component}, most of its folder to {one.folder_component}"
         for one in told.outliers
     )
-    yield from _section("files apart from their folder", len(told.outliers), outliers)
+    yield from _section("files outside the component of their folder", len(told.outliers), outliers)
 
 
 def _spread_lines(spreads: Sequence[Spread]) -> Iterator[str]:

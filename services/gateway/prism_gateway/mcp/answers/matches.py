@@ -1,4 +1,4 @@
-"""Matches of an exact search, by file, or the files that have some."""
+"""Matches of an exact search by file, or the files with matches."""
 
 from collections.abc import Sequence
 
@@ -8,12 +8,12 @@ from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
 LINE_FLOOR_CHARS = 200
-# What a match or a file costs beside its text, in characters: braces, names of fields, numbers.
+# The cost of a match or a file without its text, in characters: braces, field names, numbers.
 ITEM_CHARS = 60
 
 
 def fit_matches(reply: GrepReply, max_tokens: int) -> Fit:
-    """How many matches or files fit, and how long the lines of matches may be."""
+    """The number of matches or files that fit, and the longest length of matching lines."""
     texts = [
         len(match.text) + sum(map(len, match.before)) + sum(map(len, match.after)) for match in reply.matches
     ]
@@ -22,7 +22,10 @@ def fit_matches(reply: GrepReply, max_tokens: int) -> Fit:
 
 
 def grep(reply: GrepReply, max_tokens: int, *, cut_off: bool) -> Answer:
-    """Matches by file, or files. `cut_off` says that there were more and that `next_cursor` goes on behind these."""
+    """Returns matches by file, or files.
+
+    With `cut_off` there were more, and `next_cursor` continues after these.
+    """
     several = len({item.repo for item in _items(reply)}) > 1
     text_chars_max = fit_matches(reply, max_tokens).text_chars_max
     matches = [_match(match, text_chars_max, several) for match in reply.matches]
@@ -38,7 +41,7 @@ def grep(reply: GrepReply, max_tokens: int, *, cut_off: bool) -> Answer:
     }
     if cut_off:
         structured["truncated"] = True
-        note = f"Cut to max_tokens={max_tokens}: raise it, or go on with next_cursor."
+        note = f"Cut to max_tokens={max_tokens}: raise it, or continue with next_cursor."
         structured["note"] = f"{reply.note} {note}".lstrip()
     lines = [_file_line(file) for file in files]
     place = ""
@@ -83,7 +86,7 @@ def _file(file: FileMatches, with_repo: bool) -> Json:
 
 
 def _totals(reply: GrepReply, files: Sequence[Json]) -> Json:
-    """What there is to say of files where they are the answer."""
+    """Returns the text of files, in the modes that return files."""
     totals = {"total_files": reply.total_files, "total_lines": reply.total_lines}
     told = {name: total for name, total in totals.items() if total is not None}
     return {"files": files, **told} if files or told else {}
@@ -110,7 +113,7 @@ def _count_line(reply: GrepReply) -> str:
     found = len(reply.matches) or len(reply.files)
     scanned = _several(reply.files_scanned, "file")
     if not found and not reply.files_scanned and not reply.note:
-        return "No match: by the index no file has it"
+        return "No match: the index rules out every file"
     if not found:
         return f"No match in {scanned} scanned"
     if reply.matches:

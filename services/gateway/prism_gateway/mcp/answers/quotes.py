@@ -1,4 +1,4 @@
-"""Documents as they are quoted: the place before the lines, and the headings of what is not shown."""
+"""Quoted documents: the place, the lines, and the headings of the rest."""
 
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
@@ -8,19 +8,19 @@ from prism_gateway.budget import cut, fit
 
 DocumentT = TypeVar("DocumentT", bound=Document)
 
-# Of a document beside its text and its headings.
+# The cost of a document without its text and headings, in characters.
 DOCUMENT_CHARS = 160
 TEXT_FLOOR_CHARS = 200
 HEADING_CHARS = 4
 
 
 def size(document: Document) -> int:
-    """What a document takes, in characters."""
+    """Returns the cost of a document, in characters."""
     return len(document.content) + _overhead(document)
 
 
 def fit_documents(documents: Sequence[DocumentT], chars_max: int) -> tuple[DocumentT, ...]:
-    """The first documents that fit, their lines cut to the same length; none if there is no room for one."""
+    """Returns the first documents that fit, cut to the same length; none if there is no space for one."""
     if not documents or chars_max < TEXT_FLOOR_CHARS:
         return ()
     fits = fit(
@@ -33,7 +33,7 @@ def fit_documents(documents: Sequence[DocumentT], chars_max: int) -> tuple[Docum
 
 
 def block(document: Document, about: str = "") -> str:
-    """For readers: the place, the lines, each marked as quoted, and the headings of the rest."""
+    """Returns the text for readers: the place, the quoted lines, and the headings of the rest."""
     place = f"{document.file_path}:{document.start_line}-{document.end_line} of {document.line_count} lines"
     quoted = [f"> {line}".rstrip() for line in document.content.split("\n")]
     rest = [heading for heading in document.headings if _line(heading) > document.end_line]
@@ -42,7 +42,7 @@ def block(document: Document, about: str = "") -> str:
 
 
 def rules_block(documents: Iterable[RulesDocument]) -> str:
-    """Rules for readers; empty without any."""
+    """Returns the text of rules; empty without any."""
     shown = [block(document, document.applies) for document in documents]
     return "\n".join(["rules (quoted from the repository):", *shown]) if shown else ""
 

@@ -1,4 +1,4 @@
-"""Receipts: how fresh and how complete an answer is."""
+"""Receipts: the freshness and completeness of an answer."""
 
 from prism_contracts.rpc.common import SEVERAL_REPOSITORIES, GraphReceipt, Receipt
 from prism_gateway.mcp.tool import Json
@@ -7,12 +7,12 @@ COMMIT_CHARS = 10
 
 
 def receipt_json(receipt: Receipt) -> Json:
-    """For programs."""
+    """Returns the receipt for programs."""
     return receipt.model_dump(mode="json")
 
 
 def receipt_line(receipt: Receipt) -> str:
-    """For readers."""
+    """Returns the receipt for readers, in one line."""
     line = _indexed(receipt)
     if receipt.lag_seconds:
         is_commit = receipt.head_commit not in {"", receipt.indexed_commit}
@@ -27,7 +27,7 @@ def receipt_line(receipt: Receipt) -> str:
     if isinstance(receipt, GraphReceipt):
         line += f", graph of {short_commit(receipt.graph_commit)}"
         if receipt.graph_lag_seconds:
-            line += f" (the index is ahead of it since {receipt.graph_lag_seconds:.0f} s)"
+            line += f" ({receipt.graph_lag_seconds:.0f} s behind the index)"
     return f"{line}, cached" if receipt.cached else line
 
 
@@ -36,20 +36,22 @@ def _indexed(receipt: Receipt) -> str:
         return "index of all repositories"
     commit = short_commit(receipt.indexed_commit)
     if commit and receipt.indexed_at is None:
-        return f"{receipt.repo}@{commit} as it was fetched, not indexed"
+        return f"{receipt.repo}@{commit} from the mirror, not indexed"
     if not commit:
-        return f"index {receipt.repo}, no commit complete yet"
+        return f"index {receipt.repo}, first import not complete"
     line = f"index {receipt.repo}@{commit}"
     if receipt.ref:
         line += f" at {receipt.ref}"
     if receipt.dirty:
         line += " with uncommitted changes"
     if receipt.files_missing:
-        line += f", {receipt.files_missing} of its files as the base has them: their content was not sent"
+        line += (
+            f", {receipt.files_missing} changed files answered from the base: their content was not uploaded"
+        )
     return line
 
 
 def short_commit(commit: str) -> str:
-    """The head of a commit; a folder without git has `tree:` before its digest."""
+    """Returns a short commit. A folder without git has `tree:` before its digest."""
     kind, mark, digest = commit.rpartition(":")
     return f"{kind}{mark}{digest[:COMMIT_CHARS]}"

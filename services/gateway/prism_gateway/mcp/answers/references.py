@@ -1,4 +1,4 @@
-"""References as an agent reads them: groups of places, then how much of the text they explain."""
+"""References as text: groups of places, then the comparison with the text."""
 
 from collections.abc import Iterable, Iterator
 
@@ -17,16 +17,16 @@ from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.answers.symbols import no_definition_line
 from prism_gateway.mcp.tool import Answer, Json
 
-# Of a definition or an unexplained line in text and data, beside its own text.
+# The cost of a definition or an unexplained line without its own text, in text and data.
 PLACE_CHARS = 80
-# The same of an entry, with its status and strategy.
+# The same for an entry, with its status and strategy.
 ENTRY_CHARS = 160
-# The fields of a request that choose among references.
+# The fields of a request that filter references.
 FILTER = {"path_filter", "reference_type", "source_only"}
 
 
 def fit_entries(reply: ReferencesReply, max_tokens: int) -> int:
-    """How many entries of each symbol fit."""
+    """Returns the number of entries of each symbol that fit."""
     rest = sum(
         len(line.text) + PLACE_CHARS
         for answer in reply.answers
@@ -37,7 +37,7 @@ def fit_entries(reply: ReferencesReply, max_tokens: int) -> int:
         for answer in reply.answers
         for definition in answer.definitions
     )
-    # Entry by entry over all symbols, so that each gets as many.
+    # Round-robin over the symbols, so that each gets an equal share.
     longest = max(len(answer.entries) for answer in reply.answers)
     rows = [
         sum(
@@ -51,7 +51,7 @@ def fit_entries(reply: ReferencesReply, max_tokens: int) -> int:
 
 
 def answer(reply: ReferencesReply, request: ReferencesRequest) -> Answer:
-    """All symbols, each with its groups, which the filter of the request narrows, and its reconciliation, which it does not."""
+    """Returns all symbols, each with its filtered groups and its unfiltered reconciliation."""
     kept = request.model_dump(mode="json", include=FILTER, exclude_defaults=True)
     told = [symbol_json(found, kept) for found in reply.answers]
     blocks = ["\n".join(_lines(found, _filter_words(request))) for found in reply.answers]
@@ -69,7 +69,7 @@ def _filter_words(request: ReferencesRequest) -> str:
 
 
 def symbol_json(found: SymbolReferences, kept: Json | None = None) -> Json:
-    """Who uses one symbol, for programs. `kept` is the filter that groups and counts have passed, and the reconciliation has not."""
+    """Returns the references of one symbol, for programs. `kept` names the filter of groups and counts."""
     told: Json = {
         "symbol": found.symbol,
         "definitions": [definition_json(definition) for definition in found.definitions],
@@ -94,7 +94,7 @@ def symbol_json(found: SymbolReferences, kept: Json | None = None) -> Json:
 
 
 def definition_json(definition: Definition) -> Json:
-    """A definition and its place, for programs."""
+    """Returns a definition and its place, for programs."""
     symbol = definition.symbol
     return {
         "repo": definition.repo,
@@ -125,14 +125,17 @@ def _lines(found: SymbolReferences, kept: str) -> Iterator[str]:
         symbol = definition.symbol
         yield f"{symbol.qualified_name} ({symbol.kind.value}) defined at {definition.file_path}:{symbol.name_line}"
     if found.total_definitions > len(found.definitions):
-        yield f"… and {found.total_definitions - len(found.definitions)} more definitions: name one in full, or give file_path."
+        yield f"… and {found.total_definitions - len(found.definitions)} more definitions: give a qualified name or file_path."
     if kept and found.definitions and not found.counts:
         yield f"none {kept}"
     yield from group_lines(found, kept)
 
 
 def group_lines(found: SymbolReferences, kept: str = "") -> Iterator[str]:
-    """The places by group, and how much of the text they explain, for readers. `kept` says which the groups have, if not all."""
+    """Returns the places by group and the comparison with the text, for readers.
+
+    `kept` names the filter of the groups.
+    """
     for group, entries in _by_group(found.entries).items():
         count = found.counts.get(ReferenceGroup(group), len(entries))
         yield f"{group} ({count} {kept}):" if kept else f"{group} ({count}):"
@@ -141,7 +144,7 @@ def group_lines(found: SymbolReferences, kept: str = "") -> Iterator[str]:
         yield f"next_cursor: {found.next_cursor}"
     if found.reconciliation:
         if kept:
-            yield f"Of all, not only {kept}:"
+            yield f"Without the filter ({kept}):"
         yield from _reconciliation_lines(found.reconciliation)
 
 
@@ -153,16 +156,15 @@ def _entry_line(entry: ReferenceEntry) -> str:
 
 def _reconciliation_lines(told: Reconciliation) -> Iterator[str]:
     yield (
-        f"{told.resolved} references resolved, {told.candidates} candidates (?), {told.elsewhere} of the name that mean something else; "
-        f"{told.text_lines} lines in {told.files} files of code and data hold the name, "
-        f"{told.unexplained} of them are neither definition nor reference"
-        + (":" if told.unexplained else ".")
+        f"{told.resolved} references resolved, {told.candidates} candidates (?), {told.elsewhere} references of the name to other symbols; "
+        f"{told.text_lines} lines in {told.files} files contain the name, "
+        f"{told.unexplained} of them outside definitions and references" + (":" if told.unexplained else ".")
     )
     for line in told.unexplained_lines:
         yield f"  {line.file_path}:{line.line} {line.text}"
     if told.unexplained > len(told.unexplained_lines):
         yield f"  … and {told.unexplained - len(told.unexplained_lines)} more: grep_code with word=true lists them."
     if told.prose_lines:
-        yield f"{told.prose_lines} more lines hold it in {told.prose_files} files of prose (Markdown and the like)."
+        yield f"{told.prose_lines} more lines in {told.prose_files} prose files (such as Markdown) contain it."
     if told.files_left_out:
-        yield f"{told.files_left_out} further files may hold the name and were not looked at: narrow with repo or path_filter."
+        yield f"{told.files_left_out} more files may contain the name and were not read: narrow with repo or path_filter."

@@ -1,4 +1,4 @@
-"""What a repository says of itself: its documents by section, cut to the budget."""
+"""The documents of a repository by section, cut to the budget."""
 
 from itertools import groupby
 
@@ -10,7 +10,7 @@ from prism_gateway.mcp.tool import Answer, Json
 
 
 def answer(reply: RepoContextReply, max_tokens: int) -> Answer:
-    """Documents by section, cut to the budget."""
+    """Returns documents by section, cut to the budget."""
     documents = quotes.fit_documents(reply.documents, chars(max_tokens))
     left_out = reply.left_out + len(reply.documents) - len(documents)
     structured: Json = {
@@ -26,10 +26,10 @@ def answer(reply: RepoContextReply, max_tokens: int) -> Answer:
     ]
     foot = [receipt_line(reply.receipt)]
     if reply.missing:
-        foot.insert(0, f"no document is indexed for: {', '.join(structured['missing'])}")
+        foot.insert(0, f"no indexed document for: {', '.join(structured['missing'])}")
     if documents != reply.documents:
         structured["truncated"] = True
-        foot.append(f"note: cut to max_tokens={max_tokens}: raise it, ask for one section, or read_file.")
+        foot.append(f"note: cut to max_tokens={max_tokens}: raise it, ask for one section, or use read_file.")
     if left_out:
-        foot.append(f"note: {left_out} further documents: search_docs finds passages of them.")
+        foot.append(f"note: {left_out} further documents: search_docs searches them.")
     return Answer(structured, "\n\n".join([*blocks, "\n".join(foot)]))

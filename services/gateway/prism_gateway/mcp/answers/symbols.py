@@ -11,12 +11,12 @@ from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 from prism_gateway.search import CONTENT_FLOOR_CHARS, shorten_lines
 
-# What a symbol costs beside its text, in characters: braces, names of fields, numbers.
+# The cost of a symbol without its text, in characters: braces, field names, numbers.
 SYMBOL_CHARS = 60
 
 
 def outline(reply: OutlineReply, max_tokens: int) -> Answer:
-    """Symbols in order; the doc comments go before a symbol does."""
+    """Returns symbols in order. Doc comments are dropped before symbols."""
     fits = fit(
         [len(symbol.docstring) for symbol in reply.symbols],
         [len(symbol.signature) + len(symbol.qualified_name) + SYMBOL_CHARS for symbol in reply.symbols],
@@ -61,7 +61,10 @@ def _depth(symbol: Symbol, symbols: Sequence[Symbol]) -> int:
 
 
 def definitions(reply: DefinitionsReply, max_tokens: int) -> Answer:
-    """Definitions of each asked symbol, or the near names; bodies are shortened before a definition is left out."""
+    """Returns definitions of each requested symbol, or similar names.
+
+    Bodies are shortened before definitions are dropped.
+    """
     every = [definition for answer in reply.answers for definition in answer.definitions]
     fits = fit(
         [len(definition.body) + len(definition.symbol.docstring) for definition in every],
@@ -113,7 +116,7 @@ def _symbol_answer(answer: SymbolAnswer, shown: list[Json]) -> Json:
 
 
 def _matched_line(answer: SymbolAnswer) -> str:
-    return f"{answer.symbol}: found as {answer.matched}; whether it is this one is not known."
+    return f"{answer.symbol}: found by the name {answer.matched}; the qualifier did not match, so this may be another symbol."
 
 
 def _miss_line(answer: SymbolAnswer) -> str:
@@ -123,22 +126,22 @@ def _miss_line(answer: SymbolAnswer) -> str:
 
 
 def no_definition_line(symbol: str, suggestions: Sequence[str], unparsed: Sequence[str]) -> str:
-    """That a name is not defined, and what may be meant."""
-    near = f"Near names: {', '.join(suggestions)}." if suggestions else ""
+    """Returns the note on an undefined name, with similar names."""
+    near = f"Similar names: {', '.join(suggestions)}." if suggestions else ""
     return " ".join(filter(None, (f"{symbol}: no definition.", near, unparsed_sentence(unparsed))))
 
 
 def unparsed_sentence(paths: Sequence[str]) -> str:
-    """Where an undefined name may be defined all the same; empty without such files."""
+    """Returns the files that may define the name nevertheless; empty without such files."""
     if not paths:
         return ""
-    return f"It may be defined in {', '.join(paths)}: the parser gave up there, so no symbols are known; use grep_code."
+    return f"It may be defined in {', '.join(paths)}: the parser failed there, so no symbols are known. Use grep_code."
 
 
 def function_body(
     best: Definition, others: Sequence[Definition], receipt: Receipt, max_tokens: int
 ) -> Answer:
-    """The whole source of one symbol, and where else the name is defined."""
+    """Returns the full source of one symbol, and other definitions of its name."""
     body, missing = cut(best.body, chars(max_tokens))
     structured = _definition(best, len(best.body) + len(best.symbol.docstring)) | {"body": body}
     structured["others"] = [

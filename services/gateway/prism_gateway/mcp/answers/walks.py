@@ -1,4 +1,4 @@
-"""Walks along the graph as an agent reads them: one node a line, `?` before what only a name speaks for."""
+"""Graph traversals as text: one node per line, `?` before edges matched by name only."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -29,20 +29,20 @@ from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
-# What costs beside paths and names: names of fields, braces, lines.
+# The cost of a node without its path and names: field names, braces, lines.
 NODE_CHARS = 60
 EDGE_CHARS = 120
 OTHERS_SHOWN_MAX = 5
 
 
 def fit_branches(branches: Sequence[TreeBranch], max_tokens: int) -> int:
-    """How many branches of a tree fit. Those above come first, so that what fits is a tree."""
+    """Returns the number of branches that fit. Parents come first, so the fitting branches form a tree."""
     costs = [_cost(branch.node) + EDGE_CHARS + sum(map(_cost, branch.overrides)) for branch in branches]
     return fit([0] * len(costs), costs, chars(max_tokens), 0).kept
 
 
 def fit_dependencies(reply: DependenciesReply, max_tokens: int) -> int:
-    """How many files of each direction fit."""
+    """Returns the number of files per direction that fit."""
     rest = sum(len(module.module) + NODE_CHARS for module in reply.externals)
     rest += sum(len(path) for cycle in reply.cycles for path in cycle)
     return _fit_rows(
@@ -51,7 +51,7 @@ def fit_dependencies(reply: DependenciesReply, max_tokens: int) -> int:
 
 
 def fit_impact(reply: ImpactReply, max_tokens: int) -> int:
-    """How many affected symbols, and as many tests, fit."""
+    """Returns the number of affected symbols, and of tests, that fit."""
     rest = min(sum(_cost(one.node) for one in reply.changed), chars(max_tokens) // 2)
     return _fit_rows(
         [
@@ -64,7 +64,7 @@ def fit_impact(reply: ImpactReply, max_tokens: int) -> int:
 
 
 def call_hierarchy(reply: CallHierarchyReply, max_tokens: int) -> Answer:
-    """The first branches of the tree."""
+    """Returns the first branches of the tree."""
     branches = _cut(reply.branches, fit_branches(reply.branches, max_tokens))
     structured: Json = {
         "roots": _plain_all(reply.roots),
@@ -92,7 +92,7 @@ def call_hierarchy(reply: CallHierarchyReply, max_tokens: int) -> Answer:
 
 
 def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
-    """Both trees, each cut to half of the budget."""
+    """Returns both trees, each cut to half of the budget."""
     trees = {
         "supertypes": (reply.supertypes, reply.total_supertypes),
         "subtypes": (reply.subtypes, reply.total_subtypes),
@@ -107,7 +107,7 @@ def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
         lines += [
             f"{name} ({total} direct):"
             if total
-            else f"{name}: none in the graph; find_references asks the text.",
+            else f"{name}: none in the graph; find_references searches the text.",
             *_tree_lines(branches),
         ]
     if reply.note:
@@ -122,7 +122,7 @@ def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
 
 
 def dependencies(reply: DependenciesReply) -> Answer:
-    """Both directions, then what is outside and what goes in circles."""
+    """Returns both directions, then external modules and cycles."""
     structured = _plain(reply, exclude={"receipt"}) | {"receipt": receipt_json(reply.receipt)}
     head = (
         reply.files[0]
@@ -145,7 +145,7 @@ def dependencies(reply: DependenciesReply) -> Answer:
 
 
 def find_path(reply: FindPathReply, max_tokens: int) -> Answer:
-    """Each path node by node, or what was searched without finding one."""
+    """Returns each path node by node, or the searches that found none."""
     costs = [sum(_cost(node) + EDGE_CHARS for node in path.nodes) for path in (*reply.paths, *reply.backward)]
     kept = fit([0] * len(costs), costs, chars(max_tokens), 0).kept if costs else 0
     cut = reply.model_copy(update={"paths": reply.paths[:kept], "backward": reply.backward[:kept]})
@@ -158,12 +158,12 @@ def find_path(reply: FindPathReply, max_tokens: int) -> Answer:
     if not reply.paths:
         lines += ["no path. Searched:", *map(_search_line, reply.searches)]
     for path in cut.backward[:1]:
-        lines += ["but the other way round:", *_path_lines(path)]
+        lines += ["but in the opposite direction:", *_path_lines(path)]
     return _answer(structured, lines, reply.receipt)
 
 
 def impact(reply: ImpactReply, max_tokens: int) -> Answer:
-    """What changes, what that affects, which tests come to it."""
+    """Returns the changed symbols, the affected ones, and the tests that reach them."""
     costs = [_cost(one.node) for one in reply.changed]
     kept = fit([0] * len(costs), costs, chars(max_tokens) // 2, 0).kept if costs else 0
     cut = reply.model_copy(update={"changed": reply.changed[:kept]})
@@ -174,14 +174,12 @@ def impact(reply: ImpactReply, max_tokens: int) -> Answer:
         *map(_diff_file_line, reply.files),
         f"changed ({reply.total_changed}):",
         *map(_changed_line, cut.changed),
-        *_affected_lines(
-            f"affected over at most {reply.depth} uses in a row", reply.affected, reply.total_affected
-        ),
-        *_affected_lines(f"tests over at most {reply.test_depth}", reply.tests, reply.total_tests),
+        *_affected_lines(f"affected within {reply.depth} uses", reply.affected, reply.total_affected),
+        *_affected_lines(f"tests within {reply.test_depth} uses", reply.tests, reply.total_tests),
     ]
     if reply.total_affected:
         unsure = reply.total_affected - reply.resolved_affected
-        lines.append(f"{reply.resolved_affected} affected for sure, {unsure} over candidates (?).")
+        lines.append(f"{reply.resolved_affected} affected over resolved edges, {unsure} over candidates (?).")
         lines.append(
             "most affected: "
             + ", ".join(f"{path} {count}" for path, count in islice(reply.by_file.items(), 8))
@@ -190,7 +188,8 @@ def impact(reply: ImpactReply, max_tokens: int) -> Answer:
     return _answer(structured, lines, reply.receipt, reply.next_cursor)
 
 
-# ── pieces ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── pieces
+# ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _answer(structured: Json, lines: Iterable[str], receipt: GraphReceipt, cursor: str = "") -> Answer:
@@ -221,14 +220,14 @@ def _dependency_cost(one: FileDependency) -> int:
 
 
 def _fit_rows(columns: Sequence[Sequence[int]], max_tokens: int, rest: int) -> int:
-    """How many rows fit: each has one of every column, as far as that goes."""
+    """Returns the number of rows that fit, each with one item of every column."""
     longest = max(map(len, columns))
     rows = [sum(sum(column[row : row + 1]) for column in columns) for row in range(longest)]
     return fit([0] * longest, rows, chars(max_tokens) - rest, 0).kept if rows else 0
 
 
 def _cut(branches: Sequence[TreeBranch], kept: int) -> tuple[TreeBranch, ...]:
-    """The first branches, which know how many of theirs were cut."""
+    """Returns the first branches, with the number of children cut from each."""
     lost: dict[int, int] = {}
     for branch in branches[kept:]:
         lost[branch.parent] = lost.get(branch.parent, 0) + 1
@@ -255,7 +254,7 @@ def _lines_below(
         yield from (f"{indent}  overriding: {node.symbol}:{node.line}" for node in branch.overrides)
         yield from _lines_below(position, branches, children)
         if branch.left_out:
-            yield f"{indent}  … and {branch.left_out} more: ask for {branch.node.symbol or branch.node.file_path}"
+            yield f"{indent}  … and {branch.left_out} more: ask about {branch.node.symbol or branch.node.file_path}"
 
 
 def _branch_line(branch: TreeBranch) -> str:
@@ -278,17 +277,17 @@ def _call_totals(reply: CallHierarchyReply, shown: int) -> Iterator[str]:
 
 def _text_line(told: Reconciliation | None) -> str:
     if told is None:
-        return "The text was not asked whether it agrees: find_references tells."
+        return "Not checked against the text: find_references does that."
     if not (told.resolved or told.candidates or told.unexplained or told.files_left_out):
-        return "The text agrees: no line with the name uses this symbol."
+        return "The text confirms it: no line with the name uses this symbol."
     return (
         f"The text does not confirm it: {told.resolved} resolved and {told.candidates} candidate references, "
-        f"{told.unexplained} lines with the name that are neither. See find_references."
+        f"{told.unexplained} other lines with the name. See find_references."
     )
 
 
 def _dependency_lines(title: str, files: Sequence[FileDependency], total: int, unsure: int) -> Iterator[str]:
-    more = f", {unsure} more by candidates only (include_candidates)" if unsure else ""
+    more = f", {unsure} more over candidates only (include_candidates)" if unsure else ""
     yield f"{title} ({total} files{more}):"
     yield from map(_dependency_line, files)
 
@@ -315,9 +314,7 @@ def _path_lines(path: GraphPath) -> Iterator[str]:
 def _search_line(search: PathSearch) -> str:
     way = "source to target" if search.forward else "target to source"
     unsure = "with candidates" if search.candidates else "without candidates"
-    reach = (
-        f"{search.found} paths" if search.found else f"the end is reached from {search.visited} nodes only"
-    )
+    reach = f"{search.found} paths" if search.found else f"only {search.visited} nodes reach the end"
     return f"  {way} over {search.edges}, {unsure}: {reach}"
 
 
@@ -333,17 +330,19 @@ def _changed_line(one: ChangedSymbol) -> str:
 
 
 def _affected_lines(title: str, nodes: Sequence[AffectedNode], total: int) -> Iterator[str]:
-    yield f"{title} ({total}):" if total else f"{title}: none in the graph; find_references asks the text."
+    yield (
+        f"{title} ({total}):" if total else f"{title}: none in the graph; find_references searches the text."
+    )
     for one in nodes:
         yield f"{_mark(one.status)} {one.distance} {_place(one.node)} {_edge(one.via)} {one.uses.symbol or one.uses.file_path}"
 
 
 def _others_lines(others: Sequence[GraphNode], matched: str) -> Iterator[str]:
     if matched:
-        yield f"Found as {matched}; whether it is this one is not known."
+        yield f"Found by the name {matched}; the qualifier did not match, so this may be another symbol."
     if others:
         more = f" and {len(others) - OTHERS_SHOWN_MAX} more" if len(others) > OTHERS_SHOWN_MAX else ""
-        yield f"The name fits as well: {', '.join(map(_place, others[:OTHERS_SHOWN_MAX]))}{more}."
+        yield f"The name also matches: {', '.join(map(_place, others[:OTHERS_SHOWN_MAX]))}{more}."
 
 
 def _nodes_line(nodes: Sequence[GraphNode]) -> str:

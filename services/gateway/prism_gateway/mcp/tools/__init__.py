@@ -1,1 +1,1 @@
-"""The tools, a file a topic: their arguments, whom they ask, and what they say of their results."""
+"""The tools, one file per topic: arguments, requests, output schemas."""

@@ -1,4 +1,4 @@
-"""The toolset `admin`: who asks, which repositories there are, and how they come in."""
+"""The toolset `admin`: the caller, repositories, indexing."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -56,7 +56,7 @@ class ListRepos(Arguments):
 
 class IndexRepository(Arguments):
     url: Annotated[types.GitUrl, Field(min_length=1, description="git URL")]
-    name: Annotated[types.RepoNameOrNone, Field(description="owner/name; from the URL if empty")] = ""
+    name: Annotated[types.RepoNameOrNone, Field(description="owner/name; default: from the URL")] = ""
     ref: Annotated[types.RefName, Field(description="branch, tag or commit")] = ""
 
 
@@ -66,15 +66,15 @@ class BranchIndex(ScopedArguments):
 
 class OverlayFile(Arguments):
     path: types.FilePath
-    content: Annotated[types.FileText | None, Field(description="null: deleted")]
+    content: Annotated[types.FileText | None, Field(description="null deletes the file")]
 
 
 class OpenOverlay(ScopedArguments):
-    base_ref: Annotated[types.RefOrNone, Field(description="branch below; the default one if empty")] = ""
+    base_ref: Annotated[types.RefOrNone, Field(description="branch below; default: the default branch")] = ""
     base_commit: types.CommitIdOrNone = ""
-    handle: Annotated[types.RefOrNone, Field(description="replace the edits of this overlay")] = ""
+    handle: Annotated[types.RefOrNone, Field(description="overlay whose edits to replace")] = ""
     files: Annotated[list[OverlayFile], Field(max_length=EDIT_FILES_MAX)] = []
-    diff: Annotated[types.EditDiff, Field(description="unified, as git diff prints it")] = ""
+    diff: Annotated[types.EditDiff, Field(description="unified diff, as printed by git diff")] = ""
     ttl_s: Annotated[int, Field(ge=OVERLAY_TTL_MIN_S, le=OVERLAY_TTL_MAX_S)] = OVERLAY_TTL_DEFAULT_S
 
 
@@ -133,12 +133,12 @@ async def delete_branch_index(call: Call, arguments: BranchIndex) -> Answer:
 
 
 async def open_overlay(call: Call, arguments: OpenOverlay) -> Answer:
-    # Text as it is: where bytes are wanted, a model takes a string for base64.
+    # Encoded here: pydantic would read a string in a bytes field as base64.
     files = tuple(
         FileEdit(path=file.path, content=None if file.content is None else file.content.encode())
         for file in arguments.files
     )
-    # What other tools call `ref` is for an overlay what it lies on.
+    # The `ref` of other tools is the layer below for an overlay.
     base_ref = arguments.base_ref or arguments.ref
     if arguments.ref and arguments.ref != base_ref:
         raise PrismError(
@@ -180,7 +180,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "ping",
         Toolset.ADMIN,
-        "Is Prism there?",
+        "Check that Prism answers.",
         Ping,
         record(status=STRING, timestamp=STRING, tool_count=INTEGER),
         ping,
@@ -188,7 +188,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "whoami",
         Toolset.ADMIN,
-        "Tenant, token label, scopes and the repository of the header.",
+        "Return the tenant, label and scopes of the token, and the repository of the header.",
         WhoAmI,
         record(tenant=STRING, label=STRING, scopes=STRINGS, repo=STRING),
         whoami,
@@ -196,7 +196,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "list_repos",
         Toolset.ADMIN,
-        "Repositories and the commits that are indexed.",
+        "List the indexed repositories with their commits and branches.",
         ListRepos,
         record(
             repositories=array(
@@ -208,7 +208,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "index_repository",
         Toolset.ADMIN,
-        "Clone or fetch a git URL and index it; returns a job for index_status.",
+        "Clone or fetch a git URL and index it. Returns a job for index_status.",
         IndexRepository,
         record(job=JOB_SCHEMA),
         index_repository,
@@ -217,7 +217,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "create_branch_index",
         Toolset.ADMIN,
-        "Index a branch, tag, commit or pull request (pull/N) beside the default branch; then pass it as ref.",
+        "Index a branch, tag, commit or pull request (pull/N) in addition to the default branch. Then pass it as ref.",
         BranchIndex,
         record(layer=LAYER, job=JOB_SCHEMA),
         create_branch_index,
@@ -226,7 +226,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "delete_branch_index",
         Toolset.ADMIN,
-        "Forget the index of a branch.",
+        "Delete the index of a branch.",
         BranchIndex,
         record(deleted=STRING),
         delete_branch_index,
@@ -235,7 +235,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "open_overlay",
         Toolset.ADMIN,
-        "Lay uncommitted edits over a branch; returns a handle that every tool takes as ref.",
+        "Index uncommitted edits on top of a branch. Returns a handle to pass as ref.",
         OpenOverlay,
         record(handle=STRING, expires_at=STRING, job=JOB_SCHEMA),
         open_overlay,
@@ -244,7 +244,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "close_overlay",
         Toolset.ADMIN,
-        "Forget an overlay.",
+        "Delete an overlay.",
         CloseOverlay,
         record(deleted=STRING),
         close_overlay,
@@ -253,7 +253,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "index_status",
         Toolset.ADMIN,
-        "A job, or the newest job of a repository; without either, the newest jobs.",
+        "Return a job, the newest job of a repository, or the newest jobs.",
         IndexStatus,
         record(job=JOB_SCHEMA, jobs=array(JOB_SCHEMA)),
         index_status,
@@ -261,7 +261,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "index_coverage",
         Toolset.ADMIN,
-        "What of a repository is searchable and what is not, with reasons.",
+        "Report which files are searchable, and why others are not.",
         IndexCoverage,
         record(
             repo=STRING,

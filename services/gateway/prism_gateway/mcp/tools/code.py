@@ -1,4 +1,7 @@
-"""The toolset `code`: find, read and navigate code. It is listed by default, so every word here is paid for."""
+"""The toolset `code`: find, read and navigate code.
+
+It is listed by default, so agents pay for every word here.
+"""
 
 from typing import Annotated
 
@@ -76,9 +79,9 @@ class SearchCode(BudgetedArguments):
     path_filter: Glob = ""
     language: Language = ""
     kind: Kind = ""
-    source_only: Annotated[bool, Field(description="no tests, docs, generated")] = False
+    source_only: Annotated[bool, Field(description="skip tests, docs, generated code")] = False
     detail: DetailName = Detail.FULL.value
-    include_file_context: Annotated[bool, Field(description="the file's definitions")] = False
+    include_file_context: Annotated[bool, Field(description="add the definitions of each file")] = False
     cursor: types.Cursor = ""
 
 
@@ -86,7 +89,7 @@ class GrepCode(BudgetedArguments):
     pattern: types.Pattern
     regex: bool = False
     case_sensitive: bool = True
-    word: Annotated[bool, Field(description="whole words")] = False
+    word: Annotated[bool, Field(description="match whole words")] = False
     output_mode: OutputModeName = OutputMode.CONTENT.value
     path_filter: Glob = ""
     language: Language = ""
@@ -99,7 +102,7 @@ class GrepCode(BudgetedArguments):
 class ReadFile(BudgetedArguments):
     file_path: FilePath
     start_line: types.Line = 1
-    end_line: Annotated[types.LineOrNone, Field(description="0: to the end")] = 0
+    end_line: Annotated[types.LineOrNone, Field(description="0: end of file")] = 0
     max_tokens: MaxTokens = READ_TOKENS
 
 
@@ -132,10 +135,10 @@ class GetSymbolDefinition(BudgetedArguments):
 
 class FindReferences(BudgetedArguments):
     symbols: Annotated[list[types.SymbolName], Field(min_length=1, max_length=REFERENCES_BATCH_MAX)]
-    file_path: Annotated[FilePath, Field(description="of the definition")] = ""
+    file_path: Annotated[FilePath, Field(description="file of the definition")] = ""
     path_filter: Glob = ""
     reference_type: EdgeName = ""
-    source_only: Annotated[bool, Field(description="no tests")] = False
+    source_only: Annotated[bool, Field(description="skip tests")] = False
     limit: Annotated[int, Field(ge=1, le=REFERENCES_LIMIT_MAX)] = 50
     cursor: types.Cursor = ""
 
@@ -222,7 +225,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "search_code",
         Toolset.CODE,
-        "Find code by meaning, name or words: where and how something is done. Best first, with the code. Start here.",
+        "Search code by meaning, name or words. Returns the best matches with their code. Start here.",
         SearchCode,
         SEARCH_OUTPUT,
         search_code,
@@ -230,7 +233,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "grep_code",
         Toolset.CODE,
-        "Every line that matches a literal or a regex, as ripgrep finds them, by path and line. Go on with next_cursor.",
+        "Find every line that matches a literal or regex, like ripgrep, sorted by path. Continue with next_cursor.",
         GrepCode,
         record(
             matches=array(
@@ -252,7 +255,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "read_file",
         Toolset.CODE,
-        "Lines of an indexed file, secrets redacted.",
+        "Read lines of an indexed file. Secrets are redacted.",
         ReadFile,
         record(**PLACE, line_count=INTEGER, content=STRING, language=STRING, **TRUNCATED, **RECEIPT),
         read_file,
@@ -260,7 +263,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "list_files",
         Toolset.CODE,
-        "Indexed files by glob, in order of path.",
+        "List indexed files by glob, sorted by path.",
         ListFiles,
         record(
             files=array(
@@ -276,7 +279,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_file_outline",
         Toolset.CODE,
-        "Symbols of a file with signatures and lines, cheaper than reading it. parent is a position in the list.",
+        "List the symbols of a file with signatures and lines. Cheaper than reading it. parent is an index in the list.",
         GetFileOutline,
         record(
             symbols=array(record(**SYMBOL, start_line=INTEGER, end_line=INTEGER, parent=INTEGER)),
@@ -290,7 +293,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_symbol_definition",
         Toolset.CODE,
-        "Where symbols are defined, with signature and, if asked, body; near names on a miss. Give symbol, or symbols for several.",
+        "Find definitions of symbol, or of several symbols: place, signature, optionally body. Suggests similar names on a miss.",
         GetSymbolDefinition,
         record(
             answers=array(
@@ -309,7 +312,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "find_references",
         Toolset.CODE,
-        "Who uses a symbol, by group: resolved edges and how each was found, candidates, and lines with the name that are neither.",
+        "Find references to symbols, grouped: resolved ones, candidates, and other lines that contain the name.",
         FindReferences,
         record(
             answers=array(

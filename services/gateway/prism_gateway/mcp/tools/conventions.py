@@ -1,4 +1,4 @@
-"""The tool get_codebase_conventions: how code is written in a repository, and the rules that it has written down."""
+"""The tool get_codebase_conventions: the coding conventions of a repository, and its written rules."""
 
 from prism_contracts.rpc.guidance import CONVENTIONS
 from prism_gateway.mcp.answers import conventions
@@ -20,7 +20,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_codebase_conventions",
         Toolset.DOCS,
-        "How code is written here, with counts and examples: names, layout, tests, errors, logging, docs, tools, commands; and written rules.",
+        "Report coding conventions with counts and examples: names, layout, tests, errors, logging, docs, tools, commands; and written rules.",
         GetCodebaseConventions,
         record(
             repo=STRING,

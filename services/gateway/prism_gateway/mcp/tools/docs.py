@@ -1,4 +1,4 @@
-"""The tool search_docs: passages of prose."""
+"""The tool search_docs: search in prose."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
 from prism_gateway.mcp.tools.code import SEARCH_OUTPUT
 from prism_gateway.search import search
 
-# Enough of a passage to see whether it answers; read_file has the rest.
+# Enough of a passage to judge it. read_file has the rest.
 PASSAGE_CHARS_MAX = 800
 
 
@@ -33,7 +33,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "search_docs",
         Toolset.DOCS,
-        "Find passages of Markdown and other prose; best first, with the text.",
+        "Search Markdown and other prose. Returns the best passages with their text.",
         SearchDocs,
         SEARCH_OUTPUT,
         search_docs,

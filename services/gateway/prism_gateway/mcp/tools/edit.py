@@ -1,4 +1,4 @@
-"""The tool prepare_to_edit: what to know before a symbol is changed, in one answer."""
+"""The tool prepare_to_edit: the context of an edit in one answer."""
 
 from prism_contracts import types
 from prism_contracts.rpc.guidance import EDIT_CONTEXT
@@ -24,9 +24,9 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "prepare_to_edit",
         Toolset.CODE,
-        "Before you change a symbol (or lines of a file): source, callers, tests, risks, siblings and the rules that hold there.",
+        "Call before you change a symbol or lines of a file: returns source, callers, tests, risks, siblings and rules.",
         PrepareToEdit,
-        # By name only: the items are as find_references and read_file give them.
+        # Names only: the items have the shape that find_references and read_file return.
         record(
             **PLACE,
             content=STRING,

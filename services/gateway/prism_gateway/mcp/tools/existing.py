@@ -1,4 +1,4 @@
-"""The tool check_exists: what there is already for something that is about to be written."""
+"""The tool check_exists: existing code for an intent."""
 
 from typing import Annotated
 
@@ -13,7 +13,7 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
 
 
 class CheckExists(BudgetedArguments):
-    intent: Annotated[types.Query, Field(description="what it shall do, or its signature")]
+    intent: Annotated[types.Query, Field(description="what it should do, or its signature")]
     language: Language = ""
     limit: Annotated[int, Field(ge=1, le=EXISTING_MAX)] = EXISTING_MAX
 
@@ -27,7 +27,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "check_exists",
         Toolset.GRAPH,
-        "Before you write a helper: is there one already? Up to five, with why and a verdict: likely, maybe, none.",
+        "Call before you write a helper: returns up to five existing ones with evidence, and a verdict: likely, maybe or none.",
         CheckExists,
         record(
             verdict=STRING,

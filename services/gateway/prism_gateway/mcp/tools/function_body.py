@@ -1,4 +1,4 @@
-"""The tool get_function_body: from a symbol to its source."""
+"""The tool get_function_body: the source of a symbol."""
 
 from typing import Annotated
 
@@ -36,7 +36,8 @@ async def get_function_body(call: Call, arguments: GetFunctionBody) -> Answer:
     request = call.request(DefinitionsRequest, arguments, symbols=[arguments.symbol], include_body=True)
     reply = await call.backend.ask(DEFINITIONS, request)
     answer = reply.answers[0]
-    # A function or class of the name comes before a variable of the name; the order is else the service's.
+    # Functions and classes come before variables of the same name. Otherwise the order of the service is
+    # kept.
     found = sorted(answer.definitions, key=lambda definition: definition.symbol.kind not in BODY_KINDS)
     if not found:
         raise _not_found(answer)
@@ -57,7 +58,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_function_body",
         Toolset.GRAPH,
-        "The whole source of one function, method or class.",
+        "Return the full source of one function, method or class.",
         GetFunctionBody,
         record(
             **PLACE,

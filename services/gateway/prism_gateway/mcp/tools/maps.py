@@ -1,4 +1,4 @@
-"""The toolset `graph`, of a repository as a whole: what hangs on what, and what it consists of."""
+"""The toolset `graph`, for a whole repository: module map and architecture."""
 
 from typing import Annotated
 
@@ -29,15 +29,15 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for
 
 
 class GetModuleMap(BudgetedArguments):
-    query: Annotated[types.Query, Field(description="words: rank what hangs together with them")] = ""
+    query: Annotated[types.Query, Field(description="words: rank files related to them")] = ""
     path_filter: Glob = ""
     limit: Annotated[int, Field(ge=1, le=MODULES_LIMIT_MAX)] = 30
     cursor: types.Cursor = ""
 
 
 class GetArchitecture(BudgetedArguments):
-    component: Annotated[types.FilePath, Field(description="name or id of the overview: look inside")] = ""
-    limit: Annotated[int, Field(ge=1, le=ARCHITECTURE_LIMIT_MAX, description="of each list")] = 20
+    component: Annotated[types.FilePath, Field(description="name or id from the overview")] = ""
+    limit: Annotated[int, Field(ge=1, le=ARCHITECTURE_LIMIT_MAX, description="per list")] = 20
     max_tokens: MaxTokens = READ_TOKENS
 
 
@@ -88,8 +88,8 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_module_map",
         Toolset.GRAPH,
-        "The files that most of a repository hangs on (PageRank over references), with what they are about; "
-        "tier is core, significant or peripheral.",
+        "List the most depended-upon files of a repository (PageRank over references), each with a summary and a tier: "
+        "core, significant or peripheral.",
         GetModuleMap,
         record(
             repo=STRING,
@@ -106,8 +106,8 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_architecture",
         Toolset.GRAPH,
-        "What a repository consists of: entry points, components and their dependencies, cycles, where folders and "
-        "components disagree. With component: its files, interface, what it uses and what uses it.",
+        "Describe the architecture: entry points, components and their dependencies, cycles, and where folders and "
+        "components disagree. With component: its files, interface, dependencies and dependents.",
         GetArchitecture,
         record(
             repo=STRING,

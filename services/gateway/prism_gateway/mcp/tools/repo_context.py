@@ -1,4 +1,4 @@
-"""The tool get_repo_context: what a repository says of itself, by section."""
+"""The tool get_repo_context: the documents of a repository, by section."""
 
 from typing import Annotated
 
@@ -27,7 +27,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_repo_context",
         Toolset.DOCS,
-        "What the repository's own documents say: vision, readme, architecture, decisions, contributing, changelog.",
+        "Quote the repository's own documents: vision, readme, architecture, decisions, contributing, changelog.",
         GetRepoContext,
         record(
             repo=STRING,

@@ -1,4 +1,4 @@
-"""The toolset `graph`, what walks along it: calls, types, dependencies, paths, impact."""
+"""The toolset `graph`, traversals: calls, types, dependencies, paths, impact."""
 
 from typing import Annotated
 
@@ -38,7 +38,7 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for
 SymbolName = Annotated[types.SymbolName, Field(min_length=1, description="Session.get or src/session.py:42")]
 Depth = Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)]
 Limit = Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)]
-Candidates = Annotated[bool, Field(description="edges that only a name speaks for")]
+Candidates = Annotated[bool, Field(description="include edges matched by name only")]
 CallDirectionName = Annotated[
     types.Word, one_of(CallDirection), Field(min_length=1, description="callers or callees")
 ]
@@ -60,7 +60,7 @@ class GetCallHierarchy(BudgetedArguments):
 class GetTypeHierarchy(BudgetedArguments):
     symbol: SymbolName
     file_path: FilePath = ""
-    include_members: Annotated[bool, Field(description="members that override")] = False
+    include_members: Annotated[bool, Field(description="add overriding members")] = False
     include_candidates: Candidates = True
     limit: Limit = 50
 
@@ -157,7 +157,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_call_hierarchy",
         Toolset.GRAPH,
-        "Who calls a symbol, or what it calls, as a tree. No callers is only said if the text agrees.",
+        "Return the callers or callees of a symbol as a tree. Reports no callers only if the text confirms it.",
         GetCallHierarchy,
         record(
             roots=array(NODE),
@@ -175,7 +175,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_type_hierarchy",
         Toolset.GRAPH,
-        "Supertypes and subtypes of a type, all the way.",
+        "Return all supertypes and subtypes of a type.",
         GetTypeHierarchy,
         record(
             roots=array(NODE),
@@ -192,7 +192,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_dependencies",
         Toolset.GRAPH,
-        "Files that a file, folder or package uses and that use it, external modules, and cycles through it.",
+        "Return the dependencies and dependents of a file, folder or package, external modules, and import cycles.",
         GetDependencies,
         record(
             files=STRINGS,
@@ -211,7 +211,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "find_path",
         Toolset.GRAPH,
-        "How one symbol or file reaches another: up to 3 shortest paths over calls, else over other uses.",
+        "Find up to 3 shortest paths from one symbol or file to another, over calls or else over other uses.",
         FindPath,
         record(
             source=array(NODE),
@@ -227,7 +227,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "impact_of_change",
         Toolset.GRAPH,
-        "What a change of a symbol, or a unified diff, affects: callers of callers, tests, public interface. Give symbol or diff.",
+        "Return what a change affects: transitive callers, tests, public interface. Give symbol, or a unified diff.",
         ImpactOfChange,
         record(
             files=array(record(file_path=STRING, state=STRING, applied=BOOLEAN, detail=STRING)),
