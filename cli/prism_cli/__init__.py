@@ -1,6 +1,6 @@
-"""The `prism` command: the stack on one machine, and a person's way to what agents get.
+"""The `prism` command: runs the stack on one machine, and gives people what agents get.
 
 main         arguments, help, exit codes             stack/    supervisor of the local services
-up, connect  a stack starts and says how to use it   client    Prism over HTTP
-index/       a folder or URL becomes searchable      search, status, doctor, demo
+up, connect  start a stack, connect agents           client    Prism over HTTP
+index/       index a folder or git URL               search, status, doctor, demo
 """

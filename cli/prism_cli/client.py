@@ -1,4 +1,4 @@
-"""Prism over HTTP: one method for each thing that a command asks, typed replies, errors as CommandError."""
+"""A client of the REST API: one method per request, typed replies, errors as CommandError."""
 
 import asyncio
 import gzip
@@ -22,24 +22,25 @@ from prism_contracts.rpc.imports import OpenSnapshotReply, OpenSnapshotRequest, 
 from prism_contracts.rpc.search import SearchReply
 
 API = "/api/v1"
-# Longer than the gateway itself waits for a service, so that its answer says who was slow.
+# Longer than the gateway waits for a service, so that its error names the slow service.
 TIMEOUT = httpx.Timeout(75.0, connect=5.0)
-# The gateway waits three seconds for each part of the status, side by side. Whoever asks for it may suspect that something hangs.
+# The gateway waits three seconds for the parts of the status, in parallel. A user who asks may suspect that
+# something hangs.
 STATUS_TIMEOUT = httpx.Timeout(6.0, connect=2.0)
 SCIP_TIMEOUT = httpx.Timeout(310.0, connect=5.0)
-# Answers after which the same request may do better.
+# Statuses after which a retry may succeed.
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504, 507})
-# Codes of answers that stay the same until somebody repairs the index.
+# Codes that a retry does not change: the index needs a repair.
 LASTING = frozenset({ErrorCode.INDEX_LOST, ErrorCode.STORE_DAMAGED})
-# How long a step of a long task outlasts a restart of the stack. A service that dies with the request in hand
-# costs one whole time-out, so there is room for two. A question of a person is asked once.
+# How long a step of a long task is retried, to survive a restart of the stack. A service that dies during the
+# request costs one full timeout, so this allows two. Interactive requests are not retried.
 TASK_PATIENCE_S = 180.0
 GZIP_LEVEL = 3
 BODY_CHARS_SHOWN = 200
 
 
 class OpenedOverlay(BaseModel):
-    """An overlay, until when it lives, and the job that makes it searchable, if that takes one."""
+    """An overlay with its expiry, and the job that makes it searchable, if there is one."""
 
     handle: str
     expires_at: datetime | None = None
@@ -47,7 +48,7 @@ class OpenedOverlay(BaseModel):
 
 
 class Prism:
-    """A connection to one Prism; an async context manager."""
+    """A connection to one Prism. An async context manager."""
 
     def __init__(self, target: Target, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self.target = target
@@ -67,23 +68,23 @@ class Prism:
     async def search(
         self, query: str, repo: str, limit: int, *, ref: str = "", explain: bool = False
     ) -> SearchReply:
-        """Ask a question; `explain` has each hit tell what every signal added to its score."""
+        """Search. With `explain`, each hit has the contribution of every signal to its score."""
         body = {"query": query, "repo": repo, "ref": ref, "limit": limit, "explain": explain}
         answer = await self._ask("POST", f"{API}/search", json=body)
         return SearchReply.model_validate_json(answer.content)
 
     async def coverage(self, repo: str) -> CoverageReply:
-        """What of a repository is searchable, and by what."""
+        """Returns the coverage of a repository."""
         answer = await self._ask("GET", f"{API}/repos/{repo}/coverage")
         return CoverageReply.model_validate_json(answer.content)
 
     async def receipt(self, repo: str, ref: str = "") -> Receipt:
-        """What is served of a repository: of a layer of it, or of its base."""
+        """Returns the receipt of a repository's base, or of one of its layers."""
         answer = await self._ask("GET", f"{API}/repos/{repo}/receipt", params={"ref": ref})
         return Receipt.model_validate_json(answer.content)
 
     async def files(self, repo: str, ref: str = "") -> list[FileEntry]:
-        """All files that are served, searchable or not."""
+        """Returns all files, searchable or not."""
         found: list[FileEntry] = []
         cursor = ""
         while True:
@@ -96,12 +97,12 @@ class Prism:
                 return found
 
     async def open_overlay(self, body: dict[str, Any]) -> OpenedOverlay:
-        """Lay edits over what is served; with a handle in the place of those that it had. Repeating it changes nothing."""
+        """Open an overlay, or replace the edits of an open one. Idempotent."""
         answer = await self._ask("POST", f"{API}/overlays", json=body)
         return OpenedOverlay.model_validate_json(answer.content)
 
     async def close_overlay(self, repo: str, handle: str) -> None:
-        """Have an overlay forgotten."""
+        """Delete an overlay."""
         await self._ask("DELETE", f"{API}/overlays/{handle}", params={"repo": repo})
 
     async def clone(self, url: str, name: str, ref: str) -> Job:
@@ -110,11 +111,11 @@ class Prism:
         return _job(answer)
 
     async def keep_secrets(self, repo: str, secrets: dict[str, str]) -> None:
-        """Entrust the server with secrets of a repository; those left out stay as they are."""
+        """Store secrets of a repository. Omitted ones stay unchanged."""
         await self._ask("PUT", f"{API}/repos/{repo}/secrets", json=secrets)
 
     async def open_snapshot(self, request: OpenSnapshotRequest) -> OpenSnapshotReply:
-        """Begin an upload; the reply says whose contents are wanted. Repeating it changes nothing."""
+        """Start an upload. The reply lists the files whose contents are needed. Idempotent."""
         body = await asyncio.to_thread(_compressed, request)
         headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
         answer = await self._ask(
@@ -123,7 +124,7 @@ class Prism:
         return OpenSnapshotReply.model_validate_json(answer.content)
 
     async def send_pack(self, job: str, pack: bytes) -> None:
-        """Upload contents; returns when they are safe on the bus. Repeating it changes nothing."""
+        """Upload contents. Returns once they are stored. Idempotent."""
         headers = {
             "Content-Type": "application/octet-stream",
             "X-Prism-Pack": hashlib.sha256(pack).hexdigest(),
@@ -132,7 +133,7 @@ class Prism:
         await self._ask("POST", path, content=pack, headers=headers, patience_s=TASK_PATIENCE_S)
 
     async def send_scip(self, index: AsyncIterator[bytes], query: dict[str, str]) -> StoreScipReply:
-        """Upload a SCIP index; the reply says what was taken from it. Repeating it changes nothing."""
+        """Upload a SCIP index. The reply reports what was stored. Idempotent."""
         headers = {"Content-Type": "application/octet-stream"}
         path = f"{API}/ingest/scip"
         answer = await self._ask(
@@ -141,11 +142,11 @@ class Prism:
         return StoreScipReply.model_validate_json(answer.content)
 
     async def job(self, job: str, patience_s: float = TASK_PATIENCE_S) -> Job:
-        """How far a job is."""
+        """Returns a job."""
         return _job(await self._ask("GET", f"{API}/jobs/{job}", patience_s=patience_s))
 
     async def status(self) -> dict[str, Any]:
-        """Streams, dead letters, points, repositories, jobs. A part that cannot be had is None."""
+        """Returns streams, dead letters, points, repositories and jobs. A part that failed is None."""
         answer: dict[str, Any] = (await self._ask("GET", f"{API}/status", timeout=STATUS_TIMEOUT)).json()
         return answer
 
@@ -174,10 +175,10 @@ class Prism:
 
 
 def unreachable(target: Target, error: Exception) -> CommandError:
-    """The error for a Prism that does not answer."""
+    """Returns the error for a Prism that does not answer."""
     reason = str(error) or type(error).__name__
     next_action = (
-        "See `prism status` and `prism doctor`; `prism up` starts it again."
+        "Check `prism status` and `prism doctor`. `prism up` starts it."
         if target.local
         else "Check PRISM_URL and the network."
     )
@@ -190,7 +191,7 @@ def unreachable(target: Target, error: Exception) -> CommandError:
 
 
 def error_of(answer: httpx.Response) -> CommandError:
-    """The error that an answer carries; a readable one also if something else than Prism answered."""
+    """Returns the error of a response, in readable form even if it is not from Prism."""
     try:
         body = ErrorBody.model_validate(answer.json()["error"])
     except (ValueError, KeyError, TypeError, ValidationError):
@@ -206,7 +207,7 @@ def error_of(answer: httpx.Response) -> CommandError:
 
 
 def _retry_after(answer: httpx.Response) -> float | None:
-    """`Retry-After` in seconds; the form with a date is not used by Prism."""
+    """Returns `Retry-After` in seconds. Prism does not use the date form."""
     try:
         return max(0.0, float(answer.headers["Retry-After"]))
     except (KeyError, ValueError):

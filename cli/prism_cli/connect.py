@@ -1,4 +1,4 @@
-"""Client configuration, ready to paste: how each coding agent is told about this Prism."""
+"""Configurations that connect coding agents to this Prism."""
 
 import json
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Client(NamedTuple):
-    """A coding agent and where its configuration goes."""
+    """A coding agent, and the place of its configuration."""
 
     title: str
     where: str

@@ -1,6 +1,6 @@
-"""`prism demo`: the whole way once: a stack of its own, an import, a question over MCP, the answer, nothing left behind.
+"""`prism demo`: a temporary stack, an import, a question over MCP, the answer.
 
-It runs on a temporary folder and a free port, so it disturbs no stack that is there.
+It uses a temporary folder and a free port, so it does not affect a running stack, and leaves nothing behind.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ ANSWER_SECONDS_MAX = 30.0
 
 
 class Answer(NamedTuple):
-    """What an agent got, and how long it waited for each step."""
+    """The answer that an agent gets, and the time of each step."""
 
     reply: SearchReply
     tools: int
@@ -45,7 +45,7 @@ class Answer(NamedTuple):
 
 
 def demo(source: str, query: str) -> None:
-    """Run it. Raises CommandError if a step fails; cleans up in any case."""
+    """Run the demo. Raises CommandError if a step fails; always cleans up."""
     _check_source(source)
     with _stack() as target:
         outcome = asyncio.run(index_command.index(target, index_command.Wish(source, wait=True)))
@@ -148,7 +148,7 @@ def _show(answer: Answer) -> None:
             terminal.out.print(Text(f"{label}: {text}", style="dim"), soft_wrap=True)
     terminal.out.print(Text(f"{answer.tools} tools listed", style="dim"))
     if not answer.reply.results:
-        raise CommandError("The question found nothing.", "Ask with words of the code.", code="no_hits")
+        raise CommandError("The question found nothing.", "Ask with words from the code.", code="no_hits")
 
 
 def _say(text: str) -> None:

@@ -1,6 +1,6 @@
-"""`prism doctor`: is all in place on this machine, and what to do where it is not.
+"""`prism doctor`: checks this machine and the stack, and explains how to fix each problem.
 
-Each check looks at one thing, needs no other check, and never raises.
+Each check is independent of the others and never raises.
 """
 
 import asyncio
@@ -33,13 +33,13 @@ from prism_cli.target import Target, find_target
 PYTHON_MIN = (3, 11)
 GIB = 1024**3
 DISK_WANTED_BYTES = 5 * GIB
-DISK_NEEDED_BYTES = GIB // 2  # as PRISM_DISK_FREE_BYTES_MIN, if that is not set
+DISK_NEEDED_BYTES = GIB // 2  # the default of PRISM_DISK_FREE_BYTES_MIN
 MEMORY_WANTED_BYTES = 4 * GIB
 MEMORY_FILE = Path("/proc/meminfo")
 COMMAND_SECONDS_MAX = 30
 PACKAGES = ("prism-code-intelligence", "qdrant-edge-py", "qdrant-client", "nats-py", "faststream", "mcp")
 
-# In a process of its own: the command line loads no model, and a broken one may crash what loads it.
+# In a separate process: the command line loads no model, and a broken one may crash its process.
 LOAD_MODEL = (
     "from prism_model.static_model import SHIPPED_WEIGHTS, StaticModel;"
     "m = StaticModel.load(SHIPPED_WEIGHTS);"
@@ -48,16 +48,16 @@ LOAD_MODEL = (
 
 
 class Level(StrEnum):
-    """How a check ended."""
+    """The result of a check."""
 
     OK = "ok"
-    WARNING = "warning"  # works, or is only not running
+    WARNING = "warning"  # it works, or is just not running
     WRONG = "wrong"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check saw, and what to do about it."""
+    """The finding of a check, with advice."""
 
     check: str
     level: Level
@@ -69,7 +69,7 @@ Findings = Iterable[Finding]
 
 
 def examine(data: DataDir, port: int) -> list[Finding]:
-    """All checks, in the order in which one would repair."""
+    """Run all checks, in the order in which to fix problems."""
     checks: tuple[Callable[[], Findings], ...] = (
         _python,
         _packages,
@@ -87,7 +87,7 @@ def examine(data: DataDir, port: int) -> list[Finding]:
 
 
 def is_wrong(findings: Findings) -> bool:
-    """Whether something has to be done."""
+    """Whether there is a problem."""
     return any(finding.level is Level.WRONG for finding in findings)
 
 
@@ -120,7 +120,7 @@ def _git() -> Findings:
     try:
         yield Finding("git", Level.OK, _output("git", "--version"))
     except (OSError, subprocess.SubprocessError) as error:
-        yield Finding("git", Level.WRONG, str(error), "Install git; folders and clones are read with it.")
+        yield Finding("git", Level.WRONG, str(error), "Install git. Prism reads folders and clones with it.")
 
 
 def _model() -> Findings:
@@ -129,7 +129,7 @@ def _model() -> Findings:
     except subprocess.CalledProcessError as error:
         reason = (error.stderr or "").strip().splitlines()[-1:]
         advice = (
-            "The weights lie in the package prism_embedder: check out the repository whole, or install again."
+            "The package prism_embedder contains the weights: check out the whole repository, or reinstall."
         )
         yield Finding("model", Level.WRONG, " ".join(reason) or str(error), advice)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
@@ -142,9 +142,9 @@ def _data_folder(data: DataDir) -> Findings:
     folder = _existing(data)
     try:
         with tempfile.TemporaryFile(dir=folder):
-            yield Finding("data folder", Level.OK, f"{data.root} can be written")
+            yield Finding("data folder", Level.OK, f"{data.root} is writable")
     except OSError as error:
-        advice = "Give yourself the right to write there, or choose another folder with PRISM_DATA_DIR."
+        advice = "Make the folder writable, or choose another one with PRISM_DATA_DIR."
         yield Finding("data folder", Level.WRONG, f"{folder}: {error.strerror}", advice)
 
 
@@ -175,22 +175,20 @@ def disk_floor() -> int:
 
 
 def _memory() -> Findings:
-    """Of Linux only: elsewhere nothing tells it without another library."""
+    """Check the memory. Linux only: other systems need a further library."""
     available = available_memory(MEMORY_FILE.read_text()) if MEMORY_FILE.exists() else None
     if available is None:
         return
     seen = f"{terminal.size(available)} available"
     if available < MEMORY_WANTED_BYTES:
-        advice = (
-            "Close something before you index thousands of files: the whole stack may take 2 GiB for a while."
-        )
+        advice = "Free memory before you index thousands of files: the stack may temporarily need 2 GiB."
         yield Finding("memory", Level.WARNING, seen, advice)
     else:
         yield Finding("memory", Level.OK, seen)
 
 
 def available_memory(meminfo: str) -> int | None:
-    """Bytes that programs can still take, out of the text of /proc/meminfo (proc_meminfo(5))."""
+    """Returns the available bytes from the text of /proc/meminfo (proc_meminfo(5))."""
     found = re.search(r"^MemAvailable:\s+(\d+) kB$", meminfo, re.MULTILINE)
     return int(found[1]) * 1024 if found else None
 
@@ -202,7 +200,7 @@ def _port(data: DataDir, port: int) -> Findings:
     elif probes.is_port_free(port):
         yield Finding("port", Level.OK, f"{port} is free")
     else:
-        advice = "Start with `prism up --port 0`, or stop what listens there."
+        advice = "Start with `prism up --port 0`, or stop the program that listens there."
         yield Finding("port", Level.WARNING, f"{port} is used by another program", advice)
 
 
@@ -221,7 +219,7 @@ def _supervisor(state: dict[str, Any], problem: str) -> Finding:
     process = f"process {state.get('pid')}"
     if not problem:
         return Finding("stack", Level.OK, f"{state['state']}, {process}")
-    advice = "With `prism up --detach` it is replaced within two minutes; else stop it with `prism down` and start it again."
+    advice = "After `prism up --detach` it is replaced within two minutes. Otherwise run `prism down`, then `prism up`."
     return Finding("stack", Level.WRONG, f"the supervisor ({process}) {problem}", advice)
 
 
@@ -229,17 +227,17 @@ def _service(name: str, facts: dict[str, Any], problem: str) -> Finding:
     check = f"service {name}"
     last = f"restarted {facts['restarts']} times, last: {facts['last_exit']}" if facts["restarts"] else ""
     if problem:
-        advice = f"It is started again by itself; if it stays, read {facts['log']}."
+        advice = f"It is restarted automatically. If this persists, read {facts['log']}."
         return Finding(check, Level.WRONG, "; ".join(filter(None, (problem, last))), advice)
     if last:
-        return Finding(check, Level.WARNING, f"ready; {last}", f"Read why it ended in {facts['log']}.")
+        return Finding(check, Level.WARNING, f"ready; {last}", f"{facts['log']} shows why it ended.")
     return Finding(check, Level.OK, f"ready, process {facts['pid']}, port {facts['port']}")
 
 
 def _server(data: DataDir) -> Findings:
     try:
         target = find_target()
-    except CommandError:  # said by the check of the stack
+    except CommandError:  # reported by the check of the stack
         return
     if target.local and target.local != data:
         return
@@ -248,7 +246,7 @@ def _server(data: DataDir) -> Findings:
     except CommandError as error:
         yield Finding("server", Level.WRONG, f"{error.message} [{error.code}]", error.next_action)
         return
-    yield Finding("server", Level.OK, f"{target.url} answers and takes the token")
+    yield Finding("server", Level.OK, f"{target.url} answers and accepts the token")
     yield _index(answer, target.local)
     yield _dead_letters(answer.get("dead_letters"))
 
@@ -267,25 +265,21 @@ def _index(report: dict[str, Any], data: DataDir | None) -> Finding:
     if troubles:
         return Finding("index", Level.WRONG, " ".join(troubles), "Run `prism repair`.")
     if reason := (report.get("errors") or {}).get("points"):
-        return Finding("index", Level.WRONG, f"not known ({reason})", "Look again in a minute.")
+        return Finding("index", Level.WRONG, f"unknown ({reason})", "Look again in a minute.")
     return Finding("index", Level.OK, "complete")
 
 
 def _dead_letters(letters: dict[str, Any] | None) -> Finding:
     if letters is None:
-        return Finding("dead letters", Level.WARNING, "not known", "Look again when NATS answers.")
+        return Finding("dead letters", Level.WARNING, "not known", "Check again when NATS answers.")
     if letters["messages"]:
-        advice = (
-            "`prism status` shows the newest with their reasons; index the repository again after repair."
-        )
-        return Finding(
-            "dead letters", Level.WARNING, f"{letters['messages']:,} messages were given up", advice
-        )
+        advice = "`prism status` shows the newest with their reasons. Fix the cause, then index the repository again."
+        return Finding("dead letters", Level.WARNING, f"{letters['messages']:,} dead letters", advice)
     return Finding("dead letters", Level.OK, "none")
 
 
 def _existing(data: DataDir) -> str:
-    """The data folder, or the nearest folder above it that is there."""
+    """Returns the data folder, or its nearest existing parent."""
     return str(next(folder for folder in (data.root, *data.root.parents) if folder.exists()))
 
 
@@ -305,7 +299,7 @@ MARKS = {Level.OK: ("✓", "green"), Level.WARNING: ("!", "yellow"), Level.WRONG
 
 
 def show(findings: Findings) -> None:
-    """Print one line a finding, and beneath it what to do."""
+    """Print one line per finding, followed by its advice."""
     for finding in findings:
         mark, style = MARKS[finding.level]
         line = Text(f"{mark} {finding.check:18}", style=style).append(
@@ -317,5 +311,5 @@ def show(findings: Findings) -> None:
 
 
 def as_json(findings: list[Finding]) -> dict[str, Any]:
-    """What `--json` prints."""
+    """Returns the output of `--json`."""
     return {"ok": not is_wrong(findings), "checks": [asdict(finding) for finding in findings]}

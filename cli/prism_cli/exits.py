@@ -1,17 +1,17 @@
-"""How `prism` ends: one exit code for each thing a script may want to tell apart, and the error that carries it."""
+"""Exit codes of `prism`, and the error that carries them."""
 
 from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """Exit codes. The numbers are the contract; the text beside them is for people and may change."""
+    """Exit codes. The numbers are stable; the texts are for people and may change."""
 
     OK = 0
-    FAILED = 1  # it was tried and did not work; `doctor` found something wrong
-    USAGE = 2  # the command line makes no sense
-    ALREADY_RUNNING = 3  # a stack runs on this data folder already
+    FAILED = 1  # the command failed; `doctor` found a problem
+    USAGE = 2  # invalid command line
+    ALREADY_RUNNING = 3  # a stack already runs on this data folder
     INCOMPLETE = 4  # indexed, but some files failed
-    NOT_RUNNING = 5  # no Prism answers
+    NOT_RUNNING = 5  # Prism is not running
     PORT_IN_USE = 6  # another program listens on the port
     START_FAILED = 7  # a service of the stack did not become ready
     INTERRUPTED = 130  # Ctrl-C
@@ -24,7 +24,7 @@ EXIT_CODES_HELP = (
 
 
 class CommandError(Exception):
-    """A command cannot go on. Caught once, in `main`, and shown as text or as JSON; never as a traceback."""
+    """A command failed. `main` catches it and prints it as text or JSON, never as a traceback."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class CommandError(Exception):
         self.details = details or {}
 
     def as_json(self) -> dict[str, object]:
-        """The error as `--json` prints it, in the shape of the server's error bodies."""
+        """Returns the error as `--json` prints it, in the shape of the server's error bodies."""
         return {
             "error": {
                 "code": self.code,

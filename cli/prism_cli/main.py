@@ -1,6 +1,6 @@
-"""The `prism` command: its arguments, its help, its exit codes. What each command does lives in its own module.
+"""The `prism` command: arguments, help, exit codes. Each command is implemented in a module of its own.
 
-Modules are imported by the command that needs them, so that `prism --help` is quick.
+Commands import their modules when they run, which keeps `prism --help` fast.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ LIMIT_MAX = 100
 app = typer.Typer(
     name="prism",
     help="A shared memory of your code for coding agents.\n\n"
-    "Start it with `prism up --detach`, give it code with `prism index .`, and ask with `prism search`. "
-    "Agents ask over MCP; `prism connect` prints their configuration.\n\n"
-    "PRISM_URL and PRISM_TOKEN name a Prism elsewhere; PRISM_DATA_DIR names the folder of the local one.",
+    "Start it with `prism up --detach`, index code with `prism index .`, and ask with `prism search`. "
+    "Agents connect over MCP; `prism connect` prints their configuration.\n\n"
+    "PRISM_URL and PRISM_TOKEN select a remote Prism; PRISM_DATA_DIR selects the data folder of the local one.",
     epilog=EXIT_CODES_HELP,
     no_args_is_help=True,
     add_completion=False,
@@ -35,38 +35,40 @@ DataDirOption = Annotated[
     str | None,
     typer.Option(
         "--data-dir",
-        help="Folder of the local stack.",
+        help="Data folder of the local stack.",
         envvar="PRISM_DATA_DIR",
         show_default="user data folder",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs on standard output.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
 
 @app.command()
 def up(
     data_dir: DataDirOption = None,
     port: Annotated[
-        int, typer.Option(min=0, max=PORT_MAX, help="Port of MCP and REST; 0 picks a free one.")
+        int, typer.Option(min=0, max=PORT_MAX, help="Port for MCP and REST; 0 picks a free one.")
     ] = PORT,
-    detach: Annotated[bool, typer.Option("--detach", help="Return when all is ready; it runs on.")] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Run in the background; return when everything is ready.")
+    ] = False,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Set the index aside and build it again, after an upgrade.")
+        bool, typer.Option("--rebuild", help="Move the index aside and rebuild it, after an upgrade.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Start Prism on this machine: NATS, the store and every service, watched and restarted.
+    """Start Prism on this machine: NATS, the store and all services, under a supervisor.
 
-    Waits until all are ready, then prints the MCP address, the token, and the configuration of agents.
-    Ctrl-C, or `prism down`, stops all of it. The data stays.
+    Waits until everything is ready, then prints the MCP URL, the token, and the configuration for agents.
+    Stop it with Ctrl-C or `prism down`. The data is kept.
 
-    Try:
+    Examples:
+    - `prism up` runs in the foreground
 
-    - `prism up` in the foreground
+    - `prism up --detach --json` prints url, mcp_url, token and data_dir, for scripts
 
-    - `prism up --detach --json` for scripts: prints url, mcp_url, token, data_dir
+    - `prism up --data-dir /tmp/p --port 0` starts a second stack
 
-    - `prism up --data-dir /tmp/p --port 0` beside another one
     """
     with _told_errors():
         from prism_cli import up as command
@@ -77,11 +79,11 @@ def up(
 
 @app.command()
 def down(data_dir: DataDirOption = None) -> None:
-    """Stop the stack of a data folder, services first, and wait until it is gone. The data stays.
+    """Stop the local stack and wait until it has stopped. The data is kept.
 
-    Exit code 0 as well if it was not running: it is as stopped as it should be.
+    Also exits with 0 if it was not running.
 
-    Try: `prism down`
+    Example: `prism down`
     """
     with _told_errors():
         from prism_cli import up as command
@@ -92,27 +94,25 @@ def down(data_dir: DataDirOption = None) -> None:
 
 @app.command()
 def index(
-    source: Annotated[
-        str, typer.Argument(metavar="PATH_OR_GIT_URL", help="A folder, or the URL of a git repository.")
-    ],
+    source: Annotated[str, typer.Argument(metavar="PATH_OR_GIT_URL", help="A folder, or a git URL.")],
     name: Annotated[
-        str, typer.Option(help="owner/repo. Without it: the name of the git origin, else local/FOLDER.")
+        str, typer.Option(help="owner/repo. Default: the name of the git origin, else local/FOLDER.")
     ] = "",
     ref: Annotated[
         str,
-        typer.Option(help="A branch, tag or commit: beside what is indexed already, as a layer of its own."),
+        typer.Option(help="Index this branch, tag or commit as a layer, in addition to the default branch."),
     ] = "",
-    wait: Annotated[bool, typer.Option("--wait", help="Return when all of it is searchable.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until everything is searchable.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Index a folder or a git repository. A second run indexes only what changed.
 
-    A folder is sent from here, uncommitted changes included; what `.gitignore` names stays out. A URL is cloned by
-    the server. With `--ref`, the commit of a branch of the folder becomes what questions with that `ref` see (of the branch
-    that is checked out, the files as they are). With `--wait`: 0 when all is searchable, 4 when some files failed, 1 when the whole failed.
+    A folder is uploaded with its uncommitted changes, without files that `.gitignore` excludes. A URL is
+    cloned by the server. `--ref` indexes the commit of another branch of the folder; for the checked-out
+    branch, the files as they are. With `--wait`, the exit code is 0 if everything is searchable, 4 if some
+    files failed, 1 if the import failed.
 
-    Try:
-
+    Examples:
     - `prism index . --wait`
 
     - `prism index . --ref feature/parser --wait`
@@ -120,6 +120,7 @@ def index(
     - `prism index https://github.com/psf/requests --ref v2.32.0 --wait`
 
     - `prism index ~/notes --name me/notes`
+
     """
     with _told_errors():
         from prism_cli import terminal
@@ -135,12 +136,10 @@ def index(
         raise typer.Exit(outcome.exit_code)
 
 
-PlaceArgument = Annotated[Path, typer.Argument(metavar="PATH", help="A folder of a git work tree.")]
+PlaceArgument = Annotated[Path, typer.Argument(metavar="PATH", help="A folder in a git work tree.")]
 NameOption = Annotated[
     str,
-    typer.Option(
-        help="owner/repo, as it was indexed. Without it: the name of the git origin, else local/FOLDER."
-    ),
+    typer.Option(help="owner/repo, as indexed. Default: the name of the git origin, else local/FOLDER."),
 ]
 
 
@@ -148,22 +147,22 @@ NameOption = Annotated[
 def sync(
     path: PlaceArgument = Path(),
     name: NameOption = "",
-    close: Annotated[bool, typer.Option("--close", help="Forget the overlay.")] = False,
+    close: Annotated[bool, typer.Option("--close", help="Delete the overlay.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make what is not committed searchable, and print the handle to ask by.
+    """Make uncommitted and unpushed changes searchable, and print the handle of their overlay.
 
-    What the work tree has otherwise than its branch on the server (or than what the server follows, if it does not know the
-    branch) is laid over it as an overlay: edited, new and removed files, and commits that were not pushed. Nobody else sees
-    it who does not ask by the handle. The next `prism sync` brings the same overlay up to date; it expires after 8 hours.
+    Uploads the differences between the work tree and its branch on the server, or the followed branch if the
+    server does not have it. Only questions with the handle see them. The next `prism sync` updates the same
+    overlay. It expires after 8 hours.
 
-    Try:
-
+    Examples:
     - `prism sync`
 
     - `prism search "where are retries decided" --ref $(prism sync --json | jq -r .handle)`
 
     - `prism sync --close`
+
     """
     with _told_errors():
         from prism_cli import terminal
@@ -186,11 +185,11 @@ def sync(
 
 @app.command()
 def watch(path: PlaceArgument = Path(), name: NameOption = "") -> None:
-    """Do what `prism sync` does after each save, until Ctrl-C, which closes the overlay.
+    """Run `prism sync` after each save, until Ctrl-C, which deletes the overlay.
 
-    Follows another branch when one is checked out. Ignored folders cost nothing.
+    Follows the checked-out branch. Ignored folders cost nothing.
 
-    Try: `prism watch`
+    Example: `prism watch`
     """
     with _told_errors():
         from prism_cli.sync.command import Place
@@ -206,24 +205,25 @@ def scip(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="index.scip, as an indexer wrote it.",
+            help="The index.scip of an indexer.",
             exists=True,
             dir_okay=False,
             readable=True,
         ),
     ],
-    repo: Annotated[str, typer.Option(help="owner/repo, as it was indexed.")],
-    commit: Annotated[str, typer.Option(help="The commit that the index was made of, in full.")],
-    root: Annotated[str, typer.Option(help="The folder of the repository that the index is of.")] = "",
+    repo: Annotated[str, typer.Option(help="owner/repo, as indexed.")],
+    commit: Annotated[str, typer.Option(help="The full hash of the commit that was indexed.")],
+    root: Annotated[str, typer.Option(help="The folder of the repository that the index covers.")] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Bring what a compiler knows: a SCIP index of a commit that is indexed.
+    """Upload a SCIP index of an indexed commit.
 
-    What it says of references goes before what Prism finds itself, in files that are still as the commit has them.
+    Its references take precedence over those that Prism resolves, in files that are unchanged since the
+    commit.
 
-    Try:
-
+    Example:
     - `prism scip index.scip --repo acme/parcels --commit $(git rev-parse HEAD)`
+
     """
     with _told_errors():
         from prism_cli import scip as command
@@ -239,29 +239,31 @@ def scip(
 
 @app.command()
 def secrets(
-    name: Annotated[str, typer.Argument(metavar="OWNER/NAME", help="The repository, indexed or not yet.")],
+    name: Annotated[
+        str, typer.Argument(metavar="OWNER/NAME", help="The repository; it need not be indexed yet.")
+    ],
     webhook: Annotated[
         bool,
-        typer.Option("--webhook", help="Make the secret of its webhook, and print what the forge needs."),
+        typer.Option("--webhook", help="Generate its webhook secret, and print the settings for the forge."),
     ] = False,
     git_login: Annotated[
         str,
         typer.Option(
             metavar="USER@HOST",
-            help="Keep the login of its git server; the password is asked for, or it or a private ssh key is read from stdin.",
+            help="Store the login of its git server. Prompts for the password, or reads it or a private ssh key from stdin.",
         ),
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Entrust Prism with secrets of a repository: they are kept encrypted, and never told again.
+    """Store secrets of a repository. They are encrypted, and never shown again.
 
-    Try:
-
+    Examples:
     - `prism secrets acme/app --webhook`
 
     - `prism secrets acme/private --git-login x-access-token@github.com < token.txt`
 
     - `prism secrets acme/private --git-login git@github.com < deploy_key`
+
     """
     with _told_errors():
         from prism_cli import secrets as command
@@ -277,24 +279,24 @@ def secrets(
 
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(help="A question, a name, a few words.")],
-    repo: Annotated[str, typer.Option(help="owner/repo; without it all repositories.")] = "",
+    query: Annotated[str, typer.Argument(help="A question, a name, or a few words.")],
+    repo: Annotated[str, typer.Option(help="owner/repo. Default: all repositories.")] = "",
     ref: Annotated[
-        str, typer.Option(help="A branch, pull/N, or the handle of an overlay; without it what is followed.")
+        str, typer.Option(help="A branch, pull/N, or the handle of an overlay. Default: the followed branch.")
     ] = "",
-    limit: Annotated[int, typer.Option(min=1, max=LIMIT_MAX, help="Most hits.")] = 5,
+    limit: Annotated[int, typer.Option(min=1, max=LIMIT_MAX, help="Maximum number of hits.")] = 5,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask a question and get the lines that answer it, as an agent does.
+    """Search for code, as an agent does.
 
-    Each hit says where it is, how it scored, and which legs found it at which rank; the last line is the
-    receipt: the commit that answered, how old, and what was left out.
+    Each hit shows its place, its score, and the retrieval legs that found it with their ranks. The last line
+    is the receipt: the commit that answered, its age, and what is missing.
 
-    Try:
-
+    Examples:
     - `prism search "where are retries decided"`
 
     - `prism search HTTPAdapter.send --repo psf/requests --limit 3`
+
     """
     with _told_errors():
         from prism_cli import search as command
@@ -312,11 +314,11 @@ def search(
 def status(as_json: JsonOption = False) -> None:
     """Show services, repositories, jobs, queues, dead letters, points and memory.
 
-    Try:
-
+    Examples:
     - `prism status`
 
     - `prism status --json | jq .memory.pss_bytes`
+
     """
     with _told_errors():
         from prism_cli import status as command
@@ -332,11 +334,11 @@ def status(as_json: JsonOption = False) -> None:
 
 @app.command()
 def connect(
-    client: Annotated[str, typer.Argument(help="claude, cursor, vscode or codex; all without it.")] = "",
+    client: Annotated[str, typer.Argument(help="claude, cursor, vscode or codex. Default: all.")] = "",
 ) -> None:
-    """Print the configuration that connects a coding agent to this Prism, ready to paste.
+    """Print the configuration that connects a coding agent to this Prism.
 
-    Try: `prism connect claude`
+    Example: `prism connect claude`
     """
     with _told_errors():
         from prism_cli import up as command
@@ -348,11 +350,11 @@ def connect(
 
 @app.command()
 def doctor(as_json: JsonOption = False) -> None:
-    """Check what Prism needs on this machine, and say what to do about each thing that is not right.
+    """Check this machine and the local stack, and explain how to fix each problem.
 
-    Exit code 1 if something is wrong. A stack that does not run is not wrong.
+    The exit code is 1 if there is a problem. A stack that is not running is not a problem.
 
-    Try: `prism doctor`
+    Example: `prism doctor`
     """
     with _told_errors():
         from prism_cli import doctor as command
@@ -369,12 +371,13 @@ def doctor(as_json: JsonOption = False) -> None:
 
 @app.command()
 def repair(as_json: JsonOption = False) -> None:
-    """Rebuild what the store lost or cannot read. Runs on the machine of the stack.
+    """Rebuild lost or damaged parts of the index. Run it on the machine of the stack.
 
-    Sets damaged collections aside, in `set-aside` of the data folder, and has the server fetch and index repositories with a git
-    URL again. For the others it prints the `prism index` commands that bring them back. Exit code 4 if there are any.
+    Moves damaged collections to `set-aside` in the data folder, and reindexes repositories that have a git
+    URL. For the others it prints the `prism index` commands to run; the exit code is then 4.
 
-    Try: `prism repair`
+    Example: `prism repair`
+
     """
     with _told_errors():
         from prism_cli import repair as command
@@ -391,20 +394,20 @@ def repair(as_json: JsonOption = False) -> None:
 
 @app.command()
 def demo(
-    repo: Annotated[str, typer.Option(help="A folder or a git URL.")] = ".",
+    repo: Annotated[str, typer.Option(help="A folder, or a git URL.")] = ".",
     query: Annotated[
-        str, typer.Option(help="What to ask.")
+        str, typer.Option(help="The question.")
     ] = "how is a failed message retried and moved to the dead letters",
 ) -> None:
-    """Show the whole once: start a stack of its own, index, ask over MCP, print the answer, stop.
+    """Demonstrate Prism: start a temporary stack, index a repository, ask over MCP, print the answer, stop.
 
-    Uses a temporary folder and a free port, beside any stack that runs; leaves nothing.
+    Uses a temporary folder and a free port, does not affect a running stack, and leaves nothing behind.
 
-    Try:
-
+    Examples:
     - `prism demo`
 
     - `prism demo --repo https://github.com/psf/requests --query "where are redirects followed"`
+
     """
     with _told_errors():
         from prism_cli import demo as command
@@ -414,13 +417,13 @@ def demo(
 
 @contextmanager
 def _told_errors() -> Iterator[None]:
-    """Errors that are answers leave as CommandError; see `main`."""
+    """Convert errors of the contracts to CommandError; see `main`."""
     try:
         yield
     except KeyboardInterrupt:
         raise CommandError("Interrupted.", code="interrupted", exit_code=Exit.INTERRUPTED) from None
     except Exception as error:
-        # Only where pydantic is loaded anyway can it be an error of the contract.
+        # An error of the contracts implies that pydantic is loaded.
         contract = sys.modules.get("prism_contracts.errors")
         if contract is None or not isinstance(error, contract.PrismError):
             raise
@@ -431,7 +434,7 @@ def _told_errors() -> Iterator[None]:
 
 
 def main() -> None:
-    """Run the command line; exit with a code of `exits.Exit`."""
+    """Run the command line, and exit with a code of `exits.Exit`."""
     try:
         app()
     except CommandError as error:

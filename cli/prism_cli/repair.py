@@ -36,7 +36,10 @@ class Repaired:
 
 
 async def repair(target: Target) -> Repaired:
-    """Set damaged collections aside, and begin imports of repositories with lost files. Raises CommandError."""
+    """Set damaged collections aside, and begin imports of repositories with lost files.
+
+    Raises CommandError.
+    """
     if target.local is None:
         raise CommandError(
             f"{target.url} does not run on this machine.",
@@ -64,7 +67,10 @@ async def repair(target: Target) -> Repaired:
 
 
 async def damages(data: DataDir) -> dict[str, str]:
-    """Why collections of the local store cannot be read, by name. Raises CommandError if the store does not answer."""
+    """Why collections of the local store cannot be read, by name.
+
+    Raises CommandError if the store does not answer.
+    """
     async with _store(data) as http:
         found: dict[str, str] = (await http.get("/prism/damages")).raise_for_status().json()["result"]
     return found

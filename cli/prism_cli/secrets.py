@@ -1,6 +1,8 @@
-"""`prism secrets`: entrusts Prism with what a repository needs that nobody may read: its webhook's secret, its git login.
+"""`prism secrets`: entrusts Prism with what a repository needs that nobody may read: its webhook's secret,
+its git login.
 
-What is sent is never printed, with one exception: a webhook secret that was made here, once, as the forge needs it too.
+What is sent is never printed, with one exception: a webhook secret that was made here, once, as the forge
+needs it too.
 """
 
 import asyncio

@@ -1,4 +1,6 @@
-"""`prism status`: what the server knows, joined with the facts of the processes where the stack runs on this machine."""
+"""`prism status`: what the server knows, joined with the facts of the processes where the stack runs on this
+machine.
+"""
 
 import asyncio
 from typing import Any
@@ -56,7 +58,10 @@ async def _server_answer(target: Target) -> dict[str, Any] | CommandError:
 
 
 def service_facts(data: DataDir) -> list[dict[str, Any]]:
-    """State, process id, memory and restarts of each process of a local stack. Each is asked now whether it is ready."""
+    """State, process id, memory and restarts of each process of a local stack.
+
+    Each is asked now whether it is ready.
+    """
     state = read_json(data.supervisor_file) or {}
     services: dict[str, dict[str, Any]] = state.get("services", {})
     problems = live.problems(services)

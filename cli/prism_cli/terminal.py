@@ -1,6 +1,7 @@
 """What people see: two consoles, and text from repositories made harmless before it reaches a terminal.
 
-Standard output carries answers only, so that it can be piped; progress, notes and errors go to standard error.
+Standard output carries answers only, so that it can be piped; progress, notes and errors go to standard
+error.
 """
 
 import json
