@@ -28,7 +28,6 @@ from prism_contracts.rpc.guidance import (
 )
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
-from prism_runtime.rpc import serve
 from prism_runtime.scip_indexes import ScipIndexes
 from prism_runtime.settings import ServiceSettings
 from prism_search.adapters.commits import Commits
@@ -220,7 +219,7 @@ async def atlas(nats_server) -> AsyncIterator[None]:
         )
 
     bus = Bus("atlas", ServiceSettings(nats_url=nats_server.url))
-    serve(bus, IMPACT, ImpactRequest, impact, deadline_s=20)
+    bus.serve(IMPACT, impact)
     await bus.start()
     yield
     await bus.stop()

@@ -18,7 +18,7 @@ from prism_contracts import names, topics
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import History, HistoryCommit, HistoryFile
-from prism_contracts.rpc.graph import CALL_HIERARCHY, CallHierarchyReply, CallHierarchyRequest
+from prism_contracts.rpc.graph import CALL_HIERARCHY, CallHierarchyRequest
 from prism_contracts.rpc.maps import MODULE_MAP, ModuleMapRequest, Tier
 from prism_runtime.histories import HistoryStore
 from prism_store.reader import Reader
@@ -48,7 +48,7 @@ async def told(town, expected: list[tuple[str, str, str]]) -> None:
 async def callers(town) -> list[tuple[str, str, str]]:
     """Who calls `Zone.rate`, and how that is known."""
     request = CallHierarchyRequest(tenant=town.tenant, symbol="Zone.rate", include_candidates=True)
-    reply = await town.answer(partial(town.ask, CALL_HIERARCHY, request, CallHierarchyReply))
+    reply = await town.answer(partial(town.ask, CALL_HIERARCHY, request))
     return [(one.node.symbol, one.via.status, one.via.strategy) for one in reply.branches]
 
 

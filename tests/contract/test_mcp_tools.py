@@ -298,7 +298,7 @@ async def test_an_architecture_is_told_in_lines(stack) -> None:
         in overview
     )
     assert "main src/app.py:3 main" in overview
-    assert "2 in it: src/a.py -> src/b.py -> src/a.py" in overview
+    assert "2 members: src/a.py -> src/b.py -> src/a.py" in overview
     assert "src/odd.py belongs to lib, most of its folder to src" in overview
     assert "cycles of components" not in overview
     assert "4 references to main src/app.py:3" in detail
@@ -326,7 +326,7 @@ async def test_references_fit_the_budget_and_the_cursor_goes_on_behind_the_last(
         assert "src/app.py:1 in run [calls, import] line 1" in text
         assert "1 of them outside definitions and references:\n  src/app.py:900 # main" in text
         missed = await client.call_tool("find_references", {"symbols": ["mian"]})
-        assert "mian: no definition. Near names: main." in missed.content[0].text
+        assert "mian: no definition. Similar names: main." in missed.content[0].text
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ from prism_contracts.rpc.symbols import (
 )
 from prism_runtime.bus import Bus
 from prism_runtime.packing import pack_lines
-from prism_runtime.rpc import serve
 from prism_runtime.settings import ServiceSettings
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.listing import Listing
@@ -209,7 +208,7 @@ async def graph(nats_server) -> AsyncIterator[set[str]]:
         )
 
     bus = Bus("atlas", ServiceSettings(nats_url=nats_server.url))
-    serve(bus, USES, UsesRequest, uses, deadline_s=20)
+    bus.serve(USES, uses)
     await bus.start()
     yield built_with
     await bus.stop()
