@@ -52,7 +52,7 @@ def test_a_stopped_supervisor_is_replaced(stack: RunningStack, figures: Figures)
     started = time.monotonic()
     wait_until(lambda: _shown(stack, "supervisor") != "ready", SEEN_SECONDS_MAX, "prism status says so")
     shown_s = time.monotonic() - started
-    assert "does not answer" in stack.prism("doctor").stdout
+    assert "has not answered" in stack.prism("doctor").stdout
     wait_until(lambda: _supervisor(stack) not in (None, pid), SUPERVISOR_SECONDS_MAX, "it is replaced")
     replaced_s = time.monotonic() - started
     wait_until(lambda: _shown(stack, "gateway") == "ready", what="the gateway is ready")

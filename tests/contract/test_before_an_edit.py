@@ -245,7 +245,7 @@ async def test_without_a_graph_nothing_is_said_of_tests_further_away(prepare) ->
 async def test_lines_that_are_not_there_or_not_told_of_are_said(prepare) -> None:
     path = "parcels/depot.py"
     (past, beside) = (await prepare(path=path, start_line=1, end_line=90)).notes
-    assert past == "Lines 1 to 90 were asked for, and the file ends with line 6."
+    assert past == "Lines 1 to 90 were requested; the file ends with line 6."
     assert beside.startswith("Of lines 1 to 90 only Depot is told of")
     assert (await prepare(path=path, start_line=5, end_line=6)).notes == ()
     assert (await prepare(path="parcels/ferry.py", start_line=2, end_line=3)).notes == ()
@@ -255,7 +255,7 @@ async def test_a_file_that_is_shorter_than_was_asked_for_says_where_it_ends(sear
     asked = ReadFileRequest(tenant=tenant, repo=TRACKER, path="parcels/depot.py", start_line=5, end_line=90)
     reply = await search.files.read_file(asked)
     assert (reply.start_line, reply.end_line) == (5, 6)
-    assert reply.note == "Lines 5 to 90 were asked for, and the file ends with line 6."
+    assert reply.note == "Lines 5 to 90 were requested; the file ends with line 6."
     whole = await search.files.read_file(asked.model_copy(update={"end_line": 6}))
     assert whole.note == ""
 
@@ -332,7 +332,7 @@ async def test_what_does_not_exist_gets_no_verdict(search, tenant) -> None:
 async def test_conventions_come_with_all_written_rules(search, tenant) -> None:
     reply = await search.conventions.conventions(ConventionsRequest(tenant=tenant, repo=TRACKER))
     told = {one.statement: (one.count, one.total) for one in reply.conventions}
-    assert told["source lies in parcels/"] == (7, 10)
+    assert told["source files are in parcels/"] == (7, 10)
     assert reply.files_read == reply.files == 12
     assert [rule.file_path for rule in reply.rules][:2] == ["AGENTS.md", ".cursor/rules/broken.mdc"]
     bare = await search.conventions.conventions(ConventionsRequest(tenant=tenant, repo=BARE))

@@ -54,7 +54,7 @@ async def test_the_process_announces_itself_answers_and_stops(nats_server, tmp_p
             assert (await http.get("/api/v1/whoami")).json()["tenant"] == "acme"
 
             search.checks = {"qdrant": hangs}
-            await until_search_is(http, "Error: search is not ready, as these do not answer: qdrant")
+            await until_search_is(http, "Error: search is not ready; failing checks: qdrant")
             search.checks = {}
             await search.stop()
             await until_search_is(http, "Error: search is not running")

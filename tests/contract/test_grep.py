@@ -211,7 +211,7 @@ async def test_when_the_time_is_up_the_cursor_goes_on(kiln) -> None:
     request = GrepRequest(tenant=kiln.records.tenant, pattern="kiln|e,", regex=True, limit=2_000)
     replies = await pages(handler, request)
     assert lines_of(replies) == plainly("kiln|e,", regex=True)
-    assert {reply.note for reply in replies[:-1]} == {"time ran out: go on with next_cursor"}
+    assert {reply.note for reply in replies[:-1]} == {"time limit reached: continue with next_cursor"}
     assert len(replies) > 2
 
 

@@ -185,7 +185,7 @@ async def test_an_unknown_language_is_refused_with_those_there_are(index, tenant
     assert body.code is ErrorCode.INVALID_ARGUMENT
     assert body.details["languages"] == ["go", "python", "elixir"]
     said = f"Did you mean {near}? " if near else ""
-    assert body.next_action == f"{said}Those of indexed files are in details.languages."
+    assert body.next_action == f"{said}details.languages lists the languages of indexed files."
 
 
 @pytest.mark.parametrize(

@@ -231,7 +231,7 @@ async def test_an_empty_answer_says_what_left_nothing(shared_stack: RunningStack
         assert (answer["results"], answer["confidence"]) == ([], "none")
         assert told["reason"].startswith(reason)
         assert told["words"] == ["withdrew", "money"]
-        assert told["nothing_because"]["exact"] == "the question names no symbol"
+        assert told["nothing_because"]["exact"] == "the question contains no symbol name"
 
 
 @pytest.mark.parametrize("way", ["MCP", "REST"])

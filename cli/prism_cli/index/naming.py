@@ -21,8 +21,8 @@ def check_name(name: str) -> None:
     """Raise CommandError unless a name is empty or `owner/repo`."""
     if name and not _FULL_NAME.fullmatch(name):
         raise CommandError(
-            f"{name!r} is not a name of a repository.",
-            "Give owner/repo, of letters, digits, dots, dashes and underscores.",
+            f"{name!r} is not a repository name.",
+            "Give owner/repo, with letters, digits, dots, dashes and underscores.",
             code="invalid_argument",
             exit_code=Exit.USAGE,
         )

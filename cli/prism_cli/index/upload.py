@@ -80,7 +80,7 @@ async def upload(prism: Prism, snapshot: Snapshot, layer: Layer, observer: Obser
             return sent
     raise CommandError(
         "The files change faster than they can be read.",
-        "Index again when what writes them is done, or leave them out with .gitignore.",
+        "Index again when the files are stable, or exclude them with .gitignore.",
         code=ErrorCode.SNAPSHOT_CONFLICT.value,
     )
 

@@ -31,7 +31,7 @@ def check(data: DataDir) -> None:
     if mark is None and marker.exists():
         raise CommandError(
             f"{marker} cannot be read.",
-            "Restore it from a backup, or delete it: Prism then looks at the collections.",
+            "Restore it from a backup, or delete it. Prism then checks the collections.",
             code="data_dir_unusable",
         )
     if mark is not None and mark.get("format") != FORMAT:
@@ -44,8 +44,8 @@ def check(data: DataDir) -> None:
     if others:
         raise CommandError(
             f"The index in {data.root} was built by another version of Prism (layout {others[0]}; this one reads {LAYOUT}).",
-            "Run `prism up --rebuild`: it sets the index aside and builds it again. Repositories, secrets and tokens stay. "
-            "To go on with the index as it is, install the version that built it.",
+            "Run `prism up --rebuild`. It moves the index aside and rebuilds it; repositories, secrets and tokens are kept. "
+            "To keep the index as it is, install the version that built it.",
             code="data_dir_outdated",
         )
     write_json(marker, {"format": FORMAT, "layout": LAYOUT})

@@ -49,7 +49,7 @@ def start_in_background(data: DataDir, port: int, report: Report, *, tied: bool 
             raise
     up = read_json(data.up_file)
     if up is None:
-        raise CommandError("The stack stopped as soon as it was up.", f"See {data.supervisor_log}.")
+        raise CommandError("The stack stopped right after it started.", f"See {data.supervisor_log}.")
     return up
 
 
@@ -82,7 +82,7 @@ def _follow(data: DataDir, notes: IO[str], report: Report) -> None:
     lines = "\n".join(tail(data.supervisor_log, LOG_LINES_SHOWN))
     raise CommandError(
         f"The supervisor ended before the stack was ready.\n{lines}",
-        f"See {data.supervisor_log}, then run `prism doctor`.",
+        f"Read {data.supervisor_log}, then run `prism doctor`.",
         code="start_failed",
         exit_code=Exit.START_FAILED,
     )
@@ -125,7 +125,7 @@ def _running_pid(data: DataDir) -> int | None:
     while (pid := holder(data.lock_file)) == 0:  # it has the lock and has not written its process id yet
         if time.monotonic() > deadline:
             raise CommandError(
-                f"A supervisor runs on {data.root}, but the files with its process id were deleted.",
+                f"A supervisor runs on {data.root}, but the file with its process id was deleted.",
                 f"End the process that runs `prism_cli.stack.daemon {data.root}` or `prism up`.",
                 code="supervisor_unknown",
             )

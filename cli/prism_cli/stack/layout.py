@@ -92,7 +92,7 @@ class DataDir:
                 folder.mkdir(mode=MODE_FOLDER, parents=True, exist_ok=True)
         except OSError as error:
             raise CommandError(
-                f"The data folder {self.root} cannot be made: {error.strerror or error}.",
+                f"The data folder {self.root} cannot be created: {error.strerror or error}.",
                 "Choose another one with --data-dir or PRISM_DATA_DIR.",
                 code="data_dir_unusable",
             ) from error
@@ -114,7 +114,7 @@ def data_dir(chosen: str | Path | None = None) -> DataDir:
     """
     if chosen is not None and not str(chosen).strip():
         raise CommandError(
-            "--data-dir is empty.", "Name a folder; without the option, the user data folder is used.",
+            "--data-dir is empty.", "Give a folder. The default is the user data folder.",
             code="data_dir_unusable", exit_code=Exit.USAGE,
         )  # fmt: skip
     return DataDir((Path(chosen) if chosen else _default()).expanduser().resolve())
@@ -158,8 +158,8 @@ def _secret(path: Path, prefix: str = "") -> str:
             found = path.read_text(encoding="ascii").strip()
         except ValueError as error:
             raise CommandError(
-                f"{path} holds no secret that Prism wrote.",
-                "Restore it from a backup, or delete it: Prism then makes another one.",
+                f"{path} does not contain a secret of Prism.",
+                "Restore it from a backup, or delete it. Prism then generates a new one.",
                 code="data_dir_unusable",
             ) from error
         if found:

@@ -21,7 +21,7 @@ def supervisor_problem(data: DataDir, state: Mapping[str, Any]) -> str:
         return ""
     is_watching = state.get("state") != "stopping"
     if is_watching and silent_s > SUPERVISOR_SILENT_S_MAX:
-        return f"does not answer for {silent_s:.0f} s; nothing replaces services that end or hang"
+        return f"has not answered for {silent_s:.0f} s; services that end or hang are not replaced"
     return ""
 
 

@@ -199,7 +199,7 @@ class Supervisor:
             try:
                 self._tend_one(child)
             except OSError as error:  # no space, no file handles: the next tick tries again
-                _complain(f"{child.name} cannot be tended: {error}")
+                _complain(f"cannot supervise {child.name}: {error}")
         self._forks.reap_orphans([child.pid for child in self._children])
         self._forks.begin_again_if_due()
         self._write_state()
@@ -213,7 +213,7 @@ class Supervisor:
     def _tend_one(self, child: Child) -> None:
         before = child.state
         if child.has_died():
-            text = f"{child.name} died ({child.problem}); starting it again in {child.pause_s:.1f} s"
+            text = f"{child.name} died ({child.problem}); restarting it in {child.pause_s:.1f} s"
             self._report(Note("died", text, child.name))
             return
         if child.restart_if_due():
@@ -348,7 +348,7 @@ def _settings() -> watchdog.Settings:
         return watchdog.Settings.read()
     except ValueError as error:
         raise CommandError(
-            f"{watchdog.ENV_EVERY}, {watchdog.ENV_SILENT} or {watchdog.ENV_UNREADY} is no number: {error}.",
+            f"{watchdog.ENV_EVERY}, {watchdog.ENV_SILENT} or {watchdog.ENV_UNREADY} is not a number: {error}.",
             "Give seconds, such as `60` or `search=30,qdrant=300`.",
             code="setting_invalid",
             exit_code=Exit.USAGE,
@@ -359,7 +359,7 @@ def unusable(data: DataDir, error: OSError) -> CommandError:
     """The answer to an `up` that cannot write what it has to."""
     return CommandError(
         f"The stack cannot run on {data.root}: {error.strerror or error}.",
-        "Make room on the disk, or see that you may write there; then `prism up` again.",
+        "Free space on the disk, or make the folder writable. Then run `prism up` again.",
         code="data_dir_unusable",
         exit_code=Exit.START_FAILED,
     )
@@ -371,8 +371,8 @@ def already_running(data: DataDir) -> CommandError:
     up = read_json(data.up_file) or {}
     where = f" at {up['url']}" if up.get("url") else ", and is still starting"
     return CommandError(
-        f"Prism runs on {data.root} already: process {pid}{where}.",
-        "Use it as it is (`prism status`), stop it with `prism down`, or choose another --data-dir.",
+        f"Prism already runs on {data.root}: process {pid}{where}.",
+        "Use it (`prism status`), stop it with `prism down`, or choose another --data-dir.",
         code="already_running",
         exit_code=Exit.ALREADY_RUNNING,
         details={"pid": pid, "url": up.get("url", ""), "data_dir": str(data.root)},

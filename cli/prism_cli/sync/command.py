@@ -62,9 +62,7 @@ def explained(error: CommandError, root: Path) -> CommandError:
     """The error, with what a person in a work tree does about it."""
     if error.code != ErrorCode.REPO_NOT_FOUND:
         return error
-    next_action = (
-        f"Index it first: prism index {root} --wait. If it has another name there, say --name OWNER/REPO."
-    )
+    next_action = f"Index it first: prism index {root} --wait. If it has another name on the server, pass --name OWNER/REPO."
     return CommandError(error.message, next_action, code=error.code, details=error.details)
 
 
@@ -105,7 +103,7 @@ def show(synced: Synced) -> None:
     question = f'prism search "…" --repo {synced.repo} --ref {synced.handle}'
     terminal.out.print(Text(f"  → {question}", style="cyan"), soft_wrap=True)
     terminal.out.print(
-        Text(f'  → agents: the argument "ref": "{synced.handle}" of every tool', style="cyan"), soft_wrap=True
+        Text(f'  → agents: pass "ref": "{synced.handle}" to any tool', style="cyan"), soft_wrap=True
     )
 
 

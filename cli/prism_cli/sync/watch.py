@@ -54,7 +54,7 @@ class Watch:
 
     async def run(self) -> None:
         """Until cancelled."""
-        self._line.say(f"Looking at {self._root}", "dim")
+        self._line.say(f"Reading {self._root}", "dim")
         try:
             await self._sync(time.monotonic(), look_below=True)
         except CommandError as error:
@@ -90,7 +90,7 @@ class Watch:
         pause_s = self._trouble.next_pause()
         assert pause_s is not None
         self._look_at = time.monotonic() + pause_s
-        self._line.say(f"Not in sync, trying again: {problem[:ERROR_CHARS_MAX]}", "yellow")
+        self._line.say(f"Not in sync, retrying: {problem[:ERROR_CHARS_MAX]}", "yellow")
 
 
 async def _until_signalled(following: Coroutine[None, None, None], saves: Saves) -> None:
@@ -117,7 +117,7 @@ async def _close(overlay: Overlay, line: StatusLine) -> None:
     try:
         is_closed = await overlay.close()
     except CommandError as error:
-        line.say(f"The overlay could not be closed, and expires by itself: {error.message}", "yellow")
+        line.say(f"The overlay could not be closed; it will expire: {error.message}", "yellow")
     else:
         line.say("The overlay is closed." if is_closed else "There was no overlay.", "dim")
 

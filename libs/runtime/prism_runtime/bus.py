@@ -223,7 +223,7 @@ class Bus:
         try:
             await self.broker.stop()
         except NatsError as error:  # NATS is away: what was not acked comes again
-            log.warning("stopped without a word to NATS: %s", error)
+            log.warning("stopped without closing the NATS connection: %s", error)
         self._heart.stop()
 
     async def check(self) -> None:
@@ -245,7 +245,7 @@ class Bus:
         except TimeoutError as error:
             raise NatsError(f"{service} did not answer within {PING_TIMEOUT_S:g} s") from error
         if reply.data:
-            raise NatsError(f"{service} is not ready, as these do not answer: {reply.data.decode()}")
+            raise NatsError(f"{service} is not ready; failing checks: {reply.data.decode()}")
 
     async def _answer_ping(self, ping: Msg) -> None:
         """Empty if all checks of this service pass, else the names of those that fail: the reasons are not for everybody."""
@@ -420,7 +420,7 @@ class Bus:
 
     def _on_bucket_lost(self, streams: Collection[str]) -> None:
         if not self._stopping:
-            log.critical("buckets were deleted, this process has to start again: %s", ", ".join(streams))
+            log.critical("buckets were deleted; restarting this process: %s", ", ".join(streams))
             os._exit(EXIT_BUCKET_LOST)
 
     async def _on_closed(self) -> None:

@@ -52,8 +52,8 @@ class ClaimCodec:
         if len(body) > BODY_BYTES_MAX:
             raise PrismError(
                 ErrorCode.PAYLOAD_TOO_LARGE,
-                f"A message of {len(body)} bytes is over the limit of {BODY_BYTES_MAX}.",
-                "Send less at once.",
+                f"The message has {len(body)} bytes; the limit is {BODY_BYTES_MAX}.",
+                "Send a smaller message.",
             )
         if content_type == JSON_TYPE and len(body) >= COMPRESSED_BYTES_MIN:
             body, content_type = compress(body), ZSTD_TYPE
@@ -85,7 +85,7 @@ class ClaimCodec:
             await self._require_store().get(name, writeinto=cast("io.BufferedIOBase", file))
         except ObjectNotFoundError as error:
             raise PrismError(
-                ErrorCode.MESSAGE_INVALID, f"The upload {name} is gone.", "Send it again."
+                ErrorCode.MESSAGE_INVALID, f"The upload {name} no longer exists.", "Send it again."
             ) from error
 
     async def drop_file(self, name: str) -> None:

@@ -29,7 +29,7 @@ def decompress(frame: bytes, bytes_max: int) -> bytes:
     """
     try:
         if zstandard.get_frame_parameters(frame).content_size > bytes_max:
-            raise ValueError(f"it is over {bytes_max} bytes, or does not say its length")
+            raise ValueError(f"it exceeds {bytes_max} bytes, or does not declare its length")
         return _contexts.decompressor.decompress(frame)
     except zstandard.ZstdError as error:
         raise ValueError(f"it is damaged: {error}") from error

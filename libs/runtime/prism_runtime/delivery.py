@@ -95,7 +95,7 @@ class DeliveryMiddleware(BaseMiddleware):
         if work is None:
             return await call_next(msg)
         if work.metadata.num_delivered > DELIVERIES_MAX:
-            raise PrismError(ErrorCode.INTERNAL, "Every process that took this message died or hung.")
+            raise PrismError(ErrorCode.INTERNAL, "Every process that received this message died or hung.")
         return await _outlast_outages(call_next, msg, work)
 
     async def after_processed(
@@ -152,7 +152,7 @@ async def _outlast_outages(call_next: Any, msg: Any, work: Msg) -> Any:
         except PrismError as error:
             if error.code not in OUTAGES:
                 raise
-            log.warning("%s waits for an outage to end: %s", work.subject, error)
+            log.warning("%s waits for the end of an outage: %s", work.subject, error)
         await asyncio.sleep(OUTAGE_PAUSE_S)
 
 

@@ -28,7 +28,7 @@ async def reclaim_regularly(js: JetStreamContext, buckets: Mapping[str, Named | 
             try:
                 await reclaim(js, bucket, named)
             except Exception as error:  # noqa: BLE001 - whatever it was, the next round comes
-                log.warning("%s is not freed: %s", bucket, reason_of(error))
+                log.warning("cannot free %s: %s", bucket, reason_of(error))
         await asyncio.sleep(KEPT_S)
 
 

@@ -36,8 +36,8 @@ class Room:
         if self.is_short():
             raise PrismError(
                 ErrorCode.DISK_FULL,
-                f"The disk of Prism has {self._free_bytes // MIB:,} MiB left; writes need {self._floor_bytes // MIB:,} MiB.",
-                "Make room on that disk, or lower PRISM_DISK_FREE_BYTES_MIN. Questions are answered meanwhile.",
+                f"Prism's disk has {self._free_bytes // MIB:,} MiB left; writes need {self._floor_bytes // MIB:,} MiB.",
+                "Free space on that disk, or lower PRISM_DISK_FREE_BYTES_MIN. Questions still work.",
                 free_bytes=self._free_bytes,
                 needed_bytes=self._floor_bytes,
             )

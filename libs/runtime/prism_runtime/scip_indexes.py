@@ -74,5 +74,5 @@ class ScipIndexes:
 
 def _unavailable() -> PrismError:
     return PrismError(
-        ErrorCode.UNAVAILABLE, "What SCIP indexes say cannot be read now.", "Ask again in a few seconds."
+        ErrorCode.UNAVAILABLE, "The SCIP indexes cannot be read at the moment.", "Retry in a few seconds."
     )

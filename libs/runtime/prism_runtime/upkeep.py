@@ -101,7 +101,7 @@ class Upkeep:
             try:
                 await self._look()
             except (NatsError, OSError, TimeoutError, ValueError) as error:
-                log.warning("what is in JetStream is not known: %s", reason_of(error))
+                log.warning("cannot list the streams of JetStream: %s", reason_of(error))
             await asyncio.sleep(LOOK_PAUSE_S)
             try:
                 async with asyncio.timeout(LOOK_EVERY_S):
@@ -118,7 +118,9 @@ class Upkeep:
         if found.lost_buckets:
             self._give_up(found.lost_buckets)
         elif found.lost_streams or is_refused:
-            log.warning("declaring streams and consumers again; gone: %s", found.lost_streams or "a consumer")
+            log.warning(
+                "declaring streams and consumers again; missing: %s", found.lost_streams or "a consumer"
+            )
             await asyncio.sleep(DECLARE_PAUSE_S)
             await self._declare()
             self._known |= await self._list_streams()

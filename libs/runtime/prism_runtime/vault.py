@@ -30,15 +30,15 @@ class VaultSettings(BaseSettings):
 
     secrets_key: SecretStr = Field(
         SecretStr(""),
-        description="Random text that webhook secrets and git credentials are encrypted with, the same for gateway and "
-        "ingest, of 32 characters or more; empty: none are kept. `prism up` makes one a data folder.",
+        description="Key that encrypts webhook secrets and git credentials: random, 32 characters or more, the same for gateway and "
+        "ingest. Empty: secrets are not stored. `prism up` generates one per data folder.",
     )
 
     @field_validator("secrets_key")
     @classmethod
     def _hard_to_guess(cls, key: SecretStr) -> SecretStr:
         if 0 < len(key.get_secret_value()) < KEY_CHARS_MIN:
-            raise ValueError(f"a key of fewer than {KEY_CHARS_MIN} characters can be guessed")
+            raise ValueError(f"a key needs {KEY_CHARS_MIN} characters or more")
         return key
 
 
@@ -71,7 +71,7 @@ class Vault:
     def _records(self) -> Records[SealedSecrets]:
         if self._bucket is None:
             raise PrismError(
-                ErrorCode.UNAVAILABLE, "Prism is not connected to NATS yet.", "Try again in a few seconds."
+                ErrorCode.UNAVAILABLE, "Prism is not connected to NATS yet.", "Retry in a few seconds."
             )
         return self._bucket
 
@@ -90,8 +90,8 @@ class Vault:
         except InvalidTag:
             raise PrismError(
                 ErrorCode.UNAVAILABLE,
-                "The secrets of the repository were sealed with another key.",
-                "Start with the PRISM_SECRETS_KEY of then, or set the secrets anew.",
+                "The secrets of the repository were encrypted with another key.",
+                "Restart with the previous PRISM_SECRETS_KEY, or store the secrets again.",
             ) from None
         return Secrets.model_validate_json(opened)
 
@@ -99,7 +99,7 @@ class Vault:
         if self._cipher is None:
             raise PrismError(
                 ErrorCode.UNAVAILABLE,
-                "Prism keeps no secrets: it was started without PRISM_SECRETS_KEY.",
-                "Set PRISM_SECRETS_KEY for the gateway and for ingest, and start them again.",
+                "Prism cannot store secrets: it was started without PRISM_SECRETS_KEY.",
+                "Set PRISM_SECRETS_KEY for the gateway and ingest, and restart them.",
             )
         return self._cipher

@@ -41,18 +41,18 @@ def _fields(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     while (tag := _varint(file, may_end=True)) is not None:
         number, wire_type = tag >> _WIRE_TYPE_BITS, tag & ((1 << _WIRE_TYPE_BITS) - 1)
         if wire_type != _LENGTH_DELIMITED or not number:
-            _refuse("It is no protobuf message of type scip.Index.")
+            _refuse("It is not a protobuf message of type scip.Index.")
         length = _varint(file) or 0
         if length > DOCUMENT_BYTES_MAX:
             raise PrismError(
                 ErrorCode.PAYLOAD_TOO_LARGE,
-                f"A part of the index has {length} bytes, over the limit of {DOCUMENT_BYTES_MAX}.",
+                f"A document of the index has {length} bytes; the limit is {DOCUMENT_BYTES_MAX}.",
                 "Leave generated files out of the index.",
                 limit_bytes=DOCUMENT_BYTES_MAX,
             )
         body = file.read(length)
         if len(body) < length:
-            _refuse("It is cut off.")
+            _refuse("It is truncated.")
         yield number, body
 
 
@@ -63,23 +63,23 @@ def _varint(file: BinaryIO, *, may_end: bool = False) -> int | None:
         if not byte:
             if may_end and not position:
                 return None
-            _refuse("It is cut off.")
+            _refuse("It is truncated.")
         value |= (byte[0] & 0x7F) << (7 * position)
         if byte[0] < 0x80:  # noqa: PLR2004 - the highest bit says that more bytes follow
             return value
-    return _refuse("It is no protobuf message of type scip.Index.")
+    return _refuse("It is not a protobuf message of type scip.Index.")
 
 
 def _decoded(kind: type[Part], body: bytes) -> Part:
     try:
         return kind.FromString(body)
     except DecodeError:
-        return _refuse(f"A part of it is no scip.{kind.DESCRIPTOR.name}.")
+        return _refuse(f"A part of it is not a valid scip.{kind.DESCRIPTOR.name}.")
 
 
 def _refuse(why: str) -> NoReturn:
     raise PrismError(
         ErrorCode.SCIP_INVALID,
-        f"The file is no SCIP index. {why}",
-        "Send the index.scip that an indexer wrote.",
+        f"The file is not a SCIP index. {why}",
+        "Upload the index.scip of an indexer.",
     )

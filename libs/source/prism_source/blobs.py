@@ -90,7 +90,7 @@ class BlobReader:
     def _take_line(self, process: subprocess.Popen[bytes], deadline: float) -> bytes:
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > _HEADER_BYTES_MAX:
-                raise self._unreadable("git cat-file gave an answer that makes no sense")
+                raise self._unreadable("git cat-file returned an unexpected answer")
             self._fill(process, deadline)
         return self._take(process, end + 1, deadline)[:-1]
 
@@ -109,7 +109,7 @@ class BlobReader:
             raise PrismError(
                 ErrorCode.DEADLINE_EXCEEDED,
                 f"git cat-file was stopped after {self._limits.git_seconds_max:g} seconds.",
-                "Check that the disk answers, and try again.",
+                "Check the disk, and retry.",
             )
         data = os.read(handle, _READ_BYTES)
         if not data:

@@ -174,6 +174,6 @@ def _no_work_tree(folder: Path, error: Exception) -> PrismError:
         return explain(error, folder)
     return PrismError(
         ErrorCode.SOURCE_NOT_FOUND,
-        f"{folder} is not in a work tree of git.",
-        "Give a folder of a clone, or make a repository of it with: git init",
+        f"{folder} is not in a git work tree.",
+        "Give a folder of a clone, or create a repository with: git init",
     )

@@ -198,8 +198,8 @@ def _with_credentials(source: CloneUrl, credentials: str) -> CloneUrl:
 def _needs_key(source: CloneUrl) -> PrismError:
     return PrismError(
         ErrorCode.CLONE_REFUSED,
-        f"{source.url} is not cloned: Prism has no ssh key for it, and uses none of the machine it runs on.",
-        f"Give it a deploy key: prism secrets NAME --git-login git@{source.host} < key; or use the https URL.",
+        f"{source.url} was not cloned: Prism has no ssh key for it, and never uses those of its host.",
+        f"Store a deploy key: prism secrets NAME --git-login git@{source.host} < key. Or use the https URL.",
     )
 
 
@@ -293,7 +293,7 @@ def _has_no_commit(names: Sequence[str]) -> PrismError:
     return PrismError(
         ErrorCode.SOURCE_EMPTY,
         "The repository has no commit on its default branch.",
-        "Push a commit, or name a branch that has one.",
+        "Push a commit, or give a branch that has one.",
         branches=[short_name(name) for name in names[:5]],
     )
 
@@ -421,9 +421,9 @@ class _Run:
 def _too_slow() -> PrismError:
     return PrismError(
         ErrorCode.DEADLINE_EXCEEDED,
-        f"The git server took too long: it has {LISTING_SECONDS_MAX:g} seconds to list its branches, and "
+        f"The git server was too slow. The limits are {LISTING_SECONDS_MAX:g} seconds to list its branches, and "
         "PRISM_CLONE_SECONDS_MAX for a clone.",
-        "Try again later, index a local clone with `prism index PATH`, or raise the limit.",
+        "Retry later, index a local clone with `prism index PATH`, or raise the limit.",
     )
 
 
@@ -431,7 +431,7 @@ def _silent(seconds: float) -> PrismError:
     return PrismError(
         ErrorCode.DEADLINE_EXCEEDED,
         f"The git server sent nothing for {seconds:g} seconds.",
-        "Check that the server answers and try again, or raise PRISM_CLONE_SILENCE_S_MAX.",
+        "Check that the server answers and retry, or raise PRISM_CLONE_SILENCE_S_MAX.",
     )
 
 
@@ -520,23 +520,25 @@ def _failed(stderr: str, source: CloneUrl) -> PrismError:
     if _OUT_OF_MEMORY.search(stderr) or _OUT_OF_TIME.search(stderr):
         return PrismError(
             ErrorCode.PAYLOAD_TOO_LARGE,
-            f"{source.url} was not cloned: git needs more memory or time for it than it may use.",
+            f"{source.url} was not cloned: git exceeded its memory or CPU limit.",
             "Index a local clone with `prism index PATH`, or raise PRISM_GIT_MEMORY_BYTES_MAX.",
         )
     if _NO_SUCH_COMMIT.search(stderr):
         return PrismError(
             ErrorCode.REF_NOT_FOUND,
-            f"{source.url} does not have what was asked for any more: {reason}",
-            "Name a branch that is there; a commit goes with a forced push.",
+            f"{source.url} no longer has the requested ref: {reason}",
+            "Give an existing branch. A forced push removes commits.",
         )
     if _NEEDS_LOGIN.search(stderr):
-        action = "Give Prism a token for the repository with `prism secrets`, or index a local clone: prism index PATH"
+        action = (
+            "Store a token for the repository with `prism secrets`, or index a local clone: prism index PATH"
+        )
     elif _NOT_THERE.search(stderr):
-        action = "Check the URL: the server knows no repository there, or hides it from strangers."
+        action = "Check the URL. The repository does not exist, or needs a login."
     elif _REDIRECTED.search(stderr):
-        action = "The repository has moved, and redirects are not followed: give the new URL."
+        action = "The repository has moved. Redirects are not followed: give the new URL."
     else:
-        action = "Check that this machine reaches the server, and try again."
+        action = "Check that this machine can reach the server, and retry."
     return PrismError(ErrorCode.CLONE_FAILED, f"{source.url} could not be cloned: {reason}", action)
 
 

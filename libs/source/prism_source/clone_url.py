@@ -160,9 +160,7 @@ def _parse(url: str) -> CloneUrl:
         raise _refused("it is not a URL") from None
     scheme = parts.scheme.lower()
     if scheme not in PORTS:
-        raise _refused(
-            "its scheme is none that git clones from" if scheme else "it has no scheme such as https://"
-        )
+        raise _refused("git cannot clone from its scheme" if scheme else "it has no scheme such as https://")
     if parts.query or parts.fragment:
         raise _refused("it has a query or a fragment")
     host = _host(parts, scheme)
@@ -215,8 +213,8 @@ def _resolve(host: str, port: int) -> list[IpAddress]:
     except (OSError, UnicodeError):
         raise PrismError(
             ErrorCode.CLONE_FAILED,
-            f"The host {host} is not known.",
-            "Check the name of the host, and that this machine can resolve it.",
+            f"The host {host} cannot be resolved.",
+            "Check the host name, and the DNS of this machine.",
         ) from None
     addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
     return list(dict.fromkeys(addresses))
@@ -225,9 +223,7 @@ def _resolve(host: str, port: int) -> list[IpAddress]:
 def _refuse_private(host: str, addresses: list[IpAddress]) -> None:
     # One bad address is enough: nobody can say which of them would be used.
     if not addresses or not all(map(is_public, addresses)):
-        raise _refused(
-            f"the host {host} is inside a private network, and PRISM_CLONE_ALLOW_PRIVATE is not set"
-        )
+        raise _refused(f"the host {host} is in a private network, and PRISM_CLONE_ALLOW_PRIVATE is not set")
 
 
 def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
@@ -241,7 +237,7 @@ def _refused(problem: str, **details: object) -> PrismError:
     """The URL itself is not in the text: it may hold a password."""
     return PrismError(
         ErrorCode.CLONE_REFUSED,
-        f"The URL is not cloned: {problem}.",
-        "Give a URL such as https://github.com/owner/name, or index a folder with: prism index PATH",
+        f"The URL cannot be cloned: {problem}.",
+        "Give a URL such as https://github.com/owner/name, or index a folder: prism index PATH",
         **details,
     )

@@ -18,7 +18,9 @@ from prism_source.paths import decode_path
 from prism_source.snapshot import blob_hash
 from prism_source.text import skip_reason
 
-SEND_LESS = "Leave generated files out with .gitignore, or have the branch indexed first: prism index PATH --ref BRANCH --wait"
+SEND_LESS = (
+    "Exclude generated files with .gitignore, or index the branch first: prism index PATH --ref BRANCH --wait"
+)
 
 
 class Edits(NamedTuple):
@@ -143,7 +145,7 @@ def _read(root: Path, path: bytes, limits: Limits) -> tuple[bytes | None, SkipRe
 def _too_many(files_max: int) -> PrismError:
     return PrismError(
         ErrorCode.PAYLOAD_TOO_LARGE,
-        f"The work tree has more than {files_max:,} files otherwise than what is indexed.",
+        f"More than {files_max:,} files in the work tree differ from the index.",
         SEND_LESS,
         files_max=files_max,
     )
@@ -152,7 +154,7 @@ def _too_many(files_max: int) -> PrismError:
 def _too_large(bytes_max: int) -> PrismError:
     return PrismError(
         ErrorCode.PAYLOAD_TOO_LARGE,
-        f"The files that differ from what is indexed have more than {bytes_max:,} bytes.",
+        f"The files that differ from the index have more than {bytes_max:,} bytes.",
         SEND_LESS,
         bytes_max=bytes_max,
     )

@@ -53,14 +53,14 @@ class FolderReader:
         except (FileNotFoundError, NotADirectoryError):
             raise PrismError(
                 ErrorCode.FILE_NOT_FOUND,
-                f"{file.path} is gone since the folder was listed.",
-                "List it again.",
+                f"{file.path} was deleted after the folder was listed.",
+                "List the folder again.",
             ) from None
         except OSError as error:
             raise PrismError(
                 ErrorCode.SOURCE_UNREADABLE,
                 f"{file.path} cannot be read: {_reason(error)}.",
-                "Give yourself the right to read it, or ignore it in .gitignore.",
+                "Make it readable, or exclude it with .gitignore.",
             ) from error
         if len(data) > self._limits.file_bytes_max:
             raise PrismError(

@@ -43,8 +43,8 @@ def _snapshot_work_tree(root: Path, git: GitFolder, limits: Limits) -> Snapshot:
     if not git.is_work_tree():
         raise PrismError(
             ErrorCode.SOURCE_EMPTY,
-            f"{root} is the inside of a git repository (a bare one, or the folder .git): no files are checked out.",
-            "Give a folder with the files checked out, such as one made by: git worktree add FOLDER BRANCH",
+            f"{root} is a bare git repository or a .git folder: no files are checked out.",
+            "Give a work tree. To create one: git worktree add FOLDER BRANCH",
         )
     tree = list_work_tree(git)
     if not tree.found and git.is_ignored():
@@ -126,8 +126,8 @@ def _describe_all(
     if not files:
         raise PrismError(
             ErrorCode.SOURCE_EMPTY,
-            f"{root} holds no files, or .gitignore leaves all of them out.",
-            "Give a folder with source files, and look at its .gitignore.",
+            f"{root} has no files, or .gitignore excludes all of them.",
+            "Give a folder with source files, and check its .gitignore.",
         )
     return files
 
@@ -151,8 +151,8 @@ def _check_count(root: Path, count: int, limits: Limits) -> None:
     if count > limits.files_max:
         raise PrismError(
             ErrorCode.PAYLOAD_TOO_LARGE,
-            f"{root} holds more than {limits.files_max:,} files.",
-            "Leave generated folders out with .gitignore, or index folders of it one by one.",
+            f"{root} has more than {limits.files_max:,} files.",
+            "Exclude generated folders with .gitignore, or index its folders one by one.",
             files_max=limits.files_max,
         )
 
@@ -161,7 +161,7 @@ def _not_found(folder: Path, problem: str) -> PrismError:
     return PrismError(
         ErrorCode.SOURCE_NOT_FOUND,
         f"{folder} {problem}.",
-        "Give the path of a folder that holds source files.",
+        "Give the path of a folder with source files.",
     )
 
 
@@ -169,5 +169,5 @@ def _unreadable(folder: Path, error: Exception) -> PrismError:
     return PrismError(
         ErrorCode.SOURCE_UNREADABLE,
         f"{folder} cannot be read: {error}.",
-        "Give yourself the right to list the folder, or choose another one.",
+        "Make the folder readable, or choose another one.",
     )

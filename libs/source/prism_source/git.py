@@ -214,7 +214,7 @@ def git_is_missing() -> PrismError:
     return PrismError(
         ErrorCode.SOURCE_UNREADABLE,
         "The folder is a git repository, and the program git is not installed or not on the PATH.",
-        "Install git (https://git-scm.com/downloads) and try again.",
+        "Install git (https://git-scm.com/downloads) and retry.",
     )
 
 
@@ -228,8 +228,8 @@ def explain(error: GitFailed, folder: Path) -> PrismError:
         )
     return PrismError(
         ErrorCode.SOURCE_UNREADABLE,
-        f"Git cannot read {folder}: {error.stderr or 'it gave no reason'}",
-        "Run `git status` in the folder, repair what it reports, and try again.",
+        f"Git cannot read {folder}: {error.stderr or 'no reason given'}",
+        "Run `git status` in the folder, fix what it reports, and retry.",
     )
 
 
@@ -241,5 +241,5 @@ def _too_slow(command: str, seconds_max: float) -> PrismError:
     return PrismError(
         ErrorCode.DEADLINE_EXCEEDED,
         f"git {command} was stopped after {seconds_max:g} seconds.",
-        "Check that the disk answers, run `git status` once, and try again.",
+        "Check the disk, run `git status` once, and retry.",
     )

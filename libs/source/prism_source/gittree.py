@@ -188,13 +188,13 @@ class _Repository:
         if records is None:
             raise PrismError(
                 ErrorCode.PAYLOAD_TOO_LARGE,
-                f"The commit holds more than {self._limits.files_max:,} files.",
-                "Index folders of a clone one by one with: prism index PATH",
+                f"The commit has more than {self._limits.files_max:,} files.",
+                "Index the folders of a clone one by one: prism index PATH",
                 files_max=self._limits.files_max,
             )
         if not records:
             raise PrismError(
-                ErrorCode.SOURCE_EMPTY, f"The commit {commit} holds no files.", "Choose another ref."
+                ErrorCode.SOURCE_EMPTY, f"The commit {commit} has no files.", "Choose another ref."
             )
         return [_tree_entry(record) for record in records]
 
@@ -240,7 +240,7 @@ class _Repository:
             raise PrismError(
                 ErrorCode.SOURCE_EMPTY,
                 "The repository has no commit on its default branch.",
-                "Push a commit, or name a branch that has one.",
+                "Push a commit, or give a branch that has one.",
                 branches=self._names()[:_SUGGESTIONS_MAX],
             )
         return ResolvedRef(commit, self._line_or_nothing("symbolic-ref", "--quiet", "--short", "HEAD"))

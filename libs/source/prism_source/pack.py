@@ -56,14 +56,14 @@ def decode_pack(data: bytes, limits: Limits = DEFAULT_LIMITS) -> list[tuple[int,
     if files > PACK_FILES_MAX or raw_bytes > raw_bytes_max:
         raise PrismError(
             ErrorCode.PAYLOAD_TOO_LARGE,
-            f"The pack holds {files:,} files and {raw_bytes:,} bytes.",
+            f"The pack has {files:,} files and {raw_bytes:,} bytes.",
             "Send smaller packs.",
             files_max=PACK_FILES_MAX,
             bytes_max=raw_bytes_max,
         )
     items = _split(_decompress(data[_HEADER.size :], raw_bytes))
     if len(items) != files:
-        raise _invalid(f"it says {files} files and holds {len(items)}")
+        raise _invalid(f"it declares {files} files and contains {len(items)}")
     return items
 
 
@@ -72,11 +72,11 @@ def _read_header(data: bytes) -> tuple[int, int]:
         raise _invalid("it is shorter than its header")
     magic, version, files, raw_bytes = _HEADER.unpack_from(data)
     if magic != _MAGIC:
-        raise _invalid("it does not start like a pack")
+        raise _invalid("it does not start with the magic bytes of a pack")
     if version != _VERSION:
-        raise _invalid(f"its version {version} is unknown here, which is {_VERSION}")
+        raise _invalid(f"its version is {version}, and this Prism reads {_VERSION}")
     if not files:
-        raise _invalid("it holds no files")
+        raise _invalid("it has no files")
     return files, raw_bytes
 
 
@@ -88,7 +88,7 @@ def _decompress(data: bytes, raw_bytes: int) -> bytes:
     try:
         # Looked at before room is made: a bomb must lie about its length, and is stopped where it says that it ends.
         if zstandard.get_frame_parameters(data).content_size != raw_bytes:
-            raise _invalid("its contents are not as long as it says")
+            raise _invalid("its contents do not have the declared length")
         return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise _invalid("its contents cannot be decompressed") from error
@@ -100,11 +100,11 @@ def _split(raw: bytes) -> list[tuple[int, bytes]]:
     previous = -1
     while offset < len(raw):
         if offset + _FRAME.size > len(raw):
-            raise _invalid("a file is cut")
+            raise _invalid("a file is truncated")
         ordinal, length = _FRAME.unpack_from(raw, offset)
         offset += _FRAME.size
         if length > len(raw) - offset:
-            raise _invalid("a file is cut")
+            raise _invalid("a file is truncated")
         if not previous < ordinal < FILES_MAX:
             raise _invalid("its ordinals do not ascend")
         items.append((ordinal, raw[offset : offset + length]))

@@ -68,7 +68,7 @@ def read_policy(rules: str, withhold: bool, file_patterns: str) -> SecretPolicy:
 def _lines(text: str, count_max: int) -> list[str]:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > count_max:
-        raise _refused(f"{len(lines)} patterns are more than {count_max}.")
+        raise _refused(f"There are {len(lines)} patterns; the limit is {count_max}.")
     return lines
 
 
@@ -76,7 +76,7 @@ def _own_rule(line: str) -> OwnRule:
     name, _, pattern = line.partition("=")
     if not _NAME.fullmatch(name.strip()):
         raise _refused(
-            f"{name.strip()!r} is no name of a rule: lower-case letters, digits and hyphens, 40 at most."
+            f"{name.strip()!r} is not a valid rule name: use at most 40 lower-case letters, digits and hyphens."
         )
     return OwnRule(name.strip(), _pattern(pattern.strip()))
 
@@ -88,7 +88,7 @@ def _pattern(pattern: str) -> str:
         raise _refused(f"A pattern has {len(pattern)} characters, not 1 to {OWN_PATTERN_CHARS_MAX}.")
     try:
         if re2.compile(pattern, options).fullmatch(""):
-            raise _refused(f"The pattern {pattern!r} matches the empty text.")
+            raise _refused(f"The pattern {pattern!r} matches an empty string.")
     except re2.error as error:
         raise _refused(f"The pattern {pattern!r} is not valid RE2: {error}.") from error
     return pattern
@@ -98,5 +98,5 @@ def _refused(problem: str) -> PrismError:
     return PrismError(
         ErrorCode.INVALID_ARGUMENT,
         problem,
-        "Mend PRISM_SECRET_PATTERNS or PRISM_SECRET_FILE_PATTERNS: https://github.com/google/re2/wiki/Syntax",
+        "Correct PRISM_SECRET_PATTERNS or PRISM_SECRET_FILE_PATTERNS: https://github.com/google/re2/wiki/Syntax",
     )

@@ -69,24 +69,24 @@ def _outages_named() -> Iterator[None]:
         yield
     except (ResponseHandlingException, httpx.TransportError, ResourceExhaustedResponse) as error:
         raise PrismError(
-            ErrorCode.UNAVAILABLE, f"Qdrant is not reachable: {error}", "Try again in a few seconds."
+            ErrorCode.UNAVAILABLE, f"Qdrant is not reachable: {error}", "Retry in a few seconds."
         ) from error
     except UnexpectedResponse as error:
         if error.status_code is not None and error.status_code < HTTP_SERVER_ERROR:
             raise
         if error.status_code == HTTPStatus.INSUFFICIENT_STORAGE:
             raise PrismError(
-                ErrorCode.DISK_FULL, "The disk of Qdrant is full.", "Make room on it; reads go on."
+                ErrorCode.DISK_FULL, "The disk of Qdrant is full.", "Free space on it. Reads still work."
             ) from error
         damage = _damage(error.content)
         if damage:
             raise PrismError(
                 ErrorCode.STORE_DAMAGED,
                 f"The index is damaged: {damage}",
-                "Run `prism repair` on the machine of the store, which sets the collection aside and builds it again.",
+                "Run `prism repair` on the machine of the store. It moves the collection aside and rebuilds it.",
             ) from error
         raise PrismError(
-            ErrorCode.UNAVAILABLE, "Qdrant failed to answer.", "Try again in a few seconds."
+            ErrorCode.UNAVAILABLE, "Qdrant failed to answer.", "Retry in a few seconds."
         ) from error
 
 

@@ -10,7 +10,7 @@ from prism_runtime.kept import Kept
 from prism_store.repositories import Target
 
 FILES_KEPT_MAX = 200_000
-SHALLOW = "the repository is a shallow clone: what is older is not known"
+SHALLOW = "the repository is a shallow clone: older commits are unknown"
 CUT = "the newest commits only"
 
 

@@ -80,8 +80,8 @@ class Layers:
             layer = self._records.get(layer.key) or layer
         raise PrismError(
             ErrorCode.UNAVAILABLE,
-            f"The files of {layer.ref} cannot be read now.",
-            "Try again in a few seconds.",
+            f"The files of {layer.ref} cannot be read at the moment.",
+            "Retry in a few seconds.",
         )
 
     def _chain(self, layer: Layer) -> list[Layer]:
@@ -92,8 +92,8 @@ class Layers:
             if below is None or below in chain:
                 raise PrismError(
                     ErrorCode.REF_NOT_FOUND,
-                    f"The layer that {chain[-1].ref} lies on is gone.",
-                    "Open the overlay anew, on a ref that is there.",
+                    f"The layer below {chain[-1].ref} no longer exists.",
+                    "Open the overlay again on an existing ref.",
                 )
             chain.append(below)
         return [one for one in chain if one.files]
@@ -106,8 +106,8 @@ class Layers:
             except (NatsError, JetStreamError, TimeoutError) as error:
                 raise PrismError(
                     ErrorCode.UNAVAILABLE,
-                    "The files of a layer cannot be read now.",
-                    "Try again in a few seconds.",
+                    "The files of a layer cannot be read at the moment.",
+                    "Retry in a few seconds.",
                 ) from error
             if known is not None:
                 known = known.model_copy(update={"listing": {}})

@@ -233,8 +233,8 @@ class Repositories:
         if single and len(chosen) > 1:
             raise PrismError(
                 ErrorCode.REPO_AMBIGUOUS,
-                f"{len(chosen)} repositories are indexed; which one is meant?",
-                "Name it with the argument repo or the header X-Prism-Repo.",
+                f"{len(chosen)} repositories are indexed, and the request does not select one.",
+                "Select one with the argument repo or the header X-Prism-Repo.",
                 repositories=[r.name for r in chosen[:NAMES_SHOWN_MAX]],
             )
         return chosen
@@ -259,7 +259,7 @@ class Repositories:
             raise PrismError(
                 ErrorCode.REF_NOT_FOUND,
                 f"{found.ref} of {repository.name} is being indexed for the first time.",
-                "Ask again in a few seconds, or with wait_for_commit (of REST; of MCP the header X-Prism-Wait-For-Commit).",
+                "Retry in a few seconds, or wait with wait_for_commit (over MCP: the header X-Prism-Wait-For-Commit).",
             )
         return found
 
@@ -359,7 +359,7 @@ def _not_indexed(repositories: Sequence[Repository]) -> PrismError:
     return PrismError(
         ErrorCode.REPO_NOT_INDEXED,
         f"{names[0]} is not indexed: its first import failed.",
-        "See why with index_status, and index it again.",
+        "index_status shows the reason. Then index it again.",
         repositories=names,
     )
 
@@ -376,8 +376,8 @@ def _lost(names: list[str]) -> PrismError:
     return PrismError(
         ErrorCode.INDEX_LOST,
         f"The store lost files of {', '.join(names[:NAMES_SHOWN_MAX])}: an answer would be incomplete.",
-        "Index them again: `prism index PATH`, or `prism repair` for all. What is fetched from a URL is imported again within "
-        "minutes.",
+        "Index them again with `prism index PATH`, or run `prism repair` for all. Repositories with a git URL are "
+        "imported again automatically within minutes.",
         repositories=names[:NAMES_SHOWN_MAX],
     )
 
@@ -400,8 +400,8 @@ def _cannot_come(repository: Repository, active_job: str = "") -> bool:
 def _nothing_brings(request: ScopedRequest, indexed: Indexed) -> PrismError:
     return PrismError(
         ErrorCode.COMMIT_NOT_INDEXED,
-        f"{request.wait_for_commit} is not served, and no import is under way.",
-        "Index it with `prism index PATH`, or ask without wait_for_commit.",
+        f"{request.wait_for_commit} is not served, and no import is running.",
+        "Index it with `prism index PATH`, or retry without wait_for_commit.",
         indexed_commit=indexed.served.commit if indexed.served else "",
     )
 
@@ -411,7 +411,7 @@ def _too_late(request: ScopedRequest, indexed: Indexed) -> PrismError:
     return PrismError(
         ErrorCode.DEADLINE_EXCEEDED,
         f"{request.wait_for_commit} is not served after {WAIT_MAX_S:g} s.",
-        "See index_status; without wait_for_commit what is served now answers.",
+        "Check index_status. Without wait_for_commit, the served commit answers.",
         indexed_commit=served,
         head_commit=indexed.head_commit,
         lag_seconds=indexed.lag_s(datetime.now(UTC)),
@@ -422,8 +422,8 @@ def _unknown_ref(repository: Repository, ref: str, known: Sequence[str]) -> Pris
     if ref.startswith(OVERLAY_HANDLE):
         raise PrismError(
             ErrorCode.REF_NOT_FOUND,
-            f"{repository.name} has no overlay {shown(ref)}: it was closed, or its time is over.",
-            "Open it again with open_overlay, which gives a new handle.",
+            f"{repository.name} has no overlay {shown(ref)}: it was closed, or has expired.",
+            "Open a new one with open_overlay.",
         )
     near = [match for match, _, _ in process.extract(ref, known, limit=3, score_cutoff=60)]
     create = "create_branch_index" if repository.is_fetched else "`prism index PATH --ref BRANCH`"

@@ -9,6 +9,6 @@ class StoreSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="PRISM_QDRANT_", frozen=True, extra="ignore")
 
-    url: str = Field("http://127.0.0.1:6333", description="Address of Qdrant (1.20 or newer).")
-    api_key: str = Field("", description="API key, if Qdrant wants one.")
+    url: str = Field("http://127.0.0.1:6333", description="URL of Qdrant (1.20 or newer).")
+    api_key: str = Field("", description="API key, if Qdrant requires one.")
     timeout_s: int = Field(20, ge=1, description="Longest wait for one call, in seconds.")

@@ -68,7 +68,7 @@ class Writer:
             raise PrismError(
                 ErrorCode.MODEL_MISMATCH,
                 f"The index of tenant {tenant} was built by another model or version of Prism ({served}, not {wanted}).",
-                "Run what built the index, or index again into a new data folder.",
+                "Run the version that built the index, or index again into a new data folder.",
             )
         self._known[name] = wanted
 
@@ -103,7 +103,9 @@ class Writer:
             self._known.pop(name, None)
             self._known.pop(f"{name}/deep", None)
             raise PrismError(
-                ErrorCode.UNAVAILABLE, f"The collection {name} is gone.", "It is made again; try again."
+                ErrorCode.UNAVAILABLE,
+                f"The collection {name} no longer exists.",
+                "It is being created again. Retry.",
             ) from error
 
     async def drop(self, tenant: str, files: Sequence[str], *, below: int) -> None:
@@ -203,7 +205,7 @@ class Writer:
             if is_missing(error):
                 self._known.clear()
                 raise PrismError(
-                    ErrorCode.UNAVAILABLE, "The tenant's collection is not there yet."
+                    ErrorCode.UNAVAILABLE, "The tenant's collection does not exist yet."
                 ) from error
             raise
         return {point["id"]: (point["payload"]["version"], point["payload"]["generation"]) for point in found}

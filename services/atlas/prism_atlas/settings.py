@@ -8,22 +8,22 @@ from prism_runtime.settings import ServiceSettings
 class AtlasSettings(ServiceSettings):
     """Read from `PRISM_…` at start."""
 
-    atlas_dir: str = Field("", description="Folder for graphs that are being made; a temporary one if empty.")
+    atlas_dir: str = Field("", description="Folder for graphs under construction; empty: a temporary one.")
     atlas_kept_bytes_max: int = Field(
-        512 * 1024 * 1024, ge=0, description="Graphs that a process keeps mapped, in bytes."
+        512 * 1024 * 1024, ge=0, description="Memory-mapped graphs per process, in bytes."
     )
     atlas_layers_bytes_max: int = Field(
         1024 * 1024 * 1024,
         ge=0,
-        description="Graphs of branches, pull requests and overlays that a process keeps on its disk, in bytes.",
+        description="Graphs of branches, pull requests and overlays on disk per process, in bytes.",
     )
     atlas_layer_wait_s: float = Field(
-        5.0, ge=0, description="Longest time that a question waits for the graph of a layer, in seconds."
+        5.0, ge=0, description="Longest wait of a question for the graph of a layer, in seconds."
     )
     atlas_warm_s: float = Field(
         120.0,
         ge=0,
-        description="How long the process that builds graphs keeps what it knows for the next change, in seconds.",
+        description="How long the build process keeps its state for the next change, in seconds.",
     )
     atlas_build_s_max: float = Field(900.0, gt=0, description="Longest build of a graph, in seconds.")
     atlas_deadline_s: float = Field(8.0, gt=0, description="Longest time for one question, in seconds.")

@@ -8,6 +8,4 @@ from prism_runtime.settings import ServiceSettings
 class ChunkerSettings(ServiceSettings):
     """Read from `PRISM_…` at start."""
 
-    chunker_workers: int = Field(
-        16, ge=1, le=256, description="Files of one lane that are under way at once."
-    )
+    chunker_workers: int = Field(16, ge=1, le=256, description="Files in progress at once, per lane.")

@@ -25,15 +25,13 @@ class EmbedderSettings(ServiceSettings):
         "cpu", description="Device of the deep model: cpu, cuda; on torch also mps."
     )
     embedder_deep_threads: int = Field(
-        1, ge=1, le=64, description="Threads that embed files for the deep tier, behind everything else."
+        1, ge=1, le=64, description="Threads that embed files for the deep tier, at low priority."
     )
     embedder_deep_tokens_max: int = Field(
-        192, ge=16, description="Tokens of a text that the deep model reads. More cost time and memory."
+        192, ge=16, description="Tokens per text that the deep model reads. More cost time and memory."
     )
-    embedder_workers: int = Field(
-        32, ge=1, le=256, description="Files of one lane that are under way at once."
-    )
+    embedder_workers: int = Field(32, ge=1, le=256, description="Files in progress at once, per lane.")
     embedder_adopt_model: bool = Field(
         default=False,
-        description="Start although the index was built by another model; index again afterwards.",
+        description="Start even if the index was built by another model; index again afterwards.",
     )

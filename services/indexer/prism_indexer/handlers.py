@@ -92,7 +92,7 @@ class IndexerHandlers:
         if event.vectors.model != model.version:
             raise PrismError(
                 ErrorCode.MODEL_MISMATCH,
-                f"Vectors of model {event.vectors.model} came; the index holds {model.version}.",
+                f"Received vectors of model {event.vectors.model}; the index has {model.version}.",
             )
         point = indexed_point(event)
         newest = await self._submit(event, point)
@@ -156,7 +156,7 @@ class IndexerHandlers:
     def _model(self) -> Component:
         model = self.components.get(COMPONENT_FAST_MODEL) if self.components else None
         if model is None:
-            raise PrismError(ErrorCode.UNAVAILABLE, "The embedder has not said yet which model it runs.")
+            raise PrismError(ErrorCode.UNAVAILABLE, "The embedder has not announced its model yet.")
         return model
 
     async def _settle(self, event: FileEvent, outcome: Outcome, **facts: object) -> None:

@@ -13,91 +13,88 @@ from prism_source.secret_policy import SecretPolicy, read_policy
 class IngestSettings(ServiceSettings):
     """Read from `PRISM_…` at start."""
 
-    clone_schemes: str = Field("https,ssh,git", description="Schemes that a clone URL may have, with commas.")
+    clone_schemes: str = Field("https,ssh,git", description="Allowed schemes of clone URLs, comma-separated.")
     clone_allow_private: bool = Field(
-        default=False, description="Clone from private and loopback addresses, and from file:// if listed."
+        default=False,
+        description="Allow clones from private and loopback addresses, and from file:// if listed.",
     )
     clone_bytes_max: int = Field(4 * 1024**3, ge=1, description="Largest clone, in bytes.")
     clone_seconds_max: int = Field(900, ge=1, description="Longest clone, in seconds.")
     clone_silence_s_max: int = Field(
-        30, ge=1, description="A git server that sends nothing for so long is given up, in seconds."
+        30, ge=1, description="Seconds without data after which a git server is abandoned."
     )
     git_memory_bytes_max: int = Field(
         1024**3,
         ge=64 * 1024**2,
-        description="Memory of each git process that fetches, in bytes; listing the branches of a server has half a GiB at most.",
+        description="Memory of each git process that fetches, in bytes; listing branches gets at most half a GiB.",
     )
-    clone_depth: int = Field(
-        50, ge=1, description="Commits of each branch that are fetched, for what changed lately."
-    )
+    clone_depth: int = Field(50, ge=1, description="Commits to fetch per branch, for recent changes.")
     cache_dir: str = Field(
         "",
-        description="Folder that keeps fetched repositories from one push to the next. Each copy of ingest needs one of its "
-        "own; a temporary one if empty.",
+        description="Folder for mirrors of fetched repositories. Each copy of ingest needs its own; empty: a temporary "
+        "one.",
     )
     cache_bytes_max: int = Field(
-        8 * 1024**3, ge=0, description="What it may hold, in bytes; the least recently used go first."
+        8 * 1024**3,
+        ge=0,
+        description="Size of the mirror folder, in bytes; the least recently used mirrors are deleted first.",
     )
     poll_interval_s: int = Field(
-        300, ge=0, description="Between two looks at a repository's git server, in seconds; 0: never."
+        300, ge=0, description="Interval between polls of a repository's git server, in seconds; 0: never."
     )
     layers_by_push: bool = Field(
-        default=True, description="A push to a branch, or a pull request, that has no layer yet makes one."
+        default=True, description="Create a layer on a push to a branch or pull request that has none."
     )
     layer_days: int = Field(
         30,
         ge=1,
-        description="A layer goes after so many days without a push, an upload of it or create_branch_index.",
+        description="Days without a push, upload or create_branch_index after which a layer is deleted.",
     )
-    layers_max: int = Field(
-        5_000, ge=1, description="Layers of branches and pull requests that a repository may have."
-    )
-    overlays_max: int = Field(500, ge=1, description="Overlays that a tenant may have open at once.")
+    layers_max: int = Field(5_000, ge=1, description="Layers of branches and pull requests per repository.")
+    overlays_max: int = Field(500, ge=1, description="Open overlays per tenant.")
     overlay_bytes_max: int = Field(
-        16 * 1024**2, ge=1, description="Largest overlay: contents of its files together, in bytes."
+        16 * 1024**2, ge=1, description="Largest overlay: total size of its files, in bytes."
     )
     sweep_interval_s: int = Field(
         600,
         ge=0,
-        description="Between two looks for expired layers and for content that no layer has any more, in seconds; 0: never.",
+        description="Interval between sweeps for expired layers and unused content, in seconds; 0: never.",
     )
     sweep_pause_s: int = Field(
         300,
         ge=0,
-        description="For how long no layer must have had a content before it is dropped, in seconds: a branch that is deleted and "
-        "pushed again finds it there.",
+        description="How long content must be unused before it is deleted, in seconds: a branch that is deleted and "
+        "pushed again finds it in the index.",
     )
-    import_files_max: int = Field(
-        FILES_MAX, ge=1, le=FILES_MAX, description="Files that one import may have."
-    )
+    import_files_max: int = Field(FILES_MAX, ge=1, le=FILES_MAX, description="Most files of one import.")
     import_bytes_max: int = Field(
         2 * 1024**3,
         ge=1,
-        description="Text that one import may have, in bytes: the sizes of all files that are indexed, also of those that are alike.",
+        description="Most text of one import, in bytes: the sizes of all indexed files, including equal ones.",
     )
     file_bytes_max: int = Field(1024**2, ge=1, description="Larger files are skipped, in bytes.")
     secret_patterns: str = Field(
         "",
-        description="Secrets of your own that are redacted, one `name=pattern` a line, in RE2 syntax. A group is the secret, or "
-        "the whole match. After a change the next import reads every file again.",
+        description="Additional secrets to redact, one `name=pattern` per line, in RE2 syntax. The secret is the first group, or "
+        "the whole match. After a change, the next import reads every file again.",
     )
     secret_files_withheld: bool = Field(
         default=True,
-        description="Skip files that hold secrets by their nature: private keys, key stores, `.netrc`, `*.tfstate`, "
+        description="Skip files that typically contain secrets: private keys, key stores, `.netrc`, `*.tfstate`, "
         "credentials. `.env` files are indexed without their values.",
     )
     secret_file_patterns: str = Field(
-        "", description="More files to skip so: patterns of their paths, one a line, in RE2 syntax."
+        "", description="Additional files to skip: patterns of their paths, one per line, in RE2 syntax."
     )
     scip_unpacked_bytes_max: int = Field(
-        2 * 1024**3, ge=1, description="Largest SCIP index when unpacked, in bytes."
+        2 * 1024**3, ge=1, description="Largest decompressed SCIP index, in bytes."
     )
     scip_dir: str = Field(
-        "", description="Folder for SCIP indexes while they are read; a temporary one if empty."
+        "", description="Folder for SCIP indexes while they are read; empty: a temporary one."
     )
-    ingest_workers: int = Field(4, ge=1, le=64, description="Packs of one lane that are worked on at once.")
+    ingest_workers: int = Field(4, ge=1, le=64, description="Packs in progress at once, per lane.")
     job_idle_s: int = Field(
-        300, ge=1, description="A job without progress for so long gives way to the next, in seconds."
+        300, ge=1, description="Seconds without progress after which a job gives way to the next."
     )
 
     @model_validator(mode="after")

@@ -201,7 +201,7 @@ def test_types_above_and_below_come_with_the_members_that_override():
 
 def test_what_is_no_type_is_told_with_its_type():
     request = TypeHierarchyRequest(tenant="t", symbol="Low.ship")
-    with pytest.raises(PrismError, match="no type but a method") as told:
+    with pytest.raises(PrismError, match="is a method, not a type") as told:
         type_hierarchy(types(), request, RECEIPT)
     assert "Low" in told.value.body.next_action
     assert code(lambda: type_hierarchy(types(), TypeHierarchyRequest(tenant="t", symbol="rate"), RECEIPT))[

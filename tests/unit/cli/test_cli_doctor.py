@@ -108,7 +108,7 @@ def test_a_supervisor_that_hangs_is_wrong(tmp_path: Path):
     finding = only(doctor._services(data))
     lock.release()
     assert finding.level is Level.WRONG
-    assert "does not answer" in finding.seen
+    assert "has not answered" in finding.seen
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_a_supervisor_that_hangs_is_not_ready(tmp_path: Path):
     os.utime(data.supervisor_file, (touched, touched))
     supervisor, *_ = status.service_facts(data)
     assert (supervisor["ready"], supervisor["state"]) == (False, "not answering")
-    assert "nothing replaces services" in supervisor["problem"]
+    assert "are not replaced" in supervisor["problem"]
 
 
 async def test_a_gateway_that_is_away_hides_no_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -176,6 +176,6 @@ async def test_too_many_files_are_refused_before_anything_is_sent(repo, overlays
     overlays.served[""] = Served(repo.commit(**{"a.py": "1\n"}))
     for number in range(EDIT_FILES_MAX + 1):
         repo.write(f"new/{number}.py")
-    with pytest.raises(Exception, match="more than 1,000 files"):
+    with pytest.raises(Exception, match="More than 1,000 files"):
         await overlay.sync()
     assert SEND not in overlays.asked

@@ -57,19 +57,19 @@ def python() -> dict[str, Convention]:
         ("functions are snake_case", (12, 12)),
         ("types are PascalCase", (6, 6)),
         ("names of error types end in Error", (6, 6)),
-        ("own error types are derived from ParcelError", (6, 6)),
-        ("what is thrown is an own type", (6, 6)),
+        ("error types are derived from ParcelError", (6, 6)),
+        ("thrown values are an own type", (6, 6)),
         ("exported functions and types have a doc comment", (12, 18)),
-        ("doc comments tell parameters as Args:", (6, 6)),
+        ("doc comments describe parameters as Args:", (6, 6)),
         ("functions are synchronous", (12, 12)),
-        ("imports of own modules are relative", (6, 6)),
+        ("imports of modules in this repository are relative", (6, 6)),
         ("code is indented by 4 spaces", (11, 11)),
         ("logs with structlog", (6, 6)),
-        ("loggers are called log", (6, 6)),
+        ("loggers are named log", (6, 6)),
         ("tests use pytest", (5, 5)),
-        ("test files are called test_*.py", (5, 5)),
-        ("tests lie in tests/", (5, 5)),
-        ("source lies in src/", (6, 6)),
+        ("test files are named test_*.py", (5, 5)),
+        ("tests are in tests/", (5, 5)),
+        ("source files are in src/", (6, 6)),
         ("files are named in snake_case", (11, 11)),
     ],
 )
@@ -115,8 +115,8 @@ def test_a_library_does_not_log_with_itself() -> None:
 def test_tests_may_lie_beside_the_code() -> None:
     files = [source(f"depot{n}/scale_test.go", "package depot\n", "t") for n in range(4)]
     found = told(files)
-    assert found["tests lie beside the code"].count == 4
-    assert found["test files are called *_test.go"].count == 4
+    assert found["tests are next to the code"].count == 4
+    assert found["test files are named *_test.go"].count == 4
 
 
 def test_tools_and_commands_are_told_by_name() -> None:

@@ -70,7 +70,7 @@ def test_words_stay_as_they_are(text) -> None:
 def test_what_is_told_by_name_and_docstring_is_likely() -> None:
     (best, *_) = asked("parse the header of a label", [code("labels", LABELS, near=[(4, 6, 0.6)])])
     assert (best.symbol.name, best.verdict) == ("parse_label_header", Verdict.LIKELY)
-    assert best.reasons == ("name: header, label, pars", "near in meaning (0.60)")
+    assert best.reasons == ("name: header, label, pars", "similar meaning (0.60)")
 
 
 def test_what_tells_a_part_of_the_intent_only_is_maybe_however_near_it_is() -> None:

@@ -307,8 +307,8 @@ def test_an_empty_answer_says_why():
         "reason": "no leg found anything",
         "found_by_leg": {"keyword": 0, "path": 2},
         "nothing_because": {
-            "keyword": "no text has one of the words",
-            "exact": "the question names no symbol",
+            "keyword": "no text contains one of the words",
+            "exact": "the question contains no symbol name",
             "vector": "it did not answer",
         },
         "words": ["retry", "parcels"],

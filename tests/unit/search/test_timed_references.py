@@ -63,7 +63,7 @@ async def test_what_is_late_is_left_out_and_goes_on_no_longer(references, timed,
     monkeypatch.setattr(timed, "_ends", timed._ends - timed_references.SECONDS_MAX + 0.2)
     assert await timed.entries_of_each(symbols("one", "slow", "two"), WHAT) == [("one",), (), ("two",)]
     assert not references.under_way
-    assert timed.left_out == [f"{WHAT}: not looked at, as it would take too long."]
+    assert timed.left_out == [f"{WHAT}: not searched, because it would take too long."]
 
 
 async def test_without_time_nobody_is_asked(references, timed, monkeypatch):

@@ -139,5 +139,5 @@ def _gave_up(order: Order, error: BaseException) -> PrismError:
     return PrismError(
         ErrorCode.INTERNAL,
         f"The graph of {order.repo_name} was not built: {type(error).__name__}.",
-        "It is tried again; the log of atlas has the details.",
+        "Prism retries. The log of atlas has the details.",
     )

@@ -141,5 +141,5 @@ def _outages_named() -> Iterator[None]:
         raise PrismError(
             ErrorCode.UNAVAILABLE,
             f"The graph could not be stored or read: {reason_of(error)}",
-            "Try again in a few seconds.",
+            "Retry in a few seconds.",
         ) from error

@@ -16,20 +16,20 @@ class BuildMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._builds = Counter(
             "prism_graph_builds",
-            "Builds of graphs by lane and outcome: built, needless (a newer one is there), failed.",
+            "Graph builds by lane and outcome: built, needless (a newer graph exists), failed.",
             ["lane", "outcome"],
             registry=registry,
         )
         self._seconds = Histogram(
             "prism_graph_build_seconds",
-            "Seconds from the moment a build is wanted until its graph is served, by lane.",
+            "Seconds from the request of a build until its graph is served, by lane.",
             ["lane"],
             registry=registry,
             buckets=BUILD_BUCKETS_S,
         )
         self._waiting = Gauge(
             "prism_graph_builds_waiting",
-            "Builds that are wanted or under way, by lane.",
+            "Builds that are queued or running, by lane.",
             ["lane"],
             registry=registry,
         )

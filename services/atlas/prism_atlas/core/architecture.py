@@ -58,7 +58,7 @@ class Architecture:
         raise PrismError(
             ErrorCode.COMPONENT_NOT_FOUND,
             f"There is no component {shown(component)!r}.",
-            "Name one of details.components, or its id.",
+            "Give a name or id from details.components.",
             components=list(self.names[:NAMES_SHOWN_MAX]),
         )
 

@@ -60,7 +60,7 @@ def read_diff(text: str) -> list[FileDiff]:
     if len(text) > DIFF_CHARS_MAX:
         raise PrismError(
             ErrorCode.PAYLOAD_TOO_LARGE,
-            f"The diff has {len(text):,} characters; {DIFF_CHARS_MAX:,} are the most.",
+            f"The diff has {len(text):,} characters; the limit is {DIFF_CHARS_MAX:,}.",
             "Send it in parts.",
         )
     if not any(header in text for header in HEADERS):  # the parser looks at every line in vain
@@ -145,8 +145,8 @@ def _check(path: str) -> None:
     if path.startswith("/") or ".." in path.split("/") or "\0" in path or "\\" in path:
         raise PrismError(
             ErrorCode.INVALID_PATH,
-            f"The diff names {path!r}, which is no path within a repository.",
-            "Make the diff at the root of the repository, as git diff does.",
+            f"The diff contains {path!r}, which is not a path in a repository.",
+            "Create the diff at the root of the repository, as git diff does.",
         )
 
 
@@ -154,5 +154,5 @@ def _no_diff(reason: str) -> PrismError:
     return PrismError(
         ErrorCode.INVALID_ARGUMENT,
         f"This is not a unified diff: {reason}.",
-        "Send what git diff prints.",
+        "Send the output of git diff.",
     )

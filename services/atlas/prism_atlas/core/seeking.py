@@ -72,8 +72,8 @@ def _no_line(graph: Graph, file: int, line: int) -> PrismError:
     count = int(graph.files.lines[file])
     return PrismError(
         ErrorCode.INVALID_ARGUMENT,
-        f"{graph.path(file)} has {count} lines, and no line {line}.",
-        f"Ask for a line between 1 and {count}, or for a symbol by its name.",
+        f"{graph.path(file)} has {count} lines; line {line} does not exist.",
+        f"Give a line between 1 and {count}, or the name of a symbol.",
         line_count=count,
     )
 

@@ -153,8 +153,8 @@ class LayerGraphs:
 def _not_built(layer: Layer, seconds: float) -> PrismError:
     return PrismError(
         ErrorCode.GRAPH_NOT_BUILT,
-        f"The graph of {layer.ref} is being built since {seconds:.0f} s.",
-        "Ask again in some seconds; find_references, prepare_to_edit and the tools of the toolset code answer at ref meanwhile.",
+        f"The graph of {layer.ref} has been building for {seconds:.0f} s.",
+        "Retry in a few seconds. Meanwhile find_references, prepare_to_edit and the tools of the toolset code answer at this ref.",
         ref=layer.ref,
         seconds_since_wanted=round(seconds, 1),
     )
@@ -163,8 +163,8 @@ def _not_built(layer: Layer, seconds: float) -> PrismError:
 def _too_many(layer: Layer, builds: int) -> PrismError:
     return PrismError(
         ErrorCode.GRAPH_NOT_BUILT,
-        f"{builds} graphs are to be built before that of {layer.ref}.",
-        "Ask again in a minute, or without ref.",
+        f"{builds} graphs are queued before the graph of {layer.ref}.",
+        "Retry in a minute, or ask without ref.",
         ref=layer.ref,
         builds=builds,
     )

@@ -141,13 +141,13 @@ def _not_built(name: str, state: LayerState | None) -> PrismError:
     if state is None:
         return PrismError(
             ErrorCode.GRAPH_NOT_BUILT,
-            f"The first import of {name} has not ended yet.",
-            "Ask again when index_status says that it is complete.",
+            f"The first import of {name} is still running.",
+            "Retry when index_status reports it as complete.",
         )
     seconds = (datetime.now(UTC) - state.indexed_at).total_seconds()
     return PrismError(
         ErrorCode.GRAPH_NOT_BUILT,
         f"The graph of {name} is being built; it was indexed {seconds:.0f} s ago.",
-        "Ask again in some seconds; the tools of the toolset code answer meanwhile.",
+        "Retry in a few seconds. Meanwhile the tools of the toolset code answer.",
         seconds_since_indexed=round(seconds, 1),
     )

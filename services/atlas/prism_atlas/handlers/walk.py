@@ -80,8 +80,8 @@ class WalkHandlers:
         if bool(request.symbol) == bool(request.diff):
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT,
-                "Either a symbol or a diff is asked about.",
-                "Give one of the two.",
+                "Exactly one of symbol and diff is required.",
+                "Give a symbol, or a diff.",
             )
         served = await self._served.of(request)
         if request.diff:
@@ -110,12 +110,14 @@ class WalkHandlers:
             return PrismError(
                 ErrorCode.SYMBOL_NOT_FOUND,
                 f"The graph has no definition of {symbol!r}; the index has one at {first.file_path}:{first.symbol.name_line}.",
-                "Leave out file_path, or ask again when the graph has caught up; find_references answers meanwhile.",
+                "Omit file_path, or retry when the graph is up to date. Meanwhile find_references answers.",
             )
         return PrismError(
             ErrorCode.SYMBOL_NOT_FOUND,
             f"There is no definition of {symbol!r}.",
-            "Try one of details.suggestions, or search_code." if known.suggestions else "Try search_code.",
+            "Try a name from details.suggestions, or search_code."
+            if known.suggestions
+            else "Try search_code.",
             suggestions=list(known.suggestions),
             unparsed=list(known.unparsed),
         )
@@ -137,7 +139,7 @@ class WalkHandlers:
         if len(diffs) > DIFF_FILES_MAX:
             raise PrismError(
                 ErrorCode.PAYLOAD_TOO_LARGE,
-                f"The diff has {len(diffs)} files; {DIFF_FILES_MAX} are the most.",
+                f"The diff has {len(diffs)} files; the limit is {DIFF_FILES_MAX}.",
                 "Send it in parts.",
             )
         reads = asyncio.Semaphore(READS_AT_ONCE_MAX)

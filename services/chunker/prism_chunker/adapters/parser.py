@@ -65,7 +65,7 @@ class Parser:
             trouble = "crashed"
         await self._kill()
         event = FileChanged.model_validate_json(body)
-        log.warning("the parser had a %s on %s: it goes by lines", trouble, event.path)
+        log.warning("the parser had a %s on %s: chunking it by lines", trouble, event.path)
         return chunk_event(event, parse=trouble).model_dump_json().encode()
 
     async def _ask(self, body: bytes) -> bytes:

@@ -79,7 +79,7 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     body = ErrorBody(
         code=CODES_BY_STATUS.get(error.status_code, ErrorCode.INVALID_ARGUMENT),
         message=f"{request.method} {shown(request.url.path)}: {error.detail}",
-        next_action="Send less at once." if error.status_code == 413 else "/docs lists all endpoints.",  # noqa: PLR2004
+        next_action="Send a smaller message." if error.status_code == 413 else "/docs lists all endpoints.",  # noqa: PLR2004
     )
     return error_response(body, error.status_code)
 

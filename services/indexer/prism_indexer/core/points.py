@@ -150,5 +150,5 @@ def _one_line(name: str) -> str:
 
 def _rows(vectors: Vectors, chunks: int) -> NDArray[np.float32]:
     if vectors.count != chunks:
-        raise PrismError(ErrorCode.MESSAGE_INVALID, f"{chunks} chunks came with {vectors.count} vectors.")
+        raise PrismError(ErrorCode.MESSAGE_INVALID, f"{chunks} chunks have {vectors.count} vectors.")
     return unpack(vectors.data, vectors.count, vectors.dimension)

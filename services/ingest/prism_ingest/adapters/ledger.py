@@ -87,7 +87,7 @@ class Ledger:
             raise PrismError(
                 ErrorCode.UNAVAILABLE,
                 "The chunker or the embedder has not started yet.",
-                "Try again in a few seconds.",
+                "Retry in a few seconds.",
             )
         return chunker.version, model.version
 
@@ -262,8 +262,8 @@ def _given_up(active: Job, job: Job, idle_s: float) -> Job:
         raise _conflict(job, active.job)
     error = ErrorBody(
         code=ErrorCode.JOB_ABANDONED,
-        message=f"No progress for {idle_s:.0f} s when job {job.job} came.",
-        next_action="See that job.",
+        message=f"No progress for {idle_s:.0f} s when job {job.job} started.",
+        next_action="Check that job.",
     )
     return fail_job(active, error, now, JobState.ABANDONED)
 
@@ -302,7 +302,7 @@ def _begun_base(found: Repository | None, job: Job, origin: Origin, retired: str
 def _begun_layer(found: Layer | None, job: Job, origin: Origin, retired: str) -> Layer:
     if found is None:
         raise PrismError(
-            ErrorCode.REF_NOT_FOUND, f"{job.repo_name} has no layer of {job.ref}.", "Make it again."
+            ErrorCode.REF_NOT_FOUND, f"{job.repo_name} has no layer of {job.ref}.", "Create it again."
         )
     now = datetime.now(UTC)
     version = layer_version(found.next_version, now)

@@ -17,8 +17,8 @@ class PushMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._seconds = Histogram(
             "prism_push_seconds",
-            "Seconds from the moment a push was heard of until it is searchable, by step (wait, fetch, plan, index; "
-            "total) and by the lane that its files went in.",
+            "Seconds from the notification of a push until it is searchable, by step (wait, fetch, plan, index; "
+            "total) and lane.",
             ["step", "lane"],
             registry=registry,
             buckets=PUSH_BUCKETS_S,
@@ -36,7 +36,7 @@ class PollMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._looks = Counter(
             "prism_polls",
-            "Looks at git servers by outcome: same, behind (an import begins), or the code of the error.",
+            "Polls of git servers by outcome: same, behind (starts an import), or the error code.",
             ["outcome"],
             registry=registry,
         )
@@ -52,21 +52,19 @@ class LayerMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._layers = Gauge(
             "prism_layers",
-            "Layers by kind (branch, pull_request, overlay), as the last sweep found them.",
+            "Layers by kind (branch, pull_request, overlay), counted by the last sweep.",
             ["kind"],
             registry=registry,
         )
         self._changed = Gauge(
             "prism_layer_files",
-            "Files that layers have otherwise than their base; one that several layers have counts in each.",
+            "Overrides of layers; a file counts in each of its layers.",
             registry=registry,
         )
-        self._variants = Gauge(
-            "prism_variants", "Contents of files that layers have; one counts once.", registry=registry
-        )
+        self._variants = Gauge("prism_variants", "Distinct file contents of layers.", registry=registry)
         self._swept = Counter(
             "prism_variants_swept",
-            "Contents that no layer had any more and that were dropped.",
+            "Unused file contents that were deleted.",
             registry=registry,
         )
 

@@ -137,8 +137,8 @@ class Mirrors:
             if not folder.exists():
                 raise PrismError(
                     ErrorCode.REF_NOT_FOUND,
-                    "Prism has not fetched this repository here yet.",
-                    "Make a layer of the ref with create_branch_index.",
+                    "This copy of ingest has not fetched the repository yet.",
+                    "Create a layer of the ref with create_branch_index.",
                 )
             yield folder
 
@@ -160,7 +160,7 @@ class Mirrors:
 
     async def forget(self, mirrored: Mirror) -> None:
         """Throw a mirror away whose contents cannot be read. Whoever has fetched it calls this."""
-        log.warning("the mirror of %s is thrown away", mirrored.source.url)
+        log.warning("deleting the mirror of %s", mirrored.source.url)
         async with self._use(mirrored.git_dir).alone():
             await asyncio.to_thread(_remove, mirrored.git_dir)
 
@@ -208,7 +208,7 @@ class Mirrors:
         except PrismError as error:
             if error.code not in SUSPICIOUS:
                 raise
-            log.warning("the mirror of %s cannot be brought up to date: %s", remote.url, error)
+            log.warning("cannot update the mirror of %s: %s", remote.url, error)
             return None
         os.utime(folder)
         return made

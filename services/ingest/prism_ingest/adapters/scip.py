@@ -31,13 +31,13 @@ class ScipMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._indexes = Counter(
             "prism_ingest_scip_indexes",
-            "SCIP indexes by what became of them: kept, or older than the one that is kept.",
+            "SCIP indexes by outcome: kept, or older than the stored one.",
             ["outcome"],
             registry=registry,
         )
         self._documents = Counter(
             "prism_ingest_scip_documents",
-            "Documents of SCIP indexes: taken, or why nothing was taken from them.",
+            "Documents of SCIP indexes: taken, or the reason why they were ignored.",
             ["outcome"],
             registry=registry,
         )
@@ -124,14 +124,14 @@ def _unpack(packed: BinaryIO, plain: BinaryIO, bytes_max: int) -> BinaryIO:
                 if plain.tell() + len(block) > bytes_max:
                     raise PrismError(
                         ErrorCode.PAYLOAD_TOO_LARGE,
-                        f"The index is larger than {bytes_max} bytes when unpacked.",
-                        "Send one index for each part of the repository.",
+                        f"The decompressed index exceeds {bytes_max} bytes.",
+                        "Upload one index per part of the repository.",
                         limit_bytes=bytes_max,
                     )
                 plain.write(block)
     except (OSError, EOFError, zlib.error) as error:
         raise PrismError(
-            ErrorCode.SCIP_INVALID, "The gzip file is damaged or cut off.", "Compress it again."
+            ErrorCode.SCIP_INVALID, "The gzip file is damaged or truncated.", "Compress it again."
         ) from error
     plain.seek(0)
     return plain

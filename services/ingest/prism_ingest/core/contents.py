@@ -25,7 +25,7 @@ def file_event(
 ) -> FileEvent:
     """The event that says what a file of a snapshot is now."""
     if blob_hash(data) != file.blob:
-        detail = "the content that came is not the one whose hash was announced"
+        detail = "the uploaded content does not match the announced hash"
         return failed(job, ordinal, file, ErrorCode.UPLOAD_MISMATCH.value, detail)
     reason = skip_reason(len(data), data, limits, file.path)
     if reason is not None:

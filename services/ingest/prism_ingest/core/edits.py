@@ -23,7 +23,7 @@ def editable_path(path: str) -> str:
     if any(segment.lower() == RESERVED for segment in path.split("/")):
         raise PrismError(
             ErrorCode.INVALID_PATH,
-            f"The path {path[:200]!a} is not valid: .git is git's own.",
+            f"The path {path[:200]!a} is not valid: .git is reserved for git.",
             "Give the path of a file of the repository.",
         )
     return path
@@ -38,7 +38,7 @@ def check_bases(edits: Iterable[FileEdit], known: Mapping[str, ManifestEntry]) -
             raise PrismError(
                 ErrorCode.BASE_MISMATCH,
                 f"{edit.path} is {blob or 'not there'}, not {edit.base_blob or 'absent'}.",
-                "Look at the file again, and edit what is there.",
+                "Read the file again, and edit its current content.",
                 path=edit.path,
                 blob=blob,
             )

@@ -28,6 +28,6 @@ def _too_large(size: str, limit: str, setting: str) -> PrismError:
     return PrismError(
         ErrorCode.PAYLOAD_TOO_LARGE,
         f"The import has {size}, more than the {limit} of {setting}.",
-        f"Index a part of the repository, or ask the operator to raise {setting}.",
+        f"Index a subfolder of the repository, or ask the operator to raise {setting}.",
         setting=setting,
     )

@@ -57,7 +57,7 @@ def layer_named(repository: Repository, layers: Iterable[Layer], ref: str) -> La
     raise PrismError(
         ErrorCode.REF_NOT_FOUND,
         f"{repository.name} has no layer of {ref[:200]!a}.",
-        f"Did you mean {near[0]}?" if near else "Make one with create_branch_index.",
+        f"Did you mean {near[0]}?" if near else "Create one with create_branch_index.",
         suggestions=near,
     )
 
@@ -222,7 +222,7 @@ def check_served(repository: Repository) -> LayerState:
         raise PrismError(
             ErrorCode.REF_NOT_FOUND,
             f"{repository.name} is not indexed yet.",
-            "Wait for its first import: see index_status.",
+            "Wait for its first import; index_status shows it.",
         )
     return repository.served
 
@@ -233,6 +233,6 @@ def check_commit(name: str, served: LayerState, commit: str) -> None:
         raise PrismError(
             ErrorCode.BASE_MISMATCH,
             f"{name} is indexed at {served.commit}, not at {commit}.",
-            "Make the diff against details.indexed_commit, or send the files themselves.",
+            "Create the diff against details.indexed_commit, or send the files themselves.",
             indexed_commit=served.commit,
         )

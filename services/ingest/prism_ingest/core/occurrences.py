@@ -90,7 +90,7 @@ class _Rows:
             raise PrismError(
                 ErrorCode.PAYLOAD_TOO_LARGE,
                 f"The index has more than {ROWS_MAX} occurrences.",
-                "Send one index for each part of the repository.",
+                "Upload one index per part of the repository.",
                 limit=ROWS_MAX,
             )
         for column, number in zip(self.columns, row, strict=True):

@@ -118,7 +118,7 @@ def _does_not_apply(patch: Patch, number: int, hunk: Hunk) -> PrismError:
     return PrismError(
         ErrorCode.DIFF_NOT_APPLICABLE,
         f"Hunk {number} of {path} does not apply: its lines are not at line {hunk.source_start}.",
-        "Make the diff against what is indexed, or send the file itself.",
+        "Create the diff against the indexed commit, or send the file itself.",
         path=path,
         hunk=number,
         line=hunk.source_start,
@@ -128,6 +128,6 @@ def _does_not_apply(patch: Patch, number: int, hunk: Hunk) -> PrismError:
 def _invalid(problem: str) -> PrismError:
     return PrismError(
         ErrorCode.INVALID_ARGUMENT,
-        f"This is no unified diff that can be applied: {problem}.",
-        "Send what `git diff` prints.",
+        f"The unified diff cannot be applied: {problem}.",
+        "Send the output of `git diff`.",
     )

@@ -109,8 +109,8 @@ class CloneHandlers:
             # The command travels on a stream and the URL is kept with the repository.
             raise PrismError(
                 ErrorCode.CLONE_REFUSED,
-                "The URL holds credentials, which would be stored.",
-                "Keep them with `prism secrets NAME`, and give the URL without them.",
+                "The URL contains credentials, which would be stored in plain text.",
+                "Store them with `prism secrets NAME`, and give the URL without them.",
             )
         job = new_job(
             key=self._ledger.job_key,
@@ -163,7 +163,7 @@ class CloneHandlers:
         except PrismError as error:
             if error.code is not ErrorCode.RATE_LIMITED:
                 raise
-            log.warning("%s gets no layer: %s", event.pull_request or event.branch, error)
+            log.warning("cannot create a layer of %s: %s", event.pull_request or event.branch, error)
             return
         if layer is not None:
             await self._look(repository, layer.layer, layer.ref, event)
@@ -315,7 +315,7 @@ class CloneHandlers:
         if job.layer != BASE_LAYER:
             layer = await self._ledger.layers.get(layer_key(job.tenant, job.repo, job.layer))
             if layer is None:
-                raise PrismError(ErrorCode.REF_NOT_FOUND, f"The layer of {job.ref} is gone.")
+                raise PrismError(ErrorCode.REF_NOT_FOUND, f"The layer of {job.ref} was deleted.")
             ref = layer.source
         return Remote(job.tenant, job.repo, command.url, ref=job.commit or ref)
 
@@ -418,8 +418,8 @@ def _name_of(url: CloneUrl) -> str:
     except ValidationError:
         raise PrismError(
             ErrorCode.INVALID_ARGUMENT,
-            f"The URL gives the repository the name {shown(url.name)!r}, which none may have.",
-            "Give it another one with `name`: owner/name.",
+            f"The URL results in the repository name {shown(url.name)!r}, which is not valid.",
+            "Set another one with `name`: owner/name.",
         ) from None
 
 

@@ -58,6 +58,6 @@ def _check_fetched(repository: Repository) -> None:
     if not repository.is_fetched:
         raise PrismError(
             ErrorCode.REF_NOT_FOUND,
-            f"{repository.name} is sent by its users: Prism holds what is indexed, and no other commit.",
-            "Ask without a ref, or at one of a layer.",
+            f"{repository.name} is uploaded by clients: Prism has the indexed files, and no other commits.",
+            "Ask without a ref, or at the ref of a layer.",
         )

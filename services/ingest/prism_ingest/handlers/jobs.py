@@ -252,7 +252,7 @@ def job_not_found(job: str, repo: str = "") -> PrismError:
 
 def _known(job: Job | None) -> Job:
     if job is None:
-        raise PrismError(ErrorCode.JOB_NOT_FOUND, "The job is gone.")
+        raise PrismError(ErrorCode.JOB_NOT_FOUND, "The job no longer exists.")
     return job
 
 

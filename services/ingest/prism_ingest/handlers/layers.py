@@ -40,7 +40,7 @@ class LayerHandlers:
         if not pull and layer_of(repository, usual_ref(request.ref)) == BASE_LAYER:
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT,
-                f"{shown(request.ref)} is what {repository.name} follows: its base is that.",
+                f"{shown(request.ref)} is the branch that {repository.name} follows; the base already has it.",
                 "Ask without a ref.",
             )
         heads = _heads(pull.group(1)) if pull else ()
@@ -60,7 +60,7 @@ class LayerHandlers:
             raise PrismError(
                 ErrorCode.REF_NOT_FOUND,
                 f"{repository.name} has no layer of {shown(request.ref)}.",
-                "It may be gone already: see `prism status`.",
+                "It may have been deleted; `prism status` lists all layers.",
             )
         await self._layers.forget(layer)
         return LayerReply(layer=layer)
@@ -70,8 +70,8 @@ def _check_fetched(repository: Repository) -> None:
     if not repository.is_fetched:
         raise PrismError(
             ErrorCode.INVALID_ARGUMENT,
-            f"{repository.name} is sent by its users: Prism has no URL to fetch a branch from.",
-            "Send the branch: `prism index PATH --ref BRANCH`.",
+            f"{repository.name} is uploaded by clients: Prism has no URL to fetch a branch from.",
+            "Upload the branch: `prism index PATH --ref BRANCH`.",
         )
 
 

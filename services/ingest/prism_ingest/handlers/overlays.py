@@ -84,8 +84,8 @@ class OverlayHandlers:
         if below is not None and below.kind is LayerKind.OVERLAY:
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT,
-                "An overlay lies on a branch, not on another overlay.",
-                "Name the branch as base_ref, and send all edits.",
+                "An overlay needs a branch below it, not another overlay.",
+                "Give the branch as base_ref, and send all edits.",
             )
         return below
 
@@ -95,7 +95,7 @@ class OverlayHandlers:
             raise PrismError(
                 ErrorCode.PAYLOAD_TOO_LARGE,
                 f"The overlay has {size_bytes:,} bytes, more than {limit:,}.",
-                "Leave out what need not be searched, or commit it and push the branch.",
+                "Send fewer files, or commit them and push the branch.",
                 limit_bytes=limit,
             )
 
@@ -124,7 +124,7 @@ class OverlayHandlers:
             raise PrismError(
                 ErrorCode.RATE_LIMITED,
                 f"{limit} overlays are open.",
-                "Close some with close_overlay, or use one handle again for new edits.",
+                "Close some with close_overlay, or reuse a handle for new edits.",
                 limit=limit,
             )
 
@@ -146,7 +146,7 @@ def _closed(repository: Repository, handle: str) -> PrismError:
     return PrismError(
         ErrorCode.REF_NOT_FOUND,
         f"{repository.name} has no overlay {handle[:200]!a}: it was closed, or has expired.",
-        "Open a new one, without a handle.",
+        "Open a new one without a handle.",
     )
 
 

@@ -76,7 +76,7 @@ class Poller:
             try:
                 await self.round()
             except Exception as error:  # noqa: BLE001 - whatever it was, the next round comes
-                log.warning("a round of polls is given up: %s", reason_of(error))
+                log.warning("a round of polls failed: %s", reason_of(error))
 
     async def round(self) -> None:
         """Look at every repository once, if no other copy does, and unless the last look at it has not ended yet."""
@@ -100,7 +100,7 @@ class Poller:
         try:
             outcome = await self._compare(repository)
         except PrismError as error:
-            log.warning("%s cannot be looked at: %s", repository.name, error)
+            log.warning("cannot poll %s: %s", repository.name, error)
             self._backoff.in_vain(repository.key)
             outcome = error.code.value
         self._metrics.count(outcome)
@@ -114,12 +114,12 @@ class Poller:
         try:
             lost = await layers_with_losses(self._bus, repository.tenant, repository.repo)
         except PrismError as error:
-            log.warning("whether the store lost files of %s is not known: %s", repository.name, error)
+            log.warning("cannot check whether the store lost files of %s: %s", repository.name, error)
             return
         if not lost:
             self._backoff.worked(key)
             return
-        log.warning("the store lost files of %s: they are imported again", repository.name)
+        log.warning("the store lost files of %s: importing them again", repository.name)
         self._backoff.in_vain(key)
         if BASE_LAYER in lost:
             await self._clones.restore(repository)

@@ -31,7 +31,9 @@ async def read_edits(
     for edit in (*files, *made):
         path = editable_path(edit.path)
         if path in edits:
-            raise PrismError(ErrorCode.INVALID_ARGUMENT, f"{path} is changed twice.", "Change it once.")
+            raise PrismError(
+                ErrorCode.INVALID_ARGUMENT, f"{path} is edited twice.", "Send one edit per file."
+            )
         edits[path] = edit
     return edits
 
@@ -57,7 +59,7 @@ async def _text(bus: Bus, repository: Repository, ref: str, path: str) -> str:
     if blob_hash(indexed.content.encode()) != indexed.blob:
         raise PrismError(
             ErrorCode.DIFF_NOT_APPLICABLE,
-            f"{path} is not kept as it is in the repository: a secret was redacted, or it is not UTF-8.",
+            f"{path} differs from its file in the repository: a secret was redacted, or it is not UTF-8.",
             "Send the file itself.",
             path=path,
         )

@@ -133,7 +133,7 @@ class RebaseHandlers:
                 try:
                     await self._catch_up(repository, layers[repository.key])
                 except PrismError as error:
-                    log.warning("layers of %s stay behind: %s", repository.name, error)
+                    log.warning("cannot update the layers of %s: %s", repository.name, error)
 
     async def _catch_up(self, repository: Repository, layers: Iterable[Layer]) -> None:
         behind = _behind(repository, layers)

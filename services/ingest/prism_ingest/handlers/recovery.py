@@ -53,7 +53,7 @@ class Recovery:
                     await self._jobs.conclude(job)
             elif job.job in active:
                 if job.job in waiting and _is_of_client(job) and now - job.updated_at >= self._idle:
-                    await self._give_up(job, "Its client is gone, and a push waits for its end.")
+                    await self._give_up(job, "Its client disappeared, and a push waits for its end.")
             elif now - job.updated_at >= self._patience(job):
                 await self._give_up(job, "Nothing waits for its end any more.")
 
@@ -64,7 +64,7 @@ class Recovery:
         return repositories, await self._ledger.layers.all(), jobs
 
     async def _give_up(self, job: Job, why: str) -> None:
-        log.warning("job %s of %s is given up: %s", job.job, job.repo_name, why)
+        log.warning("giving up job %s of %s: %s", job.job, job.repo_name, why)
         error = ErrorBody(
             code=ErrorCode.JOB_ABANDONED, message=why, next_action="Index the repository again."
         )

@@ -76,8 +76,8 @@ class ScipHandlers:
         if request.commit not in known:
             raise PrismError(
                 ErrorCode.REF_NOT_FOUND,
-                f"Commit {request.commit} of {repository.name} was not indexed, or with uncommitted changes only.",
-                "Index that commit first; it has to be named in full.",
+                f"Commit {request.commit} of {repository.name} is not indexed, or only with uncommitted changes.",
+                "Index that commit first, and give its full hash.",
                 commits=list(known)[:COMMITS_SHOWN_MAX],
             )
         return known[request.commit]
@@ -95,8 +95,8 @@ def _take(
     if not taken.columns.paths:
         raise PrismError(
             ErrorCode.SCIP_INVALID,
-            f"Of {taken.documents} documents none is an indexed file as the commit has it.",
-            "If the index is of a folder of the repository, name it as root.",
+            f"None of the {taken.documents} documents matches an indexed file of the commit.",
+            "If the index covers a folder of the repository, give it as root.",
             left_out={reason.value: count for reason, count in taken.left_out.items()},
             examples=[path for path, _ in taken.examples],
         )

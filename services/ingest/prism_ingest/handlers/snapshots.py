@@ -124,9 +124,7 @@ class SnapshotHandlers:
         files = (await self._snapshots.get(job.job)).files
         contents = decode_pack(event.data, self._limits)
         if any(ordinal >= len(files) for ordinal, _ in contents):
-            raise PrismError(
-                ErrorCode.MESSAGE_INVALID, "A pack names a file that its snapshot does not have."
-            )
+            raise PrismError(ErrorCode.MESSAGE_INVALID, "A pack contains a file that is not in its snapshot.")
         await publish_file_events(
             self._bus,
             (self._uploaded_event(job, ordinal, files[ordinal], data) for ordinal, data in contents),
@@ -145,8 +143,8 @@ def _check_files(files: tuple[SnapshotFile, ...]) -> None:
         if problem:
             raise PrismError(
                 ErrorCode.INVALID_PATH,
-                f"The path {shown(file.path)!r} is refused: {problem}.",
-                "Leave the file out, or give its path relative to the root of the repository.",
+                f"The path {shown(file.path)!r} is not valid: {problem}.",
+                "Omit the file, or give its path relative to the root of the repository.",
             )
         seen.add(file.path)
 

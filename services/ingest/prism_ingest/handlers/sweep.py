@@ -73,7 +73,7 @@ class Sweeper:
             try:
                 await self.round(datetime.now(UTC))
             except Exception as error:  # noqa: BLE001 - whatever it was, the next round comes
-                log.warning("a sweep is given up: %s", reason_of(error))
+                log.warning("a sweep failed: %s", reason_of(error))
 
     async def round(self, now: datetime) -> None:
         """Let go of what nobody needs at a moment, if no other copy does."""

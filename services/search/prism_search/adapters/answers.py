@@ -52,8 +52,8 @@ class AnswerMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         found = Counter(
             "prism_search_answers",
-            "Questions by where the answer was found: in memory, in the shared bucket, or nowhere; "
-            "passed are those that were not looked up, as an import is under way or NATS is in trouble.",
+            "Cache lookups by result: memory, the shared bucket, or miss; passed: no lookup, because an import is running "
+            "or NATS fails.",
             ["found"],
             registry=registry,
         )
@@ -144,7 +144,7 @@ class Answers:
             self._rest(error)
 
     def _rest(self, error: Exception) -> None:
-        log.warning("answering without kept answers for %g s: %s", REST_S, reason_of(error))
+        log.warning("answering without the cache for %g s: %s", REST_S, reason_of(error))
         self._resting_until = time.monotonic() + REST_S
 
 

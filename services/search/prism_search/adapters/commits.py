@@ -47,6 +47,6 @@ class Commits:
                 raise
             raise PrismError(
                 ErrorCode.REF_NOT_FOUND,
-                f"Prism has neither indexed nor fetched a commit {request.commit} of {repo_name}.",
+                f"Commit {request.commit} of {repo_name} is neither indexed nor fetched.",
                 "create_branch_index fetches a branch, a tag or a commit from the remote.",
             ) from error

@@ -90,7 +90,7 @@ class Definitions:
         if not asked or len(asked) > SYMBOL_CHARS_MAX or not asked.isprintable():
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT,
-                f"A symbol's name has 1 to {SYMBOL_CHARS_MAX} characters on one line.",
+                f"A symbol name has 1 to {SYMBOL_CHARS_MAX} characters on one line.",
                 "Give a name such as get or Session.get.",
             )
         name = SymbolName.read(asked)

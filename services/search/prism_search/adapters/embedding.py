@@ -57,7 +57,7 @@ class QueryEmbedding:
         indexing = self._components.get(COMPONENT_FAST_MODEL)
         if indexing and indexing.version != self._model.fingerprint:
             log.warning(
-                "answering without vectors: chunks have those of model %s, this one is %s",
+                "answering without vectors: the index has model %s, this process has %s",
                 indexing.version,
                 self._model.fingerprint,
             )

@@ -34,8 +34,8 @@ async def refuse_unknown_language(
     near = _nearest(language, indexed) or _nearest(language, sorted(LANGUAGES))
     raise PrismError(
         ErrorCode.INVALID_ARGUMENT,
-        f"language: {language!r} is none that is known.",
-        f"{f'Did you mean {near}? ' if near else ''}Those of indexed files are in details.languages.",
+        f"The language {language!r} is unknown.",
+        f"{f'Did you mean {near}? ' if near else ''}details.languages lists the languages of indexed files.",
         languages=indexed,
     )
 

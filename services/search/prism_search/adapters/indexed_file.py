@@ -21,7 +21,7 @@ async def indexed_file(reader: Reader, target: Target, path: str, *fields: str) 
         raise PrismError(
             ErrorCode.FILE_SKIPPED,
             f"{path} is not searchable: {point.text('reason')}. {point.text('detail')}".strip(),
-            "See index_coverage for all such files.",
+            "index_coverage lists all such files.",
             reason=point.text("reason"),
         )
     raise await _not_found(reader, target, path)
@@ -43,6 +43,6 @@ async def _not_found(reader: Reader, target: Target, path: str) -> PrismError:
     return PrismError(
         ErrorCode.FILE_NOT_FOUND,
         f"There is no file {path} in {target.repositories[0].name}.",
-        f"Did you mean {near[0]}?" if near else "Look with list_files.",
+        f"Did you mean {near[0]}?" if near else "list_files shows all files.",
         near=near,
     )

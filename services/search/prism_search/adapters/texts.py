@@ -41,12 +41,10 @@ async def read_text(reader: Reader, scope: Scope, point: StoredPoint) -> FileTex
         fresh = (await reader.points(scope, [point.id], FILE_FIELDS)).get(point.id)
         if fresh is None or not fresh.text("generation"):
             raise PrismError(
-                ErrorCode.FILE_NOT_FOUND, "The file was removed while it was read.", "List the files again."
+                ErrorCode.FILE_NOT_FOUND, "The file was deleted while it was read.", "List the files again."
             )
         point = fresh
-    raise PrismError(
-        ErrorCode.UNAVAILABLE, "The file keeps changing while it is read.", "Try again in a second."
-    )
+    raise PrismError(ErrorCode.UNAVAILABLE, "The file keeps changing while it is read.", "Retry in a second.")
 
 
 class Excerpt(NamedTuple):

@@ -13,7 +13,7 @@ WITHOUT_DEFINITION = frozenset({"", "section", "key"})
 def next_actions(query: Query, hits: Sequence[Hit], *, with_repo: bool = False) -> tuple[str, ...]:
     """Calls that are likely to come next, ready to be made. `with_repo` names the repository in each."""
     if not hits:
-        return ("grep_code with a literal part of what you look for", "list_files to see what is indexed")
+        return ("grep_code with a literal part of it", "list_files to see the indexed files")
     best = _definition(query, hits) or hits[0]
     repo = f' repo="{best.repo}"' if with_repo else ""
     place = f'file_path="{best.file_path}"'

@@ -6,16 +6,16 @@ from prism_search.core.query import Query
 
 # What it means that a leg found nothing.
 FOUND_NOTHING = {
-    "keyword": "no text has one of the words",
-    "path": "no path has one of the words",
-    "symbol": "no symbol has one of the words in its name",
+    "keyword": "no text contains one of the words",
+    "path": "no path contains one of the words",
+    "symbol": "no symbol name contains one of the words",
     "exact": "no symbol has the name",
-    "vector": "nothing that passes the filters has a vector",
-    "deep": "nothing that passes the filters has a deep vector",
+    "vector": "no file that matches the filters has a vector",
+    "deep": "no file that matches the filters has a deep vector",
 }
 NOT_ASKED = {
-    "exact": "the question names no symbol",
-    "vector": "no word of the question is known to the model",
+    "exact": "the question contains no symbol name",
+    "vector": "the model knows no word of the question",
 }
 NO_ANSWER = "it did not answer"
 

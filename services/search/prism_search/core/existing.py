@@ -162,7 +162,7 @@ def _score(
         }
     )
     if near:
-        reasons.append(f"near in meaning ({cosine:.2f})")
+        reasons.append(f"similar meaning ({cosine:.2f})")
     return Existing(file.key, symbol, round(score, 3), _verdict(score, told), tuple(reasons))
 
 

@@ -29,7 +29,7 @@ def read_page(request: SearchRequest, query: Query, state: Sequence[str]) -> Hit
     if seen != _seen(state):
         raise PrismError(
             ErrorCode.INVALID_CURSOR,
-            "The index has changed since the cursor was given, or it is of another repository or ref.",
+            "The index has changed since the cursor was issued, or the cursor belongs to another repository or ref.",
             "Call again without a cursor.",
         )
     return HitPage(int(begin), int(begin) + request.limit)

@@ -70,12 +70,12 @@ def compile_pattern(pattern: str, *, regex: bool, case_sensitive: bool, word: bo
 
 def _check(pattern: str) -> None:
     if not pattern:
-        raise PrismError(ErrorCode.EMPTY_QUERY, "The pattern is empty.", "Say what to look for.")
+        raise PrismError(ErrorCode.EMPTY_QUERY, "The pattern is empty.", "Give a pattern.")
     if len(pattern) > PATTERN_CHARS_MAX:
         raise PrismError(
             ErrorCode.QUERY_TOO_LONG,
-            f"The pattern has {len(pattern)} characters; {PATTERN_CHARS_MAX} are allowed.",
-            "Look for a shorter part of it.",
+            f"The pattern has {len(pattern)} characters; the limit is {PATTERN_CHARS_MAX}.",
+            "Search for a shorter part of it.",
         )
     if "\n" in pattern or "\0" in pattern:
         _refuse_line_end()
@@ -87,7 +87,7 @@ def _check_reading(reading: Reading) -> None:
     if "x" in reading.flags:
         raise PrismError(
             ErrorCode.INVALID_REGEX,
-            "The flag x is not taken.",
+            "The flag x is not supported.",
             "Write the pattern without spaces and comments.",
         )
     if reading.size > PATTERN_SIZE_MAX:
@@ -102,8 +102,8 @@ def _check_reading(reading: Reading) -> None:
 def _refuse_line_end() -> NoReturn:
     raise PrismError(
         ErrorCode.INVALID_REGEX,
-        "Lines are matched one by one: a pattern holds no line end and no NUL.",
-        "Look for one line, with context_lines for its neighbours.",
+        "Lines are matched one by one: a pattern cannot contain a line end or NUL.",
+        "Search for one line; context_lines adds its neighbors.",
     )
 
 
@@ -115,8 +115,8 @@ def _compile(source: str) -> SchemaValidator:
         raise PrismError(
             ErrorCode.INVALID_REGEX,
             f"The pattern is not valid: {reason}.",
-            "The syntax is ripgrep's: no look-around and no back-references; a { that is text is written \\{. "
-            "Without regex=true it is plain text.",
+            "The syntax is that of ripgrep, without look-around and back-references; escape a literal { as \\{. "
+            "Without regex=true the pattern is literal text.",
         ) from error
 
 

@@ -78,12 +78,12 @@ def parse_query(text: str) -> Query:
     """Raises EMPTY_QUERY, QUERY_TOO_LONG."""
     stripped = " ".join(text.replace("\0", " ").split())
     if not stripped:
-        raise PrismError(ErrorCode.EMPTY_QUERY, "The query is empty.", "Ask with a few words or a name.")
+        raise PrismError(ErrorCode.EMPTY_QUERY, "The query is empty.", "Give a few words or a name.")
     if len(text) > QUERY_CHARS_MAX:
         raise PrismError(
             ErrorCode.QUERY_TOO_LONG,
-            f"The query has {len(text)} characters; {QUERY_CHARS_MAX} are allowed.",
-            "Ask with a sentence or a name; use grep_code for literal text.",
+            f"The query has {len(text)} characters; the limit is {QUERY_CHARS_MAX}.",
+            "Give a sentence or a name. Use grep_code for literal text.",
         )
     identifiers = IDENTIFIER.findall(stripped)
     kept = [word for word in identifiers if word.lower() not in STOP_WORDS] or identifiers

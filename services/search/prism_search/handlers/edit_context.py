@@ -181,14 +181,14 @@ class EditContextHandler:
             return []
         repos = ", ".join(sorted({entry.repo for entry in far}))
         places = (f"{entry.repo} {entry.file_path}:{entry.line} {entry.symbol}".rstrip() for entry in far)
-        text = f"{name} is used in {len(far)} places of other repositories, as far as names tell: {repos}."
+        text = f"{name} is used in {len(far)} places of other repositories, matched by name: {repos}."
         return [_warning(EditRisk.OTHER_REPOSITORIES, text, places)]
 
 
 def _cut_lines(focus: Focus, shown: int) -> Iterator[str]:
     start, end = focus.lines
     if end - start + 1 > shown:
-        yield f"Of lines {start} to {end} the first {shown} are shown: read_file has the others."
+        yield f"Only the first {shown} of lines {start} to {end} are shown. read_file has the others."
 
 
 def _others(focus: SymbolFocus, counterparts: Sequence[Located]) -> list[Definition]:
@@ -212,12 +212,12 @@ async def _tests(uses: SymbolReferences, references: TimedReferences) -> list[Re
     """Tests that use the symbol, then those that use its first callers; each test once, what is known before what may be."""
     tests = {(entry.file_path, entry.symbol): _test(entry) for entry in _of_tests(uses.entries)}
     if uses.next_cursor:
-        references.left_out.append(f"Of all uses the first {len(uses.entries)} were looked at.")
+        references.left_out.append(f"Only the first {len(uses.entries)} uses were checked.")
     every = _callers(uses)
     callers = every[:CALLERS_FOLLOWED_MAX]
     if len(callers) < len(every):
         references.left_out.append(
-            f"Of {len(every)} callers the tests of the first {len(callers)} were looked for."
+            f"Tests were searched for the first {len(callers)} of {len(every)} callers."
         )
     symbols = ((caller.symbol, caller.file_path) for caller in callers)
     found = await references.entries_of_each(symbols, "Tests of further callers")
@@ -273,10 +273,10 @@ def _warnings(focus: SymbolFocus, uses: SymbolReferences, family: Family) -> lis
     name = focus.symbol.name
     warnings = []
     if family.above:
-        text = f"{name} keeps to a declaration above it: its signature has to fit."
+        text = f"{name} implements an inherited declaration: its signature must match."
         warnings.append(_warning(EditRisk.IMPLEMENTS, text, _places(family.above)))
     if family.below:
-        text = f"{name} is defined again in {len(family.below)} places below."
+        text = f"{name} is overridden in {len(family.below)} places."
         warnings.append(_warning(EditRisk.OVERRIDDEN, text, _places(family.below)))
     derived = subtypes(uses.entries) if focus.symbol.kind in TYPE_KINDS else []
     if derived:
@@ -285,7 +285,7 @@ def _warnings(focus: SymbolFocus, uses: SymbolReferences, family: Family) -> lis
             _warning(EditRisk.OVERRIDDEN, f"{len(derived)} types are derived from {name}.", places)
         )
     if is_public(focus.file, focus.index) and Flag.TEST not in focus.file.flags:
-        text = f"{name} is exported: code outside of this repository may use it."
+        text = f"{name} is exported: code outside this repository may use it."
         warnings.append(_warning(EditRisk.EXPORTED, text))
     return warnings
 

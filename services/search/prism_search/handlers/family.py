@@ -41,7 +41,7 @@ async def find_family(definitions: Definitions, focus: SymbolFocus, references: 
     )
     beside: list[Located] = []
     for base in above[:BASES_MAX]:
-        if references.is_over(f"Classes beside {focus.owner}"):
+        if references.is_over(f"Siblings of {focus.owner}"):
             break
         owner = base.symbol.qualified_name.rpartition(".")[0]
         entries = await references.entries(owner, base.point.text("path"))

@@ -101,7 +101,7 @@ class FileHandlers:
         if request.language:
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT,
-                f"{request.ref} is not indexed: the languages of its files are not known.",
+                f"{request.ref} is not indexed: the languages of its files are unknown.",
                 "Use a glob.",
             )
         known = await self._commits.files(repository, request.ref)
@@ -156,7 +156,9 @@ def _note(request: ReadFileRequest, lines: int) -> str:
     """What of the lines that were asked for is not there."""
     if request.end_line <= lines:
         return ""
-    return f"Lines {request.start_line} to {request.end_line} were asked for, and the file ends with line {lines}."
+    return (
+        f"Lines {request.start_line} to {request.end_line} were requested; the file ends with line {lines}."
+    )
 
 
 def _line_range(request: ReadFileRequest, lines: int) -> tuple[int, int, bool]:
@@ -167,8 +169,8 @@ def _line_range(request: ReadFileRequest, lines: int) -> tuple[int, int, bool]:
     if request.start_line > lines or (request.end_line and request.end_line < request.start_line):
         raise PrismError(
             ErrorCode.INVALID_ARGUMENT,
-            f"Lines {request.start_line} to {request.end_line or 'the end'} are not in a file of {lines} lines.",
-            f"Ask for lines between 1 and {lines}.",
+            f"The file has {lines} lines; lines {request.start_line} to {request.end_line or 'the end'} do not exist.",
+            f"Give lines between 1 and {lines}.",
             line_count=lines,
         )
     cut = end - request.start_line + 1 > READ_LINES_MAX

@@ -78,7 +78,7 @@ class FocusFinder:
             return await self._by_lines(request)
         raise PrismError(
             ErrorCode.INVALID_ARGUMENT,
-            "Neither a symbol nor lines of a file are named.",
+            "A symbol, or lines of a file, are required.",
             "Give symbol, or file_path with start_line.",
         )
 
@@ -89,7 +89,7 @@ class FocusFinder:
             raise PrismError(
                 ErrorCode.SYMBOL_NOT_FOUND,
                 f"There is no definition of {sought.name.spelled!r}.",
-                "Try one of details.suggestions, search_code, or file_path with start_line.",
+                "Try a name from details.suggestions, search_code, or file_path with start_line.",
                 suggestions=list(sought.suggestions),
             )
         best, *others = each_place_once(sought.found)
@@ -114,8 +114,8 @@ class FocusFinder:
         if not start <= end or start > len(file.lines):
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT,
-                f"Lines {start} to {end} are not in a file of {len(file.lines)} lines.",
-                f"Ask for lines between 1 and {len(file.lines)}.",
+                f"The file has {len(file.lines)} lines; lines {start} to {end} do not exist.",
+                f"Give lines between 1 and {len(file.lines)}.",
                 line_count=len(file.lines),
             )
         asked = Lines(start, end)
@@ -137,17 +137,17 @@ class FocusFinder:
 
 def _past_the_end(asked: Lines, file: SourceFile) -> Iterator[str]:
     if asked.end > len(file.lines):
-        yield f"Lines {asked.start} to {asked.end} were asked for, and the file ends with line {len(file.lines)}."
+        yield f"Lines {asked.start} to {asked.end} were requested; the file ends with line {len(file.lines)}."
 
 
 def _beside_the_symbol(asked: Lines, told: Lines, name: str) -> Iterator[str]:
     if asked.start < told.start or asked.end > told.end:
-        yield f"Of lines {asked.start} to {asked.end} only {name} is told of, the first that begins there: ask for others by name."
+        yield f"Lines {asked.start} to {asked.end} hold several symbols; only the first is shown, {name}. Request the others by name."
 
 
 def _changing() -> PrismError:
     return PrismError(
-        ErrorCode.UNAVAILABLE, "The file keeps changing while it is read.", "Try again in a second."
+        ErrorCode.UNAVAILABLE, "The file keeps changing while it is read.", "Retry in a second."
     )
 
 

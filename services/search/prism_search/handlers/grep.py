@@ -207,8 +207,8 @@ class _Scan:
         if self.position == self._start:
             raise PrismError(
                 ErrorCode.DEADLINE_EXCEEDED,
-                f"{file.text('path')} has a line that is too long for this pattern: it takes longer than a page may.",
-                "Leave the file out with path_filter, or look for a shorter pattern with fewer repetitions.",
+                f"{file.text('path')} has a line that is too long for this pattern within the time limit.",
+                "Exclude the file with path_filter, or use a pattern with fewer repetitions.",
                 file_path=file.text("path"),
             )
 
@@ -253,5 +253,5 @@ def _start(question: str, cursor: str) -> tuple[Position, Totals | None]:
 
 def _note(scan: _Scan) -> str:
     if scan.late:
-        return "time ran out: go on with next_cursor"
-    return "" if scan.complete else "more matches: go on with next_cursor"
+        return "time limit reached: continue with next_cursor"
+    return "" if scan.complete else "more matches: continue with next_cursor"

@@ -82,7 +82,7 @@ class ReferencesHandler:
         """One answer a symbol. A cursor goes on with one symbol alone."""
         if request.cursor and len(request.symbols) > 1:
             raise PrismError(
-                ErrorCode.INVALID_ARGUMENT, "A cursor belongs to one symbol.", "Ask for that symbol alone."
+                ErrorCode.INVALID_ARGUMENT, "A cursor is valid for one symbol.", "Request that symbol only."
             )
         target = await self._repositories.target(request)
         answers = [await self._answer(target, symbol, request) for symbol in request.symbols]

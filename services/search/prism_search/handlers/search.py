@@ -123,7 +123,7 @@ class SearchHandler:
                 try:
                     await self._facts.read_ahead(target)
                 except Exception as error:  # noqa: BLE001 - whatever it was, questions read what they need
-                    log.warning("reading ahead is given up for now: %s", reason_of(error))
+                    log.warning("read-ahead paused: %s", reason_of(error))
             await asyncio.sleep(READ_AHEAD_PAUSE_S)
 
     async def _answer(
@@ -150,8 +150,8 @@ class SearchHandler:
                 if last and not hits:
                     raise PrismError(
                         ErrorCode.UNAVAILABLE,
-                        "The files that answer keep changing while they are read.",
-                        "Try again in a second.",
+                        "The matching files keep changing while they are read.",
+                        "Retry in a second.",
                     )
             clock.lap("assemble")
             answer = SearchAnswer(

@@ -73,7 +73,7 @@ class TimedReferences:
         return await self._told(self._request(symbol, path, ""))
 
     def _leave_out(self, what: str) -> None:
-        self.left_out.append(f"{what}: not looked at, as it would take too long.")
+        self.left_out.append(f"{what}: not searched, because it would take too long.")
 
     async def _told(self, request: ReferencesRequest) -> SymbolReferences:
         return (await self._references.references(request)).answers[0]

@@ -132,7 +132,7 @@ def _side(diff: FileDiff, lines: Sequence[str], *, applied: bool) -> int | None:
 
 def _mismatch(diff: FileDiff, lines: Sequence[str]) -> str:
     first = next((change for change in diff.changes if not stands_in(change[BEFORE], lines)), diff.changes[0])
-    return f"what the diff has at line {first[BEFORE].start} is not what is indexed there"
+    return f"the context of the diff at line {first[BEFORE].start} differs from the index"
 
 
 def _with_imported(graph: Graph, file: int, found: list[Touched]) -> list[Touched]:

@@ -34,8 +34,8 @@ def one_symbol(graph: Graph, repo: str, asked: str, path: str, preferred: Mask |
     told = tell_nodes(graph, sought.others[:OTHERS_SHOWN_MAX])
     raise PrismError(
         ErrorCode.SYMBOL_AMBIGUOUS,
-        f"{len(sought.others)} symbols may be meant by {asked!r}.",
-        "Give file_path, a longer name, or file:line as one of details.definitions has it.",
+        f"{asked!r} matches {len(sought.others)} symbols.",
+        "Give file_path, a qualified name, or file:line from details.definitions.",
         definitions=[f"{node.file_path}:{node.line} {node.symbol}" for node in told],
         total=len(sought.others),
     )
@@ -48,7 +48,7 @@ def some_files(graph: Graph, asked: str) -> Numbers:
         raise PrismError(
             ErrorCode.FILE_NOT_FOUND,
             f"The graph has no file, folder or package {asked!r}.",
-            "Use list_files to see which there are.",
+            "list_files shows all files.",
         )
     return files
 

@@ -18,7 +18,7 @@ MEMBERS_SHOWN_MAX = 20
 STRUCTURAL_SHOWN_MAX = 50
 
 INTERFACE = SYMBOL_KINDS.index(SymbolKind.INTERFACE)
-STRUCTURAL_NOTE = "Types of this language implement interfaces without naming them: `structural` has those whose methods fit by name."
+STRUCTURAL_NOTE = "In this language, types implement interfaces implicitly: `structural` lists those whose method names match."
 
 
 def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphReceipt) -> TypeHierarchyReply:
@@ -55,8 +55,8 @@ def _type_among(graph: Graph, nodes: Numbers) -> int:
     owner = "" if parent == NONE else tell_node(graph, parent).symbol
     raise PrismError(
         ErrorCode.INVALID_ARGUMENT,
-        f"{told.symbol or told.file_path} is no type but a {told.kind or 'file'}.",
-        f"Ask for {owner}, which it belongs to." if owner else "Ask for a class, an interface or the like.",
+        f"{told.symbol or told.file_path} is a {told.kind or 'file'}, not a type.",
+        f"Ask about {owner}, its type." if owner else "Give a class, an interface or another type.",
     )
 
 

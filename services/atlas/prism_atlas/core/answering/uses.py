@@ -23,8 +23,8 @@ def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
     if not targets:
         raise PrismError(
             ErrorCode.SYMBOL_NOT_FOUND,
-            f"The graph has no definition of {request.name!r} there.",
-            "Ask again when the graph has caught up.",
+            f"The graph has no definition of {request.name!r} in that place.",
+            "Retry when the graph is up to date.",
         )
     every = uses_of(graph, request.name, targets)
     kept = every.at(_passing(graph, every, request))

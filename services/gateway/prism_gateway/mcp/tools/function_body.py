@@ -49,7 +49,7 @@ def _not_found(answer: SymbolAnswer) -> PrismError:
     return PrismError(
         ErrorCode.SYMBOL_NOT_FOUND,
         " ".join(filter(None, told)),
-        "Try one of details.suggestions, or search_code." if answer.suggestions else "Try search_code.",
+        "Try a name from details.suggestions, or search_code." if answer.suggestions else "Try search_code.",
         suggestions=list(answer.suggestions),
     )
 

@@ -64,7 +64,7 @@ def _doc_style(language: str, files: Iterable[SourceFile]) -> Convention | None:
         for symbol in file.symbols:
             if symbol.docstring and symbol.kind in CALLABLE_KINDS:
                 _count_doc_style(file, symbol, tally)
-    return tally.most("docs", language, "doc comments tell parameters as {}")
+    return tally.most("docs", language, "doc comments describe parameters as {}")
 
 
 def _count_doc_style(file: SourceFile, symbol: Symbol | SymbolFact, tally: Tally) -> None:
@@ -113,7 +113,7 @@ def _error_bases(language: str, files: Sequence[SourceFile]) -> Convention | Non
                 name = file.symbols[reference.symbol].name
                 if name in known:
                     tally.add(reference.name, file.path, reference.line, f"{name} extends {reference.name}")
-    return tally.most("errors", language, "own error types are derived from {}", things_min=3)
+    return tally.most("errors", language, "error types are derived from {}", things_min=3)
 
 
 def _thrown(language: str, files: Sequence[SourceFile]) -> Convention | None:
@@ -129,7 +129,7 @@ def _thrown(language: str, files: Sequence[SourceFile]) -> Convention | None:
                 name = re.split(r"\W+", thrown[1])[-1]
                 tally.add("an own type" if name in own else name, file.path, number, line)
     return tally.most(
-        "errors", language, "errors are made with {}" if language == "go" else "what is thrown is {}"
+        "errors", language, "errors are made with {}" if language == "go" else "thrown values are {}"
     )
 
 
@@ -161,7 +161,7 @@ def _imports(language: str, files: Iterable[SourceFile]) -> Convention | None:
             )
             if way:
                 tally.add(way, file.path, one.line, f"{one.qualifier}: {one.name}")
-    return tally.most("imports", language, "imports of own modules are {}")
+    return tally.most("imports", language, "imports of modules in this repository are {}")
 
 
 def _indent(language: str, files: Iterable[SourceFile]) -> Convention | None:

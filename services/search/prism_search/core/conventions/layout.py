@@ -68,15 +68,15 @@ def layout(files: Sequence[SourceFile]) -> Iterator[Convention]:
             continue
         at = next((at for at, part in enumerate(parts[:-1]) if part in TEST_FOLDERS), None)
         folders.add(
-            "beside the code" if at is None else f"in {'/'.join(parts[: at + 1])}/", file.path, 1, file.path
+            "next to the code" if at is None else f"in {'/'.join(parts[: at + 1])}/", file.path, 1, file.path
         )
         pattern = test_pattern(parts[-1])
         if pattern:
             names.add(pattern, file.path, 1, parts[-1])
     found = [
-        roots.most("layout", "", "source lies in {}"),
-        folders.most("tests", "", "tests lie {}", things_min=3),
-        names.most("tests", "", "test files are called {}", things_min=3),
+        roots.most("layout", "", "source files are in {}"),
+        folders.most("tests", "", "tests are {}", things_min=3),
+        names.most("tests", "", "test files are named {}", things_min=3),
     ]
     yield from filter(None, found)
 

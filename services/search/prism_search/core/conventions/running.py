@@ -47,7 +47,7 @@ def running(language: str, files: Sequence[SourceFile]) -> Iterator[Convention]:
         _libraries(code, LOG_LIBRARIES, is_needed=False).most(
             "logging", language, "logs with {}", things_min=3
         ),
-        loggers.most("logging", language, "loggers are called {}", things_min=3),
+        loggers.most("logging", language, "loggers are named {}", things_min=3),
     ]
     yield from filter(None, found)
 
