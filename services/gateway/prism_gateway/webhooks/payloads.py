@@ -310,5 +310,5 @@ def _invalid(problem: str) -> PrismError:
     return PrismError(
         ErrorCode.INVALID_ARGUMENT,
         f"This is not a webhook that Prism supports: {problem}.",
-        "Send what GitHub, GitLab or Gitea send: see `Keep it fresh` in the README.",
+        "Send what GitHub, GitLab or Gitea send: see docs/guides/keep-fresh.md.",
     )

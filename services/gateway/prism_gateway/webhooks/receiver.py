@@ -271,7 +271,7 @@ def _unauthenticated() -> PrismError:
     return PrismError(
         ErrorCode.UNAUTHENTICATED,
         "The signature matches no secret of an indexed repository.",
-        "Set the same secret in the forge and in Prism: see `Keep it fresh` in the README.",
+        "Set the same secret in the forge and in Prism: see docs/guides/keep-fresh.md.",
     )
 
 
