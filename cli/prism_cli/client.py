@@ -24,8 +24,8 @@ from prism_contracts.rpc.search import SearchReply
 API = "/api/v1"
 # Longer than the gateway waits for a service, so that its error names the slow service.
 TIMEOUT = httpx.Timeout(75.0, connect=5.0)
-# The gateway waits three seconds for the parts of the status, in parallel. A user who asks may suspect that
-# something hangs.
+# The gateway waits three seconds for the parts of the status, in parallel. Short, because a user of
+# `prism status` may suspect a hang.
 STATUS_TIMEOUT = httpx.Timeout(6.0, connect=2.0)
 SCIP_TIMEOUT = httpx.Timeout(310.0, connect=5.0)
 # Statuses after which a retry may succeed.

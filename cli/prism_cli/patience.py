@@ -1,4 +1,4 @@
-"""How long, and how often, a request is repeated before its error is told."""
+"""The retry budget of a request: how often and how long it is repeated."""
 
 import random
 import time
@@ -17,7 +17,9 @@ class Patience:
         self._next_s = FIRST_PAUSE_S
 
     def next_pause(self, asked_s: float | None = None) -> float | None:
-        """Seconds until the next attempt; None when it is time to give up. `asked_s` is a `Retry-After`."""
+        """Returns seconds until the next attempt, or None when the budget is spent. `asked_s` is a
+        `Retry-After`.
+        """
         pause_s = asked_s if asked_s is not None else self._next_s * random.uniform(0.5, 1.0)  # noqa: S311
         self._next_s = min(2 * self._next_s, PAUSE_MAX_S)
         return pause_s if self._clock() + pause_s < self._ends_at else None

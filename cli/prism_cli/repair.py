@@ -24,11 +24,11 @@ TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """What was done, and what is left to the user."""
+    """The repairs that were made or started, and those that the user must make."""
 
     set_aside: dict[str, str]  # why each damaged collection could not be read
     jobs: dict[str, str]  # by repository: the job that indexes it again
-    commands: tuple[str, ...]  # for what only a client can bring back
+    commands: tuple[str, ...]  # for what only a client can upload again
 
     def as_json(self) -> dict[str, Any]:
         """What `--json` prints."""
@@ -36,7 +36,7 @@ class Repaired:
 
 
 async def repair(target: Target) -> Repaired:
-    """Set damaged collections aside, and begin imports of repositories with lost files.
+    """Set damaged collections aside, and start imports of repositories with lost files.
 
     Raises CommandError.
     """
@@ -53,7 +53,7 @@ async def repair(target: Target) -> Repaired:
         report = await prism.status()
         if report["points"] is None:
             raise CommandError(
-                f"The server cannot count what it holds: {report['errors'].get('points', '')}.",
+                f"The server cannot count its points: {report['errors'].get('points', '')}.",
                 "Run `prism doctor`, then `prism repair` again.",
             )
         for repository in report["repositories"]:
@@ -94,7 +94,7 @@ async def _store(data: DataDir) -> AsyncIterator[httpx.AsyncClient]:
     try:
         async with httpx.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S) as http:
             yield http
-    except (httpx.HTTPError, ValueError, LookupError) as error:  # no answer, or one of another program
+    except (httpx.HTTPError, ValueError, LookupError) as error:  # no answer, or the answer of another program
         raise CommandError(f"The store does not answer: {error}", "Run `prism doctor`.") from error
 
 
@@ -104,13 +104,13 @@ def _index_command(repository: dict[str, Any], layer: dict[str, Any]) -> str:
 
 
 def show(repaired: Repaired) -> None:
-    """Print what was done, and the commands that are left to the user."""
+    """Print the repairs, and the commands that the user must run."""
     for reason in repaired.set_aside.values():
         terminal.out.print(Text(terminal.printable(f"Set aside: {reason}"), style="yellow"), soft_wrap=True)
     for name, job in repaired.jobs.items():
-        terminal.out.print(terminal.printable(f"{name} is indexed again: job {job}"), soft_wrap=True)
+        terminal.out.print(terminal.printable(f"{name} is being indexed again: job {job}"), soft_wrap=True)
     if repaired.commands:
-        terminal.out.print("Only a client has these; run for each, with the path of its folder:")
+        terminal.out.print("Only a client has the files of these. Run for each, with the path of its folder:")
     for command in repaired.commands:
         terminal.out.print(Text(f"  {terminal.printable(command)}", style="cyan"), soft_wrap=True)
     if repaired == Repaired({}, {}, ()):

@@ -1,4 +1,4 @@
-"""`prism scip`: brings the index that a compiler's indexer wrote, and says what was taken from it."""
+"""`prism scip`: uploads a SCIP index, and prints what the server stored."""
 
 import asyncio
 import zlib
@@ -18,13 +18,13 @@ GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 
 async def send(target: Target, path: Path, repo: str, commit: str, root: str) -> StoreScipReply:
-    """Send an index, gzipped on the way."""
+    """Upload an index, compressed while it is read."""
     async with Prism(target) as prism:
         return await prism.send_scip(gzipped(path), {"repo": repo, "commit": commit, "root": root})
 
 
 async def gzipped(path: Path) -> AsyncIterator[bytes]:
-    """A file as gzip, block by block."""
+    """Yield a file as gzip, block by block."""
     packer = zlib.compressobj(GZIP_LEVEL, wbits=GZIP_WINDOW)
     with path.open("rb") as file:
         while block := await asyncio.to_thread(file.read, BLOCK_BYTES):
@@ -33,8 +33,8 @@ async def gzipped(path: Path) -> AsyncIterator[bytes]:
 
 
 def show(reply: StoreScipReply) -> None:
-    """Print what was taken, and what was not."""
-    kept = "kept" if reply.stored else "not kept, as an index of a newer commit is there"
+    """Print what was stored, and what was left out."""
+    kept = "kept" if reply.stored else "not stored: an index of a newer commit exists"
     told = (
         f"{reply.uses:,} uses, {reply.definitions:,} definitions, {reply.implementations:,} implementations"
     )
@@ -45,5 +45,5 @@ def show(reply: StoreScipReply) -> None:
         line = f"{count:,} documents left out, {reason}: {named}"
         terminal.out.print(Text(terminal.printable(line), style="yellow"), soft_wrap=True)
     if reply.unreadable:
-        line = f"{reply.unreadable:,} occurrences at places that no text has"
+        line = f"{reply.unreadable:,} occurrences outside the text of their file"
         terminal.out.print(Text(line, style="yellow"), soft_wrap=True)

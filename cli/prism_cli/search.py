@@ -1,4 +1,4 @@
-"""`prism search`: the answer that an agent gets, for a person."""
+"""`prism search`: the answer that an agent gets, as text."""
 
 from rich.syntax import Syntax
 from rich.text import Text
@@ -21,7 +21,7 @@ async def search(target: Target, query: str, repo: str, ref: str, limit: int) ->
 
 
 def show(reply: SearchReply) -> None:
-    """Print hits, best first, and what the answer rests on."""
+    """Print hits, best first, and their receipt."""
     if not reply.results:
         terminal.out.print("No hits.", style="yellow")
     for rank, hit in enumerate(reply.results, 1):
@@ -62,7 +62,7 @@ def _excerpt(hit: Hit, lines: list[str]) -> Syntax:
 
 
 def receipt_line(reply: SearchReply) -> str:
-    """What the answer rests on: which commit, how old, how complete, how sure, how fast."""
+    """Print the receipt: commit, age, completeness, confidence, time."""
     parts = [
         _freshness(reply.receipt),
         _completeness(reply.receipt),

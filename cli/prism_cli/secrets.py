@@ -1,7 +1,6 @@
-"""`prism secrets`: entrusts Prism with what a repository needs that nobody may read: its webhook's secret,
-its git login.
+"""`prism secrets`: stores a repository's secrets: its webhook secret, its git login.
 
-What is sent is never printed, with one exception: a webhook secret that was made here, once, as the forge
+Secrets are never printed, with one exception: a webhook secret that Prism generated, once, because the forge
 needs it too.
 """
 
@@ -20,14 +19,14 @@ from prism_cli.target import Target
 
 WEBHOOK_PATH = "/api/v1/ingest/webhook"
 WEBHOOK_SECRET_BYTES = 32
-PRIVATE_KEY = "PRIVATE KEY-----"  # in the first line of one
+PRIVATE_KEY = "PRIVATE KEY-----"  # in the first line of a private key
 
 
 def keep(target: Target, name: str, *, webhook: bool, git_login: str) -> dict[str, Any]:
-    """Make and keep a webhook secret, ask for and keep a git password; what to tell the user."""
+    """Generate and store a webhook secret, ask for and store a git password. Returns what to print."""
     if not webhook and not git_login:
         raise CommandError(
-            "Nothing to keep.", "Say --webhook, or --git-login USER@HOST, or both.", code="invalid_argument"
+            "Nothing to keep.", "Give --webhook, --git-login USER@HOST, or both.", code="invalid_argument"
         )
     wanted: dict[str, str] = {}
     if webhook:
@@ -49,17 +48,17 @@ def keep(target: Target, name: str, *, webhook: bool, git_login: str) -> dict[st
 def show(told: dict[str, Any]) -> None:
     """Print what the forge needs."""
     if told["git_password"]:
-        terminal.out.print(Text(f"The git login of {terminal.printable(told['repo'])} is kept."))
+        terminal.out.print(Text(f"The git login of {terminal.printable(told['repo'])} is stored."))
     webhook = told.get("webhook")
     if webhook:
-        terminal.out.print(Text("Give the forge this; the secret is not shown again:", style="bold"))
+        terminal.out.print(Text("Enter this at the forge. The secret is not shown again:", style="bold"))
         for title, key in (("Payload URL", "url"), ("Content type", "content_type"), ("Secret", "secret")):
             terminal.out.print(Text(f"  {title:<13} {webhook[key]}"), soft_wrap=True)
         terminal.out.print(Text("  Events        pushes and pull requests"))
 
 
 def _password(login: str) -> str:
-    """From the terminal, unseen, or from standard input: never from the command line, which others can read."""
+    """Read a password without echo, or from standard input: a command line is visible to other users."""
     asked = f"Password or token of {login}: "
     password = getpass.getpass(asked) if sys.stdin.isatty() else _piped(sys.stdin)
     if not password:
@@ -70,7 +69,7 @@ def _password(login: str) -> str:
 
 
 def _piped(stdin: TextIO) -> str:
-    """The first line; of a private key all of them."""
+    """Returns the first line, or all lines of a private key."""
     line = stdin.readline()
     return (line + stdin.read() if PRIVATE_KEY in line else line).rstrip("\r\n")
 

@@ -1,6 +1,4 @@
-"""`prism status`: what the server knows, joined with the facts of the processes where the stack runs on this
-machine.
-"""
+"""`prism status`: the server's status, joined with the processes where the stack runs on this machine."""
 
 import asyncio
 from typing import Any
@@ -27,8 +25,10 @@ SERVER_PARTS = ("repositories", "jobs", "streams", "dead_letters", "points")
 
 
 async def status(target: Target) -> dict[str, Any]:
-    """Everything as one JSON object. What cannot be had is null, and `errors` says why."""
-    # Side by side: if something hangs, both take seconds.
+    """Returns the status as one JSON object. A part that is unavailable is null, and `errors`
+    has the reason.
+    """
+    # Concurrently: if something hangs, both take seconds.
     services, answer = await asyncio.gather(_services_of(target), _server_answer(target))
     if isinstance(answer, CommandError) and not services:
         raise answer
@@ -58,9 +58,9 @@ async def _server_answer(target: Target) -> dict[str, Any] | CommandError:
 
 
 def service_facts(data: DataDir) -> list[dict[str, Any]]:
-    """State, process id, memory and restarts of each process of a local stack.
+    """Returns state, process id, memory and restarts of each process of a local stack.
 
-    Each is asked now whether it is ready.
+    Probes each process for its readiness.
     """
     state = read_json(data.supervisor_file) or {}
     services: dict[str, dict[str, Any]] = state.get("services", {})
@@ -84,7 +84,7 @@ def _supervisor(state: dict[str, Any], problem: str) -> dict[str, Any]:
 
 
 def _now(facts: dict[str, Any], problem: str) -> dict[str, Any]:
-    """What a process said a moment ago in the place of what the supervisor last wrote."""
+    """Returns the facts, with the result of a probe instead of the supervisor's last record."""
     if not problem:
         return {"ready": True, "state": "ready", "problem": ""}
     state = facts.get("state", "not ready")
@@ -92,7 +92,7 @@ def _now(facts: dict[str, Any], problem: str) -> dict[str, Any]:
 
 
 def _memory(facts: dict[str, Any], forkserver: int | None) -> dict[str, int | None]:
-    # What the supervisor started is listed on its own, but for what it starts services from.
+    # Processes of the supervisor are listed on their own, except the one that forks services.
     is_supervisor = facts["name"] == SUPERVISOR
     found = machine.memory(facts["pid"], family=not is_supervisor)
     if found and is_supervisor:
@@ -101,7 +101,7 @@ def _memory(facts: dict[str, Any], forkserver: int | None) -> dict[str, int | No
 
 
 def memory(services: list[dict[str, Any]]) -> dict[str, Any]:
-    """Memory together, and what of it is a service's own or its share."""
+    """Returns the total memory, and how much of it is private or proportional."""
     return {
         "rss_bytes": sum(facts["rss_bytes"] or 0 for facts in services),
         "pss_bytes": sum(facts["pss_bytes"] or 0 for facts in services),
@@ -110,20 +110,20 @@ def memory(services: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def show(report: dict[str, Any]) -> None:
-    """Print it as tables."""
+    """Print the status as tables."""
     terminal.out.print(Text(f"Prism at {report['url']}", style="bold"))
     for part in (_services, _repositories, _jobs, _streams, _dead_letters):
         shown = part(report)
         if shown is not None:
             terminal.out.print(shown)
     for name, reason in (report.get("errors") or {}).items():
-        terminal.out.print(Text(f"{name}: not known ({reason})", style="yellow"))
+        terminal.out.print(Text(f"{name}: unknown ({reason})", style="yellow"))
     for trouble in index_troubles(report):
         terminal.out.print(Text(terminal.printable(f"{trouble} Run `prism repair`."), style="bold red"))
 
 
 def index_troubles(report: dict[str, Any]) -> list[str]:
-    """What the store lost or cannot read, one sentence each."""
+    """Returns what the store lost or cannot read, one sentence each."""
     troubles = []
     if (report.get("errors") or {}).get("points") == ErrorCode.STORE_DAMAGED:
         troubles.append("The index is damaged.")
@@ -153,7 +153,7 @@ def _trouble(facts: dict[str, Any]) -> str:
 
 
 def _last_restart(facts: dict[str, Any]) -> Text:
-    """Why it was restarted last, and where to read more."""
+    """Print the reason of the last restart, and the log to read."""
     text = (
         f"{facts['name']}: {facts['restarts']} restarts, last end: {facts['last_exit']}. Log: {facts['log']}"
     )
@@ -179,13 +179,13 @@ def _repositories(report: dict[str, Any]) -> RenderableType | None:
 
 
 def _layer_name(layer: dict[str, Any]) -> str:
-    """What the layer is asked by; the base is asked by nothing."""
+    """Returns the name of a layer's ref; empty for the base."""
     name: str = layer.get("layer", "-")
     return name if name == BASE_LAYER else terminal.printable(layer.get("ref") or name)
 
 
 def _behind(repository: dict[str, Any], layer: dict[str, Any]) -> str:
-    """The commit that is known and not served, and for how long; empty if it is served."""
+    """Returns the commit that is known and not served yet, and its lag; empty if it is served."""
     lag_s = layer.get("lag_seconds")
     if not lag_s:
         return ""

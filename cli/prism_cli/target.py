@@ -1,4 +1,4 @@
-"""Which Prism a command talks to: the one of `PRISM_URL`, else the local stack."""
+"""The Prism that a command talks to: that of `PRISM_URL`, else the local stack."""
 
 import os
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from prism_cli.stack.lock import holder
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An address and what opens it. `local` is the data folder, if the stack runs on this machine."""
+    """An address and its token. `local` is the data folder if the stack runs on this machine."""
 
     url: str
     token: str
@@ -22,7 +22,7 @@ class Target:
 
 
 def find_target() -> Target:
-    """Read `PRISM_URL` and `PRISM_TOKEN`, and what they leave open from the local stack's up.json."""
+    """Read `PRISM_URL` and `PRISM_TOKEN`; missing values come from the local stack's up.json."""
     data = data_dir()
     url, token = os.environ.get("PRISM_URL", "").rstrip("/"), os.environ.get("PRISM_TOKEN", "")
     up = read_json(data.up_file) or {}
@@ -34,9 +34,9 @@ def find_target() -> Target:
 
 
 def not_running(data: DataDir) -> CommandError:
-    """The error of a command that needs a running Prism."""
+    """Returns the error of a command that needs a running Prism."""
     if holder(data.lock_file) is not None:
-        message, next_action = "Prism is still starting.", "Wait for `prism up` to say that it is ready."
+        message, next_action = "Prism is still starting.", "Wait until `prism up` prints that it is ready."
     else:
         message = f"Prism is not running on {data.root}."
         next_action = "Start it with `prism up --detach`, or set PRISM_URL and PRISM_TOKEN."

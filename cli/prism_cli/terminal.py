@@ -1,4 +1,4 @@
-"""What people see: two consoles, and text from repositories made harmless before it reaches a terminal.
+"""Output for people: two consoles, and escaping of text from repositories.
 
 Standard output carries answers only, so that it can be piped; progress, notes and errors go to standard
 error.
@@ -15,7 +15,7 @@ from rich.text import Text
 
 from prism_cli.exits import CommandError
 
-# What goes into a file or a pipe is not cut at 80 columns.
+# Files and pipes are not cut at 80 columns.
 PIPE_COLUMNS = 240
 
 
@@ -26,7 +26,7 @@ def _console(stream: TextIO, *, stderr: bool) -> Console:
 out = _console(sys.stdout, stderr=False)
 err = _console(sys.stderr, stderr=True)
 
-# Escape sequences could redraw the terminal, and marks of writing direction show code that is not there
+# Escape sequences could redraw the terminal, and bidirectional marks can hide code
 # (https://trojansource.codes).
 _HOSTILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
@@ -34,17 +34,17 @@ KIB = 1024
 
 
 def printable(text: str) -> str:
-    """Text of a repository without what a terminal would obey."""
+    """Returns text of a repository without characters that control the terminal."""
     return _HOSTILE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
 def print_json(value: Any) -> None:
-    """One JSON object on standard output, and nothing else."""
+    """Print one JSON object on standard output."""
     print(json.dumps(value, indent=2))  # noqa: T201 - rich would wrap and colour it
 
 
 def show_error(error: CommandError, *, as_json: bool) -> None:
-    """What went wrong, by which code, and what to do now."""
+    """Print an error: what went wrong, its code, and what to do."""
     if as_json:
         print_json(error.as_json())
         return
@@ -60,7 +60,7 @@ def show_error(error: CommandError, *, as_json: bool) -> None:
 
 
 def ago(moment: datetime | None) -> str:
-    """How long ago, roughly."""
+    """Returns a rough age."""
     if moment is None:
         return "never"
     seconds = max(0, int((datetime.now(UTC) - moment).total_seconds()))
@@ -71,7 +71,7 @@ def ago(moment: datetime | None) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes for people."""
+    """Returns bytes in a readable unit."""
     for unit in ("B", "KiB", "MiB"):
         if count < KIB:
             return f"{count:.0f} {unit}"

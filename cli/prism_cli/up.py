@@ -1,4 +1,4 @@
-"""`prism up` and `prism down`, as a person sees them."""
+"""The output of `prism up` and `prism down`."""
 
 import time
 from typing import Any
@@ -16,19 +16,19 @@ from prism_cli.stack.supervisor import Note, Report, Supervisor
 STYLES = {"died": "yellow", "up": "bold green", "stopping": "dim", "stopped": "dim", "restarted": "green"}
 ASKING_ELSEWHERE = (
     "Every tool takes the argument `ref`: a branch, pull/N, or the handle that `prism watch` and `prism sync` print for "
-    "what is not committed."
+    "uncommitted changes."
 )
 SHOWN_KEYS = ("url", "mcp_url", "token", "data_dir")
 
 
 def up(data: DataDir, port: int, *, detach: bool, rebuild: bool, as_json: bool) -> None:
-    """Run the stack: until it is told to stop, or behind the terminal with `detach`.
+    """Run the stack until a signal, or in the background with `detach`.
 
-    With `rebuild` the index is set aside first.
+    With `rebuild` the index is moved aside first.
     """
     report = reporter(quiet=as_json)
     if rebuild and (aside := set_index_aside(data)):
-        report(Note("starting", f"set the old index aside: {aside}"))
+        report(Note("starting", f"moved the old index to {aside}"))
     if detach:
         tell(start_in_background(data, port, report), as_json=as_json)
         return
@@ -42,7 +42,7 @@ def up(data: DataDir, port: int, *, detach: bool, rebuild: bool, as_json: bool) 
 
 
 def reporter(*, quiet: bool) -> Report:
-    """Prints what happens to the stack on standard error; only troubles if `quiet`."""
+    """Prints events of the stack on standard error; only problems if `quiet`."""
     started_at = time.monotonic()
 
     def report(note: Note) -> None:
@@ -55,7 +55,7 @@ def reporter(*, quiet: bool) -> Report:
 
 
 def tell(up_facts: dict[str, Any], *, as_json: bool) -> None:
-    """Say where the stack is and how an agent is connected to it."""
+    """Print the addresses of the stack, and how to connect an agent."""
     if as_json:
         terminal.print_json({key: up_facts[key] for key in SHOWN_KEYS})
         return
@@ -82,8 +82,8 @@ def connect(mcp_url: str, token: str, client: str) -> None:
 
 
 def down(data: DataDir) -> None:
-    """Stop the stack of a data folder. One that does not run is as stopped as it should be."""
+    """Stop the stack of a data folder. A stack that does not run is a success."""
     if stop(data):
-        terminal.err.print(f"Prism on {data.root} has stopped. The data stays.", soft_wrap=True)
+        terminal.err.print(f"Prism on {data.root} has stopped. The data is kept.", soft_wrap=True)
     else:
         terminal.err.print(f"Prism was not running on {data.root}.", soft_wrap=True)

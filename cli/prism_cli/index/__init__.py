@@ -1,5 +1,5 @@
 """`prism index`: a folder or a git URL becomes searchable.
 
-naming.py says what the repository is called, upload.py brings the files to the server, progress.py shows how far
-the job is, command.py puts them in order.
+naming.py names the repository, upload.py sends the files to the server, progress.py shows the progress of the
+job, command.py runs these steps in order.
 """

@@ -1,4 +1,6 @@
-"""The import from its beginning to its end: name it, take the snapshot, upload, follow the job, say how it went."""
+"""The steps of an import: name the repository, take the snapshot, upload, follow the job,
+print the outcome.
+"""
 
 import asyncio
 import contextlib
@@ -30,13 +32,14 @@ from prism_source.folder import snapshot_folder
 from prism_source.gittree import snapshot_git
 from prism_source.snapshot import Snapshot
 
-# Between two looks at a job: a fiftieth of the time that it has taken, within these. A look costs client and stack 5 ms.
+# The pause between two polls of a job: a fiftieth of its running time, within these limits. A poll costs
+# client and stack 5 ms.
 POLL_MIN_S = 0.25
 POLL_MAX_S = 2.0
 POLL_SHARE = 0.02
 # The status costs the server more than the job does.
 STATUS_EVERY_S = 5.0
-# Without --wait: time for a job that has nothing to do to say so.
+# Without --wait: the time in which a job without work can report that nothing changed.
 SETTLE_S = 2.0
 PROBLEMS_SHOWN = 20
 
@@ -50,7 +53,7 @@ EXITS = {
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the user asked for."""
+    """The command's arguments."""
 
     source: str
     name: str = ""
@@ -60,7 +63,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an import went, or how far it is."""
+    """The outcome of an import, or its progress."""
 
     job: Job
     seconds: float
@@ -73,12 +76,12 @@ class Outcome:
 
     @property
     def is_unchanged(self) -> bool:
-        """Everything was indexed already."""
+        """Whether everything was indexed already."""
         counts = self.job.counts
         return self.job.state is JobState.COMPLETE and not (counts.indexed or counts.removed or counts.failed)
 
     def as_json(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """Returns the output of `--json`."""
         return {
             "job": self.job.model_dump(mode="json", exclude={"settled"}),
             "nothing_changed": self.is_unchanged,
@@ -88,7 +91,9 @@ class Outcome:
 
 
 async def index(target: Target, wish: Wish) -> Outcome:
-    """Do it, with a live display on standard error. Raises CommandError, PrismError (of the source)."""
+    """Run the import, with a live display on standard error. Raises CommandError, PrismError
+    (of the source).
+    """
     check_name(wish.name)
     started_at = time.monotonic()
     title = wish.name or (name_of_url(wish.source) if is_git_url(wish.source) else wish.source)
@@ -122,12 +127,12 @@ async def _upload(prism: Prism, snapshot: Snapshot, layer: Layer, follower: "Fol
     except CommandError as error:
         if not layer.ref or error.code not in {ErrorCode.REPO_NOT_FOUND, ErrorCode.REF_NOT_FOUND}:
             raise
-    # Nothing is served that a layer could lie on: the ref becomes the first thing that is.
+    # No base exists for a layer to override, so this ref becomes the base.
     return await upload(prism, snapshot, Layer(layer.repo), follower)
 
 
 def _take_snapshot(wish: Wish) -> tuple[Snapshot, str]:
-    """Of a branch that is checked out the files as they are, of another one those of its commit."""
+    """Snapshot the work tree for a checked-out branch, or the commit of another branch."""
     folder = Path(wish.source).expanduser()
     is_as_it_is = not wish.ref or wish.ref == branch_of(folder)
     snapshot = snapshot_folder(folder) if is_as_it_is else snapshot_git(git_dir_of(folder), wish.ref)
@@ -135,14 +140,14 @@ def _take_snapshot(wish: Wish) -> tuple[Snapshot, str]:
 
 
 def _give_up_at(wish: Wish, job: Job) -> float | None:
-    """Until when the job is followed; None: to its end."""
+    """Returns when to stop following the job, or None to follow it to its end."""
     if wish.wait:
         return None
     return time.monotonic() + (0 if job.state is JobState.CLONING else SETTLE_S)
 
 
 class Follower:
-    """Shows how far a job is: beside an upload as its observer, and after it to the end."""
+    """Shows the progress of a job: during the upload as its observer, and afterwards to the end."""
 
     def __init__(self, prism: Prism, progress: IndexProgress) -> None:
         self._prism = prism
@@ -155,20 +160,20 @@ class Follower:
         """Show the job while its files are still being sent."""
         self.rest()
         self._beside = asyncio.create_task(self.follow(job, None))
-        # If the server cannot be asked, the upload says so; this is only the display.
+        # If the server does not answer, the upload reports it; this is only the display.
         self._beside.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     def sent(self, files: int, wanted: int) -> None:
-        """Show how much is sent."""
+        """Show how much was sent."""
         self._progress.sent(files, wanted)
 
     def rest(self) -> None:
-        """Show nothing more by itself."""
+        """Stop the updates in the background."""
         if self._beside:
             self._beside.cancel()
 
     async def follow(self, job: Job, give_up_at: float | None) -> Job:
-        """Show the job until it is final, or has work and is given up."""
+        """Show the job until it is final, or until it has work and the deadline passes."""
         begun_at = time.monotonic()
         while job.state not in FINAL_STATES:
             if give_up_at is not None and (job.expected or time.monotonic() >= give_up_at):
@@ -182,14 +187,14 @@ class Follower:
     async def _look_at_queues(self) -> None:
         if time.monotonic() < self._status_due_at:
             return
-        # A decoration: the import goes on without it.
+        # Only the display fails; the import continues.
         with contextlib.suppress(CommandError):
             self._waiting = waiting_by_service(await self._prism.status())
         self._status_due_at = time.monotonic() + STATUS_EVERY_S
 
 
 def show(outcome: Outcome) -> None:
-    """Tell a person how it went: the summary on standard output, problems beneath it."""
+    """Print the outcome: the summary on standard output, problems below it."""
     job = outcome.job
     terminal.out.print(Text(summary(outcome), style=_style(job.state)), soft_wrap=True)
     if job.error:
@@ -200,12 +205,12 @@ def show(outcome: Outcome) -> None:
 
 
 def slowest_lines(slowest: tuple[SlowFile, ...]) -> list[str]:
-    """The files that took the parser longest, if any took long."""
+    """Print the files that took the parser longest, if any was slow."""
     return [f"  slow: {file.path} ({file.milliseconds:,.0f} ms)" for file in slowest]
 
 
 def summary(outcome: Outcome) -> str:
-    """One line about a job."""
+    """Returns one line about a job."""
     job, counts = outcome.job, outcome.job.counts
     if outcome.is_unchanged:
         return f"{job.repo_name}: nothing changed, {counts.seen:,} files ({outcome.seconds:.1f} s)"
@@ -228,7 +233,7 @@ def summary(outcome: Outcome) -> str:
 
 
 def problem_lines(problems: tuple[FileProblem, ...]) -> list[str]:
-    """The first problems, and how many there are of each kind if that is not all."""
+    """Returns the first problems, and the number of each kind if there are more."""
     lines = [
         terminal.printable(
             f"  {problem.path}: {problem.code}{f' ({problem.detail})' if problem.detail else ''}"

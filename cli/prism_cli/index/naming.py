@@ -1,4 +1,4 @@
-"""What a repository is called when nobody says it: `owner/name` of its origin, else `local/<folder>`."""
+"""The default name of a repository: `owner/name` of its origin, else `local/<folder>`."""
 
 import re
 import subprocess
@@ -11,7 +11,8 @@ LOCAL_OWNER = "local"
 SEGMENTS = 2
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-# git's short form of an ssh address: `git@host:owner/name`. A letter alone before the colon is a Windows drive.
+# git's short form of an ssh address: `git@host:owner/name`. A single letter before the colon is a Windows
+# drive.
 _SCP = re.compile(r"(?:[\w.-]+@)?[\w.-]{2,}:(?!/{0,2}\\)")
 _FULL_NAME = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -29,14 +30,14 @@ def check_name(name: str) -> None:
 
 
 def is_git_url(source: str) -> bool:
-    """Whether a source is an address rather than a folder. What exists as a folder is one."""
+    """Whether a source is an address and not a folder. An existing folder is never an address."""
     if Path(source).expanduser().exists():
         return False
     return bool(_SCHEME.match(source) or _SCP.match(source))
 
 
 def name_of_url(url: str) -> str:
-    """`https://github.com/psf/requests.git` -> `psf/requests`. Empty if the address does not say."""
+    """`https://github.com/psf/requests.git` -> `psf/requests`. Empty if the address has no owner and name."""
     if _SCHEME.match(url):
         _, _, path = _SCHEME.sub("", url, count=1).partition("/")
     elif _SCP.match(url):
@@ -49,9 +50,10 @@ def name_of_url(url: str) -> str:
 
 
 def name_of_folder(folder: Path) -> str:
-    """The name of a work tree's origin, else `local/<folder>`.
+    """Returns the name of a work tree's origin, else `local/<folder>`.
 
-    A folder inside a work tree is not called like the whole: indexing it would remove the rest from the index.
+    A folder inside a work tree gets its own name: indexing it under the name of the whole would remove the
+    rest.
     """
     root = folder.expanduser().resolve()
     if not (root / ".git").exists():
@@ -61,7 +63,9 @@ def name_of_folder(folder: Path) -> str:
 
 
 def git_dir_of(folder: Path) -> Path:
-    """Where the branches of a work tree are: for a linked one (`git worktree add`) that is elsewhere."""
+    """Returns the folder with the branches of a work tree; a linked one (`git worktree add`) shares the main
+    one's.
+    """
     if not (folder / ".git").is_file():
         return folder
     found = _git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -69,23 +73,23 @@ def git_dir_of(folder: Path) -> Path:
 
 
 def branch_of(folder: Path) -> str:
-    """The branch that is checked out in the work tree that a folder is; empty if it is none, or none is checked out."""
+    """Returns the branch that is checked out; empty outside a work tree and for a detached HEAD."""
     return _git(folder, "symbolic-ref", "--quiet", "--short", "HEAD") if (folder / ".git").exists() else ""
 
 
 def _main_tree(root: Path) -> Path:
-    """Of a linked work tree the one that it is linked to: both are of one repository."""
+    """Returns the main work tree of a linked one: both belong to the same repository."""
     git_dir = git_dir_of(root)
     return git_dir.parent if git_dir.name == ".git" else root
 
 
 def slug(text: str) -> str:
-    """A text as a part of a name."""
+    """Returns a text in a form that is valid as part of a name."""
     return _NOT_IN_A_NAME.sub("-", text).strip("-.") or "folder"
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """The one line that git prints; empty if it fails."""
+    """Returns the single line that git prints; empty if git fails."""
     try:
         found = subprocess.run(
             ["git", "-C", str(folder), *arguments],

@@ -1,4 +1,6 @@
-"""How far an import is, on standard error: files sent, files settled with rate and ETA, what waits where."""
+"""The progress of an import, on standard error: files sent, files settled with rate and ETA,
+queue lengths.
+"""
 
 from types import TracebackType
 from typing import Any, Self
@@ -32,7 +34,7 @@ class _Rate(ProgressColumn):
 
 
 class IndexProgress:
-    """The display of one import; a context manager. Silent where `console` is no terminal."""
+    """The display of one import; a context manager. Silent if `console` is not a terminal."""
 
     def __init__(self, console: Console, title: str) -> None:
         self._title = title
@@ -61,18 +63,18 @@ class IndexProgress:
         self._progress.stop()
 
     def reading(self) -> None:
-        """The files are being listed and hashed."""
+        """Show that files are being listed and hashed."""
         self._source = self._add(f"Reading {self._title}")
 
     def sent(self, files: int, wanted: int) -> None:
-        """Some of the wanted files are on the bus."""
+        """Show how many of the wanted files are on the bus."""
         assert self._source is not None
         self._progress.update(
             self._source, description="Sending", completed=files, total=wanted, visible=wanted > 0
         )
 
     def job(self, job: Job, waiting: dict[str, int]) -> None:
-        """Some of the files are settled; `waiting` says how many lie before which service."""
+        """Show how many files are settled; `waiting` is the queue length per service."""
         if self._job is None:
             self._job = self._add("")
         self._progress.update(
@@ -88,13 +90,15 @@ class IndexProgress:
 
 
 def settled(job: Job) -> int:
-    """How many files of those that needed work are done with, in whatever way."""
+    """Returns how many of the files with work have settled, with any outcome."""
     counts = job.counts
     return min(job.expected, counts.indexed + counts.skipped + counts.failed + counts.removed)
 
 
 def waiting_by_service(status: dict[str, Any]) -> dict[str, int]:
-    """Messages that wait before each service, in the order of the pipeline. Consumers are `<service>-<lane>-…`."""
+    """Returns the messages that wait per service, in pipeline order. Consumers are named
+    `<service>-<lane>-…`.
+    """
     waiting: dict[str, int] = {}
     for stream in status.get("streams") or ():
         for consumer in stream["consumers"]:

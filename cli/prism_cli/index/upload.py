@@ -1,8 +1,8 @@
-"""Bringing the files of a snapshot to the server: what it wants of them, in packs, a few at a time.
+"""The upload of a snapshot: the contents that the server wants, in packs, a few at a time.
 
-A file may change between the moment it was hashed and the moment it is read. Then what was read is kept, and
-the snapshot is opened again with it: what is indexed is always what was said, and a busy file cannot make it
-go on for ever.
+A file may change after it was hashed and before it is read. Then the upload keeps the contents that it read,
+and opens the snapshot again with their hash. So the index always matches the snapshot, and a busy file cannot
+make the upload endless.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ from prism_source.pack import encode_pack, plan_packs
 from prism_source.snapshot import Snapshot, blob_hash, tree_commit
 
 PACKS_IN_FLIGHT = 4
-# Every round freezes the files that changed in the one before; more than a few means that someone rewrites
-# the folder as fast as we read it.
+# Every round freezes the files that changed in the previous one. More than a few rounds mean that something
+# rewrites the folder as fast as it is read.
 ROUNDS_MAX = 5
 TREE = "tree:"
 
@@ -33,24 +33,24 @@ SKIPS = {
 
 
 class Observer(Protocol):
-    """Who wants to know how far the upload is."""
+    """Receives the progress of an upload."""
 
     def opened(self, job: Job) -> None:
-        """A job works on the snapshot; the one of an earlier round is overtaken by it."""
+        """A job works on the snapshot. It supersedes the job of an earlier round."""
 
     def sent(self, files: int, wanted: int) -> None:
         """So many of the wanted files are safe on the bus."""
 
 
 class Layer(NamedTuple):
-    """Of which repository the files are, and of which branch's layer of it; no branch: of its base."""
+    """The repository of the files, and the branch whose layer they form; no branch: the base."""
 
     repo: str
     ref: str = ""
 
 
 class Upload(NamedTuple):
-    """What was sent, and the job that works on it."""
+    """The number of files sent, and the job that works on them."""
 
     job: Job
     files: int
@@ -62,7 +62,7 @@ class Upload(NamedTuple):
 class Frozen:
     """The files to index, and the contents of those that changed after they were hashed."""
 
-    files: list[SnapshotFile | None]  # by ordinal of the snapshot; None: gone
+    files: list[SnapshotFile | None]  # by ordinal of the snapshot; None: deleted
     contents: dict[int, bytes] = field(default_factory=dict)
 
     def present(self) -> list[int]:
@@ -71,7 +71,9 @@ class Frozen:
 
 
 async def upload(prism: Prism, snapshot: Snapshot, layer: Layer, observer: Observer) -> Upload:
-    """Open the snapshot and send what is wanted. Raises CommandError if the files change faster than they are read."""
+    """Open the snapshot and send the wanted files. Raises CommandError if files change faster than they are
+    read.
+    """
     frozen = Frozen(list(snapshot.files))
     for _ in range(ROUNDS_MAX):
         round_ = _Round(prism, snapshot, frozen, observer)
@@ -86,7 +88,7 @@ async def upload(prism: Prism, snapshot: Snapshot, layer: Layer, observer: Obser
 
 
 class _Round:
-    """One snapshot opened, and the packs that it wants."""
+    """An open snapshot, and the packs that it wants."""
 
     def __init__(self, prism: Prism, snapshot: Snapshot, frozen: Frozen, observer: Observer) -> None:
         self.changed = False
@@ -95,7 +97,7 @@ class _Round:
         self._frozen = frozen
         self._observer = observer
         self._ordinals = frozen.present()
-        self._reading = asyncio.Lock()  # a reader is one process or one folder: not for two threads
+        self._reading = asyncio.Lock()  # a reader is one process or folder, so two threads must not share it
         self._files = self._bytes = self._wanted = 0
 
     async def run(self, layer: Layer) -> Upload:
@@ -113,7 +115,8 @@ class _Round:
             tenant="",
             repo_name=layer.repo,
             layer_ref=layer.ref,
-            # Of this round alone: the same files again later are a new wish, for others may come between.
+            # For this round only: the same files later are a new upload, because other contents may come
+            # between.
             snapshot=uuid.uuid4().hex,
             commit=tree_commit(files) if self._snapshot.commit.startswith(TREE) else self._snapshot.commit,
             ref=self._snapshot.ref,
@@ -156,7 +159,7 @@ class _Round:
         return encode_pack(items), len(items)
 
     def _content(self, position: int) -> bytes | None:
-        """What the server was told of the file; None if that is not what is there any more."""
+        """Returns the file's entry in the request; None if the file no longer matches it."""
         ordinal = self._ordinals[position]
         if ordinal in self._frozen.contents:
             return self._frozen.contents[ordinal]

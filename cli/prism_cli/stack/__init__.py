@@ -1,4 +1,4 @@
-"""The whole of Prism on one machine: what runs, in which order, and who watches it.
+"""All processes of Prism on one machine: their order, and their supervision.
 
 The supervisor stays resident, so nothing in this package imports pydantic, httpx or typer.
 """

@@ -1,8 +1,8 @@
-"""How long a process that died waits for its next start."""
+"""The pause between the death of a process and its next start."""
 
 FIRST_PAUSE_S = 0.5
 PAUSE_MAX_S = 10.0
-# A process that lived this long starts anew with the first pause.
+# A process that lived this long starts again with the first pause.
 HEALTHY_AFTER_S = 60.0
 
 
@@ -14,7 +14,7 @@ class Backoff:
         self._next_s = FIRST_PAUSE_S
 
     def pause_after(self, lived_s: float) -> float:
-        """Seconds to wait after a life of `lived_s` seconds."""
+        """Returns the seconds to wait after a life of `lived_s` seconds."""
         if lived_s >= self._healthy_after_s:
             self._next_s = FIRST_PAUSE_S
         pause_s = self._next_s

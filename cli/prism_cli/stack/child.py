@@ -16,7 +16,7 @@ ARGUMENTS_MIN = 3
 
 
 def main(arguments: list[str]) -> None:
-    """Tie this process to its parent and replace it by the program."""
+    """Tie this process to its parent, and replace it with the program."""
     if len(arguments) < ARGUMENTS_MIN:
         sys.exit(__doc__)
     tie_to_parent(int(arguments[1]))

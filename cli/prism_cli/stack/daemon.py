@@ -1,7 +1,7 @@
 """`python -m prism_cli.stack.daemon DATA_DIR PORT NOTES_FD`: a supervisor without a terminal.
 
-What happens is written to NOTES_FD as JSON lines until somebody stops reading; nowhere if that is `-`. The last line before
-an end that was not asked for is `{"kind": "failed", "exit": N, "error": {…}}`.
+Writes events to NOTES_FD as JSON lines until the reader closes it; nowhere if it is `-`. The last line before
+an unexpected end is `{"kind": "failed", "exit": N, "error": {…}}`.
 """
 
 import json
@@ -17,13 +17,13 @@ from prism_cli.stack.layout import DataDir
 from prism_cli.stack.supervisor import Note, Supervisor
 
 NOWHERE = "-"
-# It had the stack up and stopped for no reason that anybody gave: guard.sh starts it again.
+# The stack was up and stopped without a request: guard.sh starts it again.
 EXIT_CRASHED = 70
 LISTENERS_GONE = (BrokenPipeError, OSError)
 
 
 class Pipe:
-    """One JSON object a line; deaf once the reader is gone."""
+    """Writes one JSON object per line, until the reader is gone."""
 
     def __init__(self, handle: int | None) -> None:
         self._handle = handle
@@ -39,7 +39,7 @@ class Pipe:
 
 
 def main(arguments: list[str]) -> int:
-    """Supervise until told to stop; the exit code says how it went."""
+    """Supervise until a signal. Returns the exit code."""
     folder, port, handle = arguments
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     pipe = Pipe(None if handle == NOWHERE else _own(int(handle)))
@@ -65,7 +65,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _own(handle: int) -> int:
-    """The same pipe under a number that no child inherits, and that no stray print reaches."""
+    """Returns the same pipe under a number that no child inherits, and that no stray print reaches."""
     own = os.dup(handle)
     os.dup2(2, handle)
     return own

@@ -1,4 +1,7 @@
-"""Services as forks of one process that has loaded their modules: what that brings is in docs/decisions/0033-services-forked-from-one-process.md."""
+"""Services as forks of one process that has loaded their modules.
+
+docs/decisions/0033-services-forked-from-one-process.md has the figures.
+"""
 
 import ctypes
 import json
@@ -16,29 +19,31 @@ from prism_cli.stack.backoff import Backoff
 from prism_cli.stack.forkserver import REFUSED, Order
 
 PR_SET_CHILD_SUBREAPER = 36
-# Loading all modules from a slow disk takes some seconds; who dies before it has answered leaves nobody who would.
+# Loading all modules from a slow disk takes some seconds. A fork server that dies before its answer is
+# detected by the closed pipe.
 ANSWER_SECONDS_MAX = 20.0
-# It waits so many times as long as a service that died: services start without it, and loading all modules is work.
+# Its pause is longer than that of a service by this factor: services start without it, and it costs CPU to
+# load all modules.
 PAUSES = 4
 
 
 class Fork:
-    """A service that was forked, as `subprocess.Popen` would show it."""
+    """A forked service, with the interface of `subprocess.Popen`."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        """How it ended, None while it runs."""
+        """Returns the exit code, None while it runs."""
         return self._wait(os.WNOHANG)
 
     def wait(self) -> int | None:
-        """How it ended, when it has."""
+        """Wait for its end, and return the exit code."""
         return self._wait(0)
 
     def send_signal(self, number: int) -> None:
-        """Nothing if it has ended."""
+        """Send a signal. Does nothing if the process has ended."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
@@ -51,7 +56,9 @@ class Fork:
 
 
 class Forks:
-    """The fork server of a supervisor, which is the parent of all that is forked. Only from the main thread: see child.py."""
+    """The fork server of a supervisor, which becomes the parent of all forks. Main thread
+    only: see child.py.
+    """
 
     def __init__(self) -> None:
         self._server: subprocess.Popen[bytes] | None = None
@@ -66,7 +73,9 @@ class Forks:
         return self._server.pid if self._server else None
 
     def begin(self, modules: Sequence[str], env: Mapping[str, str], log: Path) -> None:
-        """Have the modules loaded, where a process may be forked that has loaded much: on Linux."""
+        """Start to load the modules. Linux only: elsewhere a process that has loaded much
+        cannot fork safely.
+        """
         if sys.platform != "linux":
             return
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -75,7 +84,7 @@ class Forks:
         self._server = self._begin()
 
     def begin_again_if_due(self) -> None:
-        """Replace a fork server that has died, a while later: one that cannot load its modules dies each time."""
+        """Replace a dead fork server after a pause: one that cannot load its modules dies each time."""
         now = time.monotonic()
         if self._begin is None or self._begin_due_at is None or now < self._begin_due_at:
             return
@@ -91,17 +100,17 @@ class Forks:
         self._begin_due_at = now + PAUSES * self._backoff.pause_after(now - self._began_at)
 
     def start(self, order: Order) -> Fork | None:
-        """Start a service, when all modules are loaded. None if it has to start by itself."""
+        """Fork a service if all modules are loaded. Returns None if the caller must start it as a process."""
         if self._server is None:
             return None
         try:
             return Fork(self._ask(self._server, order))
-        except (OSError, ValueError):  # it has ended, or does not answer: its log tells why
+        except (OSError, ValueError):  # it has ended, or does not answer: its log has the reason
             self._lose()
             return None
 
     def end(self) -> None:
-        """Fork no more. What was forked goes on."""
+        """End the fork server. Its forks continue."""
         self._begin = None
         self._close()
 
@@ -119,7 +128,7 @@ class Forks:
             self._server = None
 
     def reap_orphans(self, known: Collection[int | None]) -> None:
-        """Let go of processes that have ended and whose parents had ended before: the kernel gives them to the supervisor."""
+        """Reap orphans that have ended: the kernel assigns them to the supervisor."""
         if self._server is not None and self._server.poll() is not None:
             self._lose()
         while sys.platform == "linux":

@@ -1,11 +1,13 @@
-"""`forkserver.py SUPERVISOR_PID MODULE…`: loads what the services have in common once, and forks each of them from that.
+"""`forkserver.py SUPERVISOR_PID MODULE…`: loads the common modules of the services once, and forks each
+service.
 
-A service of its own Python reads a second of modules from disk and holds some 90 MB of them; forked ones share most of
-these pages. Orders come on standard input as JSON lines (see `Order`); what is answered is the process id of the service, or
-`REFUSED`, a line each. A service is forked twice over, so that it becomes the child of the supervisor, which the kernel hands
-orphans to (prctl(2), PR_SET_CHILD_SUBREAPER).
+A service with its own Python spends a second to read modules from disk and holds some 90 MB of them; forks
+share most of these pages. Orders arrive on standard input as JSON lines (see `Order`). Each answer is a line
+with the process id of the service, or `REFUSED`. A service is forked twice, so that it becomes a child of the
+supervisor, to which the kernel assigns orphans (prctl(2), PR_SET_CHILD_SUBREAPER).
 
-Only where a fork of a process that has loaded much is safe: on Linux. No module may start a thread when it is loaded.
+Linux only: elsewhere a process that has loaded much cannot fork safely. No module may start a thread when it
+is loaded.
 """
 
 import ctypes
@@ -24,12 +26,12 @@ from prism_cli.stack.child import EXIT_ORPHANED, tie_to_parent
 ADOPTED_SECONDS_MAX = 2.0
 ADOPTED_TICK_S = 0.001
 COMM_BYTES_MAX = 15
-# In the place of a process id: what was ordered cannot be forked here.
+# Instead of a process id: this order cannot be forked here.
 REFUSED = 0
 
 
 class Order(NamedTuple):
-    """A service to be started: `python -m MODULE` with an environment, a folder and a log of its own."""
+    """A service to start: `python -m MODULE` with its own environment, folder and log."""
 
     module: str
     env: dict[str, str]
@@ -38,14 +40,14 @@ class Order(NamedTuple):
 
 
 def main(arguments: list[str]) -> None:
-    """Load, and start what is ordered, until nobody orders any more."""
+    """Load the modules, and serve orders until standard input ends."""
     supervisor, modules = int(arguments[1]), arguments[2:]
     answers = os.dup(1)
-    os.dup2(2, 1)  # whatever a module prints when it is loaded is no answer
+    os.dup2(2, 1)  # the output of a module that prints when it is loaded is not an answer
     gc.disable()
     for module in modules:
         importlib.import_module(module)
-    # What is loaded stays: no collection writes to its pages, which would end their being shared.
+    # Loaded modules stay: no collection writes to their pages, which would end the sharing.
     gc.collect()
     gc.freeze()
     while order := _read():
@@ -55,10 +57,10 @@ def main(arguments: list[str]) -> None:
 
 
 def _read() -> Order | None:
-    """The next order, None if nobody orders any more."""
+    """Returns the next order, None at the end of the input."""
     line = bytearray()
     while not line.endswith(b"\n"):
-        byte = os.read(0, 1)  # no more than this: nothing is held back that a fork would have too
+        byte = os.read(0, 1)  # exactly this much: nothing stays in a buffer that a fork would inherit
         if not byte:
             return None
         line += byte
@@ -66,7 +68,7 @@ def _read() -> Order | None:
 
 
 def _is_service(supervisor: int, answers: int) -> bool:
-    """Fork; true in the new process, when it is a child of the supervisor."""
+    """Fork. Returns true in the new process, once it is a child of the supervisor."""
     between = os.fork()
     if between:
         _, status = os.waitpid(between, 0)
@@ -94,7 +96,7 @@ def _refuse(answers: int) -> None:
 
 
 def _become(order: Order, answers: int) -> None:
-    """Run the module as a program. What it inherited from the fork server is let go of first."""
+    """Run the module as a program, after releasing what it inherited from the fork server."""
     try:
         os.setsid()
         os.chdir(order.folder)
@@ -113,15 +115,17 @@ def _become(order: Order, answers: int) -> None:
     gc.enable()
     _call_itself(order.module)
     sys.argv = [order.module]
-    # As `python -m` would: under the name of the program, over the modules that are loaded.
+    # As `python -m` does: as `__main__`, over the loaded modules.
     del sys.modules[order.module]
     runpy.run_module(order.module, run_name="__main__", alter_sys=True)
 
 
 def _call_itself(module: str) -> None:
-    """Be called what it would be called if it had been started by itself: by `ps`, and in 15 bytes by `top`."""
+    """Show the command line of a process that was started on its own, in `ps`, and 15 bytes of
+    it in `top`.
+    """
     Path("/proc/self/comm").write_text(module.removesuffix(".main")[:COMM_BYTES_MAX])
-    # Where the kernel reads the command line of a process from, see proc(5).
+    # The memory from which the kernel reads the command line of a process, see proc(5).
     begin, end = map(int, Path("/proc/self/stat").read_text().rpartition(")")[2].split()[45:47])
     argv = b"\0".join(map(os.fsencode, (sys.executable, "-P", "-m", module)))
     if len(argv) < end - begin:

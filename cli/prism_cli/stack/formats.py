@@ -1,7 +1,8 @@
-"""The format of a data folder: checked before anything starts, so that no service half reads what another version wrote.
+"""The format of a data folder, checked before anything starts, so that no service misreads data of another
+version.
 
-`format.json` in the data folder holds two versions: `format` covers the folder and the records in NATS, `layout` the points in
-the store. The embedder checks the third one, the model that made the vectors.
+`format.json` in the data folder holds two versions: `format` covers the folder and the records in NATS,
+`layout` the points in the store. The embedder checks the third version, the model of the vectors.
 """
 
 import re
@@ -22,9 +23,10 @@ _COLLECTION = re.compile(r"prism_[a-z0-9-]+_[0-9a-f]+_(?P<layout>[0-9]+)")
 
 
 def check(data: DataDir) -> None:
-    """Accept the folder and mark it, or raise CommandError `data_dir_newer`, `data_dir_outdated`, `data_dir_unusable`.
+    """Accept and mark the folder, or raise CommandError `data_dir_newer`, `data_dir_outdated`,
+    `data_dir_unusable`.
 
-    A folder without a mark was made before marks existed, or is new: its collections tell the version of its index.
+    A folder without a mark is new or predates marks: its collections show the version of its index.
     """
     marker = data.root / MARKER
     mark = read_json(marker)
@@ -52,7 +54,7 @@ def check(data: DataDir) -> None:
 
 
 def set_index_aside(data: DataDir) -> Path | None:
-    """Move the collections of a stopped stack out of the way; where they are then, None if there are none.
+    """Move the collections of a stopped stack aside. Returns their new path, None if there are none.
 
     Raises CommandError if the stack runs.
     """
@@ -72,7 +74,7 @@ def set_index_aside(data: DataDir) -> Path | None:
 
 
 def _layouts(data: DataDir) -> Iterator[int]:
-    """The layout in the name of each collection, as the state file and the folders know them."""
+    """Returns the layout in the name of each collection, from the state file and the folders."""
     collections = data.qdrant / "collections"
     known = (read_json(data.qdrant / "state.json") or {}).get("collections", {})
     folders = collections.iterdir() if collections.is_dir() else ()

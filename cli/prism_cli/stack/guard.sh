@@ -1,12 +1,12 @@
 #!/bin/sh
-# guard.sh PROGRAM ARGUMENT…: runs the supervisor of a stack behind the terminal, and again when it dies or hangs.
+# guard.sh PROGRAM ARGUMENT…: runs the supervisor of a stack in the background, and restarts it when it dies or hangs.
 #
-# A shell, because it lives as long as the stack and has nothing to do: it takes about 1 MB. The last argument tells a
-# supervisor where to report how its start goes: the first one to standard output, later ones nowhere.
+# A shell, because it lives as long as the stack and is idle: it takes about 1 MB. The last argument is where a
+# supervisor reports its start: standard output for the first one, nowhere for later ones.
 
 up_file=$PRISM_GUARD_OF/up.json
 state_file=$PRISM_GUARD_OF/run/supervisor.json
-# `prism down` finds the guard by this variable, the path of the data folder. What the guard starts must not be taken for it.
+# `prism down` finds the guard by this variable, the path of the data folder. Children of the guard must not have it.
 unset PRISM_GUARD_OF
 
 PAUSE_S_MAX=60
@@ -16,14 +16,14 @@ USAGE=2
 ALREADY_RUNNING=3
 CRASHED=70
 SIGNALLED_MIN=128
-# A supervisor touches its state file every second, and stops within a minute. One that has not done it in so many looks hangs.
+# A supervisor touches its state file every second, and stops within a minute. Without a touch in this many looks it hangs.
 LOOK_S=10
 LOOKS_MAX=9
 
 now() { date -u +%Y-%m-%dT%H:%M:%SZ; }
 
-# Kills a supervisor that hangs. It counts looks and not seconds, because a machine may sleep; and a state file that nobody can
-# write proves nothing.
+# Kills a supervisor that hangs. It counts looks and not seconds, because a machine may sleep. A state file that is not
+# writable proves nothing.
 watch() {
     looks=0
     last=
@@ -49,10 +49,10 @@ follow() {
 pause_s=1
 started_at=$(date +%s)
 "$@" 1 &
-# Whoever reads the reports has to see the end of them when that supervisor ends.
+# The reader of the reports must see their end when that supervisor ends.
 exec >&2
 follow $!
-# One that did not get the stack up has told why, and the one who asked for it decides.
+# A supervisor that did not get the stack up has reported the reason, and the caller decides.
 if [ $code -ne $CRASHED ] && { [ $code -lt $SIGNALLED_MIN ] || [ ! -e "$up_file" ]; }; then
     exit $code
 fi

@@ -1,4 +1,4 @@
-"""Starting a stack behind the terminal, and stopping one that runs."""
+"""Start of a stack in the background, and stop of a running stack."""
 
 import contextlib
 import json
@@ -18,22 +18,23 @@ from prism_cli.stack.lock import UpLock, holder
 from prism_cli.stack.logs import rotate, tail
 from prism_cli.stack.supervisor import STOP_SECONDS_MAX, Note, Report
 
-# Four groups stop one after another, see the supervisor.
+# Four groups stop in sequence, see the supervisor.
 DOWN_SECONDS_MAX = 4 * STOP_SECONDS_MAX + 5.0
 PAUSE_S = 0.05
 # A supervisor writes its state again within a second.
 PID_SECONDS_MAX = 10.0
 GUARD = Path(__file__).with_name("guard.sh")
-# Only a guard was started with this variable, which holds the path of the data folder; guard.sh removes it for its children.
+# Only a guard was started with this variable, which holds the path of the data folder; guard.sh removes it
+# for its children.
 GUARD_MARKER = "PRISM_GUARD_OF"
 LOG_LINES_SHOWN = 8
 
 
 def start_in_background(data: DataDir, port: int, report: Report, *, tied: bool = False) -> dict[str, Any]:
-    """Start a supervisor of its own session, wait until the stack is ready, and return what `up.json` says.
+    """Start a supervisor in its own session, wait until the stack is ready, and return `up.json`.
 
-    A guard starts it again when it dies without being told to, on the same port. A `tied` one dies with this process, and has no
-    guard. Raises CommandError if the stack does not come up.
+    A guard restarts it on the same port after an unexpected death. A `tied` one dies with this process, and
+    has no guard. Raises CommandError if the stack does not come up.
     """
     data.create()
     rotate(data.supervisor_log)
@@ -54,7 +55,7 @@ def start_in_background(data: DataDir, port: int, report: Report, *, tied: bool 
 
 
 def _spawn(data: DataDir, port: int, write_end: int, *, tied: bool) -> subprocess.Popen[bytes]:
-    # A guard needs one port for all lives of the supervisor.
+    # A guard needs the same port for all lives of the supervisor.
     port = port or (0 if tied else probes.free_port())
     daemon = (sys.executable, "-P", "-m", "prism_cli.stack.daemon", str(data.root), str(port))
     tie = (sys.executable, "-I", "-S", str(child.__file__), str(os.getpid()))
@@ -100,9 +101,9 @@ def _as_error(value: dict[str, Any]) -> CommandError:
 
 
 def stop(data: DataDir) -> bool:
-    """Stop the stack of a data folder and wait until it is gone. False if none was running.
+    """Stop the stack of a data folder and wait for its end. False if none was running.
 
-    Whatever an earlier, killed supervisor left behind is ended as well.
+    Also ends processes that a killed supervisor left behind.
     """
     guards = _end_guards(data)
     pid = _running_pid(data)
@@ -114,7 +115,7 @@ def stop(data: DataDir) -> bool:
 
 
 def _end_guards(data: DataDir) -> list[int]:
-    """End who would start a supervisor again, before the supervisor is ended."""
+    """End a guard before its supervisor, which it would restart."""
     guards = machine.processes_with(GUARD_MARKER, str(data.root))
     machine.kill(guards)
     return guards
@@ -137,7 +138,7 @@ def _end_supervisor(data: DataDir, pid: int) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
     if not _is_gone_within(data.lock_file, DOWN_SECONDS_MAX):
-        # Its children go with it, or are found by their marks afterwards.
+        # Its children die with it, or are found by their marks afterwards.
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         _is_gone_within(data.lock_file, STOP_SECONDS_MAX)

@@ -1,11 +1,11 @@
-"""The data folder of a local stack: where everything lies, and the secrets that are made once a folder.
+"""The data folder of a local stack: its layout, and the secrets that it generates once.
 
 <data>/nats/        JetStream store, nats.conf          <data>/token      bearer token of the gateway
 <data>/qdrant/      collections                         <data>/up.json    address of the running stack
-<data>/atlas/       graphs while they are made          <data>/up.lock    held while a supervisor runs
-<data>/cache/       fetched repositories: may go        <data>/secrets/   keys between the services
+<data>/atlas/       graphs during a build              <data>/up.lock    held while a supervisor runs
+<data>/cache/       fetched repositories: deletable     <data>/secrets/   keys between the services
 <data>/run/         <service>.json, supervisor.json     <data>/logs/      <service>.log
-<data>/overlays/    which overlay a work tree has, also on a Prism elsewhere
+<data>/overlays/    the overlay of each work tree, also on a remote Prism
 """
 
 import json
@@ -73,11 +73,11 @@ class DataDir:
         return self.log("supervisor")
 
     def log(self, service: str) -> Path:
-        """The log of a service."""
+        """Returns the log of a service."""
         return self.logs / f"{service}.log"
 
     def create(self) -> None:
-        """Make the folders, readable by their owner only."""
+        """Create the folders, accessible to their owner only."""
         try:
             for folder in (
                 self.root,
@@ -98,19 +98,20 @@ class DataDir:
             ) from error
 
     def token(self) -> str:
-        """The bearer token of the gateway, made at the first call."""
+        """Returns the bearer token of the gateway; generates it at the first call."""
         return _secret(self.root / "token", prefix="prism_")
 
     def secret(self, name: str) -> str:
-        """A key between the services of this folder, made at the first call."""
+        """Returns a key between the services of this folder; generates it at the first call."""
         return _secret(self.root / "secrets" / name)
 
 
 def data_dir(chosen: str | Path | None = None) -> DataDir:
-    """The data folder: the chosen one, else `PRISM_DATA_DIR`, else where this system keeps data of programs.
+    """Returns the data folder: the chosen one, else `PRISM_DATA_DIR`, else the system's folder for program
+    data.
 
-    One folder has one spelling, links resolved: the marks on processes are compared by it. Raises CommandError if `chosen` is
-    empty, as it is when a script passes a variable that is not set.
+    The path is canonical, links resolved: the marks on processes are compared by it. Raises CommandError if
+    `chosen` is empty, as it is when a script passes an unset variable.
     """
     if chosen is not None and not str(chosen).strip():
         raise CommandError(
@@ -130,7 +131,7 @@ def _default() -> Path:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The object in a file; None if there is no such file or it is not whole."""
+    """Returns the object in a file; None if the file is missing or incomplete."""
     try:
         value = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -139,12 +140,12 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Replace a file at once, readable by its owner only."""
+    """Replace a file atomically, readable by its owner only."""
     write_private(path, json.dumps(value, indent=1))
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace a file at once, readable by its owner only from its first moment on."""
+    """Replace a file atomically, readable by its owner only from the first moment."""
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, MODE_FILE)
     with os.fdopen(handle, "w") as file:

@@ -1,4 +1,4 @@
-"""How the processes of a running stack are now, whatever the supervisor last wrote about them."""
+"""The current state of the processes of a running stack, independent of the supervisor's last record."""
 
 import time
 from collections.abc import Mapping
@@ -7,26 +7,31 @@ from typing import Any
 from prism_cli.stack import probes
 from prism_cli.stack.layout import DataDir
 
-# States in which the supervisor already knows better than a question could tell.
+# States that the supervisor knows better than a probe.
 KNOWN = frozenset({"hung, restarting", "died, restarting", "stopped", "starting"})
 # The supervisor touches its state file every second.
 SUPERVISOR_SILENT_S_MAX = 5.0
 
 
 def supervisor_problem(data: DataDir, state: Mapping[str, Any]) -> str:
-    """Why the supervisor cannot be relied on, empty if it can. `state`: what is in supervisor.json."""
+    """Returns why the supervisor is not reliable, empty if it is. `state`: the contents of
+    supervisor.json.
+    """
     try:
         silent_s = time.time() - data.supervisor_file.stat().st_mtime
-    except OSError:  # it starts, and has not written it yet
+    except OSError:  # it is starting, and has not written its state yet
         return ""
     is_watching = state.get("state") != "stopping"
     if is_watching and silent_s > SUPERVISOR_SILENT_S_MAX:
-        return f"has not answered for {silent_s:.0f} s; services that end or hang are not replaced"
+        return f"has not answered for {silent_s:.0f} s; services that die or hang are not replaced"
     return ""
 
 
 def problems(services: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Why each is not ready, empty if it is. `services`: as in supervisor.json. Takes `probes.ANSWER_SECONDS_MAX` at most."""
+    """Returns why each service is not ready, empty if it is. Takes at most `probes.ANSWER_SECONDS_MAX`.
+
+    `services`: as in supervisor.json.
+    """
     known = {name: _known_problem(facts) for name, facts in services.items()}
     questions = {
         name: probes.question_for(name, services[name]["port"])

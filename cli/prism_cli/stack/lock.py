@@ -1,7 +1,7 @@
-"""One supervisor a data folder: a lock that the system releases when its holder dies, however it dies.
+"""One supervisor per data folder: a lock that the system releases however its holder dies.
 
-Two things are locked: `up.lock`, which says who the holder is, and the folder itself, because the file can be deleted while
-a stack runs and the folder that NATS and the store have open cannot be replaced.
+It locks two things: `up.lock`, which holds the process id of the holder, and the folder itself. The file can
+be deleted while a stack runs; the folder that NATS and the store have open cannot be replaced.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ import os
 import time
 from pathlib import Path
 
-# A look at the lock takes it for an instant; a supervisor that comes just then waits that long.
+# A check of the lock takes it for an instant; a supervisor that starts at that moment waits this long.
 TAKE_SECONDS_MAX = 0.5
 PAUSE_S = 0.02
 MODE_FILE = 0o600
@@ -27,7 +27,7 @@ class UpLock:
         self._handles: list[int] = []
 
     def take(self) -> bool:
-        """Hold the lock until `release` or the end of the process. False if someone else holds it."""
+        """Hold the lock until `release` or the end of the process. False if another process holds it."""
         deadline = time.monotonic() + TAKE_SECONDS_MAX
         for path in (self._path.parent, self._path):
             self._handles.append(_open(path))
@@ -41,14 +41,16 @@ class UpLock:
         return True
 
     def release(self) -> None:
-        """Let go."""
+        """Release the lock."""
         for handle in self._handles:
             os.close(handle)
         self._handles = []
 
 
 def holder(path: Path) -> int | None:
-    """The process id of the supervisor that holds the lock; None if nobody does, 0 if it is not known yet."""
+    """Returns the process id of the supervisor that holds the lock; None without a holder, 0 if it is not
+    written yet.
+    """
     locked = [_is_locked(path), _is_locked(path.parent)]
     if not any(locked):
         return None
@@ -58,7 +60,7 @@ def holder(path: Path) -> int | None:
 
 
 def _pid_in_state(path: Path) -> int:
-    """Who the supervisor is when its lock file was deleted."""
+    """Returns the supervisor whose lock file was deleted."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         return int(json.loads((path.parent / "run" / "supervisor.json").read_text())["pid"])
     return 0
@@ -87,6 +89,6 @@ def _try_lock(handle: int, kind: int) -> bool:
     except BlockingIOError:
         return False
     except OSError as error:
-        # Some network file systems lock no folders; there the file has to do.
+        # Some network file systems cannot lock folders; there the file lock must do.
         return error.errno in UNSUPPORTED
     return True

@@ -1,4 +1,4 @@
-"""Log files of the stack: appended by the processes, kept to a size by copying and emptying."""
+"""Log files of the stack: appended by the processes, limited in size by copy and truncate."""
 
 import contextlib
 import os
@@ -10,9 +10,10 @@ TAIL_BYTES_MAX = 16 * 1024
 
 
 def rotate(path: Path, bytes_max: int = LOG_BYTES_MAX) -> None:
-    """Keep a log that has grown too large as `<log>.1` and empty it. Its writer appends, so it need not know.
+    """Move a log that has grown too large to `<log>.1`, and truncate it. Its writer appends, so it need not
+    know.
 
-    A disk that has no room for the copy leaves the log as it is: the next call tries again.
+    Without disk space for the copy the log stays as it is: the next call retries.
     """
     with contextlib.suppress(OSError):
         if path.exists() and path.stat().st_size > bytes_max:
@@ -21,7 +22,7 @@ def rotate(path: Path, bytes_max: int = LOG_BYTES_MAX) -> None:
 
 
 def tail(path: Path, lines: int) -> list[str]:
-    """The last lines of a log."""
+    """Returns the last lines of a log."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - TAIL_BYTES_MAX))

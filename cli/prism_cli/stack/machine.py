@@ -1,4 +1,4 @@
-"""Questions to the operating system about processes. The one place that knows psutil."""
+"""Queries to the operating system about processes. The only module that uses psutil."""
 
 import os
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ END_SECONDS_MAX = 5.0
 
 
 def processes_with(variable: str, value: str) -> list[int]:
-    """The processes, but this one, that were started with an environment variable of this value."""
+    """Returns all other processes that were started with an environment variable of this value."""
     return [
         process.pid
         for process in psutil.process_iter()
@@ -19,7 +19,7 @@ def processes_with(variable: str, value: str) -> list[int]:
 
 
 def kill(pids: Iterable[int]) -> None:
-    """End processes and wait until they are gone. Those that are gone already are fine."""
+    """End processes and wait for them. Processes that have ended already are ignored."""
     found = [process for process in map(_find, pids) if process is not None]
     for process in found:
         try:
@@ -30,10 +30,12 @@ def kill(pids: Iterable[int]) -> None:
 
 
 class Memory(NamedTuple):
-    """Memory of processes in bytes. What is shared with others counts whole in the first, and its share in the second."""
+    """The memory of processes in bytes: the first counts shared pages in full, the second the process's share
+    of them.
+    """
 
     rss: int
-    pss: int  # as the first where the system does not tell
+    pss: int  # equal to the first where the system does not report it
 
     def __add__(self, other: object) -> "Memory":
         assert isinstance(other, Memory)
@@ -44,7 +46,7 @@ NO_MEMORY = Memory(0, 0)
 
 
 def memory(pid: int | None, *, family: bool) -> Memory | None:
-    """Memory of a process, and with `family` of what it started; None if it is gone."""
+    """Returns the memory of a process, and with `family` of its descendants; None if it has ended."""
     process = None if pid is None else _find(pid)
     if process is None:
         return None
@@ -65,7 +67,7 @@ def _find(pid: int) -> psutil.Process | None:
 def _environment(process: psutil.Process) -> dict[str, str]:
     try:
         return dict(process.environ())
-    except (psutil.Error, OSError):  # of another user, or gone
+    except (psutil.Error, OSError):  # of another user, or ended
         return {}
 
 

@@ -1,4 +1,4 @@
-"""nats-server as part of the stack: where it is, its configuration, the port it chose."""
+"""nats-server as part of the stack: its program, its configuration, its port."""
 
 import json
 import shutil
@@ -8,23 +8,23 @@ from pathlib import Path
 from prism_cli.exits import CommandError, Exit
 from prism_cli.stack.layout import DataDir, read_json, write_private
 
-# A published message that was acked may be lost by a power cut within this time; `always` costs six times
-# the throughput, and what is lost is repaired by the next index run. A kill loses nothing.
+# A power cut within this time may lose an acked message. `always` costs six times the throughput, and the
+# next index run repairs the loss. A kill loses nothing.
 SYNC_INTERVAL = "1s"
-# Bodies above 768 KiB travel by claim, so this is only room; beyond it nats-server asks for a reason.
+# Bodies above 768 KiB travel by claim, so this is only a margin; above it nats-server demands a reason.
 MAX_PAYLOAD = "8MB"
-# JetStream books the byte limits of all streams against this at once, without using the space; the default,
-# a share of the free disk, would refuse the streams on a full laptop.
+# JetStream reserves the byte limits of all streams from this at once, without using the space. The default, a
+# share of the free disk, would refuse the streams on a full laptop.
 MAX_FILE = "64GB"
 MAX_MEMORY = "256MB"
 ANY_PORT = -1
-# Go lets its heap double between two collections; near this size it collects sooner instead, and a larger heap is
-# still allowed. While 10,000 files go in, no limit was 305 MiB and 27 s of CPU, 96 MiB were 100 MiB and 36 s.
+# Go doubles its heap between two collections. Near this size it collects sooner, and may still exceed it. For
+# an import of 10,000 files: no limit, 305 MiB and 27 s of CPU; 96 MiB, 100 MiB and 36 s.
 FRUGAL = {"GOMEMLIMIT": "192MiB"}
 
 
 def binary() -> Path:
-    """The nats-server of this environment, else of the system."""
+    """Returns the nats-server of this environment, else of the system."""
     beside = Path(sys.executable).with_name("nats-server")
     found = str(beside) if beside.exists() else shutil.which("nats-server")
     if not found:
@@ -38,7 +38,7 @@ def binary() -> Path:
 
 
 def config_path(data: DataDir) -> Path:
-    """Where the configuration is written."""
+    """Returns the path of the configuration."""
     return data.nats / "nats.conf"
 
 
@@ -49,7 +49,9 @@ def write_config(data: DataDir, port: int) -> Path:
 
 
 def config(data: DataDir, port: int, token: str) -> str:
-    """The configuration as text: this machine only, one token, JetStream on the data folder, no monitoring port."""
+    """Returns the configuration: this machine only, one token, JetStream in the data folder, no monitoring
+    port.
+    """
     return f"""# Written by `prism up` at every start.
 server_name: "prism"
 listen: "127.0.0.1:{port}"
@@ -66,12 +68,12 @@ max_payload: {MAX_PAYLOAD}
 
 
 def ports_file(data: DataDir, pid: int) -> Path:
-    """Where nats-server writes the addresses that it listens on."""
+    """Returns the file in which nats-server writes its addresses."""
     return data.run / f"nats-server_{pid}.ports"
 
 
 def port_of(data: DataDir, pid: int) -> int | None:
-    """The port that the server with this process id listens on; None while it does not yet."""
+    """Returns the port on which the server with this process id listens; None before it does."""
     found = read_json(ports_file(data, pid))
     if not found or not found.get("nats"):
         return None

@@ -1,4 +1,4 @@
-"""Is a process alive, and is it ready? Questions to processes on this machine, asked without blocking."""
+"""Liveness and readiness probes of processes on this machine, without blocking."""
 
 import json
 import os
@@ -17,27 +17,29 @@ STATUS_OK = 200
 STATUS_LINE = re.compile(rb"HTTP/1\.[01] (\d{3})")
 LIVE_PATH = "/livez"
 READY_PATH = "/readyz"
-# Below what Linux (32768), macOS and Windows (49152) take for outgoing connections: a port that is chosen first and
-# listened on a second later must not become the other end of somebody's connection.
+# Below the ports that Linux (32768), macOS and Windows (49152) use for outgoing connections: a port that is
+# chosen first and bound a second later must not become the other end of a connection.
 PORTS_TO_GIVE = range(20_000, 32_000)
 PORT_TRIES = 100
 
 
 class Answer(NamedTuple):
-    """What a process said. `is_alive`: it answered at all; `problem`: why it is not ready, empty if it is."""
+    """The result of a probe. `is_alive`: it answered at all; `problem`: why it is not ready,
+    empty if it is.
+    """
 
     is_alive: bool
     problem: str = ""
 
 
-# What was received -> what that says.
+# response -> result
 Read = Callable[[bytes], Answer]
 
 
 class Question:
-    """One question on a connection of its own. Call `advance` when the socket is ready; nothing here waits.
+    """A probe on its own connection. Call `advance` when the socket is ready; nothing here waits.
 
-    `read` gets what was received up to `end`, or until the other side closed if `end` is empty.
+    `read` gets the response up to `end`, or until the other side closes if `end` is empty.
     """
 
     def __init__(self, port: int, request: bytes, read: Read, end: bytes = b"") -> None:
@@ -53,11 +55,11 @@ class Question:
         self._socket.connect_ex((HOST, port))
 
     def fileno(self) -> int:
-        """For `select`."""
+        """Returns the file descriptor, for `select`."""
         return self._socket.fileno()
 
     def advance(self) -> None:
-        """Go on as far as possible without waiting; `answer` is set at the end."""
+        """Continue as far as possible without waiting; sets `answer` at the end."""
         try:
             if not self.is_sent:
                 self._send()
@@ -68,7 +70,7 @@ class Question:
             self._finish(Answer(is_alive=False, problem=f"port {self._port}: {error.strerror or error}"))
 
     def close(self) -> None:
-        """Ask no more."""
+        """Close the connection."""
         self._socket.close()
 
     def _send(self) -> None:
@@ -93,22 +95,22 @@ class Question:
 
 
 def question_for(service: str, port: int) -> Question:
-    """Ask a process of the stack whether it is ready."""
+    """Probe the readiness of a process of the stack."""
     return nats_question(port) if service == "nats" else http_question(port)
 
 
 def nats_question(port: int, path: str = "") -> Question:  # noqa: ARG001 - the signature is that of `http_question`
-    """Ask nats-server, which greets every connection with what it offers."""
+    """Probe nats-server, which greets every connection with its capabilities."""
     return Question(port, b"", _read_greeting, end=b"\r\n")
 
 
 def http_question(port: int, path: str = READY_PATH) -> Question:
-    """Ask a service."""
+    """Probe a service."""
     return Question(port, f"GET {path} HTTP/1.0\r\nHost: {HOST}\r\n\r\n".encode(), _read_response)
 
 
 def ask_all(questions: Mapping[str, Question], seconds: float = ANSWER_SECONDS_MAX) -> dict[str, str]:
-    """Ask side by side: by name why it is not ready, empty if it is."""
+    """Probe concurrently. Returns by name why it is not ready, empty if it is."""
     deadline = time.monotonic() + seconds
     while waiting := [question for question in questions.values() if question.answer is None]:
         left_s = deadline - time.monotonic()
@@ -125,7 +127,9 @@ def ask_all(questions: Mapping[str, Question], seconds: float = ANSWER_SECONDS_M
 
 
 def advance(questions: Collection[Question], seconds: float, wakeups: int | None = None) -> bool:
-    """Wait until a question can go on, `wakeups` can be read or the time is over; whether `wakeups` can be read."""
+    """Wait until a probe can continue, `wakeups` is readable or the time is over. Returns whether `wakeups`
+    is readable.
+    """
     reading = [question for question in questions if question.is_sent]
     writing = [question for question in questions if not question.is_sent]
     others: list[Question | int] = [] if wakeups is None else [wakeups]
@@ -143,14 +147,14 @@ def _read_greeting(received: bytes) -> Answer:
 
 
 def _read_response(received: bytes) -> Answer:
-    """Of HTTP/1.0: the server closes the connection after the body."""
+    """HTTP/1.0: the server closes the connection after the body."""
     head, _, body = received.partition(b"\r\n\r\n")
     found = STATUS_LINE.match(head)
     if found is None:
         return Answer(is_alive=False, problem="closed without an answer")
     if int(found[1]) == STATUS_OK:
         return Answer(is_alive=True)
-    return Answer(is_alive=True, problem=_failed_checks(body) or f"the health check says {int(found[1])}")
+    return Answer(is_alive=True, problem=_failed_checks(body) or f"the health check returned {int(found[1])}")
 
 
 def _failed_checks(body: bytes) -> str:
@@ -171,7 +175,7 @@ def is_port_free(port: int) -> bool:
 
 
 def free_port() -> int:
-    """A port that is free now, and that the system gives to no outgoing connection in the meantime."""
+    """Returns a free port that the system does not use for an outgoing connection in the meantime."""
     tries = random.sample(PORTS_TO_GIVE, PORT_TRIES)
     return next((port for port in tries if is_port_free(port)), 0) or _any_port()
 

@@ -1,4 +1,4 @@
-"""One supervised process: started, asked whether it is well, replaced when it died or hangs, stopped."""
+"""A supervised process: start, probes, restart after death or a hang, stop."""
 
 import contextlib
 import os
@@ -17,13 +17,14 @@ from prism_cli.stack.probes import Question
 from prism_cli.stack.pulse import Pulse
 from prism_cli.stack.specs import Spec
 
-# A service writes what its threads are doing into its log on this signal (see prism_runtime.stacks), and has so long for it.
+# On this signal a service writes the stacks of its threads to its log (see prism_runtime.stacks), within this
+# time.
 STACK_SIGNAL = signal.SIGUSR2
 STACK_PAUSE_S = 0.2
 
 
 class Child:
-    """A process of the stack over all its lives."""
+    """A process of the stack, over all its lives."""
 
     def __init__(
         self, spec: Spec, log: Path, folder: Path, forks: Forks, settings: watchdog.Settings
@@ -55,7 +56,7 @@ class Child:
         return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """Begin a life. Only from the main thread: see child.py. Raises OSError."""
+        """Start a life. Main thread only: see child.py. Raises OSError."""
         self.forget_announcements()
         rotate(self.log)
         self._process = self._forked() or self._spawned()
@@ -82,19 +83,19 @@ class Child:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                # A group of its own: Ctrl-C reaches the supervisor only, and what a dead child leaves behind
-                # can be ended with it.
+                # Its own process group: Ctrl-C reaches the supervisor only, and descendants of a dead child
+                # can be ended with the group.
                 start_new_session=True,
             )
 
     def forget_announcements(self) -> None:
-        """Remove the files in which an earlier life said its port."""
+        """Remove the files in which an earlier life announced its port."""
         for path in self.spec.announced_in:
             path.unlink(missing_ok=True)
 
     @property
     def ready(self) -> bool:
-        """Whether it said that it is ready, and answers."""
+        """Whether it has reported that it is ready, and answers."""
         return self._pulse.is_ready
 
     @property
@@ -104,12 +105,12 @@ class Child:
 
     @property
     def question(self) -> Question | None:
-        """The question that it has not answered yet."""
+        """The probe without an answer yet."""
         return self._pulse.question
 
     @property
     def state(self) -> str:
-        """How it is, in a few words."""
+        """Its state, in a few words."""
         if self._complaint:
             return "hung, restarting"
         if self._process is None:
@@ -122,7 +123,7 @@ class Child:
 
     @property
     def is_starting(self) -> bool:
-        """Whether it will be ready soon, or started soon."""
+        """Whether it is expected to become ready or to start soon."""
         return self._start_due_at is not None or not self._pulse.was_ready
 
     def has_died(self) -> bool:
@@ -144,12 +145,12 @@ class Child:
         self._start_due_at = time.monotonic() + self.pause_s
 
     def restart_if_due(self) -> bool:
-        """Begin the next life if its time has come. Tried again after a pause if the system refuses to."""
+        """Start the next life if it is due. Retried after a pause if the system refuses."""
         if self._start_due_at is None or time.monotonic() < self._start_due_at:
             return False
         try:
             self.start()
-        except OSError as error:  # no space, no memory, no file handles
+        except OSError as error:  # no disk space, no memory, no file handles
             self._trouble = f"cannot be started: {error}"
             self._begin_pause(lived_s=0.0)
             return False
@@ -157,7 +158,7 @@ class Child:
         return True
 
     def probe(self) -> None:
-        """Take the answer to the open question, and ask the next one when it is due. Never waits."""
+        """Take the answer to the open probe, and send the next one when it is due. Never waits."""
         if self._process is not None and not self._complaint:
             self._pulse.tick()
 
@@ -172,17 +173,19 @@ class Child:
         return port
 
     def excuse(self, seconds: float) -> None:
-        """The supervisor stood still for so long."""
+        """Discount the time in which the supervisor stood still."""
         self._pulse.excuse(seconds)
 
     def complaint(self, *, has_needs: bool) -> str:
-        """Why it is to be replaced now, though it runs; empty if it is not."""
+        """Why it must be replaced although it runs; empty if it need not be."""
         if self._process is None or self._complaint:
             return ""
         return self._pulse.complaint(has_needs=has_needs)
 
     def replace(self, complaint: str) -> None:
-        """End a process that hangs. Its death is seen like any other, and the next life begins after a pause."""
+        """Kill a hanging process. Its death is handled like any other, and the next life starts after a
+        pause.
+        """
         assert self._process
         self._complaint = self._trouble = complaint
         self._pulse.stop()
@@ -193,7 +196,7 @@ class Child:
         self._end_group()
 
     def terminate(self) -> None:
-        """Ask it to stop; it will not be started again."""
+        """Ask it to stop; it is not restarted."""
         self._pulse.stop()
         self._start_due_at = None
         if self._process and self._process.poll() is None:
@@ -203,7 +206,7 @@ class Child:
         return self._process is not None and self._process.poll() is None
 
     def end(self) -> None:
-        """End it and all that it started, now."""
+        """Kill it and all its descendants."""
         if self._process is None:
             return
         self._end_group()
@@ -217,7 +220,7 @@ class Child:
 
 
 def describe_exit(code: int) -> str:
-    """How a process ended, in words."""
+    """Returns how a process ended, in words."""
     if code >= 0:
         return f"exit code {code}"
     with contextlib.suppress(ValueError):

@@ -1,4 +1,4 @@
-"""The health of one life of a process: questions in turn, what was answered, and for how long nothing was."""
+"""The health of one life of a process: its probes, their answers, and the time without an answer."""
 
 import time
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from prism_cli.stack import probes, watchdog
 from prism_cli.stack.probes import Answer, Question
 from prism_cli.stack.watchdog import Limits, Watch
 
-# Between two questions to a process that starts, and to one that has stopped being ready.
+# Between two probes of a process that is starting, and of one that is no longer ready.
 STARTING_PROBE_S = 0.1
 UNREADY_PROBE_S = 1.0
 
 
 class Pulse:
-    """Asks a process every `every_s` seconds whether it is alive, and now and then whether it is ready. Never waits."""
+    """Probes a process every `every_s` seconds for liveness, and less often for readiness. Never waits."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Pulse:
         self._is_about_readiness = True
 
     def tick(self) -> None:
-        """Take the answer to the open question, and ask the next one when it is due."""
+        """Take the answer to the open probe, and send the next one when it is due."""
         now = time.monotonic()
         if self.question is not None and self.question.answer is not None:
             self._take(self.question.answer, now)
@@ -46,23 +46,23 @@ class Pulse:
             self.is_ready, self.problem = False, "does not answer"
 
     def is_silent(self) -> bool:
-        """Whether it has not answered for so long that it cannot be called ready."""
+        """Whether it has been silent for too long to be called ready."""
         return self.silent_s() >= watchdog.SILENCE_SHOWN_S
 
     def silent_s(self) -> float:
-        """For how long it has not answered."""
+        """The seconds without an answer."""
         return self._watch.silent_s(time.monotonic())
 
     def excuse(self, seconds: float) -> None:
-        """The supervisor stood still for so long."""
+        """Discount the time in which the supervisor stood still."""
         self._watch.excuse(seconds)
 
     def complaint(self, *, has_needs: bool) -> str:
-        """Why the process is to be replaced now, though it runs; empty if it is not."""
+        """Why the process must be replaced although it runs; empty if it need not be."""
         return self._watch.complaint(time.monotonic(), has_needs=has_needs)
 
     def stop(self) -> None:
-        """Ask no more: the life is over."""
+        """Stop probing: the life is over."""
         self.is_ready = False
         if self.question is not None:
             self.question.close()

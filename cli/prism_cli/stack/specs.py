@@ -1,4 +1,4 @@
-"""What the stack consists of: for each process its command, its environment, and how to see that it is ready."""
+"""The processes of the stack: for each its command, its environment, and its readiness check."""
 
 import hashlib
 import os
@@ -12,7 +12,7 @@ from prism_cli.stack.layout import DataDir, read_json
 from prism_cli.stack.probes import Question
 from prism_cli.stack.watchdog import Limits
 
-# Every process of a stack, and what those start in turn, carries this with the path of the data folder.
+# Every process of a stack, and its descendants, has this variable with the path of the data folder.
 MARKER = "PRISM_SUPERVISED_BY"
 
 NATS = "nats"
@@ -25,7 +25,7 @@ SEARCH = "search"
 WORKERS = (INGEST, "chunker", "embedder", "indexer", SEARCH, "atlas")
 LIMITS = {INGEST: watchdog.INGEST, DEEP: watchdog.DEEP}
 
-# Arenas of glibc and thread pools of BLAS cost tens of megabytes a process, and bring nothing on few cores.
+# glibc arenas and BLAS thread pools cost tens of megabytes per process, without a gain on few cores.
 FRUGAL = {
     "MALLOC_ARENA_MAX": "2",
     "OMP_NUM_THREADS": "1",
@@ -41,17 +41,18 @@ class Spec:
     name: str
     argv: tuple[str, ...]
     env: dict[str, str]
-    # Process id -> the port that this very process listens on, None while it does not.
+    # Process id -> the port on which that process listens, None before it does.
     find_port: Callable[[int], int | None]
-    # Port and path of a health check -> the question, sent.
+    # Port and path of a health check -> the probe, sent.
     ask: Callable[[int, str], Question]
-    # When it is replaced though it runs.
+    # When to replace it although it runs.
     limits: Limits
     # Called with the first port: the process keeps it for the rest of the run, so that clients find it again.
     pin: Callable[["Spec", int], "Spec"] = lambda spec, _: spec
-    # Where the process says its port; removed before each start, so that an earlier one is not believed.
+    # The file in which the process announces its port; removed before each start, because an old one is
+    # wrong.
     announced_in: tuple[Path, ...] = ()
-    # What a fork may run in the place of `argv`; empty if it needs a process of its own.
+    # What a fork may run instead of `argv`; empty if it needs a process of its own.
     module: str = ""
     # Without these it cannot be ready, so it is not replaced for that.
     needs: tuple[str, ...] = ()
@@ -59,7 +60,7 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """Where the stack can be reached, and with what."""
+    """The address of the stack, and its token."""
 
     port: int
     token: str
@@ -74,7 +75,7 @@ class Door:
 
 
 def nats_spec(data: DataDir) -> Spec:
-    """The bus. Its configuration file is written here, and again when its port is known."""
+    """Returns the bus. Writes its configuration file, and writes it again when its port is known."""
     config = nats.write_config(data, nats.ANY_PORT)
 
     def pin(spec: Spec, port: int) -> Spec:
@@ -93,7 +94,7 @@ def nats_spec(data: DataDir) -> Spec:
 
 
 def qdrant_spec(data: DataDir) -> Spec:
-    """The store: the local server over Qdrant's own engine."""
+    """Returns the store: the local server over Qdrant's own engine."""
     env = base_env(data) | {
         "PRISM_QDRANT_LOCAL_DATA_DIR": str(data.qdrant),
         "PRISM_QDRANT_LOCAL_HOST": probes.HOST,
@@ -128,7 +129,7 @@ def qdrant_spec(data: DataDir) -> Spec:
 
 
 def service_specs(data: DataDir, nats_port: int, qdrant_port: int, door: Door) -> tuple[Spec, ...]:
-    """The services, the gateway last."""
+    """Returns the services, the gateway last."""
     env = base_env(data) | {
         "PRISM_NATS_URL": f"nats://{probes.HOST}:{nats_port}",
         "PRISM_NATS_TOKEN": data.secret("nats"),
@@ -152,7 +153,7 @@ def service_specs(data: DataDir, nats_port: int, qdrant_port: int, door: Door) -
     deep = _service(data, DEEP, env | deep_env, module_of("embedder"))
     return (
         *(_service(data, name, env | private.get(name, {})) for name in WORKERS),
-        # Its libraries read how many threads they may have when they are loaded.
+        # Its libraries read the number of threads when they are loaded.
         *((replace(deep, module=""),) if is_deep_wanted() else ()),
         _service(data, GATEWAY, env | gateway_env),
     )
@@ -164,17 +165,17 @@ def is_deep_wanted() -> bool:
 
 
 def forked_modules() -> tuple[str, ...]:
-    """What forks of the supervisor run, in the order in which they are started."""
+    """Returns the modules that forks run, in start order."""
     return (QDRANT_MODULE, *map(module_of, (*WORKERS, GATEWAY)))
 
 
 def module_of(service: str) -> str:
-    """The program of a service."""
+    """Returns the program of a service."""
     return f"prism_{service}.main"
 
 
 def base_env(data: DataDir) -> dict[str, str]:
-    """What every process of a stack finds in its environment."""
+    """Returns the environment of every process of a stack."""
     return FRUGAL | dict(os.environ) | {MARKER: str(data.root)}
 
 
@@ -200,5 +201,5 @@ def _service(data: DataDir, name: str, env: dict[str, str], module: str = "") ->
 
 
 def _python(module: str) -> tuple[str, ...]:
-    # -P: a folder that happens to be the current one lends no modules.
+    # -P: the current folder must not provide modules.
     return (sys.executable, "-P", "-m", module)

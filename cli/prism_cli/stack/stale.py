@@ -1,4 +1,4 @@
-"""What an earlier supervisor left behind, when it was killed where the kernel does not clean up after it."""
+"""Processes that a killed supervisor left behind, where the kernel does not end them."""
 
 from prism_cli.stack import machine
 from prism_cli.stack.layout import DataDir
@@ -6,10 +6,12 @@ from prism_cli.stack.specs import MARKER
 
 
 def clean(data: DataDir) -> list[int]:
-    """End what is left of a stack on this data folder, remove the files that spoke of it, and say what was ended.
+    """End the remaining processes of a stack on this data folder, remove their files, and return what was
+    ended.
 
-    A process id in a file may be somebody else's by now, so the proof is the mark in the environment that a
-    supervisor gave. Only for the holder of the lock: else these are the processes of a running stack.
+    The process id in a file may belong to another program by now, so only the mark in the environment proves
+    that a supervisor started it. For the holder of the lock only: otherwise these are the processes of a
+    running stack.
     """
     found = machine.processes_with(MARKER, str(data.root))
     machine.kill(found)

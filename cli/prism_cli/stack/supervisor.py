@@ -1,7 +1,7 @@
-"""The supervisor: starts the stack in order, waits until all of it is ready, keeps it running, stops it.
+"""The supervisor: starts the stack in order, waits until it is ready, keeps it running, stops it.
 
-One thread, which sleeps until a child dies, a signal or an answer comes, or something is due. It never handles data, and once
-the stack is up no disk that is full or cannot be written ends it.
+One thread, which sleeps until a child dies, a signal or an answer arrives, or something is due. It never
+handles data, and once the stack is up a full or read-only disk does not end it.
 """
 
 import contextlib
@@ -25,20 +25,20 @@ from prism_cli.stack.process import Child
 from prism_cli.stack.specs import Door, Spec
 
 START_SECONDS_MAX = 120.0
-# A service that dies so often before it was ready once will not get better by waiting.
+# A service that dies this often before its first readiness will not recover on its own.
 START_DEATHS_MAX = 3
 STOP_SECONDS_MAX = 15.0
-# While something starts or stops, and while nothing happens. A death, a signal or an answer ends a sleep at once.
+# During starts and stops, and while nothing happens. A death, a signal or an answer ends a sleep at once.
 TICK_S = 0.05
 IDLE_TICK_S = 1.0
-# A tick that comes so much later than planned says that this process, too, stood still.
+# A tick that is this much later than planned means that this process stood still as well.
 LATE_S = 1.0
 LOG_LINES_SHOWN = 8
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Note(NamedTuple):
-    """Something that the user may want to know."""
+    """An event for the user."""
 
     kind: str  # starting, ready, unwell, died, restarted, up, stopping, stopped, failed
     text: str
@@ -49,7 +49,7 @@ Report = Callable[[Note], None]
 
 
 class StopRequestedError(Exception):
-    """A signal asked for the end while the stack was starting."""
+    """A signal arrived while the stack was starting."""
 
 
 class Supervisor:
@@ -70,7 +70,9 @@ class Supervisor:
         self._written: dict[str, Any] | None = None
 
     def run(self) -> None:
-        """Start, watch until a signal says stop, stop. Raises CommandError if it does not come up."""
+        """Start the stack, watch it until a signal, and stop it. Raises CommandError if it
+        does not come up.
+        """
         try:
             self._data.create()
             self._take_lock()
@@ -88,8 +90,6 @@ class Supervisor:
         finally:
             self._stop()
             self._lock.release()
-
-    # Start.
 
     def _take_lock(self) -> None:
         if not self._lock.take():
@@ -183,8 +183,6 @@ class Supervisor:
             details={"service": child.name, "log": str(child.log)},
         )
 
-    # Watch.
-
     def _watch(self) -> None:
         while not self._signals:
             self._tend()
@@ -193,12 +191,12 @@ class Supervisor:
                 rotate(child.log)
 
     def _tend(self) -> None:
-        """One look at every child: who died, who hangs, who is due to start, who has become ready."""
+        """Check every child once for deaths, hangs, due starts and new readiness."""
         self._excuse_delay()
         for child in self._children:
             try:
                 self._tend_one(child)
-            except OSError as error:  # no space, no file handles: the next tick tries again
+            except OSError as error:  # no disk space, no file handles: the next tick retries
                 _complain(f"cannot supervise {child.name}: {error}")
         self._forks.reap_orphans([child.pid for child in self._children])
         self._forks.begin_again_if_due()
@@ -230,7 +228,7 @@ class Supervisor:
         return all(other.ready for other in self._children if other.name in child.spec.needs)
 
     def _sleep(self, seconds: float) -> None:
-        """Sleep until the time is over, a child died or answered, or a signal came."""
+        """Sleep until the time is over, a child died or answered, or a signal arrived."""
         self._next_tick_at = time.monotonic() + seconds
         questions = [
             child.question
@@ -239,8 +237,6 @@ class Supervisor:
         ]
         if probes.advance(questions, seconds, self._wakeups):
             os.read(self._wakeups, 1024)
-
-    # Stop.
 
     def _stop(self) -> None:
         self._forks.end()
@@ -260,7 +256,7 @@ class Supervisor:
         self._report(Note("stopped", "stopped"))
 
     def _stop_order(self) -> list[list[Child]]:
-        """No new work first, then the workers side by side, then the store, then the bus."""
+        """Stop the intake first, then the workers concurrently, then the store, then the bus."""
         named = {child.name: child for child in self._children}
         workers = [name for name in named if name not in (specs.GATEWAY, specs.QDRANT, specs.NATS)]
         order = ([specs.GATEWAY], workers, [specs.QDRANT], [specs.NATS])
@@ -271,14 +267,12 @@ class Supervisor:
             child.terminate()
         deadline = time.monotonic() + STOP_SECONDS_MAX
         while any(child.is_alive() for child in group):
-            # Who asks a second time does not want to wait.
+            # A second signal means that the user does not want to wait.
             if time.monotonic() > deadline or self._signals > max(1, requests_seen):
                 break
             self._sleep(TICK_S)
         for child in group:
             child.end()
-
-    # Tell.
 
     def _report(self, note: Note) -> None:
         line = f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {note.kind}: {note.text}\n"
@@ -290,7 +284,9 @@ class Supervisor:
         self._report_to(note)
 
     def _write_state(self) -> None:
-        """Write what has changed or was deleted, else mark the file as current. What fails now is tried again by a later tick."""
+        """Write the state if it changed or was deleted, else touch the file. A later tick
+        retries a failure.
+        """
         state = {
             "pid": os.getpid(),
             "forkserver_pid": self._forks.pid,
@@ -301,7 +297,7 @@ class Supervisor:
             if state == self._written and self._data.supervisor_file.exists():
                 os.utime(
                     self._data.supervisor_file
-                )  # its age says that this process is alive: see live.py and guard.sh
+                )  # its age shows that this process is alive: see live.py and guard.sh
                 return
             write_json(self._data.supervisor_file, state)
             self._written = state
@@ -321,7 +317,7 @@ def _child_state(child: Child) -> dict[str, Any]:
 
 
 def _change_of(child: Child, before: str) -> Note:
-    """What to say of a child whose state is another than before."""
+    """Returns the event of a child whose state has changed."""
     if child.state != "ready":
         return Note("unwell", f"{child.name}: {child.state} ({child.problem})", child.name)
     if before != "starting":
@@ -337,7 +333,7 @@ def _remove(path: Path) -> None:
 
 
 def _complain(text: str) -> None:
-    """Last resort of a supervisor whose log cannot be written; standard error may be gone as well."""
+    """Last resort of a supervisor whose log is not writable; standard error may be closed as well."""
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
@@ -356,7 +352,7 @@ def _settings() -> watchdog.Settings:
 
 
 def unusable(data: DataDir, error: OSError) -> CommandError:
-    """The answer to an `up` that cannot write what it has to."""
+    """Returns the error of an `up` that cannot write its files."""
     return CommandError(
         f"The stack cannot run on {data.root}: {error.strerror or error}.",
         "Free space on the disk, or make the folder writable. Then run `prism up` again.",
@@ -366,7 +362,7 @@ def unusable(data: DataDir, error: OSError) -> CommandError:
 
 
 def already_running(data: DataDir) -> CommandError:
-    """The answer to a second `up`."""
+    """Returns the error of a second `up`."""
     pid = holder(data.lock_file)
     up = read_json(data.up_file) or {}
     where = f" at {up['url']}" if up.get("url") else ", and is still starting"

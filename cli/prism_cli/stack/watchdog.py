@@ -1,7 +1,7 @@
-"""When is a process replaced that still runs? Times and answers in, a reason out; the supervisor asks and acts.
+"""Decides when to replace a process that still runs. Times and answers in, a reason out; the supervisor acts.
 
-A question stays open until it is answered, so a process that is slow is not mistaken for one that hangs. Time in which
-the supervisor itself stood still (a laptop that slept, a machine without a free CPU) does not count.
+A probe stays open until it is answered, so a slow process is distinguished from a hanging one. Time in which
+the supervisor itself stood still (a laptop asleep, a machine without a free CPU) does not count.
 """
 
 import os
@@ -18,33 +18,35 @@ ENV_HEALTHY = "PRISM_HEALTHY_AFTER_S"
 
 PROBE_EVERY_S = 5.0
 PROBE_EVERY_S_MIN = 0.1
-# /readyz asks NATS about each consumer, so it is not asked each time.
+# /readyz checks each consumer in NATS, so it is not called each time.
 READY_EVERY_PROBES = 6
-# So long without an answer, a process is no longer called ready.
+# After this time without an answer a process is no longer ready.
 SILENCE_SHOWN_S = 5.0
 
 
 class Limits(NamedTuple):
-    """How long a process may be without an answer, and how long not ready while what it needs is."""
+    """The limits of a process: time without an answer, and time not ready while its dependencies are."""
 
     silent_s_max: float
     unready_s_max: float
 
 
-# Requests never hold the event loop of a service for more than a few seconds.
+# Requests never block the event loop of a service for more than a few seconds.
 SERVICE = Limits(silent_s_max=25.0, unready_s_max=180.0)
-# The list of a repository with hundreds of thousands of files is compared in one go.
+# The file list of a repository with hundreds of thousands of files is compared in one step.
 INGEST = Limits(silent_s_max=60.0, unready_s_max=180.0)
 # Loads models of gigabytes, and computes in native code.
 DEEP = Limits(silent_s_max=120.0, unready_s_max=900.0)
-# The engine holds the interpreter while it loads or flushes a collection; a restart would begin with loading again.
+# The engine holds the interpreter while it loads or flushes a collection; a restart would load again.
 STORE = Limits(silent_s_max=120.0, unready_s_max=900.0)
-# Written in Go: no request holds it. A large JetStream folder takes minutes to recover.
+# Written in Go: no request blocks it. Recovery of a large JetStream folder takes minutes.
 BUS = Limits(silent_s_max=30.0, unready_s_max=900.0)
 
 
 class Settings(NamedTuple):
-    """What the environment changes, for operators and tests. Seconds by the name of a process; under "" those of all others."""
+    """Overrides from the environment, for operators and tests. Seconds by process name; ""
+    covers all others.
+    """
 
     probe_every_s: float = PROBE_EVERY_S
     silent_s_max: Mapping[str, float] = MappingProxyType({})
@@ -53,7 +55,7 @@ class Settings(NamedTuple):
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> Self:
-        """Raises ValueError for what is no number."""
+        """Raises ValueError for a value that is not a number."""
         return cls(
             max(PROBE_EVERY_S_MIN, float(environment.get(ENV_EVERY) or PROBE_EVERY_S)),
             _seconds(environment.get(ENV_SILENT, "")),
@@ -62,7 +64,7 @@ class Settings(NamedTuple):
         )
 
     def limits(self, name: str, own: Limits) -> Limits:
-        """The limits of a process."""
+        """Returns the limits of a process."""
         silent, unready = self.silent_s_max, self.unready_s_max
         return Limits(
             silent.get(name, silent.get("", own.silent_s_max)),
@@ -71,13 +73,13 @@ class Settings(NamedTuple):
 
 
 def _seconds(text: str) -> dict[str, float]:
-    """Of `60`, or `search=30,qdrant=300`, or both."""
+    """Parses `60`, or `search=30,qdrant=300`, or both."""
     parts = (part.strip().rpartition("=") for part in text.split(",") if part.strip())
     return {name: float(seconds) for name, _, seconds in parts}
 
 
 class Watch:
-    """What is known of one life of one process, from its first ready answer on."""
+    """The record of one life of a process, from its first ready answer."""
 
     def __init__(self, limits: Limits, now: float) -> None:
         self._limits = limits
@@ -85,7 +87,7 @@ class Watch:
         self._unready_since: float | None = now
 
     def asked(self, now: float) -> None:
-        """A question was sent; one that is open already keeps its time."""
+        """A probe was sent; an open one keeps its start time."""
         if self._silent_since is None:
             self._silent_since = now
 
@@ -98,22 +100,24 @@ class Watch:
             self._unready_since = now
 
     def excuse(self, seconds: float) -> None:
-        """The supervisor stood still for so long: nobody can be blamed for that time."""
+        """The supervisor stood still for this long: do not count that time."""
         if self._silent_since is not None:
             self._silent_since += seconds
         if self._unready_since is not None:
             self._unready_since += seconds
 
     def silent_s(self, now: float) -> float:
-        """For how long there has been no answer; 0 if no question is open."""
+        """Returns the seconds without an answer; 0 without an open probe."""
         return 0.0 if self._silent_since is None else max(0.0, now - self._silent_since)
 
     def complaint(self, now: float, *, has_needs: bool) -> str:
-        """Why the process is to be replaced; empty if it is not. `has_needs`: whether all that it needs is ready."""
+        """Returns why to replace the process; empty if not. `has_needs`: whether all its dependencies are
+        ready.
+        """
         if self.silent_s(now) >= self._limits.silent_s_max:
             return f"no answer for {self.silent_s(now):.0f} s"
         if not has_needs and self._unready_since is not None:
-            self._unready_since = now  # another process is to blame
+            self._unready_since = now  # the cause is another process
         if self._unready_since is not None and now - self._unready_since >= self._limits.unready_s_max:
             return f"not ready for {now - self._unready_since:.0f} s"
         return ""

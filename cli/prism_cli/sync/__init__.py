@@ -1,5 +1,5 @@
-"""`prism sync` and `prism watch`: what is not committed becomes searchable, as an overlay of one's own.
+"""`prism sync` and `prism watch`: uncommitted changes become searchable, as a private overlay.
 
-overlay.py brings the overlay of a work tree up to date, memory.py remembers it between two runs, command.py does it
-once; watch.py does it after each save, which saves.py tells of, and display.py shows it.
+overlay.py updates the overlay of a work tree, memory.py stores its handle between two runs, command.py runs
+one update. watch.py updates after each save that saves.py reports, and display.py shows the state.
 """

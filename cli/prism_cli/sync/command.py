@@ -1,4 +1,4 @@
-"""`prism sync`: the overlay of a work tree, brought up to date once, or closed."""
+"""`prism sync`: updates the overlay of a work tree once, or closes it."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -26,7 +26,7 @@ LEFT_OUT_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which work tree, and the name of its repository if it is not that of its origin."""
+    """A work tree, and the name of its repository if it differs from that of its origin."""
 
     folder: Path
     name: str = ""
@@ -34,7 +34,9 @@ class Place:
 
 @asynccontextmanager
 async def overlay_of(target: Target, place: Place, ttl_s: int) -> AsyncIterator[tuple[Overlay, Checkout]]:
-    """The overlay of a work tree on a server, not looked at yet. Raises CommandError, PrismError (of the source)."""
+    """Returns the overlay of a work tree on a server, without a request. Raises CommandError, PrismError (of
+    the source).
+    """
     check_name(place.name)
     with Checkout(place.folder.expanduser()) as checkout:
         repo = place.name or name_of_folder(checkout.root)
@@ -44,7 +46,7 @@ async def overlay_of(target: Target, place: Place, ttl_s: int) -> AsyncIterator[
 
 
 async def sync(target: Target, place: Place) -> Synced:
-    """Bring it up to date."""
+    """Update the overlay."""
     async with overlay_of(target, place, OVERLAY_TTL_DEFAULT_S) as (overlay, checkout):
         try:
             return await overlay.sync()
@@ -53,13 +55,13 @@ async def sync(target: Target, place: Place) -> Synced:
 
 
 async def close(target: Target, place: Place) -> bool:
-    """Close it; False if there was none."""
+    """Close the overlay. False if there was none."""
     async with overlay_of(target, place, OVERLAY_TTL_DEFAULT_S) as (overlay, _):
         return await overlay.close()
 
 
 def explained(error: CommandError, root: Path) -> CommandError:
-    """The error, with what a person in a work tree does about it."""
+    """Returns the error with a next action for someone in a work tree."""
     if error.code != ErrorCode.REPO_NOT_FOUND:
         return error
     next_action = f"Index it first: prism index {root} --wait. If it has another name on the server, pass --name OWNER/REPO."
@@ -72,7 +74,7 @@ def exit_code(synced: Synced) -> Exit:
 
 
 def as_json(synced: Synced) -> dict[str, Any]:
-    """What `--json` prints."""
+    """Returns the output of `--json`."""
     contents = synced.edits.contents
     return {
         "handle": synced.handle,
@@ -91,7 +93,7 @@ def as_json(synced: Synced) -> dict[str, Any]:
 
 
 def show(synced: Synced) -> None:
-    """Tell a person what was sent, and how to ask."""
+    """Print what was sent, and how to search it."""
     terminal.out.print(
         Text(summary(synced), style="green" if synced.is_searchable else "yellow"), soft_wrap=True
     )
@@ -108,7 +110,9 @@ def show(synced: Synced) -> None:
 
 
 def summary(synced: Synced) -> str:
-    """One line about an overlay: `overlay:3f over acme/app@topic (4f7c2b9e8d): 3 files changed, 1 removed (2 KiB)`."""
+    """Returns one line about an overlay: `overlay:3f over acme/app@topic (4f7c2b9e8d): 3 files changed, 1
+    removed (2 KiB)`.
+    """
     removed = sum(content is None for content in synced.edits.contents.values())
     changed = len(synced.edits.contents) - removed
     parts = [f"{changed:,} {'file' if changed == 1 else 'files'} changed"]

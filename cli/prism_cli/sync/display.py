@@ -1,4 +1,6 @@
-"""How a watch stands: one line that is written anew on a terminal, a line a change elsewhere. On standard error."""
+"""The state of a watch, on standard error: one line that is redrawn on a terminal, else one
+line per change.
+"""
 
 from types import TracebackType
 from typing import Self
@@ -32,7 +34,7 @@ class StatusLine:
             self._live.stop()
 
     def say(self, text: str, style: str = "default") -> None:
-        """Show a text in the place of the last one; the same text again is nothing new."""
+        """Show a text instead of the last one. The same text again is not printed."""
         if text == self._said:
             return
         self._said = text

@@ -1,4 +1,6 @@
-"""Which overlay a work tree has on a server, remembered between two runs: one small file for each of the two."""
+"""The overlay of a work tree on a server, remembered between two runs: one small file per work tree and
+server.
+"""
 
 import hashlib
 from pathlib import Path
@@ -7,7 +9,7 @@ from prism_cli.stack.layout import MODE_FOLDER, DataDir, read_json, write_json
 
 
 class Memory:
-    """What is remembered of one work tree and one server."""
+    """The remembered overlay of one work tree on one server."""
 
     def __init__(self, data: DataDir, url: str, root: Path) -> None:
         name = hashlib.sha256(f"{url}\0{root}".encode(errors="surrogateescape")).hexdigest()[:16]
@@ -15,15 +17,15 @@ class Memory:
         self._root = root
 
     def handle(self, repo: str) -> str:
-        """The handle of the overlay over a repository; empty if there is none."""
+        """Returns the handle of the overlay over a repository; empty if there is none."""
         known = read_json(self._file) or {}
         return str(known.get("handle", "")) if known.get("repo") == repo else ""
 
     def keep(self, repo: str, handle: str) -> None:
-        """Remember it in the place of another one."""
+        """Remember the handle, and replace an earlier one."""
         self._file.parent.mkdir(mode=MODE_FOLDER, parents=True, exist_ok=True)
         write_json(self._file, {"repo": repo, "handle": handle, "folder": str(self._root)})
 
     def forget(self) -> None:
-        """Remember none."""
+        """Forget the handle."""
         self._file.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
-"""The overlay of a work tree: what it has otherwise than what the server serves of its branch, or else of the base.
+"""The overlay of a work tree: its difference from the branch that the server serves, or from the base.
 
-Sent is what the server then lacks. When what is served moves, the server refuses the old difference, and a new one is made.
+Only changes since the last update are sent. When the served commit moves, the server refuses the old
+difference, and a new one is computed.
 """
 
 import asyncio
@@ -23,20 +24,21 @@ from prism_source.checkout import Checkout, Status
 from prism_source.edits import Comparison, EditLimits, Edits
 from prism_source.limits import MIB
 
-# In base64 and JSON it is as much as the gateway takes of an edit.
+# In base64 and JSON this reaches the gateway's limit of one edit.
 EDITS = EditLimits(files_max=EDIT_FILES_MAX, bytes_max=5 * MIB)
-# What the index lists and a work tree has no text for.
+# Files that the index lists and whose text is not in the work tree.
 NO_FILES = frozenset({SkipReason.SYMLINK, SkipReason.SUBMODULE, SkipReason.SPECIAL, SkipReason.PATH_INVALID})
-# What is served may move while the difference is made, and the overlay may have expired: more often is no accident.
+# The served commit may move while the difference is computed, and the overlay may have expired. More attempts
+# than this mean an error.
 ATTEMPTS_MAX = 4
-# Between two looks at a job: edits of a few files are searchable after some tenths of a second.
+# Between two polls of a job: edits of a few files are searchable within some tenths of a second.
 FIRST_LOOK_S = 0.02
 LOOK_MAX_S = 0.5
 SEARCHABLE_SECONDS_MAX = 60.0
 
 
 class _Below(NamedTuple):
-    """What the overlay lies on, and the work tree beside it."""
+    """The version below the overlay, and the work tree."""
 
     receipt: Receipt
     comparison: Comparison
@@ -44,7 +46,7 @@ class _Below(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """How the overlay stands. `job` is None if nothing had to be sent."""
+    """The state of the overlay. `job` is None if nothing had to be sent."""
 
     handle: str
     repo: str
@@ -57,17 +59,17 @@ class Synced:
 
     @property
     def is_searchable(self) -> bool:
-        """Whether questions see all of it."""
+        """Whether all of it is searchable."""
         return self.job is None or self.job.state in FINAL_STATES
 
     @property
     def bytes(self) -> int:
-        """Of all files."""
+        """The size of all files."""
         return sum(len(content or b"") for content in self.edits.contents.values())
 
 
 class Overlay:
-    """The overlay of a checkout on a server. Not for two tasks."""
+    """The overlay of a checkout on a server. Not safe for concurrent tasks."""
 
     def __init__(self, prism: Prism, checkout: Checkout, repo: str, memory: Memory, ttl_s: int) -> None:
         self._prism = prism
@@ -82,10 +84,10 @@ class Overlay:
         self._renewed_at = 0.0
 
     async def sync(self, *, look_below: bool = False) -> Synced:
-        """Bring it up to date, and wait until it is searchable; the same object as before if nothing was to be done.
+        """Update the overlay, and wait until it is searchable. Returns the same object if nothing changed.
 
-        What is served is looked at if `look_below`, or if the server says that it is not what it was.
-        Raises CommandError, PrismError (of the source).
+        Compares with the served commit if `look_below`, or if the server reports that it moved. Raises
+        CommandError, PrismError (of the source).
         """
         refusals: list[str] = []
         while True:
@@ -97,7 +99,7 @@ class Overlay:
                     raise
 
     async def close(self) -> bool:
-        """Have it forgotten; False if there was none."""
+        """Close the overlay. False if there was none."""
         handle, self._handle = self._handle, ""
         if not handle:
             return False
@@ -119,7 +121,7 @@ class Overlay:
         return await self._send(status, below.receipt, edits)
 
     def _is_as_sent(self, known: Synced, status: Status, receipt: Receipt, edits: Edits) -> bool:
-        """Whether the overlay is what is wanted, and lives for half of its time yet."""
+        """Whether the overlay has the wanted contents, and at least half of its lifetime left."""
         is_young = time.monotonic() < self._renewed_at + self._ttl_s / 2
         wanted = (status.branch, receipt.ref, receipt.indexed_commit, edits)
         return is_young and (known.branch, known.base_ref, known.base_commit, known.edits) == wanted
@@ -135,7 +137,7 @@ class Overlay:
         return self._below
 
     async def _receipt(self, branch: str) -> Receipt:
-        """Of the branch's layer, if there is one, else of the base."""
+        """Returns the receipt of the branch's layer if it exists, else of the base."""
         if branch:
             try:
                 return await self._prism.receipt(self._repo, branch)
@@ -145,7 +147,9 @@ class Overlay:
         return await self._prism.receipt(self._repo)
 
     async def _served(self, receipt: Receipt) -> dict[str, str]:
-        """The blobs of what is served: by git if that is a commit that is here, else as the server lists them."""
+        """Returns the served blobs: from git if the served commit is in the clone, else from the server's
+        list.
+        """
         if not receipt.indexed_commit:
             raise CommandError(
                 f"{self._repo} is not indexed yet.",
@@ -184,7 +188,7 @@ class Overlay:
         return self._synced
 
     async def _settled(self, job: Job) -> Job:
-        """The job at its end, or after a while."""
+        """Returns the job at its end, or as it is after a while."""
         pause_s = FIRST_LOOK_S
         ends_at = time.monotonic() + SEARCHABLE_SECONDS_MAX
         while job.state not in FINAL_STATES and time.monotonic() < ends_at:
@@ -194,7 +198,9 @@ class Overlay:
         return job
 
     def _can_recover(self, refusals: Sequence[str]) -> bool:
-        """Whether another attempt may do better: from what is served now on, and then without the overlay that there was."""
+        """Whether another attempt may succeed: with the served commit of now, and then without the old
+        overlay.
+        """
         self._below = None
         if refusals[-1] == ErrorCode.REF_NOT_FOUND:
             if not self._handle:
@@ -211,7 +217,9 @@ def _state(receipt: Receipt) -> tuple[object, ...]:
 
 
 def _file(path: str, content: bytes | None) -> dict[str, Any]:
-    """A file as the gateway takes it: its text, or its bytes if they are not UTF-8; neither if it is gone."""
+    """Returns a file in the gateway's form: its text, its bytes if they are not UTF-8, or neither if it is
+    deleted.
+    """
     if content is None:
         return {"path": path, "content": None}
     try:

@@ -1,7 +1,7 @@
-"""Tells of saves in a work tree: of files that git does not ignore, and of what is checked out.
+"""Reports saves in a work tree: of files that git does not ignore, and of the checked-out commit.
 
-Only folders that are not ignored are watched, each on its own: a watch on the whole tree would cost a handle for each
-folder of node_modules, and wake up for each file that a build writes.
+Watches each folder that is not ignored on its own. A watch on the whole tree would cost a handle per folder
+of node_modules, and wake up for each file that a build writes.
 """
 
 import os
@@ -17,16 +17,16 @@ from watchfiles._rust_notify import RustNotify
 from prism_cli.exits import CommandError
 from prism_source.checkout import Checkout
 
-# A save is told when nothing more has come for a step; a flood of them after the other.
+# A save is reported when no other follows within a step; a flood of saves, after the limit.
 STEP_MS = 25
 DEBOUNCE_MS = 400
-# How often what is polled is looked at, where the system cannot tell of changes (WATCHFILES_FORCE_POLLING).
+# The polling interval where the system cannot report changes (WATCHFILES_FORCE_POLLING).
 POLL_MS = 300
 GIT = ".git"
 GITIGNORE = ".gitignore"
-# What git writes when something else is checked out, or staged.
+# Files that git writes at a checkout or when changes are staged.
 GIT_FILES = frozenset({"HEAD", "index"})
-# A folder may vanish between the moment it is found and the moment it is watched.
+# A folder may vanish after it is listed and before it is watched.
 ATTEMPTS_MAX = 5
 
 
@@ -50,13 +50,15 @@ class Saves:
         self._close()
 
     def end(self) -> None:
-        """Have `wait` return now, and from now on."""
+        """Make `wait` return now, and at every later call."""
         self._ended.set()
 
     def wait(self, seconds_max: float) -> bool:
-        """Whether something was saved since the last call, as soon as it was, or after a while. Raises PrismError."""
+        """Whether something was saved since the last call. Returns at once after a save, else after a while.
+        Raises PrismError.
+        """
         assert self._notify is not None
-        # No milliseconds would mean for ever.
+        # Zero milliseconds would mean without limit.
         told = self._notify.watch(DEBOUNCE_MS, STEP_MS, max(1, int(1000 * seconds_max)), self._ended)
         if isinstance(told, str):
             return False
@@ -102,7 +104,7 @@ class Saves:
 
 
 def watched_folders(checkout: Checkout) -> Iterator[str]:
-    """The folders of a work tree that are neither ignored nor of a repository inside."""
+    """Returns the folders of a work tree that are neither ignored nor in a nested repository."""
     root = str(checkout.root)
     ignored = {os.path.join(root, folder) for folder in checkout.ignored_folders()}  # noqa: PTH118 - as os.walk
     for folder, names, files in os.walk(root):

@@ -1,7 +1,7 @@
-"""`prism watch`: after each save the overlay is brought up to date. It ends with Ctrl-C, and closes the overlay.
+"""`prism watch`: updates the overlay after each save. Ends with Ctrl-C, and closes the overlay.
 
-A server that is away is asked again, less and less often, and at once when something is saved. The overlay lives on until
-it comes back, or expires.
+Retries an unavailable server with growing pauses, and at once after a save. The overlay remains until the
+server is back or the overlay expires.
 """
 
 import asyncio
@@ -23,16 +23,18 @@ from prism_cli.sync.saves import Saves
 from prism_cli.target import Target
 from prism_contracts.errors import ErrorCode, PrismError
 
-# Should the end of the watch not reach the server, its overlay is gone after an hour.
+# If the close does not reach the server, its overlay expires after an hour.
 TTL_S = 3600
-# How often it is looked whether what is served has moved.
+# The interval at which the served commit is checked.
 LOOK_EVERY_S = 30.0
-# Of an error, how much fits beside the rest of the line.
+# How much of an error fits beside the rest of the line.
 ERROR_CHARS_MAX = 120
 
 
 async def watch(target: Target, place: Place) -> None:
-    """Follow a work tree until a signal says to end. Raises CommandError, PrismError (of the source) if it cannot begin."""
+    """Follow a work tree until a signal. Raises CommandError, PrismError (of the source) if
+    the start fails.
+    """
     async with overlay_of(target, place, TTL_S) as (overlay, checkout):
         with Saves(checkout) as saves, StatusLine(terminal.err) as line:
             try:
@@ -42,18 +44,18 @@ async def watch(target: Target, place: Place) -> None:
 
 
 class Watch:
-    """What is done after each save."""
+    """The update after each save."""
 
     def __init__(self, overlay: Overlay, saves: Saves, line: StatusLine, root: Path) -> None:
         self._overlay = overlay
         self._saves = saves
         self._line = line
         self._root = root
-        self._look_at = math.inf  # when what is served is to be looked at
+        self._look_at = math.inf  # when to check the served commit
         self._trouble: Patience | None = None
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Run until cancelled."""
         self._line.say(f"Reading {self._root}", "dim")
         try:
             await self._sync(time.monotonic(), look_below=True)
@@ -83,7 +85,7 @@ class Watch:
         self._trouble = None
         if look_below:
             self._look_at = now + LOOK_EVERY_S
-        self._line.say(_told(synced, now - saved_at), "green" if synced.is_searchable else "yellow")
+        self._line.say(_summary_line(synced, now - saved_at), "green" if synced.is_searchable else "yellow")
 
     def _wait_longer(self, problem: str) -> None:
         self._trouble = self._trouble or Patience(math.inf)
@@ -94,7 +96,7 @@ class Watch:
 
 
 async def _until_signalled(following: Coroutine[None, None, None], saves: Saves) -> None:
-    """Run until it fails, or SIGINT or SIGTERM comes. A second one ends the program as it always does."""
+    """Run until it fails, or until SIGINT or SIGTERM. A second signal has its default effect."""
     task = asyncio.ensure_future(following)
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
@@ -122,7 +124,7 @@ async def _close(overlay: Overlay, line: StatusLine) -> None:
         line.say("The overlay is closed." if is_closed else "There was no overlay.", "dim")
 
 
-def _told(synced: Synced, seconds: float) -> str:
+def _summary_line(synced: Synced, seconds: float) -> str:
     if not synced.is_searchable:
         return summary(synced)
     return f"{summary(synced)}, searchable {datetime.now().astimezone():%H:%M:%S} after {seconds:.2f} s"
