@@ -1,10 +1,11 @@
-"""The fast model: chunks of code and questions in, unit vectors out, thousands a second on one thread.
+"""The fast model: chunks of code and questions in, unit vectors out, thousands per second on one thread.
 
-A vector is the weighted sum of the vectors of a text's tokens (`tokens.py`): nothing but a look-up and a sum, so it
-needs numpy only. A chunk is unit(code) + path_weight x unit(path) + stem_weight x unit(file name), made a unit vector:
-the path as a field of its own is worth more than any other part of the model (see training/README.md).
+A vector is the weighted sum of the vectors of a text's tokens (`tokens.py`): a lookup and a sum, so it needs
+numpy only. A chunk is unit(code) + path_weight x unit(path) + stem_weight x unit(file name), normalised to
+length one. The path as a separate field is worth more than any other part of the model (see
+training/README.md).
 
-Never gives a different vector for the same (path, text), bit by bit, whatever is embedded beside it or was before:
+The same (path, text) always has the same vector, bit by bit, whatever is embedded beside it or before it:
 each row is summed on its own, in order of token id, by element-wise multiplications and additions.
 """
 
@@ -28,13 +29,13 @@ from prism_model.tokens import Bags, Ints, Tokenizer, Vocabulary
 
 Matrix = NDArray[np.float32]
 
-# Characters of a text that are read. A chunk has some two thousand; a text that is longer than this is one endless
-# line of data, whose start says as much as its end.
+# Characters of a text that are used. A chunk has some two thousand; a longer text is one endless line of
+# data, whose start is as representative as its end.
 TEXT_CHARS_MAX = 16_384
-# Texts whose tokens are counted together: enough to spread the cost of a numpy call, few enough to stay in the cache
-# and not to keep a waiting query from the tokenizer for more than some milliseconds.
+# Texts tokenized together: enough to spread the cost of a numpy call, few enough to stay in the CPU cache and
+# to delay a waiting query by some milliseconds only.
 BATCH_TEXTS = 64
-# Part of the fingerprint: raised when this code gives other vectors for the same weights.
+# Part of the fingerprint: raised when this code returns other vectors for the same weights.
 ENCODING = b"static-1"
 
 SHIPPED_WEIGHTS = Path(__file__).with_name("weights") / "fast"
@@ -75,10 +76,11 @@ class StaticModel:
 
     @classmethod
     def load(cls, folder: Path, *, mapped: bool = False) -> "StaticModel":
-        """Reads model.npz, tokenizer.json and config.json.
+        """Loads model.npz, tokenizer.json and config.json.
 
-        `mapped` leaves the vectors in their file: for who embeds a question now and then and not thousands of chunks.
-        It gives the same vectors. Raises PrismError(MODEL_MISMATCH) if a file is missing or damaged, or they do not belong together.
+        `mapped` leaves the vectors in their file, for callers that embed a question now and then and not
+        thousands of chunks. The vectors are the same. Raises PrismError(MODEL_MISMATCH) if a file is missing
+        or damaged, or the files do not match.
         """
         try:
             data = {
@@ -90,30 +92,30 @@ class StaticModel:
             table = MappedTable(folder / WEIGHTS_FILE) if mapped else KeptTable(weights[VECTORS])
             model = cls(table, weights, vocabulary, config)
         except (OSError, EOFError, BadZipFile, ValueError, KeyError, TypeError, AttributeError) as error:
-            message = f"The fast model in {folder} cannot be used: {error}"
+            message = f"The fast model in {folder} cannot be loaded: {error}"
             raise PrismError(
-                ErrorCode.MODEL_MISMATCH, message, "Install Prism again, or give the folder of a whole model."
+                ErrorCode.MODEL_MISMATCH, message, "Reinstall Prism, or give the folder of a complete model."
             ) from error
         model.fingerprint = _fingerprint(data)
         return model
 
     def embed_chunks(self, path: str, texts: Sequence[str]) -> Matrix:
-        """Unit vectors of the chunks of a file, shape (texts, dimension).
+        """Returns unit vectors of the chunks of a file, shape (texts, dimension).
 
-        A chunk without a known word has the vector of its path, and one constant vector if that has none either. Never
-        a zero vector: Qdrant keeps one as it is, and by cosine it scores 0 with every question, above all chunks that
-        point away from it.
+        A chunk without a known word has the vector of its path, and a constant vector if the path has no
+        known word either. Never a zero vector: Qdrant stores one as it is, and by cosine it scores 0 with
+        every question, above all chunks that point away from the question.
         """
         return self.embed_files([FileChunks(path, texts)])[0]
 
     def embed_files(self, files: Sequence[FileChunks]) -> list[Matrix]:
-        """As `embed_chunks`, for many files at once."""
+        """Like `embed_chunks`, for many files at once."""
         paths = [file.path for file in files]
         texts = [text for file in files for text in file.texts]
-        # In one go: most of what few texts cost is the number of calls into numpy.
+        # In one call: for few texts, the number of calls into numpy dominates the cost.
         rows = self._embed([*paths, *map(_stem, paths), *texts], self._chunk_weights)
         wholes, stems, codes = np.split(rows, [len(files), 2 * len(files)])
-        # What the path and the file name add to each chunk of a file.
+        # The contribution of the path and the file name to each chunk of a file.
         places = wholes * self._path_weight + stems * self._stem_weight
         bounds = pairwise(accumulate((len(file.texts) for file in files), initial=0))
         return [
@@ -121,9 +123,10 @@ class StaticModel:
         ]
 
     def embed_queries(self, texts: Sequence[str]) -> Matrix:
-        """Unit vectors of questions, shape (texts, dimension). The row of a question without a known word is zero.
+        """Returns unit vectors of questions, shape (texts, dimension). The row of a question without a known
+        word is zero.
 
-        Such a question (`???`, or words in no Latin letters) has nothing to rank by: leave this leg out for it.
+        Such a question (`???`, or words in non-Latin letters) has nothing to rank by: omit this leg for it.
         """
         return self._embed(texts, self._query_weights)
 
@@ -142,7 +145,7 @@ class StaticModel:
         return rows
 
     def _sum(self, bags: Bags, weights: NDArray[np.float32]) -> Matrix:
-        """Row by row, because only so is the order of the additions the same in every batch."""
+        """Row by row: only then is the order of the additions the same in every batch."""
         rows = np.empty((len(bags.starts) - 1, self.dimension), np.float32)
         scales = self._table.scales(bags.tokens) * weights[bags.tokens]
         factors = (scales * self._power[bags.counts]).astype(np.float32)[:, None]
@@ -154,19 +157,19 @@ class StaticModel:
 
 
 class Table(Protocol):
-    """The vectors of tokens: 16-bit steps, and the size of a step for each row."""
+    """The vectors of tokens: 16-bit steps, and a step size for each row."""
 
     def steps(self, tokens: Ints) -> NDArray[np.int16]:
-        """Shape (tokens, dimension)."""
+        """Returns shape (tokens, dimension)."""
         ...
 
     def scales(self, tokens: Ints) -> NDArray[np.float32]:
-        """Shape (tokens,)."""
+        """Returns shape (tokens,)."""
         ...
 
 
 class KeptTable:
-    """In memory, as steps: numpy turns them into float32 ten times as fast as the float16 of the file."""
+    """In memory, as steps: numpy converts them to float32 ten times as fast as the float16 of the file."""
 
     def __init__(self, vectors: NDArray[np.float16]) -> None:
         self._steps, self._scales = _quantize(vectors)
@@ -181,7 +184,7 @@ class KeptTable:
 
 
 class MappedTable:
-    """In the file, which the system keeps as it sees fit; rows become steps when they are asked for."""
+    """In the file, cached by the system; rows are converted to steps on demand."""
 
     def __init__(self, weights_file: Path) -> None:
         self._vectors = _map_member(weights_file, f"{VECTORS}.npy")
@@ -196,7 +199,7 @@ class MappedTable:
 
 
 def _map_member(path: Path, name: str) -> NDArray[np.float16]:
-    """An array of an .npz file, which stores it as it is. numpy itself maps .npy files only."""
+    """Maps an array of an .npz file, which must be uncompressed. numpy itself maps .npy files only."""
     with ZipFile(path) as archive, archive.open(name) as member:
         info = archive.getinfo(name)
         if info.compress_type != ZIP_STORED:
@@ -205,7 +208,7 @@ def _map_member(path: Path, name: str) -> NDArray[np.float16]:
         shape, _, dtype = np.lib.format.read_array_header_1_0(member)
         header_bytes = member.tell()
     with path.open("rb") as file:
-        # The local header: its last four bytes are the lengths of the name and of what follows it.
+        # The local header: its last four bytes are the lengths of the name and of the extra field.
         file.seek(info.header_offset + _LOCAL_HEADER.size - 4)
         before = info.header_offset + _LOCAL_HEADER.size + sum(struct.unpack("<HH", file.read(4)))
     return np.memmap(path, dtype, mode="r", offset=before + header_bytes, shape=shape)
@@ -232,13 +235,13 @@ def _check(weights: dict[str, NDArray[Any]], vocabulary: Vocabulary, config: dic
 
 
 def _quantize(vectors: NDArray[Any]) -> tuple[NDArray[np.int16], NDArray[np.float32]]:
-    """Vectors as 16-bit steps with one step size a row.
+    """Vectors as 16-bit steps with one step size per row.
 
-    As small as the float16 of the file and finer, and numpy turns it into float32 ten times as fast.
+    As small as the float16 of the file and finer, and numpy converts them to float32 ten times as fast.
     """
     steps = np.empty(vectors.shape, np.int16)
     scales = np.empty(len(vectors), np.float32)
-    for low in range(0, len(vectors), 1024):  # by parts: the whole as float32 would double the memory
+    for low in range(0, len(vectors), 1024):  # in parts: the whole as float32 would double the memory
         part = vectors[low : low + 1024].astype(np.float32)
         scale = np.maximum(np.abs(part).max(axis=1), np.finfo(np.float32).tiny) / _INT16_MAX
         steps[low : low + 1024] = np.rint(part / scale[:, None])
@@ -254,12 +257,12 @@ def _fingerprint(data: dict[str, bytes]) -> str:
 
 
 def _stem(path: str) -> str:
-    """The file name up to its first dot."""
+    """Returns the file name up to its first dot."""
     return re.split(r"[/\\]", path)[-1].split(".")[0]
 
 
 def _unit(rows: Matrix) -> Matrix:
-    """Rows of length one; zero rows stay zero."""
+    """Returns rows of length one; zero rows stay zero."""
     length = np.sqrt(np.add.reduce(np.square(rows), axis=1, keepdims=True), dtype=np.float32)
     length[length == 0] = 1
     return np.divide(rows, length, dtype=np.float32)

@@ -1,10 +1,10 @@
-"""Texts in, bags of token ids out, with what is known about identifiers kept between calls.
+"""Texts in, bags of token ids out; what was learned about identifiers is kept between calls.
 
-An identifier (a run of ASCII letters and digits) is split into words (`getUserName` -> get, user, name), a word
-into pieces of the vocabulary, and two neighbouring words that the vocabulary knows as one (`status code`,
-`statusCode`) give one token more. A bag is a set: each token once, with its count, in order of its id.
+An identifier (a run of ASCII letters and digits) is split into words (`getUserName` -> get, user, name), a
+word into pieces of the vocabulary. Two neighbouring words that the vocabulary has as one entry (`status
+code`, `statusCode`) add one more token. A bag is a set: each token once, with its count, in order of its id.
 
-Never depends on what was asked before or beside it: the memo changes the speed, not the result.
+The result never depends on other calls: the memo changes the speed only.
 """
 
 import json
@@ -17,23 +17,24 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# Distinct identifiers and words kept before the memo starts afresh: 12 MB. A large repository has many more, but those
-# that make up most of its text are learnt again within a few files: no limit at all would be a tenth faster.
+# Distinct identifiers and words kept before the memo starts over: 12 MB. A large repository has many more,
+# but the frequent ones are learned again within a few files: without a limit it would be a tenth faster.
 IDENTIFIERS_MAX = 20_000
 WORDS_MAX = 20_000
 
-# Texts in a call, so that a row and a token fit into one 32-bit number, which sorts ten times as fast as 64 bits.
+# Texts per call, so that a row and a token fit into one 32-bit number, which sorts ten times as fast as 64
+# bits.
 TEXTS_MAX = 256
 VOCABULARY_MAX = 2**31 // (TEXTS_MAX + 1)
 
-JOINED_MARK = "="  # a vocabulary entry that stands for two words in a row
-_PIECE_MARK = "##"  # a vocabulary entry that goes on with a word
+JOINED_MARK = "="  # a vocabulary entry for two adjacent words
+_PIECE_MARK = "##"  # a vocabulary entry that continues a word
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _ALNUM = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _ONLY_ALNUM = bytes(code if code in _ALNUM else ord(" ") for code in range(256))
 
-# The hash of a word is the sum of code x base^position, modulo 2^64, so that the hash of two words in a row follows
-# from theirs: hash(left) + base^length(left) x hash(right). Characters past the table do not count.
+# The hash of a word is the sum of code x base^position, modulo 2^64, so that the hash of two adjacent words
+# follows from theirs: hash(left) + base^length(left) x hash(right). Characters past the table do not count.
 _HASH_MASK = (1 << 64) - 1
 _HASH_CHARS_MAX = 64
 _HASH_POWERS = tuple(pow(0x9E3779B97F4A7C15, exponent, 1 << 64) for exponent in range(_HASH_CHARS_MAX + 1))
@@ -44,7 +45,7 @@ Ints = NDArray[np.int32]
 
 
 class Vocabulary:
-    """The entries of a WordPiece vocabulary by name, and how a word falls into them."""
+    """The entries of a WordPiece vocabulary by name, and the split of a word into them."""
 
     def __init__(self, entries: dict[str, int], unknown: str, word_chars_max: int) -> None:
         self.size = len(entries)
@@ -61,7 +62,7 @@ class Vocabulary:
     def parse(cls, data: bytes) -> "Vocabulary":
         """Reads a tokenizer.json of the tokenizers library.
 
-        Raises KeyError, TypeError or ValueError if it is anything but such a vocabulary.
+        Raises KeyError, TypeError or ValueError for anything but such a vocabulary.
         """
         model = json.loads(data)["model"]
         if model["type"] != "WordPiece" or model["continuing_subword_prefix"] != _PIECE_MARK:
@@ -74,7 +75,7 @@ class Vocabulary:
         return cls(entries, model["unk_token"], model["max_input_chars_per_word"])
 
     def pieces(self, word: str) -> tuple[int, ...]:
-        """The longest entry that starts the word, then the longest that goes on, and so forth."""
+        """Returns the longest entry that starts the word, then the longest that continues it, and so on."""
         whole = self._entries.get(word)
         if whole is not None and len(word) <= self._word_chars_max:
             return (whole,)
@@ -107,11 +108,11 @@ class Bags(NamedTuple):
 class _Word(NamedTuple):
     tokens: tuple[int, ...]
     hash: int
-    power: int  # what the hash of the word after this one is multiplied by
+    power: int  # the factor for the hash of the next word
 
 
 class Tokenizer:
-    """Turns texts into bags. Not for two threads at once."""
+    """Turns texts into bags. Not safe for two threads at once."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._identifiers = _Identifiers(vocabulary)
@@ -119,7 +120,9 @@ class Tokenizer:
         self._size = vocabulary.size
 
     def bags(self, texts: Sequence[str]) -> Bags:
-        """One bag a text. A few dozen texts a call are best: all their tokens are in memory at once."""
+        """Returns one bag per text. A few dozen texts per call are best: all their tokens are in memory at
+        once.
+        """
         if len(texts) > TEXTS_MAX:
             raise ValueError(f"{len(texts)} texts in a call, at most {TEXTS_MAX}")
         self._identifiers.make_room()
@@ -132,7 +135,9 @@ class Tokenizer:
         return self._count(np.concatenate(found), sizes)
 
     def _count(self, at: Ints, sizes: Ints) -> Bags:
-        """A token of a row is one number, row x vocabulary + token: sorted, equal ones stand side by side."""
+        """Encode a token of a row as one number, row x vocabulary + token: sorted, equal
+        tokens are adjacent.
+        """
         bases = np.arange(len(sizes) + 1, dtype=np.int32) * np.int32(self._size)
         base = np.repeat(bases[:-1], sizes)
         tokens, lengths = self._identifiers.tokens(at)
@@ -151,26 +156,28 @@ class Tokenizer:
         )
 
     def _across(self, at: Ints, base: Ints) -> tuple[NDArray[np.int64], Ints]:
-        """Joined pairs of the last word of an identifier and the first of the next one in the same text."""
+        """Returns joined pairs of the last word of an identifier and the first of the next one in the same
+        text.
+        """
         index, tokens = self._joined.find(self._identifiers.hashes_across(at))
         same = base[index] == base[index + 1]
         return index[same], tokens[same]
 
 
 def split_identifiers(text: str) -> list[bytes]:
-    """Runs of ASCII letters and digits, in order. Anything else separates."""
+    """Returns runs of ASCII letters and digits, in order. Anything else separates."""
     return text.encode("ascii", "replace").translate(_ONLY_ALNUM).split()
 
 
 def split_words(identifier: str) -> list[str]:
-    """The lower-case words of an identifier: `HTTPServer2` -> http, server, 2."""
+    """Returns the lower-case words of an identifier: `HTTPServer2` -> http, server, 2."""
     if identifier.islower() and identifier.isalpha() and identifier.isascii():
         return [identifier]
     return [word.lower() for word in _WORD.findall(identifier)]
 
 
 class _Identifiers(dict[bytes, int]):
-    """The memo: identifier -> its place in flat arrays of tokens and hashes. Learns what it is asked for."""
+    """The memo: identifier -> its offset in flat arrays of tokens and hashes. Grows with each lookup."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -179,14 +186,16 @@ class _Identifiers(dict[bytes, int]):
         self._forget()
 
     def make_room(self) -> None:
-        """Called between batches, so that places stay valid within one."""
+        """Called between batches, so that offsets stay valid within one."""
         if len(self) > IDENTIFIERS_MAX:
             self._forget()
         if len(self._words) > WORDS_MAX:
             self._words.clear()
 
     def tokens(self, at: Ints) -> tuple[Ints, Ints]:
-        """The tokens of the identifiers at these places, one after the other, and how many each has."""
+        """Returns the concatenated tokens of the identifiers at these offsets, and the number
+        per identifier.
+        """
         starts = np.frombuffer(self._starts, np.int32)
         low = starts[at]
         sizes = starts[at + 1] - low
@@ -196,7 +205,9 @@ class _Identifiers(dict[bytes, int]):
         return _view(self._tokens)[where], sizes
 
     def hashes_across(self, at: NDArray[np.int32]) -> NDArray[np.uint64]:
-        """For each two identifiers in a row: the hash of the last word of one and the first of the other."""
+        """Returns for each two adjacent identifiers the hash of the last word of one and the first of the
+        other.
+        """
         if len(at) == 0:
             return np.empty(0, np.uint64)
         first, last, power = np.frombuffer(self._hashes, np.uint64).reshape(-1, 3).T
@@ -223,12 +234,12 @@ class _Identifiers(dict[bytes, int]):
         self.clear()
         self._starts = array("i", [0])
         self._tokens = array("i")
-        # Three an identifier: of its first word, of its last word, and the power of that.
+        # Three per identifier: the hash of its first word, of its last word, and the power of the last.
         self._hashes = array("Q")
 
 
 class _Words(dict[str, _Word]):
-    """The memo of words. Learns what it is asked for."""
+    """The memo of words. Grows with each lookup."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -240,7 +251,7 @@ class _Words(dict[str, _Word]):
 
 
 class _JoinedPairs:
-    """The joined entries by hash: a small filter that lets few others pass, then a search."""
+    """The joined entries by hash: a small filter that rejects most others, then a search."""
 
     def __init__(self, joined: dict[str, int]) -> None:
         hashes = np.array([_hash(name)[0] for name in joined], np.uint64)
@@ -253,7 +264,7 @@ class _JoinedPairs:
         self._filter[hashes >> _FILTER_SHIFT] = True
 
     def find(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], Ints]:
-        """The positions of the hashes that are joined entries, and their tokens."""
+        """Returns the positions of the hashes that are joined entries, and their tokens."""
         maybe = np.flatnonzero(self._filter[hashes >> _FILTER_SHIFT])
         if len(maybe) == 0:
             return maybe, np.empty(0, np.int32)
@@ -263,11 +274,11 @@ class _JoinedPairs:
 
 
 def _view(values: "array[int]") -> Ints:
-    """The array without a copy. It must be gone before the array grows."""
+    """Returns the array without a copy. It must be released before the array grows."""
     return np.frombuffer(values, np.int32) if values else np.empty(0, np.int32)
 
 
 def _hash(name: str) -> tuple[int, int]:
-    """The hash of a word, and what the hash of the word after it is multiplied by."""
+    """Returns the hash of a word, and the factor for the hash of the next word."""
     value = sum(map(mul, name.encode("ascii", "replace"), _HASH_POWERS)) & _HASH_MASK
     return value, _HASH_POWERS[min(len(name), _HASH_CHARS_MAX)]

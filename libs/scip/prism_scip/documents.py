@@ -1,7 +1,8 @@
 """An index in SCIP format, one document at a time.
 
-An index is one protobuf message, `Index`, which its makers write field by field; it may be larger than memory. Its fields are read
-here by their lengths, and only documents are decoded. A document is larger than its file by some ten times at most.
+An index is one protobuf message, `Index`, whose fields indexers write one by one; it may be larger than
+memory. Its fields are read here by their lengths, and only documents are decoded. A document is at most about
+ten times as large as its file.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_scip.scip_pb2 import Document, Index, Metadata
 
 DOCUMENT_BYTES_MAX = 64 * 1024 * 1024
-# https://protobuf.dev/programming-guides/encoding: a field begins with its number and its wire type, in one varint.
+# https://protobuf.dev/programming-guides/encoding: a field begins with its number and its wire type, in one
+# varint.
 _WIRE_TYPE_BITS = 3
 _LENGTH_DELIMITED = 2
 _VARINT_BYTES_MAX = 10
@@ -22,14 +24,16 @@ Part = TypeVar("Part", Document, Metadata)
 
 
 def documents(file: BinaryIO) -> Iterator[Document]:
-    """The documents of an index, in order. Raises SCIP_INVALID where it stops to be one, PAYLOAD_TOO_LARGE."""
+    """Yields the documents of an index, in order. Raises SCIP_INVALID at the first invalid byte,
+    PAYLOAD_TOO_LARGE.
+    """
     for number, body in _fields(file):
         if number == Index.DOCUMENTS_FIELD_NUMBER:
             yield _decoded(Document, body)
 
 
 def metadata(file: BinaryIO) -> Metadata:
-    """What an index says of itself: its first field. Raises SCIP_INVALID."""
+    """Returns the metadata of an index: its first field. Raises SCIP_INVALID."""
     number, body = next(_fields(file), (0, b""))
     if number != Index.METADATA_FIELD_NUMBER:
         _refuse("It does not begin with metadata.")
@@ -37,7 +41,9 @@ def metadata(file: BinaryIO) -> Metadata:
 
 
 def _fields(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Number and content of each field of the outermost message. All that it has are messages, which have a length."""
+    """Yields number and content of each field of the outermost message. All its fields are messages, with a
+    length.
+    """
     while (tag := _varint(file, may_end=True)) is not None:
         number, wire_type = tag >> _WIRE_TYPE_BITS, tag & ((1 << _WIRE_TYPE_BITS) - 1)
         if wire_type != _LENGTH_DELIMITED or not number:

@@ -10,12 +10,12 @@ _DESCRIPTOR = re.compile(
 _LOCAL = "local "
 # Scheme, manager, package, version; a space in one of them is doubled.
 _PACKAGE = re.compile(r"(?P<unversioned>(?:[^ ]|  )+ (?:[^ ]|  )* (?:[^ ]|  )*) (?:[^ ]|  )* ")
-# What stands for a file or a folder, and not for something in it.
+# Descriptors of a file or a folder itself.
 _SPACES = ("/", ":")
 
 
 class SymbolName(NamedTuple):
-    """What a symbol is called: `weigh` of `Depot`, in a package, which is the same in any version."""
+    """The name of a symbol: `weigh` of `Depot`, in a package, independent of the version."""
 
     package: str
     owner: str
@@ -23,7 +23,7 @@ class SymbolName(NamedTuple):
 
 
 def read_name(symbol: str) -> SymbolName | None:
-    """What a symbol is called; None for a local one, a namespace, and what is no symbol.
+    """Returns the name of a symbol; None for a local one, a namespace, and an invalid symbol.
 
     >>> read_name("scip-python python parcels 1.0 `parcels.depot`/Depot#weigh().")
     SymbolName(package='scip-python python parcels', owner='Depot', name='weigh')

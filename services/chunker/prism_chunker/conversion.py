@@ -1,4 +1,4 @@
-"""A changed file as a chunked one."""
+"""Conversion of a changed file to a chunked one."""
 
 import time
 
@@ -8,12 +8,12 @@ from prism_contracts.base import text_version
 from prism_contracts.events import FileChanged, FileChunked
 from prism_runtime.packing import pack_bindings, pack_references
 
-# No grammar sees a text under this budget: it is cut by lines.
+# No grammar parses a text within this budget: it is cut by lines.
 BY_LINES = Budget(size_chars_max=0)
 
 
 def chunk_event(event: FileChanged, parse: str = "") -> FileChunked:
-    """The event with its file in chunks. A reason in `parse` says why no grammar may be tried."""
+    """Returns the event with its file in chunks. A reason in `parse` forbids all grammars."""
     budget = BY_LINES if parse else DEFAULT_BUDGET
     began = time.perf_counter()
     parsed = chunk_file(event.path, event.text, event.language, budget=budget)

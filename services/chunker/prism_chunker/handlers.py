@@ -1,4 +1,4 @@
-"""A changed file becomes chunks, symbols and references; messages go through as bytes."""
+"""Changed files become chunks, symbols and references; messages pass through as bytes."""
 
 from prism_chunker.adapters.parser import Parser
 from prism_chunker.settings import ChunkerSettings
@@ -9,7 +9,7 @@ from prism_runtime.bus import Bus
 
 
 class ChunkerHandlers:
-    """Reads `FileChanged`, says `FileChunked`."""
+    """Consumes `FileChanged`, publishes `FileChunked`."""
 
     def __init__(self, bus: Bus, parser: Parser, settings: ChunkerSettings) -> None:
         self._bus = bus
@@ -21,7 +21,7 @@ class ChunkerHandlers:
         self._bus.consume_bytes(topics.FILE_CHANGED, self.on_changed, workers=self._settings.chunker_workers)
 
     async def on_changed(self, lane: Lane, body: bytes) -> None:
-        """Hand the file to the parser and pass on what it says."""
+        """Send the file to the parser, and publish its answer."""
         event = FileEvent.model_validate_json(body)
         chunked = await self._parser.chunk(lane, body)
         await self._bus.publish_bytes(topics.FILE_CHUNKED, lane, chunked, event.message_id_of(FileChunked))

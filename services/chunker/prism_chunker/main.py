@@ -14,7 +14,7 @@ SERVICE = "chunker"
 
 
 async def serve() -> None:
-    """Build everything, then run until told to stop."""
+    """Build the service, and run it until a signal."""
     settings = ChunkerSettings()
     service = Service(SERVICE, settings)
     bus = service.bus

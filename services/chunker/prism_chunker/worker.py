@@ -1,8 +1,7 @@
-"""The child process that parses: frames of `FileChanged` in on stdin, frames of `FileChunked` out on stdout.
+"""The child process that parses: frames of `FileChanged` on stdin, frames of `FileChunked` on stdout.
 
-Grammars are C code that other people wrote: one may loop or crash, and takes only this process with it. Whole
-messages go through, so that the parent passes bytes on and never reads them. A frame is a 4-byte big-endian
-length and so many bytes.
+Grammars are third-party C code: a loop or a crash ends only this process. Messages stay whole, so that the
+parent forwards bytes and never decodes them. A frame is a 4-byte big-endian length and the body.
 """
 
 import os
@@ -18,7 +17,7 @@ FRAME = struct.Struct(">I")
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
-    """Answer frames until the source ends."""
+    """Answer frames until the input ends."""
     while header := source.read(FRAME.size):
         event = FileChanged.model_validate_json(source.read(FRAME.unpack(header)[0]))
         body = chunk_event(event).model_dump_json().encode()
@@ -27,7 +26,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 
 
 def main() -> None:
-    """Take the real stdout for frames and give prints to stderr."""
+    """Reserve the real stdout for frames, and redirect prints to stderr."""
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     collect_rarely()

@@ -1,4 +1,6 @@
-"""A chunked file as an embedded one. Its symbols and references go through as the bytes that they came as."""
+"""Conversion of a chunked file to an embedded one. Symbols and references pass through as the
+bytes received.
+"""
 
 from prism_contracts.base import Message
 from prism_contracts.events import FileEvent, Vectors
@@ -7,19 +9,21 @@ _ADDRESS = set(FileEvent.model_fields)
 
 
 class ChunkText(Message):
-    """What is embedded of a `Chunk`."""
+    """The embedded fields of a `Chunk`."""
 
     text: str
 
 
 class ChunkTexts(FileEvent):
-    """What is embedded of a `FileChunked`."""
+    """The embedded fields of a `FileChunked`."""
 
     chunks: tuple[ChunkText, ...]
 
 
 def embedded_body(event: ChunkTexts, chunked: bytes, vectors: Vectors) -> bytes:
-    """The JSON of a `FileEmbedded`. `chunked` is that of the `FileChunked` which `event` was read from."""
+    """Returns the JSON of a `FileEmbedded`. `chunked` is the JSON of the `FileChunked` from which `event` was
+    read.
+    """
     address = event.model_dump_json(include=_ADDRESS).encode()
     parts = (
         address.removesuffix(b"}"),

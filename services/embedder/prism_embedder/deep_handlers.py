@@ -20,12 +20,12 @@ from prism_runtime.bus import Bus
 from prism_runtime.vectors import to_message
 
 QUERY_DEADLINE_S = 10.0
-REQUESTS_AT_ONCE = 1  # of a lane; a request is a page of cards
+REQUESTS_AT_ONCE = 1  # per lane; a request is a page of cards
 NICENESS = 10  # of the threads that embed cards
 
 
 class DeepHandlers:
-    """Reads `DeepEmbeddingRequested`, says `DeepEmbedded`, answers questions' texts with vectors."""
+    """Consumes `DeepEmbeddingRequested`, publishes `DeepEmbedded`, embeds the texts of questions."""
 
     def __init__(self, bus: Bus, model: DeepModel, cache: VectorCache, threads: int) -> None:
         self._bus = bus
@@ -40,9 +40,9 @@ class DeepHandlers:
         self._bus.serve(EMBED_DEEP_QUERY, self.query)
 
     async def on_requested(self, event: DeepEmbeddingRequested) -> None:
-        """Embed those cards that no file had before."""
+        """Embed the cards that are not in the cache."""
         if event.model != self._model.fingerprint:
-            return  # asked of a model that ran before; for this one everything is asked for anew
+            return  # requested of an earlier model; for the current one everything is requested again
         embedded = DeepEmbedded(
             tenant=event.tenant,
             files=tuple(FileVersion(file=card.file, generation=card.generation) for card in event.cards),
@@ -51,7 +51,7 @@ class DeepHandlers:
         await self._bus.publish(embedded, lane=event.lane)
 
     async def query(self, request: EmbedQueryRequest) -> EmbedQueryReply:
-        """Vectors of questions; they do not wait for cards."""
+        """Embed questions; they do not wait for cards."""
         rows = await asyncio.to_thread(partial(self._model.embed_queries, request.texts))
         return EmbedQueryReply(model=self._model.fingerprint, vectors=tuple(map(tuple, rows.tolist())))
 
@@ -66,7 +66,7 @@ class DeepHandlers:
         return np.stack([known[key] for key in keys])
 
     async def _embed(self, texts: Sequence[str]) -> Matrix:
-        """A share of the texts for each thread."""
+        """Returns a share of the texts for each thread."""
         loop = asyncio.get_running_loop()
         shares = [texts[start :: self._threads] for start in range(min(self._threads, len(texts)))]
         parts = await asyncio.gather(
@@ -79,6 +79,6 @@ class DeepHandlers:
 
 
 def _give_way() -> None:
-    """Let everything else on the machine go before this thread, where the system knows such a thing of threads."""
+    """Lower the priority of this thread below everything else, where the system has priorities per thread."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

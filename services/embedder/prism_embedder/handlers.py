@@ -17,7 +17,7 @@ CHUNKS_PER_BATCH = 64
 
 
 class FastHandlers:
-    """Reads `FileChunked`, says `FileEmbedded`."""
+    """Consumes `FileChunked`, publishes `FileEmbedded`."""
 
     def __init__(self, bus: Bus, model: StaticModel, workers: int) -> None:
         self._bus = bus

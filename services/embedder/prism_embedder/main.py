@@ -1,4 +1,4 @@
-"""The embedder as a process, of one tier or the other."""
+"""The embedder as a process, for one of its two tiers."""
 
 from uuid import uuid4
 
@@ -23,7 +23,7 @@ DEEP_VECTORS_KEPT_S = 30 * 24 * 3600.0
 
 
 async def serve() -> None:
-    """Build everything, then run until told to stop."""
+    """Build the service, and run it until a signal."""
     settings = EmbedderSettings()
     deep = settings.embedder_tier == "deep"
     service = Service(SERVICE_DEEP if deep else SERVICE_FAST, settings)
@@ -66,7 +66,7 @@ async def _start_deep(bus: Bus, settings: EmbedderSettings) -> None:
 
 
 async def _say_fast_model(js: JetStreamContext, model: Component, settings: EmbedderSettings) -> None:
-    """Put the model on record. Raises MODEL_MISMATCH if the index was built by another one."""
+    """Record the model. Raises MODEL_MISMATCH if another model built the index."""
     records = await _components(js, settings)
     known = await records.get(COMPONENT_FAST_MODEL)
     if known is not None and known != model and not settings.embedder_adopt_model:

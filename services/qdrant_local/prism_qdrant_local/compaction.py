@@ -1,8 +1,9 @@
-"""Compaction: the points of a collection that rests become one immutable segment, with indexes on disk.
+"""Compaction: the points of an idle collection become one immutable segment, with indexes on disk.
 
-The engine writes to a mutable segment, whose indexes are on the heap: some 5 KB a point. Making an immutable one of it
-holds the interpreter for seconds, so a child process does that, `python -m prism_qdrant_local.compaction FOLDER`, on a
-copy of the folder. What is written meanwhile is applied to the copy as well, before it takes the folder's place.
+The engine writes to a mutable segment, whose indexes are on the heap: some 5 KB per point. Conversion to an
+immutable one blocks the interpreter for seconds, so a child process does it, `python -m
+prism_qdrant_local.compaction FOLDER`, on a copy of the folder. Writes that arrive meanwhile are applied to
+the copy as well, before it replaces the folder.
 """
 
 from __future__ import annotations  # some of the engine's types exist in its stub only
@@ -23,34 +24,36 @@ from prism_qdrant_local.wire.schema import read_index, vector_params
 from prism_runtime.child import end_with_parent, step_back
 from prism_runtime.garbage import release_heap
 
-# A folder of a segment that is left out of the copy: indexes are built anew, and loading the old ones takes more memory
-# than all the rest.
+# A folder of a segment that is left out of the copy: indexes are rebuilt, and loading the old ones takes more
+# memory than all the rest.
 _INDEXES = "payload_index"
-# No graph: up to some hundred thousand points a look at all vectors is quick, and exact.
+# No graph: up to some hundred thousand points a scan of all vectors is fast, and exact.
 _NO_GRAPH = edge.HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=1_000_000_000)
-# In KB: every segment with vectors is made immutable, and all become one.
+# In KB: every segment with vectors becomes immutable, and all are merged.
 _OPTIMIZERS = edge.EdgeOptimizersConfig(indexing_threshold=1, default_segment_number=1)
 
 
 def is_worthwhile(collection: Collection) -> bool:
-    """Whether so many points were written since the last compaction that another pays."""
+    """Whether enough points were written since the last compaction for another to pay."""
     points = collection.uncompacted_points
     return points >= max(UNCOMPACTED_POINTS_MIN, UNCOMPACTED_SHARE_MIN * collection.shard.info().points_count)
 
 
 async def compact(store: Store, collection: Collection) -> bool:
-    """Compact a collection while others read and write it. False if it changed too much meanwhile, or is gone."""
+    """Compact a collection under concurrent reads and writes. False if it changed too much meanwhile, or was
+    deleted.
+    """
     folder = store.new_folder()
     uncompacted = collection.uncompacted_points
     try:
         async with store.turn():
             collection.begin_copy()
             await asyncio.to_thread(_copy_points, collection.folder, folder)
-        # Room for the child: what was only written is not read again soon.
+        # Room for the child: pages that were only written are not read again soon.
         release_pages(collection.folder)
         await _rebuild(folder, collection.state)
         is_adopted = await _adopt(store, collection, folder)
-        if not is_adopted:  # the next rest is another chance
+        if not is_adopted:  # the next idle time is another chance
             collection.uncompacted_points += uncompacted
     finally:
         collection.late = None
@@ -106,8 +109,8 @@ def main() -> None:
     shard = edge.EdgeShard.load(str(folder), config)
     shard.optimize()
     for field, schema in state.indexes.items():
-        # After the segment, one by one: the heap never holds more than one of them, and of what was read for the last one
-        # nothing is held either.
+        # After the segment, one by one: the heap never holds more than one of them, nor the input of the
+        # previous one.
         release_heap()
         release_pages(folder)
         shard.update(read_index({"field_name": field, "field_schema": {**schema, "on_disk": True}})[2])

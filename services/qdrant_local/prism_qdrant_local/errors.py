@@ -1,4 +1,4 @@
-"""Refusals: what a client did wrong, with the HTTP status that Qdrant would answer."""
+"""Refusals: a client's error, with the HTTP status that Qdrant would return."""
 
 from http import HTTPStatus
 
@@ -34,17 +34,17 @@ def invalid(message: str) -> Refusal:
     return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"Validation error in JSON body: [{message}]")
 
 
-# How its messages begin when a file does not hold what it should.
+# The start of an error message when a file has unexpected contents.
 _SCARCITIES = ("No space left", "Too many open files", "Cannot allocate memory")
 _DAMAGES = ("Service internal error", "Service runtime error", "Inconsistent storage")
 
 
 def damaged(message: str) -> Refusal:
-    """500: the files of a collection cannot be read. The word tells clients that asking again does not help."""
+    """500: the files of a collection cannot be read. The word in the message tells clients not to retry."""
     return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, f"{DAMAGED}: {message}")
 
 
-# How the engine's messages begin when the request is at fault; all others are faults of the server.
+# The start of an engine message when the request is wrong; all others are faults of the server.
 _CLIENT_FAULTS = (
     "Validation failed",
     "Vector dimension error",
@@ -57,15 +57,17 @@ _CLIENT_FAULTS = (
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether an error of the engine means that files cannot be read, as opposed to a bad request or a lack of resources."""
-    # A panic of the engine is no `Exception`.
+    """Whether an error of the engine means unreadable files, as opposed to a bad request or a lack of
+    resources.
+    """
+    # A panic of the engine is not an `Exception`.
     text = str(error)
     is_scarce = any(reason in text for reason in _SCARCITIES)
     return not is_scarce and (not isinstance(error, Exception) or text.startswith(_DAMAGES))
 
 
 def refusal_of_engine(error: BaseException) -> Refusal:
-    """Map an exception of the engine, which is told apart by its text only, to Qdrant's status."""
+    """Map an exception of the engine, which only its text identifies, to Qdrant's status."""
     text = str(error)
     if text.startswith("No point with id"):
         return not_found(f"{text} found")

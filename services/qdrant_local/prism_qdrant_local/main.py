@@ -1,4 +1,4 @@
-"""`python -m prism_qdrant_local.main`: open the data folder, serve until told to stop, flush, leave."""
+"""`python -m prism_qdrant_local.main`: open the data folder, serve until a signal, flush, exit."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ from prism_runtime.stacks import show_on_signal
 EXIT_FOLDER_IN_USE = 3
 PORT_FILE = "qdrant.port"
 _LOCK_FILE = "qdrant.lock"
-# Seconds that requests in flight get to finish after SIGTERM.
+# Seconds for requests in flight to finish after SIGTERM.
 _SHUTDOWN_S = 10
 _BACKLOG_CONNECTIONS = 1_024
 
@@ -53,7 +53,7 @@ def main() -> int:
 
 @contextlib.contextmanager
 def _lock(path: Path) -> Iterator[IO[bytes] | None]:
-    """Hold the lock file; None when another process holds it. The system lets go of it if this process dies."""
+    """Hold the lock file; None if another process holds it. The system releases it if this process dies."""
     with path.open("wb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -100,7 +100,7 @@ def _listen(settings: QdrantLocalSettings) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn that tells its port when it is ready, and leaves with 0 after a signal."""
+    """uvicorn that announces its port when it is ready, and exits with 0 after a signal."""
 
     def __init__(self, app: App, port_file: Path, port: int) -> None:
         super().__init__(
@@ -165,13 +165,13 @@ async def _try_to_compact(store: Store, collection: Collection) -> None:
     try:
         is_done = await compact(store, collection)
     except Exception:
-        logger.exception("compaction failed; the collection stays as it was", collection=collection.name)
+        logger.exception("compaction failed; the collection is unchanged", collection=collection.name)
     else:
-        logger.info("compacted" if is_done else "compaction given up", collection=collection.name)
+        logger.info("compacted" if is_done else "compaction cancelled", collection=collection.name)
 
 
 def _configure_logging() -> None:
-    """One JSON object a line on stderr, from this code and from libraries."""
+    """Log one JSON object per line on stderr, from this code and from libraries."""
     shared: list[structlog.typing.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),

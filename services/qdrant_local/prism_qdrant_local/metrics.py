@@ -15,7 +15,7 @@ class Metrics:
     """Counts of answers, and of points at the time of a scrape."""
 
     def __init__(self, store: Store) -> None:
-        """Register everything in a registry of its own."""
+        """Register everything in its own registry."""
         self._registry = CollectorRegistry()
         self._responses = Counter(
             "rest_responses",

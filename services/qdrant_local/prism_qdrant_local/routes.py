@@ -20,7 +20,7 @@ from prism_qdrant_local.wire.ids import read_id
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request whose path is known: `path` holds the variable parts, `body` the decoded JSON."""
+    """A request with a known path: `path` holds the variable parts, `body` the decoded JSON."""
 
     store: Store
     path: tuple[str, ...]
@@ -29,7 +29,7 @@ class Request:
 
     @property
     def collection(self) -> Collection:
-        """The collection that the path names, by itself or by an alias."""
+        """The collection that the path names, directly or by an alias."""
         return self.store.get(self.path[0])
 
 
@@ -39,7 +39,8 @@ _operation_ids = count(1)
 
 
 def _update_result(request: Request) -> dict[str, Any]:
-    # Every write is applied before its answer; a client that did not ask to wait reads what Qdrant would say.
+    # Every write is applied before its answer; a client that did not ask to wait gets Qdrant's status for
+    # that case.
     is_awaited = request.query.get("wait", "false") == "true"
     return {"operation_id": next(_operation_ids), "status": "completed" if is_awaited else "acknowledged"}
 
@@ -68,7 +69,7 @@ async def collection_exists(request: Request) -> Any:
 
 
 async def get_collection(request: Request) -> Any:
-    """GET /collections/{collection}; what this server has no use for is told with Qdrant's defaults."""
+    """GET /collections/{collection}; fields that this server does not use have Qdrant's defaults."""
     collection = request.collection
     info = collection.shard.info()
     config = {
@@ -194,7 +195,7 @@ def _write(read: changes.Reader) -> Handler:
 
 
 def _read_slice(reading: changes.Reading, understood: list[changes.AnyChange]) -> bool:
-    """Read on until a slice of points is built; True when the request is read to its end."""
+    """Continue until a slice of points is built; True when the request is read to its end."""
     for change in reading:
         if change is None:
             return False
@@ -213,14 +214,14 @@ delete_vectors = _write(changes.read_vectors_delete)
 
 
 async def batch_update(request: Request) -> Any:
-    """POST /collections/{collection}/points/batch: one result an operation."""
+    """POST /collections/{collection}/points/batch: one result per operation."""
     await _write(changes.read_operations)(request)
     operations = request.body["operations"] if isinstance(request.body, dict) else []
     return [_update_result(request) for _ in operations]
 
 
 async def retrieve(request: Request) -> Any:
-    """POST /collections/{collection}/points, in the order in which the ids were asked for."""
+    """POST /collections/{collection}/points, in the order of the requested ids."""
     ids, with_payload, with_vector = queries.read_retrieve(request.body)
     records = {
         record.id: record for record in request.collection.shard.retrieve(ids, with_payload, with_vector)
@@ -275,14 +276,14 @@ async def query_batch(request: Request) -> Any:
     return results
 
 
-# `*` stands for one variable part of a path.
+# `*` matches one variable part of a path.
 async def list_damages(request: Request) -> Any:
     """GET /prism/damages: why collections cannot be read, by their names."""
     return request.store.damages
 
 
 async def set_aside(request: Request) -> Any:
-    """POST /prism/set-aside/{collection}: give a collection up, and keep its files where a person may look at them."""
+    """POST /prism/set-aside/{collection}: give a collection up, and move its files aside for inspection."""
     async with request.store.turn():
         folder = request.store.set_collection_aside(request.path[0])
     if folder is None:
@@ -319,12 +320,12 @@ ROUTES: dict[tuple[str, str], Handler] = {
     ("POST", "/collections/*/facet"): facet,
     ("POST", "/collections/*/points/query"): query,
     ("POST", "/collections/*/points/query/batch"): query_batch,
-    # Beside Qdrant's own interface: what the owner of one machine needs when files are damaged.
+    # Beside Qdrant's own interface: for the operator of a machine with damaged files.
     ("GET", "/prism/damages"): list_damages,
     ("POST", "/prism/set-aside/*"): set_aside,
 }
 
-# What takes space: refused while the disk is full. Deletions and reads go on.
+# Requests that take space: refused while the disk is full. Deletions and reads continue.
 WRITES = frozenset(
     {
         create_collection,

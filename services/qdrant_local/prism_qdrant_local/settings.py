@@ -7,7 +7,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class QdrantLocalSettings(BaseSettings):
-    """Everything that the server can be told from outside."""
+    """All settings of the server."""
 
     model_config = SettingsConfigDict(env_prefix="PRISM_QDRANT_LOCAL_", frozen=True)
 
@@ -23,12 +23,12 @@ class QdrantLocalSettings(BaseSettings):
     flush_interval_s: float = Field(
         default=5.0,
         gt=0,
-        description="Seconds between flushes of what was written; a kill loses nothing either way.",
+        description="Seconds between flushes of writes; a kill loses nothing either way.",
     )
     compaction_idle_s: float = Field(
         default=5.0,
         gt=0,
-        description="Seconds without a write after which what was written is made immutable, which frees its memory.",
+        description="Seconds without a write after which a collection is compacted, which frees memory.",
     )
     disk_free_bytes_min: int = Field(
         default=512 * 1024**2,

@@ -1,7 +1,8 @@
-"""The server's own small files: which collections, vectors, indexes and aliases there are.
+"""The server's own small files: its collections, vectors, indexes and aliases.
 
-The engine keeps points and indexes. `state.json` is what makes a collection exist. Each collection's folder holds a card with
-the same facts of that collection, so that the loss of `state.json` loses nothing: the cards put it together again.
+The engine keeps points and indexes. A collection exists if `state.json` lists it. Each collection's folder
+holds a card with the same facts, so that the loss of `state.json` loses nothing: it is rebuilt from the
+cards.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ _CARD_FILE = "collection.json"
 
 @dataclass(slots=True)
 class CollectionState:
-    """What the engine does not report: the JSON that vectors and indexes were created with."""
+    """Facts that the engine does not report: the JSON with which vectors and indexes were created."""
 
     vectors: dict[str, dict[str, Any]]
     indexes: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -37,7 +38,9 @@ class State:
 
 
 def load_state(path: Path) -> State:
-    """Read the file, or start empty when there is none. Raises ValueError if it cannot be read, RuntimeError if it is newer."""
+    """Read the file, or start empty without one. Raises ValueError if it is unreadable, RuntimeError if it is
+    newer.
+    """
     if not path.exists():
         return State()
     body = orjson.loads(path.read_bytes())
@@ -54,7 +57,7 @@ def save_state(path: Path, state: State) -> None:
 
 
 def save_card(folder: Path, name: str, state: CollectionState, aliases: list[str]) -> None:
-    """Write what recovery needs to know of a collection into its folder, unless it is there already."""
+    """Write the recovery facts of a collection into its folder, unless they are there already."""
     body = {
         "version": _FORMAT_VERSION,
         "name": name,
@@ -69,7 +72,7 @@ def save_card(folder: Path, name: str, state: CollectionState, aliases: list[str
 
 
 def recover_state(folders: Path) -> State:
-    """Put the state together from the cards of the collections' folders.
+    """Rebuild the state from the cards of the collections' folders.
 
     A copy of a folder that was never adopted holds the card of another folder, and does not count.
     """
@@ -89,7 +92,7 @@ def recover_state(folders: Path) -> State:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Put `content` in place of the file at `path`, durably and at once."""
+    """Replace the file at `path` with `content`, durably and atomically."""
     draft = path.with_name(f"{path.name}.tmp")
     with draft.open("wb") as file:
         file.write(content)

@@ -1,7 +1,7 @@
 """Collections: engine shards by name, reached through aliases.
 
-The engine holds the interpreter during a call, so threads would win nothing: every call runs on the event loop,
-is short, and is atomic for all other requests. Long writes run as slices and let readers in between.
+The engine blocks the interpreter during a call, so threads would gain nothing: every call runs on the event
+loop, is short, and is atomic for all other requests. Long writes run as slices and let readers in between.
 """
 
 from __future__ import annotations  # some of the engine's types exist in its stub only
@@ -37,7 +37,7 @@ from prism_qdrant_local.wire.schema import VectorsJson, create_vector, vector_pa
 
 _STATE_FILE = "state.json"
 _SET_ASIDE = "set-aside"
-# What the name of an unfinished copy of a folder begins with; nothing else here may be deleted at start.
+# The prefix of an unfinished copy of a folder; only these may be deleted at start.
 _COPY_PREFIX = "copy-"
 logger = structlog.stdlib.get_logger()
 
@@ -45,7 +45,7 @@ _FORBIDDEN_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
 
 
 class Collection:
-    """One engine shard and what was said about it when it was created."""
+    """One engine shard, and the parameters of its creation."""
 
     def __init__(self, name: str, folder: Path, state: CollectionState, shard: edge.EdgeShard) -> None:
         """Wrap an open shard."""
@@ -57,7 +57,7 @@ class Collection:
         self.unflushed_points = 0
         self.uncompacted_points = max(0, shard.info().points_count - state.compacted_points)
         self.written_at_s = time.monotonic()
-        # While a copy of the folder is at work on: what was written since it was made.
+        # During a copy of the folder: the writes since the copy was made.
         self.late: deque[tuple[edge.UpdateOperation, int]] | None = None
         self.is_closed = False
 
@@ -81,17 +81,17 @@ class Collection:
             self.late = None
 
     def begin_copy(self) -> None:
-        """Write everything to the folder, and keep from now on what is written, for who copies it."""
+        """Write everything to the folder, and record later writes for a copy of it."""
         self.flush()
         self.late = deque()
         self.uncompacted_points = 0
 
     def apply_late(self, shard: edge.EdgeShard, points_max: int) -> None:
-        """Apply to a copy what was written since it was made, about `points_max` points of it."""
+        """Apply to a copy the writes since it was made, about `points_max` points of them."""
         spent = 0
         while self.late and spent < points_max:
             operation, points = self.late.popleft()
-            # What the engine refused here it refuses there, and keeps the same half of it.
+            # The copy refuses what the engine refused here, and keeps the same half of it.
             with contextlib.suppress(Exception):
                 shard.update(operation)
             spent += points
@@ -121,7 +121,7 @@ class Collection:
             offset = following
 
     def flush(self) -> None:
-        """Write what is in memory to the segments, and let the write-ahead log be cut."""
+        """Write memory to the segments, and truncate the write-ahead log."""
         if self.unflushed_points and not self.is_closed:
             self.shard.flush()
             self.unflushed_points = 0
@@ -137,7 +137,7 @@ class Store:
     """All collections of one data folder."""
 
     def __init__(self, data_dir: Path) -> None:
-        """Open the folder: load each collection that the state file names, set aside what it does not name."""
+        """Open the folder: load each collection in the state file, set all other folders aside."""
         self._folder = data_dir / "collections"
         self._set_aside = data_dir / _SET_ASIDE
         self._state_path = data_dir / _STATE_FILE
@@ -183,7 +183,7 @@ class Store:
         self._collections[name] = collection
 
     def _tidy(self) -> None:
-        """Delete unfinished copies, and set aside every other folder that is no collection's."""
+        """Delete unfinished copies, and set aside every folder that does not belong to a collection."""
         named = {self._folder / (state.folder or name) for name, state in self._state.collections.items()}
         for folder in self._folder.iterdir():
             if folder in named:
@@ -194,7 +194,7 @@ class Store:
                 self.set_path_aside(folder)
 
     def set_path_aside(self, path: Path) -> Path:
-        """Move a file or folder out of the way, where a person may look at it; where it is then."""
+        """Move a file or folder aside for inspection. Returns its new path."""
         self._set_aside.mkdir(exist_ok=True)
         target = self._set_aside / f"{path.name}-{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
         path.rename(target)
@@ -202,7 +202,7 @@ class Store:
         return target
 
     def note_damage(self, name: str, error: BaseException) -> str:
-        """Remember that files of a collection cannot be read; returns the sentence that says so."""
+        """Record that files of a collection cannot be read. Returns the message."""
         name = self._state.aliases.get(name, name)
         state = self._state.collections.get(name)
         folder = self._folder / ((state.folder if state else "") or name)
@@ -213,7 +213,9 @@ class Store:
         return sentence
 
     def set_collection_aside(self, name: str) -> Path | None:
-        """Give a collection up without deleting it; where its folder is then, None if there is no such collection."""
+        """Give a collection up without deleting it. Returns the new path of its folder, None for an unknown
+        collection.
+        """
         state = self._state.collections.get(name)
         if state is None:
             return None
@@ -236,22 +238,22 @@ class Store:
 
     @property
     def damages(self) -> dict[str, str]:
-        """Why collections cannot be read, by their names."""
+        """Returns why collections cannot be read, by name."""
         return self._damages
 
     @property
     def folder(self) -> Path:
-        """Where the folders of the collections are."""
+        """The parent of the collections' folders."""
         return self._folder
 
     @property
     def collections(self) -> list[Collection]:
-        """All collections, without aliases."""
+        """Returns all collections, without aliases."""
         return list(self._collections.values())
 
     @property
     def aliases(self) -> dict[str, str]:
-        """All aliases, to names of collections."""
+        """Returns all aliases, to names of collections."""
         return self._state.aliases
 
     def find(self, name: str) -> Collection | None:
@@ -294,7 +296,7 @@ class Store:
         self._save()
 
     def drop(self, name: str) -> bool:
-        """Delete a collection and its aliases; False when there is none of this very name."""
+        """Delete a collection and its aliases; False if no collection has this exact name."""
         collection = self._collections.pop(name, None)
         if collection is None:
             return False
@@ -306,11 +308,13 @@ class Store:
         return True
 
     def new_folder(self) -> Path:
-        """A path for the copy of a collection. Nothing is there; what is there at a start was not finished and is deleted."""
+        """Returns an unused path for the copy of a collection. An unfinished copy is deleted at the next
+        start.
+        """
         return self._folder / f"{_COPY_PREFIX}{uuid.uuid4().hex}"
 
     def adopt(self, collection: Collection, folder: Path, shard: edge.EdgeShard) -> None:
-        """Let a compacted copy take the place of a collection's shard and folder, which go."""
+        """Replace a collection's shard and folder with a compacted copy."""
         old_shard, old_folder = collection.shard, collection.folder
         shard.flush()
         collection.shard, collection.folder, collection.unflushed_points = shard, folder, 0
@@ -323,7 +327,7 @@ class Store:
     def create_index(
         self, collection: Collection, field: str, schema: dict[str, Any], operation: edge.UpdateOperation
     ) -> None:
-        """Create a payload index over the points that are there and those to come."""
+        """Create a payload index over present and future points."""
         if collection.state.indexes.get(field) == schema:
             return
         collection.update(operation)
@@ -331,7 +335,7 @@ class Store:
         self._save()
 
     def drop_index(self, collection: Collection, field: str) -> None:
-        """Delete a payload index; no error when there is none."""
+        """Delete a payload index; a missing one is not an error."""
         collection.update(edge.UpdateOperation.delete_field_index(field))
         collection.state.indexes.pop(field, None)
         self._save()
@@ -343,7 +347,7 @@ class Store:
             return
         if known is not None:
             raise bad_request(f"Wrong input: vector '{name}' already exists with different parameters")
-        # One left over from a kill between the two steps of a deletion would hold old values.
+        # A leftover of a kill between the two steps of a deletion would hold old values.
         collection.update(edge.UpdateOperation.delete_vector_name(name))
         collection.update(create_vector(name, vector))
         self._set_vectors(collection, {**collection.state.vectors, name: vector})
@@ -398,7 +402,7 @@ class Store:
             save_card(collection.folder, collection.name, collection.state, sorted(aliases))
 
     async def apply(self, collection: Collection, changes: list[AnyChange]) -> None:
-        """Apply changes in order. Up to `SLICE_POINTS` points in all are one step for readers."""
+        """Apply changes in order. Up to `SLICE_POINTS` points in total are one step for readers."""
         calls = _calls(collection, changes)
         is_done = False
         while not is_done:
@@ -409,7 +413,7 @@ class Store:
     async def turn(self) -> AsyncIterator[None]:
         """Hold one slice of work, in order of arrival, and let waiting readers in before the next one.
 
-        Whatever changes a collection once requests are served happens in a turn: folders are copied in one.
+        Every change of a collection while requests are served happens in a turn: folders are copied in one.
         """
         async with self._writers:
             try:
@@ -418,7 +422,7 @@ class Store:
                 await _let_readers_in()
 
     async def flush(self) -> bool:
-        """Flush each collection that was written to; whether there was one."""
+        """Flush each collection with new writes. Returns whether there was one."""
         was_written = False
         for collection in self.collections:
             async with self.turn():
@@ -433,7 +437,7 @@ class Store:
 
 
 async def _let_readers_in() -> None:
-    """Give requests that have arrived the turns of the event loop that an answer takes."""
+    """Yield the event loop often enough to answer the requests that have arrived."""
     for _ in range(READER_TURNS):
         await asyncio.sleep(0)
 
@@ -459,7 +463,7 @@ def _filtered_calls(
     for page in collection.matching_ids(change.filter):
         for start in range(0, len(page), SLICE_POINTS):
             ids = page[start : start + SLICE_POINTS]
-            # The filter stays: a point may have changed since its id was looked up.
+            # The filter is applied again: a point may have changed since its id was looked up.
             still_matching = edge.Filter(must=[change.filter, edge.HasIdCondition(set(ids))])
             yield change.operation(still_matching), len(ids)
 

@@ -1,4 +1,4 @@
-"""What the standard library has no word for: pages that go back to the system. On Linux; elsewhere nothing happens."""
+"""Missing from the standard library: return of pages to the system. On Linux; elsewhere nothing happens."""
 
 import ctypes
 import sys
@@ -9,10 +9,10 @@ _IS_LINUX = sys.platform == "linux"
 
 
 def release_pages(folder: Path) -> None:
-    """Unmap the pages of the files below `folder`; what is needed again comes back from the page cache.
+    """Unmap the pages of the files below `folder`; needed ones return from the page cache.
 
-    The engine maps whole files when it loads a segment, room for things to come included, and keeps every page that it
-    ever read.
+    The engine maps whole files when it loads a segment, including room for growth, and keeps every page that
+    it ever read.
     """
     if not _IS_LINUX:
         return
@@ -20,7 +20,7 @@ def release_pages(folder: Path) -> None:
     for line in Path("/proc/self/maps").read_text().splitlines():
         # <start>-<end> <permissions> <offset> <device> <inode> <path>
         span, permissions, _, _, _, *path = line.split(maxsplit=5)
-        # Shared ones alone: in those nothing that was written is lost.
+        # Shared mappings only: in those no write is lost.
         if permissions.endswith("s") and path and Path(path[0]).is_relative_to(folder.resolve()):
             start, end = (int(edge, 16) for edge in span.split("-"))
             libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_DONTNEED)

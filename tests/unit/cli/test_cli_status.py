@@ -148,7 +148,7 @@ async def test_a_part_that_is_not_known_leaves_the_others(
 ):
     answer_with(monkeypatch, SERVER | {part: None, "errors": {part: "deadline_exceeded"}})
     status.show(await status.status(Target("http://x", "t")))
-    assert f"{part}: not known (deadline_exceeded)" in capsys.readouterr().out
+    assert f"{part}: unknown (deadline_exceeded)" in capsys.readouterr().out
 
 
 async def test_layers_are_shown_by_what_they_are_asked_by(

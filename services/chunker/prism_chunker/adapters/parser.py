@@ -1,4 +1,6 @@
-"""A parser process with a hard limit: who loops or crashes is killed, replaced, and answered for by lines."""
+"""A parser process with a hard limit: a child that loops or crashes is killed and replaced, and its file is
+chunked by lines.
+"""
 
 import asyncio
 import contextlib
@@ -11,7 +13,8 @@ from prism_chunker.worker import FRAME
 from prism_contracts.base import Lane
 from prism_contracts.events import FileChanged
 
-# The parse has its own budget of two seconds; on top come its queries and, once a language, their compilation.
+# The parse has its own budget of two seconds; its queries and their compilation, once per language, come on
+# top.
 SECONDS_MAX = 12.0
 FRAME_BYTES_MAX = 64 * 1024 * 1024
 PRIORITY = {Lane.LIVE: 0, Lane.BULK: 1}
@@ -20,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class Parser:
-    """One child process; bodies wait their turn, live ones first."""
+    """One child process; bodies wait in a queue, live ones first."""
 
     def __init__(self, seconds_max: float = SECONDS_MAX) -> None:
         self._seconds_max = seconds_max
@@ -32,7 +35,7 @@ class Parser:
         self._task: asyncio.Task[None] | None = None
 
     async def chunk(self, lane: Lane, body: bytes) -> bytes:
-        """The `FileChunked` of a `FileChanged`, both as JSON."""
+        """Returns the `FileChunked` of a `FileChanged`, both as JSON."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._work())
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()

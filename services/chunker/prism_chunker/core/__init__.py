@@ -1,7 +1,7 @@
-"""From the text of a file to its chunks, symbols and references: `chunk_file` is the only door.
+"""The text of a file becomes chunks, symbols and references: `chunk_file` is the only entry point.
 
-In: a path and a text. Out: `Parsed`. No broker, no store, no clock but the budget of a parse. A file that cannot be
-parsed is still chunked, by lines: trouble is said in `Parsed.parse`, never raised.
+In: a path and a text. Out: `Parsed`. No broker, no store, no clock except the budget of a parse. A file that
+cannot be parsed is chunked by lines: `Parsed.parse` has the reason, and nothing is raised.
 """
 
 from prism_chunker.core.detect import detect_language

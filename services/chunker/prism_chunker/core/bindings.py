@@ -1,7 +1,8 @@
-"""From the matches of a query to bindings: what variables, parameters and fields are declared or made to be.
+"""Bindings from the matches of a query: the types and values of variables, parameters and fields.
 
-Most variables of a file tell nobody anything. Kept is what a member is looked for in, here or in another file: fields, what
-the top level defines, variables that stand before a dot. And what hides another meaning of its name.
+Most variables of a file are of no use elsewhere. Kept are the bindings through which members are resolved,
+here or in another file: fields, top-level definitions, variables before a dot. Also kept are those that
+shadow another meaning of their name.
 """
 
 import re
@@ -20,14 +21,14 @@ from prism_chunker.core.type_names import type_name
 from prism_contracts.code import Binding, SymbolKind
 
 CALLEE_CHARS_MAX = 80
-# Expressions around a call that are looked through.
+# Expressions around a call that are transparent.
 WRAPPERS_MAX = 8
-# Places of a variable that are looked at for what it hands on.
+# The maximum number of bindings followed from a variable to the source of its value.
 SOURCES_MAX = 20
 
-# The word under which a module exports what it does by default.
+# The name under which a module exports its default.
 _DEFAULT = "default"
-# Expressions that make a value by calling something, which is named before the arguments or the fields.
+# Expressions that create a value by a call, whose callee comes before the arguments or the fields.
 _CALLS = frozenset(
     {
         "call", "call_expression", "composite_literal", "function_call_expression", "instance_expression", "invocation_expression",
@@ -36,7 +37,7 @@ _CALLS = frozenset(
     }
 )  # fmt: skip
 _ARGUMENTS = frozenset({"arguments", "argument_list", "call_suffix"})
-# What gives on the value of an expression inside of it, its last part: of `depot or Depot()` both are meant to be alike.
+# Expressions whose value is that of their last part; the operands of `depot or Depot()` are taken as equal.
 _WRAPPERS = frozenset(
     {
         "await", "await_expression", "binary_expression", "boolean_operator", "elvis_expression", "nil_coalescing_expression",
@@ -47,7 +48,7 @@ _WRAPPERS = frozenset(
 _CASTS = frozenset({"as_expression", "cast_expression", "satisfies_expression", "type_assertion_expression"})
 _VARIABLES = frozenset({"identifier", "simple_identifier", "variable_name"})
 _NOTHING = frozenset({"none", "null", "nil", "undefined", "null_literal"})
-# Nobody looks for a member in what such a callable returns.
+# No member is resolved on what such a callable returns.
 _PRIMITIVES = frozenset(
     {
         "Boolean", "Bool", "Int", "bool", "boolean", "bytes", "byte", "char", "double", "error", "f32", "f64", "float", "i32",
@@ -56,18 +57,18 @@ _PRIMITIVES = frozenset(
 )  # fmt: skip
 _FIELDS = frozenset({SymbolKind.FIELD, SymbolKind.PROPERTY})
 _CALLEE = re.compile(r"(?:new |try |await )*\\?([\w.:$@>?!\\-]+?)(?:::)?(?:<.*>)?")
-# `open(path).unwrap()`: the value is that of what is called before.
+# `open(path).unwrap()`: the value comes from the inner call.
 _UNWRAPPED = re.compile(r"(.+?)\(.*\)\??\.(?:unwrap|expect|unwrap_or_default|clone|orElseThrow)", re.DOTALL)
-# The object that a method belongs to, before a member.
+# The object to which a method belongs, before a member.
 _OWN_OBJECT = re.compile(rb"(?:\$this|this|self|cls)[?!]?(?:\.|->)|@")
 
 
-# The captures that name what gets a value, say what a callable returns, or name what stands for any type.
+# Captures of a name that gets a value, of a return type, and of a name that represents any type.
 _SUBJECTS = ("bound", "member", "returned", "generic")
 
 
 class Variable(NamedTuple):
-    """A name where it is given a value or a type, with what the query captured there."""
+    """A name at a place where it gets a value or a type, with the captures there."""
 
     subject: str
     node: Node
@@ -79,7 +80,7 @@ Variables = Mapping[bytes, Sequence[Variable]]
 
 
 def find_variables(language: Language, syntax: Syntax) -> Variables:
-    """All variables of a file."""
+    """Returns all variables of a file."""
     source = syntax.source
     before = {"bound": b"", "generic": b"", "member": f"{language.own_object}.".encode()}
     variables: dict[bytes, list[Variable]] = defaultdict(list)
@@ -107,7 +108,7 @@ class BindingReader:
         }
 
     def read(self, names: Names, bindings_max: int) -> tuple[Binding, ...]:
-        """The bindings worth keeping, in order of lines."""
+        """Returns the bindings worth keeping, in line order."""
         wanted = {name.encode() for name in (*names.known, *names.objects)}
         kept: list[Binding] = []
         for name, variables in self._variables.items():
@@ -118,19 +119,21 @@ class BindingReader:
         return tuple(sorted(kept[:bindings_max], key=attrgetter("line")))
 
     def _label(self, name: bytes) -> str:
-        """The name of a binding: a member of the own object is called alike however it is written."""
+        """Returns the name of a binding: a member of the own object has one name, however it is written."""
         own = _OWN_OBJECT.match(name)
         rest = name[own.end() :] if own else name
         return f"{self._own if own else ''}{' '.join(rest.decode('utf-8', 'replace').split())}"
 
     def _of_name(self, name: str, variables: Sequence[Variable], names: Names) -> list[Binding]:
-        """What a name is bound to. Where that says nothing it is worth knowing if it hides what the name means elsewhere."""
+        """Returns the binding of a name. One without a type is kept if it shadows the name's meaning
+        elsewhere.
+        """
         read = [binding for one in _best(variables) if (binding := self._binding(name, one))]
         says = [binding for binding in read if binding.type or binding.made_by]
         return read if name and (says or name in names.known) else says
 
     def _binding(self, name: str, variable: Variable) -> Binding | None:
-        """The binding, or None where a name is imported, defined without a word about its type, or made to be nothing."""
+        """Returns the binding, or None for a name that is imported, defined without a type, or null."""
         subject, node, captures = variable
         own = self._definitions.get(node.start_byte)
         if subject == "generic" or node.start_byte in self._imported:
@@ -153,7 +156,7 @@ class BindingReader:
         )
 
     def _value(self, variable: Variable, symbol: int, *, follow: bool = True) -> tuple[str, str]:
-        """The declared type and what makes the value, of which one is empty at least."""
+        """Returns the declared type and the source of the value; at least one of the two is empty."""
         captures = variable.captures
         declared = captures.get("declared") or captures.get("returned")
         type_ = type_name(self._text(declared[0], declared[-1])) if declared else ""
@@ -166,7 +169,9 @@ class BindingReader:
         return "", ""
 
     def _given(self, node: Node, symbol: int, *, follow: bool = True) -> tuple[str, str]:
-        """What an expression makes: what it calls, or what the variable that it names is bound to around it."""
+        """Returns the source of an expression's value: its callee, or the binding of the variable that it
+        names.
+        """
         for _ in range(WRAPPERS_MAX):
             inner = node.named_child(node.named_child_count - 1) if node.type in _WRAPPERS else None
             if inner is None:
@@ -182,7 +187,7 @@ class BindingReader:
         return "", ""
 
     def _bound_before(self, node: Node, symbol: int) -> tuple[str, str]:
-        """What a variable is bound to in a symbol, before it is given on: `self.depot = depot`."""
+        """Returns the binding of a variable in a symbol, before it is forwarded: `self.depot = depot`."""
         name = self._source[node.start_byte : node.end_byte]
         bound = [
             other
@@ -194,7 +199,7 @@ class BindingReader:
         return found[-1] if found else ("", "")
 
     def _before_arguments(self, call: Node) -> str:
-        """What stands in a call before its arguments, which some grammars give no field."""
+        """Returns the part of a call before its arguments, for grammars that give it no field."""
         after = call.child_by_field_name("arguments") or call.child_by_field_name("body")
         if after is None:
             last = call.named_child(call.named_child_count - 1)
@@ -207,7 +212,7 @@ class BindingReader:
 
 
 def _best(variables: Sequence[Variable]) -> Iterable[Variable]:
-    """Of the patterns that match one name, the one that says most."""
+    """Returns the most specific of the patterns that match one name."""
     if len(variables) == 1:
         return variables
     best: dict[tuple[int, str], Variable] = {}
@@ -220,8 +225,8 @@ def _best(variables: Sequence[Variable]) -> Iterable[Variable]:
 
 
 def _callee(text: str) -> str:
-    """What is called, if that is a name with dots."""
-    if text.replace(".", "").isidentifier():  # as most are
+    """Returns the callee if it is a dotted name."""
+    if text.replace(".", "").isidentifier():  # the common case
         return text if len(text) <= CALLEE_CHARS_MAX else ""
     unwrapped = _UNWRAPPED.fullmatch(text) if "(" in text else None
     named = _CALLEE.fullmatch(unwrapped[1] if unwrapped else text)

@@ -1,7 +1,8 @@
-"""From the cuts of an outline to chunks that partition the rows of a file.
+"""The cuts of an outline become chunks that partition the rows of a file.
 
-A chunk ends at a cut, as shallow and as near to the target size as the window of the hard maximum allows; a run of rows
-without a cut is cut at its blank or least indented row. A single row longer than the maximum is a chunk of its own.
+A chunk ends at a cut, as shallow and as near to the target size as the window of the hard maximum allows.
+Rows without a cut are cut at their blank or least indented row. A row longer than the maximum is its own
+chunk.
 """
 
 from bisect import bisect_left, bisect_right
@@ -18,7 +19,7 @@ CHUNK_CHARS_MIN = 400
 
 
 def make_chunks(lines: Lines, outline: Outline) -> tuple[Chunk, ...]:
-    """The chunks of the file, each with the symbol it belongs to."""
+    """Returns the chunks of the file, each with its symbol."""
     owner = _Owners(outline.symbols)
     return tuple(
         _chunk(ordinal, first, end, lines, owner)
@@ -39,7 +40,7 @@ def _chunk(ordinal: int, first: int, end: int, lines: Lines, owner: "_Owners") -
 
 
 def _trimmed(first: int, end: int, lines: Lines) -> tuple[int, int]:
-    """The lines (1-based, inclusive) between the blank rows at both ends."""
+    """Returns the lines (1-based, inclusive) without the blank rows at both ends."""
     while first < end - 1 and lines.is_blank(first):
         first += 1
     while end - 1 > first and lines.is_blank(end - 1):
@@ -48,9 +49,9 @@ def _trimmed(first: int, end: int, lines: Lines) -> tuple[int, int]:
 
 
 class _Owners:
-    """Finds the symbol a chunk belongs to: the innermost one around it, else the first one that begins in it.
+    """Finds the symbol of a chunk: the innermost one around it, else the first one that begins in it.
 
-    Of several that begin in it, a type or a callable goes before a value.
+    If several begin in it, a type or a callable is preferred to a value.
     """
 
     def __init__(self, symbols: tuple[Symbol, ...]) -> None:
@@ -75,7 +76,7 @@ class _Owners:
 
 
 def _enclosing(symbols: list[Symbol]) -> list[int]:
-    """For each symbol, in order of its first line, the position of the one around it, or -1."""
+    """Returns for each symbol, in order of its first line, the position of its parent, or -1."""
     outer: list[int] = []
     stack: list[int] = []
     for index, symbol in enumerate(symbols):
@@ -87,7 +88,7 @@ def _enclosing(symbols: list[Symbol]) -> list[int]:
 
 
 def _ranges(lines: Lines, cuts: list[Cut]) -> Iterator[tuple[int, int]]:
-    """Half-open ranges of rows, one a chunk."""
+    """Returns half-open ranges of rows, one per chunk."""
     rows = [cut.row for cut in cuts]
     first = 0
     while first < lines.count:
@@ -99,7 +100,7 @@ def _ranges(lines: Lines, cuts: list[Cut]) -> Iterator[tuple[int, int]]:
 
 
 def _limit(lines: Lines, first: int) -> int:
-    """The last row before which a chunk that begins at `first` may end, at least one row on."""
+    """Returns the last row before which a chunk that begins at `first` may end, at least one row later."""
     by_size = bisect_right(lines.offsets, lines.offsets[first] + CHUNK_CHARS_MAX) - 1
     return max(first + 1, min(by_size, first + CHUNK_LINES_MAX, lines.count))
 
@@ -125,14 +126,14 @@ def _is_big(lines: Lines, first: int, end: int) -> bool:
 
 
 def _shallowest(lines: Lines, first: int, window: list[Cut]) -> list[int]:
-    """The rows of the shallowest cuts that leave a chunk of some size, if any do."""
+    """Returns the rows of the shallowest cuts that leave a chunk of the minimum size, if any."""
     useful = [cut for cut in window if _is_big(lines, first, cut.row)] or window
     depth = min((cut.depth for cut in useful), default=0)
     return [cut.row for cut in useful if cut.depth == depth]
 
 
 def _nearest_to_target(lines: Lines, first: int, ends: list[int]) -> int:
-    """The last end within the target size, or the first beyond it if that would leave a crumb."""
+    """Returns the last end within the target size, or the first beyond it if the rest would be too small."""
     within = [end for end in ends if lines.size(first, end) <= CHUNK_CHARS_TARGET]
     beyond = ends[len(within) :]
     if within and (_is_big(lines, first, within[-1]) or not beyond):
@@ -141,7 +142,9 @@ def _nearest_to_target(lines: Lines, first: int, ends: list[int]) -> int:
 
 
 def _quiet_row(lines: Lines, first: int, limit: int) -> int:
-    """Where rows without syntax are cut: after a blank row if there is one, else before the least indented."""
+    """Returns where to cut rows without syntax: after a blank row if there is one, else before the least
+    indented.
+    """
     half = first + (limit - first + 1) // 2
     return max(range(half, limit + 1), key=lambda row: _quietness(lines, row), default=limit)
 

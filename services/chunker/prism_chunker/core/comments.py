@@ -1,4 +1,4 @@
-"""Comments and attributes: which stand directly above a definition, and what they say without their markers."""
+"""Comments and attributes directly above a definition, and their text without markers."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from prism_chunker.core.parse import Syntax
 
 DOCSTRING_CHARS_MAX = 500
 
-# What begins the list of parameters in a documentation comment.
+# The start of the parameter list in a documentation comment.
 _SECTION_MARKS = ("@", ":param", "\\param")
 
 _MARKER = re.compile(
@@ -23,7 +23,7 @@ _QUOTES_MAX = 3
 
 
 class Leads:
-    """Comments and attributes that have their rows for themselves, by last row."""
+    """Comments and attributes on rows of their own, by last row."""
 
     def __init__(self, syntax: Syntax, lines: Lines) -> None:
         self._lines = lines
@@ -41,15 +41,15 @@ class Leads:
             self._above[last] = (first, is_comment)
 
     def first_row(self, row: int) -> int:
-        """The row where the comments and attributes directly above `row` begin, or `row`."""
+        """Returns the row where the comments and attributes directly above `row` begin, or `row`."""
         asked = row
         while (found := self._above.get(row - 1)) and found[0] < row:
             row = self._tops.get(found[0], found[0])
-        self._tops[asked] = row  # so that a long run of comments is not gone through once a comment
+        self._tops[asked] = row  # so that a long run of comments is scanned once, not once per comment
         return row
 
     def text_above(self, row: int) -> str:
-        """The comment lines directly above `row`, attributes left out, markers stripped."""
+        """Returns the comment lines directly above `row`, without attributes and markers."""
         blocks: list[str] = []
         while (found := self._above.get(row - 1)) and found[0] < row:
             first, is_comment = found
@@ -60,17 +60,17 @@ class Leads:
 
 
 def clean_comment(text: str) -> str:
-    """The first paragraph of a comment, on one line, without comment markers."""
+    """Returns the first paragraph of a comment, on one line, without comment markers."""
     return _first_paragraph(_without_end(_MARKER.sub("", row, count=1)) for row in text.split("\n"))
 
 
 def _without_end(row: str) -> str:
-    """Most rows have none, and the pattern would be tried at each of their characters."""
+    """Most rows have no marker, and the pattern would be tried at each of their characters."""
     return _END.sub("", row) if row.rstrip().endswith(_LAST_OF_END) else row
 
 
 def clean_string(text: str) -> str:
-    """The first paragraph of a string literal used as documentation."""
+    """Returns the first paragraph of a string literal used as documentation."""
     text = text.strip()
     opening = _OPENING.match(text)
     first = opening.end() if opening else 0

@@ -1,6 +1,7 @@
-"""The reader of HTML, Vue, Svelte and Astro: script blocks are read in their own language, at their place in the file.
+"""The reader of HTML, Vue, Svelte and Astro: script blocks are parsed in their own language, at their offset.
 
-The rest of the file is cut at blank or quiet rows. References, bindings and symbols come from the scripts only.
+The rest of the file is cut at blank or least indented rows. References, bindings and symbols come from
+scripts only.
 """
 
 import re
@@ -28,7 +29,7 @@ _TYPESCRIPT = re.compile(r"\blang\s*=\s*[\"']?tsx?\b")
 
 
 def read(language: Language, lines: Lines, budget: Budget) -> Outline:
-    """The outline of the scripts of a document, put together."""
+    """The outlines of a document's scripts, combined."""
     whole = Outline("ok")
     pattern = _FRONT_MATTER if language.id == "astro" else _SCRIPT
     for found in list(pattern.finditer(lines.text))[:SCRIPTS_MAX]:
@@ -45,7 +46,7 @@ def _script_language(language: Language, attributes: str) -> Language:
 
 
 def _joined(whole: Outline, part: Outline, row: int) -> Outline:
-    """The outline of the document so far, and that of a script that begins in `row`."""
+    """Merge the outline of a script that begins in `row` into the document's."""
     count = len(whole.symbols)
     symbols = [
         symbol.model_copy(
@@ -69,7 +70,7 @@ def _joined(whole: Outline, part: Outline, row: int) -> Outline:
 
 
 def _moved(items: Iterable[Placed], row: int, symbols: int) -> list[Placed]:
-    """What was read in a script, with its place in the document and its symbol among all of them."""
+    """Returns the facts of a script with their lines in the document and their symbol among all of them."""
     return [
         msgspec.structs.replace(
             item, line=item.line + row, symbol=item.symbol + symbols if item.symbol >= 0 else -1

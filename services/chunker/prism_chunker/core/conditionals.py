@@ -1,8 +1,9 @@
-"""C's conditionals as a grammar can read them: where one cuts through the syntax, one branch stays and the rest is blanked.
+"""C's conditionals in a form that a grammar can parse: where one cuts through the syntax, one branch remains.
 
-A grammar has a place for `#if` between whole statements, declarations and fields only. Where two branches both say
-`if (...) {` and share what closes it, it sees a bracket too many, and the functions behind are lost or nested. Blanks keep
-every other byte at its place. A branch that goes is told of, so that what it holds can be read for itself.
+A grammar accepts `#if` only between whole statements, declarations and fields. Where two branches both open
+`if (...) {` and share the closing bracket, it sees a bracket too many, and loses or nests the functions
+below. Blanks replace the removed branches, so every other byte keeps its offset. Removed branches are
+returned, so that they can be parsed on their own.
 """
 
 import re
@@ -11,19 +12,19 @@ from typing import NamedTuple
 
 from prism_chunker.core.preprocessor import COMMENT, COMMENT_OR_LITERAL, blanked
 
-# How deep conditionals may lie in one another: each level looks at the text within once more.
+# The nesting limit of conditionals: each level scans the text within once more.
 CONDITIONALS_DEPTH_MAX = 32
-# How far back the end of the code before a conditional is looked for.
+# How far back to search for the end of the code before a conditional.
 CONTEXT_BYTES_MAX = 2_000
 
-# Beside comments and literals, directives: nothing else begins with a `#`.
+# Only comments, literals and directives contain a `#` at the start.
 _NO_CODE = re.compile(
     COMMENT_OR_LITERAL + rb"|#[ \t]*+(\w*+)((?:" + COMMENT + rb"|//[^\n]*+|\\\r?\n|[^\n])*+)", re.DOTALL
 )
 _CONDITIONAL = frozenset({b"if", b"ifdef", b"ifndef", b"elif", b"elifdef", b"elifndef", b"else", b"endif"})
-# What no C compiler reads.
+# Rows that no C compiler reads.
 _FALSE = re.compile(rb"\s*(?:0\b|__cplusplus\b|defined\s*\(?\s*__cplusplus\b)")
-# Behind a colon a statement begins, and a branch that ends with a label ends within one.
+# A statement begins after a colon, and a branch that ends with a label ends within a statement.
 _BEFORE = (b";", b"{", b"}", b":")
 _ENDS = (b";", b"}")
 _GOES_ON = re.compile(rb"else\b")
@@ -37,7 +38,9 @@ class Span(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """A source as long as before; where branches of it went, and what they hold, again as long as the source."""
+    """A source of unchanged length without some branches, and the removed branches, padded to the same
+    length.
+    """
 
     source: bytes
     gone: list[Span]
@@ -52,7 +55,7 @@ class _Directive(NamedTuple):
 
 
 def resolve_conditionals(source: bytes) -> Resolved:
-    """The source without the conditionals that cut through its syntax; those of a file nested too deep stay."""
+    """Returns the source without the conditionals that cut through its syntax, up to the nesting limit."""
     return _Resolver(source).resolve()
 
 
@@ -60,7 +63,7 @@ class _Resolver:
     def __init__(self, source: bytes) -> None:
         self._source = source
         self._directives: list[_Directive] = []
-        # What a bracket means something in: no comment, no string, no directive, no branch that is gone.
+        # Where brackets count: outside of comments, strings, directives and removed branches.
         self._code = bytearray(_NO_CODE.sub(self._take, source))
         self._text = bytearray(source)
         self._branches = bytearray(source)
@@ -85,7 +88,7 @@ class _Resolver:
         return blanked(found.group())
 
     def _close(self, directives: list[_Directive]) -> None:
-        """Resolve a conditional, those inside of it being resolved, if it cuts through the syntax."""
+        """Resolve a conditional that cuts through the syntax; those inside it are resolved already."""
         branches = [Span(one.end + 1, self._row(other.start)) for one, other in pairwise(directives)]
         codes = [bytes(self._code[start:end]).strip() for start, end in branches]
         if self._is_between(directives[0].start) and all(map(_is_whole, codes)):
@@ -96,7 +99,7 @@ class _Resolver:
             self._keep(int(_is_false(directives[0])), branches)
 
     def _row(self, at: int) -> int:
-        """Where the row of a byte begins."""
+        """Returns the start of a byte's row."""
         return self._source.rfind(b"\n", 0, at) + 1
 
     def _is_between(self, start: int) -> bool:
@@ -105,9 +108,9 @@ class _Resolver:
         return not before or before.endswith(_BEFORE)
 
     def _keep(self, at: int, branches: list[Span]) -> None:
-        """Let the branches of a conditional go, all but one, or all if there is none at `at`."""
+        """Remove all branches of a conditional except one, or all if none is at `at`."""
         kept = branches[at] if at < len(branches) else Span(0, 0)
-        # What went from a branch before goes with it.
+        # Parts removed from a branch earlier are removed with it.
         inner: list[Span] = []
         while self._gone and self._gone[-1].start >= branches[0].start:
             inner.append(self._gone.pop())
@@ -126,12 +129,12 @@ def _is_false(directive: _Directive) -> bool:
 
 
 def _is_whole(code: bytes) -> bool:
-    """Whether a branch neither begins nor ends amid something."""
+    """Whether a branch neither begins nor ends inside a statement."""
     return not code or (_is_balanced(code) and code.endswith(_ENDS) and not _GOES_ON.match(code))
 
 
 def _is_listed(code: bytes) -> bool:
-    """Whether a branch holds members of a list, which may stand behind those of another branch."""
+    """Whether a branch holds members of a list, which may follow those of another branch."""
     return not code or (_is_balanced(code) and code.endswith(b","))
 
 

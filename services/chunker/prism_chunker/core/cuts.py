@@ -1,6 +1,7 @@
-"""Where a file can be cut: before each node of its syntax tree, top-down, and only inside nodes too big for a chunk.
+"""The rows where a file can be cut: before each syntax node, top-down, and inside nodes too big for a chunk.
 
-Comments and attributes go with what they stand above. No recursion: a tree may be as deep as the file is long.
+Comments and attributes stay with the definition below them. No recursion: a tree may be as deep as the file
+is long.
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ DEPTH_MAX = 60
 
 
 def find_cuts(syntax: Syntax, lines: Lines, leads: Leads, nodes_max: int) -> list[Cut]:
-    """Cuts in ascending order of rows, no two on a row."""
+    """Returns cuts in ascending order of rows, at most one per row."""
     cuts: list[Cut] = []
     last = 0
     for node, depth in _big_and_between(syntax, lines, nodes_max):
@@ -29,7 +30,7 @@ def find_cuts(syntax: Syntax, lines: Lines, leads: Leads, nodes_max: int) -> lis
 
 
 def _big_and_between(syntax: Syntax, lines: Lines, nodes_max: int) -> Iterator[tuple[Node, int]]:
-    """The nodes from the root down, in source order, entering only those too big for a chunk."""
+    """Yields the nodes from the root down, in source order; descends only into nodes too big for a chunk."""
     pending = [(syntax.root, 0)]
     seen = 0
     while pending and seen < nodes_max:

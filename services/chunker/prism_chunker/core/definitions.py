@@ -1,7 +1,7 @@
-"""From the matches of a query to definitions: named nodes with their kind, extent and owner.
+"""Definitions from the matches of a query: named nodes with their kind, extent and owner.
 
-Several patterns may match one name: the first in the query file decides on the kind, the widest on the extent. So a
-query lists special cases first, and takes in decorators and `export` by patterns of their own.
+Several patterns may match one name: the first in the query file decides the kind, the widest the extent. So a
+query lists special cases first, and matches decorators and `export` by separate patterns.
 """
 
 import re
@@ -26,25 +26,27 @@ _OPERATOR = re.compile(r"(.*)::(operator\b.*)", re.DOTALL)
 
 @dataclass(slots=True)
 class Definition:
-    """A definition as the query found it. A scope (`kind` None) names what is inside it and is no symbol itself."""
+    """A definition as the query matched it. A scope (`kind` None) names its contents and is not a symbol."""
 
     name: str
     owner: str
     kind: SymbolKind | None
     start: int  # bytes of the definition itself, without decorators
     end: int
-    body: int  # where its body begins, 0 if it has none
+    body: int  # where its body begins, 0 without a body
     name_start: int
     row: int
     first_row: int  # with decorators
     last_row: int
     name_row: int
     exported: bool = False
-    bodiless: bool = False  # announced here and defined elsewhere
+    bodiless: bool = False  # declared here and defined elsewhere
 
 
 def find_definitions(syntax: Syntax, *, clauses: bool) -> list[Definition]:
-    """Definitions in order of appearance, outer before inner. With `clauses`, equations of one name are one."""
+    """Returns definitions in order of appearance, outer before inner. `clauses`: merge
+    equations of one name.
+    """
     found: dict[int, Definition] = {}
     for captures in syntax.matches_with("name", "path"):
         name = (captures.get("name") or captures["path"])[0]
@@ -59,7 +61,7 @@ def find_definitions(syntax: Syntax, *, clauses: bool) -> list[Definition]:
 
 
 def _mark_exported(definitions: list[Definition], syntax: Syntax) -> None:
-    """Mark what the file names where it says what it gives away: `export { open }`, `__all__ = ["open"]`."""
+    """Mark the names that the file lists as its exports: `export { open }`, `__all__ = ["open"]`."""
     exported = {_text(captures["export"][0], syntax.source) for captures in syntax.matches_with("export")}
     for definition in definitions:
         definition.exported = definition.exported or definition.name in exported
@@ -113,7 +115,9 @@ def _names(captures: Captures, node: Node, source: bytes) -> tuple[str, str]:
 
 
 def _parts(path: str) -> list[str]:
-    """The names in a path, without arguments; that of an operator (`Cart::operator/=`) or alias (`a:b=ls`) is one."""
+    """Returns the names in a path, without arguments; an operator (`Cart::operator/=`) or alias (`a:b=ls`) is
+    one name.
+    """
     if operator := _OPERATOR.match(path):
         return [*_parts(operator.group(1)), operator.group(2)]
     if alias := _ALIAS.match(path):
@@ -128,7 +132,7 @@ def _text(node: Node, source: bytes) -> str:
 
 
 def unquoted(text: str) -> str:
-    """The text without quotes around it; a prime at the end of a name (`go'`) is no quote."""
+    """Returns the text without quotes around it; a prime at the end of a name (`go'`) is not a quote."""
     return text.strip(text[0]) if text[:1] in {'"', "'", "`"} else text
 
 
@@ -139,7 +143,7 @@ def _rows(node: Node) -> tuple[int, int]:
 
 
 def _add(captures: Captures, definition: Definition) -> None:
-    """Take in what a pattern says about a definition besides its name and kind."""
+    """Add what a pattern captures about a definition besides its name and kind."""
     if "outer" in captures:
         first, last = _rows(captures["outer"][0])
         definition.first_row = min(definition.first_row, first)

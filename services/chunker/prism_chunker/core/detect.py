@@ -26,7 +26,7 @@ _BY_INTERPRETER = {name: language.id for language in LANGUAGES.values() for name
 
 
 def detect_language(path: str, text: str) -> str:
-    """The lower-case id of a file's language, empty if nothing tells."""
+    """Returns the lower-case id of a file's language, empty if unknown."""
     name = path.rsplit("/", 1)[-1].lower()
     by_content = _AMBIGUOUS.get(name.rsplit(".", 1)[-1]) if "." in name else None
     if by_content:
@@ -35,14 +35,14 @@ def detect_language(path: str, text: str) -> str:
 
 
 def _by_extension(name: str) -> str:
-    """The longest known extension: `x.blade.php` before `x.php`."""
+    """Returns the longest known extension: `x.blade.php` before `x.php`."""
     parts = name.split(".")[1:]
     known = (_BY_EXTENSION.get(".".join(parts[index:])) for index in range(len(parts)))
     return next(filter(None, known), "")
 
 
 def _by_prefix(name: str) -> str:
-    """`Dockerfile.dev`, `Makefile.am`."""
+    """Returns the language of `Dockerfile.dev`, `Makefile.am`."""
     return _BY_NAME.get(name.split(".", 1)[0], "")
 
 

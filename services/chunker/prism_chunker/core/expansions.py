@@ -1,7 +1,7 @@
-"""From what C's macros stand for to references: the calls in it.
+"""References from the expansions of C's macros: the calls in them.
 
-To a grammar a macro's expansion is bare text, which may be no statement, no expression, or half of one: it is looked
-through for names before brackets.
+To a grammar a macro's expansion is bare text, which may be no statement, no expression, or half of one. So it
+is searched for names before brackets.
 """
 
 import re
@@ -14,18 +14,18 @@ from prism_chunker.core.preprocessor import COMMENT_OR_LITERAL, blanked
 from prism_chunker.core.references import NAME_CHARS_MAX, QUALIFIER_CHARS_MAX
 from prism_contracts.code import Reference, ReferenceKind
 
-# How far back of a call it is looked for what it is called on.
+# How far back from a call to search for its receiver.
 CONTEXT_BYTES_MAX = 100
 
 _SILENT = re.compile(COMMENT_OR_LITERAL, re.DOTALL)
 _WORD = re.compile(rb"\w+")
 _CALL = re.compile(rb"\b([A-Za-z_]\w*+)[ \t]*+\(")
 _OBJECT = re.compile(rb"((?:(?<!\w)\(\w+\)|\b\w+)(?:(?:->|\.)\w+)*)(?:->|\.)\Z")
-# `int add(`: a word before a name announces it, unless it begins a statement.
+# `int add(`: a word before a name declares it, unless it begins a statement.
 _ANNOUNCES = re.compile(
     rb"\b(?!(?:return|else|do|case|goto|throw|co_await|co_return|co_yield|not|and|or)\b)\w+\s\Z"
 )
-# What stands before brackets without being called.
+# Names before brackets that are not calls.
 _NO_FUNCTION = frozenset(
     b"if for while switch return sizeof defined catch typeof __typeof__ decltype alignof _Alignof alignas _Alignas noexcept "
     b"__attribute__ __declspec __asm__ __asm asm _Generic static_assert _Static_assert "
@@ -34,7 +34,7 @@ _NO_FUNCTION = frozenset(
 
 
 def read_expansions(syntax: Syntax, nesting: Nesting, references_max: int) -> list[Reference]:
-    """The calls in macros, macro by macro."""
+    """Returns the calls in macros, macro by macro."""
     macros = syntax.matches_with("expansion")
     calls = chain.from_iterable(_calls(captures, syntax.source, nesting) for captures in macros)
     return list(islice(calls, references_max))

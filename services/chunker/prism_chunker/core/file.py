@@ -1,4 +1,4 @@
-"""One file through all stages: detect the language, read an outline, cut it into chunks."""
+"""One file through all stages: detect the language, build an outline, cut it into chunks."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from prism_chunker.core.languages.table import LANGUAGES, Language, Reader
 from prism_chunker.core.lines import Lines
 from prism_chunker.core.model import Budget, Outline, Parsed
 
-# A file whose average line is longer than this is minified or data: its syntax tells nobody anything.
+# A file with a longer average line is minified or data: its syntax is of no use.
 MEAN_LINE_CHARS_MAX = 300
 MINIFIED_CHARS_MIN = 10_000
 
@@ -27,7 +27,7 @@ READERS: dict[Reader, Callable[[Language, Lines, Budget], Outline]] = {
 def chunk_file(
     path: str, text: str, language_override: str = "", *, budget: Budget = DEFAULT_BUDGET
 ) -> Parsed:
-    """Read a file. Every line lands in exactly one chunk, in order; whatever goes wrong shows in `parse`."""
+    """Chunk a file. Every line is in exactly one chunk, in order; `parse` reports any problem."""
     language = language_override.lower() or detect_language(path, text)
     lines = Lines(text)
     outline = _read(LANGUAGES.get(language), lines, budget)

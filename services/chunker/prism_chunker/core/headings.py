@@ -1,6 +1,7 @@
-"""The readers of marked-up text: a document is cut at its headings, and each heading is a symbol of kind SECTION.
+"""The readers of marked-up text: a document is cut at its headings, and each heading is a symbol of kind
+SECTION.
 
-The qualified name of a section is the path of headings down to it. Fenced code is never cut at a blank row.
+The qualified name of a section is the path of headings to it. Fenced code is never cut at a blank row.
 """
 
 import re
@@ -25,7 +26,7 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 
 
 class Heading(NamedTuple):
-    """A heading: the row where it begins, its level from 1 on, its title, and the rows between the two."""
+    """A heading: its first row, its level from 1, its title, and the first row of its text."""
 
     row: int
     level: int
@@ -34,18 +35,20 @@ class Heading(NamedTuple):
 
 
 def read_markdown(_: Language, lines: Lines, budget: Budget) -> Outline:
-    """The outline of Markdown, with ATX and underlined headings."""
+    """Returns the outline of Markdown, with ATX and underlined headings."""
     fenced = _fenced(lines, _FENCE)
     return _outline(lines, list(_markdown_headings(lines, fenced)), fenced, budget)
 
 
 def read_rst(_: Language, lines: Lines, budget: Budget) -> Outline:
-    """The outline of reStructuredText: levels are numbered in the order their underlines first appear."""
+    """Returns the outline of reStructuredText: levels are numbered in the order their underlines first
+    appear.
+    """
     return _outline(lines, list(_rst_headings(lines)), set(), budget)
 
 
 def read_asciidoc(_: Language, lines: Lines, budget: Budget) -> Outline:
-    """The outline of AsciiDoc, with `==` headings."""
+    """Returns the outline of AsciiDoc, with `==` headings."""
     fenced = _fenced(lines, _ASCIIDOC_FENCE)
     headings = [
         Heading(row, len(found.group(1)), found.group(2))
@@ -56,7 +59,7 @@ def read_asciidoc(_: Language, lines: Lines, budget: Budget) -> Outline:
 
 
 def _fenced(lines: Lines, fence: re.Pattern[str]) -> set[int]:
-    """The rows of fenced blocks, their fences included. An open fence reaches to the end."""
+    """Returns the rows of fenced blocks, including their fences. An open fence reaches to the end."""
     rows: set[int] = set()
     mark = ""
     for row in range(lines.count):
@@ -153,7 +156,7 @@ def _sections(lines: Lines, headings: list[Heading]) -> tuple[Symbol, ...]:
 
 
 def _end_row(lines: Lines, headings: list[Heading], index: int) -> int:
-    """The row after the section, which is its last line counted from 1."""
+    """Returns the row after the section, which is its last line counted from 1."""
     level = headings[index].level
     after = (heading.row for heading in headings[index + 1 :] if heading.level <= level)
     return next(after, lines.count)

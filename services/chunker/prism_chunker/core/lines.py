@@ -4,7 +4,9 @@ from itertools import accumulate
 
 
 class Lines:
-    """A text by rows: `offsets[r]` is the character where row `r` begins, and one more for the end."""
+    """A text by rows: `offsets[r]` is the first character of row `r`; the last entry is the
+    end of the text.
+    """
 
     __slots__ = ("count", "offsets", "text")
 
@@ -17,11 +19,11 @@ class Lines:
         return self.text[self.offsets[row] : self.offsets[row + 1]]
 
     def slice(self, first: int, end: int) -> str:
-        """The text of rows `first` to `end`, the latter excluded, line ends included."""
+        """Returns the text of rows `first` to `end`, the latter excluded, with line ends."""
         return self.text[self.offsets[first] : self.offsets[end]]
 
     def size(self, first: int, end: int) -> int:
-        """Characters in rows `first` to `end`, the latter excluded."""
+        """Returns the characters in rows `first` to `end`, the latter excluded."""
         return self.offsets[end] - self.offsets[first]
 
     def is_blank(self, row: int) -> bool:

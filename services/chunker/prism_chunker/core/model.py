@@ -1,11 +1,14 @@
-"""What goes between the stages of the chunker: the budget, the result, and the outline that every reader gives."""
+"""Data between the stages of the chunker: the budget, the result, and the outline that every
+reader returns.
+"""
 
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from prism_contracts.code import Binding, Chunk, Reference, Symbol
 
-# Part of the content address of a chunk: bumped whenever the same text gives other chunks, symbols, references or bindings.
+# Part of the content address of a chunk: bumped when the same text yields other chunks, symbols, references
+# or bindings.
 CHUNKER_VERSION = "8"
 
 ParseState = Literal["ok", "partial", "lines", "timeout", "crashed", "too_large"]
@@ -13,7 +16,9 @@ ParseState = Literal["ok", "partial", "lines", "timeout", "crashed", "too_large"
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What one file may cost. Past a limit of time or size the file is chunked by lines; past a count, cut short."""
+    """The limits of one file. Past a limit of time or size the file is chunked by lines; past a count,
+    results are truncated.
+    """
 
     parse_ms_max: int = 2_000
     size_chars_max: int = 1_500_000
@@ -21,12 +26,12 @@ class Budget:
     references_max: int = 20_000
     bindings_max: int = 10_000
     keys_max: int = 200  # keys of data files
-    nodes_max: int = 50_000  # nodes looked at to find places to cut
+    nodes_max: int = 50_000  # nodes visited to find cuts
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A file, read. Joined, the texts of the chunks are the text of the file."""
+    """A chunked file. Joined, the texts of the chunks are the text of the file."""
 
     language: str
     line_count: int
@@ -38,7 +43,7 @@ class Parsed:
 
 
 class Cut(NamedTuple):
-    """A row (0-based) where a piece of the file begins, and how deep in the syntax the piece lies."""
+    """A row (0-based) where a piece of the file begins, and the piece's depth in the syntax."""
 
     row: int
     depth: int
@@ -46,7 +51,7 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a reader found in a file: places to cut, ascending, no two on a row; symbols, references, bindings."""
+    """What a reader found in a file: cuts, ascending, at most one per row; symbols, references, bindings."""
 
     parse: ParseState
     cuts: list[Cut] = field(default_factory=list)

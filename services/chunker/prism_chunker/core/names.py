@@ -1,4 +1,4 @@
-"""The names that matter in a file: those that it defines or imports, and those that stand before a dot."""
+"""The relevant names in a file: those that it defines or imports, and those before a dot."""
 
 import re
 from collections.abc import Iterable
@@ -16,14 +16,14 @@ _HEAD = re.compile(r"[\w$]+")
 
 
 class Names:
-    """What the definitions and the references of a file say about its names."""
+    """The names that a file's definitions and references use."""
 
     def __init__(self, language: Language, nesting: Nesting, references: Iterable[Reference]) -> None:
         self.members: set[str] = set()
         self.imported: set[str] = set()
-        # What members are looked for in: `depot` of `depot.open()`.
+        # The receivers of members: `depot` of `depot.open()`.
         self.objects: set[str] = set()
-        # What the file defines or imports, as far as it can be written without an object before it.
+        # Names that the file defines or imports and that can be written without an object before them.
         self.known: set[str] = set()
         for definition, outer in zip(nesting.kept, nesting.outer, strict=True):
             is_member = outer is not None and (outer.kind is None or outer.kind in _MEMBER_OWNERS)
@@ -33,7 +33,7 @@ class Names:
                 self.known.add(definition.name)
         for reference in references:
             if reference.kind is ReferenceKind.IMPORT:
-                # `import a.b` brings in `a`.
+                # `import a.b` binds `a`.
                 self.imported |= {reference.alias or reference.name, head_of(reference.qualifier)}
             elif reference.qualifier:
                 self.objects.add(head_of(reference.qualifier))
@@ -41,7 +41,7 @@ class Names:
 
 
 def head_of(path: str) -> str:
-    """The first name in a path: `depot` of `depot.parts[0].open`."""
+    """Returns the first name in a path: `depot` of `depot.parts[0].open`."""
     if path.isidentifier():
         return path
     found = _HEAD.search(path)
@@ -49,7 +49,7 @@ def head_of(path: str) -> str:
 
 
 def text_of(node: Node, source: bytes) -> str:
-    """The text of a node on one line."""
+    """Returns the text of a node on one line."""
     text = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
     # Most are plain names.
     return text if text.isidentifier() else " ".join(text.split())

@@ -1,4 +1,4 @@
-"""Which definition encloses which, and which is the innermost one at any byte.
+"""Which definition encloses which, and the innermost one at any byte.
 
 Local variables, and definitions past the budget, are dropped here.
 """
@@ -10,12 +10,12 @@ from prism_chunker.core.languages.table import Language
 from prism_chunker.core.model import Budget
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, SymbolKind
 
-# What stands where a name is not wanted, or is missing.
+# Placeholders for an unwanted or missing name.
 _NO_NAMES = frozenset({"_", ""})
 
 
 class Nesting:
-    """The kept definitions, and for each its dotted path, what encloses it (a scope too), and its parent's position."""
+    """The kept definitions, each with its dotted path, its encloser (or scope), and its parent's position."""
 
     def __init__(self, definitions: list[Definition], language: Language, budget: Budget) -> None:
         self.kept: list[Definition] = []
@@ -35,7 +35,7 @@ class Nesting:
         self._leave(max((definition.end for definition in definitions), default=0))
 
     def around(self, byte: int) -> int:
-        """Position of the innermost kept definition around a byte, or -1."""
+        """Returns the position of the innermost kept definition around a byte, or -1."""
         index = bisect_right(self._starts, byte) - 1
         return self._inside[index] if index >= 0 else -1
 
@@ -65,7 +65,7 @@ class Nesting:
         self._mark(definition.start, index)
 
     def _pop_twin(self, definition: Definition) -> None:
-        """Two names of one node (`a, b = 1, 2`) stand side by side."""
+        """Two names of one node (`a, b = 1, 2`) are siblings."""
         if (
             self._stack
             and self._stack[-1][0].start == definition.start
@@ -83,9 +83,9 @@ class Nesting:
         return self._keys > self._budget.keys_max or len(self.kept) >= self._budget.symbols_max
 
     def _is_local(self, definition: Definition) -> bool:
-        """Whether it is a value inside of a function.
+        """Whether it is a value inside a function.
 
-        `Cart cart(3);` is one in C++, though it reads as if a function were announced.
+        `Cart cart(3);` is a value in C++, though it parses like a function declaration.
         """
         is_announced = (
             self._language.c_family and definition.kind is SymbolKind.FUNCTION and not definition.body

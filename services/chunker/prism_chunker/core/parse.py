@@ -1,11 +1,11 @@
-"""A source text and a language's queries in, matches out: the one place that touches tree-sitter's parser.
+"""A source text and a language's queries in, matches out: the only module that uses tree-sitter's parser.
 
-Grammars and queries are loaded when first needed and kept. The query is kept short by limits, for deeply nested input
-parses fast and is queried in quadratic time; what took too long is given up before and after it.
+Grammars and queries are loaded on first use and cached. Limits bound the query: deeply nested input parses
+fast and is queried in quadratic time, so slow sources are rejected before and after the query.
 
-A macro's arguments are bare tokens to a grammar. Where the query says `@items`, they are parsed once more, at their place
-in the source, and what reads as items counts as if the macro were not there. C that does not parse is parsed once more
-without the conditionals that cut through it, and the branches that this leaves out are parsed for themselves.
+To a grammar, a macro's arguments are bare tokens. Where the query captures `@items`, they are parsed again at
+their offset, and what parses as items counts as if the macro were absent. C that does not parse is parsed
+again without the conditionals that cut through it, and the removed branches are parsed on their own.
 """
 
 import re
@@ -26,17 +26,18 @@ from prism_chunker.core.languages.table import Language
 from prism_chunker.core.preprocessor import blank_macros, blank_rare_macros
 
 QUERIES = Path(__file__).parent / "languages" / "queries"
-# States a query may keep open at once; beyond, tree-sitter drops the oldest.
+# States that a query may keep open at once; beyond this, tree-sitter drops the oldest.
 OPEN_MATCHES_MAX = 4_096
-# A query over n levels, or over n children of one error, takes n² steps: 100,000 brackets would take half a minute, and
-# the query's own progress callback cannot be used, it crashes the process (tree-sitter 0.26.1).
+# A query over n levels, or over n children of one error, takes n² steps: 100,000 brackets would take half a
+# minute. The query's own progress callback is not usable: it crashes the process (tree-sitter 0.26.1).
 QUERY_DEPTH_MAX = 100
 ERROR_CHILDREN_MAX = 20_000
-# How deep macros may lie in macros and still be parsed: every level reads the source within it once more.
+# The nesting limit of parsed macros: every level parses the source within it once more.
 MACRO_DEPTH_MAX = 4
-# Branches of C's conditionals that are read for themselves.
+# Branches of C's conditionals that are parsed on their own.
 BRANCHES_MAX = 200
-# Rows that a tree is told to have changed: each is looked for among all children of a node. With more, all is parsed again.
+# Rows reported to a tree as changed: each is looked up among all children of a node. With more, the whole
+# source is parsed again.
 EDITS_MAX = 200
 
 _CAPTURE = re.compile(rb"@([\w.]+)")
@@ -46,25 +47,23 @@ Captures = dict[str, list[Node]]
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """A parsed source: its root and what the language's query found in it."""
+    """A parsed source: its root, and the matches of the language's query."""
 
     source: bytes
     root: Node
-    patterns: Mapping[
-        str, Sequence[int]
-    ]  # positions of the patterns of the query that have a capture, by its name
+    patterns: Mapping[str, Sequence[int]]  # positions of the query's patterns with a capture, by its name
     # The matches of each pattern that has any, in order of appearance.
     matches: dict[int, list[Captures]] = field(default_factory=lambda: defaultdict(list))
     # The roots of macro arguments that were parsed as items, by the id of their node.
     items: dict[int, Node] = field(default_factory=dict)
 
     def add(self, matches: Iterable[tuple[int, Captures]]) -> None:
-        """Take in matches, each with the position of its pattern."""
+        """Add matches, each with the position of its pattern."""
         for pattern, captures in matches:
             self.matches[pattern].append(captures)
 
     def matches_with(self, *names: str) -> list[Captures]:
-        """The matches that have one of the captures, in the order of the patterns in the query."""
+        """Returns the matches with one of the captures, in the order of the patterns in the query."""
         patterns = sorted({pattern for name in names for pattern in self.patterns.get(name, ())})
         found = [
             captures for pattern in patterns if pattern in self.matches for captures in self.matches[pattern]
@@ -73,14 +72,14 @@ class Syntax:
         return [captures for captures in found if not captures.keys().isdisjoint(names)]
 
     def children(self, node: Node) -> list[Node]:
-        """The children of a node, those of macro arguments being their items."""
+        """Returns the children of a node; those of macro arguments are their items."""
         return self.items.get(node.id, node).children
 
 
 def parse(language: Language, source: bytes, time_ms_max: int) -> Syntax:
-    """Parse and query, or raise TimeoutError."""
-    query = _query(language)  # its first compilation may take a second, which is not the file's fault
-    # CPU time: a busy machine costs no file its symbols.
+    """Parse and query. Raises TimeoutError past the budget."""
+    query = _query(language)  # its first compilation may take a second, which does not count against the file
+    # CPU time: a file keeps its symbols on a busy machine.
     deadline = process_time() + time_ms_max / 1_000
     root, *branches = _roots(language, source, deadline)
     found = _matches(query, root, deadline)
@@ -93,7 +92,7 @@ def parse(language: Language, source: bytes, time_ms_max: int) -> Syntax:
 
 
 def _roots(language: Language, source: bytes, deadline: float) -> list[Node]:
-    """The root of a source; for C, as far as a grammar can read it, and those of the branches that went for that."""
+    """Returns the root of a source; for C, of its parsable form, and the roots of the removed branches."""
     text = blank_macros(source) if language.c_family else source
     tree = _parse(language, text, deadline)
     if not (tree.root_node.has_error and language.c_family):
@@ -110,7 +109,7 @@ def _roots(language: Language, source: bytes, deadline: float) -> list[Node]:
 
 
 def _edited(tree: Tree, before: bytes, after: bytes) -> Tree | None:
-    """A tree that was told which rows have changed, none in length, so that the others are not parsed again."""
+    """Returns an edited tree: rows changed, none in length, so that the others are not parsed again."""
     rows = zip(before.split(b"\n"), after.split(b"\n"), strict=True)
     changed = {row: len(old) for row, (old, new) in enumerate(rows) if old != new}
     if len(changed) > EDITS_MAX:
@@ -123,7 +122,7 @@ def _edited(tree: Tree, before: bytes, after: bytes) -> Tree | None:
 
 
 def _is_sound(captures: Captures) -> bool:
-    """Whether a match says no more than a branch holds: amid a statement, what reads as a definition may be none."""
+    """Whether a match adds nothing to a branch: inside a statement, an apparent definition may be none."""
     is_definition = "name" in captures or "path" in captures
     return not is_definition or not any(node.has_error for nodes in captures.values() for node in nodes)
 
@@ -135,8 +134,9 @@ def _parse(
     ranges: list[Range] | None = None,
     edited: Tree | None = None,
 ) -> Tree:
-    # The source as bytes, in one piece: a read callback, which alone could be stopped midway, leaks every block that it
-    # gives (tree-sitter 0.26.1), gigabytes where a grammar's scanner seeks a lot. Who loops is killed from outside.
+    # The source as bytes, in one piece: a read callback, which alone could be stopped midway, leaks every
+    # block that it returns (tree-sitter 0.26.1), gigabytes where a grammar's scanner seeks a lot. The parent
+    # kills a loop.
     parser = Parser(_grammar(language.grammar), included_ranges=ranges)
     tree = parser.parse(source, edited) if edited else parser.parse(source)
     if process_time() > deadline:
@@ -156,14 +156,14 @@ def _matches(query: Query, root: Node, deadline: float) -> list[tuple[int, Captu
 
 
 def _range(source: bytes, span: Span) -> Range:
-    """Where bytes that begin and end with a row lie."""
+    """Returns the points of bytes that begin and end with a row."""
     first = source.count(b"\n", 0, span.start)
     last = first + source.count(b"\n", span.start, span.end)
     return Range(Point(first, 0), Point(last, 0), span.start, span.end)
 
 
 def _add_items(language: Language, syntax: Syntax, pending: list[Node], deadline: float) -> None:
-    """Add to the matches those inside of macro arguments, as far as they read as items."""
+    """Add the matches inside macro arguments, where they parse as items."""
     for _ in range(MACRO_DEPTH_MAX):
         found: list[tuple[int, Captures]] = []
         inner: list[Node] = []
@@ -179,7 +179,7 @@ def _add_items(language: Language, syntax: Syntax, pending: list[Node], deadline
 
 
 def _arguments(matches: list[tuple[int, Captures]]) -> list[Node]:
-    """Macro arguments between two brackets: one that is missing makes an error."""
+    """Returns the macro arguments between two brackets; a missing bracket is an error."""
     nodes = [node for _, captures in matches if "items" in captures for node in captures["items"]]
     return [node for node in nodes if not node.has_error]
 
@@ -190,7 +190,7 @@ def _between_brackets(node: Node) -> Range:
 
 
 def _blocks(node: Node) -> list[Node]:
-    """The blocks that stand side by side in macro arguments, as those of `cfg_if!` do."""
+    """Returns the sibling blocks in macro arguments, as in `cfg_if!`."""
     return [child for child in node.children if child.type == node.type and child.children[0].type == "{"]
 
 
@@ -211,7 +211,7 @@ def _query_source(language: Language) -> bytes:
 
 @cache
 def _patterns(language: Language) -> dict[str, list[int]]:
-    """The positions of the patterns that have a capture, by its name."""
+    """Returns the positions of the patterns with a capture, by its name."""
     source = _query_source(language)
     query = _query(language)
     found: dict[str, list[int]] = defaultdict(list)

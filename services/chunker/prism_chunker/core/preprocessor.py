@@ -1,15 +1,18 @@
-"""C and its kin as a grammar can read them: macros that stand where the syntax has no place for a name are blanked.
+"""C and its relatives in a form that a grammar can parse: blanks replace macros where the syntax allows no
+name.
 
-A grammar sees the text before the preprocessor does. `NAMESPACE_BEGIN` on a row of its own, `class EXPORT_API Cart` and
-`EXPORT_API int add(...)` are errors to it, and what follows is lost. Blanks keep every other byte at its place.
+A grammar sees the text before the preprocessor. `NAMESPACE_BEGIN` on a row of its own, `class EXPORT_API
+Cart` and `EXPORT_API int add(...)` are errors to it, and the code after them is lost. Blanks keep every other
+byte at its offset.
 """
 
 import re
 
-# How far back and ahead of a macro the text is looked at.
+# How far before and after a macro the text is examined.
 CONTEXT_BYTES_MAX = 500
 
-# No alternative gives back what it took, so that an open comment or quote is not looked at again from each of its bytes.
+# All alternatives are possessive, so that an open comment or quote is not scanned again from each of its
+# bytes.
 COMMENT = rb"/\*(?:[^*]|\*(?!/))*+(?:\*/)?"
 COMMENT_OR_LITERAL = COMMENT + rb"|//[^\n]*+|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?"
 
@@ -17,7 +20,7 @@ _BLANKS = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 # A name in capitals with an underscore: by convention a macro.
 _MACRO = rb"[A-Z][A-Z\d]*+_[A-Z\d_]*+"
 _CALLED = _MACRO + rb"(?:\([^()\n]*+\))?"
-# No text may make these patterns try without end: repetitions are possessive, or few, or end with the row.
+# No text makes these patterns backtrack without end: repetitions are possessive, or few, or end with the row.
 _TEMPLATE_ARGUMENTS = rb"<(?:[^\n;{}()<>]|<[^\n;{}()<>]*+>)*+>"
 
 _ON_ITS_OWN_ROW = re.compile(rb"(?m)^[ \t]*+(" + _MACRO + rb")[ \t]*+(?://.*)?\r?$")
@@ -42,7 +45,7 @@ _BEHIND_PARAMETERS = re.compile(
     rb"\)[ \t]*+(?:const[ \t]++)?(?:noexcept[ \t]++)?((?:" + _CALLED + rb"\s*+){1,4})(?=[;{])"
 )
 _PARAMETERS = re.compile(rb".*(?:\b(?!if\b|for\b|while\b|switch\b|[A-Z][A-Z\d_]*\()\w+|\(\*\w+\))\([^()]*\Z")
-# `struct cart { SHOP_FIELDS }`, `struct cart {\n  Shop_HEAD\n  int size;`: by its place, in capitals or not
+# `struct cart { SHOP_FIELDS }`, `struct cart {\n  Shop_HEAD\n  int size;`: by position, in capitals or not
 _IN_THE_PLACE_OF_FIELDS = re.compile(
     rb"\{\s*+(?:((?:\w++(?:\([^()\n]*+\))?+\s*+){1,4}+)(?=\})"
     rb"|((?!(?:un)?signed\b|const\b|volatile\b|struct\b|union\b|enum\b|class\b|static\b|typedef\b|friend\b)\w++)"
@@ -55,13 +58,13 @@ _BEFORE_A_POINTER_TO_A_FUNCTION = re.compile(rb"\(([A-Z][A-Z\d_]++)\s*+(?=\*[ \t
 _AROUND_A_FUNCTION = re.compile(
     rb"\n(" + _MACRO + rb"\()(?:\w++[* \t]++){1,6}\w++\([^()]{0,1000}+\)(\))(?=\s*+[;{])"
 )
-# A list of enumerators, and what is none in it: macros that make some, and their definitions
+# A list of enumerators, and its entries that are none: macros that generate some, and their definitions
 _ENUMERATORS = re.compile(rb"\benum\b[^;{}()=#]{0,200}+\{[^{}]*+\}")
 _DIRECTIVE = rb"#[ \t]*+(?:%b)\b(?:[^\n\\]|\\\r?\n|\\.)*+"
 _NO_ENUMERATOR = re.compile(
     rb"(?m)^[ \t]*+(?:" + _DIRECTIVE % b"define|undef" + rb"|\w++\([^()\n]*+\)[ \t]*+\r?$)"
 )
-# A comment amid a definition: to a grammar it is where that ends.
+# A comment inside a definition: a grammar ends the definition there.
 _COMMENT = re.compile(COMMENT)
 _COMMENT_AMID = re.compile(rb"\*/[ \t]*+\S")
 _DEFINITION = re.compile(_DIRECTIVE % b"define")
@@ -69,7 +72,7 @@ _MORE = re.compile(rb"[ \t]*+\S")
 
 
 def blank_macros(source: bytes) -> bytes:
-    """The source, as long as before, with blanks where such macros stand."""
+    """Returns the source, of unchanged length, with blanks for such macros."""
     if _COMMENT_AMID.search(source):
         source = _DEFINITION.sub(_without_comments, source)
     source = _ON_ITS_OWN_ROW.sub(_without_statement, source)
@@ -80,7 +83,9 @@ def blank_macros(source: bytes) -> bytes:
 
 
 def blank_rare_macros(source: bytes) -> bytes:
-    """The source, as long as before, without macros that are looked for only where a source did not parse."""
+    """Returns the source, of unchanged length, without macros that are searched only in a source that did not
+    parse.
+    """
     source = _IN_THE_PLACE_OF_FIELDS.sub(_without_fields, source)
     source = _ENUMERATORS.sub(_without_others, source)
     source = _BEFORE_A_POINTER_TO_A_FUNCTION.sub(_without_group, source)
@@ -88,7 +93,7 @@ def blank_rare_macros(source: bytes) -> bytes:
 
 
 def blanked(text: bytes) -> bytes:
-    """Blanks in the place of a text, row for row."""
+    """Returns blanks for a text, row for row."""
     return text.translate(_BLANKS)
 
 
@@ -97,7 +102,7 @@ def _without_comments(found: re.Match[bytes]) -> bytes:
 
 
 def _without_fields(found: re.Match[bytes]) -> bytes:
-    """Without what stands in the place of fields, if they are those of a struct."""
+    """Remove macros that represent fields, if they are those of a struct."""
     before = found.string[max(0, found.start() - CONTEXT_BYTES_MAX) : found.start()]
     return _without_groups(found) if _HEAD_OF_FIELDS.search(before) else found.group()
 
@@ -111,13 +116,13 @@ def _without_all(found: re.Match[bytes]) -> bytes:
 
 
 def _without_comment(found: re.Match[bytes]) -> bytes:
-    # With a backslash gone, the definition would end at its row; and blanks at its end are no end to a grammar.
+    # Without its backslash the definition would end at its row; and a grammar does not end it at blanks.
     text = found.group()
     return re.sub(rb"[^\s\\]", b" ", text) if _MORE.match(found.string, found.end()) else text
 
 
 def _without_statement(found: re.Match[bytes]) -> bytes:
-    """Without a name that begins a statement, and is no operand and no enumerator."""
+    """Remove a name that begins a statement, and is neither an operand nor an enumerator."""
     before = found.string[max(0, found.start() - CONTEXT_BYTES_MAX) : found.start()].rstrip()
     while before.endswith(b"*/") and (comment := before.rfind(b"/*")) >= 0:
         before = before[:comment].rstrip()
@@ -129,9 +134,9 @@ def _without_statement(found: re.Match[bytes]) -> bytes:
 
 
 def _without_attribute(found: re.Match[bytes]) -> bytes:
-    """Without what follows parameters, and does not follow a condition or a cast."""
+    """Remove a name after parameters, but not after a condition or a cast."""
     before = found.string[max(0, found.start() - CONTEXT_BYTES_MAX) : found.start()]
-    # Parameters of several rows begin where their bracket stands.
+    # Parameters of several rows begin at their bracket.
     row = before.rfind(b"\n", 0, max(0, before.rfind(b"("))) + 1
     is_attribute = before.endswith(b"\n") or _PARAMETERS.match(before, row)
     return _without_group(found) if is_attribute else found.group()
@@ -148,6 +153,6 @@ def _without_groups(found: re.Match[bytes]) -> bytes:
 
 
 def _with_blanks(text: bytes, offset: int, span: tuple[int, int]) -> bytes:
-    """A piece of a source that begins at `offset`, with blanks where a part of the source lies, if there is such a part."""
+    """Returns a piece of a source that begins at `offset`, with blanks over `part` where they overlap."""
     start, end = (at - offset for at in span)
     return text[:start] + blanked(text[start:end]) + text[end:] if span[0] >= 0 else text

@@ -1,7 +1,8 @@
-"""From the matches of a query to references: calls, imports, bases, assignments. Uses of types and values: `uses.py`.
+"""References from the matches of a query: calls, imports, bases, assignments. Uses of types and values:
+`uses.py`.
 
-An import names what it brings in: `qualifier` is the module as it is written, `name` what is taken from it, and for a
-whole module its last part (`import numpy as np` -> name numpy, qualifier numpy, alias np).
+For an import, `qualifier` is the module as written, and `name` the imported name; for a whole module, its
+last part (`import numpy as np` -> name numpy, qualifier numpy, alias np).
 """
 
 import re
@@ -28,7 +29,9 @@ Places = dict[tuple[int, str], tuple[Node, Captures]]
 
 
 def find_places(syntax: Syntax, nesting: Nesting) -> Places:
-    """Where a name is referred to, by first byte and capture. Of two patterns that match one, the one that says more wins."""
+    """A reference to a name, by first byte and capture. If two patterns match, the more specific one
+    wins.
+    """
     found: Places = {}
     heads = {definition.name_start for definition in nesting.kept}
     for key in KINDS:
@@ -41,7 +44,7 @@ def find_places(syntax: Syntax, nesting: Nesting) -> Places:
             if known is None or _said(known[1]) < _said(captures):
                 found[start, key] = node, captures
     for captures in syntax.matches_with("module"):
-        # `const { open } = require("fs")` is no import of the whole module, nor is `import shop.*`.
+        # `const { open } = require("fs")` does not import the whole module, nor does `import shop.*`.
         for whole in ("file", "item"):
             found.pop((captures["module"][0].start_byte, whole), None)
     return found
@@ -50,7 +53,7 @@ def find_places(syntax: Syntax, nesting: Nesting) -> Places:
 def read_references(
     places: Places, source: bytes, nesting: Nesting, references_max: int
 ) -> tuple[Reference, ...]:
-    """References in order of appearance."""
+    """Returns references in order of appearance."""
     ordered = sorted(places.items(), key=itemgetter(0))[:references_max]
     return tuple(_reference(key, node, captures, source, nesting) for (_, key), (node, captures) in ordered)
 
@@ -79,7 +82,7 @@ def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting:
 def _imported(name: str, captures: Captures, source: bytes) -> tuple[str, str]:
     if "module" in captures:
         module = _in_lists(captures["module"][0], _of("module", captures, source), source)
-        return "*" if name == "." else name, module  # Go's import of all that a package has
+        return "*" if name == "." else name, module  # Go's import of all names of a package
     if "from" in captures:
         found = _FROM.match(_of("from", captures, source))
         return name, found.group(1).removesuffix(f".{name}") if found else ""
@@ -95,7 +98,9 @@ def _imported(name: str, captures: Captures, source: bytes) -> tuple[str, str]:
 
 
 def _in_lists(node: Node, path: str, source: bytes) -> str:
-    """A path of Rust with the paths of the lists that it stands in: `c::d` of `use a::{b, c::d}` is `a::c::d`."""
+    """Returns a Rust path with the paths of its enclosing lists: `c::d` of `use a::{b, c::d}`
+    is `a::c::d`.
+    """
     inner, outer = node, node.parent
     while outer is not None and outer.type.startswith(("use_", "scoped_use_")):
         before = outer.child_by_field_name("path") if outer.type == "scoped_use_list" else None
@@ -110,7 +115,7 @@ def _said(captures: Captures) -> int:
 
 
 def _of(key: str, captures: Captures, source: bytes) -> str:
-    """The text of a capture on one line, without quotes."""
+    """Returns the text of a capture on one line, without quotes."""
     nodes = captures[key]
     text = source[nodes[0].start_byte : nodes[-1].end_byte].decode("utf-8", "replace")
     # Most are plain names, which have neither.

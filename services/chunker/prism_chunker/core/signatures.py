@@ -1,4 +1,6 @@
-"""The header of a definition on one line: what stands before its body, without comments, white space squeezed."""
+"""The header of a definition on one line: the source before its body, without comments, white
+space squeezed.
+"""
 
 import re
 
@@ -6,7 +8,8 @@ from prism_chunker.core.definitions import Definition
 from prism_chunker.core.parse import Syntax
 
 SIGNATURE_CHARS_MAX = 300
-# Bytes looked at: a header longer than this is cut. Of one with a body it is known where it ends, so that comments have room.
+# Bytes examined: a longer header is cut. The end of a header with a body is known, so there is room for
+# comments.
 HEADER_BYTES_MAX = 1_200
 HEADER_BEFORE_BODY_BYTES_MAX = 8_000
 LINE_PREFIX_BYTES_MAX = 80
@@ -16,7 +19,7 @@ _WORDS = re.compile(rb"[\w\s]*\Z")
 _ANNOTATIONS = re.compile(
     rb"\s*(?:(?:\"{3}[^\"]*\"{3}|\"[^\"\n]*\"|@(?!interface|protocol|property|class|implementation)[\w.]+(?:\((?:[^()]|\([^()]*\))*\))?|#?\[[^\]]*\]+)\s+)+"
 )
-# Of angle brackets only what goes on in the next line: elsewhere it may be less than something.
+# Angle brackets count only across lines: elsewhere they may be comparisons.
 _BRACKETS = re.compile(rb"[(\[]|[)\]]|<(?=[ \t\r]*\n)|\n|\{")
 _ANGLES = re.compile(rb"[-=]>|[<>]")
 _DEPTHS = {b"<": 1, b">": -1}
@@ -25,7 +28,7 @@ _TAIL = re.compile(r" ?(?:[{=:;,]|=>|->|:=|\bdo|\bis|\bbegin|\bthen)$")
 
 
 def without_comments(syntax: Syntax) -> bytes:
-    """The source with spaces in the place of comments, so that all else is where it was."""
+    """Returns the source with spaces for comments, so that all other offsets are unchanged."""
     nodes = [node for captures in syntax.matches_with("comment") for node in captures.get("comment", ())]
     source, pieces, behind = syntax.source, [], 0
     for start, end in sorted((node.start_byte, node.end_byte) for node in nodes):
@@ -36,7 +39,7 @@ def without_comments(syntax: Syntax) -> bytes:
 
 
 def signature_of(source: bytes, definition: Definition) -> str:
-    """The header of a definition, without the annotations above it. The source has no comments."""
+    """Returns the header of a definition, without the annotations above it. The source has no comments."""
     start, body, end = definition.start, definition.body, definition.end
     begin = _begin(source, start)
     annotations = _ANNOTATIONS.match(source, begin, definition.name_start)
@@ -52,7 +55,7 @@ def signature_of(source: bytes, definition: Definition) -> str:
 
 
 def _begin(source: bytes, start: int) -> int:
-    """The start of the row, if only words (`export default`, `const`) stand before the definition."""
+    """Returns the start of the row, if only words (`export default`, `const`) precede the definition."""
     row = source.rfind(b"\n", max(0, start - LINE_PREFIX_BYTES_MAX), start) + 1
     if row == 0 and start > LINE_PREFIX_BYTES_MAX:
         return start
@@ -60,7 +63,7 @@ def _begin(source: bytes, start: int) -> int:
 
 
 def _balanced(text: bytes) -> bytes:
-    """The text up to the first line end or brace outside of brackets."""
+    """Returns the text up to the first line end or brace outside of brackets."""
     depth = behind = 0
     while found := _BRACKETS.search(text, behind):
         mark, behind = found.group(), found.end()
@@ -76,7 +79,9 @@ def _balanced(text: bytes) -> bytes:
 
 
 def _behind_angles(text: bytes, start: int) -> int:
-    """Where the angle brackets end that were opened before a place; that place if they do not."""
+    """Returns the end of the angle brackets that are open at an offset, or the offset if they
+    do not close.
+    """
     depth = 1
     for found in _ANGLES.finditer(text, start):
         depth += _DEPTHS.get(found.group(), 0)

@@ -1,4 +1,4 @@
-"""From nested definitions to symbols: kinds in context, headers, documentation, parents, what is exported."""
+"""Symbols from nested definitions: kinds in context, headers, documentation, parents, visibility."""
 
 from prism_chunker.core.comments import Leads, clean_string
 from prism_chunker.core.definitions import Definition
@@ -11,12 +11,12 @@ from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolKind
 _MODULES = frozenset({SymbolKind.MODULE, SymbolKind.NAMESPACE})
 _METHOD_OWNERS = TYPE_KINDS - _MODULES
 _CLASSES = frozenset({SymbolKind.CLASS, SymbolKind.STRUCT})
-# What these hold is as public as they are, in a language that marks what is public.
+# Members of these are as public as their container, in a language that marks public names.
 _OPEN_KINDS = frozenset({SymbolKind.TRAIT, SymbolKind.INTERFACE, SymbolKind.ENUM})
 
 
 def find_symbols(language: Language, syntax: Syntax, nesting: Nesting, leads: Leads) -> tuple[Symbol, ...]:
-    """One symbol a kept definition, in the same order."""
+    """Returns one symbol per kept definition, in the same order."""
     docs = _docs_inside(syntax, nesting)
     exports = _Exports(language, nesting)
     parents = _parents(nesting)
@@ -45,7 +45,7 @@ def _is_bodiless(definition: Definition, language: Language) -> bool:
 
 
 def _docs_inside(syntax: Syntax, nesting: Nesting) -> dict[int, str]:
-    """Documentation that stands inside a definition, by its position."""
+    """Returns the documentation inside definitions, by the definition's position."""
     docs: dict[int, str] = {}
     for captures in syntax.matches_with("doc"):
         node = captures["doc"][0]
@@ -55,7 +55,7 @@ def _docs_inside(syntax: Syntax, nesting: Nesting) -> dict[int, str]:
 
 
 def _parents(nesting: Nesting) -> list[int]:
-    """The enclosing symbol; for a method written outside of its type, the type, if the file defines it."""
+    """Returns the enclosing symbol; for a method outside of its type, the type, if the file defines it."""
     types = {nesting.paths[i]: i for i, kept in enumerate(nesting.kept) if kept.kind in TYPE_KINDS}
     parents = list(nesting.parents)
     for index, definition in enumerate(nesting.kept):
@@ -94,12 +94,12 @@ def _doc_above(definition: Definition, outer: Definition | None, leads: Leads) -
 
 
 def _shares_row(definition: Definition, outer: Definition | None) -> bool:
-    """What stands above both belongs to the outer one."""
+    """A comment above both belongs to the outer one."""
     return outer is not None and outer.first_row == definition.first_row
 
 
 class _Exports:
-    """Whether a symbol can be used from elsewhere, by the rules of its language."""
+    """Whether a symbol is usable from elsewhere, by the rules of its language."""
 
     def __init__(self, language: Language, nesting: Nesting) -> None:
         self._rule = language.exports

@@ -1,4 +1,4 @@
-"""The reader of every language with a grammar: parse, find symbols and references, find the places to cut."""
+"""The reader of every language with a grammar: parse, find symbols and references, find the cuts."""
 
 from operator import attrgetter
 
@@ -19,7 +19,7 @@ from prism_chunker.core.uses import Scopes, read_uses
 
 
 def read(language: Language, lines: Lines, budget: Budget) -> Outline:
-    """The outline of a source text. Raises TimeoutError past the budget."""
+    """Returns the outline of a source text. Raises TimeoutError past the budget."""
     syntax = parse(language, _source(lines.text), budget.parse_ms_max)
     leads = Leads(syntax, lines)
     nesting = Nesting(find_definitions(syntax, clauses=language.clauses), language, budget)
@@ -41,6 +41,8 @@ def read(language: Language, lines: Lines, budget: Budget) -> Outline:
 
 
 def _source(text: str) -> bytes:
-    """The text as bytes that end with a line feed: without one, Perl's scanner may wait for it forever."""
+    """Returns the text as bytes that end with a line feed: without one, Perl's scanner may wait for it
+    forever.
+    """
     source = text.encode("utf-8", "replace")
     return source if source.endswith(b"\n") else source + b"\n"

@@ -1,4 +1,4 @@
-"""What a declared type comes down to: the name that the members of a variable are looked for under.
+"""The base name of a declared type: the name under which a variable's members are looked up.
 
 Works on the spelling, which differs less between languages than their syntax trees do.
 """
@@ -7,10 +7,10 @@ import re
 from functools import lru_cache
 
 TYPE_CHARS_MAX = 200
-# Distinct spellings kept: files of a repository repeat each other.
+# Distinct spellings kept: the files of a repository repeat them.
 SPELLINGS_MAX = 4_096
 
-# What says how a value is held, not what it is.
+# Modifiers of how a value is held.
 _MARKS = re.compile(
     r"^(?:[&*?@:]|'\w+\b(?!')|(?:const|mut|dyn|impl|final|volatile|readonly|static|struct|enum|union|class|typename|ref|out|in|params"
     r"|inout|borrowing|consuming|some|any|async|constexpr|late|required|covariant|extern|register|unowned|weak)(?=[\s&*]))\s*"
@@ -20,12 +20,12 @@ _ENDS = re.compile(r"(?:[?!*&\s]|\.\.\.|\bconst\b)+$")
 _NAMED = re.compile(r"\\?([^\W\d][\w$]*(?:(?:\.|::|\\)[^\W\d][\w$]*)*)\s*(?:([<\[])(.*)[>\]])?", re.DOTALL)
 _SEPARATOR = re.compile(r"\.|::|\\")
 _NO_VALUES = frozenset({"None", "null", "undefined", "nil", "NoneType", "Null"})
-# Whatever has one of these types may be anything, or is nothing.
+# A value of one of these types may be anything, or is nothing.
 _NO_TYPES = _NO_VALUES | {
     "Any", "AnyObject", "NoReturn", "Nothing", "Object", "Unit", "Void", "any", "auto", "dynamic", "let", "mixed", "never", "object",
     "unknown", "val", "var", "void",
 }  # fmt: skip
-# Types whose values are used as those of their argument: they point to it, wait for it, or may hold nothing.
+# Types whose values are used like their argument: pointers, futures and optionals.
 _TRANSPARENT = frozenset(
     {
         "Annotated", "Arc", "Async", "Awaitable", "Box", "ClassVar", "Coroutine", "Final", "Future", "FutureOr", "IO", "Lazy",
@@ -38,7 +38,9 @@ _TRANSPARENT = frozenset(
 
 @lru_cache(maxsize=SPELLINGS_MAX)
 def type_name(spelling: str) -> str:
-    """The name of a type without generics, pointers and what may be missing; empty for unions, arrays and functions."""
+    """Returns the name of a type without generics, pointers and optionality; empty for unions, arrays and
+    functions.
+    """
     bare = _without_marks(spelling) if len(spelling) <= TYPE_CHARS_MAX else ""
     alternatives = _without_nothing(bare, "|")
     if len(alternatives) != 1:
@@ -53,14 +55,14 @@ def type_name(spelling: str) -> str:
 
 
 def _argument(name: str, arguments: str) -> str:
-    """What a transparent type stands for: its first argument, and of a union its only one."""
+    """Returns the inner type of a transparent one: its first argument, or the only one of a union."""
     parts = _without_nothing(arguments, ",")
     is_union = name.endswith("Union")
     return type_name(parts[0]) if parts and not (is_union and len(parts) > 1) else ""
 
 
 def _without_marks(spelling: str) -> str:
-    """The spelling on one line, without quotes around it and marks before it."""
+    """Returns the spelling on one line, without quotes around it and marks before it."""
     spelling = " ".join(spelling.split())
     while True:
         quoted = _QUOTED.fullmatch(spelling)
@@ -71,7 +73,7 @@ def _without_marks(spelling: str) -> str:
 
 
 def _without_nothing(text: str, separator: str) -> list[str]:
-    """The parts between separators that stand outside of brackets, without those that say that there is no value."""
+    """Returns the parts between separators outside of brackets, without those that mean "no value"."""
     if separator not in text:
         return [text]
     parts, depth = [""], 0

@@ -1,8 +1,8 @@
-"""From the matches of a query to uses: references that name a type, give a value on without calling it, or give
-a symbol another name.
+"""Uses from the matches of a query: references that name a type, pass a value without calling it, or alias a
+symbol.
 
-Most identifiers of a file are variables of a function, which nobody asks for. Kept is what the file defines or imports, and,
-where files see each other's names without importing them, what no variable of the file is called.
+Most identifiers of a file are local variables, which no one looks up. Kept are names that the file defines or
+imports, and, where files see each other's names without imports, names that no variable of the file has.
 """
 
 import re
@@ -22,7 +22,7 @@ _USES = {"original": ReferenceKind.ALIAS, "use": ReferenceKind.TYPE, "value": Re
 _OWN_OBJECTS = frozenset({"self", "this", "cls", "$this"})
 _PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*((?!\d|\$\d)[\w$]+)", re.DOTALL)
 _HEAD = re.compile(rb"[\w$@]+")
-# Names of types, and of values, that languages bring along without a word of their own for them.
+# Built-in names of types and values.
 _BUILT_IN = frozenset(
     {
         "Any", "Bool", "Boolean", "Byte", "Char", "Character", "Double", "Float", "Int", "Integer", "Long", "NULL", "Nothing", "Object",
@@ -37,8 +37,8 @@ _BUILT_IN = frozenset(
 def read_uses(
     syntax: Syntax, nesting: Nesting, places: Places, scopes: "Scopes", uses_max: int
 ) -> list[Reference]:
-    """The uses that are worth keeping, in order of lines, none where a definition or another reference stands."""
-    # Of `a.B`, neither `a` nor `B` is a use of its own: the longest match of a pattern comes first.
+    """Returns the uses worth keeping, in line order, except at a definition or another reference."""
+    # In `a.B`, neither `a` nor `B` is a use on its own: the longest match of a pattern comes first.
     heads = frozenset(definition.name_start for definition in nesting.kept)
     starts = set(heads)
     taken = {node.end_byte for node, _ in places.values()}
@@ -52,7 +52,7 @@ def read_uses(
             if start in starts or not scopes.may_begin(syntax.source, start):
                 continue
             if "name" in captures and captures["name"][0].start_byte not in heads:
-                continue  # a variable of a function that is given a value
+                continue  # an assignment to a local variable
             starts.add(start)
             if (end := node.end_byte) not in taken:
                 taken.add(end)
@@ -74,14 +74,14 @@ def read_uses(
 
 
 def _start(captures: Captures, node: Node, source: bytes) -> int:
-    """Where a use begins: with what stands before its name, and behind the colon of a symbol in Ruby."""
+    """Returns the start of a use: with its qualifier, and after the colon of a symbol in Ruby."""
     if "qualifier" in captures:
         return captures["qualifier"][0].start_byte
     return node.start_byte + source.startswith(b":", node.start_byte)
 
 
 def _split(path: str) -> tuple[str, str]:
-    """What stands before the last dot, and the name behind it; two empty strings for what is no path."""
+    """Returns the text before the last dot, and the name after it; two empty strings if it is not a path."""
     if path.isidentifier():
         return "", path
     parts = _PATH.fullmatch(path)
@@ -89,9 +89,10 @@ def _split(path: str) -> tuple[str, str]:
 
 
 class Scopes:
-    """Tells which names of a file may mean something beyond the function that they stand in.
+    """Decides which names of a file have a meaning outside of their function.
 
-    `bindings` say which known names a function hides, `variables` what any variable of the file is called.
+    `bindings` are the known names that a function shadows, `variables` the names of all variables in the
+    file.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class Scopes:
         }
 
     def may_begin(self, source: bytes, start: int) -> bool:
-        """Whether what begins at a byte may be worth a reference: a quick look at its first name, which settles most."""
+        """Whether a use at this byte may be kept: a quick check of its first name, which settles most."""
         found = _HEAD.match(source, start)
         if found is None:
             return False
@@ -123,7 +124,7 @@ class Scopes:
         return head in self._heads or (self._sees_others and head not in self._hidden)
 
     def may_mean(self, qualifier: str, name: str, symbol: int) -> bool:
-        """Whether a name, with what stands before its last dot, is worth a reference in a symbol."""
+        """Whether a name, with its qualifier, is worth a reference in a symbol."""
         head = head_of(qualifier) if qualifier else name
         if head in _OWN_OBJECTS or qualifier.startswith("@"):
             return name in self._names.members
@@ -132,7 +133,7 @@ class Scopes:
         return self._sees_others or (head in self._in_body and self._is_in_body(symbol))
 
     def _is_in_body(self, symbol: int) -> bool:
-        """Whether what stands in a symbol stands in the body of a class, outside of its methods."""
+        """Whether a symbol's code is in the body of a class, outside of its methods."""
         kept = self._nesting.kept
         if symbol >= 0 and kept[symbol].kind in VALUE_KINDS:
             symbol = self._nesting.parents[symbol]

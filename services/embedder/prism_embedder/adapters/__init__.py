@@ -1,1 +1,1 @@
-"""What the embedder talks to: the deep model's library, the bus, the store of cached vectors."""
+"""The embedder's adapters: the deep model's library, the bus, the cache of vectors."""

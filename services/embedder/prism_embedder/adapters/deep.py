@@ -1,10 +1,11 @@
 """The deep model: any encoder of texts as documents and questions in, unit vectors out.
 
-A model is named in one of three ways: a folder, `package:NAME` (weights inside an installed Python package), or the id
-of a model on the Hugging Face hub, which is downloaded at first use. A folder that holds an `.onnx` file runs on
+A model has one of three names: a folder, `package:NAME` (weights inside an installed Python package), or the
+id of a model on the Hugging Face hub, which is downloaded at first use. A folder with an `.onnx` file runs on
 onnxruntime; everything else is a sentence-transformers model and needs torch.
 
-Everything here blocks: call it in a thread. Never runs code that comes with a model, nor code of the package that holds it.
+All calls block: run them in a thread. Never runs code that comes with a model, nor code of the package that
+contains it.
 """
 
 import hashlib
@@ -23,39 +24,41 @@ from prism_embedder.core.rows import Matrix
 
 PACKAGE_PREFIX = "package:"
 
-# Documents in a call. On a CPU more at once are hardly quicker, and padding costs; a GPU would idle.
+# Documents per call. On a CPU larger batches are hardly faster, and padding costs; a GPU would idle.
 BATCH_DOCUMENTS = 4
 BATCH_DOCUMENTS_GPU = 64
-# Characters of a text handed to the tokenizer. Models read some 256 to 512 tokens, which is far less.
+# Characters of a text passed to the tokenizer. Models read some 256 to 512 tokens, which is far less.
 TEXT_CHARS_MAX = 16_384
-# Part of the fingerprint: raised when this code gives other vectors for the same weights.
+# Part of the fingerprint: raised when this code returns other vectors for the same weights.
 ENCODING = "deep-2"
 
 _FINGERPRINT_HEX = 12
-_MODEL_MARK = "modules.json"  # the file that makes a folder a sentence-transformers model
+_MODEL_MARK = "modules.json"  # the file that marks a sentence-transformers model
 
 
 class Encoder(Protocol):
-    """A loaded model. Its calls come from several threads at once."""
+    """A loaded model. Called from several threads at once."""
 
     dimension: int
-    tokens_max: int  # of a text that are read
+    tokens_max: int  # per text
 
     def encode_queries(self, texts: Sequence[str]) -> Matrix:
-        """Unit vectors of questions."""
+        """Returns unit vectors of questions."""
 
     def encode_documents(self, texts: Sequence[str]) -> Matrix:
-        """Unit vectors of documents, few enough for one call."""
+        """Returns unit vectors of documents, few enough for one call."""
 
 
 @dataclass(frozen=True)
 class DeepOptions:
-    """How a deep model runs. The weights and `tokens_max` change the vectors, so they are part of the fingerprint."""
+    """How a deep model runs. The weights and `tokens_max` change the vectors, so they are part of the
+    fingerprint.
+    """
 
     device: str = "cpu"  # cpu, cuda; with torch also mps
     threads: int = 1  # CPU threads of torch, for the whole process
-    revision: str = ""  # commit of a hub model, empty for its newest
-    tokens_max: int = 0  # tokens of a text that are read, 0 for what the model was made for
+    revision: str = ""  # commit of a hub model, empty for the newest
+    tokens_max: int = 0  # tokens read per text, 0 for the model's own limit
 
 
 class DeepModel:
@@ -70,9 +73,9 @@ class DeepModel:
 
     @classmethod
     def load(cls, name: str, options: DeepOptions | None = None) -> "DeepModel":
-        """Loads the model of that name: a fifth of a second with onnxruntime, seconds with torch.
+        """Loads the named model: a fifth of a second with onnxruntime, seconds with torch.
 
-        Raises PrismError(UNAVAILABLE) if the libraries or the model are not there.
+        Raises PrismError(UNAVAILABLE) if the libraries or the model are missing.
         """
         options = options or DeepOptions()
         folder = _folder(name)
@@ -91,10 +94,10 @@ class DeepModel:
             raise _unavailable(f"The deep model {name} cannot be loaded: {error}") from error
 
     def embed_documents(self, texts: Sequence[str]) -> Matrix:
-        """Unit vectors of documents, shape (texts, dimension).
+        """Returns unit vectors of documents, shape (texts, dimension).
 
-        A vector depends a little on what is embedded beside it: a batch is padded to its longest text, and int8 weights
-        scale by the batch. By length, so that little of a batch is padding; each text once.
+        A vector depends slightly on its batch: a batch is padded to its longest text, and int8 weights scale
+        by the batch. Texts are sorted by length to reduce padding, and each distinct text is embedded once.
         """
         unique = sorted(set(texts), key=lambda text: (len(text), text))
         rows = np.empty((len(unique), self.dimension), np.float32)
@@ -105,14 +108,14 @@ class DeepModel:
         return rows[[position[text] for text in texts]]
 
     def embed_queries(self, texts: Sequence[str]) -> Matrix:
-        """Unit vectors of questions, shape (texts, dimension)."""
+        """Returns unit vectors of questions, shape (texts, dimension)."""
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         return self._encoder.encode_queries([text[:TEXT_CHARS_MAX] for text in texts])
 
 
 def _folder(name: str) -> Path | None:
-    """The folder that the name stands for; None for a model of the hub."""
+    """Returns the folder of the model; None for a model of the hub."""
     if name.startswith(PACKAGE_PREFIX):
         return _package_folder(name.removeprefix(PACKAGE_PREFIX))
     if Path(name).is_dir():
@@ -123,7 +126,7 @@ def _folder(name: str) -> Path | None:
 
 
 def _package_folder(package: str) -> Path:
-    """The model inside an installed package, found without importing the package."""
+    """Returns the model inside an installed package, found without importing the package."""
     spec = importlib.util.find_spec(package) if package.isidentifier() else None
     for root in (spec.submodule_search_locations or []) if spec else []:
         for mark in (Path(root) / _MODEL_MARK, *sorted(Path(root).glob(f"*/{_MODEL_MARK}"))):
@@ -133,7 +136,7 @@ def _package_folder(package: str) -> Path:
 
 
 def _folder_identity(folder: Path) -> str:
-    """SHA-256 over the names and contents of the model's files."""
+    """Returns the SHA-256 over the names and contents of the model's files."""
     digest = hashlib.sha256()
     for file in sorted(
         file for file in folder.rglob("*") if _is_part(file.relative_to(folder)) and file.is_file()
@@ -159,5 +162,5 @@ def _unavailable(message: str) -> PrismError:
         ErrorCode.UNAVAILABLE,
         message,
         "Run `make setup-models` (models for onnxruntime) or `make setup-torch` (any sentence-transformers model), or "
-        "turn the deep tier off: the fast tier answers alone.",
+        "turn the deep tier off: the fast tier works without it.",
     )

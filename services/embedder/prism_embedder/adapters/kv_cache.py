@@ -1,4 +1,4 @@
-"""Deep vectors by content hash in a JetStream key-value bucket: the same text is never embedded twice."""
+"""Deep vectors by content hash in a JetStream key-value bucket: no text is embedded twice."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -11,18 +11,18 @@ from prism_embedder.core.cache import Vector
 
 
 class KvVectorCache:
-    """A `VectorCache`. Vectors are kept as little-endian float16."""
+    """A `VectorCache`. Vectors are stored as little-endian float16."""
 
     def __init__(self, bucket: KeyValue) -> None:
         self._bucket = bucket
 
     async def get_many(self, keys: Sequence[str]) -> dict[str, Vector]:
-        """Those of the vectors that are known."""
+        """Returns the cached vectors by key."""
         found = await asyncio.gather(*(self._get(key) for key in keys))
         return {key: vector for key, vector in zip(keys, found, strict=True) if vector is not None}
 
     async def put_many(self, vectors: Mapping[str, Vector]) -> None:
-        """Remember vectors."""
+        """Store vectors."""
         await asyncio.gather(
             *(self._bucket.put(key, vector.astype("<f2").tobytes()) for key, vector in vectors.items())
         )

@@ -1,10 +1,11 @@
 """An encoder on onnxruntime and tokenizers alone: a fifth of a second to load, no torch.
 
-A model is a folder in the form of the Hugging Face hub: one `.onnx` file (in it or in its folder `onnx`), `tokenizer.json`,
-and what sentence-transformers keeps beside them: `1_Pooling/config.json` (required), `config_sentence_transformers.json`
-(prompts) and `sentence_bert_config.json` (tokens that are read).
+A model is a folder in the layout of the Hugging Face hub: one `.onnx` file (in it or in its folder `onnx`),
+`tokenizer.json`, and the files of sentence-transformers: `1_Pooling/config.json` (required),
+`config_sentence_transformers.json` (prompts) and `sentence_bert_config.json` (token limit).
 
-Never runs code that comes with a model. Safe to use from several threads at once, so a question waits for no document.
+Never runs code that comes with a model. Safe to use from several threads at once, so a question never waits
+for a document.
 """
 
 import importlib
@@ -18,17 +19,17 @@ from numpy.typing import NDArray
 
 from prism_embedder.core.rows import Matrix, unit_rows
 
-TOKENS_MAX = 512  # of a model that does not say
+TOKENS_MAX = 512  # of a model without a limit
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
 Pooling = Callable[[Matrix, NDArray[np.int64]], Matrix]
 
 
 def onnx_file(folder: Path) -> Path | None:
-    """The model's file, None if the folder holds none. Raises ValueError if it holds several."""
+    """Returns the model's file, None if the folder has none. Raises ValueError if it has several."""
     files = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
     if len(files) > 1:
-        raise ValueError(f"{folder} holds {len(files)} .onnx files; leave one of them")
+        raise ValueError(f"{folder} holds {len(files)} .onnx files; keep one of them")
     return files[0] if files else None
 
 
@@ -36,7 +37,7 @@ class OnnxEncoder:
     """A loaded model."""
 
     def __init__(self, folder: Path, device: str, tokens_max: int) -> None:
-        """Raises OSError or ValueError if the folder does not hold a model, ImportError without the libraries."""
+        """Raises OSError or ValueError if the folder is not a model, ImportError without the libraries."""
         self._session, self._tokenizer = _load(folder, device)
         self._inputs = {wanted.name for wanted in self._session.get_inputs()}
         self.dimension = int(self._session.get_outputs()[0].shape[-1])
@@ -49,11 +50,11 @@ class OnnxEncoder:
         self._tokenizer.enable_padding()
 
     def encode_queries(self, texts: Sequence[str]) -> Matrix:
-        """Unit vectors of questions, behind the model's prompt for them."""
+        """Returns unit vectors of questions, with the model's prompt for questions."""
         return self._encode([self._prompts.get("query", "") + text for text in texts])
 
     def encode_documents(self, texts: Sequence[str]) -> Matrix:
-        """Unit vectors of documents, behind the model's prompt for them."""
+        """Returns unit vectors of documents, with the model's prompt for documents."""
         return self._encode([self._prompts.get("document", "") + text for text in texts])
 
     def _encode(self, texts: list[str]) -> Matrix:
@@ -68,15 +69,15 @@ class OnnxEncoder:
 
 
 def _load(folder: Path, device: str) -> tuple[Any, Any]:
-    """The session and the tokenizer."""
+    """Loads the session and the tokenizer."""
     onnxruntime = importlib.import_module("onnxruntime")
     tokenizers = importlib.import_module("tokenizers")
     if PROVIDERS.get(device) not in onnxruntime.get_available_providers():
         raise ValueError(f"this onnxruntime has no device {device}")
     options = onnxruntime.SessionOptions()
-    # One thread a call: several calls at once use several cores better than one call that is divided.
+    # One thread per call: several calls use several cores better than one divided call.
     options.intra_op_num_threads = 1
-    options.enable_cpu_mem_arena = False  # would keep the memory of the largest batch for ever
+    options.enable_cpu_mem_arena = False  # would hold the memory of the largest batch forever
     try:
         session = onnxruntime.InferenceSession(str(onnx_file(folder)), options, providers=[PROVIDERS[device]])
         return session, tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -85,7 +86,7 @@ def _load(folder: Path, device: str) -> tuple[Any, Any]:
 
 
 def _config(file: Path) -> dict[str, Any]:
-    """A JSON object; empty if there is no such file."""
+    """Returns a JSON object; empty if the file is missing."""
     return json.loads(file.read_bytes()) if file.is_file() else {}
 
 

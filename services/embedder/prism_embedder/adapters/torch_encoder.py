@@ -1,7 +1,7 @@
 """Any sentence-transformers model as an encoder. Needs torch, which takes seconds to import.
 
-One call at a time, because the tokenizers of transformers cannot be used by two threads at once: a question waits for
-one call of documents at most.
+One call at a time, because the tokenizers of transformers are not thread-safe: a question waits for at most
+one call of documents.
 """
 
 import importlib
@@ -37,17 +37,17 @@ class TorchEncoder:
         self.tokens_max = int(self._model.max_seq_length)
 
     def encode_queries(self, texts: Sequence[str]) -> Matrix:
-        """Unit vectors of questions, behind the model's prompt for them; they go before documents that wait."""
+        """Returns unit vectors of questions, with the model's prompt; they precede waiting documents."""
         with self._turns.turn(query=True):
             return _encode(self._model.encode_query, texts)
 
     def encode_documents(self, texts: Sequence[str]) -> Matrix:
-        """Unit vectors of documents, behind the model's prompt for them."""
+        """Returns unit vectors of documents, with the model's prompt for documents."""
         with self._turns.turn(query=False):
             return _encode(self._model.encode_document, texts)
 
     def hub_identity(self) -> str:
-        """Name and commit of a model of the hub. The commit is read from the local copy, where it names a folder."""
+        """Returns name and commit of a hub model. The commit is the name of a folder in the local copy."""
         hub = importlib.import_module("huggingface_hub")
         file = hub.try_to_load_from_cache(self._name, "config.json", revision=self._revision or None)
         if not isinstance(file, str):
@@ -57,7 +57,7 @@ class TorchEncoder:
 
 
 class QueriesFirst:
-    """One turn at a time, and documents let every waiting question pass."""
+    """A lock for one caller at a time; documents let every waiting question pass."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -66,7 +66,7 @@ class QueriesFirst:
 
     @contextmanager
     def turn(self, *, query: bool) -> Iterator[None]:
-        """Waits for a turn and holds it."""
+        """Waits for the lock and holds it."""
         with self._changed:
             self._queries += query
             self._changed.wait_for(lambda: not self._busy and (query or not self._queries))

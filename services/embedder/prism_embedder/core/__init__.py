@@ -1,1 +1,1 @@
-"""What the embedder knows: texts in, vectors out. No broker, no store, no threads of its own."""
+"""Texts in, vectors out. No broker, no store, no threads."""

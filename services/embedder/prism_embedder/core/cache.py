@@ -1,7 +1,7 @@
-"""Deep vectors by content: the same text is never embedded twice by one model.
+"""Deep vectors by content: no model embeds the same text twice.
 
-The key says everything that a vector depends on, so an entry is never stale and may be lost at any time.
-Never holds a text, only its hash.
+The key covers everything on which a vector depends, so an entry is never stale and may be lost at any time.
+Holds hashes of texts, never the texts.
 """
 
 import hashlib
@@ -19,29 +19,31 @@ ENTRIES_MAX = 20_000
 
 
 class VectorCache(Protocol):
-    """Where vectors of a model are kept. A vector that is not there is not an error."""
+    """A cache of a model's vectors. A missing vector is not an error."""
 
     async def get_many(self, keys: Sequence[str]) -> dict[str, Vector]:
-        """The vectors that are there, by key."""
+        """Returns the cached vectors, by key."""
         ...
 
     async def put_many(self, vectors: Mapping[str, Vector]) -> None:
-        """Keeps the vectors, for as long as the cache can."""
+        """Stores the vectors, for as long as the cache can."""
         ...
 
 
 def vector_key(fingerprint: str, text: str) -> str:
-    """The key of a text's vector: SHA-256 (hex) of the model and the text."""
+    """Returns the key of a text's vector: SHA-256 (hex) of the model and the text."""
     digest = hashlib.sha256()
     for part in (fingerprint, text):
         data = part.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "little"))  # so that no two pairs read the same
+        digest.update(
+            len(data).to_bytes(8, "little")
+        )  # a separator, so that no two pairs have the same bytes
         digest.update(data)
     return digest.hexdigest()
 
 
 class MemoryVectorCache:
-    """A VectorCache in memory that keeps the entries used last."""
+    """A VectorCache in memory that keeps the most recently used entries."""
 
     def __init__(self, entries_max: int = ENTRIES_MAX) -> None:
         self._entries: OrderedDict[str, Vector] = OrderedDict()

@@ -1,4 +1,4 @@
-"""Matrices of vectors, a row each."""
+"""Matrices of vectors, one per row."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ Matrix = NDArray[np.float32]
 
 
 def unit_rows(rows: NDArray[np.floating]) -> Matrix:
-    """Rows of length one; zero rows stay zero."""
+    """Returns rows of length one; zero rows stay zero."""
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     length[length == 0] = 1
     unit: Matrix = np.divide(rows, length, dtype=np.float32)

@@ -1,7 +1,7 @@
-"""A card: what a file is about, in words. It is what the deep model reads of a file.
+"""A card: a summary of a file in words, the input of the deep model.
 
-Path and names are spelled as words, since a language model knows `parse header` and not `parseHeader`. Pure: the same
-version of a file gives the same card, whether it comes from its event or from the index.
+Path and names are spelled as words, since a language model knows `parse header` and not `parseHeader`. Pure:
+the same version of a file has the same card, whether it is built from its event or from the index.
 """
 
 import re
@@ -17,7 +17,7 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA
 
 
 def card_text(path: str, symbols: Sequence[Symbol], opening: str) -> str:
-    """A card of some 200 words at most. `opening` is the text that the file begins with."""
+    """Returns a card of some 200 words at most. `opening` is the text at the start of the file."""
     *folders, name = path.split("/")
     place = " in ".join(
         filter(None, (_words(name.partition(".")[0] or name), ", ".join(map(_words, folders))))
@@ -34,7 +34,7 @@ def _words(name: str) -> str:
 
 
 def _names(symbols: Sequence[Symbol]) -> list[str]:
-    """Names of types, then of functions, as words and each once."""
+    """Returns names of types, then of functions, as words and each once."""
     ordered = (*_of_kinds(symbols, TYPE_KINDS), *_of_kinds(symbols, CALLABLE_KINDS))
     spelled = dict.fromkeys(_words(symbol.name) for symbol in ordered)
     return list(filter(None, spelled))[:NAMES_MAX]
@@ -45,7 +45,7 @@ def _of_kinds(symbols: Sequence[Symbol], kinds: Iterable[object]) -> Iterator[Sy
 
 
 def _sentences(symbols: Sequence[Symbol], told: str) -> list[str]:
-    """What the first docstrings begin with, unless the comments told it already."""
+    """Returns the start of the first docstrings, unless the comments contain it already."""
     first = (first_sentence(symbol.docstring) for symbol in symbols)
     fresh = dict.fromkeys(text for text in first if text and text not in told)
     return list(fresh)[:SENTENCES_MAX]

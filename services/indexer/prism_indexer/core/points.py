@@ -1,4 +1,4 @@
-"""Turns an event about a file into the points that say it. Pure: the same event gives the same points."""
+"""Turns an event about a file into points. Pure: the same event yields the same points."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ from prism_store.grams import write_signature
 from prism_store.points import ChunkPoint, FilePoint
 from prism_store.schema import scope_key
 
-# The parser was stopped by the clock, or died.
+# The parser ran out of time, or died.
 GIVEN_UP = frozenset({"timeout", "crashed"})
 DEFINITIONS_MAX = 1_000
 NAMES_MAX = 2_000
@@ -31,7 +31,9 @@ PROSE_LANGUAGES = frozenset({"markdown", "mdx", "rst", "asciidoc", "text", "org"
 
 
 def indexed_point(event: FileEmbedded) -> FilePoint:
-    """The file point and chunk points of an embedded file. Raises MESSAGE_INVALID if the vectors don't fit."""
+    """Returns the file point and chunk points of an embedded file. Raises MESSAGE_INVALID if the vectors
+    don't fit.
+    """
     file, point_id = event.file, _id(event)
     address = generation(file.blob, _chunker_of(file), event.vectors.model)
     prose = file.language in PROSE_LANGUAGES
@@ -50,12 +52,12 @@ def indexed_point(event: FileEmbedded) -> FilePoint:
 
 
 def removed_point(event: FileRemoved) -> FilePoint:
-    """A tombstone: an older event that arrives late must lose against it."""
+    """Returns a tombstone: an older event that arrives late must lose against it."""
     return _bare_point(event, FileStatus.REMOVED, {})
 
 
 def skipped_point(event: FileSkipped) -> FilePoint:
-    """A file that is known and not searchable."""
+    """Returns the point of a known file that is not searchable."""
     detail = {
         "reason": event.reason.value,
         "detail": event.detail,
@@ -66,15 +68,15 @@ def skipped_point(event: FileSkipped) -> FilePoint:
 
 
 def failed_point(event: FileFailed) -> FilePoint:
-    """A file that a stage gave up."""
+    """Returns the point of a file on which a stage failed."""
     return _bare_point(
         event, FileStatus.FAILED, {"reason": event.code, "detail": f"{event.stage}: {event.detail}"}
     )
 
 
 def _chunker_of(file: FileChunked) -> str:
-    """The chunker as part of the address. A file that its parser gave up has an address of its own, which no plan asks
-    for: the next import tries again, and what it brings is told from what is there.
+    """Returns the chunker as part of the address. A file on which the parser failed has its own address,
+    which no plan requests: the next import retries it, and its result differs from the current one.
     """
     return f"{file.chunker}:{file.parse}" if file.parse in GIVEN_UP else file.chunker
 
@@ -121,13 +123,15 @@ def _file_payload(file: FileChunked) -> dict[str, object]:
 
 
 def _symbol_line(chunk: Chunk) -> str:
-    """`<kind> <qualified name>`, by a tab: the symbol that a chunk is part of; the tab alone if it is of none."""
+    """Returns `<kind> <qualified name>`, separated by a tab: the symbol that contains a chunk; only the tab
+    if none does.
+    """
     return f"{chunk.kind.value if chunk.kind else ''}\t{_one_line(chunk.symbol)}"
 
 
 def _chunk_payload(chunk: Chunk, file: str) -> dict[str, object]:
     payload: dict[str, object] = {"file": file, "text": chunk.text}
-    # Left out where there is none: the local store takes longer over a field of a chunk than over its vector.
+    # Omitted if absent: a field of a chunk costs the local store more time than its vector.
     return payload | {"kind": chunk.kind.value} if chunk.kind else payload
 
 
@@ -137,7 +141,9 @@ def _names(symbols: tuple[Symbol, ...]) -> list[str]:
 
 
 def _definition_line(symbol: Symbol) -> str:
-    """`<T|F|P|V> <kind> <first line> <last line> <qualified name>`, by tabs: what ranking reads of a symbol."""
+    """Returns `<T|F|P|V> <kind> <first line> <last line> <qualified name>`, by tabs: a symbol's fields for
+    ranking.
+    """
     group = "T" if symbol.kind in TYPE_KINDS else "F" if symbol.kind in CALLABLE_KINDS else "V"
     group = "P" if symbol.bodiless else group
     name = _one_line(symbol.qualified_name)

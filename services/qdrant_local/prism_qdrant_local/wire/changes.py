@@ -1,7 +1,8 @@
-"""Requests that write points, as lists of engine calls that are each short.
+"""Requests that write points, as lists of short engine calls.
 
-Takes decoded JSON and the sizes of the collection's vectors. Gives `Change`s. Everything that the engine would
-refuse half-way through a batch is refused here first: the engine keeps the first half of a call that fails.
+Takes decoded JSON and the sizes of the collection's vectors. Returns `Change`s. Everything that the engine
+would refuse half-way through a batch is refused here first: the engine keeps the first half of a call that
+fails.
 """
 
 from __future__ import annotations  # some of the engine's types exist in its stub only
@@ -32,7 +33,7 @@ Operation = edge.UpdateOperation
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A write to listed points: `operation` makes one engine call of each slice.
+    """A write to listed points: `operation` makes one engine call per slice.
 
     `ids` holds the points that must exist before the first call, slice by slice, or nothing.
     """
@@ -44,7 +45,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class FilteredChange:
-    """A write to all points that match: `operation` makes one engine call of a filter."""
+    """A write to all points that match: `operation` makes one engine call per filter."""
 
     filter: edge.Filter
     operation: Callable[[edge.Filter], Operation]
@@ -208,7 +209,7 @@ def read_vectors_delete(body: object, sizes: VectorSizes) -> Reading:
 
 
 def read_delete(body: object, _sizes: VectorSizes) -> Reading:
-    """Read the removal of points; ids that are not there are no error."""
+    """Read the removal of points; missing ids are not an error."""
     fields = read_object(body, "delete", _SELECTOR)
     change = _selected(fields, Operation.delete_points, Operation.delete_points_by_filter)
     yield Change(change.slices, change.operation, []) if isinstance(change, Change) else change
@@ -232,7 +233,7 @@ def read_payload_delete(body: object, _sizes: VectorSizes) -> Reading:
 
 
 def read_payload_set(body: object, _sizes: VectorSizes) -> Reading:
-    """Read payload keys to be set beside the others."""
+    """Read payload keys to set beside the others."""
     fields, payload, key = _read_payload(body)
     yield _selected(
         fields,
@@ -242,7 +243,7 @@ def read_payload_set(body: object, _sizes: VectorSizes) -> Reading:
 
 
 def read_payload_overwrite(body: object, _sizes: VectorSizes) -> Reading:
-    """Read whole payloads to be put in place of the old ones."""
+    """Read whole payloads that replace the old ones."""
     fields, payload, key = _read_payload(body)
     yield _selected(
         fields,

@@ -1,7 +1,7 @@
 """Qdrant's filter JSON to the engine's `Filter`.
 
-Takes decoded JSON, gives engine objects. A condition that is not known here is refused by name: an ignored
-condition would widen the answer.
+Takes decoded JSON, returns engine objects. An unknown condition is refused by name: an ignored condition
+would widen the answer.
 """
 
 from __future__ import annotations  # some of the engine's types exist in its stub only
@@ -124,7 +124,7 @@ def _on_match(key: str, value: object) -> edge.FieldCondition:
 def _on_range(key: str, value: object) -> edge.FieldCondition:
     bounds = read_object(value, "range", _BOUNDS)
     for one, other in (("gt", "gte"), ("lt", "lte")):
-        if one in bounds and other in bounds:  # an index of the engine looks at one of the two
+        if one in bounds and other in bounds:  # an index of the engine uses one of the two
             raise bad_request(f"Wrong input: the range on `{key}` must not hold both {one} and {other}")
     return edge.FieldCondition(
         key,
@@ -174,7 +174,7 @@ def _match_value(value: object) -> edge.MatchValue:
 
 
 def _match_bool(value: bool) -> edge.MatchValue:
-    """The engine reads Python's booleans as the integers 1 and 0, and numpy's as booleans."""
+    """Convert booleans: the engine reads Python's as the integers 1 and 0, and numpy's as booleans."""
     import numpy as np  # 25 MB that most servers never need
 
     return edge.MatchValue(np.bool_(value))  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from prism_qdrant_local.errors import bad_request
 from prism_qdrant_local.limits import IDS_MAX
 from prism_qdrant_local.wire.fields import UINT64_MAX, read_list
 
-# The engine takes strings too; `read_id` never gives one.
+# The engine accepts strings too; `read_id` never returns one.
 PointId = int | UUID | str
 
 

@@ -213,7 +213,7 @@ def read_retrieve(body: object) -> tuple[list[PointId], edge.WithPayloadType, ed
 
 
 def read_count(body: object) -> edge.CountRequest:
-    """Build a count; without `exact: false` it looks at every point that matches."""
+    """Build a count; without `exact: false` it examines every matching point."""
     fields = read_object(body, "count request", frozenset({"filter", "exact"}))
     exact = optional_bool(fields, "exact", "count request") is not False
     return edge.CountRequest(exact=exact, filter=read_optional_filter(fields))
@@ -232,7 +232,7 @@ def read_facet(body: object) -> edge.FacetRequest:
 
 
 def read_with_payload(fields: dict[str, Any], *, default: bool) -> edge.WithPayloadType:
-    """Return what of the payload is asked for."""
+    """Return the requested part of the payload."""
     value = fields.get("with_payload", default)
     if isinstance(value, bool):
         return value
@@ -247,7 +247,7 @@ def read_with_payload(fields: dict[str, Any], *, default: bool) -> edge.WithPayl
 
 
 def read_with_vector(fields: dict[str, Any]) -> edge.WithVectorType:
-    """Return which vectors are asked for."""
+    """Return the requested vectors."""
     value = fields.get("with_vector", False)
     return value if isinstance(value, bool) else read_strings(value, "with_vector")
 

@@ -1,7 +1,7 @@
 """Collections, named vectors and payload indexes: Qdrant's JSON to the engine's parameters.
 
-Settings that only make sense on a cluster or with background optimizers are accepted and not used;
-a setting that would change answers (sparse vectors, custom sharding, strict mode) is refused.
+Settings of clusters and background optimizers are accepted and ignored; a setting that would change answers
+(sparse vectors, custom sharding, strict mode) is refused.
 """
 
 from __future__ import annotations  # some of the engine's types exist in its stub only
@@ -118,7 +118,7 @@ def _read_vector(body: object, where: str, allowed: frozenset[str]) -> dict[str,
 
 
 def vector_params(vector: dict[str, Any]) -> edge.EdgeVectorParams:
-    """Build the engine's parameters of one vector from JSON that was read above."""
+    """Build the engine's parameters of one vector from validated JSON."""
     return edge.EdgeVectorParams(
         size=vector["size"],
         distance=_DISTANCES[vector["distance"]],

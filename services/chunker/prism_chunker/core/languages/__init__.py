@@ -1,1 +1,1 @@
-"""The languages: what they are called by file name (`table.py`), and what their syntax means (`queries/*.scm`)."""
+"""The languages: their file names (`table.py`), and the meaning of their syntax (`queries/*.scm`)."""

@@ -1,7 +1,7 @@
-"""Every language that Prism knows by name: how a file of it is recognised, and how it is read.
+"""Every language that Prism knows by name: how its files are recognised, and how they are read.
 
-A language with a grammar is read by its queries, `queries/<name>.scm`, tree-sitter queries whose captures are explained
-in `queries/README.md`. All others are cut by lines, or by their headings.
+A language with a grammar is read by its tree-sitter queries, `queries/<name>.scm`; `queries/README.md`
+explains their captures. All others are cut by lines, or by their headings.
 """
 
 import re
@@ -13,12 +13,13 @@ Reader = Literal["lines", "syntax", "markdown", "rst", "asciidoc", "component"]
 
 @dataclass(frozen=True, slots=True)
 class Exports:
-    """How a language says what can be used from elsewhere. Without a rule, everything can.
+    """How a language marks what is usable from elsewhere. Without a rule, everything is.
 
-    Patterns are tried on the name or on the header of a symbol.
+    Patterns match the name or the header of a symbol.
     """
 
-    # In a file that exports anything with a keyword or a list (the query marks it), only that counts at top level.
+    # If a file exports anything by a keyword or a list (the query marks it), only that is exported at top
+    # level.
     by_keyword: bool = False
     private_name: re.Pattern[str] | None = None
     private_header: re.Pattern[str] | None = None
@@ -30,9 +31,9 @@ class Exports:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """A language. Extensions go without the leading dot; extensions and file names are lower-case.
+    """A language. Extensions have no leading dot; extensions and file names are lower-case.
 
-    There is one object of each, told from others by its identity: comparing all fields would be a part of what a file costs.
+    There is one object per language, compared by identity: comparing all fields would slow every file.
     """
 
     id: str
@@ -45,11 +46,11 @@ class Language:
     exports: Exports = Exports()
     constructor: str = ""  # the name that makes a method a constructor
     clauses: bool = False  # a function may be written as several equations in a row
-    c_family: bool = False  # has C's preprocessor, and announces functions apart from where it defines them
-    own_object: str = "this"  # what the object that a method belongs to is called, in the names of bindings
+    c_family: bool = False  # has C's preprocessor, and separate declarations
+    own_object: str = "this"  # the name of a method's own object in bindings
     bare_members: bool = False  # members are seen without an object before them
     bare_in_body: bool = False  # they are in the body of their class, though not in its methods
-    shares_names: bool = False  # what other files define is seen without naming it in an import
+    shares_names: bool = False  # definitions of other files are visible without an import
 
 
 def _plain(

@@ -1,4 +1,4 @@
-; What C, C++ and Objective-C share.
+; Patterns common to C, C++ and Objective-C.
 (comment) @comment
 
 (struct_specifier name: (type_identifier) @name body: (_)) @struct

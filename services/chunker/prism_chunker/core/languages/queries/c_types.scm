@@ -1,2 +1,2 @@
-; After what a language says of types with qualifiers: of two patterns for one type, the first wins.
+; After a language's own patterns for qualified types: if two patterns match one type, the first wins.
 (type_identifier) @use

@@ -1,4 +1,4 @@
-; What JavaScript and TypeScript share.
+; Patterns common to JavaScript and TypeScript.
 (comment) @comment
 
 (class_declaration name: (_) @name) @class

@@ -5,7 +5,7 @@
 (decorated_definition definition: (class_definition name: (identifier) @name) @class) @outer
 (decorated_definition definition: (function_definition name: (identifier) @name) @function) @outer
 (decorated_definition (decorator [(identifier) @_overload (attribute attribute: (identifier) @_overload)]) definition: (function_definition name: (identifier) @name) @bodiless (#eq? @_overload "overload"))
-; With a declared type, other than that of an alias, it is a variable and its first value.
+; With a declared type, unless it declares an alias, it is a variable and its first value.
 (type_alias_statement . (type (identifier) @name)) @type
 (class_definition body: (block . (string) @doc))
 (function_definition body: (block . (string) @doc))

@@ -18,7 +18,7 @@
 (export_statement (abstract_class_declaration name: (_) @name) @class) @outer @exported
 (export_statement (internal_module name: (_) @name) @namespace) @outer @exported
 (export_statement (function_signature name: (_) @name) @function) @outer @exported
-; Overloads, and what is declared or abstract. A method of an interface is all that there is of it.
+; Overloads, declarations and abstract members. A method of an interface has no other definition.
 (function_signature name: (_) @name) @bodiless
 (class_body (method_signature name: (_) @name) @bodiless)
 (abstract_method_signature name: (_) @name) @bodiless
