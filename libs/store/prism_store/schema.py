@@ -27,7 +27,7 @@ counts them yet), write the file point (one point: the switch), delete the old c
 | text           |      | x     | text, BM25           | the lines                                                |
 | kind           |      | x     | keyword              | kind of the symbol that it is part of, if of any         |
 
-Vectors, cosine: `fast` (256 dimensions, turbo8) on chunk points; `deep_<model>` (turbo8) on file points, where a deep model
+Vectors, cosine: `fast` (256 dimensions, turbo8) on chunk points; `deep_<model>` (float16) on file points, where a deep model
 runs.
 """
 
