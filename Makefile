@@ -7,6 +7,8 @@ UV := $(BIN)/uv
 REPO ?= .
 QUERY ?= how is a failed message retried and moved to the dead letters
 N ?= 20
+# Test processes: most tests wait for something, so there may be more than cores.
+WORKERS ?= 3
 
 ##@ Set up
 .PHONY: help
@@ -97,8 +99,8 @@ check: setup-dev ## Lint, format, types, imports
 	$(BIN)/lint-imports
 
 .PHONY: test
-test: setup-dev ## Unit, contract and system tests
-	$(BIN)/pytest -m "not models and not attack"
+test: setup-dev ## Unit, contract and system tests, in WORKERS processes
+	$(BIN)/pytest -m "not models and not attack" -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests/system tests/contract tests/unit
 
 .PHONY: attack
 attack: setup-dev ## Attack a stack (hostile arguments, evil git servers, hung processes, lost data, a full disk) and print what held

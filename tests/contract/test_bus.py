@@ -8,6 +8,7 @@ import signal
 import uuid
 from collections.abc import AsyncIterator, Callable, Collection
 
+import psutil
 import pytest
 from nats.aio.msg import Msg
 
@@ -242,6 +243,7 @@ async def test_a_check_that_ran_out_of_time_breaks_nothing(make_bus, nats_server
     bus = make_bus("search")
     await bus.start()
     nats_server.process.send_signal(signal.SIGSTOP)
+    await until(lambda: psutil.Process(nats_server.process.pid).status() == psutil.STATUS_STOPPED)
     try:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):

@@ -20,7 +20,7 @@ from truth_answers import Answers, answers, differences, stored
 from truth_history import CONTENTS, PATHS, History, Tree
 from truth_player import SECRET, Play, Remote, Server
 
-HISTORIES = int(os.environ.get("PRISM_TRUTH_HISTORIES", "300"))
+HISTORIES = int(os.environ.get("PRISM_TRUTH_HISTORIES", "60"))
 SEED = os.environ.get("PRISM_TRUTH_SEED", "")
 FIRST_SEED = 20_260
 AT_ONCE = 100

@@ -24,7 +24,7 @@ def test_a_bomb_is_stopped_early() -> None:
     assert caught.value.code is ErrorCode.PAYLOAD_TOO_LARGE
 
 
-@pytest.mark.parametrize("body", [b"", b"plain", gzip.compress(b"x" * 100)[:-3]])
+@pytest.mark.parametrize("body", [b"", b"plain", gzip.compress(b"x" * 100, mtime=0)[:-3]])
 def test_a_broken_body_is_an_invalid_argument(body) -> None:
     with pytest.raises(PrismError) as caught:
         _gunzip(body, LIMIT)
