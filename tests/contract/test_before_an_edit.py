@@ -246,7 +246,7 @@ async def test_lines_that_are_not_there_or_not_told_of_are_said(prepare) -> None
     path = "parcels/depot.py"
     (past, beside) = (await prepare(path=path, start_line=1, end_line=90)).notes
     assert past == "Lines 1 to 90 were requested; the file ends with line 6."
-    assert beside.startswith("Of lines 1 to 90 only Depot is told of")
+    assert beside.startswith("Lines 1 to 90 hold several symbols; only the first is shown, Depot.")
     assert (await prepare(path=path, start_line=5, end_line=6)).notes == ()
     assert (await prepare(path="parcels/ferry.py", start_line=2, end_line=3)).notes == ()
 

@@ -71,5 +71,5 @@ async def test_another_key_and_no_key_open_nothing(js) -> None:
 
 
 def test_a_short_key_is_refused() -> None:
-    with pytest.raises(ValidationError, match="guessed"):
+    with pytest.raises(ValidationError, match="needs 32"):
         VaultSettings(secrets_key=SecretStr("x" * (KEY_CHARS_MIN - 1)))
