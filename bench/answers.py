@@ -1,13 +1,15 @@
-"""Records what the tools answer about some repositories, and compares two recordings: a check for refactorings.
+"""Records what the tools answer about some repositories, and compares two recordings: a check for
+refactorings.
 
     python -m bench.answers record --data stack --out before.json CLONE...
     python -m bench.answers record --data stack --calls before.json --out after.json CLONE...
     python -m bench.answers compare before.json after.json
 
-Both runs use one data folder, because results with equal scores come in the order in which they were indexed. The first run
-chooses 50 calls per repository, spread over all read-only tools, from the symbols and files that Prism lists. A run with
-`--calls` repeats the calls of an earlier recording. `compare` separates facts (places, order, numbers, codes) from words
-(messages, notes), ignores what depends on the clock, and exits with 1 if a fact differs.
+Compare runs that start on copies of one data folder: results with equal scores come in the order in which the
+store has them, which its compaction may change. The first run chooses 50 calls per repository, spread over
+all read-only tools, from the symbols and files that Prism lists. A run with `--calls` repeats the calls of an
+earlier recording. `compare` separates facts (places, order, numbers, codes) from words (messages, notes),
+ignores what depends on the clock, and exits with 1 if a fact differs.
 """
 
 import argparse
@@ -52,9 +54,8 @@ WORDS = {
     "note",
     "notes",
     "reason",
-    "summary",
-    "why",
-    "hint",
+    "reasons",
+    "statement",
     "diagnostics",
 }
 # Keys whose values depend on the clock or on the stack.
@@ -210,7 +211,11 @@ def _walk(call: Call, path: str, before: Any, after: Any, *, are_words: bool = F
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in sorted({*before, *after} - VOLATILE):
             inner = _walk(
-                call, f"{path}.{key}", before.get(key), after.get(key), are_words=are_words or key in WORDS
+                call,
+                f"{path}.{key}",
+                before.get(key),
+                after.get(key),
+                are_words=are_words or _is_worded(path, key),
             )
             yield from inner
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
@@ -218,6 +223,11 @@ def _walk(call: Call, path: str, before: Any, after: Any, *, are_words: bool = F
             yield from _walk(call, f"{path}[{number}]", one, other, are_words=are_words)
     elif before != after:
         yield Difference(call, path, before, after, is_fact=not are_words)
+
+
+def _is_worded(path: str, key: str) -> bool:
+    """Whether the values of a key are sentences. `text` is one in a warning, and a line of code elsewhere."""
+    return key in WORDS or (key == "text" and ".warnings" in path)
 
 
 def _repo(clone: Path) -> str:
