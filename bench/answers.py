@@ -1,5 +1,4 @@
-"""Records what the tools answer about some repositories, and compares two recordings: a check for
-refactorings.
+"""Records the tools' answers about some repositories, and compares two recordings: a check for refactorings.
 
     python -m bench.answers record --data stack --out before.json CLONE...
     python -m bench.answers record --data stack --calls before.json --out after.json CLONE...

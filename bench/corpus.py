@@ -73,7 +73,7 @@ KEPT_NAME = re.compile(r"__\w+__|test\w*")
 
 @dataclass(frozen=True)
 class Source:
-    """A file to be copied: where it is, and where it will be."""
+    """A file to copy: its source and its destination."""
 
     origin: Path
     path: str
@@ -82,7 +82,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Corpus:
-    """What was laid out."""
+    """The corpus on disk."""
 
     folder: Path
     files: int
@@ -135,7 +135,7 @@ def _distinct(sources: Iterable[Source], seen: set[bytes]) -> Iterator[tuple[Sou
 
 
 def _sources() -> Iterator[Source]:
-    """Every candidate, tier by tier, in an order that depends on nothing but the paths."""
+    """Yields every candidate, tier by tier, in an order that depends on the paths only."""
     roots = _roots()
     for kind, suffixes in TIERS:
         found = [
@@ -157,7 +157,7 @@ def _is_wanted(origin: Path, root: Path) -> bool:
 
 
 def _text_of(origin: Path) -> bytes:
-    """The bytes of a text file that is small enough; nothing for others."""
+    """Returns the bytes of a text file within the size limit; None for others."""
     if not origin.is_file() or origin.stat().st_size > FILE_BYTES_MAX:
         return b""
     data = origin.read_bytes()
@@ -165,7 +165,7 @@ def _text_of(origin: Path) -> bytes:
 
 
 def _variants(python: list[tuple[Source, bytes]], seen: set[bytes]) -> Iterator[tuple[str, bytes]]:
-    """Python files whose functions and classes have other names, round after round."""
+    """Yields Python files with renamed functions and classes, round after round."""
     for round_ in count(1):
         before = len(seen)
         for source, original in python:

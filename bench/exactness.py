@@ -1,10 +1,12 @@
-"""`python -m bench.exactness`: ask Prism and ripgrep for the same patterns, compare every line, keep docs/exactness.md.
+"""`python -m bench.exactness`: search the same patterns with Prism and ripgrep, compare every line.
 
-A stack is started on an empty folder, and each corpus, a folder of code, is indexed as a repository. Patterns are made
-of what the index holds. ripgrep searches the files on disk; Prism is asked over REST, to the last page, and once more for
-its counts, which are compared with those of `rg --count`. A line is left out if it is not the same in both: secrets are
-redacted, and what is not UTF-8 was replaced; where there are such lines no counts are compared. Ends with 1 if any other
-line is found by one of the two only, or if a count differs.
+Writes docs/exactness.md.
+
+Starts a stack on an empty folder, and indexes each corpus, a folder of code, as a repository. Patterns are cut from
+the indexed text. ripgrep searches the files on disk; Prism is asked over REST, to the last page, and once more for
+counts, which are compared with `rg --count`. Lines that differ on disk are left out: secrets are redacted, and
+invalid UTF-8 is replaced; a corpus with such lines is not compared by counts. Exits with 1 if only one of the two
+finds any other line, or if a count differs.
 """
 
 import argparse
@@ -38,7 +40,7 @@ from prism_contracts.rpc.files import LIST_LIMIT_MAX
 from prism_contracts.rpc.search import GREP_LIMIT_MAX, GrepReply, OutputMode
 
 PAGE = Path("docs/exactness.md")
-# Installed with Prism, so that anyone has them.
+# Installed with Prism, so that they are available everywhere.
 PACKAGES = (
     "aiohttp", "fastapi", "faststream", "httpx", "mcp", "numpy", "opentelemetry", "pydantic", "qdrant_client", "rich",
 )  # fmt: skip
@@ -48,7 +50,7 @@ TIMEOUT_S = 60.0
 SHOWN_MAX = 5
 MARK = b"\xef\xbb\xbf"
 FAILED = 2
-# As it is by default, and with no text kept in memory, so that the index has to say where to look.
+# The default, and a run with no text cached in memory, so that the index must select the files.
 ROUNDS: dict[str, dict[str, str]] = {
     "texts in memory": {},
     "texts in the store": {"PRISM_TEXTS_KEPT_BYTES_MAX": "0"},
@@ -59,7 +61,7 @@ Line = tuple[str, int]
 
 @dataclass(frozen=True)
 class Corpus:
-    """A folder as it is indexed: the texts by path, and the lines that are not the same on disk."""
+    """A folder as it is indexed: the texts by path, and the lines that differ on disk."""
 
     name: str
     folder: Path
@@ -68,7 +70,9 @@ class Corpus:
 
 
 class Outcome(NamedTuple):
-    """One pattern, asked of both. Seconds of Prism are those of its first page, of ripgrep those of the whole."""
+    """A pattern and both answers. Prism's seconds are those of its first page, ripgrep's those of the whole
+    run.
+    """
 
     round: str
     corpus: str
@@ -88,7 +92,7 @@ class Outcome(NamedTuple):
 
 
 def main() -> None:
-    """Compare and tell."""
+    """Compare, and print the result."""
     options = _options()
     ripgrep = ripgrep_binary()
     if ripgrep is None:
@@ -121,7 +125,7 @@ class _Round:
     seed: int
 
     async def run(self, corpora: dict[str, Corpus]) -> list[Outcome]:
-        """What became of each pattern; `corpora` is told what was searched."""
+        """Returns the outcome of each pattern; adds the searched folders to `corpora`."""
         outcomes: list[Outcome] = []
         each = -(-self.options.patterns // len(self.options.corpora) // len(ROUNDS))
         headers = {"Authorization": f"Bearer {self.stack.target.token}"}
@@ -138,13 +142,13 @@ class _Round:
 
 
 def _copy(folder: Path, copies: Path) -> Path:
-    """The files alone: a folder within a work tree is indexed by the rules of that work tree."""
+    """Copy the files only: a folder inside a work tree is indexed by the rules of that work tree."""
     ignored = shutil.ignore_patterns(".git", "__pycache__")
     return Path(shutil.copytree(folder, copies / folder.resolve().name, symlinks=True, ignore=ignored))
 
 
 async def _index(stack: Stack, folder: Path) -> Corpus:
-    """Index a folder, and read back what the index holds."""
+    """Index a folder, and read back the indexed texts."""
     repo = f"exactness/{folder.name}"
     async with Prism(stack.target) as prism:
         await index_folder(prism, folder, repo)
@@ -177,7 +181,7 @@ async def _read(agent: Client, path: str) -> str:
 
 
 def _differing(file: Path, text: str) -> list[int]:
-    """Lines that are not the same on disk."""
+    """Returns the lines that differ on disk."""
     on_disk = file.read_bytes().removeprefix(MARK).split(b"\n")
     indexed = text.encode().split(b"\n")
     return [n for n, (a, b) in enumerate(zip_longest(on_disk, indexed), 1) if a != b]
@@ -205,13 +209,13 @@ async def _compare(http: httpx.AsyncClient, corpus: Corpus, asked: Asked, round_
 
 
 def _ripgrep(ripgrep: str, corpus: Corpus, asked: Asked) -> tuple[set[Line], str]:
-    """The lines, or why it refuses."""
+    """Returns the lines, or the reason of a refusal."""
     rows, refused = _run_ripgrep(ripgrep, corpus, asked, "-n")
     return {row for row in rows if row[0] in corpus.texts} - corpus.altered, refused
 
 
 def _run_ripgrep(ripgrep: str, corpus: Corpus, asked: Asked, option: str) -> tuple[list[Line], str]:
-    """Path and the number behind it of each row, or why it refuses. Everything is searched, as text."""
+    """Returns path and number of each row, or the reason of a refusal. Everything is searched as text."""
     flags = {"-F": not asked.regex, "-i": not asked.case_sensitive, "-w": asked.word}
     command = [
         ripgrep, "--no-config", "-uuu", "--text", option, "-H", "--null", "--no-heading", "--color=never",
@@ -229,7 +233,7 @@ def _row_of(row: bytes) -> Line:
 
 
 async def _differing_counts(http: httpx.AsyncClient, corpus: Corpus, asked: Asked, ripgrep: str) -> str:
-    """How the counts of matching lines and their totals differ; empty if they do not."""
+    """Returns how the counts of matching lines and their totals differ; empty if they are equal."""
     rows, _ = _run_ripgrep(ripgrep, corpus, asked, "--count")
     wanted = Counter({path: count for path, count in rows if path in corpus.texts})
     found: Counter[str] = Counter()
@@ -243,7 +247,7 @@ async def _differing_counts(http: httpx.AsyncClient, corpus: Corpus, asked: Aske
 
 
 async def _prism(http: httpx.AsyncClient, corpus: Corpus, asked: Asked) -> tuple[set[Line], str, float]:
-    """The lines of all pages, or why it refuses, and the seconds of the first page."""
+    """Returns the lines of all pages, or the reason of a refusal, and the seconds of the first page."""
     pages, refused, seconds = await _pages(http, corpus, asked, OutputMode.CONTENT)
     found = {(match.file_path, match.line) for page in pages for match in page.matches}
     return found - corpus.altered, refused, seconds
@@ -252,7 +256,7 @@ async def _prism(http: httpx.AsyncClient, corpus: Corpus, asked: Asked) -> tuple
 async def _pages(
     http: httpx.AsyncClient, corpus: Corpus, asked: Asked, output_mode: OutputMode
 ) -> tuple[list[GrepReply], str, float]:
-    """All pages, or why it refuses, and the seconds of the first page."""
+    """Returns all pages, or the reason of a refusal, and the seconds of the first page."""
     body = {"repo": corpus.name, "limit": FIRST_PAGE, "output_mode": output_mode.value} | {
         name: getattr(asked, name) for name in ("pattern", "regex", "case_sensitive", "word")
     }
@@ -270,7 +274,7 @@ async def _pages(
 
 
 def _page(corpora: Sequence[Corpus], outcomes: Sequence[Outcome], ripgrep: str) -> str:
-    """What docs/exactness.md says."""
+    """Returns the text of docs/exactness.md."""
     machine = machine_facts()
     version = subprocess.run([ripgrep, "--version"], capture_output=True, text=True, check=True).stdout
     files = sum(len(corpus.texts) for corpus in corpora)
@@ -295,8 +299,8 @@ def _page(corpora: Sequence[Corpus], outcomes: Sequence[Outcome], ripgrep: str) 
             )
         ),
         "",
-        "Times are those of Prism's first page of at most 100 lines, over HTTP, and of the whole run of `rg`, its start",
-        "included. The ratio is that of the two times of each pattern, so below 1 is faster than ripgrep.",
+        "Times are for Prism's first page of at most 100 lines, over HTTP, and for the whole run of `rg` with its start.",
+        "The ratio compares the two times per pattern; below 1 Prism is faster than ripgrep.",
         "",
         "| patterns | asked | lines | differ | Prism p50 | p95 | rg p50 | p95 | ratio p50 | p95 |",
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",

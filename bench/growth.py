@@ -1,6 +1,6 @@
 """`python -m bench.growth`: how time, memory and answers grow with the size of what is indexed.
 
-One fresh stack a size, one after the other; prints a table, writes it as a page where `--page` says.
+One fresh stack per size, in sequence; prints a table, and writes it as a page to `--page`.
 """
 
 import argparse
@@ -68,7 +68,7 @@ class Size:
 
 
 def main() -> None:
-    """Measure and tell."""
+    """Measure, and print the result."""
     options = _options()
     rows = []
     for files in options.files:
@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def measure(folder: Path, files: int, questions: int) -> Size:
-    """Index so many files into a fresh stack, then ask."""
+    """Index this number of files into a fresh stack, then ask."""
     corpus = make_corpus(folder / "corpus", files)
     data = folder / "data"
     with running_stack(data) as stack:
@@ -97,7 +97,7 @@ def measure(folder: Path, files: int, questions: int) -> Size:
 
 
 def _disk_bytes(folder: Path) -> int:
-    """What the files take on the disk: some are longer than what was written of them."""
+    """Returns the disk space of the files; some are preallocated."""
     files = (Path(parent) / name for parent, _, names in os.walk(folder) for name in names)
     return sum(map(_file_bytes, files))
 

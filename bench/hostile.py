@@ -1,4 +1,4 @@
-"""The worst calls that every tool takes: the longest hostile text for each argument, within the limits of its model."""
+"""The worst valid calls of every tool: the longest hostile text for each argument, within its limits."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from prism_gateway.mcp.toolsets import TOOLS
 
 SHAPES = ("a", " as a", "a.", ".", "[a-", "**/", "(", "+a\n", "<", "1 ")
-# Of texts that are limited by bytes in the millions, which are the business of the limits on bodies.
+# Some texts are limited to millions of bytes; the limits on bodies cover those.
 CHARS_MAX = 400_000
 ITEMS_MAX = 20
 
@@ -22,7 +22,9 @@ class Call(NamedTuple):
 
 
 def worst_calls(known: Mapping[str, str]) -> Iterator[Call]:
-    """Each argument of each tool with each shape. `known` are harmless values for the others, by name."""
+    """Yields each argument of each tool with each shape. `known` are harmless values for the
+    others, by name.
+    """
     for tool in TOOLS:
         schema = tool.arguments.model_json_schema()
         for name, argument in schema.get("properties", {}).items():
@@ -34,7 +36,7 @@ def worst_calls(known: Mapping[str, str]) -> Iterator[Call]:
 
 
 def _longest(schema: Json, shape: str, definitions: Json) -> Any:
-    """The longest value of this shape that an argument takes; None for what is no text."""
+    """Returns the longest value of this shape that an argument accepts; None if it is not text."""
     for option in (schema, *schema.get("anyOf", ())):
         found = definitions[option["$ref"].rpartition("/")[2]] if "$ref" in option else option
         if found.get("type") == "string" and "enum" not in found:

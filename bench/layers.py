@@ -1,4 +1,4 @@
-"""`python -m bench.layers`: the figures of layers and lanes alone, each on a stack of its own."""
+"""`python -m bench.layers`: the figures of layers and lanes alone, each on its own stack."""
 
 import argparse
 import asyncio
@@ -20,7 +20,7 @@ EDITED_FILES = 500
 
 
 def main() -> None:
-    """Measure and tell."""
+    """Measure, and print the result."""
     options = _options()
     os.environ.update(measure_push.SETTINGS)
     console = Console(width=None if Console().is_terminal else MACHINE_COLUMNS)
@@ -48,7 +48,7 @@ def measure_layers(folder: Path, options: argparse.Namespace) -> Layers:
 
 
 def measure_lanes(folder: Path, options: argparse.Namespace) -> Lanes:
-    """A tenant who edits, and one who imports."""
+    """A tenant that edits, and one that imports."""
     edited = make_corpus(folder / "edited", EDITED_FILES)
     imported = make_corpus(folder / "imported", options.import_files)
     with running_stack(folder / "lanes-data") as stack:

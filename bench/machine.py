@@ -1,4 +1,4 @@
-"""Facts about the machine and the versions: what a figure means nothing without."""
+"""Facts about the machine and the versions, without which a figure means nothing."""
 
 import os
 import platform
@@ -28,7 +28,7 @@ YARDSTICK_ROUNDS = 20
 
 
 def machine_facts() -> dict[str, Any]:
-    """Processor, cores, memory, system, versions, and the commit that was measured."""
+    """Returns processor, cores, memory, system, versions, and the measured commit."""
     return {
         "cpu": _cpu_model(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
@@ -46,7 +46,7 @@ def load() -> list[float]:
 
 
 def yardstick_ms() -> float:
-    """CPU milliseconds of a fixed piece of work, the best of some: tells how fast the processor is at this moment.
+    """CPU milliseconds of a fixed piece of work, the best of several: the current speed of the processor.
 
     Neighbours on the same core make even CPU seconds longer; figures of runs with like yardsticks can be compared.
     """

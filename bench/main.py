@@ -1,7 +1,7 @@
 """`python -m bench.main`: make a corpus, start a stack, measure it, print a table, keep the figures as JSON.
 
 One command, a few minutes, nothing outside of temporary folders but the results. A busy machine makes wall times
-longer and leaves CPU seconds as they are, so both are told.
+longer and leaves CPU seconds unchanged, so both are reported.
 """
 
 import argparse
@@ -20,16 +20,16 @@ from bench.stack import Stack, Watch, running_stack, total
 
 LATEST = Path(__file__).with_name("results") / "latest.json"
 SEED = 20_260
-# Some 100,000 chunks, for which the targets of questions hold.
+# Some 100,000 chunks, the size for which the targets of questions are set.
 QUESTION_FILES = 13_250
-# Questions of each client in a crowd.
+# Questions per client in a crowd.
 CROWD_SHARE = 20
 # Atlas keeps the process that builds graphs for two minutes, for the next change.
 REST_AFTER_S = 200.0
 
 
 def main() -> None:
-    """Measure and tell."""
+    """Measure, and print the result."""
     options = _options()
     with tempfile.TemporaryDirectory(prefix="prism-bench-") as folder:
         results = run(Path(folder), options)
@@ -39,7 +39,9 @@ def main() -> None:
 
 
 def run(folder: Path, options: argparse.Namespace) -> Results:
-    """Stacks, one after the other: a corpus for questions, one for indexing, one with branches, one with two tenants."""
+    """Measure stacks in sequence: a corpus for questions, one for indexing, one with branches, one with two
+    tenants.
+    """
     os.environ.update(measure_push.SETTINGS)
     load_before, yardstick_before = load(), yardstick_ms()
     _say(f"corpus of {options.question_files:,} files, and its stack")
@@ -108,7 +110,7 @@ async def _index(
     measure_push.Pushes,
 ]:
     _say("  first index")
-    with Watch(stack) as watch:  # behind the index the store compacts what came, and the graph is built
+    with Watch(stack) as watch:  # after an index the store compacts, and the graph is built
         index = await measure_index.first_index(stack, corpus)
         await measure_graph.until_built(stack)
     _say("  graph")

@@ -22,14 +22,14 @@ from prism_contracts.errors import ErrorCode
 
 BUILD_SECONDS_MAX = 600.0
 POLL_S = 0.05
-# Questions about the whole: answers differ by their length alone.
+# Questions about the whole repository: their answers differ in length only.
 WHOLE_QUESTIONS = 20
 FIRST_EDIT = 100_000  # markers of other edits are below
 
 
 @dataclass(frozen=True)
 class ToolFigures:
-    """Times of one tool. An ambiguous name is answered by the places of all that may be meant."""
+    """Times of one tool. The answer to an ambiguous name lists the places of all candidates."""
 
     times: Spread
     ambiguous: int
@@ -90,7 +90,7 @@ async def _asked(client: Client, tool: str, questions: Sequence[dict[str, Any]])
 
 
 async def _ask(client: Client, tool: str, question: dict[str, Any]) -> tuple[float, bool]:
-    """Seconds, and whether the name is ambiguous. Raises RuntimeError for other errors."""
+    """Returns seconds, and whether the name is ambiguous. Raises RuntimeError for other errors."""
     started = time.perf_counter()
     answer = await client.call_tool(tool, question)
     seconds = time.perf_counter() - started
@@ -101,7 +101,7 @@ async def _ask(client: Client, tool: str, question: dict[str, Any]) -> tuple[flo
 
 
 async def _edit(stack: Stack, client: Client, corpus: Corpus, path: str, number: int) -> float:
-    """Seconds from the end of the job until the graph is that of its version."""
+    """Returns seconds from the end of the job until the graph has its version."""
     with (corpus.folder / path).open("a") as file:
         file.write(f"\n\ndef {marker(number)}():\n    return {number}\n")
     async with Prism(stack.target) as prism:
@@ -112,7 +112,7 @@ async def _edit(stack: Stack, client: Client, corpus: Corpus, path: str, number:
 
 
 async def _built(client: Client, version: int) -> dict[str, Any]:
-    """The receipt of an answer, once the graph is that of a version. Raises TimeoutError."""
+    """Returns the receipt of an answer once the graph has the version. Raises TimeoutError."""
     async with asyncio.timeout(BUILD_SECONDS_MAX):
         while True:
             answer = await client.call_tool("get_module_map", {"limit": 1})

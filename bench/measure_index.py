@@ -20,14 +20,14 @@ REPO = "bench/corpus"
 POLL_S = 0.05
 HIT_POLL_S = 0.005
 HIT_SECONDS_MAX = 60.0
-REST_S = 60.0  # the local store compacts what was written, half a minute after the last write
+REST_S = 60.0  # the local store compacts half a minute after the last write
 MARKER_CHARS = 14
 HITS = 10
 
 
 @dataclass(frozen=True)
 class FirstIndex:
-    """The corpus goes in for the first time."""
+    """The first index of the corpus."""
 
     wall_s: float
     files: int
@@ -37,16 +37,16 @@ class FirstIndex:
     stack_cpu_s: float
     peak: Peak  # while files go in
     rest_before: Memory
-    rest_after: Memory  # so many seconds after the end: REST_S
+    rest_after: Memory  # this many seconds after the end: REST_S
 
 
 @dataclass(frozen=True)
 class StackMemory:
-    """What the stack takes beside and long after its work."""
+    """The stack's resources during and long after its work."""
 
     peak: Peak  # from the start of the first index until its graph is built
     atlas_peak_bytes: int  # PSS of atlas with the process that builds
-    rest: Memory  # when nothing has been asked for some minutes
+    rest: Memory  # after some idle minutes
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class NoOp:
 
 @dataclass(frozen=True)
 class Edits:
-    """One file changes, the folder is indexed again; until a question finds what is new."""
+    """One changed file, indexed again, until a question finds the change."""
 
     saved_to_hit: Spread
     post_to_hit: Spread
@@ -68,7 +68,7 @@ class Edits:
 
 
 class _Unseen:
-    """Nobody looks at the upload."""
+    """Ignores the progress of an upload."""
 
     def opened(self, job: Job) -> None:
         pass
@@ -84,14 +84,14 @@ class _EditTimes(NamedTuple):
 
 
 async def index_folder(prism: Prism, folder: Path, repo: str = REPO) -> Job:
-    """What `prism index --wait` does: look at the folder, send what is wanted, wait for the end."""
+    """Does what `prism index --wait` does: snapshot the folder, upload, wait for the end."""
     with await asyncio.to_thread(snapshot_folder, folder) as snapshot:
         job = (await upload(prism, snapshot, Layer(repo), _Unseen())).job
     return await until_final(prism, job)
 
 
 async def first_index(stack: Stack, corpus: Corpus) -> FirstIndex:
-    """Index everything, and look at the memory before, during and after."""
+    """Index everything, and measure memory before, during and after."""
     rest_before = total(stack.memory().values())
     async with Prism(stack.target) as prism:
         with Watch(stack) as watch, Stopwatch(stack) as watched:
@@ -141,12 +141,12 @@ async def _edit(prism: Prism, corpus: Corpus, path: str, number: int) -> _EditTi
 
 
 def marker(number: int) -> str:
-    """A word that nothing else shares a part with."""
+    """Returns a word that shares no part with another."""
     return "".join(random.Random(number).choices(string.ascii_lowercase, k=MARKER_CHARS))
 
 
 async def until_hit(prism: Prism, name: str, path: str, ref: str = "") -> None:
-    """Ask for a word until the file that has it is found."""
+    """Ask for a word until its file is found."""
     deadline = time.monotonic() + HIT_SECONDS_MAX
     while time.monotonic() < deadline:
         found = (await prism.search(name, REPO, HITS, ref=ref)).results
@@ -157,7 +157,7 @@ async def until_hit(prism: Prism, name: str, path: str, ref: str = "") -> None:
 
 
 async def until_final(prism: Prism, job: Job) -> Job:
-    """Wait for the end of a job. Raises RuntimeError if it is a bad one."""
+    """Wait for the end of a job. Raises RuntimeError if it failed."""
     while job.state not in FINAL_STATES:
         await asyncio.sleep(POLL_S)
         job = await prism.job(job.job)

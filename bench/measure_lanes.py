@@ -28,17 +28,15 @@ POLL_S = 0.05
 
 @dataclass(frozen=True)
 class Lanes:
-    """Edits while somebody else's files go in."""
+    """Edits during another tenant's import."""
 
-    alone: (
-        Spread  # from the POST of an overlay until a question at it finds what is new, with nobody else there
-    )
+    alone: Spread  # from the POST of an overlay until a question finds the change, on an idle stack
     beside_import: Spread
     files_imported: int
 
 
 class _Editor:
-    """Somebody who edits one file after the other, in one overlay."""
+    """A tenant that edits one file at a time, in one overlay."""
 
     def __init__(self, prism: Prism, corpus: Corpus, handle: str) -> None:
         self._prism = prism
@@ -46,7 +44,7 @@ class _Editor:
         self._handle = handle
 
     async def edit(self, seed: int) -> float:
-        """Seconds until a file is found by a word that it alone has."""
+        """Returns seconds until a file is found by a unique word."""
         path, word = random.Random(seed).choice(self._corpus.paths()), marker(seed)
         text = (self._corpus.folder / path).read_text(errors="replace")
         content = f"{text}\n\ndef {word}():\n    return {seed}\n"
@@ -58,7 +56,7 @@ class _Editor:
 
 
 async def lanes(stack: Stack, edited: Corpus, imported: Corpus, *, edits: int, seed: int) -> Lanes:
-    """Edit files of one tenant, first alone, then for as long as another one's import lasts."""
+    """Edit files of one tenant, first alone, then during another one's import."""
     second = await neighbour(stack)
     async with Prism(stack.target) as prism, Prism(second) as other:
         await index_folder(prism, edited.folder)
@@ -85,7 +83,7 @@ async def _edits_beside(
 
 
 async def _settled(other: Prism) -> int:
-    """Files of the import that are searchable by now."""
+    """Returns the import's files that are searchable by now."""
     jobs = (await other.status())["jobs"]
     return max((job["counts"]["indexed"] for job in jobs), default=0)
 
@@ -110,7 +108,7 @@ async def neighbour(stack: Stack) -> Target:
 
 
 async def _until_known(target: Target) -> None:
-    """A gateway hears of a token within a moment."""
+    """A gateway learns of a token within a moment."""
     async with asyncio.timeout(60), Prism(target) as prism:
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Layers: a save until it is searchable, a branch until it is served and what it costs, and questions over hundreds of branches."""
+"""Layers: time from a save to search, time and cost of a branch, and questions over hundreds of branches."""
 
 import asyncio
 import random
@@ -35,7 +35,7 @@ WARM_UP = 20
 
 @dataclass(frozen=True)
 class ChangedBranch:
-    """Branches with a hundredth of the files changed, one pushed after the other."""
+    """Branches with a hundredth of the files changed, pushed in sequence."""
 
     files: int
     searchable: Spread  # from the webhook until it is served: every file of it is settled
@@ -92,7 +92,7 @@ async def layers(
 
 
 async def _saves(stack: Stack, prism: Prism, corpus: Corpus, count: int, seed: int) -> Spread:
-    """What `prism watch` does, and somebody who asks all the time."""
+    """Runs like `prism watch`, with a client that asks continuously."""
     chosen = random.Random(seed).sample(corpus.paths(), count)
     async with _watched(stack, corpus) as handle:
         times = [
@@ -184,7 +184,7 @@ async def _points(prism: Prism) -> int:
 async def _questions(
     stack: Stack, corpus: Corpus, count: int, seed: int, refs: Sequence[str] = ("",)
 ) -> Spread:
-    """Questions that nobody has asked before, at one ref after the other."""
+    """Ask fresh questions, at one ref at a time."""
     questions = make_questions(corpus, count + WARM_UP, seed)
     async with mcp_client(stack.target) as client:
         answers = [

@@ -1,6 +1,6 @@
-"""Other tools on the same corpus, in the same run: ripgrep for exact search, semble for questions. None is a service.
+"""Other tools on the same corpus, in the same run: ripgrep for exact search, semble for questions.
 
-Both read the folder of one user on the spot, without a network, a tenant or a store between; the ratios say what those cost.
+Neither is a service: both read a user's folder directly, so the ratios show the cost of network, tenants and store.
 """
 
 import json
@@ -43,7 +43,7 @@ class Semble:
 
 
 def ripgrep_binary() -> str | None:
-    """`rg` on the path, else the one that `make bench` and `make exactness` install; None if there is neither."""
+    """Returns `rg` on the path, else the one that `make bench` and `make exactness` install, else None."""
     return shutil.which("rg") or shutil.which("rg", path=PEERS)
 
 

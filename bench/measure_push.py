@@ -1,4 +1,4 @@
-"""Pushes: from the webhook that tells of a commit until the commit is served.
+"""Pushes: from the webhook of a commit until the commit is served.
 
 The repository is the corpus under git, fetched over the file protocol, which packs as any other does. It gets the name that
 the corpus was indexed by, so that its first import finds everything there.
@@ -25,7 +25,7 @@ from bench.stack import Stack, Stopwatch
 from prism_cli.client import Prism
 
 SECRET = "of a benchmark"
-# What a stack must be started with, to fetch from a folder.
+# Environment of a stack that fetches from a folder.
 SETTINGS = {
     "PRISM_CLONE_SCHEMES": "file",
     "PRISM_CLONE_ALLOW_PRIVATE": "true",
@@ -43,7 +43,7 @@ GIT |= {
 
 @dataclass(frozen=True)
 class Pushes:
-    """From the webhook on."""
+    """Times from the webhook."""
 
     files: int
     searchable: Spread  # until the commit is served: every file of it is settled
@@ -53,7 +53,7 @@ class Pushes:
 
 
 class Remote:
-    """A bare repository, and the work tree that is pushed from."""
+    """A bare repository, and a work tree that pushes to it."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
@@ -63,17 +63,19 @@ class Remote:
         self._git("clone", "--quiet", "--bare", str(corpus.folder), str(self.bare))
 
     def push(self) -> str:
-        """Push everything as it is; the commit."""
+        """Push the work tree. Returns the commit."""
         self._commit()
         self._git("push", "--quiet", str(self.bare), "main")
         return self._git("rev-parse", "HEAD")
 
     def reset(self) -> None:
-        """Have the work tree as it was committed last."""
+        """Reset the work tree to its last commit."""
         self._git("checkout", "--quiet", "--force", "HEAD")
 
     def branch(self, name: str, files: Mapping[str, bytes]) -> str:
-        """Push a branch of what was committed last with some files otherwise, without a work tree; the commit."""
+        """Push a branch of the last commit with some changed files, without a work tree.
+        Returns the commit.
+        """
         changes = (
             f"M 100644 inline {path}\ndata {len(data)}\n".encode() + data + b"\n"
             for path, data in files.items()
@@ -101,7 +103,7 @@ class Remote:
 
 
 async def pushes(stack: Stack, corpus: Corpus, count: int, seed: int) -> Pushes:
-    """Import the corpus from git, then push again and again: some files, then none."""
+    """Import the corpus from git, then push repeatedly: some files, then none."""
     remote = await asyncio.to_thread(Remote, corpus)
     async with Prism(stack.target) as prism:
         await until_final(prism, await prism.clone(f"file://{remote.bare}", REPO, ""))
@@ -119,21 +121,21 @@ async def pushes(stack: Stack, corpus: Corpus, count: int, seed: int) -> Pushes:
 
 
 async def _changed_push(stack: Stack, prism: Prism, remote: Remote, seed: int) -> tuple[float, float]:
-    """A push of changed files. Raises TimeoutError if one of those that are asked for is not found then."""
+    """A push of changed files. Raises TimeoutError if a changed file is not found afterwards."""
     chosen = random.Random(seed).sample(remote.corpus.paths(), FILES_PUSHED)
     words = [marker(seed * FILES_PUSHED + position) for position in range(FILES_PUSHED)]
     for path, word in zip(chosen, words, strict=True):
         with (remote.corpus.folder / path).open("a") as file:
             file.write(f"\n\ndef {word}():\n    return {seed}\n")
     measured = await _push(stack, remote)
-    # Only now, as a hundred questions take longer than the push.
+    # Only now, because a hundred questions take longer than the push.
     for path, word in list(zip(chosen, words, strict=True))[:: FILES_PUSHED // FILES_ASKED]:
         await until_hit(prism, word, path)
     return measured
 
 
 async def _push(stack: Stack, remote: Remote) -> tuple[float, float]:
-    """Push what there is. Seconds from the webhook until the commit is served, and CPU seconds of the stack."""
+    """Push. Returns seconds from the webhook until the commit is served, and CPU seconds of the stack."""
     commit = remote.push()
     with Stopwatch(stack) as watched:
         posted = time.perf_counter()
@@ -144,7 +146,7 @@ async def _push(stack: Stack, remote: Remote) -> tuple[float, float]:
 
 
 async def tell(stack: Stack, commit: str, branch: str = "main") -> None:
-    """Say as a forge does that a branch is at a commit."""
+    """Announce a branch's commit as a forge does."""
     body = json.dumps(
         {
             "ref": f"refs/heads/{branch}",

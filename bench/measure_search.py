@@ -1,4 +1,4 @@
-"""Asking: over MCP with the real client, one and many at once, once and again; over REST for where the time goes."""
+"""Questions over MCP with the real client, one and many at once, cold and repeated; over REST for a profile."""
 
 import asyncio
 import random
@@ -29,13 +29,13 @@ ERROR_CHARS = 300
 
 @dataclass(frozen=True)
 class Alone:
-    """One client, one call after the other, everything warm."""
+    """One client, sequential calls, everything warm."""
 
     search: Spread
     grep: Spread
     read: Spread
     again: Spread  # the same questions a second time
-    search_cpu_ms: dict[str, float]  # of one question, by service
+    search_cpu_ms: dict[str, float]  # per question, by service
     empty_answers: int
 
 
@@ -55,13 +55,13 @@ class Parts:
     """Where the time of one question goes: medians in milliseconds."""
 
     rest: Spread
-    service: dict[str, float]  # what the search service says of itself
-    around: float  # HTTP, gateway and bus: the whole answer without the search service
+    service: dict[str, float]  # as reported by the search service
+    around: float  # HTTP, gateway and bus: the answer time without the search service
 
 
 @asynccontextmanager
 async def mcp_client(target: Target, repo: str = REPO, toolsets: str = "code") -> AsyncIterator[Client]:
-    """A client as an agent has it: one session, one connection pool, one repository."""
+    """A client like an agent's: one session, one connection pool, one repository."""
     headers = {
         "Authorization": f"Bearer {target.token}",
         "X-Prism-Repo": repo,
@@ -75,7 +75,7 @@ async def mcp_client(target: Target, repo: str = REPO, toolsets: str = "code") -
 
 
 async def call_tool(client: Client, tool: str, **arguments: Any) -> tuple[float, dict[str, Any]]:
-    """Seconds, and the structured answer. Raises RuntimeError if it is an error."""
+    """Returns seconds, and the structured answer. Raises RuntimeError for an error."""
     started = time.perf_counter()
     answer = await client.call_tool(tool, arguments)
     seconds = time.perf_counter() - started
@@ -106,7 +106,7 @@ async def alone(stack: Stack, corpus: Corpus, count: int, seed: int) -> Alone:
 
 
 async def crowd(stack: Stack, corpus: Corpus, clients: int, count: int, seed: int) -> Crowd:
-    """Many clients, each with questions of its own."""
+    """Many clients, each with its own questions."""
     questions = make_questions(corpus, clients * count, seed)
     shares = [questions[start::clients] for start in range(clients)]
     started = time.perf_counter()
@@ -121,7 +121,7 @@ async def crowd(stack: Stack, corpus: Corpus, clients: int, count: int, seed: in
 
 
 async def parts(stack: Stack, corpus: Corpus, count: int, seed: int) -> Parts:
-    """The same kind of question over REST, which tells the parts of the time."""
+    """The same kind of question over REST, which reports the parts of the time."""
     whole: list[float] = []
     timings: dict[str, list[float]] = {}
     async with Prism(stack.target) as prism:

@@ -38,14 +38,14 @@ SECONDS = 60.0
 FILES = 1_000
 QUIET_QUESTIONS = 300
 WARM_UP = 20
-# The attackers are at work for so long before the neighbour's times count.
+# The attackers run for this long before the neighbour's times count.
 LEAD_S = 3.0
 READY = "attacking"
 RATIO_MAX = 3.0
 
 
 def main() -> None:
-    """Measure and print; exit with 1 if the neighbour suffers more than it may."""
+    """Measure and print; exit with 1 if the neighbour is slowed beyond the limit."""
     options = _options()
     if options.attack:
         print(json.dumps(asyncio.run(_attack(options))))
@@ -77,7 +77,7 @@ async def _measure(folder: Path, options: argparse.Namespace) -> int:
 async def _ask_for(
     client: Client, questions: Iterator[str], *, count: int = 0, seconds: float = 0.0
 ) -> tuple[Spread, Counter[str]]:
-    """Ask one question after the other, so many or for so long."""
+    """Ask in sequence, for a number of questions or a time."""
     times: list[float] = []
     errors = Counter[str]()
     until = time.monotonic() + seconds
@@ -107,7 +107,9 @@ async def _start_attack(
 
 
 async def _attack(options: argparse.Namespace) -> dict[str, Any]:
-    """Call tools with the worst inputs until the time is over; how often each tool answered what, and its slowest call."""
+    """Call tools with the worst inputs until the time is over. Returns outcomes per tool, and its slowest
+    call.
+    """
     target = Target(options.attack, options.token)
     outcomes: dict[str, Counter[str]] = {}
     slowest: dict[str, float] = {}
@@ -134,7 +136,9 @@ async def _attack(options: argparse.Namespace) -> dict[str, Any]:
 
 
 async def _call(http: httpx2.AsyncClient, url: str, tool: str, arguments: Mapping[str, Any]) -> str:
-    """How a call ended: `ok`, or a code. Sent without the client library, which would cost more than the attack."""
+    """Returns the outcome of a call: `ok`, or a code. Sent without the client library, which would cost more
+    than the attack.
+    """
     body = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -164,7 +168,7 @@ def _calls(corpus: Corpus) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _costly(corpus: Corpus, names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Valid questions with much to do."""
+    """Returns expensive valid questions."""
     yield "grep_code", {"pattern": ".*", "regex": True, "limit": 500}
     yield "grep_code", {"pattern": r"(\w+\s*){1,20}=", "regex": True, "limit": 500, "context_lines": 10}
     yield "grep_code", {"pattern": "e", "output_mode": "count"}

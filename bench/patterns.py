@@ -1,4 +1,4 @@
-"""Patterns for exact search, made of the lines that are searched: each kind stresses something else."""
+"""Patterns for exact search, cut from the searched lines: each kind stresses something else."""
 
 import random
 import re
@@ -23,7 +23,7 @@ ATTEMPTS_MAX = 1_000
 
 @dataclass(frozen=True)
 class Asked:
-    """A pattern and how it is meant."""
+    """A pattern and its mode."""
 
     kind: str
     pattern: str
@@ -43,11 +43,11 @@ class Lines:
         self._foreign = [line for lines in self._texts for line in lines if FOREIGN.search(line)]
 
     def line(self) -> str:
-        """A line that is not blank, of any file alike."""
+        """Returns a line that is not blank, from each file with equal probability."""
         return self.chance.choice(self.chance.choice(self._texts))
 
     def foreign_line(self) -> str:
-        """A line with a character outside ASCII; one is put into a line if there is none."""
+        """Returns a line with a non-ASCII character; one is inserted if there is none."""
         if self._foreign:
             return self.chance.choice(self._foreign)
         line, stranger = self.line(), self.chance.choice(STRANGERS)
@@ -55,20 +55,20 @@ class Lines:
         return line[:at] + stranger + line[at:]
 
     def cut(self, line: str, longest: int) -> str:
-        """A part of a line."""
+        """Returns a part of a line."""
         size = self.chance.randint(1, min(longest, len(line)))
         start = self.chance.randint(0, len(line) - size)
         return line[start : start + size]
 
     def found(self, what: re.Pattern[str]) -> str:
-        """Something of this shape."""
+        """Returns a text of this shape."""
         while True:
             if parts := what.findall(self.line()):
                 return str(self.chance.choice(parts))
 
 
 def make_patterns(texts: Sequence[str], count: int, seed: int) -> list[Asked]:
-    """So many distinct patterns, of each kind as many."""
+    """Returns distinct patterns, the same number of each kind."""
     lines = Lines(texts, random.Random(seed))
     asked: dict[Asked, None] = {}
     names = list(KINDS)
@@ -206,5 +206,5 @@ KINDS: Mapping[str, Callable[[Lines], Asked]] = {
 
 
 def _escaped(text: str) -> str:
-    """A pattern that means the text: ripgrep before 14 takes no escaped white space."""
+    """Returns a pattern that matches the text: ripgrep before 14 accepts no escaped white space."""
     return re.sub(r"\\(\s)", r"\1", re.escape(text))

@@ -1,4 +1,4 @@
-"""The results as a table for people and as JSON for programs. Says what was measured; asserts nothing."""
+"""The results as a table for people and as JSON for programs. Reports figures; asserts nothing."""
 
 import json
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Questions:
 
 @dataclass(frozen=True)
 class Peers:
-    """Other tools on the corpus that is asked; None for one that is not installed."""
+    """Other tools on the same corpus; None if not installed."""
 
     ripgrep: Ripgrep | None
     semble: Semble | None
@@ -42,7 +42,7 @@ class Peers:
 
 @dataclass(frozen=True)
 class Results:
-    """Everything that was measured in one run."""
+    """All figures of one run."""
 
     machine: dict[str, Any]
     load_before: list[float]
@@ -64,7 +64,7 @@ class Results:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table. `met` is None where there is no target."""
+    """A line of the table. `met` is None without a target."""
 
     name: str
     value: str
@@ -73,7 +73,7 @@ class Row:
 
 
 def write_json(results: Results, path: Path) -> None:
-    """Keep the results."""
+    """Write the results."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(_plain(results), indent=1, default=str) + "\n")
 
@@ -96,7 +96,7 @@ def show(results: Results) -> None:
 
 
 def rows(results: Results) -> list[Row]:
-    """The measured figures beside their targets."""
+    """Returns the measured figures beside their targets."""
     return [
         *_index_rows(results.index),
         *_memory_rows(results.index, results.memory),
@@ -144,15 +144,15 @@ def _graph_rows(graph: GraphFigures) -> list[Row]:
         Row("graph, from the end of the index", f"{graph.built_s:.1f} s", "60 s", graph.built_s <= 60),
         Row("  one changed file, from the end of its index", _p95(graph.edit), "p95 2 s", graph.edit.p95 <= 2_000),
         *(
-            Row(f"{tool} over MCP, 1 client", _graph_tool(told), "p50 20, p95 60 ms", told.times.p50 <= 20 and told.times.p95 <= 60)
-            for tool, told in graph.tools.items()
+            Row(f"{tool} over MCP, 1 client", _graph_tool(figures), "p50 20, p95 60 ms", figures.times.p50 <= 20 and figures.times.p95 <= 60)
+            for tool, figures in graph.tools.items()
         ),
     ]  # fmt: skip
 
 
-def _graph_tool(told: ToolFigures) -> str:
-    ambiguous = f", {told.ambiguous} ambiguous" if told.ambiguous else ""
-    return _p99(told.times) + ambiguous
+def _graph_tool(figures: ToolFigures) -> str:
+    ambiguous = f", {figures.ambiguous} ambiguous" if figures.ambiguous else ""
+    return _p99(figures.times) + ambiguous
 
 
 def _again_rows(no_op: NoOp, edits: Edits) -> list[Row]:
@@ -176,7 +176,7 @@ def _push_rows(pushes: Pushes) -> list[Row]:
 
 
 def layer_rows(layers: Layers) -> list[Row]:
-    """What overlays and branches cost."""
+    """Returns the cost of overlays and branches."""
     saved, branch, many = layers.saved, layers.branch, layers.many
     ratio = many.layer.p95 / max(many.base_alone.p95, 0.01)
     return [
@@ -187,7 +187,7 @@ def layer_rows(layers: Layers) -> list[Row]:
         Row("  from the first webhook until all are served", f"{many.pushed_to_served_s:.1f} s"),
         Row("  search_code over MCP, the base alone before", _p95(many.base_alone)),
         Row("  the base beside them", _p95(many.base)),
-        Row("  at one of them", f"{_p95(many.layer)}, p95 : that of the base alone {ratio:.2f}", "1.5", ratio <= 1.5),
+        Row("  at one of them", f"{_p95(many.layer)}, ratio to the p95 of the base alone {ratio:.2f}", "1.5", ratio <= 1.5),
     ]  # fmt: skip
 
 
@@ -260,7 +260,7 @@ def _facts(results: Results) -> Text:
 
 
 def table(found: list[Row]) -> Table:
-    """Rows for the eye."""
+    """Print rows."""
     made = Table(box=None, padding=(0, 2, 0, 0), title_justify="left")
     for column in ("figure", "measured", "target", ""):
         made.add_column(column, header_style="dim")
@@ -315,7 +315,7 @@ def _p99(times: Spread) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Named tuples and dataclasses as objects."""
+    """Returns named tuples and dataclasses as objects."""
     if hasattr(value, "_asdict"):
         return _plain(value._asdict())
     if hasattr(value, "__dataclass_fields__"):

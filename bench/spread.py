@@ -1,4 +1,4 @@
-"""What is told of many measured times."""
+"""A summary of many measured times."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,7 +15,7 @@ class Spread(NamedTuple):
 
 
 def spread(seconds: Sequence[float]) -> Spread:
-    """Percentiles by nearest rank: every figure is one that was measured."""
+    """Percentiles by nearest rank: every figure is a measured value."""
     if not seconds:
         return Spread(0, 0.0, 0.0, 0.0, 0.0)
     ordered = [round(value * 1000, 2) for value in sorted(seconds)]
@@ -24,7 +24,7 @@ def spread(seconds: Sequence[float]) -> Spread:
 
 
 def median(values: Sequence[float]) -> float:
-    """The value in the middle, 0 for none."""
+    """Returns the median, 0 without values."""
     return _rank(sorted(values), 50) if values else 0.0
 
 

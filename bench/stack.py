@@ -1,6 +1,6 @@
 """A stack of real processes on a folder of its own, and what its processes use.
 
-CPU seconds do not depend on who else uses the machine; wall time does. Memory is told twice: RSS counts pages that
+CPU seconds do not depend on other load on the machine; wall time does. Memory is reported twice: RSS counts pages that
 processes share once in each of them, PSS (from smaps_rollup) divides them up, so that its sum is what the stack takes
 from the machine.
 """
@@ -25,14 +25,14 @@ PSS = re.compile(rb"^Pss:\s+(\d+) kB", re.MULTILINE)
 
 
 class Memory(NamedTuple):
-    """Bytes of one process, or of several together. Where the system does not tell PSS it is the RSS."""
+    """Bytes of one process, or of several together. RSS where the system does not report PSS."""
 
     rss: int = 0
     pss: int = 0
 
 
 class Peak(NamedTuple):
-    """The highest moments, each by its own measure, and who used how much at that of PSS."""
+    """The peaks, each by its own measure, and the use per service at the PSS peak."""
 
     rss: int = 0
     pss: int = 0
@@ -47,7 +47,7 @@ class Stack:
         self._data = data
 
     def processes(self) -> dict[str, list[psutil.Process]]:
-        """Processes by service, with what they started in turn; the supervisor among them."""
+        """Returns processes by service, with their descendants; the supervisor included."""
         state = read_json(self._data.supervisor_file) or {}
         families: dict[int, list[psutil.Process]] = {
             state["pid"]: [],
@@ -61,22 +61,22 @@ class Stack:
         return {"supervisor": families[state["pid"]], **services}
 
     def restarts(self) -> int:
-        """How often a service died; figures of such a run mean little."""
+        """Returns how often a service died; figures of such a run mean little."""
         state = read_json(self._data.supervisor_file) or {}
         return sum(facts["restarts"] for facts in state["services"].values())
 
     def cpu_s(self) -> dict[str, float]:
-        """CPU seconds by service since it started, user and system."""
+        """Returns CPU seconds by service since its start, user and system."""
         return {name: sum(map(_cpu_s, family)) for name, family in self.processes().items()}
 
     def memory(self) -> dict[str, Memory]:
-        """Memory by service now."""
+        """Returns current memory by service."""
         return {name: total(map(_memory, family)) for name, family in self.processes().items()}
 
 
 @contextmanager
 def running_stack(folder: Path, *, keep: bool = False) -> Iterator[Stack]:
-    """Start on an empty folder, stop in the end. The stack dies with this process, unless it is to be kept."""
+    """Start on an empty folder, stop at the end. The stack dies with this process, unless it is kept."""
     data = DataDir(folder.resolve())
     try:
         up = start_in_background(data, 0, reporter(quiet=True), tied=not keep)
@@ -87,18 +87,18 @@ def running_stack(folder: Path, *, keep: bool = False) -> Iterator[Stack]:
 
 
 def total(memory: Iterable[Memory]) -> Memory:
-    """All together."""
+    """Returns the total."""
     parts = list(memory)
     return Memory(sum(one.rss for one in parts), sum(one.pss for one in parts))
 
 
 def spent(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
-    """CPU seconds between two looks, by service."""
+    """Returns CPU seconds between two samples, by service."""
     return {name: round(after[name] - before.get(name, 0.0), 2) for name in after}
 
 
 class Watch:
-    """Looks at the memory of a stack twice a second, from a thread, while its block runs."""
+    """Samples the memory of a stack twice a second, from a thread, during its block."""
 
     def __init__(self, stack: Stack) -> None:
         self.peak = Peak()
@@ -157,7 +157,7 @@ class Stopwatch:
 
 
 def _head(process: psutil.Process, heads: Container[int]) -> int:
-    """The one of the heads that a process comes from."""
+    """Returns the root process from which a process descends."""
     pid = int(process.pid)
     while pid not in heads:
         pid = int(psutil.Process(pid).ppid())
@@ -169,7 +169,7 @@ def _cpu_s(process: psutil.Process) -> float:
         times = process.cpu_times()
     except psutil.Error:
         return 0.0
-    # What children used counts as the parent's once they have ended.
+    # Children's use counts as the parent's after their end.
     ended = times.children_user + times.children_system
     return float(times.user + times.system + ended)
 

@@ -32,7 +32,7 @@ from bench.questions import make_questions
 from bench.stack import Stack, running_stack
 
 ENDPOINT = "PRISM_OTLP_ENDPOINT"
-# The exporters send what they have every five seconds.
+# The exporters send every five seconds.
 EXPORT_SECONDS_MAX = 30.0
 POLL_S = 0.2
 ROOT = b""
@@ -40,7 +40,7 @@ INBOX = re.compile(r"_INBOX\S+")
 
 
 class Span(NamedTuple):
-    """A piece of work of one service. Times in milliseconds since the epoch."""
+    """A span of one service. Times in milliseconds since the epoch."""
 
     trace: bytes
     id: bytes
@@ -53,15 +53,15 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """A span as it is printed."""
+    """A span in the output."""
 
     depth: int
     span: Span
-    own: float  # milliseconds that no span below it covers
+    own: float  # milliseconds that no child span covers
 
 
 class Collector(ThreadingHTTPServer):
-    """Takes spans in by OTLP over HTTP."""
+    """Receives spans by OTLP over HTTP."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -69,7 +69,7 @@ class Collector(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """What exporters are told."""
+        """The reply to exporters."""
         return f"http://127.0.0.1:{self.server_port}"
 
 
@@ -86,11 +86,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(ExportTraceServiceResponse().SerializeToString())
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-        """Nothing: the table is the output."""
+        """Logs nothing: the table is the output."""
 
 
 def main() -> None:
-    """Measure and tell."""
+    """Measure, and print the result."""
     options = _options()
     with tempfile.TemporaryDirectory(prefix="prism-trace-") as folder, _collector() as collector:
         corpus = make_corpus(Path(folder) / "corpus", options.files)
@@ -103,7 +103,7 @@ def main() -> None:
 
 
 def lines(spans: Sequence[Span]) -> Iterator[Line]:
-    """The spans of a trace from the root down, in order of time."""
+    """Returns the spans of a trace from the root down, in order of time."""
     known = {span.id for span in spans}
     children: dict[bytes, list[Span]] = defaultdict(list)
     for span in sorted(spans, key=lambda span: span.start):
@@ -119,7 +119,7 @@ def lines(spans: Sequence[Span]) -> Iterator[Line]:
 
 
 def _own(span: Span, inner: Sequence[Span]) -> float:
-    """Milliseconds of a span that none of those below it covers."""
+    """Returns milliseconds of a span that no child covers."""
     own, reached = 0.0, span.start
     for other in sorted(inner, key=lambda other: other.start):
         own += max(0.0, min(other.start, span.end) - reached)
@@ -144,13 +144,15 @@ async def _ask(stack: Stack, corpus: Corpus, count: int, collector: Collector) -
     async with mcp_client(stack.target) as client:
         for number, question in enumerate(make_questions(corpus, count + WARM_UP, SEED)):
             if number == WARM_UP:
-                await asyncio.sleep(EXPORT_SECONDS_MAX / 4)  # what came before is exported and forgotten
+                await asyncio.sleep(EXPORT_SECONDS_MAX / 4)  # earlier spans are exported and discarded
                 collector.spans.clear()
             await call_tool(client, "search_code", query=question, limit=HITS)
 
 
 def _wait_for(collector: Collector, count: int) -> list[list[Span]]:
-    """The traces that came, complete ones as far as can be told: until as many as questions have ended in the gateway."""
+    """Returns the traces that arrived, complete as far as known: until one per question has ended in the
+    gateway.
+    """
     deadline = time.monotonic() + EXPORT_SECONDS_MAX
     while True:
         traces = _by_trace(collector.spans)
@@ -169,7 +171,7 @@ def _by_trace(spans: Sequence[Span]) -> list[list[Span]]:
 
 def _median(traces: Sequence[Sequence[Span]]) -> Sequence[Span]:
     if not traces:
-        raise SystemExit("No traces came: the stack does not export them, or the collector is not reached.")
+        raise SystemExit("No traces arrived: the stack does not export them, or cannot reach the collector.")
     ordered = sorted(traces, key=lambda spans: max(s.end for s in spans) - min(s.start for s in spans))
     return ordered[len(ordered) // 2]
 

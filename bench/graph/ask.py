@@ -1,4 +1,6 @@
-"""What a stack says of a repository: its files, their outlines, and the references of every symbol, over MCP."""
+"""A repository as a stack sees it: its files, their outlines, and the references of every
+symbol, over MCP.
+"""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +16,7 @@ from prism_contracts.rpc.symbols import REFERENCES_BATCH_MAX, REFERENCES_LIMIT_M
 
 TOKENS_MAX = 100_000
 AT_ONCE = 4
-# What is no code of the repository's own.
+# Folders without code of the repository's own.
 FOREIGN = frozenset({"generated", "vendored", "minified"})
 
 
@@ -26,7 +28,7 @@ class File(NamedTuple):
 
 
 async def list_files(agent: Client) -> list[File]:
-    """The files of the repository that the client is about, but for what is generated or vendored."""
+    """Returns the files of the client's repository, without generated and vendored ones."""
     files: list[File] = []
     cursor = None
     while cursor != "":
@@ -39,14 +41,14 @@ async def list_files(agent: Client) -> list[File]:
 
 
 async def ask_outlines(agent: Client, paths: Iterable[str]) -> list[Defined]:
-    """Every definition in the files, in order."""
+    """Returns every definition in the files, in order."""
     limit = asyncio.Semaphore(AT_ONCE)
     found = await asyncio.gather(*(_outline(agent, limit, path) for path in paths))
     return [one for file in found for one in file]
 
 
 async def ask_references(agent: Client, symbols: Iterable[Symbol]) -> list[Answer]:
-    """All references of every symbol, in the order of files."""
+    """Returns all references of every symbol, in the order of files."""
     limit = asyncio.Semaphore(AT_ONCE)
     found = await asyncio.gather(*(_references(agent, limit, batch) for batch in _batches(symbols)))
     return [one for batch in found for one in batch]
@@ -66,7 +68,7 @@ async def _outline(agent: Client, limit: asyncio.Semaphore, path: str) -> list[D
 
 
 def _batches(symbols: Iterable[Symbol]) -> Iterator[Sequence[Symbol]]:
-    """Symbols of one file, as one question names one file."""
+    """Groups symbols by file, because a question names one file."""
     by_path: dict[str, list[Symbol]] = {}
     for symbol in dict.fromkeys(symbols):
         by_path.setdefault(symbol.path, []).append(symbol)
@@ -81,7 +83,7 @@ async def _references(agent: Client, limit: asyncio.Semaphore, batch: Sequence[S
 
 
 async def _whole(agent: Client, symbol: Symbol, first: dict[str, Any]) -> Answer:
-    """An answer with the edges of its further pages."""
+    """Returns an answer with the edges of its further pages."""
     edges, cursor = list(_edges(first)), first["next_cursor"]
     while cursor:
         (page,) = await _page(agent, [symbol], cursor)

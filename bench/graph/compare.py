@@ -13,13 +13,13 @@ from bench.graph.truth import Meaning, Truth, Use
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, EdgeKind, EdgeStatus, Strategy, SymbolKind
 
 ASKED_KINDS = (CALLABLE_KINDS | TYPE_KINDS) - {SymbolKind.MODULE, SymbolKind.NAMESPACE, SymbolKind.MACRO}
-# Calling a class calls this member of it.
+# A call of a class calls this member of it.
 CONSTRUCTORS = frozenset({"__init__", "constructor"})
 VALUE = "value"
 
 
 class Symbol(NamedTuple):
-    """What is asked about: a qualified name in a file."""
+    """The subject of a question: a qualified name in a file."""
 
     path: str
     name: str
@@ -40,7 +40,7 @@ class Defined(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A line that uses what was asked about, as it was answered."""
+    """A line that uses the symbol, according to the answer."""
 
     path: str
     line: int
@@ -50,7 +50,9 @@ class Edge(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """All edges to a symbol, and how many lines with its name no definition and no reference explains."""
+    """All edges to a symbol, and the number of lines with its name that no definition or
+    reference explains.
+    """
 
     asked: Symbol
     edges: tuple[Edge, ...]
@@ -58,15 +60,15 @@ class Answer(NamedTuple):
 
 
 class Verdict(StrEnum):
-    """What the truth says of an edge."""
+    """The verdict of the ground truth on an edge."""
 
     RIGHT = "right"
     WRONG = "wrong"  # the line means another definition, or one outside of the repository
-    UNJUDGED = "unjudged"  # the truth does not know what the line means
+    UNJUDGED = "unjudged"  # the truth does not know the line's meaning
 
 
 class Judged(NamedTuple):
-    """An edge that was answered. `uses` are those of its line that decided."""
+    """An answered edge. `uses` are the uses on its line that decided."""
 
     asked: Symbol
     edge: Edge
@@ -75,7 +77,7 @@ class Judged(NamedTuple):
 
 
 class Sought(NamedTuple):
-    """An edge that there is, and how it was answered: None for not at all."""
+    """A true edge, and its confidence in the answer: None if it is missing."""
 
     asked: Symbol | None  # None if the outline does not have the definition
     use: Use
@@ -84,7 +86,9 @@ class Sought(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A repository. A false zero is a symbol that is used, of which no edge was told and no line was left unexplained."""
+    """The result for a repository. A false zero is a used symbol whose answer has no edge and no unexplained
+    line.
+    """
 
     judged: tuple[Judged, ...]
     sought: tuple[Sought, ...]
@@ -92,7 +96,7 @@ class Comparison(NamedTuple):
 
 
 def compare(truth: Truth, defined: Sequence[Defined], answers: Sequence[Answer]) -> Comparison:
-    """Every edge that was answered within the files of the truth, and every one that there is."""
+    """Compare every answered edge within the files of the truth with every true edge."""
     symbols = _Symbols(defined)
     lines: dict[tuple[str, int], list[Use]] = defaultdict(list)
     for use in truth.uses:
@@ -111,7 +115,7 @@ def compare(truth: Truth, defined: Sequence[Defined], answers: Sequence[Answer])
 
 
 class _Symbols:
-    """Which symbol a definition of the truth is, and which symbols the name of one stands for."""
+    """Maps definitions of the truth to symbols, and names to the symbols that they may denote."""
 
     def __init__(self, defined: Iterable[Defined]) -> None:
         self._by_name: dict[tuple[str, str], list[Defined]] = defaultdict(list)
@@ -128,7 +132,9 @@ class _Symbols:
         return max(around, key=lambda one: one.start_line).symbol if around else None
 
     def meant_by(self, asked: Symbol) -> frozenset[Symbol]:
-        """Asking for `get` asks for every `get` of the file, and for `Session.get` for that of any `Session` in it."""
+        """A question for `get` covers every `get` of the file, and one for `Session.get` that of any
+        `Session` in it.
+        """
         same = (one.symbol for one in self._by_name[asked.path, _last(asked.name)])
         return frozenset(one for one in same if one == asked or one.name.endswith(f".{asked.name}"))
 
@@ -137,7 +143,7 @@ def _judge(asked: Symbol, edge: Edge, uses: Sequence[Use], symbols: _Symbols) ->
     meant = symbols.meant_by(asked)
     if any(_is_meant(symbols.of(meaning), meant) for use in uses for meaning in use.means):
         return Judged(asked, edge, Verdict.RIGHT, ())
-    # Where the name itself is on the line, that is what was taken for the symbol; else it was something under an alias.
+    # If the line has the name itself, the name decides; else the symbol is used under an alias.
     deciding = [use for use in uses if use.name == _last(asked.name)] or uses
     is_known = bool(deciding) and all(use.is_known for use in deciding)
     return Judged(asked, edge, Verdict.WRONG if is_known else Verdict.UNJUDGED, tuple(deciding))
@@ -150,7 +156,7 @@ def _is_meant(found: Symbol | None, meant: frozenset[Symbol]) -> bool:
 
 
 def _one_a_line(edges: Iterable[Edge]) -> Iterable[Edge]:
-    """The surest of each line."""
+    """Returns the edge with the highest confidence per line."""
     best: dict[tuple[str, int], Edge] = {}
     for edge in edges:
         known = best.setdefault((edge.path, edge.line), edge)

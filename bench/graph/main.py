@@ -1,8 +1,8 @@
-"""`python -m bench.graph.main REPOSITORY...`: are the edges of find_references right, and are all of them there?
+"""`python -m bench.graph.main REPOSITORY...`: precision and recall of the edges of find_references.
 
-Takes clones. Indexes each on a stack of its own, asks for the references of every function, method and type over MCP, and
-compares them with what a resolver of the language says (`truth.py`). Writes the page of figures; `--differences` keeps what
-was wrong, missing or a false zero, a line each.
+Indexes each clone on its own stack, asks for the references of every function, method and type over MCP, and compares
+them with those of a resolver of the language (`truth.py`). Writes the page of figures; `--differences` writes each
+wrong or missing edge and each false zero on a line.
 """
 
 import argparse
@@ -29,7 +29,7 @@ PAGE = Path("docs/graph.md")
 
 
 def main() -> None:
-    """Compare and tell."""
+    """Compare, and print the result."""
     options = _options()
     with _own_stack() as target:
         measured = [asyncio.run(_measure(target, folder, options)) for folder in options.repositories]
@@ -70,7 +70,7 @@ async def _measure(target: Target, folder: Path, options: argparse.Namespace) ->
 
 
 def _truth(resolver: Resolver, folder: Path, paths: list[str], options: argparse.Namespace) -> Truth:
-    """As it was kept, or asked now."""
+    """Returns the stored truth, or resolves it now."""
     name = f"{folder.name}-{_revision(folder)}-{options.uses}-{options.seed}.json"
     kept = options.truths / name if options.truths else None
     if kept and kept.exists():

@@ -1,4 +1,4 @@
-"""What docs/graph.md says, and the list of differences for who looks for their causes."""
+"""The text of docs/graph.md, and the list of differences, for the search for their causes."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,30 +15,30 @@ HEAD = """# Accuracy of references
 
 Written by `make graph-accuracy` ([bench/graph](../bench/graph)). Each repository is indexed as a whole on a stack of its own, and
 `find_references` is asked over MCP, to the last page, for every function, method and type in it. What a resolver of the
-language says of the same files is taken for the truth: jedi for Python, the TypeScript compiler for TypeScript and JavaScript,
-go/types for Go. Nothing that a repository depends on is installed, so what comes from there is outside of it.
+language reports for the same files is the ground truth: jedi for Python, the TypeScript compiler for TypeScript and JavaScript,
+go/types for Go. Dependencies of a repository are not installed, so their definitions count as outside.
 
 An edge is a line that uses a symbol. Definitions of one qualified name in a file are one symbol. A resolved edge is **right**
-if the truth has it, **wrong** if the truth says that the line means something else, in the repository or outside of it, and
-**unjudged** if the truth does not know; precision is right / (right + wrong). Recall is over all edges to functions, methods and
-types that the truth has, those to definitions among them that Prism has no symbol for. A **false zero** is a symbol that is used,
-and for which Prism told no edge and no line of text that it could not explain.
+if the truth has it, **wrong** if in the truth the line means something else, in the repository or outside, and
+**unjudged** if the truth does not know; precision is right / (right + wrong). Recall is over all edges of the truth to functions,
+methods and types, including definitions for which Prism has no symbol. A **false zero** is a used symbol for which Prism returned
+no edge and no unexplained line.
 """
 
 
-TRUTH = f"""The truth is that of {{resolvers}}. Of a repository with more than {{uses_max}} uses of names that its functions and types have,
-files are drawn at random (seed {{seed}}) until they have as many; edges from other files are left out. The bars are a precision of
+TRUTH = f"""The truth comes from {{resolvers}}. For a repository with more than {{uses_max}} uses of its functions' and
+types' names, files are drawn at random (seed {{seed}}) until they have as many; edges from other files are left out. The targets are a precision of
 {PRECISION_MIN:.2f} of resolved edges, a recall of {RECALL_MIN:.2f} with them alone, and no false zero.
 """
 
 BY_STRATEGY = """## By strategy
 
-Of all edges that were told. A candidate is said to be no more than that; its precision is how much such a name is worth.
+Over all returned edges. A candidate is marked as one; its precision shows how reliable such a name is.
 """
 
 BY_KIND = """## By kind of edge
 
-Precision by the kind that Prism tells, recall by the kind that the truth tells.
+Precision by the kind that Prism reports, recall by the kind in the truth.
 """
 
 _PRECISION = "resolved, wrong, unjudged, precision"
@@ -50,7 +50,7 @@ WORDS = frozenset({"language", "repository", "revision", "strategy", "kind"})
 
 
 class Measured(NamedTuple):
-    """A repository that was compared."""
+    """A compared repository."""
 
     title: str  # of its languages
     name: str
@@ -62,7 +62,7 @@ class Measured(NamedTuple):
 
 
 def page(measured: Sequence[Measured], uses_max: int, seed: int) -> str:
-    """The page."""
+    """Returns the page."""
     by_title: dict[str, list[Measured]] = {}
     for one in measured:
         by_title.setdefault(one.title, []).append(one)
@@ -82,11 +82,11 @@ def page(measured: Sequence[Measured], uses_max: int, seed: int) -> str:
 
 
 def differences(one: Measured) -> Iterator[str]:
-    """What was wrong, missing or a false zero, a line each with tabs."""
+    """Returns wrong and missing edges and false zeros, one line each, tab-separated."""
     for judged in one.comparison.judged:
         if judged.verdict is Verdict.WRONG:
             edge, asked = judged.edge, judged.asked
-            means = " ".join(_told(use.means) or "outside" for use in judged.uses)
+            means = " ".join(_places(use.means) or "outside" for use in judged.uses)
             place = f"{edge.path}:{edge.line}"
             found = f"{edge.kind} {edge.strategy}"
             yield "\t".join(
@@ -97,13 +97,13 @@ def differences(one: Measured) -> Iterator[str]:
             use, asked_for = sought.use, sought.asked
             title = "missing" if sought.status is None else "only candidate"
             found = f"{use.kind} {'' if asked_for else 'no symbol'}"
-            meant = _told([sought.meaning])
+            meant = _places([sought.meaning])
             yield "\t".join((one.name, title, found, f"{meant}", f"{use.path}:{use.line}", use.name))
     for symbol in one.comparison.false_zeros:
         yield "\t".join((one.name, "false zero", "", f"{symbol.path} {symbol.name}", "", ""))
 
 
-def _told(means: Iterable[tuple[object, ...]]) -> str:
+def _places(means: Iterable[tuple[object, ...]]) -> str:
     return " ".join(f"{path}:{line} {name}" for path, line, name, _ in means)
 
 

@@ -1,8 +1,8 @@
-"""What the names in a Python repository mean, by jedi: `python resolve_python.py FOLDER USES_MAX SEED < PATHS` prints it.
+"""Resolves names in a Python repository by jedi: `python resolve_python.py FOLDER USES_MAX SEED < PATHS`.
 
-Runs in an environment of its own, so it imports nothing but jedi. `truth.py` says what is printed. Asked is about every
-name that may mean a function or a class of the repository: those that are defined there, and what imports call them. Where
-there are more than USES_MAX, whole files are drawn at random.
+Runs in its own environment, so it imports nothing but jedi. `truth.py` defines the output. Resolves every use of a
+name of the repository's functions and classes, and of their import aliases. If there are more than USES_MAX, whole
+files are drawn at random.
 """
 
 import ast
@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import jedi  # type: ignore[import-not-found, unused-ignore]
 
-# Folders below which a repository keeps its packages.
+# Folders in which a repository keeps its packages.
 ROOTS = ("", "src", "lib", "python")
 KINDS = {"function": "function", "property": "function", "class": "class"}
 
 
 class Name(NamedTuple):
-    """A use of a name: its 1-based line, its 0-based column in characters, what is done with it, and the leftmost name."""
+    """A use of a name: its 1-based line, 0-based column in characters, kind of use, and leftmost name."""
 
     name: str
     line: int
@@ -33,13 +33,13 @@ class Name(NamedTuple):
 class Source(NamedTuple):
     """A file that parses."""
 
-    path: str  # below the folder
+    path: str  # relative to the folder
     text: str
     tree: ast.Module
 
 
 def main() -> None:
-    """Print what every use means."""
+    """Print the meaning of every use."""
     folder, uses_max, seed = Path(sys.argv[1]).resolve(), int(sys.argv[2]), int(sys.argv[3])
     sources = list(_sources(folder))
     properties = set(_properties(sources))
@@ -62,11 +62,11 @@ def _sources(folder: Path) -> Iterator[Source]:
             text = (folder / path).read_text()
             yield Source(path, text, ast.parse(text))
         except (SyntaxError, UnicodeDecodeError):
-            continue  # neither does Python read it
+            continue  # Python cannot read it either
 
 
 def _properties(sources: Iterable[Source]) -> Iterator[str]:
-    """Names of attributes that are computed by a function."""
+    """Returns names of attributes that a function computes."""
     for node in (node for source in sources for node in ast.walk(source.tree)):
         if isinstance(node, ast.FunctionDef) and any(
             "property" in ast.dump(one) for one in node.decorator_list
@@ -75,7 +75,7 @@ def _properties(sources: Iterable[Source]) -> Iterator[str]:
 
 
 def _wanted_names(sources: Iterable[Source]) -> set[str]:
-    """What is defined anywhere, and what imports call it instead."""
+    """Returns all defined names, and the aliases of imports."""
     nodes = [node for source in sources for node in ast.walk(source.tree)]
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     defined = {node.name for node in nodes if isinstance(node, definitions)}
@@ -110,7 +110,7 @@ class _Resolver:
         }
 
     def uses(self, wanted: set[str]) -> Iterator[dict[str, Any]]:
-        """Every use of a wanted name, and what it means."""
+        """Yields every use of a wanted name, and its meaning."""
         for name in _names(self._source):
             if name.name in wanted:
                 means, is_outside = self._means(name)
@@ -118,7 +118,7 @@ class _Resolver:
                 yield where | {"means": means, "outside": is_outside}
 
     def _means(self, name: Name) -> tuple[list[dict[str, Any]], bool]:
-        """The definitions in the repository, or that it is outside of it; neither if it is not known."""
+        """Returns the definitions in the repository, or that it is outside; neither if unknown."""
         try:
             found = self._script.goto(name.line, name.column, follow_imports=True)
         except Exception:  # noqa: BLE001  jedi raises whatever goes wrong within it
@@ -136,12 +136,12 @@ class _Resolver:
         return inside, is_outside and not inside
 
     def _is_import(self, found: Any) -> bool:
-        """Whether jedi stopped at an import that leads nowhere."""
+        """Whether jedi stopped at an unresolved import."""
         is_here = Path(found.module_path) == self._folder / self._source.path
         return is_here and found.line in self._import_lines
 
     def _is_given_to_property(self, found: Any) -> bool:
-        """Whether jedi takes `depot.rate = 3` for the definition of what may be a property."""
+        """Whether jedi mistakes `depot.rate = 3` for the definition of a possible property."""
         return found.type == "statement" and found.name in self._properties
 
 
@@ -150,7 +150,7 @@ def _tops(root: Path) -> Iterator[str]:
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Local names and the outermost package that they come from, empty for relative imports."""
+    """Returns local names and their outermost package, empty for relative imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -165,7 +165,7 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _names(source: Source) -> Iterator[Name]:
-    """Every use of a name, in no order."""
+    """Yields every use of a name, in no order."""
     lines = source.text.splitlines(keepends=True)
     kinds = dict(_kinds(source.tree))
     for node in ast.walk(source.tree):

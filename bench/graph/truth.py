@@ -1,7 +1,7 @@
-"""What names in a repository mean, as resolvers of the languages say: a compiler, a type checker, or the library of an editor.
+"""The meaning of names in a repository, by a resolver of the language: a compiler or a type checker.
 
-Each is a program of its own beside this module that takes a folder, how many uses are wanted, a seed, and on its standard
-input the files to look at, one a line. It prints one JSON object, `Truth` in fields of the same names.
+Each resolver is a program beside this module. Its arguments are a folder, the maximum number of uses and a seed; its
+standard input lists the files, one per line. It prints one JSON object with the fields of `Truth`.
 """
 
 import subprocess
@@ -16,7 +16,9 @@ ENVIRONMENT = Path(".venv/graph")
 
 
 class Meaning(NamedTuple):
-    """A definition in the repository: where its name is, and `function` (a method is one), `class` (any type) or `value`."""
+    """A definition in the repository: the line of its name, and `function` (also a method), `class` (any
+    type) or `value`.
+    """
 
     path: str
     line: int
@@ -25,7 +27,7 @@ class Meaning(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A name where it is used, and what it means. Neither `means` nor `outside`: that is not known."""
+    """A use of a name, and its meaning. Neither `means` nor `outside`: unknown."""
 
     path: str
     line: int
@@ -36,14 +38,13 @@ class Use(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether the resolver knows what is meant."""
+        """Whether the resolver knows the meaning."""
         return self.outside or bool(self.means)
 
 
 class Truth(BaseModel):
-    """What the resolver said, of all uses in `files`; of names alone that functions, methods or types of the repository have.
-
-    Of definitions in `unbuilt` files it knows nothing: they are for another platform, or declare what others define.
+    """The resolver's result for all uses in `files`, limited to names of the repository's functions, methods
+    and types.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -55,7 +56,7 @@ class Truth(BaseModel):
 
 
 class Resolver(NamedTuple):
-    """A program that tells the truth about some languages. Its interpreter is one of those in the environment."""
+    """A program that resolves some languages. Its interpreter is one of those in the environment."""
 
     title: str
     languages: frozenset[str]
@@ -76,13 +77,13 @@ RESOLVERS = (
 
 
 def resolver_of(languages: Iterable[str]) -> Resolver:
-    """The one that knows most of the files, told by the language of each."""
+    """Returns the resolver of most of the files, by their languages."""
     every = list(languages)
     return max(RESOLVERS, key=lambda one: sum(language in one.languages for language in every))
 
 
 def resolve(resolver: Resolver, folder: Path, paths: Iterable[str], uses_max: int, seed: int) -> Truth:
-    """Ask it about files of a folder. Raises CalledProcessError if it fails."""
+    """Run it on files of a folder. Raises CalledProcessError if it fails."""
     program, *arguments = resolver.interpreter
     command: list[str | Path] = [
         ENVIRONMENT / "bin" / program,

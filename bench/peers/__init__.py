@@ -1,1 +1,1 @@
-"""Other tools that answer the same questions, run in the same benchmark. Each has an environment of its own."""
+"""Other tools that answer the same questions in the same benchmark, each in its own environment."""

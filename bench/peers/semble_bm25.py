@@ -1,7 +1,7 @@
-"""semble without its model: its chunks, its BM25 and its ranking, in this process. Run by an interpreter that has semble.
+"""semble without its model: its chunks, BM25 and ranking, in this process. Needs an interpreter with semble.
 
-Its vectors need a model from a hub; here every vector is the same, and weighs nothing (`alpha` 0), so that what is timed
-is less than what its users wait for.
+Its vectors need a model from a hub; here all vectors are equal and have no weight (`alpha` 0), so the measured times
+are below those of its users.
 
 In (stdin): {"folder": str, "questions": [str], "hits": int, "warm_up": int}.
 Out (stdout): {"version": str, "files": int, "chunks": int, "index_s": float, "index_cpu_s": float, "rss": int, "search_s": [float]}.
@@ -22,17 +22,17 @@ ONLY_BM25 = 0.0
 
 
 class NoModel:
-    """Stands where semble expects a model: every text has the same vector."""
+    """Replaces the model that semble expects: every text has the same vector."""
 
     dim = 2
 
     def encode(self, texts: list[str], **_: object) -> Any:
-        """Shape (texts, 2)."""
+        """Returns shape (texts, 2)."""
         return np.ones((len(texts), self.dim), np.float32)
 
 
 def main() -> None:
-    """Index the folder, ask the questions, say how long it took."""
+    """Index the folder, ask the questions, print the times."""
     from semble.index.create import create_index_from_path  # type: ignore[import-not-found]
     from semble.search import search  # type: ignore[import-not-found]
 
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _cpu_s() -> float:
-    """Of this process and of what it started and waited for."""
+    """Of this process and its finished children."""
     return sum(os.times()[:4])
 
 

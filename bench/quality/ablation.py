@@ -1,7 +1,7 @@
-"""What a question's answer would have been by one leg alone, or without one signal: from its candidates, offline.
+"""The answer to a question by one leg alone, or without one signal: recomputed offline from its candidates.
 
-The order that is served is that of the sum of the signals, with equal sums by path; no rule comes after the sum. So a
-signal's part in it is known without asking again, as long as summing again gives the served order: `is_reproduced`.
+The served order is the sum of the signals, with ties by path; no rule follows the sum. So the effect of a signal is
+known without another request, as long as the recomputed sum yields the served order: `is_reproduced`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,9 @@ from bench.quality.score import Place, covers
 
 @dataclass(frozen=True)
 class Candidate:
-    """A file that was considered: the lines shown of it, each signal's share of its score, its rank (from 1) by leg."""
+    """A considered file: its lines in the answer, each signal's share of its score, its rank
+    (from 1) by leg.
+    """
 
     place: Place
     signals: Mapping[str, float]
@@ -22,7 +24,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Answer:
-    """What was served, best first, how sure of it the answer said to be, and all that was considered."""
+    """The served answer, best first, its confidence, and all candidates."""
 
     question: Question
     served: tuple[Place, ...]
@@ -36,7 +38,7 @@ def is_first_right(answer: Answer) -> bool:
 
 
 def ranked(candidates: Iterable[Candidate], without: str = "") -> list[Place]:
-    """The candidates in the order of their sums, a signal left out."""
+    """Returns the candidates in the order of their sums, without a signal."""
 
     def key(candidate: Candidate) -> tuple[float, str]:
         shares = (share for name, share in candidate.signals.items() if name != without)
@@ -46,7 +48,7 @@ def ranked(candidates: Iterable[Candidate], without: str = "") -> list[Place]:
 
 
 def by_leg(candidates: Iterable[Candidate], leg: str) -> list[Place]:
-    """What a leg alone would have answered: the candidates that it found, in its own order."""
+    """Returns the answer of a leg alone: its candidates, in its own order."""
     found = (candidate for candidate in candidates if leg in candidate.legs)
     return [candidate.place for candidate in sorted(found, key=lambda candidate: candidate.legs[leg])]
 
@@ -58,17 +60,17 @@ def is_reproduced(answer: Answer) -> bool:
 
 
 def finders(answer: Answer) -> Iterator[frozenset[str]]:
-    """For each target of the question the legs that found a file that covers it."""
+    """Returns for each target the legs that found a covering file."""
     for target in answer.question.targets:
         found = (one.legs for one in answer.candidates if covers(one.place, target))
         yield frozenset(leg for legs in found for leg in legs)
 
 
 def signals_of(answers: Sequence[Answer]) -> list[str]:
-    """Signals that had a share in any score."""
+    """Returns signals with a share in any score."""
     return sorted({name for answer in answers for one in answer.candidates for name in one.signals})
 
 
 def legs_of(answers: Sequence[Answer]) -> list[str]:
-    """Legs that found anything."""
+    """Returns legs with any hit."""
     return sorted({leg for answer in answers for one in answer.candidates for leg in one.legs})

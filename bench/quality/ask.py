@@ -1,4 +1,4 @@
-"""Indexing corpora and asking about them: the answers over MCP as an agent gets them, the candidates over REST."""
+"""Indexing corpora and asking about them: the answers over MCP as an agent gets them, candidates over REST."""
 
 import asyncio
 import subprocess
@@ -28,7 +28,7 @@ Say = Callable[[str], None]
 
 
 async def index_corpora(target: Target, corpora: Iterable[Corpus], folder: Path, say: Say) -> None:
-    """Index each corpus as a repository of its own. Raises RuntimeError if a job does not end as complete."""
+    """Index each corpus as its own repository. Raises RuntimeError if a job fails."""
     async with Prism(target) as prism:
         for corpus in corpora:
             with laid_out(corpus, folder / corpus.name) as files:
@@ -37,7 +37,7 @@ async def index_corpora(target: Target, corpora: Iterable[Corpus], folder: Path,
 
 
 async def wait_for_deep(target: Target, corpora: Iterable[Corpus], say: Say) -> None:
-    """Until every indexed file has its deep vector. Raises TimeoutError if that takes longer than `DEEP_S_MAX`."""
+    """Wait until every indexed file has its deep vector. Raises TimeoutError after `DEEP_S_MAX`."""
     async with asyncio.timeout(DEEP_S_MAX), Prism(target) as prism:
         for corpus in corpora:
             while (coverage := await prism.coverage(_repo(corpus))).deep < coverage.indexed:  # noqa: ASYNC110 - the other side is a server
@@ -47,7 +47,7 @@ async def wait_for_deep(target: Target, corpora: Iterable[Corpus], say: Say) -> 
 
 @contextmanager
 def laid_out(corpus: Corpus, folder: Path) -> Iterator[Path]:
-    """A folder with the corpus's files: of a git clone those of the revision below the root, else the folder as it is.
+    """A folder with the corpus's files: those of the revision below the root for a git clone, else the folder.
 
     Paths keep the root. Raises CalledProcessError if the clone does not have the revision.
     """
@@ -62,7 +62,7 @@ def laid_out(corpus: Corpus, folder: Path) -> Iterator[Path]:
 
 
 async def ask_all(target: Target, questions: Sequence[Question], say: Say) -> list[Answer]:
-    """Every question, one after the other, each with its corpus's repository as scope."""
+    """Ask every question in sequence, scoped to its corpus's repository."""
     answers: list[Answer] = []
     async with Prism(target) as prism:
         for name, asked in groupby(questions, key=lambda question: question.corpus.name):
@@ -93,7 +93,7 @@ def _served(content: dict[str, Any]) -> Iterator[Place]:
 
 
 def _candidates(hits: Iterable[Hit]) -> Iterator[Candidate]:
-    """One a file: what comes later of a file is more of its lines."""
+    """Keep one per file: later ones are more lines of the same file."""
     first: dict[str, Hit] = {}
     for hit in hits:
         first.setdefault(hit.file_path, hit)

@@ -1,8 +1,4 @@
-"""`python -m bench.quality.main`: index the benchmark's corpora, ask its questions, say how good the answers are.
-
-Prints the page of figures and writes it where `--page` says; `--out` keeps the score of every question, and `--against` such a
-file of an earlier run says what was gained, question by question.
-"""
+"""`python -m bench.quality.main`: index the benchmark's corpora, ask its questions, score the answers."""
 
 import argparse
 import asyncio
@@ -29,7 +25,7 @@ TOKEN = "PRISM_TOKEN"
 
 
 def main() -> None:
-    """Measure and tell."""
+    """Measure, and print the result."""
     options = _options()
     questions = _askable(load_questions(options.annotations), options.corpora)
     with _folder(options) as folder:
@@ -47,7 +43,7 @@ def main() -> None:
 
 
 def _askable(questions: Sequence[Question], corpora: Path) -> list[Question]:
-    """Those whose corpus is there; says which are not."""
+    """Returns the questions of available corpora, and prints the missing ones."""
     names = dict.fromkeys(question.corpus.name for question in questions)
     missing = [name for name in names if not (corpora / name).is_dir()]
     if len(missing) == len(names):
@@ -59,16 +55,16 @@ def _askable(questions: Sequence[Question], corpora: Path) -> list[Question]:
 
 @contextmanager
 def _folder(options: argparse.Namespace) -> Iterator[Path]:
-    """Where a stack of our own keeps its data."""
+    """The data folder of our own stack."""
     folder = Path(tempfile.mkdtemp(prefix="prism-quality-"))
     yield folder
     if not options.keep_stack:
-        shutil.rmtree(folder)  # after a failure it stays, with the logs
+        shutil.rmtree(folder)  # kept after a failure, with the logs
 
 
 @contextmanager
 def _target(options: argparse.Namespace, questions: Sequence[Question], folder: Path) -> Iterator[Target]:
-    """A stack that has indexed the corpora: one that runs already, or one of our own."""
+    """A stack that has indexed the corpora: a running one, or our own."""
     if options.url:
         yield Target(options.url, options.token)
         return
@@ -82,7 +78,9 @@ def _target(options: argparse.Namespace, questions: Sequence[Question], folder: 
 
 
 def _ask_deep(questions: Sequence[Question], folder: Path) -> list[Answer]:
-    """The same questions of the same index, after the deep tier was turned on and has filled its vectors in."""
+    """Ask the same questions of the same index, after the deep tier was turned on and has
+    added its vectors.
+    """
     os.environ["PRISM_DEEP_ENABLED"] = "1"  # what `prism up` reads it from
     with running_stack(folder) as stack:
         asyncio.run(wait_for_deep(stack.target, {question.corpus for question in questions}, _say))
@@ -121,11 +119,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=LATEST, help="where the scores of this run go")
     parser.add_argument("--page", type=Path, help="where the page goes")
     parser.add_argument(
-        "--deep", action="store_true", help="ask again with the deep tier, and say what it brings"
+        "--deep", action="store_true", help="ask again with the deep tier, and report the gain"
     )
     options = parser.parse_args()
     if options.deep and (options.url or options.keep_stack):
-        parser.error("--deep starts its stack twice: it goes with neither --url nor --keep-stack")
+        parser.error("--deep starts its stack twice: omit --url and --keep-stack")
     return options
 
 

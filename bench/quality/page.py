@@ -1,6 +1,5 @@
-"""The page of figures: what was asked, how good the answers are, what each leg and each signal is worth. Markdown.
-
-The same answers give the same page: it names no machine, no moment and no question.
+"""The page of figures: the questions, the quality of the answers, the value of each leg and
+signal. Markdown.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,8 +25,8 @@ HEAD = """<!-- Written by `make quality`. -->
 
 How well `search_code` finds what a question is about, measured on the questions of a code-search benchmark: {questions} questions
 about {corpora} corpora in {languages} languages. Every corpus is indexed through a whole stack as a repository of its own; all
-share one tenant. Every question is asked over MCP with `limit` {cutoff} and its repository as scope, and the list that the tool
-returns is what is scored.
+share one tenant. Every question is asked over MCP with `limit` {cutoff} and its repository as scope, and the returned list
+is scored.
 
 **NDCG@10**: the targets of a question weigh the same, each credits the first result that covers it, and two on one result are
 one gain; several results of one file are not merged. A result covers a target if their paths are equal or one ends with the
@@ -45,15 +44,15 @@ Words are the same if they are equal or differ in their endings only.
 CONFIDENCE_HEAD = """
 ## Confidence
 
-An answer says how far its first result can be trusted ([0018](decisions/0018-confidence.md)). *First right* is the share of
+An answer reports how reliable its first result is ([0018](decisions/0018-confidence.md)). *First right* is the share of
 the questions answered so whose first result covers a target. Each of these questions has an answer in its corpus.
 """
 
 LEGS_HEAD = """
 ## Legs
 
-What each leg alone would have answered: the candidates that it found, in its own order, with the lines that are shown of them. A
-question that a leg does not take part in counts as 0. *Found* is the share of targets among a leg's candidates, at any rank;
+The answer of each leg alone: its candidates, in its own order, with the shown lines. A
+question in which a leg takes no part counts as 0. *Found* is the share of targets among a leg's candidates, at any rank;
 *by it alone* the share that no other leg found.
 """
 
@@ -63,12 +62,11 @@ SIGNALS_HEAD = """
 The order is the sum of the signals and nothing comes after the sum, so each is taken out of the sum of all candidates, and the
 new order is scored. Summing again gives the served order for {reproduced} of {questions} questions. *Worth* is the paired difference
 that the signal makes, positive if it helps; *in the gap* the same over the questions of that row (mean over questions). The
-weights of the others stay as they are, so this is what switching a signal off costs, not what a ranking made without it would
-reach. *Better* and *worse* count the questions that the signal makes so.
+other weights are unchanged, so this is the cost of switching a signal off, not the result of a ranking tuned without it. *Better* and *worse* count the questions that the signal makes so.
 """
 
 TRIED = """
-What else was measured, and is no signal because it gains nothing or too little to be told from chance: other names, places and
+Measured as well, and not used as signals because their gain is zero or within chance: other names, places and
 sums ([0003](decisions/0003-ranking.md#tried-and-not-shipped)); the graph of references, as popularity, as neighbours of the
 first files, as components ([0032](decisions/0032-the-graph-and-the-ranking.md)).
 """
@@ -77,13 +75,13 @@ first files, as components ([0032](decisions/0032-the-graph-and-the-ranking.md))
 DEEP_HEAD = """
 ## The deep tier
 
-The same questions of the same index, after a deep model was turned on and has filled in a vector a file. *Gained* is the paired
+The same questions on the same index, after a deep model was turned on and has added a vector per file. *Gained* is the paired
 difference. The tables above and below are those of the default, without it.
 """
 
 
 def page(answers: Sequence[Answer], deep: Sequence[Answer] = ()) -> str:
-    """The whole page; `deep` are the answers with the deep tier, if it was asked as well."""
+    """Returns the page; `deep` are the answers with the deep tier, if it was asked as well."""
     scores = scores_of(answers)
     head = HEAD.format(
         questions=len(scores),
@@ -118,17 +116,17 @@ def page(answers: Sequence[Answer], deep: Sequence[Answer] = ()) -> str:
 
 
 def scores_of(answers: Sequence[Answer]) -> Scores:
-    """What was served, scored."""
+    """Returns the scores of the served answers."""
     return _scored(answers, lambda answer: answer.served)
 
 
 def comparison(scores: Scores, others: Scores) -> str:
-    """What is gained over another run, where both asked: the same rows as the first table."""
+    """Returns the gain over another run, for common questions: the same rows as the first table."""
     return _table("gained", _kinds(differences(scores, others)), "{:+z.3f}")
 
 
 def _deep_part(scores: Scores, deep: Sequence[Answer]) -> Iterator[str]:
-    """Both tiers side by side."""
+    """Returns both tiers side by side."""
     if not deep:
         return
     with_deep = scores_of(deep)
@@ -163,7 +161,7 @@ def _both(group: str, default: Mean, deep: Mean, gained: Scores) -> tuple[str, .
 
 
 def _table(name: str, groups: Mapping[str, Scores], form: str = "{:.3f}") -> str:
-    """A row for each group that has questions."""
+    """Returns a row per group with questions."""
     rows = ((group, *_figures(mean(scores), form)) for group, scores in groups.items() if scores)
     return _markdown((name, "asked", "corpora", "by corpus", "95 %", "by question"), rows)
 
@@ -174,7 +172,7 @@ def _figures(of: Mean, form: str) -> Iterator[str]:
 
 
 def _kinds(scores: Scores) -> dict[str, Scores]:
-    """All questions, those of each category, and the gap."""
+    """Groups all questions, by category, and by gap."""
     gap = {question: value for question, value in scores.items() if question.is_gap}
     return {"all": scores, **_grouped(scores, lambda question: question.category), "gap": gap}
 
@@ -240,7 +238,7 @@ def _scored(answers: Sequence[Answer], places: Callable[[Answer], Sequence[Place
 
 
 def _changes(worth: Scores) -> Iterator[str]:
-    """Mean over the gap, and how many questions are better and worse."""
+    """Returns the mean over the gap, and the numbers of better and worse questions."""
     gap = [value for question, value in worth.items() if question.is_gap]
     yield f"{sum(gap) / len(gap):+z.4f}" if gap else ""
     yield f"{sum(value > 0 for value in worth.values())}"

@@ -1,8 +1,4 @@
-"""The benchmark's questions: what is asked of which corpus, and where the answers are.
-
-In: a folder with a file of annotations a corpus, `<corpus>.json`, and beside the folder `repos.json`, which says each
-corpus's language, revision and root. This is the form of the code-search benchmark by MinishLab.
-"""
+"""The benchmark's questions: the corpus of each, and the places of its answers."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,7 +17,7 @@ ENDING_CHARS_MAX = 2
 
 
 class Target(NamedTuple):
-    """Where an answer is: a file, or lines of it (1-based, inclusive)."""
+    """The place of an answer: a file, or lines of it (1-based, inclusive)."""
 
     path: str
     start_line: int | None = None
@@ -29,7 +25,7 @@ class Target(NamedTuple):
 
 
 class Corpus(BaseModel, frozen=True):
-    """What is indexed as one repository: the files of a revision below a root."""
+    """The unit that is indexed as one repository: the files of a revision below a root."""
 
     name: str
     language: str
@@ -39,7 +35,7 @@ class Corpus(BaseModel, frozen=True):
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked. All targets weigh the same."""
+    """A question. All targets have the same weight."""
 
     corpus: Corpus
     text: str
@@ -66,7 +62,7 @@ class _Annotation(BaseModel):
 
 
 def load_questions(annotations: Path) -> list[Question]:
-    """All questions, by corpus and as in its file. Raises ValueError if a file is not of this form."""
+    """Returns all questions, by corpus and in file order. Raises ValueError for a malformed file."""
     repos = TypeAdapter(list[Corpus]).validate_json((annotations.parent / REPOS).read_bytes())
     return [question for corpus in repos for question in _questions(corpus, annotations)]
 
@@ -88,7 +84,7 @@ def _words(text: str) -> set[str]:
 
 
 def _same(one: str, other: str) -> bool:
-    """Equal, or alike up to an ending: the longer begins with all but the last letters of the shorter."""
+    """Equal except for an ending: the longer begins with all but the last letters of the shorter."""
     alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
     short = min(len(one), len(other))
     return one == other or alike >= max(BEGINNING_CHARS_MIN, short - ENDING_CHARS_MAX)

@@ -1,4 +1,4 @@
-"""NDCG@10 as the benchmark counts it, its means, and how sure they are. Pure functions."""
+"""NDCG@10 as the benchmark counts it, its means, and their confidence intervals. Pure functions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Scores = Mapping[Question, float]
 
 
 class Place(NamedTuple):
-    """Lines of a file that were given as an answer, 1-based and inclusive."""
+    """Lines of a file in an answer, 1-based and inclusive."""
 
     path: str
     start_line: int
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean over questions in groups. `low` and `high` bound 95 % of the bootstrap's means of `by_corpus`."""
+    """A mean over grouped questions. `low` and `high` bound 95 % of the bootstrap means of `by_corpus`."""
 
     questions: int
     corpora: int
@@ -58,7 +58,7 @@ def covers(place: Place, target: Target) -> bool:
 
 
 def mean(scores: Scores) -> Mean:
-    """The mean with its interval. Of differences of the same questions the interval is a paired one."""
+    """Returns the mean with its interval; for differences of the same questions, a paired one."""
     groups: dict[str, list[float]] = {}
     for question, value in scores.items():
         groups.setdefault(question.corpus.name, []).append(value)
@@ -75,7 +75,7 @@ def mean(scores: Scores) -> Mean:
 
 
 def differences(scores: Scores, others: Scores) -> dict[Question, float]:
-    """What is gained over the others, by question that both have."""
+    """Returns the gain over the others, for common questions."""
     return {question: scores[question] - others[question] for question in scores if question in others}
 
 
@@ -88,7 +88,7 @@ def _gain(slots: Iterable[int]) -> float:
 
 
 def _interval(corpora: Sequence[np.ndarray]) -> tuple[float, float]:
-    """Bootstrap in two levels: corpora are drawn again, and of each drawn one its questions."""
+    """Bootstrap in two levels: corpora are resampled, then the questions of each."""
     random = np.random.default_rng(SEED)
     means = np.zeros(ROUNDS)
     for _ in corpora:

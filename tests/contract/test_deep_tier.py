@@ -1,7 +1,4 @@
-"""The deep tier behind a real bus and a real store: it fills in what is missing, survives a kill, and holds nobody up.
-
-The model is a stand-in; the real one: tests/models.
-"""
+"""The deep tier on a real bus and store: it adds missing vectors, survives a kill, and delays no file."""
 
 import asyncio
 import os
@@ -59,7 +56,7 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 class LetterEncoder:
-    """Counts letters. Its gate can be shut: then it takes no more documents."""
+    """Counts letters. While its gate is closed it accepts no documents."""
 
     dimension = 26
     tokens_max = 256
@@ -113,7 +110,7 @@ class Tier:
         }  # fmt: skip
 
     async def begin(self) -> None:
-        """An index that was built before there was a deep model."""
+        """An index that was built before the deep model was turned on."""
         await self.test_bus.connect()
         await self.writer.ensure_collection(self.tenant, FAST, DIMENSION)
         await self.writer.write(self.tenant, [file_point(self.tenant, number) for number in range(FILES)])
@@ -129,7 +126,7 @@ class Tier:
 
     @asynccontextmanager
     async def indexer(self) -> AsyncIterator[asyncio.subprocess.Process]:
-        """The real process; killed in the end."""
+        """Runs the real process; killed at the end."""
         command = (sys.executable, "-m", "prism_indexer.main")
         process = await asyncio.create_subprocess_exec(
             *command, env=self._environment, stderr=asyncio.subprocess.DEVNULL
@@ -143,7 +140,7 @@ class Tier:
 
     @asynccontextmanager
     async def embedder(self, encoder: LetterEncoder, weights: str = "w") -> AsyncIterator[DeepModel]:
-        """What the process does at its start, with a stand-in for the weights."""
+        """Announces a model as the process does at its start, with a substitute for the weights."""
         bus = Bus("embedder-deep", self.settings)
         await bus.connect()
         model = DeepModel(encoder, weights, DeepOptions())
@@ -160,14 +157,14 @@ class Tier:
             await bus.stop()
 
     async def filled(self, model: DeepModel) -> int:
-        """Files that have a vector of the model."""
+        """Counts files with a vector of the model."""
         if not await self.reader.has_deep_vectors(self.tenant, model.fingerprint):
             return 0
         conditions = [with_status(FileStatus.INDEXED), with_vector(deep_vector(model.fingerprint))]
         return await self.reader.count(self.scope, conditions)
 
     async def filled_variants(self, model: DeepModel) -> int:
-        """Variants that have a vector of the model."""
+        """Counts variants with a vector of the model."""
         scopes = [Scope(self.tenant, (REPO,), layer=f"~{number}") for number in range(3)]
         has_vector = [with_vector(deep_vector(model.fingerprint))]
         return sum([await self.reader.count(scope, has_vector) for scope in scopes])
@@ -178,7 +175,7 @@ class Tier:
                 await asyncio.sleep(0.02)
 
     async def requests(self) -> int:
-        """How often vectors were asked for."""
+        """Counts requests for vectors."""
         return (await self.test_bus.js.stream_info("PRISM_DEEP")).state.last_seq
 
     async def until_heard(self, topic: AnyTopic) -> None:
@@ -202,7 +199,7 @@ class Tier:
         await (await self.records(names.KV_LAYERS, Layer)).put(layer.key, layer)
 
     async def say_indexed(self, version: int, files: Sequence[FilePoint], layer: str = BASE_LAYER) -> None:
-        """The files are written, and then their import is told."""
+        """Write files, then announce their import."""
         await self.writer.write(self.tenant, files)
         event = RepoIndexed(
             tenant=self.tenant,
@@ -225,7 +222,7 @@ async def tier(nats_server, qdrant_url) -> AsyncIterator[Tier]:
     await tier.client.close()
 
 
-async def test_what_was_indexed_before_the_model_ran_is_filled_in_once_though_the_indexer_is_killed(tier):
+async def test_deep_vectors_are_added_once_although_the_indexer_dies(tier):
     encoder = LetterEncoder()
     encoder.gate.clear()
     async with tier.embedder(encoder) as model:
@@ -243,7 +240,7 @@ async def test_what_was_indexed_before_the_model_ran_is_filled_in_once_though_th
         assert encoder.documents[0].startswith("route")
 
 
-async def test_a_model_that_starts_again_is_asked_for_nothing_that_is_there(tier):
+async def test_restarted_model_gets_no_repeated_requests(tier):
     async with tier.embedder(LetterEncoder()) as model, tier.indexer():
         await tier.until_filled(model)
     asked = await tier.requests()
@@ -253,7 +250,7 @@ async def test_a_model_that_starts_again_is_asked_for_nothing_that_is_there(tier
         assert indexer.returncode is None
 
 
-async def test_after_an_import_only_its_files_are_asked_for_and_a_new_version_has_no_old_vector(tier):
+async def test_import_requests_vectors_of_its_changed_files_only(tier):
     encoder = LetterEncoder()
     async with tier.embedder(encoder) as model, tier.indexer():
         await tier.until_filled(model)
@@ -269,10 +266,10 @@ async def test_after_an_import_only_its_files_are_asked_for_and_a_new_version_ha
 
 
 @pytest.mark.parametrize("is_there_first", [False, True], ids=["indexed later", "there before the model"])
-async def test_what_a_layer_has_in_the_place_of_the_base_gets_its_vectors(tier, is_there_first):
+async def test_overrides_of_a_layer_get_deep_vectors(tier, is_there_first):
     variants = {f"tracker/route{number}.py": f"~{number}" for number in (0, 1)}
     files = [file_point(tier.tenant, number, version=7, layer=f"~{number}") for number in (0, 1)]
-    shared = file_point(tier.tenant, 2, version=7, layer="~2")  # that no layer has any more
+    shared = file_point(tier.tenant, 2, version=7, layer="~2")  # no longer in any layer
     encoder = LetterEncoder()
     if is_there_first:
         await tier.writer.write(tier.tenant, [*files, shared])
@@ -288,7 +285,7 @@ async def test_what_a_layer_has_in_the_place_of_the_base_gets_its_vectors(tier, 
         assert sum("Version 7" in text for text in encoder.documents) == len(files)
 
 
-async def test_another_model_takes_the_place_of_the_first(tier):
+async def test_another_model_replaces_the_first(tier):
     async with tier.embedder(LetterEncoder()) as first, tier.indexer():
         await tier.until_filled(first)
     async with tier.embedder(LetterEncoder(), "other weights") as second, tier.indexer():

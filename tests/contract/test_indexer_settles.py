@@ -1,4 +1,4 @@
-"""What the indexer says on a real nats-server when files are settled."""
+"""Outcomes that the indexer publishes on a real nats-server when files settle."""
 
 import asyncio
 
@@ -24,12 +24,12 @@ REPOSITORY = Repository(
 )  # fmt: skip
 
 
-async def test_files_that_settle_together_are_said_in_one_message_a_job(nats_server) -> None:
+async def test_files_settled_together_are_one_message_per_job(nats_server) -> None:
     settings = IndexerSettings(nats_url=nats_server.url)
     indexer, ingest = Bus("indexer", settings), Bus("ingest", settings)
     heard: asyncio.Queue[FilesSettled] = asyncio.Queue()
     ingest.consume(topics.FILES_SETTLED, heard.put, workers=1)
-    qdrant = connect(StoreSettings())  # not asked: all of it belongs to imports that a newer one has followed
+    qdrant = connect(StoreSettings())  # not requested: all of it belongs to superseded imports
     handlers = IndexerHandlers(indexer, Writer(qdrant), settings)
     await indexer.start()
     await ingest.start()

@@ -1,4 +1,4 @@
-"""The parser process: it answers, and whoever loops or crashes costs one file its grammar and nobody anything else."""
+"""The parser process: a loop or a crash costs one file its grammar, and affects no other file."""
 
 import asyncio
 import os
@@ -46,7 +46,7 @@ async def test_a_file_comes_back_in_chunks(parser) -> None:
     assert "".join(chunk.text for chunk in chunked.chunks) == CODE
 
 
-async def test_a_parser_that_died_is_replaced_and_its_file_goes_by_lines(parser) -> None:
+async def test_dead_parser_is_replaced_and_its_file_chunked_by_lines(parser) -> None:
     await parser.chunk(Lane.BULK, changed())
     os.kill(parser._process.pid, signal.SIGSTOP)
     waiting = asyncio.create_task(parser.chunk(Lane.BULK, changed()))
@@ -58,7 +58,7 @@ async def test_a_parser_that_died_is_replaced_and_its_file_goes_by_lines(parser)
     assert FileChunked.model_validate_json(await parser.chunk(Lane.BULK, changed())).parse == "ok"
 
 
-async def test_a_parser_that_hangs_is_killed_and_its_file_goes_by_lines() -> None:
+async def test_hung_parser_is_killed_and_its_file_chunked_by_lines() -> None:
     parser = Parser(seconds_max=5)
     await parser.chunk(Lane.BULK, changed())
     parser._seconds_max = 0.2
@@ -86,7 +86,7 @@ async def test_live_files_go_first(parser) -> None:
     assert ended.index("live.py") <= 1
 
 
-async def test_what_is_no_event_is_an_error_of_its_own(parser) -> None:
+async def test_invalid_event_is_a_distinct_error(parser) -> None:
     with pytest.raises(ValidationError):
         await parser.chunk(Lane.BULK, b'{"path": 1}')
     assert FileChunked.model_validate_json(await parser.chunk(Lane.BULK, changed())).parse == "ok"

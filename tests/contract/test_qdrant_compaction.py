@@ -1,4 +1,4 @@
-"""Compaction of the local store: the same answers from one immutable segment, whatever is written meanwhile."""
+"""Compaction of the local store: the answers stay the same from one immutable segment, also under writes."""
 
 import asyncio
 import random
@@ -75,7 +75,7 @@ def add_deep_vector(store: Store, number: int) -> None:
 
 
 def answers(collection: Collection) -> dict[str, Any]:
-    """Everything that is stored, and what questions of every kind find, without what float arithmetic leaves open."""
+    """Returns all points, and the results of every kind of question, rounded to hide float errors."""
     request = {"limit": limits.LIMIT_MAX, "with_vector": True}
     records, _ = collection.shard.scroll(queries.read_scroll(request))
     asked = {
@@ -95,12 +95,12 @@ def answers(collection: Collection) -> dict[str, Any]:
 
 
 def without_scores(answers: dict[str, Any]) -> dict[str, Any]:
-    """BM25 counts what was deleted from an immutable segment until the next compaction; what is found is the same."""
+    """Drops BM25 scores: BM25 counts deleted points of an immutable segment until the next compaction."""
     return answers | {name: set(answers[name]) for name in ("text", "filtered")}
 
 
 async def until_copied(store: Store, collection: Collection, task: asyncio.Task[bool]) -> None:
-    """Until the copy is made, which is not in place yet."""
+    """Wait for the copy, which is not adopted yet."""
     while collection.late is None:
         assert not task.done()
         await asyncio.sleep(0)
@@ -108,7 +108,7 @@ async def until_copied(store: Store, collection: Collection, task: asyncio.Task[
         assert not task.done()
 
 
-async def test_a_compacted_collection_answers_as_before_and_after_a_restart(store, folder):
+async def test_compacted_collection_answers_the_same_after_a_restart(store, folder):
     await write(store, *map(point, range(POINTS)))
     await delete(store, *range(0, POINTS, 7))
     before = answers(store.get("c"))
@@ -136,7 +136,7 @@ async def test_it_is_written_to_and_compacted_again(store, folder):
     assert len(list(store.folder.iterdir())) == 1
 
 
-async def test_what_is_written_meanwhile_is_not_lost(store):
+async def test_writes_during_a_compaction_are_kept(store):
     await write(store, *map(point, range(POINTS)))
     collection = store.get("c")
     task = asyncio.create_task(compaction.compact(store, collection))
@@ -150,7 +150,7 @@ async def test_what_is_written_meanwhile_is_not_lost(store):
     assert before["records"][str(uuid.UUID(int=1))][1]["deep"] == [0.0, 1.0]
 
 
-async def test_a_collection_that_changes_too_much_meanwhile_stays_as_it_is(store, monkeypatch):
+async def test_compaction_is_cancelled_when_too_much_changes(store, monkeypatch):
     monkeypatch.setattr(store_module, "LATE_OPERATIONS_MAX", 3)
     await write(store, *map(point, range(POINTS)))
     collection = store.get("c")
@@ -161,7 +161,7 @@ async def test_a_collection_that_changes_too_much_meanwhile_stays_as_it_is(store
             await write(store, point(number, version=operations))
         before = answers(collection)
         assert await task is is_compacted
-        assert (collection.uncompacted_points >= POINTS) is not is_compacted  # given up, it is due as before
+        assert (collection.uncompacted_points >= POINTS) is not is_compacted  # cancelled, so it is still due
         assert without_scores(answers(collection)) == without_scores(before)
         assert list(store.folder.iterdir()) == [collection.folder]
 

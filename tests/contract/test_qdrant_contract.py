@@ -1,4 +1,4 @@
-"""What Prism relies on in Qdrant, through the ordinary client.
+"""The behaviour of Qdrant on which Prism relies, through the ordinary client.
 
 Runs on the local server, and also on a real Qdrant when PRISM_TEST_QDRANT_URL names one.
 """
@@ -109,7 +109,7 @@ async def test_a_collection_is_there_from_creation_to_deletion(client) -> None:
     assert status_of(raised) == 404
 
 
-async def test_indexes_are_told_and_deleted(client, name) -> None:
+async def test_indexes_are_listed_and_deleted(client, name) -> None:
     text = models.TextIndexParams(
         type="text",
         tokenizer="code",
@@ -202,7 +202,7 @@ async def test_payloads_come_back_as_they_went_in(client, name) -> None:
 
 @pytest.mark.parametrize("order", list(permutations([1, 2, 3])))
 async def test_the_newest_wins_in_whatever_order_writes_arrive(client, name, order) -> None:
-    """`update_filter` guards points that exist; points that do not are inserted."""
+    """`update_filter` guards existing points; new points are inserted."""
     for version in order:
         older = models.Filter(must=[models.FieldCondition(key="version", range=models.Range(lt=version))])
         await client.upsert(
@@ -336,7 +336,7 @@ async def test_counting_and_facets(client, name) -> None:
     assert [(hit.value, hit.count) for hit in only.hits] == [("go", 3)]
 
 
-async def test_retrieving_tells_only_what_is_asked_for(client, name) -> None:
+async def test_retrieve_returns_requested_fields_only(client, name) -> None:
     await client.upsert(name, [point(1, [1, 0, 0, 0], path="a", text="long")])
     (record,) = await client.retrieve(name, [1, 2], with_payload=["path"])
     assert (record.id, record.payload, record.vector) == (1, {"path": "a"}, None)
@@ -666,7 +666,7 @@ def filtered(qdrant_url) -> Iterator[tuple[QdrantClient, str]]:
 
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(documents=documents, questions=st.lists(trees, min_size=1, max_size=5))
-def test_filters_select_what_a_plain_evaluation_selects(filtered, documents, questions) -> None:
+def test_filters_match_a_plain_evaluation(filtered, documents, questions) -> None:
     client, name = filtered
     client.delete(name, models.FilterSelector(filter=models.Filter()))
     points = [

@@ -29,7 +29,7 @@ VECTORS = {"fast": models.VectorParams(size=4, distance=models.Distance.COSINE)}
 
 
 class LocalQdrant:
-    """A server process on a data folder; can be killed and started again."""
+    """A server process on a data folder that can be killed and restarted."""
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self.folder = folder
@@ -114,8 +114,8 @@ def point(point_id: int, **payload: Any) -> models.PointStruct:
 # Start, stop, kill
 
 
-async def test_what_was_acknowledged_survives_a_kill(server, client) -> None:
-    """Writers run until the server is killed under them; every answer that said "completed" must hold."""
+async def test_acknowledged_writes_survive_a_kill(server, client) -> None:
+    """Writers run until the server is killed; every write answered with "completed" must persist."""
     await client.create_payload_index("c", "writer", models.PayloadSchemaType.KEYWORD)
     acknowledged: set[int] = set()
     enough = asyncio.Event()
@@ -174,7 +174,7 @@ async def test_every_kind_of_write_survives_a_kill(server, client) -> None:
     await after.close()
 
 
-async def test_a_refused_batch_leaves_nothing_behind_even_after_a_restart(server, client, http) -> None:
+async def test_refused_batch_leaves_nothing_after_a_restart(server, client, http) -> None:
     good, bad = {"id": 1, "vector": {"fast": [1, 0, 0, 0]}}, {"id": 2, "vector": {"fast": [1, 0, 0, "x"]}}
     response = await http.put("/collections/c/points", json={"points": [good] * 150 + [bad]})
     assert response.status_code == 400
@@ -210,7 +210,7 @@ def test_it_stops_on_an_interrupt_too(server) -> None:
 
 
 async def write_words(client: AsyncQdrantClient) -> None:
-    """A point a word, and an alias."""
+    """A point per word, and an alias."""
     await client.upsert("c", [point(number, word=word) for number, word in enumerate(WORDS)], wait=True)
     create = models.CreateAlias(collection_name="c", alias_name="other name")
     await client.update_collection_aliases([models.CreateAliasOperation(create_alias=create)])
@@ -224,7 +224,7 @@ def test_unknown_folders_are_set_aside_at_start(server) -> None:
     server.kill()
     server.start()
     assert list(collections.iterdir()) == []
-    (kept,) = aside.iterdir()  # the copy was not finished, and the collection that it is of is there
+    (kept,) = aside.iterdir()  # the copy is incomplete, and its collection still exists
     assert kept.name.startswith("unknown-")
     assert (kept / "file").read_text() == "content"
 
@@ -267,7 +267,7 @@ async def test_a_damaged_collection_is_named_and_set_aside(server, client) -> No
 
 
 async def fill(client: AsyncQdrantClient) -> None:
-    """So many points that a compaction pays."""
+    """Enough points for a compaction."""
     await client.create_collection("c", vectors_config=VECTORS)
     numbers = range(UNCOMPACTED_POINTS_MIN)
     for first in numbers[::1_000]:
@@ -278,10 +278,10 @@ async def until(server: LocalQdrant, client: AsyncQdrantClient, is_so: Callable[
     deadline = time.monotonic() + DEADLINE_S
     while not is_so():
         assert time.monotonic() < deadline, server.log_path.read_text()
-        await client.count("c")  # it answers all the while
+        await client.count("c")  # it answers during the compaction
 
 
-async def test_at_rest_it_compacts_what_was_written_and_a_kill_loses_nothing(start) -> None:
+async def test_idle_store_compacts_and_a_kill_loses_nothing(start) -> None:
     server = start(compaction_idle_s="0.1")
     client = server.client()
     await fill(client)
@@ -295,7 +295,7 @@ async def test_at_rest_it_compacts_what_was_written_and_a_kill_loses_nothing(sta
     await again.close()
 
 
-async def test_it_stops_in_the_middle_of_a_compaction_and_goes_on_with_what_it_had(start) -> None:
+async def test_stop_during_a_compaction_keeps_the_old_state(start) -> None:
     server = start(compaction_idle_s="0.1")
     client, folders = server.client(), server.folder / "data" / "collections"
     await fill(client)
@@ -360,7 +360,7 @@ async def test_readers_never_see_half_of_a_batch_of_operations(client) -> None:
     await reader
 
 
-async def test_a_count_that_need_not_be_exact_is_reckoned_from_the_index(client) -> None:
+async def test_inexact_count_is_estimated_from_the_index(client) -> None:
     await client.create_payload_index("c", "scope", models.PayloadSchemaType.KEYWORD, wait=True)
     points = [
         models.PointStruct(id=number, vector={"fast": [1, 0, 0, 0]}, payload={"scope": "ab"[number % 4 > 0]})
@@ -377,7 +377,9 @@ def matching_scope(value: str) -> models.FieldCondition:
 
 
 async def test_a_large_write_lets_others_in(client, http) -> None:
-    """Some read sees a part of a write. On a quick machine one may be through between two reads: then a larger one is tried."""
+    """Repeat with larger writes until a read overlaps a write: on a fast machine a write may end between two
+    reads.
+    """
     written = 0
     for size in (5_000, 20_000, 80_000):
         points = [{"id": written + number, "vector": {"fast": [1, 0, 0, 0]}} for number in range(size)]
@@ -393,8 +395,8 @@ async def test_a_large_write_lets_others_in(client, http) -> None:
     pytest.fail("no read was answered in the middle of a write")
 
 
-async def test_a_collection_deleted_under_a_large_write_ends_it_with_404(client, http) -> None:
-    """On a quick machine the write may be through before the deletion gets its turn: then a larger one is tried."""
+async def test_write_to_a_deleted_collection_ends_with_404(client, http) -> None:
+    """Repeat with larger writes: on a fast machine the write may end before the deletion."""
     for size in (20_000, 40_000, 80_000):
         body = {"points": [{"id": number, "vector": {"fast": [1, 0, 0, 0]}} for number in range(size)]}
         write = asyncio.create_task(http.put("/collections/c/points", json=body))

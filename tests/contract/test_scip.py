@@ -1,4 +1,4 @@
-"""SCIP indexes on real NATS: what is kept of them, whose wins, and what is refused."""
+"""SCIP indexes on real NATS: their stored contents, their precedence, and refusals."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -28,7 +28,7 @@ async def scip(nats_server) -> AsyncIterator[ScipStack]:
 
 
 async def kept(scip: ScipStack, version: int) -> None:
-    """Until those who ask have heard of an index."""
+    """Wait until readers have learned of an index."""
     async with asyncio.timeout(DEADLINE_S):
         while not any(one.version == version for one in scip.watched.values()):
             await asyncio.sleep(0.01)
@@ -51,7 +51,7 @@ async def refused(scip: ScipStack, data: bytes, version: int = 1, **fields: str)
 
 
 @pytest.mark.parametrize("data", [INDEX, packed(INDEX)], ids=["plain", "gzip"])
-async def test_an_index_is_taken_in_and_told_to_who_asks(scip, data) -> None:
+async def test_uploaded_index_is_listed_to_readers(scip, data) -> None:
     reply = await scip.send(data)
     assert (reply.stored, reply.documents, reply.files) == (True, 3, 3)
     assert (reply.definitions, reply.uses, reply.implementations) == (3, 1, 0)
@@ -103,7 +103,7 @@ async def test_files_that_changed_since_the_commit_are_left_out(scip) -> None:
     assert await scip.told(*USE) is None
 
 
-async def test_who_holds_an_older_record_reads_the_newer_one(scip) -> None:
+async def test_reader_with_an_old_record_gets_the_new_one(scip) -> None:
     await scip.send(INDEX)
     await kept(scip, 1)
     old = {one.key: one for one in scip.watched.values()}
@@ -112,7 +112,7 @@ async def test_who_holds_an_older_record_reads_the_newer_one(scip) -> None:
     await kept(scip, 2)
     fresh = scip.watched._copy.records
     for key, record in old.items():
-        fresh[key] = record  # as if nothing had been heard yet
+        fresh[key] = record  # as if no index had arrived yet
     told, _ = await asyncio.gather(
         scip.told(*USE), scip.send(index(*parcels(), document("parcels/x.py", [])), 2)
     )
@@ -133,18 +133,18 @@ async def test_who_holds_an_older_record_reads_the_newer_one(scip) -> None:
     ],
     ids=["empty", "no protobuf", "cut off", "gzip cut off", "no gzip", "outside", "not indexed", "bomb"],
 )
-async def test_what_cannot_be_taken_is_told_why_and_leaves_nothing(scip, data, code) -> None:
+async def test_refused_index_has_a_reason_and_leaves_nothing(scip, data, code) -> None:
     assert (await refused(scip, data)).code is code
     assert not await objects(scip, names.OBJECTS_CLAIMS)
 
 
-async def test_of_no_indexed_file_it_is_said_what_was_left_out(scip) -> None:
+async def test_documents_of_unindexed_files_are_reported(scip) -> None:
     error = await refused(scip, index(*parcels("parcels/")))
     assert error.body.details["left_out"] == {"not_indexed": 3}
     assert "root" in error.body.next_action
 
 
-async def test_an_unknown_repository_is_told_which_exist(scip) -> None:
+async def test_unknown_repository_error_lists_the_known_ones(scip) -> None:
     error = await refused(scip, INDEX, repo="acme/nothing")
     assert error.code is ErrorCode.REPO_NOT_FOUND
     assert error.body.details["repositories"] == [NAME]
@@ -156,13 +156,13 @@ async def test_a_repository_of_another_tenant_is_unknown(scip) -> None:
     assert error.body.details["repositories"] == []
 
 
-async def test_a_commit_that_was_never_indexed_is_told_which_were(scip) -> None:
+async def test_unindexed_commit_error_lists_indexed_commits(scip) -> None:
     error = await refused(scip, INDEX, 3)
     assert error.code is ErrorCode.REF_NOT_FOUND
     assert error.body.details["commits"] == [COMMITS[1]]
 
 
-async def test_a_commit_with_uncommitted_changes_or_of_a_failed_import_is_not_indexed(scip) -> None:
+async def test_dirty_or_failed_import_does_not_index_its_commit(scip) -> None:
     await scip.serves(2, dirty=True)
     await scip.ended(3, JobState.FAILED)
     for version in (2, 3):

@@ -1,11 +1,11 @@
-"""A port chosen for the gateway is still free when the gateway comes to listen on it."""
+"""A port chosen for the gateway is still free when the gateway binds it."""
 
 import socket
 
 from prism_cli.stack.probes import HOST, free_port
 
 
-def test_a_free_port_can_be_listened_on_and_is_given_to_no_outgoing_connection() -> None:
+def test_free_port_is_below_the_range_of_outgoing_connections() -> None:
     with socket.create_server((HOST, free_port())) as server:
         address = server.getsockname()
         connections = [socket.create_connection(address) for _ in range(20)]

@@ -1,4 +1,6 @@
-"""The writer of the index on a real server: newest wins, twice is once, a crash changes nothing, tenants are apart."""
+"""The writer of the index on a real server: the newest version wins, writes are idempotent, tenants are
+isolated.
+"""
 
 import asyncio
 import contextlib
@@ -48,7 +50,7 @@ DIMENSION = 4
 NAME = "acme/parcel-tracker"
 REPO = repo_id(NAME)
 PATH = "tracker/routes.py"
-# By content: how many chunks it has. `A` is the same content whenever it comes.
+# Chunks per content. `A` is always the same content.
 CONTENTS = {"A": 3, "B": 2, "C": 0}
 
 
@@ -66,7 +68,7 @@ def shared_name() -> str:
 
 @pytest.fixture
 async def tenant(client, shared_name) -> str:
-    """A tenant with an empty collection. Making one takes long, so that it is always the same."""
+    """A tenant with an empty collection. Creation is slow, so all tests share one."""
     await Writer(client).ensure_collection(shared_name, MODEL, DIMENSION)
     await clear(client, shared_name)
     return shared_name
@@ -79,7 +81,7 @@ def address(tenant: str, version: int, path: str = PATH) -> dict[str, Any]:
 
 
 def version_of(tenant: str, what: str, version: int, path: str = PATH) -> FilePoint:
-    """A version of a file: content A, B or C, or that it is removed, skipped or failed."""
+    """A version of a file: content A, B or C, or removed, skipped or failed."""
     where = address(tenant, version, path)
     if what == "removed":
         return removed_point(FileRemoved(**where))
@@ -117,7 +119,7 @@ async def clear(client: StoreClient, tenant: str) -> None:
 
 
 async def written_alone(client: StoreClient, tenant: str, *files: FilePoint) -> dict[str, Any]:
-    """What the index holds after these versions and no others."""
+    """The expected index after these versions alone."""
     await clear(client, tenant)
     assert await Writer(client).write(tenant, files) == [True] * len(files)
     state = await everything(client, tenant)
@@ -136,7 +138,7 @@ STORIES = [
 
 
 @pytest.mark.parametrize("story", STORIES, ids="-".join)
-async def test_the_newest_wins_in_whatever_order_and_however_often_versions_come(client, tenant, story):
+async def test_newest_version_wins_in_any_order_with_duplicates(client, tenant, story):
     files = [version_of(tenant, what, version) for version, what in enumerate(story, start=1)]
     expected = await written_alone(client, tenant, files[-1])
     writer = Writer(client)
@@ -149,7 +151,7 @@ async def test_the_newest_wins_in_whatever_order_and_however_often_versions_come
         await clear(client, tenant)
 
 
-async def test_what_is_dropped_is_gone_as_if_it_had_never_been_and_what_is_newer_stays(client, tenant):
+async def test_drop_removes_all_points_of_older_versions_only(client, tenant):
     writer = Writer(client)
     old, kept = version_of(tenant, "A", 1), version_of(tenant, "B", 7, "tracker/other.py")
     expected = await written_alone(client, tenant, kept)
@@ -195,7 +197,7 @@ class DiedError(Exception):
 
 
 class Wrapped:
-    """A client whose calls can be watched."""
+    """A client with observable calls."""
 
     def __init__(self, client: StoreClient) -> None:
         self._client = client
@@ -214,7 +216,7 @@ class Wrapped:
 
 
 class Dying(Wrapped):
-    """Dies at the n-th call, from 0; nothing reaches the server from then on."""
+    """Dies at the n-th call, from 0; nothing reaches the server afterwards."""
 
     def __init__(self, client: StoreClient, calls: int) -> None:
         super().__init__(client)
@@ -227,7 +229,7 @@ class Dying(Wrapped):
 
 
 class Jittery(Wrapped):
-    """Lets others in before each call, some turns of the loop at random."""
+    """Yields to other tasks before each call, for a random number of turns."""
 
     def __init__(self, client: StoreClient, seed: int) -> None:
         super().__init__(client)
@@ -239,7 +241,7 @@ class Jittery(Wrapped):
 
 
 class Meddling(Wrapped):
-    """At the n-th call, another version is written from beginning to end by another writer first."""
+    """Before the n-th call, another writer writes another version completely."""
 
     def __init__(self, client: StoreClient, calls: int, tenant: str, other: FilePoint) -> None:
         super().__init__(client)
@@ -267,7 +269,7 @@ async def dies_at(client: StoreClient, tenant: str, calls: int, files: Sequence[
 @pytest.mark.parametrize(
     "story", [("A", "B"), ("A", "removed"), ("B", "A"), ("removed", "A"), ("A", "A")], ids="-".join
 )
-async def test_a_crash_between_any_two_calls_and_a_repetition_end_in_the_same_state(client, tenant, story):
+async def test_write_repeated_after_a_crash_has_the_same_result(client, tenant, story):
     old, new = (version_of(tenant, what, version) for version, what in enumerate(story, start=1))
     expected = await written_alone(client, tenant, new)
     for calls in range(CALLS_MAX):
@@ -300,10 +302,8 @@ async def test_a_crash_that_is_overtaken_leaves_nothing_behind(client, tenant, o
 @pytest.mark.parametrize("overtaken_by", ["B", "A", "removed"])
 @pytest.mark.parametrize("with_past", [False, True])
 @pytest.mark.parametrize("dies", [False, True])
-async def test_a_version_that_is_overtaken_at_any_call_leaves_nothing_behind(
-    client, tenant, overtaken_by, with_past, dies
-):
-    """A whole newer version is written between two calls of an older one, which then goes on or dies at once."""
+async def test_version_superseded_at_any_call_leaves_nothing(client, tenant, overtaken_by, with_past, dies):
+    """A newer version is written between two calls of an older one, which then continues or dies."""
     past, slow, fast = (version_of(tenant, w, v) for v, w in enumerate(("C", "A", overtaken_by), start=1))
     expected = await written_alone(client, tenant, fast)
     for calls in range(CALLS_MAX):
@@ -324,10 +324,8 @@ async def test_a_version_that_is_overtaken_at_any_call_leaves_nothing_behind(
 
 
 @pytest.mark.parametrize("newest", ["B", "A", "removed"])
-async def test_an_older_version_that_comes_between_any_two_calls_leaves_nothing_behind(
-    client, tenant, newest
-):
-    """Nothing was there when the newest was begun; a whole older one is written before it goes on."""
+async def test_older_version_between_any_two_calls_leaves_nothing(client, tenant, newest):
+    """The index is empty when the newest starts; a whole older one is written before it continues."""
     older, newer = version_of(tenant, "A" if newest == "B" else "B", 1), version_of(tenant, newest, 2)
     expected = await written_alone(client, tenant, newer)
     for calls in range(CALLS_MAX):
@@ -340,8 +338,8 @@ async def test_an_older_version_that_comes_between_any_two_calls_leaves_nothing_
     raise AssertionError("a write of one file takes more calls than expected")
 
 
-async def test_of_two_contents_of_one_version_the_first_stays_whole(client, tenant):
-    """A chunker of another version may have cut the same snapshot's file again."""
+async def test_first_of_two_contents_of_a_version_stays_whole(client, tenant):
+    """Another version of the chunker may have cut the same snapshot's file differently."""
     one, other = version_of(tenant, "A", 1), version_of(tenant, "B", 1)
     expected = await written_alone(client, tenant, other)
     for calls in range(3):
@@ -354,7 +352,9 @@ async def test_of_two_contents_of_one_version_the_first_stays_whole(client, tena
 
 
 async def test_a_reader_never_sees_half_a_file(client, tenant):
-    """While contents alternate, a read of the file point and its chunks is one version or is known to be stale."""
+    """While contents alternate, a read of the file point and its chunks sees one version or is known to be
+    stale.
+    """
     reader, scope = Reader(client), Scope(tenant=tenant, repos=(REPO,))
     files = [version_of(tenant, "AB"[n % 2], n + 1) for n in range(12)]
     await Writer(client).write(tenant, files[:1])
@@ -400,7 +400,7 @@ async def test_a_vector_keeps_its_direction_and_a_row_of_zeros_is_kept(client, t
 # Deep vectors
 
 
-async def test_deep_vectors_go_to_files_that_are_of_that_version_and_to_no_others(client, tenant):
+async def test_deep_vectors_go_only_to_files_of_their_version(client, tenant):
     writer = Writer(client)
     same, newer, gone = (version_of(tenant, "A", 1, path) for path in ("same.py", "newer.py", "gone.py"))
     await writer.write(tenant, [same, newer])
@@ -415,7 +415,7 @@ async def test_deep_vectors_go_to_files_that_are_of_that_version_and_to_no_other
     assert [key for key, (_, vectors) in after.items() if deep_vector("d1") in vectors] == [same.id]
 
 
-async def test_a_new_version_of_a_file_has_lost_the_deep_vector_of_the_old(client, tenant):
+async def test_new_version_of_a_file_drops_the_old_deep_vector(client, tenant):
     writer, file = Writer(client), version_of(tenant, "A", 1)
     await writer.write(tenant, [file])
     await writer.ensure_deep_vector(tenant, "d1", 2)
@@ -425,7 +425,7 @@ async def test_a_new_version_of_a_file_has_lost_the_deep_vector_of_the_old(clien
     assert deep_vector("d1") not in (await everything(client, tenant))[file.id][1]
 
 
-async def test_the_deep_vectors_of_a_new_model_take_the_place_of_the_old(client, tenant):
+async def test_deep_vectors_of_a_new_model_replace_the_old(client, tenant):
     writer = Writer(client)
     await writer.ensure_deep_vector(tenant, "d1", 2)
     await writer.ensure_deep_vector(tenant, "d2", 3)
@@ -465,7 +465,7 @@ async def test_a_crash_while_a_collection_is_made_is_made_good(client):
         await client.delete_collection(collection(tenant, MODEL))
 
 
-async def test_without_a_collection_a_write_is_an_outage_that_is_tried_again(client):
+async def test_write_without_a_collection_is_a_retried_outage(client):
     with pytest.raises(PrismError) as caught:
         await Writer(client).write("nobody", [version_of("nobody", "A", 1)])
     assert caught.value.code is ErrorCode.UNAVAILABLE
@@ -483,7 +483,7 @@ LEGS = [
 
 
 async def seen_by(reader: Reader, scope: Scope, ids: list[str]) -> list[Any]:
-    """What each way of reading shows within a scope."""
+    """Returns the result of each way of reading within a scope."""
     return [
         *await reader.ask_legs(scope, LEGS, ["path"]),
         list(await reader.points(scope, ids, ["path"])),
@@ -519,7 +519,7 @@ async def test_tenants_never_see_each_other(client, two_tenants):
         assert ids <= set(own)
 
 
-async def test_outside_the_scope_a_leg_brings_ids_at_most_and_only_if_told_so(client, tenant):
+async def test_leg_returns_at_most_ids_from_outside_the_scope(client, tenant):
     await Writer(client).write(tenant, [version_of(tenant, "A", 1)])
     reader, elsewhere = Reader(client), Scope(tenant=tenant, repos=(repo_id("acme/other"),))
     found = [point for leg in await reader.ask_legs(elsewhere, LEGS, is_whole=True) for point in leg]
@@ -551,7 +551,7 @@ async def test_layers_are_counted_however_many_there_are(client, tenant):
 
 
 @pytest.mark.parametrize("scope", [Scope(tenant="", repos=(REPO,)), Scope(tenant="t", repos=())], ids=str)
-async def test_a_read_without_tenant_or_repository_never_reaches_the_store(scope):
+async def test_read_without_tenant_or_repository_is_not_sent(scope):
     class Unreachable:
         def __getattr__(self, name: str) -> Any:
             async def call(*_: Any, **__: Any) -> Any:
@@ -575,7 +575,7 @@ async def test_a_read_without_tenant_or_repository_never_reaches_the_store(scope
         assert caught.value.code is ErrorCode.FORBIDDEN
 
 
-async def test_an_unreachable_store_is_an_error_and_never_an_empty_answer():
+async def test_unreachable_store_is_an_error_not_an_empty_answer():
     client = connect(StoreSettings(url="http://127.0.0.1:1", timeout_s=1))
     reader = Reader(client)
     scope = Scope(tenant="t", repos=(REPO,))

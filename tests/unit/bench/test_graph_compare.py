@@ -1,4 +1,4 @@
-"""Each way in which edges may differ from the truth, on edges made by hand."""
+"""The ways in which edges may differ from the truth, on constructed edges."""
 
 from bench.graph.compare import Answer, Defined, Edge, Symbol, Verdict, compare
 from bench.graph.truth import Meaning, Truth, Use
@@ -55,7 +55,7 @@ def test_an_edge_to_another_definition_of_the_name_is_wrong() -> None:
     assert verdict([use("close", OTHER_CLOSE)], CLOSE) is Verdict.WRONG
 
 
-def test_an_edge_whose_line_means_something_outside_is_wrong() -> None:
+def test_edge_to_an_outside_definition_is_wrong() -> None:
     assert verdict([use("close", outside=True)], CLOSE) is Verdict.WRONG
 
 
@@ -64,9 +64,9 @@ def test_an_edge_that_the_truth_does_not_know_is_unjudged() -> None:
     assert verdict([], CLOSE) is Verdict.UNJUDGED
 
 
-def test_other_names_of_a_line_do_not_decide_on_an_edge_unless_its_own_is_not_there() -> None:
+def test_other_names_decide_only_on_lines_without_the_symbol() -> None:
     assert verdict([use("close"), use("rate", RATE)], CLOSE) is Verdict.UNJUDGED
-    assert verdict([use("price", RATE)], CLOSE) is Verdict.WRONG  # taken for an alias
+    assert verdict([use("price", RATE)], CLOSE) is Verdict.WRONG  # mistaken for an alias
 
 
 def test_an_edge_under_an_alias_is_right() -> None:
@@ -78,19 +78,19 @@ def test_calling_a_class_calls_its_constructor() -> None:
     assert verdict([use("Boat", BOAT)], CLOSE) is Verdict.WRONG
 
 
-def test_a_bare_name_stands_for_every_symbol_of_that_name_in_its_file() -> None:
+def test_bare_name_covers_all_symbols_of_that_name_in_the_file() -> None:
     asked = Symbol("boats.py", "close")
     assert verdict([use("close", CLOSE)], asked) is Verdict.RIGHT
     assert verdict([use("close", OTHER_CLOSE)], asked) is Verdict.WRONG
 
 
-def test_a_variable_inside_a_function_of_its_name_is_not_the_function() -> None:
+def test_variable_inside_a_function_of_its_name_is_distinct() -> None:
     local = Use("main.py", 5, "rate", "calls", (Meaning("fares.py", 2, "rate", "value"),), outside=False)
     assert verdict([local], RATE) is Verdict.WRONG
     assert not compared([local]).sought
 
 
-def test_edges_in_files_that_the_truth_did_not_look_at_are_left_out() -> None:
+def test_edges_in_files_without_truth_are_left_out() -> None:
     assert not compared([], answer(RATE, edge(path="other.py"))).judged
 
 
@@ -109,7 +109,7 @@ def test_an_edge_is_found_by_the_surest_answer_for_its_line() -> None:
     assert sought.status is EdgeStatus.RESOLVED
 
 
-def test_an_edge_that_was_not_told_is_missing() -> None:
+def test_unanswered_edge_is_missing() -> None:
     (sought,) = compared([use("rate", RATE)], answer(RATE, edge(line=6))).sought
     assert sought.status is None
 
@@ -119,7 +119,7 @@ def test_uses_of_a_line_count_once_and_overloads_are_one_symbol() -> None:
     assert len(compared([setter, setter], answer(CLOSE)).sought) == 1
 
 
-def test_an_edge_to_a_definition_that_the_outline_lacks_is_missing() -> None:
+def test_edge_to_a_definition_without_a_symbol_is_missing() -> None:
     unknown = Use(
         "main.py", 5, "fold", "calls", (Meaning("fares.py", 30, "fold", "function"),), outside=False
     )
@@ -127,7 +127,7 @@ def test_an_edge_to_a_definition_that_the_outline_lacks_is_missing() -> None:
     assert (sought.asked, sought.status) == (None, None)
 
 
-def test_a_used_symbol_without_edges_and_without_unexplained_lines_is_a_false_zero() -> None:
+def test_used_symbol_without_edges_or_lines_is_a_false_zero() -> None:
     uses = [use("rate", RATE)]
     assert compared(uses, answer(RATE)).false_zeros == (RATE,)
     assert not compared(uses, answer(RATE, unexplained=1)).false_zeros

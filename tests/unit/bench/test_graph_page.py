@@ -1,4 +1,4 @@
-"""What the page and the list of differences make of a comparison."""
+"""The page and the list of differences of a comparison."""
 
 from bench.graph.compare import Comparison, Edge, Judged, Sought, Symbol, Verdict
 from bench.graph.page import Measured, differences, page
@@ -52,7 +52,7 @@ def test_strategies_count_candidates_and_kinds_do_not() -> None:
     assert "| Python | calls | 5 | 1 | 1 | 0.750 | 4 | 0.250 | 0.500 |" in text
 
 
-def test_differences_are_told_with_their_places() -> None:
+def test_differences_are_listed_with_their_places() -> None:
     assert list(differences(measured())) == [
         "ferry\twrong resolved\tcalls import\tfares.py rate\tmain.py:7\toutside",
         "ferry\twrong candidate\tcalls import\tfares.py rate\tmain.py:7\toutside",

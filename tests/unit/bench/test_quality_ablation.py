@@ -58,7 +58,7 @@ def test_equal_sums_are_ordered_by_path() -> None:
     assert paths(ranked([candidate("b", one=0.5), candidate("a", other=0.5)])) == ["a", "b"]
 
 
-def test_a_leg_alone_answers_with_what_it_found_in_its_own_order() -> None:
+def test_single_leg_keeps_its_own_order() -> None:
     assert paths(by_leg(CANDIDATES, "keyword")) == ["b.py", "a.py"]
     assert paths(by_leg(CANDIDATES, "vector")) == ["c.py", "b.py"]
     assert by_leg(CANDIDATES, "exact") == []
@@ -80,7 +80,7 @@ def test_signals_and_legs_are_those_that_occur() -> None:
     assert legs_of([answer()]) == ["keyword", "vector"]
 
 
-def test_the_page_tells_what_each_part_is_worth() -> None:
+def test_page_has_the_gain_of_each_part() -> None:
     told = page([answer("a.py", "b.py", "c.py")])
     assert "| all | 1 | 1 | 0.613 | 0.613 to 0.613 | 0.613 |" in told
     assert "| keyword | 1 | 0.387 | 50.0 % | 50.0 % |" in told
@@ -90,11 +90,11 @@ def test_the_page_tells_what_each_part_is_worth() -> None:
     assert "| high | 1 | 100.0 % | 100.0 % |" in told
 
 
-def test_a_comparison_tells_what_was_gained() -> None:
+def test_comparison_shows_the_gain() -> None:
     assert "| all | 1 | 1 | +0.250 | +0.250 to +0.250 | +0.250 |" in comparison(
         {QUESTION: 0.75}, {QUESTION: 0.5}
     )
 
 
-def test_what_changes_nothing_has_no_sign_of_a_loss() -> None:
+def test_zero_difference_has_no_sign() -> None:
     assert "| all | 1 | 1 | +0.000 |" in comparison({QUESTION: 0.5}, {QUESTION: 0.5 + 1e-9})

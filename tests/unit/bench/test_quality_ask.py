@@ -14,7 +14,7 @@ def git(folder, *arguments: str) -> str:
 
 @pytest.fixture
 def clone(tmp_path):
-    """A clone whose newest commit is not the one that is asked about."""
+    """A clone whose newest commit is not the tested one."""
     folder = tmp_path / "shop"
     (folder / "src").mkdir(parents=True)
     git(folder, "init", "-q")
@@ -32,14 +32,14 @@ def found(folder) -> dict[str, str]:
     }
 
 
-def test_of_a_clone_the_revision_below_the_root_is_laid_out_with_its_paths(clone) -> None:
+def test_clone_yields_the_revision_below_the_root(clone) -> None:
     corpus = Corpus(name="shop", language="python", revision=git(clone, "rev-parse", "HEAD~1"), root="src")
     with laid_out(corpus, clone) as folder:
         assert found(folder) == {"src/a.py": "old"}
     assert not folder.exists()
 
 
-def test_the_whole_of_a_revision_is_laid_out_where_no_root_is_named(clone) -> None:
+def test_clone_without_a_root_yields_the_whole_revision(clone) -> None:
     with laid_out(Corpus(name="shop", language="python"), clone) as folder:
         assert found(folder) == {"src/a.py": "new", "setup.py": "new"}
 

@@ -13,7 +13,7 @@ def answer(text: str, *served: str) -> Answer:
     return Answer(question, places, "high", candidates)
 
 
-def test_the_page_has_both_tiers_side_by_side_question_by_question() -> None:
+def test_page_compares_both_tiers_by_question() -> None:
     default = [answer("one", "wrong.py", "right.py"), answer("two", "right.py")]
     deep = [answer("one", "right.py", "wrong.py"), answer("two", "wrong.py", "right.py")]
     assert "deep" not in page(default)

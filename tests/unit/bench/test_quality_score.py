@@ -28,9 +28,9 @@ def question(corpus: str, text: str) -> Question:
         (files("b"), targets("a"), 0.0),
         (files(), targets("a"), 0.0),
         (files("a", "x", "b"), targets("a", "b"), (1 + 1 / log2(4)) / (1 + 1 / log2(3))),
-        # A second place of a file wastes a slot, and gains nothing.
+        # A second place in a file wastes a rank, and gains nothing.
         (files("a", "a", "b"), targets("a", "b"), (1 + 1 / log2(4)) / (1 + 1 / log2(3))),
-        # Two targets on one place are one gain.
+        # Two targets at one place are one gain.
         ([Place("a", 1, 9)], [Target("a", 1, 2), Target("a", 8, 9)], 1 / (1 + 1 / log2(3))),
     ],
 )
@@ -61,11 +61,11 @@ def test_more_targets_than_places_can_all_be_met() -> None:
         (Place("a.py", 10, 12), Target("a.py", 6, 9), False),
     ],
 )
-def test_a_place_covers_a_target_by_whole_parts_of_the_path_and_by_lines(place, target, covered) -> None:
+def test_place_covers_a_target_by_path_parts_and_lines(place, target, covered) -> None:
     assert covers(place, target) is covered
 
 
-def test_corpora_weigh_the_same_whatever_they_were_asked() -> None:
+def test_corpora_have_equal_weight() -> None:
     scores = {question("one", "a"): 1.0, question("two", "a"): 0.0, question("two", "b"): 0.5}
     found = mean(scores)
     assert (found.questions, found.corpora) == (3, 2)
@@ -74,7 +74,7 @@ def test_corpora_weigh_the_same_whatever_they_were_asked() -> None:
 
 
 @given(st.lists(st.lists(st.floats(-1, 1), min_size=1, max_size=5), min_size=1, max_size=4))
-def test_the_interval_is_the_same_each_time_and_within_the_extremes(corpora) -> None:
+def test_interval_is_deterministic_and_within_the_extremes(corpora) -> None:
     scores = {
         question(f"c{corpus}", f"q{number}"): value
         for corpus, values in enumerate(corpora)
@@ -90,12 +90,12 @@ def test_the_interval_narrows_with_the_number_of_questions() -> None:
         found = mean({question("one", str(number)): number % 2 for number in range(count)})
         return found.high - found.low
 
-    # Of n tosses of a fair coin 95 % of the means lie within 1.96 / sqrt(n).
+    # For n tosses of a fair coin, 95 % of the means are within 1.96 / sqrt(n).
     assert width(100) == pytest.approx(0.196, rel=0.1)
     assert width(400) == pytest.approx(0.098, rel=0.1)
 
 
-def test_an_interval_of_several_corpora_knows_that_corpora_differ() -> None:
+def test_interval_includes_the_variance_between_corpora() -> None:
     alike = {question(f"c{number}", "q"): 0.5 for number in range(4)}
     unlike = {question(f"c{number}", "q"): number % 2 for number in range(4)}
     assert mean(alike).low == mean(alike).high == 0.5

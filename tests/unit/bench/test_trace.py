@@ -9,15 +9,15 @@ def own(*spans):
     return [(line.depth, line.span.name, line.own) for line in lines(spans)]
 
 
-def test_own_time_is_what_no_span_below_covers():
+def test_own_time_excludes_child_spans():
     told = own(span("ask", 0, 10), span("legs", 2, 5, "ask"), span("points", 4, 7, "ask"))
     assert told == [(0, "ask", 5), (1, "legs", 3), (1, "points", 3)]
 
 
-def test_what_outlives_the_span_above_it_counts_where_it_runs():
+def test_span_that_outlives_its_parent_counts_once():
     told = own(span("ask", 0, 10), span("create", 1, 1, "ask"), span("publish", 2, 8, "create"))
     assert told == [(0, "ask", 4), (1, "create", 0), (2, "publish", 6)]
 
 
-def test_a_span_whose_parent_did_not_come_is_a_root():
+def test_span_without_its_parent_is_a_root():
     assert own(span("legs", 2, 5, "lost")) == [(0, "legs", 3)]

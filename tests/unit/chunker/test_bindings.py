@@ -1,4 +1,4 @@
-"""What variables are declared or made to be, as the parser tells it: a small shop in every language that has bindings."""
+"""Bindings that the parser finds: a small shop in every language that has bindings."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from prism_chunker.core import Budget, chunk_file
 from prism_chunker.core.parse import QUERY_DEPTH_MAX
 from prism_chunker.core.type_names import type_name
 
-# By file name, a text and its bindings: a type, a callee with brackets, or `?` where a name is only hidden.
+# By file name, a text and its bindings: a type, a callee with brackets, or `?` for a name that only shadows.
 SHOPS = {
     "shop.py": (
         """\
@@ -255,7 +255,7 @@ def test_a_variable_given_on_keeps_its_type_once() -> None:
     assert told("a.py", text.format("near")) == ""
 
 
-def test_a_name_without_a_type_is_told_where_it_hides_one() -> None:
+def test_untyped_name_is_bound_where_it_shadows_another() -> None:
     assert told("a.py", "def f():\n    depot = near[0]\n    depot.open()\n") == ""
     assert (
         told("a.py", "def f(a, depot: Depot):\n    depot.open()\n    depot = near[0]\n")
@@ -270,7 +270,7 @@ def test_nothing_hides_no_type() -> None:
     )
 
 
-def test_what_is_imported_by_a_call_is_no_variable() -> None:
+def test_import_by_a_call_is_not_a_variable() -> None:
     assert (
         told("a.js", "const fs = require('fs');\nconst { open } = require('fs');\nfs.read(open.x());\n") == ""
     )

@@ -1,4 +1,4 @@
-"""Which definitions announce what is defined elsewhere: overloads, and what is declared or abstract."""
+"""Declarations of definitions elsewhere: overloads, and declared or abstract members."""
 
 import pytest
 
@@ -42,7 +42,7 @@ C = "int open(int key);\nint open(int key) { return key; }\n"
         ("depot.c", C, ["open:1"]),
     ],
 )
-def test_what_is_announced_has_no_body_and_is_a_definition(path, text, announced) -> None:
+def test_declaration_without_a_body_is_a_definition(path, text, announced) -> None:
     symbols = chunk_file(path, text).symbols
     assert [f"{one.qualified_name}:{one.name_line}" for one in symbols if one.bodiless] == announced
     assert sum(one.name in {"open", "get"} for one in symbols) == text.count("open(") + text.count("get(")

@@ -1,4 +1,4 @@
-"""Chunks follow the syntax, and know the symbol they belong to."""
+"""Chunks follow the syntax, and have the symbol that contains them."""
 
 from prism_chunker.core import chunk_file
 from prism_chunker.core.chunks import CHUNK_CHARS_MAX, CHUNK_CHARS_TARGET, CHUNK_LINES_MAX
@@ -16,7 +16,7 @@ def test_small_neighbours_are_merged() -> None:
     assert (parsed.chunks[0].symbol, parsed.chunks[0].kind) == ("f0", SymbolKind.FUNCTION)
 
 
-def test_a_function_that_fits_stays_whole_with_its_comment_and_decorator() -> None:
+def test_small_function_is_one_chunk_with_comment_and_decorator() -> None:
     parsed = chunk_file("a.py", "".join(function(f"f{i}", 40) for i in range(3)))
     assert [chunk.symbol for chunk in parsed.chunks] == ["f0", "f1", "f2"]
     assert all(chunk.text.startswith("# About") for chunk in parsed.chunks)
@@ -28,7 +28,7 @@ def test_a_big_function_is_split_between_statements() -> None:
     assert all(len(chunk.text) <= CHUNK_CHARS_TARGET for chunk in parsed.chunks)
 
 
-def test_methods_of_a_big_class_belong_to_themselves_or_to_the_class() -> None:
+def test_chunks_of_a_big_class_belong_to_methods_or_the_class() -> None:
     methods = "".join(
         "    " + line for line in "".join(function(f"m{i}", 40) for i in range(3)).splitlines(keepends=True)
     )

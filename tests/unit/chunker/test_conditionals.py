@@ -1,4 +1,6 @@
-"""Conditionals of C that cut through its syntax: one branch stays at its place, and nothing that the others say is lost."""
+"""Conditionals of C that cut through its syntax: one branch keeps its offset, and no definition of the others
+is lost.
+"""
 
 import time
 
@@ -14,7 +16,7 @@ REST = "\nint total(int a) {\n  return a;\n}\n"
 
 
 def resolved(text: str) -> str:
-    """The rows that stay of a text, without white space around them."""
+    """Returns the remaining rows of a text, stripped."""
     source = resolve_conditionals(text.encode()).source
     assert len(source) == len(text.encode())
     assert source.count(b"\n") == text.count("\n")
@@ -60,11 +62,11 @@ def test_a_conditional_within_a_statement_is_resolved(text: str, stays: str) -> 
         "#error don't\n#ifdef A\nint a;\n#endif\n",
     ],
 )
-def test_what_a_grammar_can_read_stays(text: str) -> None:
+def test_parsable_source_is_unchanged(text: str) -> None:
     assert resolve_conditionals(text.encode()).source.decode() == text
 
 
-def test_what_follows_is_not_nested_and_ends_where_it_does() -> None:
+def test_later_definitions_are_not_nested() -> None:
     text = (
         "int poll(int a) {\n#ifdef A\n  if (a) {\n#else\n  if (b(a)) {\n#endif\n    run(a);\n  }\n}\n" + REST
     )

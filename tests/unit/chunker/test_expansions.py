@@ -11,7 +11,7 @@ SECONDS_MAX = 4.0
 
 
 def called(text: str) -> list[str]:
-    """The names that macros call, with what stands before them."""
+    """Returns the names that macros call, with their qualifiers."""
     references = [one for one in chunk_file("a.c", text).references if one.kind is ReferenceKind.CALL]
     return [f"{one.qualifier}.{one.name}" if one.qualifier else one.name for one in references]
 

@@ -1,7 +1,7 @@
-"""What is found in a small file of each language, against the golden file beside it.
+"""The symbols of a small file of each language, compared with its golden file.
 
 A golden file holds a line a symbol, a line a reference and a line a binding. After a change of a query, `PRISM_GOLDEN=write pytest
-tests/unit/chunker/test_languages.py` writes them anew: read the diff.
+tests/unit/chunker/test_languages.py` rewrites them: read the diff.
 """
 
 import os

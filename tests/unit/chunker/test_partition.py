@@ -1,4 +1,4 @@
-"""Every line of a file lands in exactly one chunk, whatever the file holds."""
+"""Every line of a file is in exactly one chunk, whatever the contents."""
 
 from pathlib import Path
 
@@ -89,7 +89,7 @@ def test_any_text(text: str, path: str) -> None:
 
 @st.composite
 def mutated_samples(draw: st.DrawFn) -> tuple[str, str]:
-    """A sample, repeated so that it has to be split, with a few places broken."""
+    """A sample, repeated so that it must be split, with some syntax errors."""
     name = draw(st.sampled_from(MUTATED))
     text = (FIXTURES / name).read_text(encoding="utf-8") * draw(st.integers(1, 8))
     for _ in range(draw(st.integers(0, 5))):

@@ -1,4 +1,4 @@
-"""Macros are blanked where C has no place for a name, and nowhere else."""
+"""Macros are blanked where C's syntax allows no name, and nowhere else."""
 
 import pytest
 
@@ -106,7 +106,7 @@ def test_names_with_a_place_stay_where_a_source_did_not_parse(source: str) -> No
     assert blank_rare_macros(source.encode()).decode() == source
 
 
-def test_a_struct_of_macros_is_a_definition_and_what_follows_is_no_field() -> None:
+def test_struct_of_macros_does_not_swallow_later_definitions() -> None:
     text = "struct cart {\n  SHOP_FIELDS\n};\n\nenum color {\n  COLOR_RED\n};\nint add(int a);\n"
     parsed = chunk_file("a.h", text)
     assert [(one.qualified_name, one.start_line, one.end_line) for one in parsed.symbols] == [
@@ -124,7 +124,7 @@ def test_a_comment_in_a_macro_does_not_let_its_rest_out() -> None:
     assert [(one.name, one.end_line) for one in parsed.symbols] == [("SHOP_FIELDS", 3), ("add", 4)]
 
 
-def test_what_a_macro_hid_is_found_and_shown_as_written() -> None:
+def test_definitions_hidden_by_macros_keep_their_text() -> None:
     text = "namespace shop {\nSHOP_BEGIN\nclass SHOP_API Cart {\n SHOP_API int add(int a) SHOP_PURE;\n};\nSHOP_END\n}\n"
     parsed = chunk_file("a.cpp", text)
     assert [symbol.qualified_name for symbol in parsed.symbols] == ["shop", "shop.Cart", "shop.Cart.add"]

@@ -25,7 +25,7 @@ def test_a_signature_is_all_that_stands_before_a_body(path, text, signature) -> 
     assert signature in [symbol.signature for symbol in chunk_file(path, text).symbols]
 
 
-def test_a_signature_at_the_limit_is_whole_and_one_past_it_is_cut() -> None:
+def test_signature_is_cut_past_the_limit() -> None:
     bare = "def open()"
     for chars in (SIGNATURE_CHARS_MAX, SIGNATURE_CHARS_MAX + 1):
         whole = f"def open({'k' * (chars - len(bare))})"

@@ -1,4 +1,4 @@
-"""Input that is too much for a grammar ends as chunks by lines, soon and without an error."""
+"""Input beyond the limits of a grammar is chunked by lines, fast and without an error."""
 
 import pickle
 import time
@@ -18,7 +18,7 @@ SECONDS_MAX = 8.0
 @pytest.mark.parametrize("shape", ["[", "{", "f(", "[]", "()"])
 def test_deep_nesting(name: str, shape: str) -> None:
     head, tail = (shape[0], shape[1]) if shape in {"[]", "()"} else (shape, "")
-    # Broken over lines: a single long line would be taken for minified code.
+    # Several lines: a single long line would count as minified code.
     text = "\n".join(["x = ", *[head * 100] * (DEEP // 100), *[tail * 100] * (DEEP // 100)])
     start = time.perf_counter()
     parsed = chunk_file(name, text)

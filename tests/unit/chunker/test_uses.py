@@ -1,4 +1,4 @@
-"""Uses of types and values, forms of import, and what is exported, language by language."""
+"""Uses of types and values, forms of import, and exports, language by language."""
 
 import pytest
 
@@ -7,12 +7,13 @@ from prism_contracts.code import ReferenceKind
 
 
 def used(path: str, text: str, *kinds: ReferenceKind) -> set[str]:
-    """The names that a file refers to in one of the ways, with what stands before them."""
+    """Returns the names that a file refers to by one kind, with their qualifiers."""
     references = [one for one in chunk_file(path, text).references if one.kind in kinds]
     return {f"{one.qualifier}.{one.name}" if one.qualifier else one.name for one in references}
 
 
-# By file name: a text that gives `rate` on and keeps `local` to itself, the values and the types that are told.
+# By file name: a text that passes `rate` on as a value and keeps `local` private, with the expected values
+# and types.
 USES = {
     "a.py": (
         (
@@ -178,7 +179,7 @@ def test_a_wildcard_import_may_bring_any_name() -> None:
     assert used("a.py", f"from rates import *\n{text}", ReferenceKind.VALUE) == {"rate"}
 
 
-def test_arguments_of_a_generic_are_uses_where_no_type_is_expected() -> None:
+def test_generic_arguments_are_uses_outside_of_type_positions() -> None:
     text = "from rates import Money, Table\nclass Rates(Table[Money]): ...\nget(model=list[Money])\n"
     found = [(one.line, one.name, one.kind) for one in chunk_file("a.py", text).references]
     assert (3, "Money", ReferenceKind.VALUE) in found
@@ -187,7 +188,7 @@ def test_arguments_of_a_generic_are_uses_where_no_type_is_expected() -> None:
     assert used("a.py", dotted, ReferenceKind.EXTENDS) == {"rates.Table"}
 
 
-def test_the_list_of_what_a_module_gives_away_names_it() -> None:
+def test_names_in_an_export_list_are_exported() -> None:
     assert used(
         "a.py", "__all__ = ['f']\n__all__ += ('g',)\ndef f(): ...\ndef g(): ...\n", ReferenceKind.VALUE
     ) == {"f", "g"}

@@ -1,4 +1,4 @@
-"""Answers of a server without a server: a scripted transport."""
+"""A scripted transport that answers without a server."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 class Server:
-    """Plays answers in order (the last one again and again) and remembers the requests."""
+    """Plays answers in order, repeats the last one, and records the requests."""
 
     def __init__(self) -> None:
         self.answers: list[httpx.Response | Exception | Callable[[httpx.Request], httpx.Response]] = []

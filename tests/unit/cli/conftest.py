@@ -1,4 +1,4 @@
-"""Servers, asked without pauses, and a repository made with the real git."""
+"""Servers without pauses, and a repository made with the real git."""
 
 from pathlib import Path
 
@@ -27,6 +27,6 @@ def repo(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: 
 
 @pytest.fixture
 def overlays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> OverlayServer:
-    """A server that takes overlays, and a data folder of one's own."""
+    """A server that accepts overlays, and a private data folder."""
     monkeypatch.setenv("PRISM_DATA_DIR", str(tmp_path / "data"))
     return OverlayServer()

@@ -1,4 +1,4 @@
-"""The doors of overlays as a server answers them, in memory: what is served, overlays by handle, jobs that end at once."""
+"""The overlay routes of a server, in memory: served refs, overlays by handle, jobs that end at once."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ AWAY = "away"
 
 
 class Served:
-    """What a ref serves."""
+    """The contents of a ref."""
 
     def __init__(self, commit: str, files: dict[str, str] | None = None, **receipt: Any) -> None:
         self.commit = commit
@@ -33,14 +33,14 @@ class Served:
 
 
 class OverlayServer:
-    """Serves refs (the empty one is the base) and takes overlays."""
+    """Serves refs (the empty one is the base) and accepts overlays."""
 
     def __init__(self) -> None:
         self.served: dict[str, Served] = {}
         self.overlays: dict[str, dict[str, Any]] = {}
         self.asked: list[str] = []
         self.is_away = False
-        # What a test waits for: the handle of each overlay that became searchable, and AWAY for each call in vain.
+        # Events for tests: the handle of each overlay that became searchable, and AWAY for each failed call.
         self.news: asyncio.Queue[str] = asyncio.Queue()
         self._newest = ""
 
@@ -48,11 +48,11 @@ class OverlayServer:
         return Prism(Target(URL, "secret"), httpx.MockTransport(self.handle))
 
     def contents(self, handle: str) -> dict[str, str | None]:
-        """By path what an overlay has; None: it hides the file."""
+        """The files of an overlay by path; None: it hides the file."""
         return {file["path"]: file.get("content") for file in self.overlays[handle]["files"]}
 
     def take_asked(self) -> list[str]:
-        """What was asked since the last call."""
+        """Returns the requests since the last call."""
         asked, self.asked = self.asked, []
         return asked
 
@@ -107,7 +107,7 @@ class OverlayServer:
         )
 
     def _files(self, ref: str, cursor: str) -> ListFilesReply:
-        """One file a page."""
+        """Returns one file per page."""
         paths = sorted(path for path in self._served(ref).files if path > cursor)
         content = self._served(ref).files
         page = [FileEntry(file_path=path, blob=blob_hash(content[path].encode())) for path in paths[:1]]
@@ -135,13 +135,13 @@ def refused(code: ErrorCode) -> PrismError:
 
 
 def refusal(error: PrismError) -> httpx.Response:
-    """How an error is told over HTTP."""
+    """Returns the HTTP form of an error."""
     return httpx.Response(http_status(error.code), json={"error": error.body.model_dump(mode="json")})
 
 
 @contextmanager
 def away(server: OverlayServer) -> Iterator[None]:
-    """Nobody answers."""
+    """Fails to connect."""
     server.is_away = True
     try:
         yield

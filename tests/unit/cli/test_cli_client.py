@@ -1,4 +1,4 @@
-"""Every answer of a server, and every silence, becomes a reply or an error with a code and what to do."""
+"""Every answer of a server, and every silence, becomes a reply or an error with a code and a next action."""
 
 import gzip
 import hashlib
@@ -29,7 +29,7 @@ async def failure(server: Server, call: str = "status", *arguments: object) -> C
     return caught.value
 
 
-async def test_an_error_body_is_told_as_it_is(server: Server):
+async def test_error_body_is_shown_unchanged(server: Server):
     server.answers = [httpx.Response(404, json=ERROR)]
     error = await failure(server)
     assert (error.code, error.message) == ("repo_not_found", "There is no repository a/b.")
@@ -56,7 +56,7 @@ async def test_an_answer_of_something_else_is_readable(server: Server, answer: h
     assert "PRISM_URL" in error.next_action
 
 
-async def test_an_unauthenticated_caller_is_told_about_the_token(server: Server):
+async def test_unauthenticated_caller_is_pointed_to_the_token(server: Server):
     server.answers = [httpx.Response(401, json={"error": {"code": "unauthenticated", "message": "No."}})]
     assert "PRISM_TOKEN" in (await failure(server)).next_action
 
@@ -87,7 +87,7 @@ async def test_a_step_of_a_task_outlasts_outages_and_busy_answers(server: Server
     assert len(server.requests) == 4
 
 
-async def test_what_will_not_get_better_is_not_repeated(server: Server):
+async def test_permanent_errors_are_not_retried(server: Server):
     server.answers = [httpx.Response(409, json=ERROR)]
     await failure(server, "job", "j1")
     assert len(server.requests) == 1
@@ -99,7 +99,7 @@ async def test_a_retry_after_beyond_all_patience_ends_it(server: Server):
     assert len(server.requests) == 1
 
 
-async def test_a_snapshot_goes_compressed_and_without_a_tenant(server: Server):
+async def test_snapshot_is_sent_compressed_and_without_a_tenant(server: Server):
     server.answers = [httpx.Response(200, json={**job_json(make_job()), "needed": [0]})]
     file = SnapshotFile(path="a.py", blob="0" * 40, size_bytes=1)
     request = OpenSnapshotRequest(tenant="", repo_name="o/n", snapshot="s", commit="c", files=(file,))
@@ -114,7 +114,7 @@ async def test_a_snapshot_goes_compressed_and_without_a_tenant(server: Server):
     assert body["files"][0]["path"] == "a.py"
 
 
-async def test_a_pack_goes_with_its_digest(server: Server):
+async def test_pack_is_sent_with_its_digest(server: Server):
     server.answers = [httpx.Response(202, json={"stored": True})]
     async with server.prism() as prism:
         await prism.send_pack("j1", b"pack")

@@ -24,13 +24,13 @@ def test_snippets_are_valid_in_their_language():
     assert codex["mcp_servers"]["prism"]["http_headers"]["Authorization"] == f"Bearer {TOKEN}"
 
 
-def test_an_unknown_client_is_told_which_there_are():
+def test_unknown_client_error_lists_the_clients():
     with pytest.raises(CommandError) as caught:
         up.connect(URL, TOKEN, "emacs")
     assert "claude" in caught.value.next_action
 
 
-def test_it_is_said_how_to_ask_for_what_is_not_committed(capsys: pytest.CaptureFixture[str]):
+def test_output_explains_how_to_search_uncommitted_changes(capsys: pytest.CaptureFixture[str]):
     up.connect(URL, TOKEN, "claude")
     told = capsys.readouterr().out
     assert "`ref`" in told

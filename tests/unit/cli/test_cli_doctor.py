@@ -119,7 +119,7 @@ def test_dead_letters(letters: dict[str, Any] | None, level: Level):
     assert doctor._dead_letters(letters).level is level
 
 
-def test_only_what_is_wrong_is_wrong(capsys: pytest.CaptureFixture[str]):
+def test_only_errors_count_as_problems(capsys: pytest.CaptureFixture[str]):
     fine = [Finding("a", Level.OK, "x"), Finding("b", Level.WARNING, "y", "do z")]
     assert not doctor.is_wrong(fine)
     assert doctor.as_json([*fine, Finding("c", Level.WRONG, "w")])["ok"] is False

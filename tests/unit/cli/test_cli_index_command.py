@@ -46,7 +46,7 @@ def test_the_summary_has_the_counts():
     assert "500 files/s" in text
 
 
-def test_a_job_that_goes_on_is_named():
+def test_unfinished_job_is_named():
     assert "job j1" in summary(Outcome(make_job(JobState.INDEXING), 1.0))
 
 
@@ -58,7 +58,7 @@ def test_many_problems_are_counted_by_kind():
     assert not any("\x1b" in line for line in lines)
 
 
-def test_settled_never_passes_what_is_expected():
+def test_settled_never_exceeds_the_expected_count():
     assert settled(make_job(expected=5, indexed=3, removed=1)) == 4
     assert settled(make_job(expected=5, indexed=5, skipped=7)) == 5
 
@@ -88,7 +88,7 @@ def taken(repo: Repo, ref: str) -> tuple[dict[str, int], str, bool]:
         return {file.path: file.size_bytes for file in snapshot.files}, snapshot.commit, snapshot.dirty
 
 
-def test_a_branch_is_as_its_commit_has_it_unless_it_is_checked_out(repo: Repo):
+def test_only_the_checked_out_branch_has_uncommitted_changes(repo: Repo):
     old = repo.commit(**{"a.py": "1\n"})
     repo.git("checkout", "--quiet", "-b", "topic")
     new = repo.commit(**{"b.py": "22\n"})
@@ -99,7 +99,7 @@ def test_a_branch_is_as_its_commit_has_it_unless_it_is_checked_out(repo: Repo):
 
 
 async def layers_asked(repo: Repo, server: Server, ref: str) -> list[str]:
-    """Of which layers snapshots were opened."""
+    """Returns the refs for which snapshots were opened."""
     snapshot, _ = command._take_snapshot(Wish(str(repo.folder), ref=ref))
     with snapshot, IndexProgress(err, "repo") as progress:
         async with server.prism() as prism:
@@ -123,15 +123,13 @@ async def test_a_ref_is_the_layer_of_that_name(repo: Repo, server: Server):
 
 
 @pytest.mark.parametrize("code", [ErrorCode.REPO_NOT_FOUND, ErrorCode.REF_NOT_FOUND])
-async def test_where_nothing_is_indexed_yet_a_ref_is_the_first_thing_that_is(
-    repo: Repo, server: Server, code: ErrorCode
-):
+async def test_first_indexed_ref_becomes_the_base(repo: Repo, server: Server, code: ErrorCode):
     repo.commit(**{"a.py": "1\n"})
     server.answers = [refusal(refused(code)), OPENED]
     assert await layers_asked(repo, server, "main") == ["main", ""]
 
 
-async def test_other_errors_of_a_layer_are_told(repo: Repo, server: Server):
+async def test_other_errors_of_a_layer_are_raised(repo: Repo, server: Server):
     repo.commit(**{"a.py": "1\n"})
     server.answers = [refusal(refused(ErrorCode.FORBIDDEN)), OPENED]
     with pytest.raises(CommandError):

@@ -70,7 +70,7 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", "-C", folder, *arguments], check=True, capture_output=True)
 
 
-def test_a_work_tree_is_called_like_its_origin_and_a_folder_in_it_is_not(tmp_path: Path):
+def test_only_the_root_of_a_work_tree_has_its_origins_name(tmp_path: Path):
     git(tmp_path, "init", "-q")
     git(tmp_path, "remote", "add", "origin", "git@github.com:psf/requests.git")
     (tmp_path / "src").mkdir()
@@ -100,7 +100,7 @@ def test_names(name: str):
 
 
 @pytest.mark.parametrize("name", ["a", "a/", "/b", "a/b/c", "a b/c", "../..\n", "é/b"])
-def test_what_is_no_name_is_wrong_usage(name: str):
+def test_invalid_name_is_wrong_usage(name: str):
     with pytest.raises(CommandError) as caught:
         check_name(name)
     assert caught.value.exit_code is Exit.USAGE
@@ -116,7 +116,7 @@ def test_the_branches_of_a_linked_work_tree_are_elsewhere(tmp_path: Path):
     assert git_dir_of(linked) == (main / ".git").resolve()
 
 
-def test_a_linked_work_tree_is_called_like_the_one_that_it_is_linked_to(repo: Repo, tmp_path: Path):
+def test_linked_work_tree_has_the_name_of_the_main_one(repo: Repo, tmp_path: Path):
     repo.commit()
     repo.git("worktree", "add", "--quiet", str(tmp_path / "linked"))
     assert name_of_folder(tmp_path / "linked") == "local/repo"

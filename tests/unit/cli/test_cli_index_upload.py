@@ -1,4 +1,4 @@
-"""What is sent is what was announced, whatever happens to the files in between."""
+"""The uploaded contents match the announced hashes, whatever happens to the files meanwhile."""
 
 import gzip
 import json
@@ -19,7 +19,7 @@ from prism_source.snapshot import Snapshot, blob_hash, tree_commit
 
 
 class Folder:
-    """Contents by path; an exception in place of bytes is raised."""
+    """Contents by path; an exception as contents is raised."""
 
     def __init__(self, **contents: bytes | Exception) -> None:
         self.contents: dict[str, Any] = contents
@@ -45,7 +45,7 @@ class Silent:
 
 
 class Recorder:
-    """A server that wants every file it has not got, and takes packs."""
+    """A server that requests every missing file, and accepts packs."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
@@ -121,9 +121,7 @@ async def test_a_file_that_is_gone_is_left_out_and_ordinals_stay_right(server: S
     ("code", "reason"),
     [(ErrorCode.SOURCE_UNREADABLE, "unreadable"), (ErrorCode.PAYLOAD_TOO_LARGE, "too_large")],
 )
-async def test_a_file_that_cannot_be_read_any_more_is_skipped_with_its_reason(
-    server: Server, code: ErrorCode, reason: str
-):
+async def test_unreadable_file_is_skipped_with_its_reason(server: Server, code: ErrorCode, reason: str):
     recorder = Recorder()
     await send(server, recorder, snapshot_of(Folder(a=PrismError(code, "no")), a=b"a"))
     assert recorder.requests[-1]["files"][0]["skipped"] == reason

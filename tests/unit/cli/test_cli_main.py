@@ -51,7 +51,7 @@ def test_mistakes_of_our_own_are_not_hidden():
 
 
 def test_the_supervisor_and_the_help_load_nothing_heavy():
-    """The supervisor stays resident, and `--help` is asked often."""
+    """The supervisor stays resident, and `--help` is common."""
     for module in ("prism_cli.stack.daemon", "prism_cli.main"):
         code = f"import {module}, sys; print(*sys.modules)"
         loaded = subprocess.run(

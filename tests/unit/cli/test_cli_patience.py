@@ -30,5 +30,5 @@ def test_it_ends_at_the_budget_and_not_later():
     assert patience.next_pause(0.06) is None
 
 
-def test_what_the_server_asks_for_is_kept():
+def test_retry_after_of_the_server_is_respected():
     assert Patience(10.0, Clock()).next_pause(7.0) == 7.0

@@ -1,4 +1,4 @@
-"""`prism scip`: the file arrives whole and small, and a person reads what was taken from it."""
+"""`prism scip`: the file arrives complete and compressed, and the result is readable."""
 
 import gzip
 
@@ -42,7 +42,7 @@ async def test_an_index_is_sent_gzipped_block_by_block(server: Server, tmp_path,
     assert dict(server.requests[0].url.params) == query
 
 
-def test_what_was_left_out_is_shown_and_cannot_reach_the_terminal() -> None:
+def test_omitted_files_are_shown_without_control_characters() -> None:
     with terminal.out.capture() as shown:
         scip.show(REPLY)
     text = shown.get()

@@ -59,7 +59,7 @@ def test_text_of_a_repository_cannot_reach_the_terminal(capsys: pytest.CaptureFi
     assert "def send" in shown
 
 
-def test_the_receipt_says_what_the_answer_rests_on():
+def test_receipt_shows_commit_and_completeness():
     line = search.receipt_line(
         reply(dirty=True, files_skipped=3, head_commit="ffff", lag_seconds=90, missing_legs=("vector",))
     )

@@ -27,7 +27,7 @@ def sent(server: Server) -> dict[str, str]:
     return json.loads(request.content)
 
 
-def test_a_webhook_secret_is_made_and_shown_once_with_where_it_goes(server, capsys):
+def test_webhook_secret_is_shown_once_with_its_url(server, capsys):
     told = secrets.keep(TARGET, "acme/group/app", webhook=True, git_login="")
     assert told["webhook"]["url"] == "https://prism.test/api/v1/ingest/webhook"
     assert sent(server) == {"webhook_secret": told["webhook"]["secret"]}

@@ -9,7 +9,7 @@ from prism_cli.stack.forkserver import REFUSED, Order
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="services are forked on Linux only")
 
-NOBODY = 2**22 + 1  # above the highest process id that Linux gives
+NOBODY = 2**22 + 1  # above the highest process id of Linux
 
 
 def forked(supervisor: int, order: Order) -> subprocess.CompletedProcess[str]:
@@ -23,15 +23,15 @@ def forked(supervisor: int, order: Order) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_who_is_not_handed_to_the_supervisor_says_so_and_runs_nothing(tmp_path: Path):
+def test_fork_without_the_supervisor_as_parent_runs_nothing(tmp_path: Path):
     log = tmp_path / "log"
     done = forked(NOBODY, Order("this", {}, str(tmp_path), str(log)))
     assert int(done.stdout) == REFUSED
     assert not log.exists()
 
 
-def test_who_cannot_begin_says_so(tmp_path: Path):
-    """In a process of its own, which becomes the parent of what is forked."""
+def test_service_that_cannot_fork_is_refused(tmp_path: Path):
+    """In its own process, which becomes the parent of the forks."""
     code = (
         "import os, pathlib, sys\n"
         "from prism_cli.stack.forks import Forks, Order\n"
@@ -48,7 +48,7 @@ def test_who_cannot_begin_says_so(tmp_path: Path):
     assert "FileNotFoundError" in errors.read_text()
 
 
-def test_what_cannot_be_loaded_ends_the_fork_server(tmp_path: Path):
+def test_unloadable_module_ends_the_fork_server(tmp_path: Path):
     done = forked(NOBODY, Order("prism_cli.nothing", {}, str(tmp_path), str(tmp_path / "log")))
     assert done.returncode == 1
     assert "No module named 'prism_cli.nothing'" in done.stderr

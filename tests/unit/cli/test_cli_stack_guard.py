@@ -12,8 +12,8 @@ KILLED = 137
 START_FAILED = 7
 ALREADY_RUNNING = 3
 LOOK_S = 10
-# Ends with the next code of the list; says where it was told to report, and what it inherited. `hang`: stands still;
-# `work`: touches its state file for longer than the guard waits, then ends well.
+# Ends with the next code of the list; records where it must report, and what it inherited. `hang`: stands
+# still; `work`: touches its state file for longer than the guard waits, then exits with 0.
 SUPERVISOR = f"""
 read code < codes
 tail -n +2 codes > rest; mv rest codes
@@ -25,7 +25,7 @@ done
 [ $code = work ] && exit 0
 exit $code
 """
-# Looks come quickly, and pauses are written down.
+# Looks are frequent, and pauses are recorded.
 SLEEP = f"""#!/bin/sh
 [ "$1" = {LOOK_S} ] && exec /bin/sleep 0.05
 echo "$1" >> pauses
@@ -33,7 +33,9 @@ echo "$1" >> pauses
 
 
 def guarded(folder: Path, *codes: int | str, is_up: bool = True) -> tuple[list[str], list[str], int]:
-    """Run a guard over a supervisor that ends with these codes: the lives, the pauses between them, the code of the guard."""
+    """Run a guard over a supervisor that ends with these codes. Returns the lives, the pauses, the guard's
+    exit code.
+    """
     (folder / "codes").write_text("".join(f"{code}\n" for code in codes))
     (folder / "supervisor").write_text(SUPERVISOR)
     fakes = folder / "bin"
@@ -59,7 +61,7 @@ def _lines(path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
-def test_a_supervisor_that_was_told_to_stop_stays_stopped(tmp_path: Path):
+def test_stopped_supervisor_is_not_restarted(tmp_path: Path):
     assert guarded(tmp_path, 0) == (["1 unmarked"], [], 0)
 
 

@@ -16,7 +16,7 @@ def test_secrets_are_made_once_and_for_the_owner(tmp_path: Path):
     assert data.root.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_file_that_was_open_to_others_is_replaced_by_one_that_is_not(tmp_path: Path):
+def test_file_readable_by_others_is_replaced_by_a_private_one(tmp_path: Path):
     file = tmp_path / "token"
     file.write_text("old")
     file.chmod(0o644)

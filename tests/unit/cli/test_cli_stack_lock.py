@@ -16,7 +16,7 @@ def test_only_one_holds_it(tmp_path: Path):
     second.release()
 
 
-def test_what_is_written_in_it_does_not_hold_it(tmp_path: Path):
+def test_contents_of_the_lock_file_do_not_hold_the_lock(tmp_path: Path):
     path = tmp_path / "up.lock"
     assert holder(path) is None
     path.write_text('{"pid": 1}')
@@ -24,7 +24,7 @@ def test_what_is_written_in_it_does_not_hold_it(tmp_path: Path):
     assert UpLock(path).take()
 
 
-def test_a_holder_that_has_not_said_who_it_is_is_a_holder(tmp_path: Path):
+def test_holder_without_a_process_id_holds_the_lock(tmp_path: Path):
     path = tmp_path / "up.lock"
     lock = UpLock(path)
     assert lock.take()

@@ -4,7 +4,7 @@ from prism_cli.stack.logs import rotate, tail
 from prism_cli.stack.process import describe_exit
 
 
-def test_a_log_past_its_size_is_set_aside_and_its_writer_goes_on(tmp_path: Path):
+def test_large_log_is_rotated_and_its_writer_continues(tmp_path: Path):
     log = tmp_path / "x.log"
     with log.open("a") as writer:
         writer.write("0123456789")

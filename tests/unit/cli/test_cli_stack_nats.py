@@ -14,7 +14,7 @@ def test_nats_server_accepts_the_configuration(tmp_path: Path):
     assert checked.returncode == 0, checked.stderr
 
 
-def test_it_listens_on_this_machine_with_a_token_and_nowhere_else(tmp_path: Path):
+def test_nats_listens_on_loopback_with_a_token(tmp_path: Path):
     text = nats.config(DataDir(tmp_path), -1, "s3cret")
     assert 'listen: "127.0.0.1:-1"' in text
     assert 'token: "s3cret"' in text

@@ -33,7 +33,7 @@ def test_services_find_the_bus_and_the_store(data: DataDir):
         assert spec.env[specs.MARKER] == str(data.root)
 
 
-def test_only_the_gateway_has_the_door_and_nobody_has_the_token(data: DataDir):
+def test_only_the_gateway_gets_the_port_and_no_one_the_token(data: DataDir):
     found = services(data)
     gateway = found.pop("gateway")
     assert gateway.env["PRISM_GATEWAY_PORT"] == "8780"
@@ -69,7 +69,7 @@ def test_the_store_and_the_bus_keep_their_first_port(data: DataDir):
 
 
 def test_programs_of_services_start_nothing_when_they_are_loaded():
-    """A fork has but one thread, and what is open is open in each of them."""
+    """A fork has one thread only, and inherits open files."""
     code = (
         "import importlib, os, sys, threading\n"
         "before = set(os.listdir('/proc/self/fd'))\n"

@@ -63,7 +63,7 @@ def test_waiting_for_another_process_is_not_blamed():
     assert watch.complaint(680.0, has_needs=True) == "not ready for 180 s"
 
 
-def test_silence_is_blamed_whatever_the_others_do():
+def test_silent_process_is_replaced_whatever_its_dependencies():
     watch = ready_watch()
     watch.asked(10.0)
     assert watch.complaint(35.0, has_needs=False) == "no answer for 25 s"

@@ -107,7 +107,7 @@ def test_a_supervisor_that_hangs_is_not_ready(tmp_path: Path):
     assert "are not replaced" in supervisor["problem"]
 
 
-async def test_a_gateway_that_is_away_hides_no_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_processes_are_shown_while_the_gateway_is_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     answer_with(monkeypatch, CommandError("refused", code="unavailable"))
     report = await status.status(Target("http://x", "t", local_stack(tmp_path)))
     assert report["repositories"] is None
@@ -115,7 +115,7 @@ async def test_a_gateway_that_is_away_hides_no_processes(tmp_path: Path, monkeyp
     status.show(report)
 
 
-async def test_a_remote_that_is_away_is_an_error(monkeypatch: pytest.MonkeyPatch):
+async def test_unreachable_remote_is_an_error(monkeypatch: pytest.MonkeyPatch):
     answer_with(monkeypatch, CommandError("refused", code="unavailable"))
     with pytest.raises(CommandError):
         await status.status(Target("http://x", "t"))
@@ -151,7 +151,7 @@ async def test_a_part_that_is_not_known_leaves_the_others(
     assert f"{part}: unknown (deadline_exceeded)" in capsys.readouterr().out
 
 
-async def test_layers_are_shown_by_what_they_are_asked_by(
+async def test_layers_are_shown_with_their_refs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     base = SERVER["repositories"][0]["layers"][0]

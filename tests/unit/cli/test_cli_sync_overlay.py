@@ -28,7 +28,7 @@ async def overlay(repo: Repo, overlays: OverlayServer) -> AsyncIterator[Overlay]
             yield Overlay(prism, checkout, REPO, Memory(data_dir(), URL, checkout.root), TTL_S)
 
 
-async def test_what_is_not_committed_becomes_an_overlay_of_the_base(repo, overlays, overlay):
+async def test_uncommitted_changes_become_an_overlay_of_the_base(repo, overlays, overlay):
     overlays.served[""] = Served(repo.commit(**{"a.py": "1\n", "b.py": "1\n"}))
     repo.write("a.py", "2\n")
     (repo.folder / "b.py").unlink()
@@ -50,7 +50,7 @@ async def test_what_is_not_committed_becomes_an_overlay_of_the_base(repo, overla
     }
 
 
-async def test_the_layer_of_the_branch_goes_before_the_base(repo, overlays, overlay):
+async def test_layer_of_the_branch_is_preferred_to_the_base(repo, overlays, overlay):
     overlays.served[""] = Served(repo.commit(**{"a.py": "1\n"}))
     repo.git("checkout", "--quiet", "-b", "topic")
     overlays.served["topic"] = Served(repo.commit(**{"b.py": "1\n"}))
@@ -74,7 +74,7 @@ async def test_a_save_sends_once_and_a_look_without_one_sends_nothing(repo, over
     assert overlays.take_asked() == [LOOK, LOOK]
 
 
-async def test_what_is_served_and_is_no_commit_that_is_here_is_listed(repo, overlays, overlay):
+async def test_served_commit_missing_in_the_clone_is_listed(repo, overlays, overlay):
     repo.commit(**{"a.py": "1\n", "b.py": "1\n"})
     overlays.served[""] = Served("f" * 40, {"a.py": "other\n", "b.py": "1\n", "c.py": "pushed\n"})
     synced = await overlay.sync()
@@ -83,14 +83,14 @@ async def test_what_is_served_and_is_no_commit_that_is_here_is_listed(repo, over
 
 
 @pytest.mark.parametrize("receipt", [{"dirty": True}, {"files_missing": 1}])
-async def test_what_is_not_quite_a_commit_is_listed(repo, overlays, overlay, receipt):
+async def test_served_dirty_commit_is_listed(repo, overlays, overlay, receipt):
     commit = repo.commit(**{"a.py": "1\n"})
     overlays.served[""] = Served(commit, {"a.py": "edited\n"}, **receipt)
     synced = await overlay.sync()
     assert overlays.contents(synced.handle) == {"a.py": "1\n"}
 
 
-async def test_when_what_is_served_moves_the_difference_is_made_again(repo, overlays, overlay):
+async def test_moved_served_commit_recomputes_the_difference(repo, overlays, overlay):
     overlays.served[""] = Served(repo.commit(**{"a.py": "1\n"}))
     repo.write("b.py", "1\n")
     await overlay.sync()
@@ -141,7 +141,7 @@ async def test_the_next_run_takes_the_same_overlay(repo, overlays, overlay):
     assert await overlay.close()
 
 
-async def test_an_overlay_that_has_expired_is_opened_anew(repo, overlays, overlay):
+async def test_expired_overlay_is_opened_again(repo, overlays, overlay):
     overlays.served[""] = Served(repo.commit(**{"a.py": "1\n"}))
     await overlay.sync()
     overlays.overlays.clear()

@@ -1,4 +1,4 @@
-"""Which saves in a work tree are told, on the real file system and with the real git."""
+"""Saves in a work tree are reported, on the real file system and with the real git."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ def folders(repo: Repo) -> set[str]:
         return {folder.removeprefix(str(repo.folder)) for folder in watched_folders(checkout)}
 
 
-def test_folders_that_are_ignored_or_of_other_repositories_are_not_watched(repo: Repo):
+def test_ignored_folders_and_nested_repositories_are_not_watched(repo: Repo):
     repo.commit(**{".gitignore": "node_modules/\n/dist\n", "src/a.py": "1\n"})
     for path in ("node_modules/x/y/z.js", "dist/deep/a.js", "src/dist/a.js", "inner/b.py", "empty/keep"):
         repo.write(path)
@@ -33,12 +33,12 @@ def test_folders_that_are_ignored_or_of_other_repositories_are_not_watched(repo:
     assert folders(repo) == {"", "/src", "/src/dist", "/empty"}
 
 
-def test_a_file_that_is_saved_is_told(repo: Repo, saves: Saves):
+def test_saved_file_is_reported(repo: Repo, saves: Saves):
     repo.write("src/a.py", "2\n")
     assert saves.wait(SECONDS_MAX)
 
 
-def test_a_file_in_a_folder_that_is_new_is_told(repo: Repo, saves: Saves):
+def test_file_in_a_new_folder_is_reported(repo: Repo, saves: Saves):
     (repo.folder / "new/deep").mkdir(parents=True)
     assert saves.wait(SECONDS_MAX)
     repo.write("new/deep/a.py")
@@ -53,7 +53,7 @@ def test_a_folder_that_is_no_longer_ignored_is_watched(repo: Repo, saves: Saves)
     assert saves.wait(SECONDS_MAX)
 
 
-def test_a_checkout_is_told_although_no_file_changes(repo: Repo, saves: Saves):
+def test_checkout_without_file_changes_is_reported(repo: Repo, saves: Saves):
     repo.git("checkout", "--quiet", "-b", "topic")
     assert saves.wait(SECONDS_MAX)
 
@@ -71,7 +71,7 @@ def test_a_checkout_is_told_although_no_file_changes(repo: Repo, saves: Saves):
         ([".git/HEAD"], True),
     ],
 )
-def test_ignored_files_and_what_git_keeps_for_itself_are_no_news(
+def test_ignored_files_and_git_internals_are_not_reported(
     repo: Repo, saves: Saves, paths: list[str], is_news: bool
 ):
     assert saves._is_news([str(repo.folder / path) for path in paths]) is is_news
@@ -81,6 +81,6 @@ def test_no_time_to_wait_is_no_wait(saves: Saves):
     assert saves.wait(0.0) is False
 
 
-def test_the_end_is_told_to_who_waits(saves: Saves):
+def test_end_wakes_a_waiting_thread(saves: Saves):
     saves.end()
     assert saves.wait(SECONDS_MAX) is False

@@ -1,4 +1,4 @@
-"""A watch from its beginning to its end, against a server in memory, the real file system and the real git."""
+"""A watch from start to end, against a server in memory, the real file system and the real git."""
 
 import asyncio
 import io
@@ -23,7 +23,7 @@ SECONDS_MAX = 20.0
 
 
 class Watched:
-    """A watch that is under way, and what it said."""
+    """A running watch, and its output."""
 
     def __init__(self, watch: Watch, said: io.StringIO, server: OverlayServer) -> None:
         self.task = asyncio.create_task(watch.run())
@@ -35,7 +35,7 @@ class Watched:
         return self._said.getvalue().splitlines()
 
     async def news(self) -> str:
-        """What the server heard next."""
+        """Returns the next event of the server."""
         return await asyncio.wait_for(self._server.news.get(), SECONDS_MAX)
 
 
@@ -80,7 +80,7 @@ async def test_a_checkout_moves_the_overlay_to_the_other_branch(
     assert overlays.overlays["ov-1"]["base_ref"] == "topic"
 
 
-async def test_a_server_that_is_away_is_asked_until_it_is_back(
+async def test_unavailable_server_is_retried_until_it_is_back(
     repo: Repo, overlays: OverlayServer, watched: Watched
 ):
     await watched.news()
@@ -94,7 +94,7 @@ async def test_a_server_that_is_away_is_asked_until_it_is_back(
     assert any("Not in sync" in line for line in watched.said)
 
 
-async def test_a_work_tree_that_cannot_be_sent_is_told_and_sent_when_it_can(
+async def test_failed_sync_is_reported_and_retried(
     repo: Repo, overlays: OverlayServer, watched: Watched, monkeypatch: pytest.MonkeyPatch
 ):
     await watched.news()

@@ -29,9 +29,7 @@ def test_the_local_stack_is_found_by_itself(data: Path):
     assert target.local.root == data
 
 
-def test_the_environment_names_another_and_never_lends_it_the_local_token(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_remote_url_never_gets_the_local_token(data: Path, monkeypatch: pytest.MonkeyPatch):
     run_locally(data)
     monkeypatch.setenv("PRISM_URL", "https://prism.example/")
     target = find_target()

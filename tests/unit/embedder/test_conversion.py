@@ -1,4 +1,4 @@
-"""A chunked file as an embedded one, without a look at what only the indexer reads."""
+"""A chunked file becomes an embedded one, and the fields for the indexer pass through unread."""
 
 import numpy as np
 

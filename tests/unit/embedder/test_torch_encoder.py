@@ -1,4 +1,4 @@
-"""Turns of questions and documents. The encoder with a real model: tests/models."""
+"""Priority of questions over documents. The encoder with a real model: tests/models."""
 
 import threading
 

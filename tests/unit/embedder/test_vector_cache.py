@@ -9,7 +9,7 @@ def vector(value):
     return np.full(3, value, np.float32)
 
 
-async def test_finds_what_was_put_and_leaves_out_the_rest():
+async def test_cache_returns_stored_keys_only():
     cache = MemoryVectorCache()
     await cache.put_many({"a": vector(1), "b": vector(2)})
     found = await cache.get_many(["b", "c"])
@@ -17,7 +17,7 @@ async def test_finds_what_was_put_and_leaves_out_the_rest():
     np.testing.assert_array_equal(found["b"], vector(2))
 
 
-async def test_at_the_limit_nothing_is_lost_and_past_it_the_longest_unused():
+async def test_cache_past_its_limit_drops_the_least_recently_used():
     cache = MemoryVectorCache(entries_max=2)
     await cache.put_many({"a": vector(1), "b": vector(2)})
     assert set(await cache.get_many(["a", "b"])) == {"a", "b"}

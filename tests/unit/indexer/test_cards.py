@@ -1,4 +1,4 @@
-"""Cards: what the deep model reads of a file."""
+"""Cards: the deep model's input for a file."""
 
 from prism_contracts.code import Symbol, SymbolKind
 from prism_graph.prose import COMMENTS_CHARS_MAX
@@ -12,7 +12,7 @@ def symbol(name, kind=SymbolKind.FUNCTION, docstring=""):
     )
 
 
-def test_a_card_says_place_comments_names_and_docstrings_in_words():
+def test_card_has_path_comments_names_and_docstrings():
     symbols = [
         symbol("parseHeader", docstring="Reads one header line. It may be folded."),
         symbol("HTTPHeader", SymbolKind.CLASS, "A name and its values."),
@@ -43,7 +43,7 @@ def test_comments_of_many_languages_are_read_and_code_is_not():
         assert card_text("cut.x", [], opening) == "cut. Cuts a text into words", opening
 
 
-def test_who_may_copy_a_file_is_not_what_it_is_about():
+def test_licence_headers_are_left_out_of_cards():
     opening = (
         "// Copyright 2026 the authors\n// SPDX-License-Identifier: MIT\n//\n// Moves parcels.\n"
         "/* Permission is hereby granted\n THE SOFTWARE IS PROVIDED AS IS */\n"
@@ -54,7 +54,7 @@ def test_who_may_copy_a_file_is_not_what_it_is_about():
     )
 
 
-def test_markup_of_docstrings_is_left_out_and_what_the_comments_told_is_not_told_again():
+def test_docstrings_lose_markup_and_text_repeated_from_comments():
     symbols = [
         symbol("run", docstring="Runs <b>all</b> `jobs` of a {@code queue}."),
         symbol("stop", docstring="Stops what has begun and waits."),

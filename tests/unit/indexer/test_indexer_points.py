@@ -154,14 +154,14 @@ def test_ids_are_of_the_content_and_not_of_the_version():
 
 
 @pytest.mark.parametrize("change", [{"blob": "c" * 40}, {"chunker": "2"}])
-def test_another_content_or_chunker_gives_other_chunks_of_the_same_file(change):
+def test_chunk_ids_depend_on_content_and_chunker(change):
     one, other = ids(indexed_point(embedded())), ids(indexed_point(embedded(**change)))
     assert one[0] == other[0]
     assert not set(one[1:]) & set(other[1:])
 
 
 @pytest.mark.parametrize("parse", ["timeout", "crashed"])
-def test_a_file_that_its_parser_gave_up_is_never_taken_for_current(parse):
+def test_file_that_failed_to_parse_is_never_current(parse):
     assert points_module.indexed_point(embedded(parse=parse)).generation != ADDRESS
     assert points_module.indexed_point(embedded(parse="partial")).generation == ADDRESS
 
@@ -185,7 +185,7 @@ def test_vectors_that_do_not_fit_are_refused():
 
 
 @pytest.mark.parametrize(("language", "prose"), [("markdown", True), ("python", False), ("", False)])
-def test_prose_is_told_apart(language, prose):
+def test_prose_is_detected(language, prose):
     point = indexed_point(embedded(language=language))
     assert point.payload["prose"] is prose
     assert point.chunks[0].payload["prose"] is prose

@@ -1,4 +1,4 @@
-"""The fast model written down plainly, one token at a time: what the quick one is compared with."""
+"""The fast model written plainly, one token at a time, as a reference for the fast implementation."""
 
 import json
 import re

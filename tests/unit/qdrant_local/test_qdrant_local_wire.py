@@ -112,7 +112,7 @@ def test_ids(point_id) -> None:
 
 
 @pytest.mark.parametrize("point_id", [-1, 2**64, True, 1.0, None, "", "src/a.py", [1]])
-def test_what_is_no_id(point_id) -> None:
+def test_invalid_ids_are_refused(point_id) -> None:
     with pytest.raises(Refusal, match="not a valid point ID"):
         read_id(point_id)
 

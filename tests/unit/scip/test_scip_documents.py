@@ -1,4 +1,4 @@
-"""Reading an index: its documents one at a time, and what is no index."""
+"""Reading an index: its documents one at a time, and invalid input."""
 
 import io
 import tracemalloc
@@ -29,7 +29,7 @@ def test_documents_come_in_order() -> None:
 
 
 @pytest.mark.parametrize("length", range(1, len(INDEX)))
-def test_of_an_index_that_is_cut_off_only_whole_documents_are_read(length) -> None:
+def test_truncated_index_yields_its_whole_documents(length) -> None:
     found = []
     with suppress(PrismError):
         for one in documents(io.BytesIO(INDEX[:length])):
@@ -44,14 +44,14 @@ def test_of_an_index_that_is_cut_off_only_whole_documents_are_read(length) -> No
         b"",
         b"{}",
         b"not protobuf at all",
-        b"\x08\x01",  # a number where a message is due
+        b"\x08\x01",  # a number instead of a message
         b"\x0a\x02\x08",
         b"\xff" * 20,
-        b"\x12\x04\x0a\xff\xff\xff",  # a document whose path is longer than it is
+        b"\x12\x04\x0a\xff\xff\xff",  # a document whose path exceeds its length
         b"\x00\x00",
     ],
 )
-def test_what_is_no_index_is_refused(data) -> None:
+def test_invalid_index_is_refused(data) -> None:
     with pytest.raises(PrismError) as error:
         read_whole(data)
     assert error.value.code is ErrorCode.SCIP_INVALID

@@ -29,7 +29,7 @@ def test_a_symbol_is_called_by_its_last_part(symbol, found) -> None:
     "symbol",
     ["local 3", "", "x", "a b c d ", "a b c d e", "a b c d `e", "scip-python python parcels 1.0 `parcels.depot`/", "scip-python python parcels 1.0 parcels/__init__:"],
 )  # fmt: skip
-def test_what_is_local_or_a_namespace_or_no_symbol_has_no_name(symbol) -> None:
+def test_local_namespace_and_invalid_symbols_have_no_name(symbol) -> None:
     assert read_name(symbol) is None
 
 
