@@ -1,1 +1,1 @@
-"""What every Prism service shares: settings, the bus, request/reply, records, telemetry, health, the process."""
+"""The parts that every service shares: settings, bus, request/reply, records, telemetry, health, process."""

@@ -1,8 +1,8 @@
-"""Many handlers, one call: items that wait at the same time are worked on together.
+"""Batches the items of many handlers into one call.
 
-Each message keeps its own handler, and so its own acknowledgement, retry and dead letter; what is expensive
-by the call (a model, a store) still sees batches. A batch is whatever waits when the previous one is done, so
-a lone item never waits for company; where throughput counts more than the moment, batches may keep a distance.
+Each message keeps its own handler, and so its own acknowledgement, retry and dead letter, while expensive
+calls (a model, a store) get batches. A batch is everything that waits when the previous one is done, so a
+single item never waits for others. Where throughput matters more than latency, batches can keep a distance.
 """
 
 import asyncio
@@ -20,8 +20,8 @@ class Batcher(Generic[Item, Result]):
 
     After a batch the next one waits until it is full, for at most `distance_s` seconds.
 
-    `work` returns one result an item, in order; an exception object in place of a result is raised for that
-    item alone. If `work` itself raises, every item of the batch gets that error.
+    `work` returns one result per item, in order. An exception object as a result is raised for that item
+    only. If `work` itself raises, every item of the batch gets the error.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Batcher(Generic[Item, Result]):
         self._runner: asyncio.Task[None] | None = None
 
     async def submit(self, item: Item) -> Result:
-        """Queue an item and wait for its own result."""
+        """Queue an item and return its result."""
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
         self._waiting_weight += self._weight(item)
@@ -54,14 +54,14 @@ class Batcher(Generic[Item, Result]):
         return await future
 
     async def _run(self) -> None:
-        # One turn of the loop, so that handlers started together are batched together.
+        # One turn of the event loop, so that handlers that start together share a batch.
         await asyncio.sleep(0)
         while self._waiting:
             batch = self._take()
             futures = [future for _, future in batch]
             try:
                 results = await self._work([item for item, _ in batch])
-                # Checked before anyone is answered: a submitter that is left out would wait for ever.
+                # Checked first: a submitter without a result would wait for ever.
                 answers = list(zip(futures, results, strict=True))
             except Exception as error:  # noqa: BLE001 - belongs to the submitters
                 answers = [(future, error) for future in futures]

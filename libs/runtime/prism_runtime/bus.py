@@ -1,7 +1,8 @@
-"""The bus: FastStream on NATS JetStream, with every option whose default can lose data set and explained here.
+"""The bus: FastStream on NATS JetStream. Every option whose default can lose data is set and explained here.
 
-A service builds one `Bus`, registers its handlers with `consume`, says its facts with `publish`. A handler is
-acked only after it returned, so it returns only when its effect is durable. Delivery is at least once.
+A service builds one `Bus`, registers handlers with `consume` and `serve`, and calls `publish` and `ask`. A
+message is acked only after its handler returned, so a handler returns only when its effect is durable.
+Delivery is at least once.
 """
 
 import asyncio
@@ -55,14 +56,14 @@ from prism_runtime.tasks import cancelled
 from prism_runtime.upkeep import EXIT_BUCKET_LOST, NotingJetStream, Upkeep, list_streams
 
 PUBLISH_TIMEOUT_S = 5.0
-# Less than a readiness check may take.
+# Shorter than a readiness check may take.
 PING_TIMEOUT_S = 1.5
-# The pinged service checks what it needs itself, in less time, and not for each of many gateways.
+# The pinged service runs its own checks in less time, and caches the result for many gateways.
 PING_CHECK_TIMEOUT_S = 1.0
 PING_CHECKED_EVERY_S = 1.0
 PUBLISH_PAUSE_S = 0.25
 DISK_PAUSE_S = 1.0
-# Facts of an import go out together, so far apart; those of the live lane, and the first after a rest, at once.
+# Events of an import are sent in groups at this interval; live events, and the first after a pause, at once.
 BULK_DISTANCE_S = 0.05
 FETCH_TIMEOUT_S = 5.0
 ACK_PENDING_MAX = 512
@@ -73,7 +74,7 @@ EXIT_BUS_CLOSED = 70
 STREAM_NAME_IN_USE = 10058
 
 DEAD_LETTER_WORKERS = 8
-# What every service declares.
+# The streams that every service declares.
 STREAM_NAMES = (
     *(stream.name for stream in STREAMS),
     names.DEAD_LETTERS,
@@ -89,7 +90,7 @@ log = logging.getLogger(__name__)
 
 
 class DeadLetter(NamedTuple):
-    """A message that was given up, and why."""
+    """A message that was given up, with the reason."""
 
     body: bytes
     subject: str
@@ -109,12 +110,15 @@ class Bus:
         *,
         bucket_lost: Callable[[Collection[str]], None] | None = None,
     ) -> None:
-        """`bucket_lost` is called when buckets that the service has opened were deleted; by default the process ends."""
+        """`bucket_lost` is called when buckets that the service opened were deleted.
+
+        By default the process exits.
+        """
         self.service = service
         self.codec = ClaimCodec()
         self.room = Room(settings.disk_dir, settings.disk_free_bytes_min)
         self._settings = settings
-        # What this service needs besides NATS, for those who ping it.
+        # The dependencies of this service besides NATS, checked when it is pinged.
         self.checks: Mapping[str, Check] = {}
         self._readiness = cached(self._check_readiness, PING_CHECKED_EVERY_S)
         self._stopping = False
@@ -137,7 +141,7 @@ class Bus:
 
     def _make_broker(self, tracing: TracerProvider | None) -> NatsBroker:
         telemetry = (
-            # With a real meter provider every reply inbox becomes a time series of its own.
+            # With a real meter provider, every reply inbox would become a time series.
             [NatsTelemetryMiddleware(tracer_provider=tracing, meter_provider=NoOpMeterProvider())]
             if tracing
             else []
@@ -150,7 +154,7 @@ class Bus:
             # The default policy deletes a message at the first unhandled error.
             ack_policy=AckPolicy.NACK_ON_ERROR,
             connect_timeout=CONNECT_TIMEOUT_S,
-            # By default the client gives up for ever after two minutes without a server.
+            # By default the client gives up after two minutes without a server.
             max_reconnect_attempts=-1,
             reconnect_time_wait=1,
             closed_cb=self._on_closed,
@@ -167,20 +171,23 @@ class Bus:
 
     @property
     def js(self) -> JetStreamContext:
-        """The JetStream context of the connection; only after `start`. Buckets opened through it are missed when they vanish."""
+        """The JetStream context of the connection, after `start`.
+
+        Deleted buckets are noticed if they were opened through it.
+        """
         return NotingJetStream(self.broker.connection, self._buckets)
 
     async def connect(self) -> None:
-        """Connect, and make sure that the streams are as this version wants them."""
+        """Connect, and declare the streams of this version."""
         connection = await self.broker.connect()
-        # FastStream's subscribers pull through the context that is kept here.
+        # FastStream's subscribers pull through this context.
         self.broker.config.broker_config.connection_state.connect(
             connection, PullingJetStream(connection, self._heart.begin, self._upkeep.refused)
         )
         await self._declare_streams()
 
     async def start(self) -> None:
-        """Connect if that is not done, and begin to consume."""
+        """Connect if necessary, and start consuming."""
         if self.codec.store is None:
             await self.connect()
         await self._declare_consumers()
@@ -201,7 +208,9 @@ class Bus:
         return watched
 
     async def cache(self, bucket: str, *, ttl_s: float, bytes_max: int) -> KeyValue:
-        """A bucket for what may be lost: it forgets what is older than `ttl_s`, and past `bytes_max` what is oldest."""
+        """Returns a bucket for a cache: entries expire after `ttl_s`, and the oldest are evicted beyond
+        `bytes_max`.
+        """
         config = _cache_config(bucket, ttl_s, bytes_max)
         self._caches = [*(known for known in self._caches if known.name != config.name), config]
         js = self.broker.connection.jetstream()
@@ -209,12 +218,12 @@ class Bus:
         return await js.key_value(bucket)
 
     async def objects(self, bucket: str) -> ObjectStore:
-        """A bucket for large things that are kept until they are deleted, made if it is not there."""
+        """Returns a bucket for large objects, and creates it if it does not exist."""
         config = ObjectStoreConfig(replicas=self._settings.nats_replicas)
         return await self.js.create_object_store(bucket, config)
 
     async def stop(self) -> None:
-        """Stop fetching, let running handlers end, close."""
+        """Stop fetching, wait for running handlers, close."""
         self._stopping = True
         if self._upkeeping is not None:
             await cancelled(self._upkeeping)
@@ -222,7 +231,7 @@ class Bus:
             await watched.close()
         try:
             await self.broker.stop()
-        except NatsError as error:  # NATS is away: what was not acked comes again
+        except NatsError as error:  # NATS is down: unacked messages are redelivered
             log.warning("stopped without closing the NATS connection: %s", error)
         self._heart.stop()
 
@@ -231,13 +240,16 @@ class Bus:
         if not self.broker.connection.is_connected:
             raise NatsError("not connected to NATS")
         if not self._durables:
-            # Not `flush`: when it is cancelled, a late pong ends nats-py's read loop, and the connection is deaf.
+            # Not `flush`: if it is cancelled, a late pong ends nats-py's read loop, and no message arrives
+            # any more.
             await self.js.account_info()
         for stream, durable, _ in self._durables:
             await self.js.consumer_info(stream, durable)
 
     async def ping(self, service: str) -> None:
-        """Raise unless a copy of a service is ready: its event loop runs, it has subscribed to its requests, and its own checks pass."""
+        """Raise unless a copy of a service is ready: its event loop runs, it serves requests, and its own
+        checks pass.
+        """
         try:
             reply = await self.broker.connection.request(names.ping_subject(service), timeout=PING_TIMEOUT_S)
         except NoRespondersError as error:
@@ -248,7 +260,7 @@ class Bus:
             raise NatsError(f"{service} is not ready; failing checks: {reply.data.decode()}")
 
     async def _answer_ping(self, ping: Msg) -> None:
-        """Empty if all checks of this service pass, else the names of those that fail: the reasons are not for everybody."""
+        """Answer with the names of failing checks, or empty. The reasons stay private."""
         try:
             await self._readiness()
         except NatsError as error:
@@ -297,13 +309,13 @@ class Bus:
             subject,
             stream=self._streams[stream],
             durable=durable,
-            # What waits here is work that another copy of the service cannot take.
+            # Messages that wait here cannot be taken by another copy of the service.
             pull_sub=PullSub(batch_size=workers, timeout=FETCH_TIMEOUT_S),
             max_workers=workers,
         )(on_message)
 
     def consume_dead_letters(self, handle: Callable[[DeadLetter], Awaitable[None]]) -> None:
-        """Call `handle` for every message that a service gave up."""
+        """Call `handle` for every dead letter."""
         durable = f"{self.service}-dead-letters"
         self._durables.append((names.DEAD_LETTERS, durable, names.DEAD_LETTER_SUBJECTS))
 
@@ -344,7 +356,8 @@ class Bus:
     async def publish(self, event: Event, *, lane: Lane | None = None, message_id: str = "") -> None:
         """Publish an event and return when it is stored; see `publish_bytes`.
 
-        The subject follows from the event's type, the lane and the message id from the event where the caller gives none.
+        The type of the event determines the subject. Lane and message id come from the event unless the
+        caller passes them.
         """
         topic = topic_of(type(event))
         id_ = message_id or event.message_id
@@ -353,7 +366,7 @@ class Bus:
     async def publish_bytes(self, topic: AnyTopic, lane: Lane, body: bytes, message_id: str) -> None:
         """Publish the JSON of an event and return when it is stored.
 
-        A full stream or an absent server makes this wait: that is the back-pressure. A repeated message id
+        Waits while the stream is full or the server is down: that is the backpressure. A repeated message id
         within the duplicate window is stored once.
         """
         fact = topic.fact
@@ -367,13 +380,13 @@ class Bus:
                 ack = await self.broker.publish(
                     body,
                     topic.subject(lane),
-                    # Without `stream` a publish is fire and forget.
+                    # Without `stream`, a publish is fire and forget.
                     stream=topic.stream.name,
                     headers={"Nats-Msg-Id": message_id},
                     timeout=PUBLISH_TIMEOUT_S,
                 )
             except (ServiceUnavailableError, NoRespondersError, TimeoutError, JetStreamError) as error:
-                # A timeout does not mean "not stored": the message id makes the repetition harmless.
+                # After a timeout the event may be stored: the message id makes a repetition harmless.
                 log.warning("publishing %s waits: %s", fact, reason_of(error))
                 if isinstance(error, NoStreamResponseError):
                     self._upkeep.refused()
@@ -383,7 +396,7 @@ class Bus:
             return
 
     async def _declare(self) -> None:
-        """Declare again what somebody deleted."""
+        """Declare deleted streams, caches and consumers again."""
         await self._declare_streams()
         for config in self._caches:
             await _upsert_stream(self.broker.connection.jetstream(), config)
@@ -401,7 +414,7 @@ class Bus:
         )
 
     async def _declare_consumers(self) -> None:
-        # A consumer that exists is not changed by subscribing to it; adding it again does.
+        # Subscribing does not change an existing consumer; adding it again does.
         for stream, durable, subject in self._durables:
             await self.js.add_consumer(
                 stream,
@@ -409,7 +422,8 @@ class Bus:
                     durable_name=durable,
                     filter_subject=subject,
                     ack_wait=self._settings.ack_wait_s,
-                    # Attempts are counted in DeliveryMiddleware, which can tell an outage from a poison message.
+                    # DeliveryMiddleware counts attempts, because it distinguishes outages from poison
+                    # messages.
                     max_deliver=-1,
                     max_ack_pending=ACK_PENDING_MAX,
                 ),
@@ -424,7 +438,7 @@ class Bus:
             os._exit(EXIT_BUCKET_LOST)
 
     async def _on_closed(self) -> None:
-        # A pull subscriber spins without yielding on a closed client; only a restart helps.
+        # On a closed client, a pull subscriber spins without yielding. Only a restart helps.
         if not self._stopping:
             log.critical("the connection to NATS closed for good")
             os._exit(EXIT_BUS_CLOSED)
@@ -447,7 +461,7 @@ def _stream_config(stream: Stream, scale: float, replicas: int) -> StreamConfig:
         storage=StorageType.FILE,
         max_bytes=int(stream.max_bytes * scale),
         max_age=stream.max_age_s,
-        # Refuse what does not fit instead of dropping the oldest work.
+        # Refuse new messages when full, instead of dropping the oldest work.
         discard=DiscardPolicy.NEW if stream.work_queue else DiscardPolicy.OLD,
         duplicate_window=DUPLICATE_WINDOW_S,
         num_replicas=replicas,
@@ -455,7 +469,10 @@ def _stream_config(stream: Stream, scale: float, replicas: int) -> StreamConfig:
 
 
 def _cache_config(bucket: str, ttl_s: float, bytes_max: int) -> StreamConfig:
-    """The stream of a key-value bucket. Made by the client, a full one would refuse what is new."""
+    """Returns the stream of a cache bucket.
+
+    The client's own configuration would refuse new entries when full.
+    """
     return StreamConfig(
         name=KV_STREAM_TEMPLATE.format(bucket=bucket),
         subjects=[f"$KV.{bucket}.>"],

@@ -1,4 +1,4 @@
-"""What a child process does at its start that works while others wait for quick answers."""
+"""Start-up of a child process that runs in the background of a latency-sensitive service."""
 
 import ctypes
 import os
@@ -10,11 +10,11 @@ _NICENESS = 19
 
 
 def step_back() -> None:
-    """Let every other process go first."""
+    """Lower the priority of this process."""
     os.nice(_NICENESS)
 
 
 def end_with_parent() -> None:
-    """Have this process killed when the one that started it is gone. On Linux; elsewhere nothing happens."""
+    """Have the kernel kill this process when its parent dies. Linux only; elsewhere a no-op."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,8 +1,10 @@
-"""How messages become bytes: JSON, compressed unless it is small, and a claim check for what is too large for the bus.
+"""Encodes messages:
 
-A file's text crosses the bus four times: compressed it takes a quarter of the streams and of the network, for the same
-CPU. NATS drops a client whose message passes the server's limit, headers included, so a large body goes to the object
-store under its SHA-256 and only a reference travels.
+JSON, compressed unless small, and a claim check for bodies that are too large for the bus.
+
+The text of a file crosses the bus four times. Compressed, it needs a quarter of the streams and the network,
+for the same CPU. NATS disconnects a client whose message exceeds the limit, headers included. So a large body
+goes to the object store under its SHA-256, and only a reference travels.
 """
 
 import contextlib
@@ -29,7 +31,7 @@ COMPRESSED_BYTES_MIN = 2_048
 
 
 class Claim(Message):
-    """Stands for a body that lies in the object store."""
+    """A reference to a body in the object store."""
 
     object: str
     size_bytes: int
@@ -43,7 +45,7 @@ class ClaimCodec:
         self.store: ObjectStore | None = None
 
     async def encode(self, msg: Any, serializer: Any = None) -> tuple[bytes, str | None]:
-        """Bytes and content type of an outgoing message."""
+        """Returns the bytes and content type of an outgoing message."""
         if isinstance(msg, BaseModel):
             body, content_type = msg.model_dump_json().encode(), JSON_TYPE
         else:
@@ -63,24 +65,27 @@ class ClaimCodec:
         return claim.model_dump_json().encode(), CLAIM_TYPE
 
     async def decode(self, msg: StreamMessage[Any]) -> bytes:
-        """The body of an incoming message as it was before `encode`. Raises MESSAGE_INVALID, UNAVAILABLE."""
+        """Returns the body of an incoming message: the inverse of `encode`.
+
+        Raises MESSAGE_INVALID, UNAVAILABLE.
+        """
         return await self.decode_body(bytes(msg.body), msg.content_type or "")
 
     async def decode_body(self, body: bytes, content_type: str) -> bytes:
-        """The same for bytes with a content type."""
+        """The same for bytes and a content type."""
         if content_type == CLAIM_TYPE:
             claim = Claim.model_validate_json(body)
             body, content_type = await self._redeem(claim), claim.content_type
         return _decompress(body) if content_type == ZSTD_TYPE else body
 
     async def store_file(self, file: IO[bytes]) -> str:
-        """Leave what a file has from where it stands to its end in the store, for another service; returns its name there."""
+        """Store the rest of a file in the object store, for another service. Returns its name there."""
         name = uuid.uuid4().hex
         await self._require_store().put(name, cast("io.BufferedIOBase", file))
         return name
 
     async def read_file(self, name: str, file: IO[bytes]) -> None:
-        """Write into a file what was left under a name. Raises MESSAGE_INVALID if it is gone."""
+        """Write a stored object to a file. Raises MESSAGE_INVALID if it no longer exists."""
         try:
             await self._require_store().get(name, writeinto=cast("io.BufferedIOBase", file))
         except ObjectNotFoundError as error:
@@ -89,7 +94,7 @@ class ClaimCodec:
             ) from error
 
     async def drop_file(self, name: str) -> None:
-        """Forget what was left under a name."""
+        """Delete a stored object."""
         with contextlib.suppress(ObjectNotFoundError):
             await self._require_store().delete(name)
 

@@ -1,4 +1,4 @@
-"""zstd (RFC 8878), as everything here is compressed: frames that say their length."""
+"""zstd compression (RFC 8878), in frames that declare their length."""
 
 import threading
 
@@ -8,7 +8,9 @@ LEVEL = 1
 
 
 class _Contexts(threading.local):
-    """Making a context costs more than compressing a file's symbols; one must not be used by two threads at once."""
+    """A context per thread: creating one costs more than compressing the symbols of a file, and threads
+    cannot share one.
+    """
 
     def __init__(self) -> None:
         self.compressor = zstandard.ZstdCompressor(LEVEL)
@@ -19,13 +21,15 @@ _contexts = _Contexts()
 
 
 def compress(data: bytes) -> bytes:
-    """A frame."""
+    """Returns data as a frame."""
     return _contexts.compressor.compress(data)
 
 
 def decompress(frame: bytes, bytes_max: int) -> bytes:
-    """What is in a frame. Raises ValueError if that is damaged, longer than `bytes_max`, or does not say its length: before
-    room is made for it.
+    """Returns the data of a frame.
+
+    Raises ValueError, before it allocates memory, if the frame is damaged, declares more than `bytes_max`, or
+    no length.
     """
     try:
         if zstandard.get_frame_parameters(frame).content_size > bytes_max:

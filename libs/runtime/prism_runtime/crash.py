@@ -1,11 +1,12 @@
-"""Ends a process right before a chosen write, to test that the next process finishes what this one began.
+"""Ends a process right before a chosen write, to test that the next process finishes the work.
 
-Tests alone turn this on, by the setting `crash_dir`. Without it nothing here is called, and no client is changed. With it, every
-durable write of the process goes through `watch`: messages, records and objects on NATS, acknowledgements, writes to the store, git
-commands, renamed files and removed folders. A request to the store or a git command that is not known to read counts as a write.
+Only tests enable this, with the setting `crash_dir`. Without it, no function here runs and no client is
+changed. With it, every durable write of the process goes through `watch`: messages, records and objects on
+NATS, acks, writes to the store, git commands, renamed files and removed folders. An unknown request to the
+store, or an unknown git command, counts as a write.
 
-In the folder, `<service>.writes` lists the writes of a service, and a number in `<service>.at` ends the service before
-its n-th write from now on. `<service>.ended` then names that write.
+In the folder, `<service>.writes` lists the writes of a service, and a number in `<service>.at` ends the
+service before its n-th write from now on. `<service>.ended` then names that write.
 """
 
 import contextlib
@@ -25,7 +26,7 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
 EXIT_CRASHED = 137  # as after `kill -9`
-# What only reads; anything else counts as a write. Requests to the store by POST, by the end of their path:
+# Reads; anything else counts as a write. POST requests to the store, by the end of their path:
 READING_POSTS = (
     *("/points", "/points/count", "/points/scroll", "/facet"),
     *(
@@ -47,14 +48,17 @@ Before = Callable[[str], None]
 
 
 def install(service: str, folder: str) -> None:
-    """End this process when a file in the folder orders it."""
+    """End this process when a file in the folder requests it."""
     watch(_Orders(service, Path(folder)).before)
 
 
 def watch(before: Before) -> Callable[[], None]:
-    """Call `before` with the name of each durable write of this process right before it is made; returns what undoes this.
+    """Call `before` with the name of each durable write, right before the write.
 
-    An exception that it raises takes the place of the write.
+    Returns a function that undoes this.
+
+    If `before` raises, the write does not happen.
+
     """
     undo = contextlib.ExitStack()
     for owner, method, name_of in _WRITES:
@@ -64,7 +68,7 @@ def watch(before: Before) -> Callable[[], None]:
 
 
 class _Orders:
-    """The files by which a test gives orders to a service."""
+    """The files with which a test controls a service."""
 
     def __init__(self, service: str, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -74,7 +78,7 @@ class _Orders:
         self._left = 0
 
     def before(self, write: str) -> None:
-        """Count a write, and end the process if it is the one that was ordered."""
+        """Count a write, and end the process if it is the chosen one."""
         with contextlib.suppress(FileNotFoundError):
             self._left = int(self._order.read_text())
             self._order.unlink()
@@ -126,13 +130,13 @@ def _request(method: str, url: str) -> str:
 
 
 def _started(_: Any, arguments: Any, *__: Any, **___: Any) -> str:
-    """Empty for a program that is not git, and for a command that only reads."""
+    """Returns the git command; empty for other programs and for commands that only read."""
     command = _git_command([arguments] if isinstance(arguments, str) else list(map(str, arguments)))
     return f"git {command}" if command and command not in GIT_READS else ""
 
 
 def _git_command(words: list[str]) -> str:
-    """The git command of a command line, wherever git is in it: a shell may set limits first."""
+    """Returns the git command in a command line, also after a shell that sets limits."""
     rest = iter(itertools.dropwhile(lambda word: Path(word).name != "git", words))
     next(rest, "")
     for word in rest:

@@ -1,4 +1,4 @@
-"""Cursors: where a listing goes on. Opaque to callers, bound to the question, checked when they come back."""
+"""Cursors of paged lists: opaque to callers, bound to the question, and checked when they return."""
 
 import base64
 import hashlib
@@ -10,13 +10,13 @@ from prism_contracts.types import COUNT_MAX, CURSOR_CHARS_MAX
 
 
 def write_cursor(question: str, *position: str | int) -> str:
-    """A cursor for the next page of a question."""
+    """Returns the cursor of the next page of a question."""
     body = json.dumps([_digest(question), *position], separators=(",", ":"))
     return base64.urlsafe_b64encode(body.encode()).decode().rstrip("=")
 
 
 def read_cursor(question: str, cursor: str, kinds: tuple[type, ...]) -> tuple[str | int, ...]:
-    """The position in a cursor. Raises INVALID_CURSOR if it is not one of this question."""
+    """Returns the position in a cursor. Raises INVALID_CURSOR if the cursor belongs to another question."""
     body = _decode(cursor)
     if (
         not body

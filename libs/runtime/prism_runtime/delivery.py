@@ -3,8 +3,8 @@
 | error                                   | then                                            |
 |-----------------------------------------|-------------------------------------------------|
 | UNAVAILABLE, DEADLINE_EXCEEDED,         | again after a pause, as often as it takes, in   |
-|                                         | place: a delivery stands for an attempt that    |
-|                                         | failed or a process that died, not for an outage|
+|                                         | place: a delivery counts a failed attempt or a  |
+|                                         | process that died, not an outage                |
 | MESSAGE_INVALID, validation, decoding   | dead letter at once: it will never get better   |
 | anything else                           | again with growing pauses, then dead letter     |
 | the process died with it several times: | dead letter, before the handler sees it again   |
@@ -29,7 +29,7 @@ from prism_contracts.names import DEAD_LETTER_SUBJECTS, dead_letter_subject
 from prism_runtime import letters
 from prism_runtime.codec import ClaimCodec
 
-# Signs of life within one ack wait: a few may be late and the message still stays where it is.
+# Heartbeats per ack wait: a few may be late before the message is redelivered.
 HEARTBEATS_PER_WAIT = 4
 ATTEMPTS_MAX = 4
 DELIVERIES_MAX = 10
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 
 class Heart:
-    """Tells the server about every message that waits here or is worked on, so that it is not given to someone else."""
+    """Sends heartbeats for every message in this process, so that the server does not redeliver it."""
 
     def __init__(self, ack_wait_s: float) -> None:
         self._pause_s = ack_wait_s / HEARTBEATS_PER_WAIT
@@ -55,17 +55,17 @@ class Heart:
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, msg: Msg) -> None:
-        """Keep a message that has just arrived."""
+        """Start the heartbeat of a message that has arrived."""
         self._working[id(msg)] = (msg, time.monotonic())
         if self._task is None or self._task.done() or self._task.get_loop() is not asyncio.get_running_loop():
             self._task = asyncio.create_task(self._beat())
 
     def end(self, msg: Msg) -> None:
-        """Let go of it."""
+        """Stop the heartbeat of a message."""
         self._working.pop(id(msg), None)
 
     def stop(self) -> None:
-        """Let go of all: what was not handled goes to someone else."""
+        """Stop all heartbeats: unhandled messages are redelivered to another process."""
         self._working.clear()
         if self._task is not None:
             self._task.cancel()
@@ -76,13 +76,13 @@ class Heart:
             old = time.monotonic() - self._pause_s
             for msg, since in list(self._working.values()):
                 if since <= old:
-                    # While NATS is away there is nobody to tell; it asks for no sign then either.
+                    # While NATS is down, heartbeats cannot be sent, and none is expected.
                     with contextlib.suppress(NatsError):
                         await msg.in_progress()
 
 
 class DeliveryMiddleware(BaseMiddleware):
-    """Retry and dead letters for JetStream messages, and the end of their heartbeat; requests pass untouched."""
+    """Retries, dead letters and the end of heartbeats, for JetStream messages. Requests pass unchanged."""
 
     def __init__(self, msg: Any, /, *, context: ContextRepo, heart: Heart, codec: ClaimCodec) -> None:
         super().__init__(msg, context=context)
@@ -90,7 +90,7 @@ class DeliveryMiddleware(BaseMiddleware):
         self._codec = codec
 
     async def consume_scope(self, call_next: Any, msg: Any) -> Any:
-        """Handle the message, as often as outages make it fail."""
+        """Handle the message, and repeat it after each outage."""
         work = self._jetstream_message()
         if work is None:
             return await call_next(msg)
@@ -104,7 +104,7 @@ class DeliveryMiddleware(BaseMiddleware):
         exc_val: BaseException | None = None,
         exc_tb: Any = None,  # noqa: ARG002
     ) -> bool | None:
-        """Decide about a failed message. True means: swallowed, ack it."""
+        """Decide about a failed message. Returns True to ack it."""
         work = self._jetstream_message()
         if work is None:
             return False
@@ -118,7 +118,7 @@ class DeliveryMiddleware(BaseMiddleware):
         )  # fmt: skip
         if not _is_poison(exc_val) and deliveries < ATTEMPTS_MAX:
             raise NackMessage(delay=BACKOFF_S[min(deliveries - 1, len(BACKOFF_S) - 1)]) from exc_val
-        # A dead letter that cannot be handled stays where it is: burying it again would never end.
+        # A dead letter that cannot be handled stays in its stream: publishing it again would never end.
         if not work.subject.startswith(DEAD_LETTER_PREFIX):
             await self._bury(work, exc_val)
         return True

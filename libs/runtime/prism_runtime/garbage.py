@@ -1,4 +1,4 @@
-"""How often Python looks for cycles in a process that is busy with messages, and when freed memory goes back."""
+"""Garbage collection for a process that handles messages, and the return of freed memory."""
 
 import asyncio
 import contextlib
@@ -11,20 +11,25 @@ RELEASE_PAUSE_S = 10.0
 
 
 def collect_rarely() -> None:
-    """Messages are trees of fresh objects without cycles: the collector would look at each of them several times."""
+    """Collect less often: messages are trees of new objects without cycles, which the collector would scan
+    repeatedly.
+    """
     gc.freeze()
     gc.set_threshold(THRESHOLD_OBJECTS)
 
 
 async def release_regularly() -> None:
-    """Give freed memory back every few seconds, for ever: an import leaves tens of megabytes in each process."""
+    """Return freed memory every few seconds: an import leaves tens of megabytes in each process."""
     while True:
         await asyncio.sleep(RELEASE_PAUSE_S)
         release_heap()
 
 
 def release_heap() -> None:
-    """Give freed memory back to the system; glibc keeps it otherwise. Elsewhere it does nothing."""
+    """Return freed memory to the system, which glibc does not do by itself.
+
+    A no-op with other C libraries.
+    """
     if sys.platform == "linux":
         with contextlib.suppress(AttributeError):  # another C library
             ctypes.CDLL(None).malloc_trim(0)

@@ -1,4 +1,4 @@
-"""`/livez`, `/readyz`, `/metrics` of a service: the process is up; its dependencies answer; its figures."""
+"""`/livez` (the process runs), `/readyz` (its dependencies answer) and `/metrics` of a service."""
 
 import asyncio
 import logging
@@ -15,12 +15,12 @@ READY_TIMEOUT_S = 2.0
 
 log = logging.getLogger(__name__)
 
-# A check returns nothing if all is well and raises otherwise.
+# A check raises if something is wrong.
 Check = Callable[[], Awaitable[None]]
 
 
 def cached(check: Check, for_s: float) -> Check:
-    """The same check, made at most every `for_s` seconds. For one that costs others something: anybody may ask /readyz."""
+    """Returns the check with its result cached for `for_s` seconds, because anyone may call /readyz."""
     last: tuple[float, Exception | None] | None = None
 
     async def ask() -> None:
@@ -43,7 +43,7 @@ async def _outcome(check: Check) -> Exception | None:
 
 
 async def run_checks(checks: Mapping[str, Check], timeout_s: float = READY_TIMEOUT_S) -> dict[str, str]:
-    """Run all checks side by side; the result has `ok` or the reason for each."""
+    """Run all checks in parallel. The result has `ok` or the reason for each."""
     results = await asyncio.gather(*(_run_check(check, timeout_s) for check in checks.values()))
     return dict(zip(checks, results, strict=True))
 
@@ -60,7 +60,7 @@ async def _run_check(check: Check, timeout_s: float) -> str:
 
 
 def health_routes(service: str, checks: Mapping[str, Check]) -> list[Route]:
-    """The three routes, to be mounted in an app of one's own or in `health_app`."""
+    """Returns the three routes, to mount in an app or in `health_app`."""
 
     async def livez(_: Request) -> Response:
         return JSONResponse({"status": "ok", "service": service})
@@ -78,5 +78,5 @@ def health_routes(service: str, checks: Mapping[str, Check]) -> list[Route]:
 
 
 def health_app(service: str, checks: Mapping[str, Check]) -> Starlette:
-    """The whole HTTP face of a service that has no other."""
+    """Returns the HTTP app of a service without other endpoints."""
     return Starlette(routes=health_routes(service, checks))

@@ -1,4 +1,6 @@
-"""What changed lately in each repository, in the object store: one object a repository, of its newest snapshot."""
+"""Recent changes of each repository, in the object store: one object per repository, from its newest
+snapshot.
+"""
 
 import zlib
 
@@ -19,19 +21,19 @@ class HistoryStore:
 
     @classmethod
     async def open(cls, js: JetStreamContext, replicas: int) -> "HistoryStore":
-        """The store, made if it is not there."""
+        """Open the store, and create it if it does not exist."""
         config = ObjectStoreConfig(replicas=replicas)
         return cls(await js.create_object_store(names.OBJECTS_HISTORIES, config))
 
     async def put(self, tenant: str, repo: str, history: History) -> None:
-        """Keep the history of a repository, unless a newer one is kept."""
+        """Store the history of a repository, unless a newer one is stored."""
         known = await self.get(tenant, repo)
         if known is None or known.version <= history.version:
             key = repository_key(tenant, repo)
             await self._store.put(key, zlib.compress(history.model_dump_json().encode(), 1))
 
     async def get(self, tenant: str, repo: str) -> History | None:
-        """What is kept of a repository."""
+        """Returns the history of a repository."""
         try:
             stored = await self._store.get(repository_key(tenant, repo))
         except ObjectNotFoundError:

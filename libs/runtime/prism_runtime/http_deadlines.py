@@ -1,8 +1,8 @@
-"""HTTP connections that make no progress are closed: uvicorn itself waits for the rest of a request without end.
+"""Closes HTTP connections that make no progress. uvicorn itself waits for the rest of a request for ever.
 
-A client has `HEAD_SECONDS` from the first moment of a connection, or the first byte of a further request, until the head of
-its request is complete. While it sends a body, something must arrive every `BODY_SECONDS`. Answers are not limited: a stream
-of events stays open for as long as the service and the client want it.
+The head of a request must be complete within `HEAD_SECONDS` of the connection, or of the first byte of a
+further request. While a client sends a body, data must arrive every `BODY_SECONDS`. Responses have no limit:
+a stream of events may stay open.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class DeadlineProtocol(HttpToolsProtocol):
         self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone."""
+        """The connection is closed."""
         self._stop()
         super().connection_lost(exc)
 
@@ -53,7 +53,7 @@ class DeadlineProtocol(HttpToolsProtocol):
         self._progress_at = time.monotonic()
 
     def on_message_complete(self) -> None:
-        """The whole request is here."""
+        """The request is complete."""
         super().on_message_complete()
         self._stop()
 
@@ -61,7 +61,7 @@ class DeadlineProtocol(HttpToolsProtocol):
         self._restart(self.head_seconds, self._close)
 
     def _look_at_body(self) -> None:
-        # While the application reads no further, the client cannot send: the delay is ours.
+        # While the application does not read, the client cannot send: the delay is not its fault.
         idle = 0.0 if self.flow.read_paused else time.monotonic() - self._progress_at
         if idle >= self.body_seconds:
             self._close()

@@ -1,4 +1,4 @@
-"""Things kept in memory, up to a weight."""
+"""An in-memory cache with a maximum weight."""
 
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
@@ -8,7 +8,7 @@ Thing = TypeVar("Thing")
 
 
 class Kept(Generic[Key, Thing]):
-    """Things by key, up to a weight in all; past it, what came first goes. What is heavier alone is not kept."""
+    """Items by key, up to a total weight; beyond it, the oldest are evicted. Heavier items are not stored."""
 
     def __init__(self, weight_max: int) -> None:
         self._things: dict[Key, tuple[Thing, int]] = {}
@@ -17,20 +17,20 @@ class Kept(Generic[Key, Thing]):
 
     @property
     def room(self) -> int:
-        """The weight that can be added before something goes."""
+        """The weight that can be added without an eviction."""
         return self._weight_max - self._weight
 
     def get(self, key: Key) -> Thing | None:
-        """What is kept of the key."""
+        """Returns the item of a key."""
         found = self._things.get(key)
         return found[0] if found else None
 
     def things(self) -> list[Thing]:
-        """All that is kept, what came first first."""
+        """Returns all items, the oldest first."""
         return [thing for thing, _ in self._things.values()]
 
     def keep(self, key: Key, thing: Thing, weight: int) -> None:
-        """Keep it, in the place of what was kept of the key."""
+        """Store an item, and replace the one of the same key."""
         self.drop(key)
         self._things[key] = (thing, weight)
         self._weight += weight
@@ -38,10 +38,10 @@ class Kept(Generic[Key, Thing]):
             self.drop(next(iter(self._things)))
 
     def drop(self, key: Key) -> None:
-        """Keep nothing of the key."""
+        """Remove a key."""
         self._weight -= self._things.pop(key, (None, 0))[1]
 
     def drop_if(self, condition: Callable[[Key, Thing], bool]) -> None:
-        """Keep nothing of which the condition is true."""
+        """Remove the items that match a condition."""
         for key in [key for key, (thing, _) in self._things.items() if condition(key, thing)]:
             self.drop(key)

@@ -1,4 +1,4 @@
-"""What layers have in the place of their base, in the object store: one object a version of a layer, which never changes."""
+"""The overrides of layers, in the object store: one immutable object per version of a layer."""
 
 import zlib
 
@@ -12,23 +12,23 @@ from prism_contracts.records import LayerFiles
 
 
 class LayerFilesStore:
-    """Lists of files by the name that a `Layer` gives them."""
+    """Lists of files, by the name in the record of a `Layer`."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
 
     @classmethod
     async def open(cls, js: JetStreamContext, replicas: int) -> "LayerFilesStore":
-        """The store, made if it is not there."""
+        """Open the store, and create it if it does not exist."""
         config = ObjectStoreConfig(replicas=replicas)
         return cls(await js.create_object_store(names.OBJECTS_LAYERS, config))
 
     async def put(self, name: str, files: LayerFiles) -> None:
-        """Keep a list; what has the name must be the same."""
+        """Store a list. An object of that name must be equal."""
         await self._store.put(name, zlib.compress(files.model_dump_json().encode(), 1))
 
     async def get(self, name: str) -> LayerFiles | None:
-        """A list, or None if the layer has another one by now or is gone."""
+        """Returns a list, or None if the layer has a newer one or was deleted."""
         try:
             stored = await self._store.get(name)
         except ObjectNotFoundError:
@@ -36,14 +36,14 @@ class LayerFilesStore:
         return LayerFiles.model_validate_json(zlib.decompress(stored.data or b""))
 
     async def drop(self, name: str) -> None:
-        """Forget a list."""
+        """Delete a list."""
         try:
             await self._store.delete(name)
         except ObjectNotFoundError:
             return
 
     async def names(self) -> list[str]:
-        """All names."""
+        """Returns all names."""
         try:
             return [info.name for info in await self._store.list(ignore_deletes=True) if info.name]
         except NotFoundError:  # the store is empty

@@ -1,4 +1,7 @@
-"""A lease: of several copies of a service one at a time does a thing. Held by renewing it; lost by dying."""
+"""A lease: only one copy of a service at a time does a task.
+
+It is held by renewal, and expires when its holder dies.
+"""
 
 import asyncio
 import uuid
@@ -12,10 +15,10 @@ from prism_runtime.records import open_bucket
 
 
 class Lease:
-    """The right to do a thing, until `names.LEASE_S` after it was last asked for.
+    """The right to do a task, until `names.LEASE_S` after the last renewal.
 
-    What is done under it must be harmless if two do it for a moment: a holder that stood still may not know that its time
-    is over.
+    The task must tolerate two holders for a moment: a holder that was suspended may not know that its lease
+    expired.
     """
 
     def __init__(self, bucket: KeyValue, thing: str) -> None:
@@ -27,20 +30,20 @@ class Lease:
 
     @classmethod
     async def open(cls, js: JetStreamContext, thing: str, *, replicas: int) -> "Lease":
-        """A lease that nobody has asked for yet, its bucket made if it is not there."""
-        # The bucket forgets what is not renewed.
+        """Open a lease, and create its bucket if it does not exist."""
+        # Entries of the bucket expire unless they are renewed.
         bucket = await open_bucket(js, names.KV_LEASES, ttl_s=names.LEASE_S, replicas=replicas)
         return cls(bucket, thing)
 
     async def hold(self) -> bool:
-        """Take the lease, or keep it; False if somebody else has it."""
-        async with self._lock:  # or of two tasks of the holder one takes the other for somebody else
+        """Acquire or renew the lease. Returns False if another process holds it."""
+        async with self._lock:  # otherwise two tasks of one holder would exclude each other
             try:
                 if self._revision:
                     self._revision = await self._bucket.update(self._thing, self._holder, last=self._revision)
                 else:
                     self._revision = await self._bucket.create(self._thing, self._holder)
             except KeyWrongLastSequenceError:
-                self._revision = 0  # if it was ours, it has run out
+                self._revision = 0  # if this process held it, it has expired
                 return False
             return True

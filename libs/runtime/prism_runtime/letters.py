@@ -1,7 +1,7 @@
-"""What a dead letter keeps of the message that was given up: whose it was and what it was about, and none of its contents.
+"""The body of a dead letter: tenant and subject of the failed message, and none of its contents.
 
-A letter stays for a month and operators read it, so it holds no text of files, no packs and no vectors. Its subject names the
-tenant, which is how letters are counted by tenant.
+A dead letter is stored for a month and read by operators, so it contains no text of files, no packs and no
+vectors. Its NATS subject has the tenant, by which letters are counted.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from prism_contracts.errors import PrismError
 from prism_contracts.types import TENANT_PATTERN
 from prism_runtime.codec import ClaimCodec
 
-NO_TENANT = "-"  # of a message that cannot be read
+NO_TENANT = "-"  # for a message that cannot be decoded
 KEPT = (
     "v",
     "tenant",
@@ -35,7 +35,7 @@ REASON_CHARS_MAX = 500
 
 
 async def summary(codec: ClaimCodec, message: Msg) -> tuple[str, bytes]:
-    """The tenant of a message, and the body of its letter: the fields of KEPT, as JSON."""
+    """Returns the tenant of a message and the body of its dead letter: the fields of KEPT, as JSON."""
     event: object = None
     with contextlib.suppress(PrismError, ValueError):
         headers = message.headers or {}
@@ -53,7 +53,7 @@ async def summary(codec: ClaimCodec, message: Msg) -> tuple[str, bytes]:
 
 
 def reason(error: Exception) -> str:
-    """What went wrong, in one line and without what the message held."""
+    """Returns the reason in one line, without contents of the message."""
     if isinstance(error, ValidationError):
         found = error.errors(include_url=False, include_context=False, include_input=False)
         text = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found)

@@ -1,4 +1,4 @@
-"""Frees what a process leaves in a bucket of objects that dies while it stores, replaces or deletes one."""
+"""Deletes the remains of objects whose process died while it stored, replaced or deleted them."""
 
 import asyncio
 import logging
@@ -12,17 +12,17 @@ from nats.js.object_store import OBJ_CHUNKS_PRE_TEMPLATE, OBJ_STREAM_TEMPLATE, O
 
 from prism_contracts.errors import reason_of
 
-# Longer than from the first piece of an object to the record that names it.
+# Longer than the time between the first piece of an object and the record that names it.
 KEPT_S = 3_600.0
 
-# Gives the names that records have.
+# Returns the names that records have.
 Named = Callable[[], Awaitable[Collection[str]]]
 
 log = logging.getLogger(__name__)
 
 
 async def reclaim_regularly(js: JetStreamContext, buckets: Mapping[str, Named | None]) -> None:
-    """Free buckets now and every `KEPT_S`, until cancelled. Any number of processes may do so."""
+    """Clean buckets now and every `KEPT_S`, until cancelled. Several processes may do so."""
     while True:
         for bucket, named in buckets.items():
             try:
@@ -39,12 +39,12 @@ async def reclaim(
     *,
     kept_s: float = KEPT_S,
 ) -> int:
-    """Delete the objects of a bucket that no record names, and the pieces that no object has; how many of both.
+    """Delete objects that no record names, and pieces that no object has. Returns their number.
 
-    Without `named` all objects stay. What is younger than `kept_s` stays.
+    Without `named`, all objects are kept. Anything younger than `kept_s` is kept.
     """
     store, before = await js.object_store(bucket), datetime.now(UTC) - timedelta(seconds=kept_s)
-    # In the order that loses none: pieces are stored before their object, and an object before its record.
+    # This order loses nothing: pieces are stored before their object, and an object before its record.
     pieces = await _pieces(js, bucket)
     objects = await _objects(store)
     unnamed = [one for one in objects if named and _stored_at(one) < before]
@@ -61,7 +61,7 @@ async def reclaim(
 
 
 async def _pieces(js: JetStreamContext, bucket: str) -> set[str]:
-    """The subjects of all pieces."""
+    """Returns the subjects of all pieces."""
     info = await js.stream_info(_stream(bucket), subjects_filter=_pieces_of(bucket, ">"))
     return set(info.state.subjects or ())
 

@@ -1,22 +1,22 @@
-"""Lets many through together instead of one by one.
+"""Groups publishes, so that many messages go out together.
 
-A message that is sent alone costs sender, server and receiver a write, a read and a waking up each; ten that are sent in one
-moment share them: 1.3 and 0.6 ms of CPU a message in the client and in nats-server against 0.7 and 0.25.
+A single message costs sender, server and receiver a write, a read and a wake-up each. Ten messages at once
+share them: 0.7 and 0.25 ms of CPU per message in the client and in nats-server, instead of 1.3 and 0.6.
 """
 
 import asyncio
 
 
 class Pace:
-    """A gate that opens at most every `distance_s` seconds, and at once for the first who comes after a rest."""
+    """A gate that opens at most every `distance_s` seconds, and at once for the first caller after a pause."""
 
     def __init__(self, distance_s: float) -> None:
         self._distance_s = distance_s
-        self._opens_at_s = 0.0  # by the clock of the event loop
+        self._opens_at_s = 0.0  # on the clock of the event loop
         self._gate: asyncio.Event | None = None
 
     async def wait(self) -> None:
-        """Return when the gate is open, together with all who wait."""
+        """Return when the gate opens, together with all other waiting callers."""
         loop = asyncio.get_running_loop()
         if self._gate is None:
             if loop.time() >= self._opens_at_s:

@@ -23,7 +23,7 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn that leaves the signals to us."""
+    """Uvicorn without its signal handlers."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -45,7 +45,7 @@ async def run_process(
     The socket's address is written to `<run_dir>/<service>.json` as `{"pid", "host", "port"}`.
     """
     listener = socket.create_server((host, port))
-    # Uvicorn sets this only on sockets of its own; without it an answer waits 40 ms for an acknowledgement.
+    # Uvicorn sets this only on its own sockets. Without it, a response waits 40 ms for a TCP acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     server = _Server(
         uvicorn.Config(
@@ -79,7 +79,7 @@ async def run_process(
 
 
 async def _until_first(serving: asyncio.Task[None], *work: Coroutine[object, object, object]) -> None:
-    """Wait for the first of them, cancel the rest of the work, and raise what went wrong."""
+    """Wait for the first task, cancel the others, and raise its error."""
     tasks = [asyncio.create_task(item) for item in work]
     done, _ = await asyncio.wait([serving, *tasks], return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
@@ -98,7 +98,7 @@ def _announce(service: str, host: str, port: int, run_dir: str) -> None:
 
 
 def run(main: Callable[[], Coroutine[object, object, None]]) -> None:
-    """Run an async main on uvloop where there is one."""
+    """Run an async main function, on uvloop if it is installed."""
     collect_rarely()
     show_on_signal()
     try:

@@ -1,8 +1,9 @@
-"""Pulling messages from JetStream: each is handed on as it arrives, and is alive from then on.
+"""Pulls messages from JetStream, and returns each as it arrives, with its heartbeat started.
 
-nats-py's own `fetch` gives up a moment before the server's answer "nothing came" arrives. The next `fetch` takes that for
-its own answer, asks in a form whose messages it gathers until its time is up, and so holds a lone message back for
-seconds: past its ack wait, so that it is delivered a second time while the first is still to be handled.
+nats-py's own `fetch` times out a moment before the server's answer "no messages" arrives. The next `fetch`
+takes that for its own answer, sends a request that collects messages until its timeout, and so delays a
+single message for seconds: beyond its ack wait, so that it is redelivered while the first delivery still
+waits.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from nats.errors import TimeoutError as NatsTimeoutError
 from nats.js import JetStreamContext
 from nats.js.api import StatusCode
 
-# After the time of a request the server says that it is over; an answer later than this was lost with the connection.
+# The server reports the end of a request after its timeout. A later answer was lost with the connection.
 ANSWER_LATE_S = 2.0
 REFUSED_PAUSE_S = 0.25
 ENDS = frozenset({StatusCode.NO_MESSAGES, StatusCode.REQUEST_TIMEOUT})
@@ -32,7 +33,7 @@ log = logging.getLogger(__name__)
 class PullingJetStream(JetStreamContext):
     """A JetStream context whose pull subscriptions are `PromptPull`.
 
-    `arrived` is called with every message at once, `refused` when the server refuses a request.
+    `arrived` is called with every message on arrival, `refused` when the server refuses a request.
     """
 
     def __init__(
@@ -43,14 +44,14 @@ class PullingJetStream(JetStreamContext):
         self._refused = refused
 
     async def pull_subscribe_bind(self, *, stream: str, durable: str, **_: Any) -> "PromptPull":  # type: ignore[override]
-        """Pull from a durable consumer that exists."""
+        """Pull from an existing durable consumer."""
         inbox = self._nc.new_inbox()
         answers = await self._nc.subscribe(f"{inbox}.*")
         return PromptPull(self, answers, stream, durable, inbox, arrived=self._arrived, refused=self._refused)
 
 
 class PromptPull(JetStreamContext.PullSubscription):
-    """One open request at a time, answered on a subject of its own."""
+    """A pull subscription with one open request at a time, answered on a subject of its own."""
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class PromptPull(JetStreamContext.PullSubscription):
         self._refused = refused
         self._numbers = itertools.count()
         self._request = ""
-        self._missing = 0  # messages that the open request may still bring; 0: none is open
+        self._missing = 0  # messages that the open request may still deliver; 0: no open request
         self._over_at = 0.0
 
     async def fetch(
@@ -77,10 +78,10 @@ class PromptPull(JetStreamContext.PullSubscription):
         timeout: float | None = 5,  # noqa: ASYNC109 - the signature is nats-py's
         heartbeat: float | None = None,  # noqa: ARG002
     ) -> list[Msg]:
-        """What has arrived, as soon as there is a message; none if the request ended without one.
+        """Returns the messages that arrived, as soon as there is one; none if the request ended without any.
 
-        A request asks for up to `batch` messages within `timeout` seconds and stays open until it has brought them or
-        the server has said that it is over; the next call goes on with it.
+        A request covers up to `batch` messages within `timeout` seconds. It stays open until they are
+        delivered or the server ends it, and the next call continues it.
         """
         assert timeout is not None
         if not self._missing:
@@ -105,7 +106,7 @@ class PromptPull(JetStreamContext.PullSubscription):
         self._request = f"{self._deliver}.{next(self._numbers)}"
         self._missing = batch
         self._over_at = time.monotonic() + timeout_s + ANSWER_LATE_S
-        # With `expires`, `no_wait` means: wait for the first message, and not for those behind it.
+        # With `expires`, `no_wait` means: wait for the first message, and not for the following ones.
         wish = {"batch": batch, "expires": int(timeout_s * NANOSECONDS), "no_wait": True}
         await self._nc.publish(self._nms, json.dumps(wish).encode(), self._request)
 

@@ -23,12 +23,13 @@ from prism_contracts.errors import reason_of
 
 CONFLICTS_MAX = 50
 CONFLICT_PAUSE_S = 0.005
-# What JetStream says when a record has changed since it was read; of a deletion the client says no more than that.
+# JetStream's error codes for a record that changed since it was read; for a deletion the client reports only
+# these.
 WRONG_LAST_SEQUENCE = 10071
 WATCH_PAUSE_S = 0.5
 WATCH_LOOK_S = 0.25
-# A list is a consumer of the server, which forgets it so long after it was read. The client's five minutes let a thousand of them, which is
-# all that a bucket may have, be there from asking three times a second.
+# A listing is a consumer on the server, deleted this long after its last read. With the client's five
+# minutes, three listings per second would reach the limit of a thousand consumers per bucket.
 FORGOTTEN_S = 1.0
 
 Record = TypeVar("Record", bound=Message)
@@ -37,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 async def open_bucket(js: JetStreamContext, bucket: str, *, ttl_s: float = 0, replicas: int = 1) -> KeyValue:
-    """The bucket, made if it is not there."""
+    """Open the bucket, and create it if it does not exist."""
     try:
         return await js.key_value(bucket)
     except BucketNotFoundError:
@@ -53,19 +54,19 @@ class Records(Generic[Record]):
         self._type = record_type
 
     async def get(self, key: str) -> Record | None:
-        """The record, or None."""
+        """Returns the record, or None."""
         return (await self._read(key))[0]
 
     async def put(self, key: str, record: Record) -> None:
-        """Write, whatever was there."""
+        """Write a record unconditionally."""
         await self._kv.put(key, record.model_dump_json().encode())
 
     async def delete(self, key: str) -> None:
-        """Forget the record."""
+        """Delete the record."""
         await self._kv.delete(key)
 
     async def modify(self, key: str, change: Callable[[Record | None], Record]) -> Record:
-        """Replace the record by `change(record)`, again if someone else was faster. `change` has no effects."""
+        """Replace the record by `change(record)`, and retry after a conflict. `change` must be pure."""
         for _ in range(CONFLICTS_MAX):
             found, revision = await self._read(key)
             record = change(found)
@@ -80,7 +81,7 @@ class Records(Generic[Record]):
         raise TimeoutError(f"record {key} changed {CONFLICTS_MAX} times while it was being written")
 
     async def delete_if(self, key: str, condition: Callable[[Record], bool]) -> Record | None:
-        """Forget the record if a condition holds of what it is at that moment; what was forgotten."""
+        """Delete the record if its current value matches a condition. Returns the deleted record."""
         for _ in range(CONFLICTS_MAX):
             found, revision = await self._read(key)
             if found is None or not condition(found):
@@ -96,7 +97,10 @@ class Records(Generic[Record]):
         raise TimeoutError(f"record {key} changed {CONFLICTS_MAX} times while it was being deleted")
 
     async def all(self) -> list[Record]:
-        """All records. Raises ValidationError if one cannot be read: who removes what has no record must not take it for gone."""
+        """Returns all records.
+
+        Raises ValidationError if one is unreadable: a cleanup must not treat it as deleted.
+        """
         watcher = await self._kv.watchall(inactive_threshold=FORGOTTEN_S)
         entries: dict[str, KeyValue.Entry] = {}
         try:
@@ -114,7 +118,9 @@ class Records(Generic[Record]):
         ]
 
     async def _read(self, key: str) -> tuple[Record | None, int]:
-        """The record and the revision that a writer must name: of a deleted record, that of its tombstone."""
+        """Returns the record and its revision for the next write; for a deleted record, the revision of its
+        tombstone.
+        """
         try:
             entry = await self._kv.get(key)
         except (KeyNotFoundError, KeyDeletedError) as error:
@@ -123,31 +129,31 @@ class Records(Generic[Record]):
 
 
 class _Told:
-    """How much of a bucket a watch has told, in the order in which it was written.
+    """Tracks how much of a bucket a watch has delivered, in the order of writes.
 
-    The client says too when all that was there has been told, and may say so before it tells the first of it.
+    The client also signals the end of the initial state, and may do so before it delivers the first entry.
     """
 
     def __init__(self, written: int) -> None:
-        """`written` is the last revision when the watch began."""
+        """`written` is the last revision at the start of the watch."""
         self.revision = 0
         self._written = written
         self._is_said = False
 
     @property
     def is_complete(self) -> bool:
-        """Whether all has been told that was there when the watch began."""
+        """Whether the initial state is complete."""
         return self.revision >= self._written
 
     def hear(self, entry: KeyValue.Entry | None) -> None:
-        """An entry came, or that there are no more."""
+        """Process an entry, or the end of the initial state."""
         if entry is None:
             self._is_said = True
         else:
             self.revision = entry.revision or 0
 
     def hear_nothing(self) -> None:
-        """Nothing came for a while: if it was said that there is no more, what was written last has expired."""
+        """Process a timeout: after the end of the initial state, missing entries have expired."""
         if self._is_said:
             self.revision = max(self.revision, self._written)
 
@@ -158,9 +164,9 @@ async def _last_written(kv: KeyValue) -> int:
 
 
 async def _next_entry(watcher: KeyValue.KeyWatcher, told: _Told) -> KeyValue.Entry | None:
-    """What a watch tells next; None if nothing comes for a while, or if it only says that all has been told."""
+    """Returns the next entry of a watch; None after a timeout, or at the end of the initial state."""
     try:
-        async with asyncio.timeout(WATCH_LOOK_S):  # the client's own may swallow a cancellation
+        async with asyncio.timeout(WATCH_LOOK_S):  # the client's own timeout may swallow a cancellation
             entry: KeyValue.Entry | None = await watcher.updates(timeout=None)  # type: ignore[no-untyped-call]
     except TimeoutError:
         told.hear_nothing()
@@ -170,7 +176,7 @@ async def _next_entry(watcher: KeyValue.KeyWatcher, told: _Told) -> KeyValue.Ent
 
 
 class _Copy(Generic[Record]):
-    """Records by key, as they were at a revision of the bucket."""
+    """Records by key, at a revision of the bucket."""
 
     def __init__(self) -> None:
         self.records: dict[str, Record] = {}
@@ -178,10 +184,12 @@ class _Copy(Generic[Record]):
 
 
 class WatchedRecords(Generic[Record]):
-    """A copy of a bucket in memory that follows it within milliseconds. Starts full, survives reconnects.
+    """An in-memory copy of a bucket that follows it within milliseconds.
 
-    After a reconnection the client's watch hears nothing for up to twenty seconds, until it misses its heartbeats;
-    so `reconnections` is looked at several times a second, and the bucket is followed afresh when it has grown.
+    Starts complete, survives reconnects.
+
+    After a reconnect, the client's watch receives nothing for up to twenty seconds, until it misses its
+    heartbeats. So `reconnections` is polled several times a second, and the watch is renewed when it grows.
     """
 
     def __init__(self, kv: KeyValue, record_type: type[Record], reconnections: Callable[[], int]) -> None:
@@ -193,23 +201,29 @@ class WatchedRecords(Generic[Record]):
         self._task = asyncio.create_task(self._follow())
 
     async def ready(self) -> None:
-        """Wait until the copy holds all that was there at the start."""
+        """Wait until the copy has the initial state."""
         await self._filled.wait()
 
     def get(self, key: str) -> Record | None:
-        """The record as last heard of."""
+        """Returns the newest known record."""
         return self._copy.records.get(key)
 
     async def look_up(self, key: str) -> Record | None:
-        """The same; the record as it is stored if it was not heard of yet. For events that may come ahead of what they are about."""
+        """The same, with a read from the bucket if the record is unknown.
+
+        For events that may arrive before their record.
+        """
         return self.get(key) or await Records(self._kv, self._type).get(key)
 
     def values(self) -> list[Record]:
-        """All records as last heard of."""
+        """Returns all known records."""
         return list(self._copy.records.values())
 
     async def is_current(self) -> bool:
-        """Whether all that had been written when this was called has been heard of. Asks NATS; raises if it is away."""
+        """Whether the copy has everything that was written before this call.
+
+        Asks NATS; raises if it is down.
+        """
         written = (await self._kv.status()).stream_info.state.last_seq
         return written <= self._copy.revision
 
@@ -241,7 +255,7 @@ class WatchedRecords(Generic[Record]):
                     self._copy = fresh
                     self._filled.set()
         finally:
-            with contextlib.suppress(Exception):  # the connection may be gone, and with it the subscription
+            with contextlib.suppress(Exception):  # the connection may be closed, and with it the subscription
                 await watcher.stop()  # type: ignore[no-untyped-call]
 
     def _take(self, entry: KeyValue.Entry, records: dict[str, Record]) -> None:
@@ -251,6 +265,6 @@ class WatchedRecords(Generic[Record]):
         try:
             records[entry.key] = self._type.model_validate_json(entry.value)
         except ValidationError as error:
-            # Passed over: it must not hide the others. What was known of it is not known any more.
+            # Skipped, so that it does not hide the others. Its older version is dropped.
             records.pop(entry.key, None)
-            log.error("record %s cannot be read: %s", entry.key, error)  # noqa: TRY400 - the text says it all
+            log.error("record %s cannot be read: %s", entry.key, error)  # noqa: TRY400 - the text is enough

@@ -1,8 +1,8 @@
-"""Whether the disk has room to write: below a floor of free space, writes are refused and reads go on.
+"""Free space on the disk: below a floor, writes are refused and reads still work.
 
-Clients are refused first, at the whole floor. What is under way already may use the upper half; below the lower half services
-wait with what they publish and store, and go on by themselves when there is room again. So neither NATS nor the store ever
-meets a full disk, which both may not survive.
+Clients are refused first, at the full floor. Running imports may use its upper half. Below half of it,
+services pause publishing and storing, and continue when space is freed. So NATS and the store never run into
+a full disk, which they might not survive.
 """
 
 import shutil
@@ -10,12 +10,12 @@ import time
 
 from prism_contracts.errors import ErrorCode, PrismError
 
-KEPT_S = 0.5  # for how long a figure is used
+KEPT_S = 0.5  # how long a measurement is cached
 MIB = 1024 * 1024
 
 
 class Room:
-    """The free space of the disk that a folder is on. Without a folder there is always room."""
+    """The free space on the disk of a folder. Without a folder it is unlimited."""
 
     def __init__(self, folder: str, floor_bytes: int) -> None:
         self._folder = folder

@@ -1,7 +1,7 @@
 """Request/reply over NATS with typed models, deadlines, and errors that reach the caller as errors.
 
-On the wire a reply is `{"ok": …}` or `{"error": ErrorBody}`. Without that, an exception in a handler would be a timeout
-for the caller.
+On the wire a reply is `{"ok": …}` or `{"error": ErrorBody}`. Without that, an exception in a handler would be
+a timeout for the caller.
 """
 
 import asyncio

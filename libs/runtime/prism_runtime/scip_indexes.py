@@ -1,4 +1,4 @@
-"""Which SCIP indexes there are of repositories, and what was taken from them: objects that never change under their names."""
+"""The SCIP indexes of repositories, and their occurrences in immutable objects."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
@@ -15,7 +15,7 @@ from prism_contracts.records import ScipIndex
 from prism_runtime.bus import Bus
 from prism_runtime.records import WatchedRecords
 
-# A record that was replaced is heard of within milliseconds.
+# A replaced record arrives within milliseconds.
 TRIES_MAX = 20
 PAUSE_S = 0.05
 
@@ -23,7 +23,7 @@ Thing = TypeVar("Thing")
 
 
 class ScipIndexes:
-    """Follows the records, reads the objects."""
+    """Follows the records, and reads the objects."""
 
     def __init__(self, records: WatchedRecords[ScipIndex], objects: ObjectStore) -> None:
         self._records = records
@@ -31,37 +31,40 @@ class ScipIndexes:
 
     @classmethod
     async def open(cls, bus: Bus) -> "ScipIndexes":
-        """The indexes of all tenants, as they are when this returns."""
+        """Open the indexes of all tenants. They are complete when this returns."""
         return cls(await bus.follow(names.KV_SCIP, ScipIndex), await bus.objects(names.OBJECTS_SCIP))
 
     def of(self, tenant: str, repos: Collection[str]) -> list[ScipIndex]:
-        """Those of repositories, one a repository, indexer and folder."""
+        """Returns the indexes of repositories: one per repository, indexer and folder."""
         found = (one for one in self._records.values() if one.tenant == tenant and one.repo in repos)
         return sorted((one for one in found if one.layer == BASE_LAYER), key=lambda one: one.key)
 
     def objects(self, tenant: str, repos: Collection[str]) -> tuple[str, ...]:
-        """The names under which they lie, in order."""
+        """Returns the names of their objects, in order."""
         return tuple(sorted(index.object for index in self.of(tenant, repos)))
 
     async def each(
         self, tenant: str, repos: Collection[str], read: Callable[[ScipIndex], Awaitable[Thing]]
     ) -> list[Thing]:
-        """What `read` makes of each of them, with the help of `data`. Raises UNAVAILABLE."""
+        """Returns the result of `read` for each of them. Raises UNAVAILABLE."""
         for _ in range(TRIES_MAX):
             try:
                 return [await read(index) for index in self.of(tenant, repos)]
             except ObjectNotFoundError:
-                await asyncio.sleep(PAUSE_S)  # a newer one took its place
+                await asyncio.sleep(PAUSE_S)  # a newer one replaced it
             except NatsError as error:
                 raise _unavailable() from error
         raise _unavailable()
 
     async def data(self, index: ScipIndex) -> bytes:
-        """What was taken from an index, packed. Raises ObjectNotFoundError if a newer one took its place."""
+        """Returns the occurrences of an index, packed.
+
+        Raises ObjectNotFoundError if a newer one replaced it.
+        """
         return (await self._objects.get(index.object)).data or b""
 
     async def catch_up(self) -> None:
-        """Return when all has been heard of that had been written when this was called. Raises UNAVAILABLE."""
+        """Wait until the copy has everything that was written before this call. Raises UNAVAILABLE."""
         for _ in range(TRIES_MAX):
             try:
                 if await self._records.is_current():

@@ -1,4 +1,4 @@
-"""A service: its logs, its traces, its bus and its health, put together in the one way that all services have."""
+"""A service: logs, traces, bus and health, assembled in the same way for all services."""
 
 import importlib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -13,7 +13,7 @@ from prism_runtime.telemetry import set_up_logging, set_up_tracing
 
 
 class Service:
-    """One process of Prism. Building it opens nothing; `run` does, and returns when told to stop."""
+    """One process of Prism. Creating it opens nothing; `run` does, and returns after a signal."""
 
     def __init__(self, name: str, settings: ServiceSettings) -> None:
         set_up_logging(name, settings.log_level)
@@ -22,9 +22,7 @@ class Service:
         self._tracing = set_up_tracing(name, settings.otlp_endpoint)
         self.bus = Bus(name, settings, self._tracing)
         if settings.crash_dir:
-            crash = importlib.import_module(
-                "prism_runtime.crash"
-            )  # wraps clients: no process but a test's loads it
+            crash = importlib.import_module("prism_runtime.crash")  # it wraps clients, so only tests load it
             crash.install(name, settings.crash_dir)
 
     async def run(
@@ -34,7 +32,10 @@ class Service:
         close: Callable[[], Awaitable[None]] | None = None,
         checks: Mapping[str, Check] | None = None,
     ) -> None:
-        """Serve health alone. `start` connects and subscribes; `close` lets go of what the service itself opened."""
+        """Serve the health endpoints only.
+
+        `start` connects and subscribes; `close` releases the service's own resources.
+        """
         self.bus.checks = checks or {}
         app = health_app(self.name, {"nats": self.bus.check, **(checks or {})})
         await self.run_app(app, self._settings.health_host, self._settings.health_port, start, close=close)
@@ -48,14 +49,14 @@ class Service:
         *,
         close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """The same with an HTTP face of its own."""
+        """The same, with an HTTP app."""
 
         async def stop() -> None:
             await self.bus.stop()
             if close:
                 await close()
             if self._tracing:
-                self._tracing.shutdown()  # sends what has not been sent
+                self._tracing.shutdown()  # sends the remaining spans
 
         run_dir = self._settings.run_dir
         await run_process(self.name, app, host=host, port=port, run_dir=run_dir, start=start, stop=stop)

@@ -1,11 +1,11 @@
-"""Settings that every service has. One frozen class a service extends this; nothing else reads the environment."""
+"""Settings of every service. Each service extends this frozen class; nothing else reads the environment."""
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class ServiceSettings(BaseSettings):
-    """Read from `PRISM_…` variables at start, never again."""
+    """Settings from `PRISM_…` variables, read once at the start."""
 
     model_config = SettingsConfigDict(env_prefix="PRISM_", frozen=True, extra="ignore")
 

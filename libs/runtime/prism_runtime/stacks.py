@@ -1,4 +1,6 @@
-"""What the threads of a process are doing, written to standard error on a signal. The supervisor sends it to a process that hangs."""
+"""Writes the stacks of all threads to standard error on a signal, which the supervisor sends to a hung
+process.
+"""
 
 import faulthandler
 import signal
@@ -7,5 +9,5 @@ STACK_SIGNAL = signal.SIGUSR2
 
 
 def show_on_signal() -> None:
-    """Write the stacks of all threads when asked to, even while native code holds the interpreter."""
+    """Write the stacks of all threads on the signal, even while native code holds the interpreter lock."""
     faulthandler.register(STACK_SIGNAL, all_threads=True)

@@ -1,4 +1,4 @@
-"""Tasks that end with those who began them."""
+"""Tasks that end with their owner."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 @asynccontextmanager
 async def running(coroutine: Coroutine[Any, Any, Result]) -> AsyncIterator[asyncio.Task[Result]]:
-    """A task beside a block, for who awaits it there; it does not outlive the block, however that ends."""
+    """Run a task during a block. It is cancelled at the end of the block, however the block ends."""
     task = asyncio.create_task(coroutine)
     try:
         yield task
@@ -19,7 +19,10 @@ async def running(coroutine: Coroutine[Any, Any, Result]) -> AsyncIterator[async
 
 
 async def cancelled(*tasks: asyncio.Task[Any]) -> None:
-    """Cancel what still runs of the tasks, and return when all have ended; what they raised is heard, and not told."""
+    """Cancel the running tasks, and return when all have ended.
+
+    Their exceptions are retrieved and dropped.
+    """
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

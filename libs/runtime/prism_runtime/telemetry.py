@@ -32,7 +32,7 @@ def set_up_logging(service: str, level: str) -> None:
             foreign_pre_chain=shared,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                # Without locals: they hold tokens and other people's code.
+                # Without locals: they may contain tokens and source code.
                 structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),
                 structlog.processors.JSONRenderer(),
             ],
@@ -58,7 +58,7 @@ def set_up_tracing(service: str, endpoint: str) -> "TracerProvider | None":
     """Export spans to an OTLP/HTTP collector. Off without an endpoint: a dead collector delays every stop."""
     if not endpoint:
         return None
-    # Some 8 MB of a process, of which few have traces collected.
+    # Imported on demand: it costs 8 MB per process, and few deployments collect traces.
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
@@ -80,6 +80,6 @@ def _add_trace_ids(_: object, __: str, event: MutableMapping[str, Any]) -> Mutab
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """FastStream calls an empty fetch an error when it ends a moment late; its loop simply goes on."""
+    """Drops FastStream's error for an empty fetch that ends a moment late; its loop continues."""
     error = record.exc_info[1] if record.exc_info else None
     return not (isinstance(error, TimeoutError) and "retrying" in record.getMessage())

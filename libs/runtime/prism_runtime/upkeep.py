@@ -1,8 +1,8 @@
-"""Upkeep of what a service has in JetStream: notices that a stream, consumer or bucket was deleted, or deleted and made again.
+"""Detects streams, consumers and buckets of a service that were deleted, or deleted and created again.
 
-Somebody may delete one by hand, or start NATS on an empty folder. Streams, consumers and caches hold nothing that the service
-has a copy of, so they are declared again. A bucket is different: the service has read records from it and written its own into it
-when it started, so it has to start again (see `EXIT_BUCKET_LOST`).
+An operator may delete one, or start NATS on an empty folder. Streams, consumers and caches are declared
+again, because the service holds no copy of their contents. A bucket is different: the service read and wrote
+records in it at its start, so it must restart (see `EXIT_BUCKET_LOST`).
 """
 
 import asyncio
@@ -18,16 +18,16 @@ from nats.js.api import StreamConfig, StreamInfo
 
 from prism_contracts.errors import reason_of
 
-# The supervisor, or Kubernetes, starts the service again.
+# The supervisor, or Kubernetes, restarts the service.
 EXIT_BUCKET_LOST = 75
-# A look costs one request, answered in about a millisecond.
+# A check costs one request of about a millisecond.
 LOOK_EVERY_S = 10.0
 LOOK_PAUSE_S = 1.0
-# NATS still removes the folder of a deleted stream after it is gone from the list: one made at once loses its new files with it,
-# and stores nothing until NATS is restarted.
+# NATS removes the folder of a deleted stream after it left the list. A stream created at once would lose its
+# new files, and store nothing until NATS restarts.
 DECLARE_PAUSE_S = 2.0
 LIST_TIMEOUT_S = 5.0
-# A bucket is a stream with a name that begins so.
+# The prefix of the streams of buckets.
 BUCKET_PREFIXES = ("KV_", "OBJ_")
 LIST_SUBJECT = "$JS.API.STREAM.LIST"
 
@@ -35,27 +35,27 @@ log = logging.getLogger(__name__)
 
 
 class Found(NamedTuple):
-    """What a look found, by names of streams."""
+    """The result of a check, by names of streams."""
 
     lost_buckets: tuple[str, ...]
     lost_streams: tuple[str, ...]
 
 
 class NotingJetStream(JetStreamContext):
-    """A JetStream context that notes which buckets are opened or made through it."""
+    """A JetStream context that records the buckets that are opened or created through it."""
 
     def __init__(self, connection: Client, buckets: set[str]) -> None:
         super().__init__(connection)
         self._buckets = buckets
 
     async def stream_info(self, name: str, subjects_filter: str | None = None) -> StreamInfo:
-        """How the client finds a bucket that exists."""
+        """Open an existing bucket."""
         found = await super().stream_info(name, subjects_filter)
         self._note(name)
         return found
 
     async def add_stream(self, config: StreamConfig | None = None, **params: Any) -> StreamInfo:
-        """How the client makes a bucket."""
+        """Create a bucket."""
         made = await super().add_stream(config, **params)
         self._note(made.config.name or "")
         return made
@@ -66,7 +66,10 @@ class NotingJetStream(JetStreamContext):
 
 
 class Upkeep:
-    """Looks regularly, and soon after `look_soon`; calls `declare` or `give_up` when something is gone."""
+    """Checks regularly, and soon after `look_soon`.
+
+    Calls `declare` or `give_up` when something was deleted.
+    """
 
     def __init__(
         self,
@@ -87,16 +90,16 @@ class Upkeep:
         self._is_due = asyncio.Event()
 
     def look_soon(self) -> None:
-        """The connection is new."""
+        """Check soon, after a reconnect."""
         self._is_due.set()
 
     def refused(self) -> None:
-        """A pull or a publish was refused: a consumer or a stream may be gone."""
+        """Check soon, after a refused pull or publish: a consumer or stream may be deleted."""
         self._is_refused = True
         self._is_due.set()
 
     async def run(self) -> None:
-        """Look until cancelled. Trouble of NATS ends no round: the next one looks again."""
+        """Check until cancelled. Errors of NATS are retried by the next round."""
         while True:
             try:
                 await self._look()
@@ -112,7 +115,7 @@ class Upkeep:
     async def _look(self) -> None:
         self._is_due.clear()
         is_refused, self._is_refused = self._is_refused, False
-        # Named before they are listed: one that is made meanwhile may be missing in the list.
+        # Copied before listing: a bucket that is created meanwhile may be missing in the list.
         wanted = (*self._streams, *self._buckets)
         found = self._compare(wanted, await self._list_streams())
         if found.lost_buckets:
@@ -126,7 +129,7 @@ class Upkeep:
             self._known |= await self._list_streams()
 
     def _compare(self, wanted: Collection[str], created: Mapping[str, str]) -> Found:
-        """What is not there, or was made again since the last look. What is seen for the first time is learned."""
+        """Returns what was deleted, or created again since the last check. New streams are remembered."""
         lost = {
             name
             for name in wanted
@@ -137,7 +140,7 @@ class Upkeep:
 
 
 async def list_streams(connection: Client) -> dict[str, str]:
-    """When each stream was created, by name."""
+    """Returns the creation time of each stream, by name."""
     created: dict[str, str] = {}
     while True:
         request = json.dumps({"offset": len(created)}).encode()

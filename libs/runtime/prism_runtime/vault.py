@@ -1,7 +1,9 @@
-"""Secrets of repositories in a key-value bucket, encrypted: NATS, its replicas and its backups hold nothing readable.
+"""Secrets of repositories, encrypted in a key-value bucket:
 
-AES-256-GCM, with a fresh nonce each time, and the record's key as associated data: what was sealed for one repository
-opens for no other (https://csrc.nist.gov/pubs/sp/800/38/d/final). Decided in docs/decisions/0027.
+NATS, its replicas and its backups hold only ciphertext.
+
+AES-256-GCM with a fresh nonce each time, and the record's key as associated data: a secret of one repository
+cannot be decrypted for another (https://csrc.nist.gov/pubs/sp/800/38/d/final). See docs/decisions/0027.
 """
 
 import hashlib
@@ -24,7 +26,7 @@ KEY_CHARS_MIN = 32
 
 
 class VaultSettings(BaseSettings):
-    """Read from `PRISM_…` at start."""
+    """Settings from `PRISM_…` variables, read at the start."""
 
     model_config = SettingsConfigDict(env_prefix="PRISM_", frozen=True, extra="ignore")
 
@@ -51,17 +53,23 @@ class Vault:
         self._bucket: Records[SealedSecrets] | None = None
 
     async def open(self, js: JetStreamContext, *, replicas: int) -> None:
-        """Find the bucket, or make it."""
+        """Open the bucket, and create it if it does not exist."""
         self._bucket = Records(await open_bucket(js, names.KV_SECRETS, replicas=replicas), SealedSecrets)
 
     async def get(self, tenant: str, repo: str) -> Secrets:
-        """What is kept for a repository; empty if nothing is. Raises UNAVAILABLE if the key does not open it."""
+        """Returns the secrets of a repository; empty if there are none.
+
+        Raises UNAVAILABLE if the key does not decrypt them.
+        """
         key = repository_key(tenant, repo)
         record = await self._records().get(key)
         return self._open(key, record.sealed) if record else Secrets()
 
     async def change(self, tenant: str, repo: str, changed: Mapping[str, str]) -> Secrets:
-        """Keep these fields beside those that were kept before; all that is kept now. Raises UNAVAILABLE without a key."""
+        """Store these fields in addition to the stored ones.
+
+        Returns all of them. Raises UNAVAILABLE without a key.
+        """
         key = repository_key(tenant, repo)
         sealed = await self._records().modify(
             key, lambda found: self._seal(key, self._changed(key, found, changed))

@@ -1,7 +1,7 @@
-"""Vectors as they cross the bus: a float32 matrix on one side, little-endian float16 bytes on the other.
+"""Vectors on the bus: converts between a float32 matrix and little-endian float16 bytes.
 
-Half the bytes of float32 for a difference of at most 0.0005 of a value, which no ranking notices.
-Never passes on a message whose size or model is not the one announced.
+That halves the size, for an error of at most 0.0005 per value, which does not affect ranking. Messages with
+an unexpected size or model are rejected.
 """
 
 import numpy as np
@@ -14,7 +14,10 @@ _WIRE = np.dtype("<f2")
 
 
 def pack(rows: NDArray[np.floating]) -> bytes:
-    """The matrix row after row. Raises ValueError if it is no matrix or a value does not fit (NaN, over 65,504)."""
+    """Returns the rows as bytes.
+
+    Raises ValueError if it is not a matrix, or a value does not fit (NaN, over 65,504).
+    """
     if rows.ndim != 2:  # noqa: PLR2004 -- rows and columns
         raise ValueError(f"vectors have {rows.ndim} axes, not 2")
     with np.errstate(over="ignore"):
@@ -25,7 +28,10 @@ def pack(rows: NDArray[np.floating]) -> bytes:
 
 
 def unpack(data: bytes, count: int, dimension: int) -> NDArray[np.float32]:
-    """The matrix of shape (count, dimension). Raises PrismError(MESSAGE_INVALID) if the bytes are more or fewer."""
+    """Returns the matrix of shape (count, dimension).
+
+    Raises PrismError(MESSAGE_INVALID) if the size differs.
+    """
     if len(data) != count * dimension * _WIRE.itemsize:
         message = f"{len(data)} bytes are not {count} vectors of {dimension} float16 values"
         raise PrismError(ErrorCode.MESSAGE_INVALID, message)
@@ -33,5 +39,5 @@ def unpack(data: bytes, count: int, dimension: int) -> NDArray[np.float32]:
 
 
 def to_message(model: str, rows: NDArray[np.floating]) -> Vectors:
-    """The rows as a message. `model` is the fingerprint of the model that made them."""
+    """Returns the rows as a message. `model` is the fingerprint of the model."""
     return Vectors(model=model, dimension=rows.shape[1], count=len(rows), data=pack(rows))
