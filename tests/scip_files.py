@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.rpc.files import ManifestEntry
-from prism_graph.occurrences import Columns
 from prism_ingest.core.occurrences import take
+from prism_resolver.occurrences import Columns
 from prism_scip.scip_pb2 import (
     Document,
     Index,

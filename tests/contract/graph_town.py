@@ -37,8 +37,8 @@ from prism_contracts.rpc.maps import (
     ModuleMapReply,
     ModuleMapRequest,
 )
-from prism_graph.occurrences import Columns
 from prism_indexer.core import removed_point
+from prism_resolver.occurrences import Columns
 from prism_runtime.bus import Bus
 from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.records import Records, open_bucket

@@ -17,11 +17,11 @@ from prism_contracts.events import ScipStored
 from prism_contracts.records import Job, JobState, LayerState, Repository, ScipIndex
 from prism_contracts.rpc.files import MANIFEST, ManifestEntry, ManifestReply, ManifestRequest
 from prism_contracts.rpc.imports import StoreScipReply, StoreScipRequest
-from prism_graph.occurrences import Columns
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.scip import ScipMetrics, ScipStore
 from prism_ingest.handlers.scip import ScipHandlers
 from prism_ingest.settings import IngestSettings
+from prism_resolver.occurrences import Columns
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.scip_indexes import ScipIndexes

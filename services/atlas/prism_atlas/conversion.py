@@ -1,7 +1,7 @@
 """From points of the store to the files that a graph is made of."""
 
 from prism_atlas.core.assembly import SourceFile
-from prism_graph.facts import FileFacts
+from prism_resolver.facts import FileFacts
 from prism_runtime.packing import unpack_bindings, unpack_references, unpack_symbol_facts
 from prism_store.reader import StoredPoint
 

@@ -6,9 +6,9 @@ from functools import cache
 from prism_atlas.core.assembly import Assembly, SourceFile
 from prism_atlas.core.graph import Graph
 from prism_chunker.core import chunk_file
-from prism_graph.facts import FileFacts
-from prism_graph.manifests import Packages
-from prism_graph.occurrences import Occurrences
+from prism_resolver.facts import FileFacts
+from prism_resolver.manifests import Packages
+from prism_resolver.occurrences import Occurrences
 
 
 @cache

@@ -15,8 +15,8 @@ from prism_atlas.core.assembly import Assembly
 from prism_atlas.core.columns import columns_of
 from prism_atlas.core.graph import EDGE_KINDS, STRATEGIES, Graph
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
-from prism_graph.manifests import Packages, Provider, read_manifest
-from prism_graph.occurrences import OccurrenceIndex, Occurrences
+from prism_resolver.manifests import Packages, Provider, read_manifest
+from prism_resolver.occurrences import OccurrenceIndex, Occurrences
 
 STATUSES = list(EdgeStatus)
 DEPOT, BASE = "parcels/depot.py", "parcels/base.py"

@@ -9,10 +9,10 @@ from prism_atlas.core.graph import Graph
 from prism_contracts.code import EDGE_KINDS, EdgeKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.symbols import DefinitionPlace, ReferenceGroup, UsesRequest
-from prism_graph.facts import with_uses_before_dots
-from prism_graph.occurrences import OccurrenceIndex, Occurrences
-from prism_graph.program import Program
-from prism_graph.unit import read_unit
+from prism_resolver.facts import with_uses_before_dots
+from prism_resolver.occurrences import OccurrenceIndex, Occurrences
+from prism_resolver.program import Program
+from prism_resolver.unit import read_unit
 from prism_runtime.packing import unpack_lines
 from prism_search.core import references as report
 

@@ -1,9 +1,9 @@
 """Cards: the deep model's input for a file."""
 
 from prism_contracts.code import Symbol, SymbolKind
-from prism_graph.prose import COMMENTS_CHARS_MAX
 from prism_indexer.core import card_text
 from prism_indexer.core.cards import NAMES_MAX, SENTENCES_MAX
+from prism_resolver.prose import COMMENTS_CHARS_MAX
 
 
 def symbol(name, kind=SymbolKind.FUNCTION, docstring=""):

@@ -7,9 +7,9 @@ from scip_files import FEE_RATE, FILES, STANDARD, ZONE, ZONE_RATE, At, define, d
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.files import ManifestEntry
-from prism_graph.occurrences import Columns, OccurrenceIndex
 from prism_ingest.core import occurrences as taking
 from prism_ingest.core.occurrences import Taken, take
+from prism_resolver.occurrences import Columns, OccurrenceIndex
 from prism_scip.scip_pb2 import Document, Occurrence, PositionEncoding, SymbolRole
 
 DEPOT = "parcels/depot.py"

@@ -12,7 +12,7 @@ import pytest
 from prism_atlas.core.diffs import read_diff
 from prism_contracts.errors import PrismError
 from prism_gateway.webhooks.payloads import read_hook
-from prism_graph.symbol_names import SymbolName
+from prism_resolver.symbol_names import SymbolName
 from prism_runtime.cursors import read_cursor
 from prism_search.core.existing import read_intent
 from prism_search.core.near_paths import near_paths
@@ -41,7 +41,7 @@ MET_BY = {
     "prism_search.core.words": QUERY_CHARS,
     "prism_search.core.existing": QUERY_CHARS,
     "prism_search.core.clauses": QUERY_CHARS,
-    "prism_graph.symbol_names": NAME_CHARS,
+    "prism_resolver.symbol_names": NAME_CHARS,
     "prism_atlas.core.seeking": NAME_CHARS,
     "prism_atlas.core.relevance": QUERY_CHARS,
     "prism_atlas.core.diffs": PATH_CHARS,  # each line by itself

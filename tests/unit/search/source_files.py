@@ -1,8 +1,8 @@
 """Files as search reads them, made by the chunker's own parser."""
 
 from prism_chunker.core import chunk_file
-from prism_graph.facts import FileFacts
-from prism_graph.unit import read_unit
+from prism_resolver.facts import FileFacts
+from prism_resolver.unit import read_unit
 from prism_search.core.references import SourceFile
 
 

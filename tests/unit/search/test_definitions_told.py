@@ -3,7 +3,7 @@
 import pytest
 
 from prism_chunker.core import chunk_file
-from prism_graph.symbol_names import Location, SymbolName
+from prism_resolver.symbol_names import Location, SymbolName
 from prism_search.adapters.definitions import Found, each_place_once
 from prism_store.reader import StoredPoint
 

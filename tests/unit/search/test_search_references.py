@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from source_files import source
 
 from prism_contracts.rpc.symbols import ReferenceGroup
-from prism_graph.modules import File, Sure, imports
+from prism_resolver.modules import File, Sure, imports
 from prism_search.core import references as report
 from prism_search.core.references import Definition, SourceFile
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from prism_contracts.base import chunk_id
 from prism_contracts.code import FileStatus
-from prism_graph.prose import first_sentence, leading_sentence
+from prism_resolver.prose import first_sentence, leading_sentence
 from prism_runtime.kept import Kept
 from prism_runtime.packing import unpack_symbol_facts
 from prism_store.reader import Reader

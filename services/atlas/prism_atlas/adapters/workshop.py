@@ -12,8 +12,8 @@ from prism_atlas.core.assembly import Assembly, SourceFile
 from prism_atlas.core.snapshot import Snapshot
 from prism_contracts.base import file_id
 from prism_contracts.code import FileStatus
-from prism_graph.manifests import Manifest, Packages, Provider, is_manifest, read_manifest
-from prism_graph.occurrences import Columns, OccurrenceIndex, Occurrences
+from prism_resolver.manifests import Manifest, Packages, Provider, is_manifest, read_manifest
+from prism_resolver.occurrences import Columns, OccurrenceIndex, Occurrences
 from prism_runtime.kept import Kept
 from prism_store.reader import Reader, StoredPoint, newer_than, with_status
 from prism_store.scope import Scope, View

@@ -17,12 +17,12 @@ from prism_atlas.core.outside import Reach, Touched, names_held, names_passed_on
 from prism_atlas.core.overriding import MAKERS
 from prism_atlas.core.references import ReferenceRow
 from prism_contracts.code import EDGE_KINDS, TYPE_KINDS, EdgeKind, ReferenceKind
-from prism_graph.facts import FileFacts, with_uses_before_dots
-from prism_graph.manifests import Packages
-from prism_graph.occurrences import Occurrences
-from prism_graph.program import Program
-from prism_graph.resolution import Edge, Resolver
-from prism_graph.unit import Unit
+from prism_resolver.facts import FileFacts, with_uses_before_dots
+from prism_resolver.manifests import Packages
+from prism_resolver.occurrences import Occurrences
+from prism_resolver.program import Program
+from prism_resolver.resolution import Edge, Resolver
+from prism_resolver.unit import Unit
 
 _NUMBERS = np.int32
 

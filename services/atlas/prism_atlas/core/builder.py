@@ -35,7 +35,7 @@ from prism_atlas.core.references import (
 from prism_atlas.core.rows import GONE, Rows, nodes, order_by, repeated, rows_of, stack, starts
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolFact
 from prism_contracts.rpc.maps import EntryKind
-from prism_graph.unit import is_shared
+from prism_resolver.unit import is_shared
 
 _KIND_CODES = {kind: code for code, kind in enumerate(SYMBOL_KINDS)}
 _EDGE_CODES = {kind: code for code, kind in enumerate(EDGE_KINDS)}

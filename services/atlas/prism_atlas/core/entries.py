@@ -6,7 +6,7 @@ from prism_atlas.core.builder import EntryRow
 from prism_atlas.core.graph import NONE
 from prism_contracts.code import CALLABLE_KINDS, Reference, ReferenceKind, Symbol, SymbolFact
 from prism_contracts.rpc.maps import EntryKind
-from prism_graph.facts import FileFacts
+from prism_resolver.facts import FileFacts
 
 # What a program begins with.
 MAIN_NAMES: Mapping[str, str] = dict.fromkeys(

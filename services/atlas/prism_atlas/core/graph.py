@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from prism_contracts.code import EdgeKind, EdgeStatus, ReferenceKind, Strategy, SymbolKind
 from prism_contracts.rpc.maps import EntryKind
-from prism_graph.resolution import Sought
+from prism_resolver.resolution import Sought
 
 Numbers = NDArray[np.int32]
 Codes = NDArray[np.uint8]

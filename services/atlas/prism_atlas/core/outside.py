@@ -16,10 +16,10 @@ from itertools import product
 from typing import NamedTuple
 
 from prism_contracts.code import ReferenceKind
-from prism_graph.facts import FileFacts
-from prism_graph.modules import key, keys
-from prism_graph.program import Program
-from prism_graph.unit import Unit
+from prism_resolver.facts import FileFacts
+from prism_resolver.modules import key, keys
+from prism_resolver.program import Program
+from prism_resolver.unit import Unit
 
 _NAME = re.compile(r"[^\W\d]\w*")
 # Before the last part of a module, which is no name of the program.

@@ -18,7 +18,7 @@ from prism_atlas.core.graph import (
 )
 from prism_atlas.core.rows import Rows, nodes, order_by, repeated, rows_of, stack, starts
 from prism_contracts.code import Reference
-from prism_graph.resolution import Meaning
+from prism_resolver.resolution import Meaning
 
 REFERENCE_COLUMNS = 4
 MEANING_COLUMNS = 3

@@ -10,7 +10,7 @@ import numpy as np
 from prism_atlas.core.graph import NONE, Graph, Mask, Numbers
 from prism_contracts.code import ASIDE
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_graph.symbol_names import Fit, Location, SymbolName
+from prism_resolver.symbol_names import Fit, Location, SymbolName
 
 AT_LINE = re.compile(r"(.+):(\d+)")
 # A type or namespace of one name in these is one, in however many files it stands.

@@ -21,10 +21,10 @@ from prism_atlas.core.graph import (
 )
 from prism_contracts.code import CALLABLE_KINDS, EDGE_KINDS, EdgeStatus, Flag, Strategy
 from prism_contracts.rpc.symbols import REFERENCE_GROUPS, DefinitionPlace, ReferenceGroup
-from prism_graph.modules import File
-from prism_graph.program import Program
-from prism_graph.resolution import Candidate, NamedUse, may_mean
-from prism_graph.unit import DEFAULT, Definition, Unit
+from prism_resolver.modules import File
+from prism_resolver.program import Program
+from prism_resolver.resolution import Candidate, NamedUse, may_mean
+from prism_resolver.unit import DEFAULT, Definition, Unit
 
 _CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 _GROUPS = tuple(ReferenceGroup)

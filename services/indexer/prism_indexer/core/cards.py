@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol
-from prism_graph.prose import first_comments, first_sentence
+from prism_resolver.prose import first_comments, first_sentence
 
 NAMES_MAX = 40
 SENTENCES_MAX = 6

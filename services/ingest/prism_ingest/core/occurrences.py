@@ -14,7 +14,7 @@ import numpy as np
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.files import ManifestEntry
-from prism_graph.occurrences import OUTSIDE, Columns, Numbers
+from prism_resolver.occurrences import OUTSIDE, Columns, Numbers
 from prism_scip.scip_pb2 import Document, Occurrence, PositionEncoding, Relationship, SymbolRole
 from prism_scip.symbols import SymbolName, read_name
 from prism_source.paths import path_problem

@@ -41,7 +41,7 @@ REST_S = 5.0
 PUTS_MAX = 16
 MODELS = (COMPONENT_CHUNKER, COMPONENT_FAST_MODEL, COMPONENT_DEEP_MODEL)
 # Whose code decides what an answer says.
-PACKAGES = ("prism_contracts", "prism_graph", "prism_runtime", "prism_store", "prism_search")
+PACKAGES = ("prism_contracts", "prism_resolver", "prism_runtime", "prism_store", "prism_search")
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, UNPARSED, Fi
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.symbols import Definition
 from prism_contracts.types import SYMBOL_CHARS_MAX
-from prism_graph.symbol_names import Fit, Location, SymbolName
+from prism_resolver.symbol_names import Fit, Location, SymbolName
 from prism_runtime.packing import as_symbol, unpack_symbol_facts
 from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.texts import FILE_FIELDS

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from qdrant_client import models
 
 from prism_contracts.code import FileStatus
-from prism_graph.manifests import is_manifest
-from prism_graph.modules import File, keys, stands_for_folder
+from prism_resolver.manifests import is_manifest
+from prism_resolver.modules import File, keys, stands_for_folder
 from prism_runtime.kept import Kept
 from prism_search.core.clauses import Clause
 from prism_search.core.edits import by_what_they_test
@@ -100,7 +100,7 @@ class Files(ABC):
         return takewhile(lambda point: point.number("version") > version, self._newest_first)
 
     def with_key(self, key: str) -> Sequence[StoredPoint]:
-        """Those that a module may be whose name ends so, see `prism_graph.modules.key`."""
+        """Those that a module may be whose name ends so, see `prism_resolver.modules.key`."""
         return self._by_key.get(key, ())
 
     @property

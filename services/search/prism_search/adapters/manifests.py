@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from prism_graph.manifests import Packages, Provider, read_manifest
+from prism_resolver.manifests import Packages, Provider, read_manifest
 from prism_runtime.kept import Kept
 from prism_search.adapters.listing import Files
 from prism_search.adapters.texts import Texts

@@ -5,7 +5,7 @@ from functools import partial
 
 from prism_contracts.base import file_id
 from prism_contracts.records import ScipIndex
-from prism_graph.occurrences import Columns, OccurrenceIndex, Occurrences
+from prism_resolver.occurrences import Columns, OccurrenceIndex, Occurrences
 from prism_runtime.kept import Kept
 from prism_runtime.scip_indexes import ScipIndexes
 from prism_store.repositories import Target

@@ -4,8 +4,8 @@ import asyncio
 import sys
 from collections.abc import Sequence
 
-from prism_graph.facts import FileFacts, with_uses_before_dots
-from prism_graph.unit import read_unit
+from prism_resolver.facts import FileFacts, with_uses_before_dots
+from prism_resolver.unit import read_unit
 from prism_runtime.kept import Kept
 from prism_runtime.packing import unpack_bindings, unpack_references, unpack_symbol_facts
 from prism_search.adapters.texts import Texts

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolFact, SymbolKind
 from prism_contracts.rpc.symbols import Definition
-from prism_graph.languages import C_FAMILY
-from prism_graph.unit import owner_around
+from prism_resolver.languages import C_FAMILY
+from prism_resolver.unit import owner_around
 from prism_search.core.references import SourceFile
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__construct", "initialize", "constructor"})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.search import Intent
 from prism_contracts.types import QUERY_CHARS_MAX
-from prism_graph.symbol_names import flat
+from prism_resolver.symbol_names import flat
 from prism_search.core.words import IDENTIFIER, PART, STOP_WORDS, parts
 
 TERMS_MAX = 32

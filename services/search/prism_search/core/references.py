@@ -16,12 +16,12 @@ from prism_contracts.code import (
     SymbolFact,
 )
 from prism_contracts.rpc.symbols import REFERENCE_GROUPS, ReferenceGroup
-from prism_graph.facts import FileFacts
-from prism_graph.modules import File
-from prism_graph.program import Program
-from prism_graph.resolution import Resolver
-from prism_graph.unit import DEFAULT, Unit, is_shared
-from prism_graph.values import Place
+from prism_resolver.facts import FileFacts
+from prism_resolver.modules import File
+from prism_resolver.program import Program
+from prism_resolver.resolution import Resolver
+from prism_resolver.unit import DEFAULT, Unit, is_shared
+from prism_resolver.values import Place
 
 PROSE = "p"
 

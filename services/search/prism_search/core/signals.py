@@ -11,7 +11,7 @@ from operator import mul
 from typing import NamedTuple
 
 from prism_contracts.code import NOT_WRITTEN_HERE, Flag
-from prism_graph.symbol_names import flat
+from prism_resolver.symbol_names import flat
 from prism_search.core.candidates import Candidate
 from prism_search.core.matching import Question
 from prism_search.core.words import EQUAL, KIN, stems_of

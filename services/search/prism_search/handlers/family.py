@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from prism_contracts.code import EdgeKind
 from prism_contracts.rpc.symbols import ReferenceEntry
-from prism_graph.expressions import steps_of
+from prism_resolver.expressions import steps_of
 from prism_search.adapters.definitions import Definitions, Located
 from prism_search.core.edits import IMPLICIT_INTERFACES, INTERFACES, same_shape
 from prism_search.handlers.focus import SymbolFocus

@@ -24,9 +24,9 @@ from prism_contracts.rpc.symbols import (
     UsesReply,
     UsesRequest,
 )
-from prism_graph.modules import File, imports, key
-from prism_graph.occurrences import Occurrences
-from prism_graph.program import Program
+from prism_resolver.modules import File, imports, key
+from prism_resolver.occurrences import Occurrences
+from prism_resolver.program import Program
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_runtime.packing import unpack_lines
 from prism_search.adapters.definitions import Definitions, Found, Sought, each_place_once, told_definition

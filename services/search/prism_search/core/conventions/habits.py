@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Flag, ReferenceKind, Symbol, SymbolFact
 from prism_contracts.rpc.guidance import Convention
-from prism_graph.languages import ECMASCRIPT
+from prism_resolver.languages import ECMASCRIPT
 from prism_search.core.conventions.naming import error_types
 from prism_search.core.conventions.tally import Tally
 from prism_search.core.references import SourceFile

@@ -6,11 +6,11 @@ import pytest
 from graph_files import facts_of
 from graph_files import told_between_files as told
 
-from prism_graph import manifests
-from prism_graph.manifests import Packages, Provider, is_manifest, read_manifest
-from prism_graph.modules import File, Sure, imports
-from prism_graph.program import Program
-from prism_graph.resolution import edges
+from prism_resolver import manifests
+from prism_resolver.manifests import Packages, Provider, is_manifest, read_manifest
+from prism_resolver.modules import File, Sure, imports
+from prism_resolver.program import Program
+from prism_resolver.resolution import edges
 
 PYPROJECT = """
 [project]

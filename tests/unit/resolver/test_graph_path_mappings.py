@@ -5,11 +5,11 @@ import json
 import pytest
 from graph_files import facts_of, told_between_files
 
-from prism_graph import path_mappings
-from prism_graph.manifests import Packages, Provider, read_manifest
-from prism_graph.path_mappings import PathMapping, PathMappings, read_config
-from prism_graph.program import Program
-from prism_graph.resolution import edges
+from prism_resolver import path_mappings
+from prism_resolver.manifests import Packages, Provider, read_manifest
+from prism_resolver.path_mappings import PathMapping, PathMappings, read_config
+from prism_resolver.program import Program
+from prism_resolver.resolution import edges
 
 RATE = "export function rate() {}\n"
 

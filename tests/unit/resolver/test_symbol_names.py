@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_contracts.code import Symbol, SymbolKind
-from prism_graph.symbol_names import Location, SymbolName, flat
+from prism_resolver.symbol_names import Location, SymbolName, flat
 
 NOWHERE = Location("", "")
 

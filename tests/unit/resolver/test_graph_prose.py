@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from prism_graph.prose import SENTENCE_CHARS_MAX, first_comments, first_sentence, leading_sentence
+from prism_resolver.prose import SENTENCE_CHARS_MAX, first_comments, first_sentence, leading_sentence
 
 CPU_MAX_S = 0.5
 

@@ -19,10 +19,10 @@ from scip_files import (
     parcels,
 )
 
-from prism_graph.facts import FileFacts
-from prism_graph.occurrences import Columns, OccurrenceIndex, Occurrences
-from prism_graph.program import Program
-from prism_graph.resolution import Resolver, edges
+from prism_resolver.facts import FileFacts
+from prism_resolver.occurrences import Columns, OccurrenceIndex, Occurrences
+from prism_resolver.program import Program
+from prism_resolver.resolution import Resolver, edges
 from prism_scip.scip_pb2 import Document
 
 DEPOT = "parcels/depot.py"

@@ -5,8 +5,8 @@ from collections.abc import Collection, Container, Hashable, Iterable, Iterator,
 from typing import NamedTuple
 
 from prism_contracts.code import TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
-from prism_graph.facts import FileFacts
-from prism_graph.languages import (
+from prism_resolver.facts import FileFacts
+from prism_resolver.languages import (
     FOLDER_PACKAGES,
     KEEPS_IMPORTS,
     LAST_IMPORT_WINS,
@@ -17,11 +17,11 @@ from prism_graph.languages import (
     family_of,
     is_standard,
 )
-from prism_graph.manifests import Inside, Packages, Provider
-from prism_graph.modules import File, Sure, imports, key, keys
-from prism_graph.occurrences import Occurrences, Spot
-from prism_graph.unit import DEFAULT, Definition, Import, Unit, read_unit
-from prism_graph.values import FOREIGN, UNKNOWN, Place, Value, What
+from prism_resolver.manifests import Inside, Packages, Provider
+from prism_resolver.modules import File, Sure, imports, key, keys
+from prism_resolver.occurrences import Occurrences, Spot
+from prism_resolver.unit import DEFAULT, Definition, Import, Unit, read_unit
+from prism_resolver.values import FOREIGN, UNKNOWN, Place, Value, What
 
 # Re-exports of re-exports.
 STEPS_MAX = 40

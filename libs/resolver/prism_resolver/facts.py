@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from prism_contracts.code import Binding, Reference, ReferenceKind, Symbol, SymbolFact
-from prism_graph.expressions import CALL, OWN_OBJECT, steps_of
+from prism_resolver.expressions import CALL, OWN_OBJECT, steps_of
 
 
 @dataclass(frozen=True, slots=True)

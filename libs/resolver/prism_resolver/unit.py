@@ -15,10 +15,10 @@ from prism_contracts.code import (
     ReferenceKind,
     SymbolKind,
 )
-from prism_graph.facts import FileFacts
-from prism_graph.languages import C_FAMILY, WILDCARD_IMPORTS
-from prism_graph.manifests import Manifest, named_manifest
-from prism_graph.modules import File
+from prism_resolver.facts import FileFacts
+from prism_resolver.languages import C_FAMILY, WILDCARD_IMPORTS
+from prism_resolver.manifests import Manifest, named_manifest
+from prism_resolver.modules import File
 
 WHOLE_MODULE = "*"
 # The name under which a module gives what it exports by default.

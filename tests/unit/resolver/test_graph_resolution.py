@@ -7,8 +7,8 @@ from graph_files import facts_of, told
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from prism_graph.program import Program
-from prism_graph.resolution import edges
+from prism_resolver.program import Program
+from prism_resolver.resolution import edges
 
 DEPOT = """\
 class Depot:

@@ -20,15 +20,15 @@ from prism_contracts.code import (
     Strategy,
     SymbolKind,
 )
-from prism_graph.expressions import OWN_OBJECT, steps_of
-from prism_graph.facts import FileFacts
-from prism_graph.inference import STEPS_MAX, Inference, Where
-from prism_graph.languages import ECMASCRIPT, IMPLICIT_OBJECT, family_of
-from prism_graph.modules import Sure
-from prism_graph.occurrences import Spot
-from prism_graph.program import Program
-from prism_graph.unit import INHERITS, Definition, Import, Spelled, Unit, callable_around
-from prism_graph.values import LOCAL, UNKNOWN, Place, Value, What
+from prism_resolver.expressions import OWN_OBJECT, steps_of
+from prism_resolver.facts import FileFacts
+from prism_resolver.inference import STEPS_MAX, Inference, Where
+from prism_resolver.languages import ECMASCRIPT, IMPLICIT_OBJECT, family_of
+from prism_resolver.modules import Sure
+from prism_resolver.occurrences import Spot
+from prism_resolver.program import Program
+from prism_resolver.unit import INHERITS, Definition, Import, Spelled, Unit, callable_around
+from prism_resolver.values import LOCAL, UNKNOWN, Place, Value, What
 
 # Of a name that more definitions have, no one is more likely than another.
 CANDIDATES_MAX = 8

@@ -9,7 +9,7 @@ import re
 from enum import IntEnum
 from typing import NamedTuple
 
-from prism_graph.languages import C_FAMILY, ECMASCRIPT, FOLDER_PACKAGES, SAME_FOLDER, is_standard
+from prism_resolver.languages import C_FAMILY, ECMASCRIPT, FOLDER_PACKAGES, SAME_FOLDER, is_standard
 
 # A file of such a name stands for its folder.
 FOLDER_FILES = frozenset({"__init__", "index", "mod", "init", "lib", "package", "main"})

@@ -21,9 +21,9 @@ from xml.etree import ElementTree as ET
 import re2  # type: ignore[import-untyped]
 
 from prism_contracts.code import Symbol, SymbolFact
-from prism_graph.languages import ECMASCRIPT, FOLDER_PACKAGES, JVM
-from prism_graph.modules import File, Sure, imports, key, names
-from prism_graph.path_mappings import (
+from prism_resolver.languages import ECMASCRIPT, FOLDER_PACKAGES, JVM
+from prism_resolver.modules import File, Sure, imports, key, names
+from prism_resolver.path_mappings import (
     PATTERNS_MAX,
     PathMapping,
     PathMappings,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism_graph.expressions import CALL, steps_of
+from prism_resolver.expressions import CALL, steps_of
 
 
 def spelled(expression: str) -> list[str]:

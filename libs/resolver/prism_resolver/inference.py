@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import TYPE_KINDS, VALUE_KINDS, Strategy
-from prism_graph.expressions import CALL, OWN_OBJECT, Step, steps_of
-from prism_graph.languages import (
+from prism_resolver.expressions import CALL, OWN_OBJECT, Step, steps_of
+from prism_resolver.languages import (
     BARE_IN_BODY,
     BASE_OBJECTS,
     BUILTIN,
@@ -20,10 +20,10 @@ from prism_graph.languages import (
     OBJECT_MODULES,
     OPEN_TYPES,
 )
-from prism_graph.modules import Sure
-from prism_graph.program import SCOPE_KINDS, Located, Program, symbols
-from prism_graph.unit import Spelled, Unit
-from prism_graph.values import FOREIGN, UNKNOWN, Place, Value, What
+from prism_resolver.modules import Sure
+from prism_resolver.program import SCOPE_KINDS, Located, Program, symbols
+from prism_resolver.unit import Spelled, Unit
+from prism_resolver.values import FOREIGN, UNKNOWN, Place, Value, What
 
 # Bases of bases, what a call of a call returns.
 STEPS_MAX = 12

@@ -4,7 +4,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from prism_contracts.code import Strategy
-from prism_graph.modules import Sure
+from prism_resolver.modules import Sure
 
 
 class Place(NamedTuple):

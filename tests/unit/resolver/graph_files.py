@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from prism_chunker.core import chunk_file
-from prism_graph.facts import FileFacts, with_uses_before_dots
-from prism_graph.manifests import Packages, Provider, read_manifest
-from prism_graph.program import Program
-from prism_graph.resolution import edges
+from prism_resolver.facts import FileFacts, with_uses_before_dots
+from prism_resolver.manifests import Packages, Provider, read_manifest
+from prism_resolver.program import Program
+from prism_resolver.resolution import edges
 
 
 def facts_of(path: str, text: str, scope: str = "r/base") -> FileFacts:
