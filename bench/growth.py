@@ -28,9 +28,10 @@ HEAD = """<!-- Written by `make bench-growth`. -->
 
 # Growth
 
-One corpus of installed Python packages, cut to four sizes, each indexed into a fresh stack and asked over MCP by one client
-with everything warm. Memory is PSS of the whole stack, at the highest moment of the import and a minute after it, when the store has compacted what was written; `on disk`
-is the data folder of the stack, index and streams together.
+One corpus of installed Python packages, cut to four sizes. Each size is indexed into a fresh stack, and one
+client queries it over MCP with all caches warm. Memory is the PSS of the whole stack: its peak during the
+import, and a minute after the import, when the store has compacted its files. `on disk` is the data folder of
+the stack, index and streams together.
 
 """
 

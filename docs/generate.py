@@ -1,7 +1,7 @@
-"""`python docs/generate.py`: writes the pages that say what the code says: settings, events, tools, metrics, languages.
+"""`python docs/generate.py`: writes the pages of settings, events, tools, metrics and languages from the code.
 
-In: the settings classes, the contracts, the tables of tools and languages, the metrics as they are registered. Out: `docs/*.md`.
-The same code gives the same pages, on every machine; a test compares them with what is committed.
+In: the settings classes, the contracts, the tables of tools and languages, the registered metrics. Out:
+`docs/*.md`. The output depends on the code alone; a test compares it with the committed pages.
 """
 
 import inspect
@@ -57,7 +57,7 @@ EXAMPLE_CHARS_MAX = 200  # longer strings of examples are cut: packed lists, vec
 
 
 def pages() -> dict[str, str]:
-    """Every page by its file name."""
+    """Returns every page by its file name."""
     return {
         "settings.md": HEAD + settings_page(),
         "events.md": HEAD + events_page(),
@@ -71,7 +71,7 @@ def pages() -> dict[str, str]:
 
 
 class Part(NamedTuple):
-    """Who reads a settings class."""
+    """A section of the settings page: a settings class and the services that read it."""
 
     title: str
     settings: type[BaseSettings]
@@ -94,27 +94,28 @@ PARTS = (
 
 SETTINGS_HEAD = """# Settings
 
-Read from the environment once, when a process starts; a value that makes no sense stops the start. A variable that is set for
-`prism up` reaches every process of the stack. `prism up` itself sets addresses, ports, keys and `PRISM_RUN_DIR`.
+Each process reads its settings from the environment once, at start, and does not start with an invalid value.
+Variables set for `prism up` reach every process of the stack. `prism up` itself sets addresses, ports, keys
+and `PRISM_RUN_DIR`.
 
 ## The command line
 
 | variable | default | meaning |
 |---|---|---|
-| `PRISM_URL` | the local stack | Address of the Prism that commands talk to. |
+| `PRISM_URL` | the local stack | URL of the Prism that commands connect to. |
 | `PRISM_TOKEN` | the local stack's | Its token. |
 | `PRISM_DATA_DIR` | the user's data folder | Folder of the local stack. |
-| `PRISM_DEEP_ENABLED` | `false` | `prism up` starts the deep embedder as well (and see the indexer). |
-| `PRISM_PROBE_EVERY_S` | `5` | How often `prism up` asks each process whether it is alive, in seconds. |
-| `PRISM_SILENT_S_MAX` | 25 to 120, by process | `prism up` replaces a process that has not answered for so long, in seconds: `60` for all, \
+| `PRISM_DEEP_ENABLED` | `false` | `prism up` also starts the deep embedder (see the indexer's setting too). |
+| `PRISM_PROBE_EVERY_S` | `5` | Interval between two liveness probes of `prism up`, in seconds. |
+| `PRISM_SILENT_S_MAX` | 25 to 120, by process | `prism up` replaces a process that has not answered for this many seconds: `60` for all, \
 `search=30,qdrant=300` for some. |
-| `PRISM_UNREADY_S_MAX` | 180, engines 900 | The same for a process that answers and is not ready, while what it needs is. |
-| `PRISM_HEALTHY_AFTER_S` | 60 | A process that lived this long, in seconds, is started again after the shortest pause. |
+| `PRISM_UNREADY_S_MAX` | 180, engines 900 | The same for a process that answers but is not ready although its dependencies are. |
+| `PRISM_HEALTHY_AFTER_S` | 60 | A process that ran for this many seconds is restarted after the shortest pause. |
 """
 
 
 def settings_page() -> str:
-    """Each settings class as a table."""
+    """Returns each settings class as a table."""
     return SETTINGS_HEAD + "".join(_settings_section(part) for part in PARTS)
 
 
@@ -146,7 +147,7 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     value = field.default
-    if isinstance(value, Path):  # a place in this checkout, which is elsewhere on each machine
+    if isinstance(value, Path):  # inside this checkout, whose path differs by machine
         return f"`{value.relative_to(FOLDER.parent).as_posix()}`"
     if value in ("", None) or isinstance(value, SecretStr):
         return "empty"
@@ -159,27 +160,28 @@ def _default(field: FieldInfo) -> str:
 
 EVENTS_HEAD = """# Events and requests
 
-Messages are JSON of the models in `libs/contracts`. A reader ignores fields that it does not know, so a field may be added and is
-never renamed or reused. A body above {claim} KiB travels by claim. Long strings of the examples are cut here; whole ones lie in
-`libs/contracts/prism_contracts/examples` and are compared byte for byte by a test.
+Messages are JSON of the models in `libs/contracts`. Readers ignore unknown fields, so a field may be added
+and is never renamed or reused. A body above {claim} KiB after compression is stored as a claim (an object),
+and the message refers to it. Long strings of the examples are cut here; the full examples are in
+`libs/contracts/prism_contracts/examples`, and a test compares them byte for byte.
 """
 
 
 def events_page() -> str:
-    """Streams, then each fact with its fields and an example, then requests."""
+    """Returns the streams, each event with its fields and an example, and the requests."""
     shared = _fields(events.FileEvent, skip=()).rstrip("\n") + "\n"
     return "".join(
         [
             EVENTS_HEAD.format(claim=names.MESSAGE_BYTES_MAX // 1024),
             "\n## Streams\n\n",
             _table(("stream", "facts", "kept until", "limit"), [_stream_row(s) for s in STREAMS]),
-            "\nA stream that is a queue refuses what does not fit, and its producer waits; the others drop the oldest.\n",
-            f"Messages that were given up go to `{names.DEAD_LETTERS}`, subject `prism.dead.<stream>.<consumer>`, for ",
+            "\nA full work queue refuses messages, and its producers wait; the other streams drop their oldest messages.\n",
+            f"Messages that failed for good go to `{names.DEAD_LETTERS}`, subject `prism.dead.<stream>.<consumer>`, for\n",
             f"{names.DEAD_LETTERS_MAX_AGE_S // 86_400} days, with headers `Prism-Subject`, `Prism-Consumer`, `Prism-Code`, ",
-            "`Prism-Reason` and `Prism-Deliveries`.\n",
+            "`Prism-Reason`\nand `Prism-Deliveries`.\n",
             f"\n## Every event about a file\n\n{_doc(events.FileEvent)}\n\n{shared}",
             *map(_topic_section, ALL_TOPICS),
-            '\n## Requests\n\nA reply on the wire is `{"ok": …}` or `{"error": …}`; copies of a service share its subjects.\n\n',
+            '\n## Requests\n\nA reply on the wire is `{"ok": …}` or `{"error": …}`; the copies of a service share its subjects.\n\n',
             _table(
                 ("subject", "request", "reply", "does"),
                 [
@@ -222,7 +224,7 @@ def _roles(model: type[Message]) -> tuple[str, str, str]:
         r"(.*?)\s*Producer: (.*?)\. Consumers?: (.*)\.", inspect.getdoc(model) or "", re.DOTALL
     )
     if not found:
-        raise ValueError(f"{model.__name__} does not say its producer and consumer")
+        raise ValueError(f"{model.__name__} does not name its producer and consumer")
     return found[1].strip(), found[2], found[3]
 
 
@@ -247,13 +249,13 @@ def _field_default(field: FieldInfo) -> str:
 
 
 def _values(field: FieldInfo) -> str:
-    """What an enumeration may be."""
+    """Returns the values of an enumeration."""
     is_enum = isinstance(field.annotation, type) and issubclass(field.annotation, StrEnum)
     return ", ".join(cast("type[StrEnum]", field.annotation)) if is_enum else ""
 
 
 class SourceField(NamedTuple):
-    """A field as its class says it: the type as it is written, and the comment behind or above it."""
+    """A field as declared in the source: its type, and the comment after or above it."""
 
     name: str
     type: str
@@ -291,28 +293,35 @@ def _cut(value: Any) -> Any:
 
 TOOLS_HEAD = """# MCP tools
 
-The endpoint is `/mcp`, stateless Streamable HTTP, with `Authorization: Bearer prism_…`. It lists the toolset `code`; `?toolsets=code,docs` or
-the header `X-Prism-Toolsets` lists others, `all` every one. A tool that is not listed can be called all the same. The header
-`X-Prism-Repo: owner/name` stands in for an empty `repo`; without both, every repository of the tenant is asked where the tool can.
-`ref` asks at a branch, a tag, a pull request (`pull/12`), an indexed commit or an overlay; `X-Prism-Ref` stands in for an empty one. With
-`X-Prism-Wait-For-Commit: HASH` a call is answered once that commit is served, and after 20 s with `deadline_exceeded`.
+The endpoint is `/mcp`: stateless Streamable HTTP, with `Authorization: Bearer prism_…`. By default it lists
+the toolset `code`; `?toolsets=code,docs` or the header `X-Prism-Toolsets` selects others, `all` selects every
+one. Unlisted tools can be called too.
 
-An unknown argument is an error that names the known ones; null means left out. A failure is a result with `isError` and
-`{"error": {"code", "message", "next_action", "details"}}`. `max_tokens` counts four characters a token: long texts are shortened first,
-then the last results go, and the answer says so. Results that do not fit are behind `next_cursor`.
+The header `X-Prism-Repo: owner/name` is the default of an empty `repo`. Without both, tools that can search
+every repository of the tenant do so. `ref` selects a branch, a tag, a pull request (`pull/12`), an indexed
+commit or an overlay; the header `X-Prism-Ref` is its default. With `X-Prism-Wait-For-Commit: HASH` a call
+waits until that commit is served, and fails with `deadline_exceeded` after 20 s.
 
-`confidence` of `search_code` is that of its first result. Measured on questions that have an answer, and on the same ones asked of
-repositories that have none ([quality.md](quality.md), [how it was chosen](decisions/0018-confidence.md)):
+An unknown argument is an error that names the known ones; null means omitted. A failure is a result with
+`isError` and `{"error": {"code", "message", "next_action", "details"}}`. `max_tokens` counts four characters
+per token: long texts are shortened first, then the last results are dropped, and the answer reports both. The
+remaining results follow with `next_cursor`.
 
-- `high`: the first result is right for 97 % of the questions that get it. Read it.
+`confidence` of `search_code` rates its first result. The shares below were measured on questions that have an
+answer, and on the same questions in repositories that have none ([quality.md](quality.md),
+[how it was chosen](decisions/0018-confidence.md)):
+
+- `high`: the first result is right for 97 % of the questions with this level. Read it.
 - `medium`: for 72 %. Look at the next results as well.
-- `low`: for 53 %. Several files answer alike, or none does: of questions without an answer 86 % get it. Ask otherwise, or `grep_code`.
-- `none`: nothing was found; `diagnostics` says which leg found nothing and why, and what the filters dropped.
+- `low`: for 53 %. Several files match equally well, or none does: 86 % of the questions without an answer get
+  this level. Rephrase the question, or use `grep_code`.
+- `none`: nothing was found; `diagnostics` shows which leg found nothing and why, and what the filters
+  dropped.
 """
 
 
 def tools_page() -> str:
-    """Each toolset with its tools, each tool with its arguments."""
+    """Returns each toolset with its tools, each tool with its arguments."""
     return TOOLS_HEAD + "".join(_toolset_section(toolset) for toolset in Toolset)
 
 
@@ -323,7 +332,7 @@ def _toolset_section(toolset: Toolset) -> str:
 
 
 def _tool_section(tool: AnyTool) -> str:
-    schema = tool.arguments.model_json_schema()  # with the limits that its definition leaves out
+    schema = tool.arguments.model_json_schema()  # with the limits that the tool's definition omits
     required = set(schema.get("required", ()))
     rows = [
         (f"`{name}`", _json_type(field), _argument_default(tool, name, required), _limits(field))
@@ -363,18 +372,19 @@ def _limits(field: dict[str, Any]) -> str:
 
 METRICS_HEAD = """# Metrics
 
-Every service answers `GET /metrics` in Prometheus' text format, without a token, on the port of its `/livez` and `/readyz`; for the
-gateway that is the port of MCP and REST. Names here are those of the metrics: a counter is exposed with `_total`, a histogram
-with `_bucket`, `_sum` and `_count`.
+Every service answers `GET /metrics` in Prometheus' text format, without a token, on the port of its `/livez`
+and `/readyz`; for the gateway that is the port of MCP and REST. The tables list the names of the metrics: a
+counter is exposed with the suffix `_total`, a histogram with `_bucket`, `_sum` and `_count`.
 
-Beside these, every service but the local store tells what Prometheus' Python client tells of any process: `python_info`,
-`python_gc_…` and, on Linux, `process_…` (memory, CPU seconds, file descriptors, start time).
+Every service but the local store also exposes the default metrics of Prometheus' Python client:
+`python_info`, `python_gc_…` and, on Linux, `process_…` (memory, CPU seconds, file descriptors, start time).
 
-Depths of streams, dead letters and points are no metrics yet; `GET /api/v1/status` has them.
+The depths of streams, dead letters and points are not metrics yet; `GET /api/v1/status` returns them.
 
 ## Every service but the local store
 
-Of messages on NATS. `app_name` is `prism-<service>`; `handler` and `destination` are subjects, which hold no ids.
+These count messages on NATS. `app_name` is `prism-<service>`; `handler` and `destination` are subjects, which
+contain no ids.
 
 """
 
@@ -388,7 +398,7 @@ SERVICE_METRICS: dict[str, tuple[Callable[[CollectorRegistry], object], ...]] = 
 
 
 def metrics_page() -> str:
-    """What is exposed: by the bus, by services, and by the local store."""
+    """Returns the metrics of the bus, of each service, and of the local store."""
     return (
         METRICS_HEAD
         + _table(("metric", "type", "labels", "meaning"), _bus_metrics())
@@ -396,7 +406,7 @@ def metrics_page() -> str:
             f"\n## {service}\n\n{_table(('metric', 'type', 'labels', 'meaning'), _service_metrics(metrics))}"
             for service, metrics in SERVICE_METRICS.items()
         )
-        + "\n## The local store\n\nNames are Qdrant's own where it has them.\n\n"
+        + "\n## The local store\n\nMetrics that Qdrant also has carry its names.\n\n"
         + _table(("metric", "type", "labels", "meaning"), _store_metrics())
     )
 
@@ -416,7 +426,7 @@ def _service_metrics(metrics: Iterable[Callable[[CollectorRegistry], object]]) -
 
 def _registered(registry: CollectorRegistry) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
-    # The client tells the labels of a metric nowhere else.
+    # The client has no public way to list the labels of a metric.
     collectors = cast("Iterable[Any]", registry._collector_to_names)  # noqa: SLF001
     for collector in collectors:
         metric = next(iter(collector.describe()))
@@ -447,12 +457,13 @@ def _labels(family: prometheus_client.Metric) -> str:
 
 LANGUAGES_HEAD = """# Languages
 
-What is known of the files of each language, by its grammar and queries in `services/chunker/prism_chunker/core/languages`:
+The tier of a language follows from its grammar and queries in
+`services/chunker/prism_chunker/core/languages`. Each tier includes the ones above it:
 
-- *text*: they are searched, by words and by meaning, exactly and by pattern. All that follow have that too.
-- *symbols*: definitions are known, or headings, and with them outlines and chunks that follow them.
-- *resolved edges*: calls and imports are known, and `find_references` follows them from file to file. How right it is was measured for
-  some of these languages ([graph.md](graph.md)); the others go by the same rules.
+- *text*: files are searchable by words, by meaning, and by exact pattern.
+- *symbols*: definitions or headings are extracted, so files have outlines, and chunks follow the symbols.
+- *resolved edges*: calls and imports are extracted, and `find_references` follows them across files. Its
+  accuracy was measured for some of these languages ([graph.md](graph.md)); the others use the same rules.
 
 """
 CAPTURE = re.compile(r"@(\w+)")
@@ -460,7 +471,7 @@ IMPORTS = frozenset({"import", "item", "file"})
 
 
 class Tier(StrEnum):
-    """What is known of a language, the least first."""
+    """What Prism extracts from files of a language, in ascending order."""
 
     TEXT = "text"
     SYMBOLS = "symbols"
@@ -468,7 +479,7 @@ class Tier(StrEnum):
 
 
 def languages_page() -> str:
-    """Every language with the endings of its files and its tier, those of which most is known first."""
+    """Returns every language with its file name extensions and its tier, the highest tier first."""
     tiers = {language: _tier(language) for language in sorted(LANGUAGES.values(), key=lambda one: one.id)}
     ranked = sorted(tiers.items(), key=lambda one: -list(Tier).index(one[1]))
     rows = [(language.id, ", ".join(_file_names(language)), tier) for language, tier in ranked]
@@ -478,7 +489,7 @@ def languages_page() -> str:
 
 
 def _tier(language: Language) -> Tier:
-    if language.reader == "component":  # its scripts are read in their own language
+    if language.reader == "component":  # its scripts are parsed in their own language
         return _tier(LANGUAGES["javascript"])
     if language.reader != "syntax":
         return Tier.TEXT if language.reader == "lines" else Tier.SYMBOLS

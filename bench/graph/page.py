@@ -13,22 +13,24 @@ RECALL_MIN = 0.80
 
 HEAD = """# Accuracy of references
 
-Written by `make graph-accuracy` ([bench/graph](../bench/graph)). Each repository is indexed as a whole on a stack of its own, and
-`find_references` is asked over MCP, to the last page, for every function, method and type in it. What a resolver of the
-language reports for the same files is the ground truth: jedi for Python, the TypeScript compiler for TypeScript and JavaScript,
-go/types for Go. Dependencies of a repository are not installed, so their definitions count as outside.
+Written by `make graph-accuracy` ([bench/graph](../bench/graph)). Each repository is indexed as a whole on a
+stack of its own, and `find_references` is asked over MCP, to the last page, for every function, method and
+type in it. What a resolver of the language reports for the same files is the ground truth: jedi for Python,
+the TypeScript compiler for TypeScript and JavaScript, go/types for Go. Dependencies of a repository are not
+installed, so their definitions count as outside.
 
-An edge is a line that uses a symbol. Definitions of one qualified name in a file are one symbol. A resolved edge is **right**
-if the truth has it, **wrong** if in the truth the line means something else, in the repository or outside, and
-**unjudged** if the truth does not know; precision is right / (right + wrong). Recall is over all edges of the truth to functions,
-methods and types, including definitions for which Prism has no symbol. A **false zero** is a used symbol for which Prism returned
-no edge and no unexplained line.
+An edge is a line that uses a symbol. Definitions of one qualified name in a file are one symbol. A resolved
+edge is **right** if the truth has it, **wrong** if in the truth the line means something else, in the
+repository or outside, and **unjudged** if the truth does not know; precision is right / (right + wrong).
+Recall is over all edges of the truth to functions, methods and types, including definitions for which Prism
+has no symbol. A **false zero** is a used symbol for which Prism returned no edge and no unexplained line.
 """
 
 
 TRUTH = f"""The truth comes from {{resolvers}}. For a repository with more than {{uses_max}} uses of its functions' and
-types' names, files are drawn at random (seed {{seed}}) until they have as many; edges from other files are left out. The targets are a precision of
-{PRECISION_MIN:.2f} of resolved edges, a recall of {RECALL_MIN:.2f} with them alone, and no false zero.
+types' names, files are drawn at random (seed {{seed}}) until they have as many; edges from other files are
+left out. The targets are a precision of {PRECISION_MIN:.2f} of resolved edges, a recall of {RECALL_MIN:.2f}
+with them alone, and no false zero.
 """
 
 BY_STRATEGY = """## By strategy

@@ -23,60 +23,64 @@ HEAD = """<!-- Written by `make quality`. -->
 
 # Quality
 
-How well `search_code` finds what a question is about, measured on the questions of a code-search benchmark: {questions} questions
-about {corpora} corpora in {languages} languages. Every corpus is indexed through a whole stack as a repository of its own; all
-share one tenant. Every question is asked over MCP with `limit` {cutoff} and its repository as scope, and the returned list
-is scored.
+How well `search_code` finds what a question is about, measured on the questions of a code-search benchmark:
+{questions} questions about {corpora} corpora in {languages} languages. Every corpus is indexed through a
+whole stack as a repository of its own; all share one tenant. Every question is asked over MCP with `limit`
+{cutoff} and its repository as scope, and the returned list is scored.
 
-**NDCG@10**: the targets of a question weigh the same, each credits the first result that covers it, and two on one result are
-one gain; several results of one file are not merged. A result covers a target if their paths are equal or one ends with the
-other, and their lines overlap where the target names lines. *By corpus* is the mean over corpora of each one's mean, *by
-question* the mean over questions. *95 %* bounds the mean by corpus: a bootstrap of {rounds:,} rounds in two levels, corpora and of
-each its questions. A language with one corpus has that of its questions only.
+**NDCG@10**: the targets of a question weigh the same, each credits the first result that covers it, and two
+on one result are one gain; several results of one file are not merged. A result covers a target if their
+paths are equal or one ends with the other, and their lines overlap where the target names lines. *By corpus*
+is the mean over corpora of each one's mean, *by question* the mean over questions. *95 %* bounds the mean by
+corpus: a bootstrap of {rounds:,} rounds in two levels, corpora and of each its questions. A language with one
+corpus has that of its questions only.
 
 """
 
 ALL_NOTE = """
-The row `gap` has the questions that share no word with the path of any target, so that names of files cannot answer them.
-Words are the same if they are equal or differ in their endings only.
+The row `gap` has the questions that share no word with the path of any target, so that names of files cannot
+answer them. Words are the same if they are equal or differ in their endings only.
 """
 
 CONFIDENCE_HEAD = """
 ## Confidence
 
-An answer reports how reliable its first result is ([0018](decisions/0018-confidence.md)). *First right* is the share of
-the questions answered so whose first result covers a target. Each of these questions has an answer in its corpus.
+An answer reports how reliable its first result is ([0018](decisions/0018-confidence.md)). *First right* is
+the share of the questions answered so whose first result covers a target. Each of these questions has an
+answer in its corpus.
 """
 
 LEGS_HEAD = """
 ## Legs
 
-The answer of each leg alone: its candidates, in its own order, with the shown lines. A
-question in which a leg takes no part counts as 0. *Found* is the share of targets among a leg's candidates, at any rank;
-*by it alone* the share that no other leg found.
+The answer of each leg alone: its candidates, in its own order, with the shown lines. A question in which a
+leg takes no part counts as 0. *Found* is the share of targets among a leg's candidates, at any rank; *by it
+alone* the share that no other leg found.
 """
 
 SIGNALS_HEAD = """
 ## Signals
 
-The order is the sum of the signals and nothing comes after the sum, so each is taken out of the sum of all candidates, and the
-new order is scored. Summing again gives the served order for {reproduced} of {questions} questions. *Worth* is the paired difference
-that the signal makes, positive if it helps; *in the gap* the same over the questions of that row (mean over questions). The
-other weights are unchanged, so this is the cost of switching a signal off, not the result of a ranking tuned without it. *Better* and *worse* count the questions that the signal makes so.
+The order is the sum of the signals and nothing comes after the sum, so each is taken out of the sum of all
+candidates, and the new order is scored. Summing again gives the served order for {reproduced} of {questions}
+questions. *Worth* is the paired difference that the signal makes, positive if it helps; *in the gap* the same
+over the questions of that row (mean over questions). The other weights are unchanged, so this is the cost of
+switching a signal off, not the result of a ranking tuned without it. *Better* and *worse* count the questions
+that the signal makes so.
 """
 
 TRIED = """
 Measured as well, and not used as signals because their gain is zero or within chance: other names, places and
-sums ([0003](decisions/0003-ranking.md#tried-and-not-shipped)); the graph of references, as popularity, as neighbours of the
-first files, as components ([0032](decisions/0032-the-graph-and-the-ranking.md)).
+sums ([0003](decisions/0003-ranking.md#tried-and-not-shipped)); the graph of references, as popularity, as
+neighbours of the first files, as components ([0032](decisions/0032-the-graph-and-the-ranking.md)).
 """
 
 
 DEEP_HEAD = """
 ## The deep tier
 
-The same questions on the same index, after a deep model was turned on and has added a vector per file. *Gained* is the paired
-difference. The tables above and below are those of the default, without it.
+The same questions on the same index, after a deep model was turned on and has added a vector per file.
+*Gained* is the paired difference. The tables above and below are those of the default, without it.
 """
 
 
