@@ -54,28 +54,28 @@ from prism_contracts.rpc.files import (
     ReadFileRequest,
 )
 from prism_contracts.rpc.imports import CloneRequest, JobRequest
+from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
 from prism_ingest.adapters.mirrors import Mirrors
-from prism_ingest.adapters.snapshots import SnapshotStore
+from prism_ingest.adapters.plans import PlanStore
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.core import is_final
 from prism_ingest.handlers.clones import CloneHandlers
 from prism_ingest.handlers.commits import CommitHandlers
 from prism_ingest.handlers.jobs import JobHandlers
-from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.layers import LayerHandlers
 from prism_ingest.handlers.overlays import OverlayHandlers
-from prism_ingest.handlers.planning import Planner
-from prism_ingest.handlers.poll import Poller
-from prism_ingest.handlers.rebase import RebaseHandlers
-from prism_ingest.handlers.recovery import Recovery
 from prism_ingest.handlers.snapshots import SnapshotHandlers
-from prism_ingest.handlers.sweep import Sweeper
+from prism_ingest.operations.layer_registry import LayerRegistry
+from prism_ingest.operations.planning import Planner
+from prism_ingest.operations.poll import Poller
+from prism_ingest.operations.rebase import RebaseHandlers
+from prism_ingest.operations.recovery import Recovery
+from prism_ingest.operations.sweep import Sweeper
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
-from prism_runtime.lease import Lease
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.vault import Vault, VaultSettings
 
@@ -335,12 +335,12 @@ async def town(
     registry = CollectorRegistry()
     vault = Vault(VaultSettings())
     await vault.open(bus.js, replicas=1)
-    ledger, store = await Ledger.open(bus.js, 1), await SnapshotStore.open(bus.js, 1)
+    ledger, store = await Ledger.open(bus.js, 1), await PlanStore.open(bus.js, 1)
     variants, histories = await Variants.open(bus, 1), await HistoryStore.open(bus.js, 1)
     mirrors = Mirrors(config, vault)
     jobs = JobHandlers(bus, ledger, store, variants.lists, PushMetrics(registry))
     watched = await bus.follow(names.KV_LAYERS, Layer)
-    layers = Layers(ledger, watched, jobs, config)
+    layers = LayerRegistry(ledger, watched, jobs, config)
     planner = Planner(
         bus, ledger, snapshots=store, variants=variants, histories=histories, jobs=jobs, settings=config
     )

@@ -32,12 +32,12 @@ from prism_contracts.rpc.imports import (
 )
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PushMetrics
-from prism_ingest.adapters.snapshots import SnapshotStore
+from prism_ingest.adapters.plans import PlanStore
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.handlers.jobs import JobHandlers
-from prism_ingest.handlers.keeping import Layers
-from prism_ingest.handlers.planning import Planner
 from prism_ingest.handlers.snapshots import SnapshotHandlers
+from prism_ingest.operations.layer_registry import LayerRegistry
+from prism_ingest.operations.planning import Planner
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus, DeadLetter
 from prism_runtime.histories import HistoryStore
@@ -89,11 +89,11 @@ async def ingest(nats_server) -> AsyncIterator[Ingest]:
     for component in (COMPONENT_CHUNKER, COMPONENT_FAST_MODEL):
         await components.put(component, Component(version="1"))
     ledger = await Ledger.open(bus.js, 1)
-    store = await SnapshotStore.open(bus.js, 1)
+    store = await PlanStore.open(bus.js, 1)
     histories = await HistoryStore.open(bus.js, 1)
     variants = await Variants.open(bus, 1)
     jobs = JobHandlers(bus, ledger, store, variants.lists, PushMetrics(CollectorRegistry()))
-    layers = Layers(ledger, await bus.follow(names.KV_LAYERS, Layer), jobs, settings)
+    layers = LayerRegistry(ledger, await bus.follow(names.KV_LAYERS, Layer), jobs, settings)
     planner = Planner(
         bus,
         ledger,

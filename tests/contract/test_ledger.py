@@ -72,7 +72,7 @@ async def test_of_two_jobs_that_begin_at_once_one_does(ledger) -> None:
 async def test_who_edits_a_fetched_repository_does_not_say_where_its_remote_is(ledger) -> None:
     origin = Origin("https://git.example.org/acme/parcel-tracker")
     first = await ledger.begin(job("one"), origin, IDLE_S)
-    await ledger.hear_of(first.tenant, first.repo, BASE_LAYER, "new", datetime.now(UTC))
+    await ledger.record_remote_head(first.tenant, first.repo, BASE_LAYER, "new", datetime.now(UTC))
     await ledger.release(first)
     await ledger.begin(job("two").model_copy(update={"commit": "old"}), origin, IDLE_S)
     assert (await ledger.repositories.get(f"t.{first.repo}")).head_commit == "new"

@@ -16,22 +16,22 @@ from prism_contracts.base import repo_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import PushReceived
 from prism_contracts.records import Layer, LayerState, Repository
+from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PollMetrics, PushMetrics
 from prism_ingest.adapters.mirrors import PACKS_MAX, Mirrors, Remote
-from prism_ingest.adapters.snapshots import SnapshotStore
+from prism_ingest.adapters.plans import PlanStore
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.core.backoff import Backoff
 from prism_ingest.handlers.clones import CloneHandlers
 from prism_ingest.handlers.jobs import JobHandlers
-from prism_ingest.handlers.keeping import Layers
-from prism_ingest.handlers.planning import Planner
-from prism_ingest.handlers.poll import Poller
+from prism_ingest.operations.layer_registry import LayerRegistry
+from prism_ingest.operations.planning import Planner
+from prism_ingest.operations.poll import Poller
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
 from prism_runtime.layer_files import LayerFilesStore
-from prism_runtime.lease import Lease
 from prism_runtime.vault import KEY_CHARS_MIN, Vault, VaultSettings
 from prism_source.gittree import commit_files, snapshot_git
 
@@ -302,9 +302,9 @@ async def polled(nats_server, bus, vault, origin, tmp_path) -> Round:
     lease = await Lease.open(bus.js, "poll", replicas=1)
     await run_out(bus)
     watched = await bus.follow(names.KV_LAYERS, Layer)
-    store, lists = await SnapshotStore.open(bus.js, 1), await LayerFilesStore.open(bus.js, 1)
+    store, lists = await PlanStore.open(bus.js, 1), await LayerFilesStore.open(bus.js, 1)
     jobs = JobHandlers(bus, ledger, store, lists, PushMetrics(CollectorRegistry()))
-    layers = Layers(ledger, watched, jobs, settings(nats_server, tmp_path))
+    layers = LayerRegistry(ledger, watched, jobs, settings(nats_server, tmp_path))
     planner = Planner(
         bus, ledger, snapshots=store, variants=await Variants.open(bus, 1),
         histories=await HistoryStore.open(bus.js, 1), jobs=jobs, settings=settings(nats_server, tmp_path),
@@ -396,7 +396,7 @@ def test_rounds_that_are_left_out_double_until_it_works() -> None:
     for number in range(16):
         if backoff.is_due("r"):
             looks.append(number)
-            backoff.in_vain("r")
+            backoff.failed("r")
     assert looks == [0, 2, 6, 14]
-    backoff.worked("r")
+    backoff.succeeded("r")
     assert backoff.is_due("r")

@@ -23,30 +23,30 @@ from prism_contracts.rpc.layers import (
     DELETE_LAYER,
     OPEN_OVERLAY,
 )
+from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
 from prism_ingest.adapters.mirrors import Mirrors
+from prism_ingest.adapters.plans import PlanStore
 from prism_ingest.adapters.scip import ScipMetrics, ScipStore
-from prism_ingest.adapters.snapshots import SnapshotStore
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.handlers.clones import CloneHandlers
 from prism_ingest.handlers.commits import CommitHandlers
 from prism_ingest.handlers.edits import EditHandlers
 from prism_ingest.handlers.jobs import JobHandlers
-from prism_ingest.handlers.keeping import Layers
 from prism_ingest.handlers.layers import LayerHandlers
 from prism_ingest.handlers.overlays import OverlayHandlers
-from prism_ingest.handlers.planning import Planner
-from prism_ingest.handlers.poll import Poller
-from prism_ingest.handlers.rebase import RebaseHandlers
-from prism_ingest.handlers.recovery import Recovery
 from prism_ingest.handlers.scip import ScipHandlers
 from prism_ingest.handlers.snapshots import SnapshotHandlers
-from prism_ingest.handlers.sweep import Sweeper
+from prism_ingest.operations.layer_registry import LayerRegistry
+from prism_ingest.operations.planning import Planner
+from prism_ingest.operations.poll import Poller
+from prism_ingest.operations.rebase import RebaseHandlers
+from prism_ingest.operations.recovery import Recovery
+from prism_ingest.operations.sweep import Sweeper
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
-from prism_runtime.lease import Lease
 from prism_runtime.objects import reclaim_regularly
 from prism_runtime.process import run
 from prism_runtime.service import Service
@@ -124,12 +124,12 @@ async def serve() -> None:
         await bus.connect()
         replicas = settings.nats_replicas
         ledger = await Ledger.open(bus.js, replicas)
-        store = await SnapshotStore.open(bus.js, replicas)
+        store = await PlanStore.open(bus.js, replicas)
         histories = await HistoryStore.open(bus.js, replicas)
         variants = await Variants.open(bus, replicas)
         await vault.open(bus.js, replicas=replicas)
         jobs = JobHandlers(bus, ledger, store, variants.lists, PushMetrics(REGISTRY))
-        layers = Layers(ledger, await bus.follow(names.KV_LAYERS, Layer), jobs, settings)
+        layers = LayerRegistry(ledger, await bus.follow(names.KV_LAYERS, Layer), jobs, settings)
         planner = Planner(
             bus,
             ledger,

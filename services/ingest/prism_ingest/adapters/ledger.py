@@ -158,7 +158,7 @@ class Ledger:
             return await self.repositories.get(repository_key(tenant, repo))
         return await self.layers.get(layer_key(tenant, repo, layer))
 
-    async def hear_of(self, tenant: str, repo: str, layer: str, commit: str, at: datetime) -> None:
+    async def record_remote_head(self, tenant: str, repo: str, layer: str, commit: str, at: datetime) -> None:
         """Note a commit that the remote is said to be at: what is served is behind it until a job brings it."""
         changes = {"head_commit": commit, "head_seen_at": at}
         await self._change(

@@ -23,7 +23,7 @@ from weakref import WeakValueDictionary
 
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_ingest.adapters.sharing import Shared
+from prism_ingest.adapters.read_write_lock import ReadWriteLock
 from prism_ingest.adapters.slots import SlotLimits, Slots
 from prism_ingest.settings import IngestSettings
 from prism_runtime.vault import Vault
@@ -90,7 +90,7 @@ class Mirrors:
         self._threads = ThreadPoolExecutor(
             len(Lane) * FETCHES.total + LOOKS.total + CHECKS_AT_ONCE, thread_name_prefix="remote"
         )
-        self._uses: WeakValueDictionary[str, Shared] = WeakValueDictionary()
+        self._uses: WeakValueDictionary[str, ReadWriteLock] = WeakValueDictionary()
         self._sizes: dict[Path, int] | None = None  # in bytes, of every mirror; None before the first fetch
 
     @property
@@ -174,9 +174,9 @@ class Mirrors:
         key = f"{remote.tenant}\0{remote.repo}\0{remote.url}"
         return self._root / hashlib.sha256(key.encode()).hexdigest()[:32]
 
-    def _use(self, folder: Path) -> Shared:
+    def _use(self, folder: Path) -> ReadWriteLock:
         """Of a mirror, or of what is to be it."""
-        return self._uses.setdefault(folder.stem, Shared())
+        return self._uses.setdefault(folder.stem, ReadWriteLock())
 
     async def _credentials(self, remote: Remote) -> str:
         """`user:password`, empty if none are kept for this server: who may set the URL must not learn the password by it."""
@@ -185,7 +185,7 @@ class Mirrors:
             return ""
         return f"{kept.git_username}:{kept.git_password}"
 
-    async def _fetch(self, remote: Remote, folder: Path, use: Shared) -> Mirror:
+    async def _fetch(self, remote: Remote, folder: Path, use: ReadWriteLock) -> Mirror:
         credentials = await self._credentials(remote)
         made = await self._remotely(partial(self._update, remote, credentials, folder))
         if made is not None:

@@ -18,12 +18,12 @@ class Backoff:
             self._left_out[key] = left - 1
         return not left
 
-    def in_vain(self, key: str) -> None:
+    def failed(self, key: str) -> None:
         """The look failed, or found what an earlier one had found."""
         self._vain[key] = self._vain.get(key, 0) + 1
         self._left_out[key] = min(2 ** self._vain[key], ROUNDS_LEFT_OUT_MAX) - 1
 
-    def worked(self, key: str) -> None:
+    def succeeded(self, key: str) -> None:
         """The repository is as it should be."""
         self._vain.pop(key, None)
         self._left_out.pop(key, None)

@@ -35,9 +35,9 @@ from prism_ingest.core.contents import failed, file_event
 from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import BRANCHES, Base, exact_commit, is_followed, layer_of
 from prism_ingest.handlers.jobs import JobHandlers
-from prism_ingest.handlers.keeping import Layers
-from prism_ingest.handlers.planning import Listing, Opened, Planner
-from prism_ingest.handlers.publishing import publish_file_events
+from prism_ingest.operations.layer_registry import LayerRegistry
+from prism_ingest.operations.planning import Listing, Opened, Planner
+from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import DUPLICATE_WINDOW_S, Bus
 from prism_source.clone import Mirror
@@ -82,7 +82,7 @@ class CloneHandlers:
         mirrors: Mirrors,
         *,
         planner: Planner,
-        layers: Layers,
+        layers: LayerRegistry,
         jobs: JobHandlers,
         settings: IngestSettings,
     ) -> None:
@@ -228,7 +228,9 @@ class CloneHandlers:
         if layer != BASE_LAYER and repository.served is None:
             return None  # the end of the base's first import has all layers looked at
         if event.commit:
-            await self._ledger.hear_of(event.tenant, event.repo, layer, event.commit, event.received_at)
+            await self._ledger.record_remote_head(
+                event.tenant, event.repo, layer, event.commit, event.received_at
+            )
         return await self._begin_or_postpone(self._look_job(repository, layer, ref, event), repository)
 
     def _look_job(self, repository: Repository, layer: str, ref: str, event: PushReceived) -> Job:
@@ -376,7 +378,7 @@ class CloneHandlers:
     async def _index(self, job: Job, origin: Origin, fetched: Fetched) -> None:
         mirrored, snapshot, removed, base, files = fetched
         is_base = job.layer == BASE_LAYER
-        await self._ledger.hear_of(job.tenant, job.repo, job.layer, mirrored.commit, _now())
+        await self._ledger.record_remote_head(job.tenant, job.repo, job.layer, mirrored.commit, _now())
         named = job.model_copy(
             update={
                 "commit": mirrored.commit,

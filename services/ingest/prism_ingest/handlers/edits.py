@@ -17,9 +17,9 @@ from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.core import new_job
 from prism_ingest.core.edits import check_bases, contents_of, described
 from prism_ingest.core.layers import check_commit, check_served
-from prism_ingest.handlers.planning import Listing, Planner
-from prism_ingest.handlers.publishing import publish_file_events
-from prism_ingest.handlers.reading_edits import edit_events, read_edits
+from prism_ingest.operations.edit_reader import edit_events, read_edits
+from prism_ingest.operations.planning import Listing, Planner
+from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_source.snapshot import blob_hash
@@ -54,7 +54,7 @@ class EditHandlers:
             job, Origin(repository.source, repository.ref), Listing(files, removed, is_claimed=True)
         )
         if request.commit:
-            await self._ledger.hear_of(job.tenant, job.repo, BASE_LAYER, request.commit, _now())
+            await self._ledger.record_remote_head(job.tenant, job.repo, BASE_LAYER, request.commit, _now())
         await publish_file_events(self._bus, edit_events(opened, contents, self._limits))
         return JobReply(job=opened.job.model_copy(update={"settled": b""}))
 

@@ -25,10 +25,10 @@ from prism_contracts.records import Indexed, Job, JobState, Layer, LayerFiles
 from prism_contracts.rpc.imports import JobReply, JobRequest, JobsReply, JobsRequest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PushMetrics
-from prism_ingest.adapters.snapshots import SnapshotStore
+from prism_ingest.adapters.plans import PlanStore
 from prism_ingest.core import apply_settled, fail_job, is_final, push_seconds
 from prism_ingest.core.layers import ListName, layer_version
-from prism_ingest.handlers.publishing import publish_file_events
+from prism_ingest.operations.publishing import publish_file_events
 from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus, DeadLetter
 from prism_runtime.layer_files import LayerFilesStore
@@ -47,7 +47,7 @@ class JobHandlers:
         self,
         bus: Bus,
         ledger: Ledger,
-        snapshots: SnapshotStore,
+        snapshots: PlanStore,
         lists: LayerFilesStore,
         metrics: PushMetrics,
     ) -> None:

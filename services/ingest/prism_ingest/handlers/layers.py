@@ -11,7 +11,7 @@ from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.mirrors import Mirrors, Remote
 from prism_ingest.core.layers import check_served, layer_of, usual_ref
 from prism_ingest.handlers.clones import CloneHandlers
-from prism_ingest.handlers.keeping import Layers
+from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_source.clone import RemoteRefs
 from prism_source.gittree import ref_not_found
 
@@ -21,7 +21,9 @@ PULL_REQUEST = re.compile(r"pull/(\d{1,12})")
 class LayerHandlers:
     """Answers `create_layer` and `delete_layer`."""
 
-    def __init__(self, ledger: Ledger, mirrors: Mirrors, clones: CloneHandlers, layers: Layers) -> None:
+    def __init__(
+        self, ledger: Ledger, mirrors: Mirrors, clones: CloneHandlers, layers: LayerRegistry
+    ) -> None:
         self._ledger = ledger
         self._mirrors = mirrors
         self._clones = clones

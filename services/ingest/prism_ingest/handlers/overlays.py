@@ -21,10 +21,10 @@ from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.core import new_job
 from prism_ingest.core.edits import contents_of, described
 from prism_ingest.core.layers import check_commit, check_served, layer_named, new_layer
-from prism_ingest.handlers.keeping import Layers
-from prism_ingest.handlers.planning import Listing, Planner
-from prism_ingest.handlers.publishing import publish_file_events
-from prism_ingest.handlers.reading_edits import edit_events, read_edits
+from prism_ingest.operations.edit_reader import edit_events, read_edits
+from prism_ingest.operations.layer_registry import LayerRegistry
+from prism_ingest.operations.planning import Listing, Planner
+from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 
@@ -35,7 +35,7 @@ class OverlayHandlers:
     """Answers `open_overlay` and `close_overlay`."""
 
     def __init__(
-        self, bus: Bus, ledger: Ledger, layers: Layers, planner: Planner, settings: IngestSettings
+        self, bus: Bus, ledger: Ledger, layers: LayerRegistry, planner: Planner, settings: IngestSettings
     ) -> None:
         self._bus = bus
         self._ledger = ledger

@@ -15,15 +15,15 @@ from prism_contracts.rpc.imports import (
     SnapshotFile,
 )
 from prism_ingest.adapters.ledger import Ledger, Origin
-from prism_ingest.adapters.snapshots import SnapshotStore
+from prism_ingest.adapters.plans import PlanStore
 from prism_ingest.core import is_final, new_job
 from prism_ingest.core.contents import file_event
 from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import check_served, layer_of, usual_ref
 from prism_ingest.handlers.jobs import job_not_found
-from prism_ingest.handlers.keeping import Layers
-from prism_ingest.handlers.planning import Listing, Planner
-from prism_ingest.handlers.publishing import publish_file_events
+from prism_ingest.operations.layer_registry import LayerRegistry
+from prism_ingest.operations.planning import Listing, Planner
+from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_source.gittree import is_ref_name, ref_not_found
@@ -40,10 +40,10 @@ class SnapshotHandlers:
         self,
         bus: Bus,
         ledger: Ledger,
-        snapshots: SnapshotStore,
+        snapshots: PlanStore,
         *,
         planner: Planner,
-        layers: Layers,
+        layers: LayerRegistry,
         settings: IngestSettings,
     ) -> None:
         self._bus = bus
@@ -100,7 +100,9 @@ class SnapshotHandlers:
             if not is_ref_name(ref):
                 raise ref_not_found(request.layer_ref, ())
             await self._layers.keep(repository, LayerKind.BRANCH, ref, UPLOAD)
-            await self._ledger.hear_of(request.tenant, repository.repo, id_, request.commit, _now())
+            await self._ledger.record_remote_head(
+                request.tenant, repository.repo, id_, request.commit, _now()
+            )
         return id_
 
     async def admit_upload(self, request: AdmitUploadRequest) -> AdmitUploadReply:

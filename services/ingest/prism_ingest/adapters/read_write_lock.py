@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class Shared:
+class ReadWriteLock:
     """Who uses one such thing. Whoever wants it alone holds `adding` already."""
 
     def __init__(self) -> None:

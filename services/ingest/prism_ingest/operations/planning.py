@@ -13,7 +13,7 @@ from prism_contracts.rpc.files import ManifestEntry
 from prism_contracts.rpc.imports import SnapshotFile
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger, Origin
-from prism_ingest.adapters.snapshots import JobFiles, SnapshotStore
+from prism_ingest.adapters.plans import JobFiles, PlanStore
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.core import (
     Plan,
@@ -38,7 +38,7 @@ from prism_ingest.core.layers import (
     layer_version,
 )
 from prism_ingest.handlers.jobs import JobHandlers
-from prism_ingest.handlers.publishing import publish_file_events
+from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_runtime.histories import HistoryStore
@@ -88,7 +88,7 @@ class Planner:
         bus: Bus,
         ledger: Ledger,
         *,
-        snapshots: SnapshotStore,
+        snapshots: PlanStore,
         variants: Variants,
         histories: HistoryStore,
         jobs: JobHandlers,
@@ -160,7 +160,7 @@ class Planner:
         if job.layer == BASE_LAYER:
             plan = await self._compare(job, listing)
         else:
-            plan, layer = await self._tell_apart(job, listing, basis)
+            plan, layer = await self._diff_against_base(job, listing, basis)
         if job.layer == BASE_LAYER:
             job = job.model_copy(update={"files": len(files) if listing.removed is None else listing.total})
         claimed = listing.is_claimed and job.layer == BASE_LAYER
@@ -175,7 +175,9 @@ class Planner:
         index: Sequence[ManifestEntry] = await read_manifest(self._bus, job.tenant, job.repo, job.layer)
         return make_plan(listing.files, index, chunker, model, withholds=self._settings.secrets.withhold)
 
-    async def _tell_apart(self, job: Job, listing: Listing, basis: str) -> tuple[Plan, dict[str, str | int]]:
+    async def _diff_against_base(
+        self, job: Job, listing: Listing, basis: str
+    ) -> tuple[Plan, dict[str, str | int]]:
         """What a layer has otherwise than its base, and what its record is to say of that.
 
         The list of its files is put before the store is asked which of them it has: see `Variants.claim`.

@@ -16,15 +16,15 @@ from prism_contracts.errors import PrismError, reason_of
 from prism_contracts.events import PushReceived
 from prism_contracts.records import Layer, Repository
 from prism_ingest.adapters.index import layers_with_losses
+from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PollMetrics
 from prism_ingest.adapters.mirrors import Mirrors, Remote
 from prism_ingest.core.backoff import Backoff
 from prism_ingest.core.layers import is_followed
 from prism_ingest.handlers.clones import CloneHandlers
-from prism_ingest.handlers.keeping import Layers
+from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_runtime.bus import Bus
-from prism_runtime.lease import Lease
 from prism_runtime.tasks import cancelled
 
 # A round waits so long for slow servers; their looks go on beside the next rounds.
@@ -46,7 +46,7 @@ class Poller:
         mirrors: Mirrors,
         *,
         clones: CloneHandlers,
-        layers: Layers,
+        layers: LayerRegistry,
         lease: Lease,
         metrics: PollMetrics,
     ) -> None:
@@ -101,7 +101,7 @@ class Poller:
             outcome = await self._compare(repository)
         except PrismError as error:
             log.warning("cannot poll %s: %s", repository.name, error)
-            self._backoff.in_vain(repository.key)
+            self._backoff.failed(repository.key)
             outcome = error.code.value
         self._metrics.count(outcome)
         await self._restore_lost(repository)
@@ -117,10 +117,10 @@ class Poller:
             log.warning("cannot check whether the store lost files of %s: %s", repository.name, error)
             return
         if not lost:
-            self._backoff.worked(key)
+            self._backoff.succeeded(key)
             return
         log.warning("the store lost files of %s: importing them again", repository.name)
-        self._backoff.in_vain(key)
+        self._backoff.failed(key)
         if BASE_LAYER in lost:
             await self._clones.restore(repository)
         for layer in self._layers.of(repository):
@@ -150,8 +150,10 @@ class Poller:
         if indexed is None:
             return False
         if indexed.served is not None and indexed.served.commit == head:
-            await self._ledger.hear_of(indexed.tenant, indexed.repo, layer, head, datetime.now(UTC))
-            self._backoff.worked(indexed.key)
+            await self._ledger.record_remote_head(
+                indexed.tenant, indexed.repo, layer, head, datetime.now(UTC)
+            )
+            self._backoff.succeeded(indexed.key)
             return False
         if not indexed.active_job or indexed.head_commit != head:
             await self._say(indexed, head, _push(indexed, head))
@@ -159,7 +161,7 @@ class Poller:
 
     async def _say(self, indexed: Repository | Layer, head: str, event: PushReceived) -> None:
         if self._found.get(indexed.key) == head and not indexed.active_job:
-            self._backoff.in_vain(indexed.key)  # the import that was begun for it has failed
+            self._backoff.failed(indexed.key)  # the import that was begun for it has failed
         self._found[indexed.key] = head
         await self._bus.publish(event)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from prism_ingest.adapters.sharing import Shared
+from prism_ingest.adapters.read_write_lock import ReadWriteLock
 
 
 async def turns() -> None:
@@ -12,14 +12,14 @@ async def turns() -> None:
 
 
 async def test_reading_waits_for_nobody_who_adds() -> None:
-    use = Shared()
+    use = ReadWriteLock()
     async with use.adding, use.reading(), use.reading():
         assert use.is_used
     assert not use.is_used
 
 
 async def test_who_wants_it_alone_waits_for_readers_and_later_readers_wait() -> None:
-    use, done = Shared(), []
+    use, done = ReadWriteLock(), []
 
     async def alone() -> None:
         async with use.alone():

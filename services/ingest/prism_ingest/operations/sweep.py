@@ -18,14 +18,14 @@ from typing import NamedTuple
 
 from prism_contracts.errors import reason_of
 from prism_contracts.records import Layer, LayerFiles, layer_key
+from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import LayerMetrics
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.core.layers import ListName, is_in_use
-from prism_ingest.handlers.keeping import Layers
-from prism_ingest.handlers.rebase import RebaseHandlers
-from prism_ingest.handlers.recovery import Recovery
-from prism_runtime.lease import Lease
+from prism_ingest.operations.layer_registry import LayerRegistry
+from prism_ingest.operations.rebase import RebaseHandlers
+from prism_ingest.operations.recovery import Recovery
 
 Place = tuple[str, str]  # tenant and repository
 
@@ -46,7 +46,7 @@ class Sweeper:
     def __init__(
         self,
         ledger: Ledger,
-        layers: Layers,
+        layers: LayerRegistry,
         rebases: RebaseHandlers,
         variants: Variants,
         *,

@@ -27,7 +27,7 @@ class JobFiles(Message):
     layer: dict[str, str | int] = {}
 
 
-class SnapshotStore:
+class PlanStore:
     """File lists by job."""
 
     def __init__(self, store: ObjectStore) -> None:
@@ -35,7 +35,7 @@ class SnapshotStore:
         self._recent: dict[str, JobFiles] = {}
 
     @classmethod
-    async def open(cls, js: JetStreamContext, replicas: int) -> "SnapshotStore":
+    async def open(cls, js: JetStreamContext, replicas: int) -> "PlanStore":
         """The store, made if it is not there."""
         config = ObjectStoreConfig(ttl=KEPT_S, replicas=replicas)
         return cls(await js.create_object_store(names.OBJECTS_SNAPSHOTS, config))

@@ -12,7 +12,7 @@ from prism_ingest.settings import IngestSettings
 from prism_runtime.records import WatchedRecords
 
 
-class Layers:
+class LayerRegistry:
     """All layers, as the ledger has them."""
 
     def __init__(

@@ -51,9 +51,9 @@ from prism_ingest.core.layers import (
 )
 from prism_ingest.handlers.clones import CloneHandlers, read_events
 from prism_ingest.handlers.jobs import ENDED_WELL
-from prism_ingest.handlers.keeping import Layers
-from prism_ingest.handlers.planning import Planner
-from prism_ingest.handlers.publishing import publish_file_events
+from prism_ingest.operations.layer_registry import LayerRegistry
+from prism_ingest.operations.planning import Planner
+from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_source.gittree import Changes, snapshot_changes
@@ -95,7 +95,7 @@ class RebaseHandlers:
         mirrors: Mirrors,
         *,
         variants: Variants,
-        layers: Layers,
+        layers: LayerRegistry,
         planner: Planner,
         clones: CloneHandlers,
         settings: IngestSettings,
@@ -138,9 +138,9 @@ class RebaseHandlers:
     async def _catch_up(self, repository: Repository, layers: Iterable[Layer]) -> None:
         behind = _behind(repository, layers)
         if not behind:
-            self._backoff.worked(repository.key)
+            self._backoff.succeeded(repository.key)
             return
-        self._backoff.in_vain(repository.key)
+        self._backoff.failed(repository.key)
         for layer in behind:
             # What is fetched ends by itself; a client that has gone does not come back.
             if layer.active_job and layer.source == UPLOAD:

@@ -11,7 +11,7 @@ from prism_ingest.adapters.index import read_text
 from prism_ingest.core.contents import file_event
 from prism_ingest.core.edits import editable_path, flags_of
 from prism_ingest.core.patches import Patch, apply, read_diff
-from prism_ingest.handlers.planning import Opened
+from prism_ingest.operations.planning import Opened
 from prism_runtime.bus import Bus
 from prism_source.limits import Limits
 from prism_source.snapshot import blob_hash
