@@ -11,8 +11,8 @@ from nats.js.errors import NotFoundError
 from scip_files import columns_of as scip_columns_of
 from scip_files import parcels
 
-from prism_atlas.adapters.shelf import Shelf
-from prism_atlas.adapters.workshop import Bench, Workshop
+from prism_atlas.adapters.disk_cache import DiskCache
+from prism_atlas.adapters.state_assembler import RepositoryState, StateAssembler
 from prism_atlas.core.columns import columns_of
 from prism_contracts import names, topics
 from prism_contracts.base import Lane
@@ -249,16 +249,18 @@ async def test_nothing_that_can_be_indexed_is_refused(town):
 
 async def test_a_process_goes_on_where_the_one_before_put_its_work_down(town, tmp_path):
     scope = Scope(tenant=town.tenant, repos=(REPO,))
-    shelf: Shelf[Bench] = Shelf(tmp_path, 1_000_000)
-    first = Workshop(Reader(town.client), shelf)
+    disk_cache: DiskCache[RepositoryState] = DiskCache(tmp_path, 1_000_000)
+    first = StateAssembler(Reader(town.client), disk_cache)
     await town.import_(1, FILES, told=False)
-    _, looked_at = await first.snapshot(scope, NAME, 1, {})
-    assert looked_at == len(FILES)
-    first.put_down()
+    _, files_resolved = await first.snapshot(scope, NAME, 1, {})
+    assert files_resolved == len(FILES)
+    first.save_all()
 
     await town.import_(2, {"parcels/more.py": "from .depot import Depot\n\nDepot()\n"}, told=False)
-    snapshot, looked_at = await Workshop(Reader(town.client), shelf).snapshot(scope, NAME, 2, {})
-    assert looked_at < len(FILES)  # what is new, and who uses what it imports
-    afresh, _ = await Workshop(Reader(town.client), shelf).snapshot(scope, NAME, 2, {})
+    snapshot, files_resolved = await StateAssembler(Reader(town.client), disk_cache).snapshot(
+        scope, NAME, 2, {}
+    )
+    assert files_resolved < len(FILES)  # what is new, and who uses what it imports
+    afresh, _ = await StateAssembler(Reader(town.client), disk_cache).snapshot(scope, NAME, 2, {})
     for name, column in columns_of(afresh.graph).items():
         assert columns_of(snapshot.graph)[name].tolist() == column.tolist(), name

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from prism_atlas.adapters.graphs import Graphs
+from prism_atlas.adapters.graphs import GraphStore
 from prism_atlas.core.assembly import Assembly
-from prism_atlas.core.snapshot import FORMAT, Snapshot
+from prism_atlas.core.snapshot import FORMAT, GraphSnapshot
 from prism_atlas.main import open_graphs
 from prism_atlas.settings import AtlasSettings
 from prism_atlas.worker import PACKED_SUFFIX
@@ -38,9 +38,9 @@ def tenant() -> str:
     return f"t{uuid.uuid4().hex}"
 
 
-async def put(graphs: Graphs, tenant: str, version: int, folder: Path) -> GraphRecord:
+async def put(graphs: GraphStore, tenant: str, version: int, folder: Path) -> GraphRecord:
     path = folder / f"graph-{version}"
-    Snapshot.of(Assembly().graph()).write(path)
+    GraphSnapshot.of(Assembly().graph()).write(path)
     path.with_suffix(PACKED_SUFFIX).write_bytes(zstandard.compress(path.read_bytes()))
     record = GraphRecord(
         tenant=tenant, repo=REPO, version=version, commit=f"c{version}", format=FORMAT, object=f"{tenant}.{version}",
@@ -50,7 +50,7 @@ async def put(graphs: Graphs, tenant: str, version: int, folder: Path) -> GraphR
     return record
 
 
-async def until_served(graphs: Graphs, record: GraphRecord) -> None:
+async def until_served(graphs: GraphStore, record: GraphRecord) -> None:
     async with asyncio.timeout(DEADLINE_S):
         while graphs.record(record.tenant, record.repo, BASE_LAYER) != record:
             await asyncio.sleep(0.005)

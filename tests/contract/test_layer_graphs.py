@@ -13,11 +13,11 @@ from prometheus_client import CollectorRegistry
 from scip_files import At, define, document, own, parcels
 from scip_files import columns_of as columns_of_index
 
-from prism_atlas.adapters.builder import Builders
+from prism_atlas.adapters.build_processes import BuildProcesses
+from prism_atlas.adapters.disk_cache import DiskCache
 from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
-from prism_atlas.adapters.shelf import Shelf
-from prism_atlas.adapters.workshop import Workshop
+from prism_atlas.adapters.state_assembler import StateAssembler
 from prism_atlas.core.columns import columns_of
 from prism_atlas.core.graph import NONE
 from prism_atlas.handlers.layers import LayerGraph, LayerGraphs
@@ -275,8 +275,8 @@ async def test_a_branch_that_changed_nothing_has_the_graph_of_the_base(town):
 async def test_who_looks_through_one_view_after_the_other_sees_what_one_sees_who_begins_with_it(
     town, tmp_path
 ):
-    used, unused = Shelf(tmp_path / "used", 1_000_000), Shelf(tmp_path / "unused", 1_000_000)
-    workshop = Workshop(Reader(town.client), used)
+    used, unused = DiskCache(tmp_path / "used", 1_000_000), DiskCache(tmp_path / "unused", 1_000_000)
+    assembler = StateAssembler(Reader(town.client), used)
     path = tmp_path / "index"
     path.write_bytes(INDEX.packed())
     views = {"": None, "topic": view_of(town, CHANGED), "edits": view_of(town, {**CHANGED, **EDITED})}
@@ -287,26 +287,26 @@ async def test_who_looks_through_one_view_after_the_other_sees_what_one_sees_who
         await town.import_(version, MOVES[version], told=False)
         scope = Scope(town.tenant, (REPO,), view=views[name])
         indexes = {"index": str(path)} if version in INDEXED_AT else {}
-        snapshot, looked_at = await workshop.snapshot(scope, NAME, version, indexes)
-        fresh = Workshop(Reader(town.client), unused)
+        snapshot, files_resolved = await assembler.snapshot(scope, NAME, version, indexes)
+        fresh = StateAssembler(Reader(town.client), unused)
         afresh, all_files = await fresh.snapshot(scope, NAME, version, indexes)
-        assert looked_at <= all_files
+        assert files_resolved <= all_files
         expected = columns_of(afresh.graph)
         for column, values in columns_of(snapshot.graph).items():
             assert np.array_equal(values, expected[column]), (version, name, column)
         if version == PUT_DOWN_AT:
-            workshop.put_down()
-            workshop = Workshop(Reader(town.client), used)
+            assembler.save_all()
+            assembler = StateAssembler(Reader(town.client), used)
 
 
 async def test_a_second_look_at_a_view_looks_again_at_what_it_touches_and_not_at_all_files(town, tmp_path):
-    workshop = Workshop(Reader(town.client), Shelf(tmp_path, 1_000_000))
+    assembler = StateAssembler(Reader(town.client), DiskCache(tmp_path, 1_000_000))
     await town.lay("topic", 7, {"parcels/tour.py": "def tour():\n    pass\n"})
     await town.import_(1, BASE, told=False)
     base = Scope(town.tenant, (REPO,))
     topic = replace(base, view=view_of(town, {"parcels/tour.py": "def tour():\n    pass\n"}))
     everything, there, again, back = [
-        (await workshop.snapshot(scope, NAME, 1, {}))[1] for scope in (base, topic, topic, base)
+        (await assembler.snapshot(scope, NAME, 1, {}))[1] for scope in (base, topic, topic, base)
     ]
     assert everything == len(BASE)
     assert 0 < there == back < everything / 2
@@ -320,15 +320,15 @@ async def test_of_several_states_of_a_layer_that_wait_the_newest_is_built(
     await town.import_(1, BASE, told=False)
     records = await town.bus.follow(names.KV_REPOSITORIES, Repository)
     registry = CollectorRegistry()
-    builders = Builders(tmp_path / "shelf", warm_s=60, seconds_max=60)
+    processes = BuildProcesses(tmp_path / "states", warm_s=60, seconds_max=60)
     indexes = IndexFiles(await ScipIndexes.open(town.bus), tmp_path)
     graphs = LayerGraphs(
-        builders, records, indexes, folder=tmp_path, metrics=BuildMetrics(registry), kept_bytes_max=1_000_000,
+        processes, records, indexes, folder=tmp_path, metrics=BuildMetrics(registry), kept_bytes_max=1_000_000,
         wait_s=60,
     )  # fmt: skip
     repository = records.get(repository_key(town.tenant, REPO))
     asked: list[asyncio.Task[LayerGraph]] = []
-    async with builders.turn(repository.key, Lane.BULK):
+    async with processes.reserve(repository.key, Lane.BULK):
         for version, files in enumerate((CHANGED, {"parcels/tour.py": None}), start=7):
             layer = await town.lay("topic", version, files)
             target = Target(Scope(town.tenant, (REPO,), view=view_of(town, files)), (repository,), layer)
@@ -342,4 +342,4 @@ async def test_of_several_states_of_a_layer_that_wait_the_newest_is_built(
         labels = {"lane": Lane.LIVE.value, "outcome": outcome}
         assert registry.get_sample_value("prism_graph_builds_total", labels) == 1
     await records.close()
-    await builders.close()
+    await processes.close()

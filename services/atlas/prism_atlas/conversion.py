@@ -1,6 +1,6 @@
 """From points of the store to the files that a graph is made of."""
 
-from prism_atlas.core.assembly import SourceFile
+from prism_atlas.core.assembly import ProgramFile
 from prism_resolver.facts import FileFacts
 from prism_runtime.packing import unpack_bindings, unpack_references, unpack_symbol_facts
 from prism_store.reader import StoredPoint
@@ -21,7 +21,7 @@ FILE_FIELDS = (
 )
 
 
-def source_file(point: StoredPoint, repo_name: str) -> SourceFile:
+def source_file(point: StoredPoint, repo_name: str) -> ProgramFile:
     """The file that a file point stands for. `repo_name` is owner/name."""
     facts = FileFacts(
         id=point.id,
@@ -35,4 +35,4 @@ def source_file(point: StoredPoint, repo_name: str) -> SourceFile:
         bindings=unpack_bindings(point.text("bindings")),
         blob=point.text("blob"),
     )
-    return SourceFile(facts, point.text("generation"), point.number("lines"))
+    return ProgramFile(facts, point.text("generation"), point.number("lines"))

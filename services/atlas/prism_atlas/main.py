@@ -8,11 +8,11 @@ from pathlib import Path
 from nats.js.api import ObjectStoreConfig
 from prometheus_client import REGISTRY
 
-from prism_atlas.adapters.builder import Builders
-from prism_atlas.adapters.graphs import Graphs
+from prism_atlas.adapters.build_processes import BuildProcesses
+from prism_atlas.adapters.graphs import GraphStore
 from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
-from prism_atlas.adapters.search import Search
+from prism_atlas.adapters.search import SearchClient
 from prism_atlas.adapters.summaries import Summaries
 from prism_atlas.handlers.builds import BuildHandlers
 from prism_atlas.handlers.layers import LayerGraphs
@@ -51,14 +51,14 @@ from prism_store.settings import StoreSettings
 SERVICE = "atlas"
 
 
-async def open_graphs(bus: Bus, settings: AtlasSettings, folder: Path) -> Graphs:
+async def open_graphs(bus: Bus, settings: AtlasSettings, folder: Path) -> GraphStore:
     """The graphs in NATS, their buckets made if they are not there."""
     store = await bus.js.create_object_store(
         names.OBJECTS_GRAPHS, ObjectStoreConfig(replicas=settings.nats_replicas)
     )
     bucket = await open_bucket(bus.js, names.KV_GRAPHS, replicas=settings.nats_replicas)
     watched = await bus.follow(names.KV_GRAPHS, GraphRecord)
-    return Graphs(store, Records(bucket, GraphRecord), watched, folder, settings.atlas_kept_bytes_max)
+    return GraphStore(store, Records(bucket, GraphRecord), watched, folder, settings.atlas_kept_bytes_max)
 
 
 def register(
@@ -83,13 +83,13 @@ async def serve() -> None:
     qdrant = connect(StoreSettings())
     reader = Reader(qdrant)
     with tempfile.TemporaryDirectory(prefix="prism-atlas-", dir=settings.atlas_dir or None) as folder:
-        shelf = Path(folder) / "shelf"
-        rounds: list[asyncio.Task[None]] = []
-        builders = Builders(shelf, settings.atlas_warm_s, settings.atlas_build_s_max)
+        cache_folder = Path(folder) / "states"
+        background: list[asyncio.Task[None]] = []
+        processes = BuildProcesses(cache_folder, settings.atlas_warm_s, settings.atlas_build_s_max)
 
         async def close() -> None:
-            await cancelled(*rounds)
-            await builders.close()
+            await cancelled(*background)
+            await processes.close()
             await qdrant.close()
 
         async def start() -> None:
@@ -98,9 +98,9 @@ async def serve() -> None:
             graphs = await open_graphs(bus, settings, Path(folder))
             metrics = BuildMetrics(REGISTRY)
             indexes = IndexFiles(await ScipIndexes.open(bus), Path(folder))
-            builds = BuildHandlers(builders, graphs, records, indexes, folder=Path(folder), metrics=metrics)
+            builds = BuildHandlers(processes, graphs, records, indexes, folder=Path(folder), metrics=metrics)
             layer_graphs = LayerGraphs(
-                builders,
+                processes,
                 records,
                 indexes,
                 folder=Path(folder),
@@ -117,11 +117,13 @@ async def serve() -> None:
             bus.consume(topics.SCIP_STORED, builds.on_scip_stored, workers=1)
             histories = Histories(await HistoryStore.open(bus.js, settings.nats_replicas))
             maps = MapHandlers(served, Summaries(reader), histories)
-            walks = WalkHandlers(served, Search(bus))
+            walks = WalkHandlers(served, SearchClient(bus))
             register(bus, maps, walks, UsesHandler(served), deadline_s=settings.atlas_deadline_s)
             await bus.start()
-            rounds.append(
-                asyncio.create_task(reclaim_regularly(bus.js, {names.OBJECTS_GRAPHS: graphs.named}))
+            background.append(
+                asyncio.create_task(
+                    reclaim_regularly(bus.js, {names.OBJECTS_GRAPHS: graphs.referenced_objects})
+                )
             )
 
         await service.run(start, close=close, checks={"qdrant": partial(check_store, qdrant)})

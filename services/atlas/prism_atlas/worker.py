@@ -14,8 +14,8 @@ from typing import BinaryIO
 
 import zstandard
 
-from prism_atlas.adapters.shelf import Shelf
-from prism_atlas.adapters.workshop import Workshop
+from prism_atlas.adapters.disk_cache import DiskCache
+from prism_atlas.adapters.state_assembler import StateAssembler
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorBody, PrismError
 from prism_runtime.child import end_with_parent, step_back
@@ -30,11 +30,11 @@ ZSTD_LEVEL = 1
 # While it compresses the process does nothing else: another thread halves what an edit waits for.
 ZSTD_THREADS = 2
 # Some 15 KB a file.
-SHELF_BYTES_MAX = 1024 * 1024 * 1024
+CACHE_BYTES_MAX = 1024 * 1024 * 1024
 PACKED_SUFFIX = ".zst"
 
 
-class Order(Message):
+class BuildRequest(Message):
     """A graph to be built and written to `path`, and if it is to be stored, compressed beside it with PACKED_SUFFIX."""
 
     scope: Scope  # of one repository
@@ -46,56 +46,56 @@ class Order(Message):
     is_stored: bool
 
 
-class Built(Message):
+class BuildResult(Message):
     """What was written."""
 
     files: int
     symbols: int
     edges: int
     size_bytes: int
-    looked_at: int  # files whose references were looked up
+    files_resolved: int  # files whose references were looked up
     seconds: float
 
 
-class Outcome(Message):
+class BuildReply(Message):
     """How an order ended: exactly one of the two is set."""
 
-    built: Built | None = None
+    built: BuildResult | None = None
     error: ErrorBody | None = None
 
 
-def serve(runner: asyncio.Runner, shelf: Path, source: BinaryIO, sink: BinaryIO) -> None:
+def serve(runner: asyncio.Runner, cache_folder: Path, source: BinaryIO, sink: BinaryIO) -> None:
     """Carry out orders until the source ends, then put down what is known in the folder `shelf`."""
     client = connect(StoreSettings())
-    workshop = Workshop(Reader(client), Shelf(shelf, SHELF_BYTES_MAX))
+    assembler = StateAssembler(Reader(client), DiskCache(cache_folder, CACHE_BYTES_MAX))
     while line := source.readline():
         try:
-            outcome = Outcome(built=build(runner, workshop, Order.model_validate_json(line)))
+            reply = BuildReply(built=build(runner, assembler, BuildRequest.model_validate_json(line)))
         except PrismError as error:
-            outcome = Outcome(error=error.body)
-        sink.write(outcome.model_dump_json().encode() + b"\n")
+            reply = BuildReply(error=error.body)
+        sink.write(reply.model_dump_json().encode() + b"\n")
         sink.flush()
         release_heap()  # it may wait long for the next order
-    workshop.put_down()
+    assembler.save_all()
     runner.run(client.close())
 
 
-def build(runner: asyncio.Runner, workshop: Workshop, order: Order) -> Built:
+def build(runner: asyncio.Runner, assembler: StateAssembler, request: BuildRequest) -> BuildResult:
     """Bring the graph of a repository up to date, and write it."""
     began = time.monotonic()
-    snapshot, looked_at = runner.run(
-        workshop.snapshot(order.scope, order.repo_name, order.version, order.indexes)
+    snapshot, files_resolved = runner.run(
+        assembler.snapshot(request.scope, request.repo_name, request.version, request.indexes)
     )
-    graph, path = snapshot.graph, Path(order.path)
+    graph, path = snapshot.graph, Path(request.path)
     snapshot.write(path)
-    if order.is_stored:
+    if request.is_stored:
         _compress(path)
-    return Built(
+    return BuildResult(
         files=len(graph.files),
         symbols=len(graph.symbols),
         edges=len(graph.edges),
         size_bytes=path.stat().st_size,
-        looked_at=looked_at,
+        files_resolved=files_resolved,
         seconds=round(time.monotonic() - began, 3),
     )
 

@@ -3,7 +3,7 @@
 import hashlib
 from functools import cache
 
-from prism_atlas.core.assembly import Assembly, SourceFile
+from prism_atlas.core.assembly import Assembly, ProgramFile
 from prism_atlas.core.graph import Graph
 from prism_chunker.core import chunk_file
 from prism_resolver.facts import FileFacts
@@ -12,7 +12,7 @@ from prism_resolver.occurrences import Occurrences
 
 
 @cache
-def source_file(path: str, text: str, flags: str = "") -> SourceFile:
+def source_file(path: str, text: str, flags: str = "") -> ProgramFile:
     parsed = chunk_file(path, text)
     facts = FileFacts(
         id=f"id of {path}",
@@ -26,7 +26,7 @@ def source_file(path: str, text: str, flags: str = "") -> SourceFile:
         bindings=parsed.bindings,
         blob=blob_of(text),
     )
-    return SourceFile(facts, blob_of(text), parsed.line_count)
+    return ProgramFile(facts, blob_of(text), parsed.line_count)
 
 
 def blob_of(text: str) -> str:
@@ -41,8 +41,8 @@ def graph_of(
 ) -> Graph:
     """The graph of texts by path."""
     assembly = Assembly()
-    assembly.learn(occurrences or Occurrences())
-    assembly.know(packages or Packages())
+    assembly.set_occurrences(occurrences or Occurrences())
+    assembly.set_packages(packages or Packages())
     sources = [source_file(path, text, (flags or {}).get(path, "")) for path, text in files.items()]
     for source in sources:
         assembly.add(source)

@@ -8,7 +8,7 @@ from graph_sketch import CLASS, EXTENDS, FUNCTION, IMPORTS, Sketch
 
 from prism_atlas.core.answering.call_hierarchy import call_hierarchy
 from prism_atlas.core.answering.dependencies import dependencies_of
-from prism_atlas.core.answering.impact import Changes, impact_of, impact_of_symbol, read_change
+from prism_atlas.core.answering.impact import ChangeSet, impact_of, impact_of_symbol, read_change
 from prism_atlas.core.answering.path import find_path
 from prism_atlas.core.answering.start import one_symbol
 from prism_atlas.core.answering.type_hierarchy import type_hierarchy
@@ -349,7 +349,7 @@ def changed(text, lines=tuple(DEPOT)):
     graph = sketch.edge("user", "depot:load", IMPORTS).graph()
     read = [read_change(graph, diff, lines) for diff in read_diff(text)]
     request = ImpactRequest(tenant="t", diff=text)
-    changes = Changes([file for file, _ in read], [one for _, found in read for one in found])
+    changes = ChangeSet([file for file, _ in read], [one for _, found in read for one in found])
     return impact_of(graph, no_ranks(graph), changes, request, RECEIPT)
 
 

@@ -172,7 +172,7 @@ class Repository:
 
     def learn(self, *indexes: OccurrenceIndex) -> tuple[Graph, set[str]]:
         """The same once these indexes are known and no others."""
-        self.assembly.learn(Occurrences(indexes))
+        self.assembly.set_occurrences(Occurrences(indexes))
         return self.catch_up()
 
     def change(self, path: str, text: str | None) -> tuple[Graph, set[str]]:
@@ -243,7 +243,7 @@ def test_any_changes_end_in_the_graph_of_what_is_there(changes):
 @given(changes_of(MAPPED_VERSIONS))
 def test_the_same_holds_of_files_that_a_path_mapping_leads_to(changes):
     repository = Repository()
-    repository.assembly.know(MAPPED)
+    repository.assembly.set_packages(MAPPED)
     for versions, (path, version) in changes:
         graph, _ = repository.change(path, None if version is None else versions[path][version])
         assert_alike(graph, graph_of(repository.texts, packages=MAPPED))
@@ -378,7 +378,7 @@ def test_a_package_that_takes_a_name_is_looked_for_where_it_was_imported():
 
 def test_a_file_that_a_path_mapping_leads_to_is_looked_for_where_it_was_imported():
     repository = Repository()
-    repository.assembly.know(MAPPED)
+    repository.assembly.set_packages(MAPPED)
     repository.change("shop/till.ts", "import price from '@fees';\nprice();\n")
     graph, looked_at = repository.change("rates/table.ts", "export default function fee() {}\n")
     assert "shop/till.ts" in looked_at

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism_atlas.core.diffs import DIFF_CHARS_MAX, read_diff, stands_in
+from prism_atlas.core.diffs import DIFF_CHARS_MAX, applies_to, read_diff
 from prism_contracts.errors import ErrorCode, PrismError
 
 GIT = """diff --git a/depot.py b/dock.py
@@ -107,8 +107,8 @@ def test_each_side_stands_in_the_file_of_its_side_and_marks_what_the_other_lacks
         return
     (file,) = read_diff(text)
     for change in file.changes:
-        assert stands_in(change.before, before)
-        assert stands_in(change.after, after)
+        assert applies_to(change.before, before)
+        assert applies_to(change.after, after)
         kept = [
             [text for number, text in enumerate(side.texts, side.start) if number not in side.changed]
             for side in change

@@ -5,7 +5,7 @@ import pytest
 from graph_sketch import EXTENDS, IMPORTS, Sketch, node, spelled
 
 from prism_atlas.core.diffs import read_diff
-from prism_atlas.core.impact import TEST_DEPTH_MIN, affected, touched
+from prism_atlas.core.impact import TEST_DEPTH_MIN, affected, touched_symbols
 from prism_contracts.code import EdgeKind, Strategy
 
 TEXT = """\
@@ -62,7 +62,7 @@ def change(*changed: str) -> list[str]:
 def told(*changed: str) -> list[str]:
     graph = depot()
     (file,) = read_diff(change(*changed))
-    found = touched(graph, 0, [hunk.before for hunk in file.changes], TEXT)
+    found = touched_symbols(graph, 0, [hunk.before for hunk in file.changes], TEXT)
     return [
         (spelled(graph, one.node).partition(":")[2] or "top level") + (" signature" if one.signature else "")
         for one in found
@@ -101,9 +101,9 @@ def test_a_change_touches_the_innermost_symbol(changed, expected):
 def test_a_file_without_symbols_is_its_top_level():
     graph = Sketch().file("notes").graph()
     (file,) = read_diff("--- a/notes\n+++ b/notes\n@@ -1 +1 @@\n-one\n+two\n")
-    assert [spelled(graph, one.node) for one in touched(graph, 0, [file.changes[0].before], ["one"])] == [
-        "notes"
-    ]
+    assert [
+        spelled(graph, one.node) for one in touched_symbols(graph, 0, [file.changes[0].before], ["one"])
+    ] == ["notes"]
 
 
 def hanging(graph, *changed, depth=3, candidates=True):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from prometheus_client import CollectorRegistry
 
-from prism_atlas.adapters.builder import Builders
+from prism_atlas.adapters.build_processes import BuildProcesses
 from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.handlers.layers import BUILDS_MAX, LayerGraphs
@@ -51,16 +51,16 @@ class Depot:
     def __init__(self, tmp_path) -> None:
         self.records = Records()
         self.registry = CollectorRegistry()
-        self.builders = Builders(tmp_path, warm_s=1, seconds_max=1)
+        self.processes = BuildProcesses(tmp_path, warm_s=1, seconds_max=1)
         self.graphs = LayerGraphs(
-            self.builders, self.records, IndexFiles(ScipIndexes(NoRecords(), None), tmp_path), folder=tmp_path,
+            self.processes, self.records, IndexFiles(ScipIndexes(NoRecords(), None), tmp_path), folder=tmp_path,
             metrics=BuildMetrics(self.registry), kept_bytes_max=1, wait_s=0,
         )  # fmt: skip
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
         """Nobody else has a turn; what was wanted meanwhile is of a base that is not served any more."""
-        async with self.builders.turn(self.records.known.key, Lane.LIVE):
+        async with self.processes.reserve(self.records.known.key, Lane.LIVE):
             yield
             self.records.serve(2)
         while self.waiting:

@@ -7,14 +7,14 @@ from atlas_files import graph_of, source_file
 from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.architecture import Architecture
 from prism_atlas.core.columns import columns_of
+from prism_atlas.core.cycles import shortest_cycle
 from prism_atlas.core.entries import entries_of
 from prism_atlas.core.folders import agreement
-from prism_atlas.core.module_map import modules, spelled, top_symbols
+from prism_atlas.core.module_map import modules, symbol_label, top_symbols
 from prism_atlas.core.partitions import partitions
 from prism_atlas.core.ranking import DAMPING, TIERS, earned_ranks, tiers
 from prism_atlas.core.relevance import words_of
-from prism_atlas.core.report import Report
-from prism_atlas.core.ways_around import way_around
+from prism_atlas.core.report import ArchitectureReport
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.maps import EntryKind, Tier
 
@@ -94,7 +94,7 @@ def test_a_path_filter_keeps_tiers_and_order(post):
 
 def test_a_symbol_that_only_its_own_file_uses_is_not_on_top(post):
     top = top_symbols(post, [post.graph.find_file("parcels/clock.py")])
-    assert [spelled(post.graph, symbol) for symbol in top] == ["function now", "function _read"]
+    assert [symbol_label(post.graph, symbol) for symbol in top] == ["function now", "function _read"]
 
 
 def test_tiers_are_shares_of_all_rank():
@@ -129,7 +129,7 @@ def test_ranks_solve_the_equation_of_page_rank():
 def test_components_are_called_by_the_folders_that_fit_them(post):
     architecture = Architecture(post)
     assert sorted(architecture.names) == ["letters", "parcels"]
-    overview = Report.of(post).overview(10)
+    overview = ArchitectureReport.of(post).overview(10)
     [thread] = [one for one in overview.dependencies if one.source == "letters"]
     assert (thread.target, thread.example) == ("parcels", ("letters/weight.py", "parcels/clock.py"))
     assert thread.references
@@ -163,9 +163,9 @@ def test_files_that_need_each_other_are_a_cycle():
 
 
 def test_a_way_around_is_a_shortest_one():
-    assert way_around(0, {0: [1, 2], 1: [3], 3: [0], 2: [0]}) == [0, 2, 0]
-    assert way_around(0, {0: [0]}) == [0, 0]
-    assert way_around(0, {0: [1]}) == []
+    assert shortest_cycle(0, {0: [1, 2], 1: [3], 3: [0], 2: [0]}) == [0, 2, 0]
+    assert shortest_cycle(0, {0: [0]}) == [0, 0]
+    assert shortest_cycle(0, {0: [1]}) == []
 
 
 def test_agreement_is_one_for_the_same_and_near_zero_for_independent_ways_to_divide():
@@ -180,9 +180,9 @@ def test_a_file_apart_from_its_folder_is_told():
         for n in range(4)
     }
     letters = {f"letters/l{n}.py": f"from .l{(n + 1) % 4} import g{(n + 1) % 4}\nfrom parcels.odd import odd\n\ndef g{n}():\n    g{(n + 1) % 4}()\n    odd()\n    odd()\n" for n in range(4)}  # fmt: skip
-    overview = Report.of(snapshot_of({**parcels, **letters, "parcels/odd.py": "def odd(): ...\n"})).overview(
-        10
-    )
+    overview = ArchitectureReport.of(
+        snapshot_of({**parcels, **letters, "parcels/odd.py": "def odd(): ...\n"})
+    ).overview(10)
     assert [(one.file_path, one.component, one.folder_component) for one in overview.divergence.outliers] == [
         ("parcels/odd.py", "letters", "parcels")
     ]
@@ -231,7 +231,7 @@ def test_entry_points(path, text, entries):
 def test_a_file_that_uses_many_and_that_none_uses_is_an_entry_point():
     files = {f"m{n}.py": f"def f{n}(): ...\n" for n in range(5)}
     files["run.py"] = "".join(f"from m{n} import f{n}\n" for n in range(5))
-    [root] = Report.of(snapshot_of(files)).overview(5).entry_points
+    [root] = ArchitectureReport.of(snapshot_of(files)).overview(5).entry_points
     assert (root.kind, root.file_path) == (EntryKind.ROOT, "run.py")
 
 
@@ -248,7 +248,7 @@ def test_the_same_files_give_the_same_answer_in_any_order(post):
 def test_what_has_no_code_has_an_empty_map(files):
     snapshot = snapshot_of(files)
     assert paths(snapshot) == paths(snapshot, "anything") == []
-    overview = Report.of(snapshot).overview(5)
+    overview = ArchitectureReport.of(snapshot).overview(5)
     assert not overview.components
     assert not overview.dependencies
 

@@ -4,18 +4,18 @@ import pytest
 from atlas_files import graph_of
 
 from prism_atlas.core.columns import columns_of, read_columns, write_columns
-from prism_atlas.core.report import Report
-from prism_atlas.core.snapshot import Snapshot
+from prism_atlas.core.report import ArchitectureReport
+from prism_atlas.core.snapshot import GraphSnapshot
 
 FILES = {"depot.py": "def close(): ...\n", "größe.py": "from depot import close\n\nclose()\n"}
 
 
 @pytest.mark.parametrize("files", [FILES, {}], ids=["files", "nothing"])
 def test_a_file_gives_the_snapshot_back_mapped(files, tmp_path):
-    snapshot = Snapshot.of(graph_of(files))
+    snapshot = GraphSnapshot.of(graph_of(files))
     snapshot.write(tmp_path / "snapshot")
-    read = Snapshot.read(tmp_path / "snapshot")
-    assert read.told() == Report.of(snapshot.analysis)
+    read = GraphSnapshot.read(tmp_path / "snapshot")
+    assert read.read_report() == ArchitectureReport.of(snapshot.analysis)
     again = columns_of(read)
     for name, column in columns_of(snapshot).items():
         assert again[name].tolist() == column.tolist(), name
@@ -25,21 +25,21 @@ def test_a_file_gives_the_snapshot_back_mapped(files, tmp_path):
 
 
 def test_what_was_mapped_stays_when_its_file_is_gone(tmp_path):
-    Snapshot.of(graph_of(FILES)).write(tmp_path / "snapshot")
-    snapshot = Snapshot.read(tmp_path / "snapshot")
+    GraphSnapshot.of(graph_of(FILES)).write(tmp_path / "snapshot")
+    snapshot = GraphSnapshot.read(tmp_path / "snapshot")
     (tmp_path / "snapshot").unlink()
     assert [snapshot.graph.path(file) for file in range(2)] == sorted(FILES)
 
 
 def test_a_file_that_is_cut_short_or_of_another_format_is_refused(tmp_path):
     path = tmp_path / "snapshot"
-    Snapshot.of(graph_of(FILES)).write(path)
+    GraphSnapshot.of(graph_of(FILES)).write(path)
     whole = path.read_bytes()
     for length in (4, 100, len(whole) - 64):
         path.write_bytes(whole[:length])
         with pytest.raises(ValueError, match=r"short|header|buffer"):
-            Snapshot.read(path)
+            GraphSnapshot.read(path)
     write_columns(path, "of old", {})
     with pytest.raises(ValueError, match="of old"):
-        Snapshot.read(path)
+        GraphSnapshot.read(path)
     assert read_columns(path, "of old") == {}

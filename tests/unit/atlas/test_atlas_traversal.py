@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from prism_atlas.core import hierarchy, impact, paths
 from prism_atlas.core.graph import NONE
-from prism_atlas.core.traversal import other_end, reach, step, within
+from prism_atlas.core.traversal import other_end, step, traverse, within
 from prism_contracts.code import EdgeKind, Strategy
 
 FORWARD = (step([CALLS], forward=True, candidate_cost=1),)
@@ -35,9 +35,7 @@ def drawn(graph, tree):
 
 
 def grown(graph, root, way, depth=3, *, width=10, start=0):
-    return hierarchy.grow(
-        graph, way.stand_for(graph, node(graph, root)), way, depth, width=width, start=start
-    )
+    return hierarchy.grow(graph, way.origins(graph, node(graph, root)), way, depth, width=width, start=start)
 
 
 def test_within_a_symbol_is_what_it_encloses_in_whatever_file():
@@ -261,7 +259,7 @@ def by_hand(calls, start, *, back=False):
 @given(pairs, st.integers(0, 4))
 def test_reach_is_distance(calls, depth):
     graph = one_file(*map("".join, calls)).graph()
-    told = reach(graph, np.array([node(graph, "f:a")], np.int32), FORWARD, depth)
+    told = traverse(graph, np.array([node(graph, "f:a")], np.int32), FORWARD, depth)
     expected = {n: d for n, d in by_hand(calls, "a").items() if d <= depth}
     assert {
         spelled(graph, n)[2:]: told.distance[n] for n in np.flatnonzero(told.distance != NONE)

@@ -42,7 +42,7 @@ MET_BY = {
     "prism_search.core.existing": QUERY_CHARS,
     "prism_search.core.clauses": QUERY_CHARS,
     "prism_resolver.symbol_names": NAME_CHARS,
-    "prism_atlas.core.seeking": NAME_CHARS,
+    "prism_atlas.core.lookup": NAME_CHARS,
     "prism_atlas.core.relevance": QUERY_CHARS,
     "prism_atlas.core.diffs": PATH_CHARS,  # each line by itself
     "prism_store.globs": NAME_CHARS,

@@ -17,7 +17,7 @@ from nats.js.api import ObjectMeta, ObjectMetaOptions
 from nats.js.errors import NotFoundError
 from nats.js.object_store import ObjectStore
 
-from prism_atlas.core.snapshot import FORMAT, Snapshot
+from prism_atlas.core.snapshot import FORMAT, GraphSnapshot
 from prism_atlas.worker import PACKED_SUFFIX
 from prism_contracts.errors import ErrorCode, PrismError, reason_of
 from prism_contracts.records import GraphRecord, graph_key
@@ -29,15 +29,15 @@ LOAD_S_MAX = 60.0
 PART_BYTES = 512 * 1024
 
 
-def take(path: Path) -> Snapshot:
+def map_and_unlink(path: Path) -> GraphSnapshot:
     """Map a file and take its name away."""
     try:
-        return Snapshot.read(path)
+        return GraphSnapshot.read(path)
     finally:
         path.unlink()
 
 
-class Graphs:
+class GraphStore:
     """The newest graph of each layer of each repository."""
 
     def __init__(
@@ -52,27 +52,27 @@ class Graphs:
         self._records = records
         self._watched = watched
         self._folder = folder
-        self._kept: Kept[str, Snapshot] = Kept(kept_bytes_max)
-        self._loading: dict[str, asyncio.Task[Snapshot]] = {}
+        self._cache: Kept[str, GraphSnapshot] = Kept(kept_bytes_max)
+        self._loading: dict[str, asyncio.Task[GraphSnapshot]] = {}
 
     def record(self, tenant: str, repo: str, layer: str) -> GraphRecord | None:
         """What is known of the newest graph; None if there is none that this version can read."""
         found = self._watched.get(graph_key(tenant, repo, layer))
         return found if found and found.format == FORMAT else None
 
-    async def snapshot(self, record: GraphRecord) -> Snapshot:
+    async def snapshot(self, record: GraphRecord) -> GraphSnapshot:
         """The graph of a record. Raises UNAVAILABLE if it was replaced in this very moment."""
-        kept = self._kept.get(record.object)
-        if kept is None:
+        cached = self._cache.get(record.object)
+        if cached is None:
             # Those who ask meanwhile wait for the same.
             if record.object not in self._loading:
                 task = asyncio.create_task(self._load(record))
                 self._loading[record.object] = task
                 task.add_done_callback(lambda _: self._loading.pop(record.object, None))
-            kept = await asyncio.shield(self._loading[record.object])
+            cached = await asyncio.shield(self._loading[record.object])
         # Again, so that what is not asked for goes first.
-        self._kept.keep(record.object, kept, record.size_bytes)
-        return kept
+        self._cache.keep(record.object, cached, record.size_bytes)
+        return cached
 
     async def put(self, record: GraphRecord, path: Path) -> None:
         """Have a graph served that lies at `path`, compressed beside it, unless a newer one is. Raises UNAVAILABLE.
@@ -81,22 +81,22 @@ class Graphs:
         """
         before = self._watched.get(record.key)
         in_parts = ObjectMeta(options=ObjectMetaOptions(max_chunk_size=PART_BYTES))
-        snapshot = take(path)
-        with _taken(path.with_suffix(PACKED_SUFFIX)) as packed, _outages_named():
+        snapshot = map_and_unlink(path)
+        with _open_unlinked(path.with_suffix(PACKED_SUFFIX)) as packed, _outages_as_unavailable():
             await self._store.put(record.object, packed, in_parts)
-            self._kept.keep(record.object, snapshot, record.size_bytes)
+            self._cache.keep(record.object, snapshot, record.size_bytes)
             served = await self._records.modify(record.key, lambda found: _newest(found, record))
             for name in {record.object, *([before.object] if before else [])} - {served.object}:
                 await self._drop(name)
 
-    async def named(self) -> set[str]:
+    async def referenced_objects(self) -> set[str]:
         """The objects that records name."""
         return {record.object for record in await self._records.all()}
 
-    async def _load(self, record: GraphRecord) -> Snapshot:
+    async def _load(self, record: GraphRecord) -> GraphSnapshot:
         path = self._folder / uuid.uuid4().hex
         try:
-            with path.open("w+b") as packed, _outages_named():
+            with path.open("w+b") as packed, _outages_as_unavailable():
                 async with asyncio.timeout(LOAD_S_MAX):
                     await self._store.get(record.object, packed)
                 return await asyncio.to_thread(_unpack, packed, path)
@@ -104,7 +104,7 @@ class Graphs:
             path.unlink(missing_ok=True)
 
     async def _drop(self, name: str) -> None:
-        self._kept.drop(name)
+        self._cache.drop(name)
         with contextlib.suppress(NotFoundError):
             await self._store.delete(name)
 
@@ -117,23 +117,23 @@ def _newest(found: GraphRecord | None, record: GraphRecord) -> GraphRecord:
 
 
 @contextlib.contextmanager
-def _taken(path: Path) -> Iterator[BufferedReader]:
+def _open_unlinked(path: Path) -> Iterator[BufferedReader]:
     with path.open("rb") as file:
         path.unlink()
         yield file
 
 
-def _unpack(packed: BufferedRandom, path: Path) -> Snapshot:
+def _unpack(packed: BufferedRandom, path: Path) -> GraphSnapshot:
     """The snapshot of a compressed file; `path`, its name, is free to be used."""
     packed.seek(0)
     path.unlink()
     with path.open("wb") as target:
         zstandard.ZstdDecompressor().copy_stream(packed, target)
-    return take(path)
+    return map_and_unlink(path)
 
 
 @contextlib.contextmanager
-def _outages_named() -> Iterator[None]:
+def _outages_as_unavailable() -> Iterator[None]:
     """Trouble of the connection as UNAVAILABLE, so that work is tried again and not given up."""
     try:
         yield

@@ -27,13 +27,13 @@ class IndexFiles:
         await self._stored.catch_up()
 
     @contextlib.asynccontextmanager
-    async def laid_down(self, tenant: str, repo: str) -> AsyncIterator[dict[str, str]]:
+    async def materialized(self, tenant: str, repo: str) -> AsyncIterator[dict[str, str]]:
         """The paths of those of a repository, by the names of their objects; the files are gone afterwards. Raises UNAVAILABLE."""
         with tempfile.TemporaryDirectory(dir=self._folder) as folder:
-            paths = await self._stored.each(tenant, [repo], partial(self._lay_down, Path(folder)))
+            paths = await self._stored.each(tenant, [repo], partial(self._write, Path(folder)))
             yield {path.name: str(path) for path in sorted(paths)}
 
-    async def _lay_down(self, folder: Path, index: ScipIndex) -> Path:
+    async def _write(self, folder: Path, index: ScipIndex) -> Path:
         path = folder / index.object
         await asyncio.to_thread(path.write_bytes, await self._stored.data(index))
         return path

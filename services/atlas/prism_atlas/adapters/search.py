@@ -17,7 +17,7 @@ from prism_runtime.bus import Bus
 TIMEOUT_S = 5.0
 
 
-class Search:
+class SearchClient:
     """The search service, asked in the name of whoever asks."""
 
     def __init__(self, bus: Bus) -> None:

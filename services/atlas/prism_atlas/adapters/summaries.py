@@ -29,18 +29,18 @@ class Summaries:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._kept: Kept[SummarizedFile, str] = Kept(KEPT_CHARS_MAX)
+        self._cache: Kept[SummarizedFile, str] = Kept(KEPT_CHARS_MAX)
 
     async def of(self, scope: Scope, files: Sequence[SummarizedFile]) -> dict[str, str]:
         """By id of the file: the first sentence of the comment it begins with, else that of its main symbol's docstring, else of the first
         docstring. Empty for a file that says nothing.
         """
-        known = {file: self._kept.get(file) for file in files}
+        known = {file: self._cache.get(file) for file in files}
         missing = [file for file, summary in known.items() if summary is None]
         if missing:
             for file, summary in (await self._read(scope, missing)).items():
                 known[file] = summary
-                self._kept.keep(file, summary, len(summary) + 1)
+                self._cache.keep(file, summary, len(summary) + 1)
         return {file.id: summary or "" for file, summary in known.items()}
 
     async def _read(self, scope: Scope, files: Sequence[SummarizedFile]) -> dict[SummarizedFile, str]:
@@ -52,13 +52,13 @@ class Summaries:
             if point.text("status") == FileStatus.INDEXED
         }
         chunks = await self._reader.points(scope, list(first.values()), ("text",))
-        told = {}
+        found = {}
         for file in files:
             if file.id in first:
                 chunk = chunks.get(first[file.id])
                 opening = leading_sentence(chunk.text("text")) if chunk else ""
-                told[file] = opening or _docstring(points[file.id].text("symbols"), file.main_symbol)
-        return told
+                found[file] = opening or _docstring(points[file.id].text("symbols"), file.main_symbol)
+        return found
 
 
 def _docstring(packed: str, main: str) -> str:

@@ -8,12 +8,12 @@ from itertools import pairwise
 import numpy as np
 
 from prism_atlas.core.analysis import Analysis
+from prism_atlas.core.cycles import shortest_cycle
 from prism_atlas.core.folders import component_files, component_names, divergence
 from prism_atlas.core.graph import ENTRY_KINDS, NONE, Numbers
 from prism_atlas.core.links import quiet_files
-from prism_atlas.core.module_map import spelled, top_symbols
+from prism_atlas.core.module_map import symbol_label, top_symbols
 from prism_atlas.core.partitions import partitions
-from prism_atlas.core.ways_around import way_around
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.rpc.maps import (
     ComponentDependency,
@@ -99,7 +99,7 @@ class Architecture:
             lines=int(self._graph.files.lines[files].sum()),
             rank=round(float(self._analysis.ranks.file[files].sum()), 4),
             main_files=tuple(map(self._graph.path, files[:MAIN_FILES])),
-            main_symbols=tuple(spelled(self._graph, symbol) for symbol in symbols),
+            main_symbols=tuple(symbol_label(self._graph, symbol) for symbol in symbols),
         )
 
     def entry_points(self, files: Iterable[int]) -> list[EntryPoint]:
@@ -177,7 +177,7 @@ class Architecture:
                 )
         rings: dict[frozenset[int], list[int]] = {}
         for start in sorted(needs):
-            if way := way_around(start, {node: sorted(targets) for node, targets in needs.items()}):
+            if way := shortest_cycle(start, {node: sorted(targets) for node, targets in needs.items()}):
                 rings.setdefault(frozenset(way), way)
 
         def strength(way: Sequence[int]) -> int:
@@ -239,7 +239,7 @@ class Architecture:
 
     def _cycle(self, files: Sequence[int], targets: dict[int, list[int]]) -> Cycle:
         start = max(files, key=lambda file: (self._analysis.ranks.file[file], -file))
-        return Cycle(members=len(files), path=tuple(map(self._graph.path, way_around(start, targets))))
+        return Cycle(members=len(files), path=tuple(map(self._graph.path, shortest_cycle(start, targets))))
 
 
 def _targets(source: Numbers, target: Numbers) -> dict[int, list[int]]:
@@ -249,7 +249,7 @@ def _targets(source: Numbers, target: Numbers) -> dict[int, list[int]]:
     return targets
 
 
-def fairly(entries: Sequence[EntryPoint], limit: int) -> tuple[EntryPoint, ...]:
+def balanced_by_kind(entries: Sequence[EntryPoint], limit: int) -> tuple[EntryPoint, ...]:
     """As many of each kind, as far as there are: routes by the hundred must not hide where the program begins."""
     by_kind = _by_kind(entries)
     turns = [entry for row in range(limit) for group in by_kind for entry in group[row : row + 1]]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from prism_atlas.core.builder import EdgeRow, ExternalRow, FileRow, GraphBuilder
 from prism_atlas.core.entries import entries_of
 from prism_atlas.core.graph import Graph
-from prism_atlas.core.outside import Reach, Touched, names_held, names_passed_on, touched_names
-from prism_atlas.core.overriding import MAKERS
+from prism_atlas.core.invalidation import ChangedNames, Dependents, changed_names, derived_names, names_used
+from prism_atlas.core.overriding import CONSTRUCTOR_NAMES
 from prism_atlas.core.references import ReferenceRow
 from prism_contracts.code import EDGE_KINDS, TYPE_KINDS, EdgeKind, ReferenceKind
 from prism_resolver.facts import FileFacts, with_uses_before_dots
@@ -27,7 +27,7 @@ from prism_resolver.unit import Unit
 _NUMBERS = np.int32
 
 
-class SourceFile(NamedTuple):
+class ProgramFile(NamedTuple):
     """A file as the index has it."""
 
     facts: FileFacts
@@ -42,32 +42,32 @@ class Assembly:
         self._program = Program()
         self._builder = GraphBuilder()
         self._numbers: dict[str, int] = {}
-        self._held: dict[str, NDArray[np.int32]] = {}  # by id of the file
-        self._passed_on: dict[str, NDArray[np.int32]] = {}  # by id of the file, two a row
-        self._changed: dict[str, Unit] = {}  # by id of the file, one that is gone as it was
-        self._touched: Touched = {reach: set() for reach in Reach}
+        self._used_names: dict[str, NDArray[np.int32]] = {}  # by id of the file
+        self._derived_names: dict[str, NDArray[np.int32]] = {}  # by id of the file, two a row
+        self._changed_units: dict[str, Unit] = {}  # by id of the file, one that is gone as it was
+        self._changed_names: ChangedNames = {dependents: set() for dependents in Dependents}
         self._unconnected: set[str] = set()
 
-    def know(self, packages: Packages) -> None:
+    def set_packages(self, packages: Packages) -> None:
         """Have other manifests say what packages there are: every import may mean something else now."""
         self._program.know(packages)
-        self._unconnected |= set(self._held)
+        self._unconnected |= set(self._used_names)
 
-    def learn(self, occurrences: Occurrences) -> None:
+    def set_occurrences(self, occurrences: Occurrences) -> None:
         """Have these indexes of compilers go before the rules: in the files of those that are new or gone."""
         before, self._program.occurrences = self._program.occurrences, occurrences
-        self._unconnected |= self._held.keys() & before.files_unlike(occurrences)
+        self._unconnected |= self._used_names.keys() & before.files_unlike(occurrences)
 
-    def add(self, file: SourceFile) -> None:
+    def add(self, file: ProgramFile) -> None:
         """A file with what it defines, in the place of what it was before."""
         facts = file.facts
         before = self._program.units.get(facts.id)
         self._program.add(facts)
         unit = self._program.units[facts.id]
-        self._touch(before, unit)
-        self._held[facts.id] = self._numbered(names_held(unit, facts))
-        pairs = [self._numbered(pair) for pair in set(names_passed_on(unit))]
-        self._passed_on[facts.id] = np.array(pairs, _NUMBERS).reshape(-1, 2)
+        self._record_change(before, unit)
+        self._used_names[facts.id] = self._numbered(names_used(unit, facts))
+        pairs = [self._numbered(pair) for pair in set(derived_names(unit))]
+        self._derived_names[facts.id] = np.array(pairs, _NUMBERS).reshape(-1, 2)
         self._unconnected.add(facts.id)
         self._builder.add(
             FileRow(file.lines, facts.path, facts.id, file.generation, facts.language, facts.flags),
@@ -80,22 +80,22 @@ class Assembly:
         before = self._program.units.get(file)
         if before is None:
             return
-        self._touch(before, None)
+        self._record_change(before, None)
         self._program.remove(file)
         self._builder.remove(file)
         self._unconnected.discard(file)
-        del self._held[file], self._passed_on[file]
+        del self._used_names[file], self._derived_names[file]
 
     def stale(self) -> set[str]:
         """The files whose references have to be looked up: those that were added, and those that use what they changed."""
-        if self._changed:
-            self._unconnected |= self._users()
+        if self._changed_units:
+            self._unconnected |= self._affected_files()
             # An index speaks of lines: what it says leads nowhere, or somewhere again, whatever the names there.
             occurrences = self._program.occurrences
-            using = occurrences.using(self._changed) | occurrences.implementing(self._changed)
-            self._unconnected |= self._held.keys() & using
-            self._changed.clear()
-            self._touched = {reach: set() for reach in Reach}
+            using = occurrences.using(self._changed_units) | occurrences.implementing(self._changed_units)
+            self._unconnected |= self._used_names.keys() & using
+            self._changed_units.clear()
+            self._changed_names = {dependents: set() for dependents in Dependents}
         return set(self._unconnected)
 
     def connect(self, facts: FileFacts) -> None:
@@ -115,7 +115,7 @@ class Assembly:
             facts.id,
             (*_edge_rows(facts, found), *self._implementing_rows(facts, implementing)),
             _external_rows(facts, found),
-            filter(self._is_telling, told),
+            filter(self._is_relevant, told),
         )
         self._unconnected.discard(facts.id)
 
@@ -123,15 +123,15 @@ class Assembly:
         """The graph of what was added, when nothing is stale any more."""
         return self._builder.build()
 
-    def _touch(self, before: Unit | None, after: Unit | None) -> None:
+    def _record_change(self, before: Unit | None, after: Unit | None) -> None:
         unit = after or before
-        if unit is None or len(self._unconnected) == len(self._held):  # all are to be looked at anyway
+        if unit is None or len(self._unconnected) == len(self._used_names):  # all are to be looked at anyway
             return
-        self._changed[unit.id] = unit
-        for reach, names in touched_names(self._program, before, after).items():
-            self._touched[reach] |= names
+        self._changed_units[unit.id] = unit
+        for dependents, names in changed_names(self._program, before, after).items():
+            self._changed_names[dependents] |= names
 
-    def _is_telling(self, row: ReferenceRow) -> bool:
+    def _is_relevant(self, row: ReferenceRow) -> bool:
         """Whether a reference means something of the repository, or is of a name that is defined in it, or gives such a name."""
         reference, meaning = row
         named = self._program.named
@@ -142,7 +142,7 @@ class Assembly:
         for reference, meaning in rows:
             symbol = facts.symbols[reference.symbol]
             kind = EdgeKind.IMPLEMENTS if symbol.kind in TYPE_KINDS else EdgeKind.OVERRIDES
-            if kind is EdgeKind.IMPLEMENTS or symbol.name not in MAKERS:
+            if kind is EdgeKind.IMPLEMENTS or symbol.name not in CONSTRUCTOR_NAMES:
                 for place in self._program.bodies(meaning.places):
                     yield EdgeRow(
                         reference.symbol, place, kind, meaning.status, meaning.strategy, reference.line
@@ -152,20 +152,20 @@ class Assembly:
         numbers = self._numbers
         return np.array([numbers.setdefault(name, len(numbers)) for name in names], _NUMBERS)
 
-    def _users(self) -> set[str]:
+    def _affected_files(self) -> set[str]:
         """The files that hold a name that may mean something else to them now."""
-        files = list(self._held)
-        owner = np.repeat(np.arange(len(files)), [len(held) for held in self._held.values()])
-        held = _joined(self._held.values())
+        files = list(self._used_names)
+        owner = np.repeat(np.arange(len(files)), [len(held) for held in self._used_names.values()])
+        held = _joined(self._used_names.values())
 
         def holders(names: NDArray[np.bool_]) -> set[str]:
             return {files[file] for file in np.unique(owner[names[held]]).tolist()}
 
-        finders = holders(self._named(self._touched[Reach.FINDERS]))
+        finders = holders(self._named(self._changed_names[Dependents.POTENTIAL_READERS]))
         units = self._program.units
-        readers = self._program.readers([*self._changed.values(), *(units[file] for file in finders)])
-        told = readers & holders(self._all_touched(readers))
-        return finders | holders(self._named(self._touched[Reach.HOLDERS])) | told
+        readers = self._program.readers([*self._changed_units.values(), *(units[file] for file in finders)])
+        told = readers & holders(self._affected_names(readers))
+        return finders | holders(self._named(self._changed_names[Dependents.USERS])) | told
 
     def _named(self, names: Iterable[str]) -> NDArray[np.bool_]:
         """By number of a name, whether it is one of these."""
@@ -173,10 +173,12 @@ class Assembly:
         is_named[[self._numbers[name] for name in names if name in self._numbers]] = True
         return is_named
 
-    def _all_touched(self, readers: Iterable[str]) -> NDArray[np.bool_]:
+    def _affected_names(self, readers: Iterable[str]) -> NDArray[np.bool_]:
         """By number of a name, whether it may mean something else now in files that read one that has changed."""
-        touched = self._named(set().union(*self._touched.values()))
-        pairs = _joined(self._passed_on[file] for file in readers if file in self._passed_on).reshape(-1, 2)
+        touched = self._named(set().union(*self._changed_names.values()))
+        pairs = _joined(self._derived_names[file] for file in readers if file in self._derived_names).reshape(
+            -1, 2
+        )
         while True:
             reached = pairs[touched[pairs[:, 0]] & ~touched[pairs[:, 1]], 1]
             if not reached.size:

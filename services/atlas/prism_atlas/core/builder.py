@@ -13,16 +13,16 @@ from prism_atlas.core.graph import (
     NONE,
     STRATEGIES,
     SYMBOL_KINDS,
-    Edges,
-    Entries,
-    Externals,
-    Files,
+    EdgeTable,
+    EntryTable,
+    ExternalTable,
+    FileTable,
     Graph,
     Numbers,
-    Strings,
-    Symbols,
+    StringTable,
+    SymbolTable,
 )
-from prism_atlas.core.overriding import INHERITS, MAKERS, Pairs, overriding
+from prism_atlas.core.overriding import CONSTRUCTOR_NAMES, INHERITS, Pairs, overriding
 from prism_atlas.core.references import (
     NO_REFERENCES,
     FileReferences,
@@ -113,7 +113,7 @@ class GraphBuilder:
         rows = rows_of((self._symbol(symbol, file.language) for symbol in symbols), SYMBOL_COLUMNS)
         before = self._symbols.get(file.id)
         if before is not None and file.id in self._serials:
-            self._follow(self._serials[file.id], _moves(before, rows))
+            self._remap_targets(self._serials[file.id], _symbol_moves(before, rows))
         self._files[file.id] = rows_of([(file.lines, *texts)], len(FileRow._fields))
         self._symbols[file.id] = rows
         found = [(entry.symbol, _ENTRY_CODES[entry.kind], entry.line) for entry in entries]
@@ -128,8 +128,8 @@ class GraphBuilder:
     ) -> None:
         """All edges that leave a file, its imports from outside and what it says of names, in the place of those of before."""
         self._edges[file] = rows_of((self._edge(edge) for edge in edges), EDGE_COLUMNS)
-        outside = [(self._string(module), line) for module, line in externals]
-        self._externals[file] = rows_of(outside, EXTERNAL_COLUMNS)
+        external_rows = [(self._string(module), line) for module, line in externals]
+        self._externals[file] = rows_of(external_rows, EXTERNAL_COLUMNS)
         self._references[file] = file_references(references, self._string, self._serial)
 
     def remove(self, file: str) -> None:
@@ -145,8 +145,8 @@ class GraphBuilder:
         files = stack([self._files[file] for file in ids], len(FileRow._fields))
         symbols = stack([self._symbols[file] for file in ids], SYMBOL_COLUMNS)
         first_symbol = starts([len(self._symbols[file]) for file in ids]).astype(np.int32)
-        outside = [self._externals.get(file, rows_of([], EXTERNAL_COLUMNS)) for file in ids]
-        externals = stack(outside, EXTERNAL_COLUMNS)
+        external_rows = [self._externals.get(file, rows_of([], EXTERNAL_COLUMNS)) for file in ids]
+        externals = stack(external_rows, EXTERNAL_COLUMNS)
         references = [self._references.get(file, NO_REFERENCES) for file in ids]
         used = (
             files[:, 1:],
@@ -162,22 +162,24 @@ class GraphBuilder:
         strings, numbers = _string_table(texts, self._sizes_of(texts), self._ordered(texts), is_used)
         symbol_table = _symbol_table(symbols, numbers, first_symbol)
         by_serial = self._positions(ids)
-        told = self._edge_rows(ids, by_serial, first_symbol)
-        makers = numbers[[self._strings[name] for name in sorted(MAKERS) if name in self._strings]]
-        overrides = _override_rows(symbol_table, told, makers)
+        edge_rows = self._edge_rows(ids, by_serial, first_symbol)
+        constructors = numbers[
+            [self._strings[name] for name in sorted(CONSTRUCTOR_NAMES) if name in self._strings]
+        ]
+        overrides = _override_rows(symbol_table, edge_rows, constructors)
         return Graph(
             strings,
             _file_table(files, numbers, first_symbol),
             symbol_table,
-            edge_table(np.concatenate([told, overrides]), len(symbols) + len(ids)),
+            edge_table(np.concatenate([edge_rows, overrides]), len(symbols) + len(ids)),
             reference_table(references, numbers, first_symbol),
             meaning_table(references, by_serial, first_symbol),
             alias_table(references, numbers),
-            _external_table(externals, numbers, [len(part) for part in outside]),
+            _external_table(externals, numbers, [len(part) for part in external_rows]),
             _entry_table([self._entries[file] for file in ids], first_symbol),
         )
 
-    def _follow(self, serial: int, moves: Numbers) -> None:
+    def _remap_targets(self, serial: int, moves: Numbers) -> None:
         """Have what leads to symbols of a file lead to where these are now."""
         if np.array_equal(moves, np.arange(len(moves))):
             return
@@ -245,7 +247,7 @@ class GraphBuilder:
         return np.column_stack([source[there], target[there], rows[there, 3:]])
 
 
-def _moves(before: Rows, after: Rows) -> Numbers:
+def _symbol_moves(before: Rows, after: Rows) -> Numbers:
     """For each symbol that a file had, its position now: that of the same qualified name and kind. GONE if there is none."""
     now = {symbol: position for position, symbol in enumerate(_occurrences(after))}
     return np.array([now.get(symbol, GONE) for symbol in _occurrences(before)], np.int32)
@@ -262,25 +264,25 @@ def _occurrences(rows: Rows) -> Iterator[tuple[int, int, int]]:
 
 def _string_table(
     texts: Sequence[str], sizes: Numbers, ordered: Numbers, is_used: NDArray[np.bool_]
-) -> tuple[Strings, Numbers]:
+) -> tuple[StringTable, Numbers]:
     """The texts that are used, and by position in `texts` the number of each of them in the table."""
     order = ordered[is_used[ordered]]
     encoded = "".join(map(texts.__getitem__, order.tolist())).encode()
     numbers = np.full(len(texts), NONE, np.int32)
     numbers[order] = np.arange(len(order), dtype=np.int32)
-    return Strings(np.frombuffer(encoded, np.uint8), starts(sizes[order])[1:]), numbers
+    return StringTable(np.frombuffer(encoded, np.uint8), starts(sizes[order])[1:]), numbers
 
 
-def _file_table(rows: Rows, numbers: Numbers, first_symbol: Numbers) -> Files:
+def _file_table(rows: Rows, numbers: Numbers, first_symbol: Numbers) -> FileTable:
     texts = {name: numbers[rows[:, column]] for column, name in enumerate(FileRow._fields[1:], start=1)}
-    return Files(lines=rows[:, 0].copy(), first_symbol=first_symbol, **texts)
+    return FileTable(lines=rows[:, 0].copy(), first_symbol=first_symbol, **texts)
 
 
-def _symbol_table(rows: Rows, numbers: Numbers, first_symbol: Numbers) -> Symbols:
+def _symbol_table(rows: Rows, numbers: Numbers, first_symbol: Numbers) -> SymbolTable:
     name, qualified_name = numbers[rows[:, 0]], numbers[rows[:, 1]]
     counts = np.diff(first_symbol)
     file = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    return Symbols(
+    return SymbolTable(
         file=file,
         name=name,
         qualified_name=qualified_name,
@@ -297,10 +299,10 @@ def _symbol_table(rows: Rows, numbers: Numbers, first_symbol: Numbers) -> Symbol
     )
 
 
-def _external_table(rows: Rows, numbers: Numbers, counts: Sequence[int]) -> Externals:
+def _external_table(rows: Rows, numbers: Numbers, counts: Sequence[int]) -> ExternalTable:
     file = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     order = order_by(file, rows[:, 1])
-    return Externals(
+    return ExternalTable(
         file=file,
         module=numbers[rows[order, 0]],
         line=rows[order, 1],
@@ -308,21 +310,21 @@ def _external_table(rows: Rows, numbers: Numbers, counts: Sequence[int]) -> Exte
     )
 
 
-def _entry_table(parts: Sequence[Rows], first_symbol: Numbers) -> Entries:
+def _entry_table(parts: Sequence[Rows], first_symbol: Numbers) -> EntryTable:
     rows = stack(parts, ENTRY_COLUMNS)
     file = repeated(parts)
     node = nodes(file, rows[:, 0], first_symbol)
     order = order_by(node, rows[:, 1])
-    return Entries(node=node[order], kind=rows[order, 1].astype(np.uint8), line=rows[order, 2])
+    return EntryTable(node=node[order], kind=rows[order, 1].astype(np.uint8), line=rows[order, 2])
 
 
-def _override_rows(symbols: Symbols, told: Rows, makers: Numbers) -> Rows:
+def _override_rows(symbols: SymbolTable, edge_rows: Rows, constructors: Numbers) -> Rows:
     """The same of members that override others, which no reference says: those that no index told of."""
-    below, above, kind, status = told.T[:4]
+    below, above, kind, status = edge_rows.T[:4]
     inherits = INHERITS[kind]
     inheriting = Pairs(below[inherits], above[inherits], status[inherits].astype(np.uint8))
-    found = overriding(symbols, makers, inheriting).without(told[kind == _OVERRIDES])
-    rows = np.empty((len(found.below), told.shape[1]), np.int32)
+    found = overriding(symbols, constructors, inheriting).without(edge_rows[kind == _OVERRIDES])
+    rows = np.empty((len(found.below), edge_rows.shape[1]), np.int32)
     rows[:, 0], rows[:, 1], rows[:, 3] = found
     rows[:, 2] = _OVERRIDES
     rows[:, 4] = _STRATEGY_CODES[Strategy.INHERITED]
@@ -330,11 +332,11 @@ def _override_rows(symbols: Symbols, told: Rows, makers: Numbers) -> Rows:
     return rows
 
 
-def edge_table(rows: Rows, node_count: int) -> Edges:
+def edge_table(rows: Rows, node_count: int) -> EdgeTable:
     source, target, kind, status, strategy, line = np.ascontiguousarray(rows.T)
     order = order_by(source, line, target, strategy << 16 | status << 8 | kind)
     source, target = source[order], target[order]
-    return Edges(
+    return EdgeTable(
         source=source,
         target=target,
         kind=kind[order].astype(np.uint8),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, Graph, Numbers
-from prism_atlas.core.telling import tell_edges
-from prism_atlas.core.traversal import follow, nodes_of, other_end, reach, step
+from prism_atlas.core.rendering import render_edges
+from prism_atlas.core.traversal import follow, nodes_of, other_end, step, traverse
 from prism_contracts.code import EdgeKind, EdgeStatus
 from prism_contracts.rpc.graph import ExternalModule, FileDependency
 
@@ -72,7 +72,7 @@ def tell(graph: Graph, found: Dependencies, start: int, count: int) -> Iterator[
         yield FileDependency(
             file_path=graph.path(file),
             depth=int(found.depth[position]),
-            edges=tell_edges(graph, edges),
+            edges=render_edges(graph, edges),
             symbols=_names(graph, edges),
             through="" if through == NONE else graph.path(through),
         )
@@ -81,7 +81,7 @@ def tell(graph: Graph, found: Dependencies, start: int, count: int) -> Iterator[
 def cycles(between: Graph, asked: Numbers) -> tuple[tuple[str, ...], ...]:
     """The shortest circles of imports through any of some files, each from such a file back to it."""
     importing = step([EdgeKind.IMPORTS], forward=True)
-    back = reach(between, asked, [importing._replace(forward=False)], len(between.files))
+    back = traverse(between, asked, [importing._replace(forward=False)], len(between.files))
     edges, imported = follow(between, asked, [importing])
     inside = np.isin(imported, asked)
     closing = np.flatnonzero(~inside & (back.distance[imported] != NONE))
@@ -133,7 +133,7 @@ def _further(
     if depth_max == 1:
         return nothing, nothing, nothing
     way = step(REFERRING, forward=forward, candidate_cost=int(candidates))
-    told = reach(between, asked, [way], depth_max)
+    told = traverse(between, asked, [way], depth_max)
     beyond = (told.distance > 1) & ~np.isin(np.arange(len(told.distance)), near)
     far = np.flatnonzero(beyond).astype(np.int32)
     far = far[np.lexsort((far, told.distance[far]))]

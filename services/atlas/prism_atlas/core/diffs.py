@@ -30,7 +30,7 @@ class Gap(NamedTuple):
     indent: int  # of the first of those lines, in characters
 
 
-class Side(NamedTuple):
+class HunkSide(NamedTuple):
     """What stands at a place of a file before or after a change, and what of it is the change."""
 
     start: int  # number of the first line
@@ -39,11 +39,11 @@ class Side(NamedTuple):
     gaps: tuple[Gap, ...]
 
 
-class Change(NamedTuple):
+class DiffHunk(NamedTuple):
     """One hunk."""
 
-    before: Side
-    after: Side
+    before: HunkSide
+    after: HunkSide
 
 
 class FileDiff(NamedTuple):
@@ -52,7 +52,7 @@ class FileDiff(NamedTuple):
     before: str
     after: str
     binary: bool
-    changes: tuple[Change, ...]
+    changes: tuple[DiffHunk, ...]
 
 
 def read_diff(text: str) -> list[FileDiff]:
@@ -64,7 +64,7 @@ def read_diff(text: str) -> list[FileDiff]:
             "Send it in parts.",
         )
     if not any(header in text for header in HEADERS):  # the parser looks at every line in vain
-        raise _no_diff("it names no file")
+        raise _not_a_diff("it names no file")
     if text.count("\n") > DIFF_LINES_MAX:
         raise PrismError(
             ErrorCode.PAYLOAD_TOO_LARGE,
@@ -74,16 +74,16 @@ def read_diff(text: str) -> list[FileDiff]:
     try:
         files = [_file(patched) for patched in PatchSet(text if text.endswith("\n") else f"{text}\n")]
     except UnidiffParseError as error:
-        raise _no_diff(str(error).strip()) from error
+        raise _not_a_diff(str(error).strip()) from error
     if not files:
-        raise _no_diff("it names no file")
+        raise _not_a_diff("it names no file")
     for file in files:
         for path in filter(None, (file.before, file.after)):
             _check(path)
     return files
 
 
-def stands_in(side: Side, lines: Sequence[str]) -> bool:
+def applies_to(side: HunkSide, lines: Sequence[str]) -> bool:
     """Whether a file of these lines has what a side of a hunk has, in the same place."""
     there = lines[side.start - 1 : side.start - 1 + len(side.texts)]
     return tuple(line.rstrip("\r") for line in there) == side.texts
@@ -96,22 +96,22 @@ def _file(patched: PatchedFile) -> FileDiff:
             before, after = (
                 (_unquoted(found[2]), after) if found[1] == "from" else (before, _unquoted(found[2]))
             )
-    return FileDiff(before, after, patched.is_binary_file, tuple(_change(hunk) for hunk in patched))
+    return FileDiff(before, after, patched.is_binary_file, tuple(_diff_hunk(hunk) for hunk in patched))
 
 
-def _change(hunk: Hunk) -> Change:
+def _diff_hunk(hunk: Hunk) -> DiffHunk:
     runs = [(mark, [line.value.rstrip("\r\n") for line in run]) for mark, run in groupby(hunk, _mark)]
     # Where there are no lines, the number is that of the line before.
     before = hunk.source_start + (hunk.source_length == 0)
     after = hunk.target_start + (hunk.target_length == 0)
-    return Change(_side(before, runs, "-"), _side(after, runs, "+"))
+    return DiffHunk(_side(before, runs, "-"), _side(after, runs, "+"))
 
 
 def _mark(line: Line) -> str:
     return str(line.line_type)
 
 
-def _side(start: int, runs: Sequence[tuple[str, list[str]]], own: str) -> Side:
+def _side(start: int, runs: Sequence[tuple[str, list[str]]], own: str) -> HunkSide:
     """The side of which the lines with the mark `own` are."""
     texts: list[str] = []
     changed: list[int] = []
@@ -125,7 +125,7 @@ def _side(start: int, runs: Sequence[tuple[str, list[str]]], own: str) -> Side:
             other for other, _ in runs[max(position - 1, 0) : position + 2]
         }:
             gaps += [Gap(line - 1, len(text) - len(text.lstrip())) for text in run if text.strip()][:1]
-    return Side(start, tuple(texts), tuple(changed), tuple(gaps))
+    return HunkSide(start, tuple(texts), tuple(changed), tuple(gaps))
 
 
 def _path(spelled: str, prefix: str) -> str:
@@ -150,7 +150,7 @@ def _check(path: str) -> None:
         )
 
 
-def _no_diff(reason: str) -> PrismError:
+def _not_a_diff(reason: str) -> PrismError:
     return PrismError(
         ErrorCode.INVALID_ARGUMENT,
         f"This is not a unified diff: {reason}.",

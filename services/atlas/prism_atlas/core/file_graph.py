@@ -5,14 +5,14 @@ from dataclasses import fields, replace
 import numpy as np
 
 from prism_atlas.core.builder import edge_table
-from prism_atlas.core.graph import EDGE_KINDS, Edges, Graph, Symbols
+from prism_atlas.core.graph import EDGE_KINDS, EdgeTable, Graph, SymbolTable
 from prism_atlas.core.rows import order_by
 from prism_contracts.code import EdgeKind
 
 OVERRIDES = EDGE_KINDS.index(EdgeKind.OVERRIDES)
 
 
-def file_edges(graph: Graph) -> Edges:
+def file_edges(graph: Graph) -> EdgeTable:
     """Of all edges of a kind between two files the surest and first. What overrides a member says so by inheriting."""
     edges = graph.edges
     node_files = graph.node_files()
@@ -29,7 +29,7 @@ def file_edges(graph: Graph) -> Edges:
     return edge_table(rows.astype(np.int32), len(graph.files))
 
 
-def graph_of_files(graph: Graph, edges: Edges) -> Graph:
+def graph_of_files(graph: Graph, edges: EdgeTable) -> Graph:
     """A graph whose nodes are the files, with the edges between them."""
-    none = Symbols(*(getattr(graph.symbols, column.name)[:0] for column in fields(Symbols)))
+    none = SymbolTable(*(getattr(graph.symbols, column.name)[:0] for column in fields(SymbolTable)))
     return replace(graph, symbols=none, edges=edges)

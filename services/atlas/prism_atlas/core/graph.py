@@ -34,7 +34,7 @@ NONE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Strings:
+class StringTable:
     """Distinct texts in order of their UTF-8 bytes. The first is the empty one."""
 
     data: NDArray[np.uint8]  # all of them, one after the other
@@ -65,7 +65,7 @@ class Strings:
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class FileTable:
     """Indexed files, in order of path."""
 
     path: Numbers  # string
@@ -83,7 +83,7 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
-class Symbols:
+class SymbolTable:
     """Definitions. Lines as in `prism_contracts.code.Symbol`."""
 
     file: Numbers
@@ -107,7 +107,7 @@ class Symbols:
 
 
 @dataclass(frozen=True, slots=True)
-class Edges:
+class EdgeTable:
     """One a reference and what it means, in order of source and line."""
 
     source: Numbers  # node: what encloses the reference
@@ -125,7 +125,7 @@ class Edges:
 
 
 @dataclass(frozen=True, slots=True)
-class References:
+class ReferenceTable:
     """What files say of names that the repository defines, in order of file and of position in the file's references."""
 
     source: Numbers  # node: what encloses it
@@ -143,7 +143,7 @@ class References:
 
 
 @dataclass(frozen=True, slots=True)
-class Meanings:
+class MeaningTable:
     """Pairs of a reference and a definition that it means, in order of definition, then of reference."""
 
     target: Numbers  # node
@@ -154,7 +154,7 @@ class Meanings:
 
 
 @dataclass(frozen=True, slots=True)
-class Aliases:
+class AliasTable:
     """References that give what they name a second name (`import { open as start }`), in order of that, then of reference."""
 
     name: Numbers  # string
@@ -166,7 +166,7 @@ class Aliases:
 
 
 @dataclass(frozen=True, slots=True)
-class Externals:
+class ExternalTable:
     """Imports that mean no file of the repository, in order of file and line."""
 
     file: Numbers
@@ -179,7 +179,7 @@ class Externals:
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
+class EntryTable:
     """Where the outside comes in, in order of node, each node once a kind."""
 
     node: Numbers
@@ -194,15 +194,15 @@ class Entries:
 class Graph:
     """All of a repository. A node or an edge is a number, and so is a file: nothing here makes an object of one."""
 
-    strings: Strings
-    files: Files
-    symbols: Symbols
-    edges: Edges
-    references: References
-    meanings: Meanings
-    aliases: Aliases
-    externals: Externals
-    entries: Entries
+    strings: StringTable
+    files: FileTable
+    symbols: SymbolTable
+    edges: EdgeTable
+    references: ReferenceTable
+    meanings: MeaningTable
+    aliases: AliasTable
+    externals: ExternalTable
+    entries: EntryTable
 
     @property
     def nodes(self) -> int:

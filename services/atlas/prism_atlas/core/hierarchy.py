@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
-from prism_atlas.core.overriding import MAKERS
-from prism_atlas.core.traversal import BY_NAME, Step, follow, step, within
+from prism_atlas.core.overriding import CONSTRUCTOR_NAMES
+from prism_atlas.core.traversal import BY_NAME, TraversalStep, follow, step, within
 from prism_contracts.code import TYPE_KINDS, EdgeKind, Flag, SymbolKind
 
 # Of a whole tree, whatever its depth.
@@ -21,14 +21,14 @@ IS_TYPE = np.isin(SYMBOL_KINDS, list(TYPE_KINDS))
 CONSTRUCTOR = SYMBOL_KINDS.index(SymbolKind.CONSTRUCTOR)
 
 
-class Way(NamedTuple):
+class Expansion(NamedTuple):
     """How a tree grows: along which edges, and from which nodes when it goes on from one."""
 
-    steps: tuple[Step, ...]
-    stand_for: Callable[[Graph, int], Numbers]
+    steps: tuple[TraversalStep, ...]
+    origins: Callable[[Graph, int], Numbers]
 
 
-class Link(NamedTuple):
+class MergedEdge(NamedTuple):
     """All edges between a branch and the one above it, as one. The surest stands for them."""
 
     node: int
@@ -40,7 +40,7 @@ class Link(NamedTuple):
 class Branch:
     """A place in a tree."""
 
-    link: Link
+    link: MergedEdge
     parent: int  # position of the branch above, NONE directly below the root
     depth: int  # from 1
     # Position of the branch where the same node is expanded; NONE if it is here or nowhere.
@@ -57,29 +57,33 @@ class Tree:
     branches: list[Branch] = field(default_factory=list)
 
 
-def callers(*, candidates: bool) -> Way:
+def callers(*, candidates: bool) -> Expansion:
     """To who calls a symbol, or calls what it overrides."""
     along = _steps([EdgeKind.CALLS], candidates=candidates, forward=False)
-    return Way((along, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=True)), with_makers)
+    return Expansion(
+        (along, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=True)), with_constructors
+    )
 
 
-def callees(*, candidates: bool) -> Way:
+def callees(*, candidates: bool) -> Expansion:
     """To what a symbol calls, or may run in the place of what it calls."""
     along = _steps([EdgeKind.CALLS], candidates=candidates, forward=True)
-    return Way((along, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=False)), what_runs)
+    return Expansion(
+        (along, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=False)), executed_nodes
+    )
 
 
-def supertypes(*, candidates: bool) -> Way:
+def supertypes(*, candidates: bool) -> Expansion:
     """To what a type extends or implements."""
-    return Way((_steps(INHERITANCE, candidates=candidates, forward=True),), alone)
+    return Expansion((_steps(INHERITANCE, candidates=candidates, forward=True),), only_itself)
 
 
-def subtypes(*, candidates: bool) -> Way:
+def subtypes(*, candidates: bool) -> Expansion:
     """To what extends or implements a type."""
-    return Way((_steps(INHERITANCE, candidates=candidates, forward=False),), alone)
+    return Expansion((_steps(INHERITANCE, candidates=candidates, forward=False),), only_itself)
 
 
-def grow(graph: Graph, roots: Numbers, way: Way, depth_max: int, *, width: int, start: int = 0) -> Tree:
+def grow(graph: Graph, roots: Numbers, way: Expansion, depth_max: int, *, width: int, start: int = 0) -> Tree:
     """The tree below some nodes, which are one symbol. `width` bounds the children of each node; those of the root are
     shown from the one at `start` on.
     """
@@ -95,48 +99,48 @@ def grow(graph: Graph, roots: Numbers, way: Way, depth_max: int, *, width: int, 
             branch.recursive = branch.same == NONE or branch.same in _above(tree, position)
         elif branch.depth < depth_max and _leads_on(graph, branch.link.edge):
             expanded[node] = position
-            below = _Children(graph, way.stand_for(graph, node), way.steps)
+            below = _Children(graph, way.origins(graph, node), way.steps)
             room = min(width, BRANCHES_MAX - len(tree.branches))
             branch.left_out = max(0, len(below) - room)
             _add(tree, below.shown(0, room), position, branch.depth + 1)
     return tree
 
 
-def alone(_: Graph, node: int) -> Numbers:
+def only_itself(_: Graph, node: int) -> Numbers:
     """Nothing else stands for a node."""
     return np.array([node], np.int32)
 
 
-def with_makers(graph: Graph, node: int) -> Numbers:
+def with_constructors(graph: Graph, node: int) -> Numbers:
     """Who makes an object of a type calls the type, or what makes it."""
-    return np.append(np.int32(node), _makers(graph, node))
+    return np.append(np.int32(node), _constructors(graph, node))
 
 
-def what_runs(graph: Graph, node: int) -> Numbers:
+def executed_nodes(graph: Graph, node: int) -> Numbers:
     """What a symbol does is done by all that is in it; but if a type is called, what makes it runs."""
     if not graph.is_file(node) and IS_TYPE[graph.symbols.kind[node]]:
-        return with_makers(graph, node)
+        return with_constructors(graph, node)
     return within(graph, node)
 
 
 INHERITANCE = (EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
 
 
-def _steps(kinds: Iterable[EdgeKind], *, candidates: bool, forward: bool) -> Step:
+def _steps(kinds: Iterable[EdgeKind], *, candidates: bool, forward: bool) -> TraversalStep:
     return step(kinds, forward=forward, candidate_cost=int(candidates))
 
 
-def _makers(graph: Graph, node: int) -> Numbers:
+def _constructors(graph: Graph, node: int) -> Numbers:
     if graph.is_file(node) or not IS_TYPE[graph.symbols.kind[node]]:
         return np.array([], np.int32)
     symbols = graph.symbols
-    names = [graph.strings.find(name) for name in MAKERS]
+    names = [graph.strings.find(name) for name in CONSTRUCTOR_NAMES]
     inside = np.asarray(graph.symbols_of(graph.file_of(node)), np.int32)
     makes = (symbols.kind[inside] == CONSTRUCTOR) | np.isin(symbols.name[inside], names)
     return np.compress((symbols.parent[inside] == node) & makes, inside)
 
 
-def _add(tree: Tree, links: Iterable[Link], parent: int, depth: int) -> None:
+def _add(tree: Tree, links: Iterable[MergedEdge], parent: int, depth: int) -> None:
     tree.branches.extend(Branch(link, parent, depth) for link in links)
 
 
@@ -153,7 +157,7 @@ def _above(tree: Tree, position: int) -> Iterator[int]:
 class _Children:
     """The nodes that one step leads to: the surest first, tests last among them, then in order of path and line."""
 
-    def __init__(self, graph: Graph, nodes: Numbers, steps: Sequence[Step]) -> None:
+    def __init__(self, graph: Graph, nodes: Numbers, steps: Sequence[TraversalStep]) -> None:
         edges, others = follow(graph, nodes, steps)
         # What goes on inside is no child, but that a node leads to itself is told.
         told = ~np.isin(others, nodes) | (graph.edges.source[edges] == graph.edges.target[edges])
@@ -170,12 +174,12 @@ class _Children:
     def __len__(self) -> int:
         return len(self._nodes)
 
-    def shown(self, start: int, count: int) -> list[Link]:
+    def shown(self, start: int, count: int) -> list[MergedEdge]:
         """`count` of them, from the one at `start` on."""
         return [self._link(int(position)) for position in self._order[start : start + max(count, 0)]]
 
-    def _link(self, position: int) -> Link:
+    def _link(self, position: int) -> MergedEdge:
         ends = np.append(self._starts[1:], len(self._edges))
         edges = self._edges[self._starts[position] : ends[position]]
         lines = np.unique(self._graph.edges.line[edges])
-        return Link(int(self._nodes[position]), int(edges[0]), tuple(lines.tolist()))
+        return MergedEdge(int(self._nodes[position]), int(edges[0]), tuple(lines.tolist()))

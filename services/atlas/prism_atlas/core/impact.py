@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prism_atlas.core.diffs import Side
+from prism_atlas.core.diffs import HunkSide
 from prism_atlas.core.graph import EDGE_STATUSES, NONE, Graph, Numbers
-from prism_atlas.core.traversal import Step, follow, nodes_of, reach, step
+from prism_atlas.core.traversal import TraversalStep, follow, nodes_of, step, traverse
 from prism_contracts.code import EdgeKind, EdgeStatus, Flag
 
 RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
@@ -33,7 +33,7 @@ USES = (
 Ranks = NDArray[np.float32]
 
 
-class Touched(NamedTuple):
+class TouchedSymbol(NamedTuple):
     """A symbol that a change touches, or the top level of a file."""
 
     node: int
@@ -65,8 +65,8 @@ def affected(graph: Graph, rank: Ranks, changed: Numbers, depth_max: int, *, can
     and who imports one without a use that is known.
     """
     depth = test_depth(depth_max)
-    sure = reach(graph, changed, _users(candidates=False), depth)
-    every = reach(graph, changed, _users(candidates=True), depth) if candidates else sure
+    sure = traverse(graph, changed, _users(candidates=False), depth)
+    every = traverse(graph, changed, _users(candidates=True), depth) if candidates else sure
     resolved = sure.distance != NONE
     distance = np.where(resolved, sure.distance, every.distance)
     edge = np.where(resolved, sure.edge, every.edge)
@@ -83,7 +83,9 @@ def test_depth(depth_max: int) -> int:
     return max(depth_max, TEST_DEPTH_MIN)
 
 
-def touched(graph: Graph, file: int, sides: Iterable[Side], lines: Sequence[str]) -> list[Touched]:
+def touched_symbols(
+    graph: Graph, file: int, sides: Iterable[HunkSide], lines: Sequence[str]
+) -> list[TouchedSymbol]:
     """The innermost symbols of an indexed file that hold what was changed in it; its top level for what none holds."""
     owners = _owners(graph, file, len(lines))
     signature: dict[int, bool] = {}
@@ -93,10 +95,10 @@ def touched(graph: Graph, file: int, sides: Iterable[Side], lines: Sequence[str]
             signature[node] = signature.get(node, False) or _in_signature(graph, node, line, lines)
         for line, indent in side.gaps:
             signature.setdefault(_owner_of_gap(graph, file, line, indent, lines), False)
-    return [Touched(node, changed) for node, changed in sorted(signature.items())]
+    return [TouchedSymbol(node, changed) for node, changed in sorted(signature.items())]
 
 
-def _users(*, candidates: bool) -> tuple[Step, ...]:
+def _users(*, candidates: bool) -> tuple[TraversalStep, ...]:
     """Back from what is used; and to what a member overrides, as who calls that may run it."""
     sure = int(candidates)
     return (

@@ -28,7 +28,7 @@ SHOWN_KINDS = DEFINITION_KINDS - {SymbolKind.MODULE, SymbolKind.NAMESPACE}
 _IS_SHOWN = np.array([kind in SHOWN_KINDS for kind in SYMBOL_KINDS])  # by code
 
 
-class Module(NamedTuple):
+class RankedFile(NamedTuple):
     """A file of the map."""
 
     file: int
@@ -37,18 +37,18 @@ class Module(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Modules:
+class ModuleMap:
     """Files of a repository, best first."""
 
     files: Numbers
     rank: NDArray[np.floating]  # by file of the repository
     tier: Codes  # by file of the repository, of TIERS
 
-    def page(self, start: int, end: int) -> list[Module]:
+    def page(self, start: int, end: int) -> list[RankedFile]:
         """Some of them. The tier is that within the whole repository, the score is relative to the best file."""
         best = self.rank[self.files[0]] if len(self.files) and self.rank[self.files[0]] > 0 else 1.0
         return [
-            Module(file, TIERS[self.tier[file]], round(float(self.rank[file] / best), 4))
+            RankedFile(file, TIERS[self.tier[file]], round(float(self.rank[file] / best), 4))
             for file in self.files[start:end].tolist()
         ]
 
@@ -58,7 +58,7 @@ class Modules:
         return dict(zip(TIERS, counts.tolist(), strict=True))
 
 
-def modules(analysis: Analysis, query: str = "", path_filter: str = "") -> Modules:
+def modules(analysis: Analysis, query: str = "", path_filter: str = "") -> ModuleMap:
     """Files of code that a glob keeps; with a query those alone that have to do with it, by how much."""
     graph, files = analysis.graph, analysis.modules
     rank: NDArray[np.floating] = analysis.ranks.file
@@ -70,7 +70,7 @@ def modules(analysis: Analysis, query: str = "", path_filter: str = "") -> Modul
     if path_filter:
         glob = compile_glob(path_filter)
         files = files[[glob.fullmatch(graph.path(file)) is not None for file in files.tolist()]]
-    return Modules(files, rank, analysis.ranks.tier)
+    return ModuleMap(files, rank, analysis.ranks.tier)
 
 
 def top_symbols(analysis: Analysis, files: Sequence[int], count: int = TOP_SYMBOLS) -> list[int]:
@@ -92,7 +92,7 @@ def top_symbols(analysis: Analysis, files: Sequence[int], count: int = TOP_SYMBO
     return [int(symbol) for symbol in top[order[:count]]]
 
 
-def spelled(graph: Graph, symbol: int) -> str:
+def symbol_label(graph: Graph, symbol: int) -> str:
     """A symbol as it is told: `class Session`."""
     kind = SYMBOL_KINDS[graph.symbols.kind[symbol]]
     return f"{kind.value} {graph.strings[graph.symbols.qualified_name[symbol]]}"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prism_atlas.core.graph import EDGE_KINDS, SYMBOL_KINDS, Codes, Numbers, Symbols
+from prism_atlas.core.graph import EDGE_KINDS, SYMBOL_KINDS, Codes, Numbers, SymbolTable
 from prism_atlas.core.rows import order_by
 from prism_contracts.code import EdgeKind, SymbolKind
 
@@ -18,7 +18,7 @@ HEIGHT_MAX = 20
 OVERRIDABLE = np.isin(SYMBOL_KINDS, [SymbolKind.METHOD, SymbolKind.FUNCTION, SymbolKind.PROPERTY])
 INHERITS = np.isin(EDGE_KINDS, [EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS])
 # Members that make an object: whoever makes one of a supertype never runs that of a subtype.
-MAKERS = frozenset({"__init__", "__new__", "constructor", "initialize", "init", "new"})
+CONSTRUCTOR_NAMES = frozenset({"__init__", "__new__", "constructor", "initialize", "init", "new"})
 
 Keys = NDArray[np.int64]
 
@@ -40,11 +40,11 @@ class Pairs(NamedTuple):
         return self.at(np.flatnonzero(~is_there))
 
 
-def overriding(symbols: Symbols, makers: Numbers, inheriting: Pairs) -> Pairs:
+def overriding(symbols: SymbolTable, constructors: Numbers, inheriting: Pairs) -> Pairs:
     """Members, and the members of their name in every type above theirs. `makers` are strings of names to leave out."""
     lines = _closure(inheriting, len(symbols))
     members = np.flatnonzero(
-        OVERRIDABLE[symbols.kind] & (symbols.parent >= 0) & ~np.isin(symbols.name, makers)
+        OVERRIDABLE[symbols.kind] & (symbols.parent >= 0) & ~np.isin(symbols.name, constructors)
     )
     members = members[order_by(symbols.parent[members])]
     parents, names = symbols.parent[members], symbols.name[members]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from prism_atlas.core.graph import Graph, Numbers
-from prism_atlas.core.traversal import Step, follow, step
+from prism_atlas.core.traversal import TraversalStep, follow, step
 from prism_contracts.code import EdgeKind, Flag
 
 DEPTH_MAX = 12
@@ -22,7 +22,7 @@ PATHS_MAX = 3
 # A further path may cost so much more than the cheapest.
 DETOUR_MAX = 4
 # Beginnings of paths that are looked at before the search gives up.
-BEGINNINGS_MAX = 20_000
+PARTIAL_PATHS_MAX = 20_000
 
 CALL, CANDIDATE_CALL = 1, 4
 USE, CANDIDATE_USE = 2, 8
@@ -32,7 +32,7 @@ CLOSED = -1  # of a node that no path leads through
 USES = (EdgeKind.REFERENCES, EdgeKind.ASSIGNS, EdgeKind.ALIAS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
 
 
-class Path(NamedTuple):
+class NodePath(NamedTuple):
     """Edges from a node to another, each beginning where the one before ends."""
 
     nodes: tuple[int, ...]  # one more than edges
@@ -40,14 +40,14 @@ class Path(NamedTuple):
     cost: int
 
 
-class Search(NamedTuple):
+class PathSearchResult(NamedTuple):
     """What was found, and how much of the graph was looked at for it."""
 
-    paths: tuple[Path, ...]
+    paths: tuple[NodePath, ...]
     visited: int  # nodes from which the goal can be reached
 
 
-def calls(*, candidates: bool) -> tuple[Step, ...]:
+def calls(*, candidates: bool) -> tuple[TraversalStep, ...]:
     """From what calls to what is called, or may run in its place."""
     dear = CANDIDATE_CALL if candidates else 0
     return (
@@ -56,15 +56,15 @@ def calls(*, candidates: bool) -> tuple[Step, ...]:
     )
 
 
-def uses(*, candidates: bool) -> tuple[Step, ...]:
+def uses(*, candidates: bool) -> tuple[TraversalStep, ...]:
     """The same, and from what uses a symbol in another way."""
     dear = CANDIDATE_USE if candidates else 0
     return (*calls(candidates=candidates), step(USES, forward=True, cost=USE, candidate_cost=dear))
 
 
 def find_paths(
-    graph: Graph, starts: Numbers, goals: Numbers, steps: Sequence[Step], depth_max: int
-) -> Search:
+    graph: Graph, starts: Numbers, goals: Numbers, steps: Sequence[TraversalStep], depth_max: int
+) -> PathSearchResult:
     """The cheapest paths without repeated nodes, at most `PATHS_MAX`, each of at most `depth_max` edges.
 
     A path leads through tests only if it begins in one: nothing else calls them.
@@ -73,13 +73,15 @@ def find_paths(
     in_test = graph.flagged(Flag.TEST)
     if not in_test[graph.files_of(starts)].any():
         costs[in_test[graph.node_files()]] = CLOSED
-    _price(graph, costs, goals, starts, steps)
+    _compute_costs(graph, costs, goals, starts, steps)
     costs[costs == CLOSED] = FAR
     visited = int((costs != FAR).sum())
-    return Search(tuple(_cheapest(graph, starts, costs, steps, depth_max)), visited)
+    return PathSearchResult(tuple(_cheapest(graph, starts, costs, steps, depth_max)), visited)
 
 
-def _price(graph: Graph, costs: Numbers, goals: Numbers, starts: Numbers, steps: Sequence[Step]) -> None:
+def _compute_costs(
+    graph: Graph, costs: Numbers, goals: Numbers, starts: Numbers, steps: Sequence[TraversalStep]
+) -> None:
     """Write to each node the cost of the cheapest way from it to a goal, as far as that is needed.
 
     Nodes by cost, the cheapest first (Dial 1969); all nodes of one cost at once.
@@ -103,18 +105,18 @@ def _price(graph: Graph, costs: Numbers, goals: Numbers, starts: Numbers, steps:
 
 
 def _cheapest(
-    graph: Graph, starts: Numbers, costs: Numbers, steps: Sequence[Step], depth_max: int
-) -> list[Path]:
-    found: list[Path] = []
+    graph: Graph, starts: Numbers, costs: Numbers, steps: Sequence[TraversalStep], depth_max: int
+) -> list[NodePath]:
+    found: list[NodePath] = []
     serial = count()
     # Total cost, the longest first, then in order of coming in.
     heap = [
-        (int(costs[node]), 0, next(serial), Path((int(node),), (), 0))
+        (int(costs[node]), 0, next(serial), NodePath((int(node),), (), 0))
         for node in starts
         if costs[node] != FAR
     ]
     heapq.heapify(heap)
-    for _ in range(BEGINNINGS_MAX):
+    for _ in range(PARTIAL_PATHS_MAX):
         if not heap or len(found) == PATHS_MAX:
             break
         total, _, _, path = heapq.heappop(heap)
@@ -123,13 +125,15 @@ def _cheapest(
         if costs[path.nodes[-1]] == 0:
             found.append(path)
         elif len(path.edges) < depth_max:
-            for longer in _longer(graph, path, costs, steps):
+            for longer in _extensions(graph, path, costs, steps):
                 total = longer.cost + int(costs[longer.nodes[-1]])
                 heapq.heappush(heap, (total, -len(longer.edges), next(serial), longer))
     return found
 
 
-def _longer(graph: Graph, path: Path, costs: Numbers, steps: Sequence[Step]) -> list[Path]:
+def _extensions(
+    graph: Graph, path: NodePath, costs: Numbers, steps: Sequence[TraversalStep]
+) -> list[NodePath]:
     """A path and one edge more, by the cheapest of those to each node from which the goal can be reached."""
     best: dict[int, tuple[int, int]] = {}
     for one in steps:
@@ -141,6 +145,6 @@ def _longer(graph: Graph, path: Path, costs: Numbers, steps: Sequence[Step]) -> 
         ):
             best[node] = min(best.get(node, (price, edge)), (price, edge))
     return [
-        Path((*path.nodes, node), (*path.edges, edge), path.cost + price)
+        NodePath((*path.nodes, node), (*path.edges, edge), path.cost + price)
         for node, (price, edge) in best.items()
     ]

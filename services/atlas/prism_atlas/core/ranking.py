@@ -53,9 +53,9 @@ def _starts(graph: Graph) -> Weights:
 def _node_ranks(graph: Graph, weights: Weights, starts: Weights) -> Weights:
     """Helpers get all of the rank of who alone uses them: what comes from the same file says nothing to others."""
     files = graph.node_files()
-    told = np.flatnonzero(weights)
-    source, target = graph.edges.source[told], graph.edges.target[told]
-    weight: Weights = weights[told]
+    weighted = np.flatnonzero(weights)
+    source, target = graph.edges.source[weighted], graph.edges.target[weighted]
+    weight: Weights = weights[weighted]
     if not len(source):
         return np.zeros(graph.nodes)
     begun = starts[files] / starts[files].sum()

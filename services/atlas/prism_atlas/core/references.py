@@ -11,10 +11,10 @@ from prism_atlas.core.graph import (
     REFERENCE_KINDS,
     SOUGHT,
     STRATEGIES,
-    Aliases,
-    Meanings,
+    AliasTable,
+    MeaningTable,
     Numbers,
-    References,
+    ReferenceTable,
 )
 from prism_atlas.core.rows import Rows, nodes, order_by, repeated, rows_of, stack, starts
 from prism_contracts.code import Reference
@@ -79,13 +79,15 @@ def file_references(
     )
 
 
-def reference_table(parts: Sequence[FileReferences], numbers: Numbers, first_symbol: Numbers) -> References:
+def reference_table(
+    parts: Sequence[FileReferences], numbers: Numbers, first_symbol: Numbers
+) -> ReferenceTable:
     """The references of all files, which come in their order. `numbers` are those of strings in the graph."""
     rows = stack([part.references for part in parts], REFERENCE_COLUMNS)
     file = repeated([part.references for part in parts])
     name = numbers[rows[:, 1]]
     codes = np.ascontiguousarray(rows[:, 3]).view(np.uint8).reshape(-1, 4)
-    return References(
+    return ReferenceTable(
         source=nodes(file, rows[:, 0], first_symbol),
         name=name,
         line=rows[:, 2].copy(),
@@ -98,23 +100,23 @@ def reference_table(parts: Sequence[FileReferences], numbers: Numbers, first_sym
     )
 
 
-def meaning_table(parts: Sequence[FileReferences], by_serial: Numbers, first_symbol: Numbers) -> Meanings:
+def meaning_table(parts: Sequence[FileReferences], by_serial: Numbers, first_symbol: Numbers) -> MeaningTable:
     """What they mean, as far as it is there. `by_serial` has the positions of files."""
     rows = stack([part.meanings for part in parts], MEANING_COLUMNS)
     reference = _references(rows, parts, [len(part.meanings) for part in parts])
     target = nodes(by_serial[rows[:, 1]], rows[:, 2], first_symbol)
     there = np.flatnonzero(target != NONE)
     order = there[order_by(target[there])]  # references are in order already
-    return Meanings(target=target[order], reference=reference[order])
+    return MeaningTable(target=target[order], reference=reference[order])
 
 
-def alias_table(parts: Sequence[FileReferences], numbers: Numbers) -> Aliases:
+def alias_table(parts: Sequence[FileReferences], numbers: Numbers) -> AliasTable:
     """The second names that references give."""
     rows = stack([part.aliases for part in parts], ALIAS_COLUMNS)
     reference = _references(rows, parts, [len(part.aliases) for part in parts])
     name, alias = numbers[rows[:, 1]], numbers[rows[:, 2]]
     order = order_by(alias)  # references are in order already
-    return Aliases(name=name[order], alias=alias[order], reference=reference[order])
+    return AliasTable(name=name[order], alias=alias[order], reference=reference[order])
 
 
 def _references(rows: Rows, parts: Sequence[FileReferences], counts: Sequence[int]) -> Numbers:

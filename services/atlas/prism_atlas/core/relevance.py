@@ -5,7 +5,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from prism_atlas.core.graph import Graph, Strings
+from prism_atlas.core.graph import Graph, StringTable
 from prism_atlas.core.links import Weights
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
@@ -38,7 +38,7 @@ def file_relevance(graph: Graph, words: list[str]) -> Weights:
     return relevance
 
 
-def _strings_with(strings: Strings, text: bytes, word: bytes) -> NDArray[np.bool_]:
+def _strings_with(strings: StringTable, text: bytes, word: bytes) -> NDArray[np.bool_]:
     """By string, whether it holds a word."""
     starts = np.fromiter((found.start() for found in re.finditer(re.escape(word), text)), np.int64)
     string = np.searchsorted(strings.ends, starts, side="right")

@@ -1,19 +1,19 @@
 """What a repository consists of, told once a build: a question picks from it."""
 
 from prism_atlas.core.analysis import Analysis
-from prism_atlas.core.architecture import Architecture, fairly
+from prism_atlas.core.architecture import Architecture, balanced_by_kind
 from prism_contracts.base import Message
 from prism_contracts.rpc.maps import ARCHITECTURE_LIMIT_MAX, Overview
 
 
-class Report(Message):
+class ArchitectureReport(Message):
     """The names of all components, and an overview with lists as long as a question may ask for."""
 
     names: tuple[str, ...]
     whole: Overview
 
     @classmethod
-    def of(cls, analysis: Analysis) -> "Report":
+    def of(cls, analysis: Analysis) -> "ArchitectureReport":
         """Find it out."""
         architecture = Architecture(analysis)
         return cls(names=tuple(architecture.names), whole=architecture.overview(ARCHITECTURE_LIMIT_MAX))
@@ -24,7 +24,7 @@ class Report(Message):
         differ = whole.divergence
         return whole.model_copy(
             update={
-                "entry_points": fairly(whole.entry_points, limit),
+                "entry_points": balanced_by_kind(whole.entry_points, limit),
                 "components": whole.components[:limit],
                 "dependencies": whole.dependencies[:limit],
                 "file_cycles": whole.file_cycles[:limit],

@@ -18,26 +18,26 @@ from prism_atlas.core.graph import (
     SOUGHT,
     STRATEGIES,
     SYMBOL_KINDS,
-    Edges,
+    EdgeTable,
     Graph,
 )
 from prism_atlas.core.ranking import TIERS
-from prism_atlas.core.report import Report
+from prism_atlas.core.report import ArchitectureReport
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class GraphSnapshot:
     """A state of a repository. Immutable; arrays of numbers throughout."""
 
     analysis: Analysis
-    between_files: Edges
+    between_files: EdgeTable
     report: NDArray[np.uint8]  # JSON of a Report
 
     @classmethod
-    def of(cls, graph: Graph, before: Analysis | None = None) -> "Snapshot":
+    def of(cls, graph: Graph, before: Analysis | None = None) -> "GraphSnapshot":
         """Find out about a graph all that questions need of the whole. `before` is known of an earlier one."""
         analysis = Analysis.of(graph, before)
-        report = Report.of(analysis).model_dump_json().encode()
+        report = ArchitectureReport.of(analysis).model_dump_json().encode()
         return cls(analysis, file_edges(graph), np.frombuffer(report, np.uint8))
 
     @property
@@ -45,9 +45,9 @@ class Snapshot:
         """Which symbols refer to which."""
         return self.analysis.graph
 
-    def told(self) -> Report:
+    def read_report(self) -> ArchitectureReport:
         """What the repository consists of."""
-        return Report.model_validate_json(self.report.tobytes())
+        return ArchitectureReport.model_validate_json(self.report.tobytes())
 
     def files(self) -> Graph:
         """The graph seen from further off: its nodes are the files."""
@@ -58,7 +58,7 @@ class Snapshot:
         write_columns(path, FORMAT, columns_of(self))
 
     @classmethod
-    def read(cls, path: Path) -> "Snapshot":
+    def read(cls, path: Path) -> "GraphSnapshot":
         """Map a file that was written. Raises ValueError if it is cut short or of another version of Prism."""
         return table_of(cls, read_columns(path, FORMAT))
 
@@ -76,7 +76,7 @@ def _format() -> str:
         *TIERS,
     )
     codes = [str(code) for code in kinds]
-    return hashlib.sha256("\n".join([*paths_of(Snapshot), *codes]).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join([*paths_of(GraphSnapshot), *codes]).encode()).hexdigest()[:16]
 
 
 FORMAT = _format()

@@ -15,7 +15,7 @@ BY_NAME = STRATEGIES.index(Strategy.NAME)
 Costs = NDArray[np.int32]
 
 
-class Step(NamedTuple):
+class TraversalStep(NamedTuple):
     """One way of going on from a node: along edges that leave it, or back along those that lead to it."""
 
     forward: bool
@@ -23,39 +23,41 @@ class Step(NamedTuple):
     by_name: bool = True  # also where only a name speaks for an edge that others have too
 
 
-class Found(NamedTuple):
+class Neighbors(NamedTuple):
     """Edges, and the node that each leads to in the direction in which it was followed."""
 
     edges: Numbers
     nodes: Numbers
 
 
-class Reach(NamedTuple):
+class Traversal(NamedTuple):
     """What a walk came to. Both by node."""
 
     distance: Numbers  # in edges; NONE where it did not come
     edge: Numbers  # by which it came first; NONE where it began
 
 
-def step(kinds: Iterable[EdgeKind], *, forward: bool, cost: int = 1, candidate_cost: int = 0) -> Step:
+def step(
+    kinds: Iterable[EdgeKind], *, forward: bool, cost: int = 1, candidate_cost: int = 0
+) -> TraversalStep:
     """Along edges of these kinds; along candidates only if they have a cost."""
     costs = np.zeros((len(EDGE_KINDS), len(EDGE_STATUSES)), np.int32)
     rows = [EDGE_KINDS.index(kind) for kind in kinds]
     costs[rows, EDGE_STATUSES.index(EdgeStatus.RESOLVED)] = cost
     costs[rows, EDGE_STATUSES.index(EdgeStatus.CANDIDATE)] = candidate_cost
-    return Step(forward, costs)
+    return TraversalStep(forward, costs)
 
 
-def follow(graph: Graph, nodes: Numbers, steps: Sequence[Step]) -> Found:
+def follow(graph: Graph, nodes: Numbers, steps: Sequence[TraversalStep]) -> Neighbors:
     """One step from each of the nodes, in every way."""
     found = [_follow(graph, nodes, one) for one in steps]
-    return Found(
+    return Neighbors(
         np.concatenate([one.edges for one in found]),
         np.concatenate([one.nodes for one in found]),
     )
 
 
-def reach(graph: Graph, starts: Numbers, steps: Sequence[Step], depth_max: int) -> Reach:
+def traverse(graph: Graph, starts: Numbers, steps: Sequence[TraversalStep], depth_max: int) -> Traversal:
     """Breadth first. Of the edges that lead to a node from as near, a resolved one is taken, and the first."""
     distance = np.full(graph.nodes, NONE, np.int32)
     came_by = np.full(graph.nodes, NONE, np.int32)
@@ -71,7 +73,7 @@ def reach(graph: Graph, starts: Numbers, steps: Sequence[Step], depth_max: int) 
         frontier, first = np.unique(nodes[order], return_index=True)
         distance[frontier] = depth
         came_by[frontier] = edges[order[first]]
-    return Reach(distance, came_by)
+    return Traversal(distance, came_by)
 
 
 def other_end(graph: Graph, edge: int, node: int) -> int:
@@ -98,7 +100,7 @@ def within(graph: Graph, node: int) -> Numbers:
     return (symbols.start + np.flatnonzero(inside)).astype(np.int32)
 
 
-def _follow(graph: Graph, nodes: Numbers, one: Step) -> Found:
+def _follow(graph: Graph, nodes: Numbers, one: TraversalStep) -> Neighbors:
     edges = graph.edges
     first = edges.first_out if one.forward else edges.first_in
     positions = _runs(first[nodes], first[nodes + 1])
@@ -106,7 +108,7 @@ def _follow(graph: Graph, nodes: Numbers, one: Step) -> Found:
     found = found[one.costs[edges.kind[found], edges.status[found]] > 0]
     if not one.by_name:
         found = found[edges.strategy[found] != BY_NAME]
-    return Found(found, (edges.target if one.forward else edges.source)[found])
+    return Neighbors(found, (edges.target if one.forward else edges.source)[found])
 
 
 def _runs(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -33,7 +33,7 @@ _TESTS = _GROUPS.index(ReferenceGroup.TESTS)
 _GROUP_OF = np.array([_GROUPS.index(REFERENCE_GROUPS[EDGE_KINDS[kind]]) for kind in REFERENCE_KINDS])
 
 
-class Uses(NamedTuple):
+class UseTable(NamedTuple):
     """Columns, one row a reference that means the symbol or may, in the order to show them."""
 
     reference: Numbers
@@ -42,9 +42,9 @@ class Uses(NamedTuple):
     strategy: NDArray[np.uint8]  # of STRATEGIES
     group: NDArray[np.int64]  # of ReferenceGroup
 
-    def at(self, positions: NDArray[Any] | slice) -> "Uses":
+    def at(self, positions: NDArray[Any] | slice) -> "UseTable":
         """Some of them."""
-        return Uses(
+        return UseTable(
             self.reference[positions],
             self.file[positions],
             self.status[positions],
@@ -53,10 +53,10 @@ class Uses(NamedTuple):
         )
 
 
-def uses_of(graph: Graph, name: str, targets: Sequence[int]) -> Uses:
+def find_uses(graph: Graph, name: str, targets: Sequence[int]) -> UseTable:
     """Who uses a symbol of this name, which has these definitions."""
     by_name = STRATEGIES.index(Strategy.ONLY_DEFINITION if _is_only_symbol(graph, name) else Strategy.NAME)
-    meant = _meant(graph, name, targets)
+    meant = _resolved_references(graph, name, targets)
     named = np.setdiff1d(graph.references_to(name), meant, assume_unique=True)
     possible = named[_may_mean(graph, named, targets)]
     references = np.concatenate([meant, possible])
@@ -66,7 +66,7 @@ def uses_of(graph: Graph, name: str, targets: Sequence[int]) -> Uses:
     file = graph.files_of(graph.references.source[references])
     group = np.where(graph.flagged(Flag.TEST)[file], _TESTS, _GROUP_OF[graph.references.kind[references]])
     order = np.lexsort((references, graph.references.line[references], file, status == _CANDIDATE, group))
-    return Uses(references, file, status, strategy, group).at(order)
+    return UseTable(references, file, status, strategy, group).at(order)
 
 
 def targets_of(graph: Graph, name: str, definitions: Iterable[DefinitionPlace]) -> list[int]:
@@ -74,7 +74,12 @@ def targets_of(graph: Graph, name: str, definitions: Iterable[DefinitionPlace]) 
     that are shared with other files.
     """
     symbols = graph.symbols
-    keys = {key for place in definitions for node in _at(graph, place) for key in [_symbol_key(graph, node)]}
+    keys = {
+        key
+        for place in definitions
+        for node in _definitions_at(graph, place)
+        for key in [_symbol_key(graph, node)]
+    }
     return [
         node
         for qualified_name in {qualified_name for _, qualified_name in keys}
@@ -83,14 +88,14 @@ def targets_of(graph: Graph, name: str, definitions: Iterable[DefinitionPlace]) 
     ]
 
 
-def naming(graph: Graph, name: str) -> Numbers:
+def references_by_name(graph: Graph, name: str) -> Numbers:
     """The references by a name, and those that give it to something, in order of file and position."""
     return np.union1d(graph.references_to(name), graph.aliased(name))
 
 
-def explained(graph: Graph, name: str, uses: Uses) -> dict[str, list[int]]:
+def explained_lines(graph: Graph, name: str, uses: UseTable) -> dict[str, list[int]]:
     """By path, the lines that define something of a name, refer to it, or use a symbol that has it, whatever it is called there."""
-    symbols, references = graph.named(name), np.union1d(naming(graph, name), uses.reference)
+    symbols, references = graph.named(name), np.union1d(references_by_name(graph, name), uses.reference)
     files = np.concatenate([graph.symbols.file[symbols], graph.files_of(graph.references.source[references])])
     lines = np.concatenate([graph.symbols.name_line[symbols], graph.references.line[references]])
     places = np.unique(files.astype(np.int64) << 32 | lines)
@@ -99,7 +104,7 @@ def explained(graph: Graph, name: str, uses: Uses) -> dict[str, list[int]]:
     return {graph.path(one): found.tolist() for one, found in zip(file.tolist(), by_file, strict=True)}
 
 
-def _at(graph: Graph, place: DefinitionPlace) -> Iterator[int]:
+def _definitions_at(graph: Graph, place: DefinitionPlace) -> Iterator[int]:
     file = graph.find_file(place.file_path)
     for node in graph.symbols_of(file) if file != NONE else ():
         is_there = graph.symbols.name_line[node] == place.name_line
@@ -113,19 +118,19 @@ def _symbol_key(graph: Graph, node: int) -> tuple[int, int]:
     return NONE if symbols.shared[node] else int(symbols.file[node]), int(symbols.qualified_name[node])
 
 
-def _meant(graph: Graph, name: str, targets: Sequence[int]) -> Numbers:
+def _resolved_references(graph: Graph, name: str, targets: Sequence[int]) -> Numbers:
     """The references that mean a definition, by its name or by another that it was imported under, or without a name."""
     found = np.unique(np.concatenate([graph.meaning(target) for target in targets]))
     names = graph.references.name[found]
     known = [
         string
         for string in np.unique(names).tolist()
-        if not graph.strings[string] or _stands_for(graph, graph.strings[string], name)
+        if not graph.strings[string] or _is_alias_of(graph, graph.strings[string], name)
     ]
     return found[np.isin(names, known)]
 
 
-def _stands_for(graph: Graph, alias: str, name: str) -> bool:
+def _is_alias_of(graph: Graph, alias: str, name: str) -> bool:
     """Whether a name is one, or was given to it or to a default export by an import or by several in a row."""
     names = [alias]
     for known in names:

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from prism_atlas.adapters.builder import Builder, Builders
-from prism_atlas.adapters.graphs import Graphs
+from prism_atlas.adapters.build_processes import BuildProcess, BuildProcesses
+from prism_atlas.adapters.graphs import GraphStore
 from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.core.snapshot import FORMAT
-from prism_atlas.worker import Built, Order
+from prism_atlas.worker import BuildRequest, BuildResult
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import PrismError
 from prism_contracts.events import RepoIndexed, ScipStored
@@ -31,21 +31,21 @@ class BuildHandlers:
 
     def __init__(
         self,
-        builders: Builders,
-        graphs: Graphs,
+        processes: BuildProcesses,
+        graphs: GraphStore,
         repositories: WatchedRecords[Repository],
         indexes: IndexFiles,
         *,
         folder: Path,
         metrics: BuildMetrics,
     ) -> None:
-        self._builders = builders
+        self._processes = processes
         self._graphs = graphs
         self._repositories = repositories
         self._indexes = indexes
         self._folder = folder
         self._metrics = metrics
-        self._wanted: dict[str, asyncio.Task[None]] = {}
+        self._pending: dict[str, asyncio.Task[None]] = {}
 
     async def on_indexed(self, event: RepoIndexed) -> None:
         """Build what an import of the base brought, unless a later one has ended since: that one is heard of as well."""
@@ -53,7 +53,7 @@ class BuildHandlers:
             return
         repository = await self._repositories.look_up(repository_key(event.tenant, event.repo))
         if repository is not None:
-            state = _State(event.layer, event.version, event.commit)
+            state = _ImportState(event.layer, event.version, event.commit)
             await self._build(repository, state, event.lane)
 
     async def on_scip_stored(self, event: ScipStored) -> None:
@@ -61,63 +61,63 @@ class BuildHandlers:
         await self._indexes.catch_up()
         repository = await self._repositories.look_up(repository_key(event.tenant, event.repo))
         if repository is not None and repository.served is not None:
-            state = _State(BASE_LAYER, repository.served.version, repository.served.commit)
+            state = _ImportState(BASE_LAYER, repository.served.version, repository.served.commit)
             await self._build(repository, state, Lane.BULK)
 
     def has_all_indexes(self, graph: GraphRecord) -> bool:
         """Whether a graph was built with the SCIP indexes that there are of its repository, and no others."""
         return graph.indexes == self._indexes.objects(graph.tenant, graph.repo)
 
-    def want(self, repository: Repository, state: LayerState) -> None:
+    def ensure_built(self, repository: Repository, state: LayerState) -> None:
         """Have the graph built of what was indexed before there were graphs, or by another version of Prism, or with other SCIP indexes."""
         key = repository.key
-        if key not in self._wanted:
-            task = asyncio.create_task(self._try_to_build(repository, state))
-            self._wanted[key] = task
-            task.add_done_callback(lambda _: self._wanted.pop(key))
+        if key not in self._pending:
+            task = asyncio.create_task(self._build_or_log(repository, state))
+            self._pending[key] = task
+            task.add_done_callback(lambda _: self._pending.pop(key))
 
-    async def _try_to_build(self, repository: Repository, state: LayerState) -> None:
+    async def _build_or_log(self, repository: Repository, state: LayerState) -> None:
         try:
-            await self._build(repository, _State(BASE_LAYER, state.version, state.commit), Lane.BULK)
+            await self._build(repository, _ImportState(BASE_LAYER, state.version, state.commit), Lane.BULK)
         except PrismError as error:  # the next question has it tried again
             log.warning("no graph of %s: %s", repository.name, error)
 
-    async def _build(self, repository: Repository, state: "_State", lane: Lane) -> None:
+    async def _build(self, repository: Repository, state: "_ImportState", lane: Lane) -> None:
         began = time.monotonic()
         with self._metrics.build(lane):
-            async with self._builders.turn(repository.key, lane) as builder:
+            async with self._processes.reserve(repository.key, lane) as process:
                 if self._is_needless(repository, state.layer, state.version):
                     self._metrics.needless(lane)
                     return
-                await self._build_with(builder, repository, state)
+                await self._build_with(process, repository, state)
         self._metrics.served(lane, time.monotonic() - began)
 
-    async def _build_with(self, builder: Builder, repository: Repository, state: "_State") -> None:
+    async def _build_with(self, process: BuildProcess, repository: Repository, state: "_ImportState") -> None:
         layer, version, _ = state
         scope = Scope(tenant=repository.tenant, repos=(repository.repo,), layer=layer)
         with tempfile.TemporaryDirectory(dir=self._folder) as own:
             path = Path(own) / "graph"
-            order = Order(
+            request = BuildRequest(
                 scope=scope, repo_name=repository.name, version=version, path=str(path), is_stored=True
             )
-            async with self._indexes.laid_down(repository.tenant, repository.repo) as indexes:
-                built = await builder.build(order.model_copy(update={"indexes": indexes}))
+            async with self._indexes.materialized(repository.tenant, repository.repo) as indexes:
+                built = await process.build(request.model_copy(update={"indexes": indexes}))
             await self._graphs.put(_record(repository, state, tuple(indexes), built), path)
         log.info(
             "built the graph of %s, version %d: %d edges of %d files, %d of them looked at, in %.1f s",
-            *(repository.name, version, built.edges, built.files, built.looked_at, built.seconds),
+            *(repository.name, version, built.edges, built.files, built.files_resolved, built.seconds),
         )
 
     def _is_needless(self, repository: Repository, layer: str, version: int) -> bool:
         known = self._repositories.get(repository.key)
         served = known.served if known else None
         built = self._graphs.record(repository.tenant, repository.repo, layer)
-        is_overtaken = served is not None and served.version > version
+        is_superseded = served is not None and served.version > version
         is_built = built is not None and built.version >= version and self.has_all_indexes(built)
-        return is_overtaken or is_built
+        return is_superseded or is_built
 
 
-class _State(NamedTuple):
+class _ImportState(NamedTuple):
     """What an import left of a repository."""
 
     layer: str
@@ -125,7 +125,9 @@ class _State(NamedTuple):
     commit: str
 
 
-def _record(repository: Repository, state: _State, indexes: tuple[str, ...], built: Built) -> GraphRecord:
+def _record(
+    repository: Repository, state: _ImportState, indexes: tuple[str, ...], built: BuildResult
+) -> GraphRecord:
     layer, version, commit = state
     return GraphRecord(
         tenant=repository.tenant,

@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from prism_atlas.adapters.builder import Builders
-from prism_atlas.adapters.graphs import take
+from prism_atlas.adapters.build_processes import BuildProcesses
+from prism_atlas.adapters.graphs import map_and_unlink
 from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
-from prism_atlas.core.snapshot import Snapshot
-from prism_atlas.worker import Order
+from prism_atlas.core.snapshot import GraphSnapshot
+from prism_atlas.worker import BuildRequest
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Layer, Repository
@@ -35,13 +35,13 @@ log = logging.getLogger(__name__)
 class LayerGraph(NamedTuple):
     """The graph of a layer over a state of its base."""
 
-    snapshot: Snapshot
+    snapshot: GraphSnapshot
     indexes: tuple[str, ...]  # as in `GraphRecord`
     size_bytes: int
     built_at: datetime
 
 
-class _Wanted(NamedTuple):
+class _GraphKey(NamedTuple):
     """What a graph is made of, which is what it is kept by."""
 
     scope: Scope  # with the layer's view
@@ -62,7 +62,7 @@ class LayerGraphs:
 
     def __init__(
         self,
-        builders: Builders,
+        processes: BuildProcesses,
         repositories: WatchedRecords[Repository],
         indexes: IndexFiles,
         *,
@@ -71,14 +71,14 @@ class LayerGraphs:
         kept_bytes_max: int,
         wait_s: float,
     ) -> None:
-        self._builders = builders
+        self._processes = processes
         self._repositories = repositories
         self._indexes = indexes
         self._folder = folder
         self._metrics = metrics
         self._wait_s = wait_s
-        self._kept: Kept[_Wanted, LayerGraph] = Kept(kept_bytes_max)
-        self._builds: dict[_Wanted, _Build] = {}  # in the order in which they were wanted
+        self._cache: Kept[_GraphKey, LayerGraph] = Kept(kept_bytes_max)
+        self._builds: dict[_GraphKey, _Build] = {}  # in the order in which they were wanted
 
     async def of(self, target: Target, layer: Layer, version: int) -> LayerGraph:
         """The graph of a layer over the base of this version.
@@ -86,65 +86,67 @@ class LayerGraphs:
         Raises GRAPH_NOT_BUILT if it is not there in time, saying for how long it has been wanted, and what the build raises.
         """
         repository = target.repositories[0]
-        wanted = _Wanted(target.scope, version, self._indexes_of(repository))
-        kept = self._kept.get(wanted)
-        if kept is not None:
-            self._kept.keep(wanted, kept, kept.size_bytes)  # again, so that what is not asked for goes first
-            return kept
-        build = self._builds.get(wanted) or self._begin(wanted, repository, layer)
+        key = _GraphKey(target.scope, version, self._indexes_of(repository))
+        cached = self._cache.get(key)
+        if cached is not None:
+            self._cache.keep(
+                key, cached, cached.size_bytes
+            )  # again, so that what is not asked for goes first
+            return cached
+        build = self._builds.get(key) or self._begin(key, repository, layer)
         done, _ = await asyncio.wait([build.task], timeout=self._wait_s)
         graph = build.task.result() if done else None
         if graph is None:
             raise _not_built(layer, time.monotonic() - build.began)
         return graph
 
-    def _begin(self, wanted: _Wanted, repository: Repository, layer: Layer) -> _Build:
+    def _begin(self, key: _GraphKey, repository: Repository, layer: Layer) -> _Build:
         if len(self._builds) >= BUILDS_MAX:
             raise _too_many(layer, len(self._builds))
-        task = asyncio.create_task(self._build(wanted, repository, layer))
-        build = self._builds[wanted] = _Build(task, layer.key, time.monotonic())
-        task.add_done_callback(lambda _: self._end(wanted, layer))
+        task = asyncio.create_task(self._build(key, repository, layer))
+        build = self._builds[key] = _Build(task, layer.key, time.monotonic())
+        task.add_done_callback(lambda _: self._end(key, layer))
         return build
 
-    def _end(self, wanted: _Wanted, layer: Layer) -> None:
-        task = self._builds.pop(wanted).task
+    def _end(self, key: _GraphKey, layer: Layer) -> None:
+        task = self._builds.pop(key).task
         error = None if task.cancelled() else task.exception()
         if error:  # the next question has it tried again
             log.warning("no graph of %s: %s", layer.ref, error)
 
-    async def _build(self, wanted: _Wanted, repository: Repository, layer: Layer) -> LayerGraph | None:
+    async def _build(self, key: _GraphKey, repository: Repository, layer: Layer) -> LayerGraph | None:
         began = time.monotonic()
         with self._metrics.build(Lane.LIVE), tempfile.TemporaryDirectory(dir=self._folder) as own:
             path = Path(own) / "graph"
-            order = Order(
-                scope=wanted.scope,
+            request = BuildRequest(
+                scope=key.scope,
                 repo_name=repository.name,
-                version=wanted.version,
+                version=key.version,
                 path=str(path),
                 is_stored=False,
             )
-            async with self._builders.turn(repository.key, Lane.LIVE) as builder:
-                if self._is_overtaken(wanted, repository, layer.key):
+            async with self._processes.reserve(repository.key, Lane.LIVE) as process:
+                if self._is_superseded(key, repository, layer.key):
                     self._metrics.needless(Lane.LIVE)
                     return None
-                async with self._indexes.laid_down(repository.tenant, repository.repo) as indexes:
-                    built = await builder.build(order.model_copy(update={"indexes": indexes}))
-            graph = LayerGraph(take(path), wanted.indexes, built.size_bytes, datetime.now(UTC))
-        self._kept.keep(wanted, graph, graph.size_bytes)
+                async with self._indexes.materialized(repository.tenant, repository.repo) as indexes:
+                    built = await process.build(request.model_copy(update={"indexes": indexes}))
+            graph = LayerGraph(map_and_unlink(path), key.indexes, built.size_bytes, datetime.now(UTC))
+        self._cache.keep(key, graph, graph.size_bytes)
         self._metrics.served(Lane.LIVE, time.monotonic() - began)
         log.info(
             "built the graph of %s of %s: %d edges of %d files, %d of them looked at, in %.1f s",
-            *(layer.ref, repository.name, built.edges, built.files, built.looked_at, built.seconds),
+            *(layer.ref, repository.name, built.edges, built.files, built.files_resolved, built.seconds),
         )
         return graph
 
-    def _is_overtaken(self, wanted: _Wanted, repository: Repository, layer: str) -> bool:
+    def _is_superseded(self, key: _GraphKey, repository: Repository, layer: str) -> bool:
         """Whether the base or its indexes have moved since, or a later question found the layer in another state."""
         known = self._repositories.get(repository.key)
         served = known.served if known else None
-        newest = _Wanted(wanted.scope, served.version if served else 0, self._indexes_of(repository))
+        newest = _GraphKey(key.scope, served.version if served else 0, self._indexes_of(repository))
         of_layer = [one for one, build in self._builds.items() if build.layer == layer]
-        return wanted != newest or of_layer[-1] != wanted
+        return key != newest or of_layer[-1] != key
 
     def _indexes_of(self, repository: Repository) -> tuple[str, ...]:
         return self._indexes.objects(repository.tenant, repository.repo)

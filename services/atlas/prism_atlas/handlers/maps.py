@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from prism_atlas.adapters.summaries import Summaries, SummarizedFile
 from prism_atlas.core.architecture import Architecture
 from prism_atlas.core.graph import Graph
-from prism_atlas.core.module_map import Module, modules, spelled, top_symbols
+from prism_atlas.core.module_map import RankedFile, modules, symbol_label, top_symbols
 from prism_atlas.core.ranking import TIERS
-from prism_atlas.handlers.served import Served, ServedGraphs
+from prism_atlas.handlers.served import ServedGraph, ServedGraphs
 from prism_contracts.rpc.guidance import RecentChanges
 from prism_contracts.rpc.maps import (
     ArchitectureReply,
@@ -50,7 +50,7 @@ class MapHandlers:
     async def architecture(self, request: ArchitectureRequest) -> ArchitectureReply:
         """All components, or one of them."""
         served = await self._graphs.of(request)
-        report = await asyncio.to_thread(served.snapshot.told)
+        report = await asyncio.to_thread(served.snapshot.read_report)
         if not request.component:
             overview = report.overview(request.limit)
             return ArchitectureReply(repo=served.repo, overview=overview, receipt=served.receipt)
@@ -63,7 +63,7 @@ class MapHandlers:
         )
 
     async def _detail(
-        self, served: Served, architecture: Architecture, number: int, limit: int
+        self, served: ServedGraph, architecture: Architecture, number: int, limit: int
     ) -> ComponentDetail:
         name, files = architecture.names[number], architecture.files[number]
         dependencies = architecture.dependencies(number)
@@ -93,11 +93,11 @@ class MapHandlers:
             },
         )
 
-    async def _entries(self, served: Served, page: Sequence[Module]) -> tuple[ModuleEntry, ...]:
+    async def _entries(self, served: ServedGraph, page: Sequence[RankedFile]) -> tuple[ModuleEntry, ...]:
         graph = served.snapshot.graph
         symbols = {module.file: top_symbols(served.snapshot.analysis, [module.file]) for module in page}
         summarized = {file: _summarized(graph, file, top) for file, top in symbols.items()}
-        told = await self._summaries.of(served.target.scope, list(summarized.values()))
+        read_report = await self._summaries.of(served.target.scope, list(summarized.values()))
         changes = {file: await self._histories.changes(served.target, graph.path(file)) for file in symbols}
         return tuple(
             ModuleEntry(
@@ -106,8 +106,8 @@ class MapHandlers:
                 lines=int(graph.files.lines[file]),
                 tier=tier,
                 relative_score=score,
-                summary=told[summarized[file].id],
-                top_symbols=tuple(spelled(graph, symbol) for symbol in symbols[file]),
+                summary=read_report[summarized[file].id],
+                top_symbols=tuple(symbol_label(graph, symbol) for symbol in symbols[file]),
                 commits_90_days=_velocity(changes[file]),
             )
             for file, tier, score in page
@@ -124,8 +124,10 @@ def _velocity(changes: RecentChanges | None) -> int | None:
     return changes.commits_90_days if changes else None
 
 
-def _members(served: Served, files: Sequence[int]) -> list[Module]:
+def _members(served: ServedGraph, files: Sequence[int]) -> list[RankedFile]:
     """Files of a component, by their score in the whole repository."""
     ranks = served.snapshot.analysis.ranks
     best = float(ranks.file.max(initial=0)) or 1.0
-    return [Module(file, TIERS[ranks.tier[file]], round(float(ranks.file[file]) / best, 4)) for file in files]
+    return [
+        RankedFile(file, TIERS[ranks.tier[file]], round(float(ranks.file[file]) / best, 4)) for file in files
+    ]

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from prism_atlas.adapters.graphs import Graphs
+from prism_atlas.adapters.graphs import GraphStore
 from prism_atlas.core.graph import Graph
-from prism_atlas.core.snapshot import Snapshot
+from prism_atlas.core.snapshot import GraphSnapshot
 from prism_atlas.handlers.builds import BuildHandlers
 from prism_atlas.handlers.layers import LayerGraphs
 from prism_contracts.base import BASE_LAYER
@@ -16,11 +16,11 @@ from prism_store.repositories import Repositories, Target
 from prism_store.scope import View
 
 
-class Served(NamedTuple):
+class ServedGraph(NamedTuple):
     """A graph, whose it is, and what to say of it."""
 
     target: Target  # one repository
-    snapshot: Snapshot
+    snapshot: GraphSnapshot
     state: str  # differs wherever the graph does
     receipt: GraphReceipt
 
@@ -39,10 +39,10 @@ class BareGraph(NamedTuple):
     indexes: tuple[str, ...]  # as in `GraphRecord`
 
 
-class _Found(NamedTuple):
+class _LocatedGraph(NamedTuple):
     """The graph of a target."""
 
-    snapshot: Snapshot
+    snapshot: GraphSnapshot
     state: str  # as in `Served`
     commit: str
     version: int  # of the import or of the layer
@@ -55,47 +55,47 @@ class ServedGraphs:
     """Finds graphs by the names of repositories and by refs."""
 
     def __init__(
-        self, repositories: Repositories, graphs: Graphs, builds: BuildHandlers, layers: LayerGraphs
+        self, repositories: Repositories, graphs: GraphStore, builds: BuildHandlers, layers: LayerGraphs
     ) -> None:
         self._repositories = repositories
         self._graphs = graphs
         self._builds = builds
         self._layers = layers
 
-    async def of(self, request: ScopedRequest) -> Served:
+    async def of(self, request: ScopedRequest) -> ServedGraph:
         """Raises REPO_NOT_FOUND, REPO_AMBIGUOUS, REF_NOT_FOUND, and GRAPH_NOT_BUILT until the first graph of the repository, or that of the
         layer as it is now, is there.
         """
         target = await self._repositories.target(request, single=True)
-        found = await self._found(target)
+        found = await self._locate(target)
         receipt = await self._repositories.receipt(target)
-        told = GraphReceipt(
+        graph_receipt = GraphReceipt(
             **receipt.model_dump(),
             graph_commit=found.commit,
             graph_version=found.version,
             graph_built_at=found.built_at,
             graph_lag_seconds=found.lag_s,
         )
-        return Served(target, found.snapshot, found.state, told)
+        return ServedGraph(target, found.snapshot, found.state, graph_receipt)
 
     async def bare(self, request: ScopedRequest) -> BareGraph:
         """The same without a receipt, for services that write their own."""
         target = await self._repositories.target(request, single=True)
-        found = await self._found(target)
+        found = await self._locate(target)
         repo = target.repositories[0].name
         return BareGraph(repo, found.snapshot.graph, found.version, found.indexes)
 
-    async def _found(self, target: Target) -> _Found:
+    async def _locate(self, target: Target) -> _LocatedGraph:
         layer, view = target.layer, target.scope.view
         # A layer that has nothing in the place of the base has the graph of the base.
         if layer and view and view.hidden:
             return await self._of_layer(target, layer, view)
         return await self._of_base(target.repositories[0])
 
-    async def _of_base(self, repository: Repository) -> _Found:
+    async def _of_base(self, repository: Repository) -> _LocatedGraph:
         record = self._record(repository)
         snapshot = await self._graphs.snapshot(record)
-        return _Found(
+        return _LocatedGraph(
             snapshot,
             state=" ".join([str(record.version), *record.indexes]),
             commit=record.commit,
@@ -105,12 +105,12 @@ class ServedGraphs:
             lag_s=_lag_s(record, repository.served),
         )
 
-    async def _of_layer(self, target: Target, layer: Layer, view: View) -> _Found:
+    async def _of_layer(self, target: Target, layer: Layer, view: View) -> _LocatedGraph:
         base = target.repositories[0].served
         if base is None or layer.served is None:
             raise _not_built(target.repositories[0].name, None)
         graph = await self._layers.of(target, layer, base.version)
-        return _Found(
+        return _LocatedGraph(
             graph.snapshot,
             state=" ".join([str(base.version), *graph.indexes, *view.state]),
             commit=layer.served.commit,
@@ -125,7 +125,7 @@ class ServedGraphs:
         record = self._graphs.record(repository.tenant, repository.repo, BASE_LAYER)
         state = repository.served
         if state is not None and (record is None or not self._builds.has_all_indexes(record)):
-            self._builds.want(repository, state)
+            self._builds.ensure_built(repository, state)
         if record is None:
             raise _not_built(repository.name, state)
         return record

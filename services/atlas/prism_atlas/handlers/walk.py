@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from prism_atlas.adapters.search import Search
+from prism_atlas.adapters.search import SearchClient
 from prism_atlas.core.answering import call_hierarchy as calls
 from prism_atlas.core.answering import dependencies as files
 from prism_atlas.core.answering import impact as impacts
@@ -16,7 +16,7 @@ from prism_atlas.core.answering import type_hierarchy as types
 from prism_atlas.core.answering.start import one_symbol
 from prism_atlas.core.diffs import FileDiff, read_diff
 from prism_atlas.core.graph import NONE
-from prism_atlas.handlers.served import Served, ServedGraphs
+from prism_atlas.handlers.served import ServedGraph, ServedGraphs
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import ScopedRequest
 from prism_contracts.rpc.graph import (
@@ -44,7 +44,7 @@ Reply = TypeVar("Reply")
 class WalkHandlers:
     """Answers `call_hierarchy`, `type_hierarchy`, `dependencies`, `find_path` and `impact`."""
 
-    def __init__(self, served: ServedGraphs, search: Search) -> None:
+    def __init__(self, served: ServedGraphs, search: SearchClient) -> None:
         self._served = served
         self._search = search
 
@@ -89,8 +89,8 @@ class WalkHandlers:
         graph, rank = served.snapshot.graph, served.snapshot.analysis.ranks.node
 
         def answer() -> ImpactReply:
-            sought = one_symbol(graph, served.repo, request.symbol, request.path)
-            return impacts.impact_of_symbol(graph, rank, sought, request, served.receipt)
+            resolved_name = one_symbol(graph, served.repo, request.symbol, request.path)
+            return impacts.impact_of_symbol(graph, rank, resolved_name, request, served.receipt)
 
         return await self._answer(request, answer)
 
@@ -133,7 +133,7 @@ class WalkHandlers:
             return reply.model_copy(update={"receipt": receipt})
         return reply.model_copy(update={"in_text": in_text})
 
-    async def _impact_of_diff(self, request: ImpactRequest, served: Served) -> ImpactReply:
+    async def _impact_of_diff(self, request: ImpactRequest, served: ServedGraph) -> ImpactReply:
         graph = served.snapshot.graph
         diffs = await asyncio.to_thread(read_diff, request.diff)
         if len(diffs) > DIFF_FILES_MAX:
@@ -155,7 +155,9 @@ class WalkHandlers:
 
         def answer() -> ImpactReply:
             read = [impacts.read_change(graph, diff, lines) for diff, lines in zip(diffs, texts, strict=True)]
-            changes = impacts.Changes([file for file, _ in read], [one for _, found in read for one in found])
+            changes = impacts.ChangeSet(
+                [file for file, _ in read], [one for _, found in read for one in found]
+            )
             return impacts.impact_of(
                 graph, served.snapshot.analysis.ranks.node, changes, request, served.receipt
             )

@@ -1,7 +1,7 @@
 """What files use, and what uses them."""
 
 from prism_atlas.core import dependencies
-from prism_atlas.core.answering.start import first_of_page, next_page, some_files
+from prism_atlas.core.answering.start import next_page, page_start, requested_files
 from prism_atlas.core.dependencies import Dependencies
 from prism_atlas.core.graph import Graph
 from prism_contracts.rpc.common import GraphReceipt
@@ -14,8 +14,8 @@ def dependencies_of(
     graph: Graph, between: Graph, request: DependenciesRequest, receipt: GraphReceipt
 ) -> DependenciesReply:
     """A page of each direction. Raises FILE_NOT_FOUND, INVALID_CURSOR."""
-    asked = some_files(graph, request.path)
-    start = first_of_page(request, request.cursor)
+    asked = requested_files(graph, request.path)
+    start = page_start(request, request.cursor)
     sides: dict[DependencyDirection, Dependencies] = {
         direction: dependencies.dependencies(
             graph,

@@ -5,12 +5,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prism_atlas.core.answering.start import first_of_page, next_page
-from prism_atlas.core.diffs import FileDiff, stands_in
+from prism_atlas.core.answering.start import next_page, page_start
+from prism_atlas.core.diffs import FileDiff, applies_to
 from prism_atlas.core.graph import NONE, Graph, Numbers
-from prism_atlas.core.impact import USES, Affected, Ranks, Touched, affected, test_depth, touched
-from prism_atlas.core.seeking import Sought
-from prism_atlas.core.telling import tell_edge, tell_node, tell_nodes
+from prism_atlas.core.impact import (
+    USES,
+    Affected,
+    Ranks,
+    TouchedSymbol,
+    affected,
+    test_depth,
+    touched_symbols,
+)
+from prism_atlas.core.lookup import ResolvedName
+from prism_atlas.core.rendering import render_edge, render_node, render_nodes
 from prism_atlas.core.traversal import follow, nodes_of, other_end, step, within
 from prism_contracts.code import EdgeKind, EdgeStatus
 from prism_contracts.rpc.common import GraphReceipt
@@ -28,35 +36,37 @@ CHANGED_SHOWN_MAX = 100
 FILES_SHOWN_MAX = 20
 
 
-class Changes(NamedTuple):
+class ChangeSet(NamedTuple):
     """What is changed, and the files of a diff that it is read from."""
 
     files: Sequence[DiffFile]
-    touched: Sequence[Touched]
+    touched_symbols: Sequence[TouchedSymbol]
 
 
 def impact_of_symbol(
-    graph: Graph, rank: Ranks, sought: Sought, request: ImpactRequest, receipt: GraphReceipt
+    graph: Graph, rank: Ranks, resolved_name: ResolvedName, request: ImpactRequest, receipt: GraphReceipt
 ) -> ImpactReply:
     """As if all of a symbol were changed, and how it is called."""
-    changed = [Touched(int(node), signature=True) for node in sought.nodes]
-    reply = impact_of(graph, rank, Changes((), changed), request, receipt)
-    return reply.model_copy(update={"others": tell_nodes(graph, sought.others), "matched": sought.matched})
+    changed = [TouchedSymbol(int(node), signature=True) for node in resolved_name.nodes]
+    reply = impact_of(graph, rank, ChangeSet((), changed), request, receipt)
+    return reply.model_copy(
+        update={"others": render_nodes(graph, resolved_name.others), "matched": resolved_name.matched}
+    )
 
 
 def impact_of(
     graph: Graph,
     rank: Ranks,
-    changes: Changes,
+    changes: ChangeSet,
     request: ImpactRequest,
     receipt: GraphReceipt,
 ) -> ImpactReply:
     """A page of what is affected, and as many tests. Raises INVALID_CURSOR."""
-    start = first_of_page(request, request.cursor)
+    start = page_start(request, request.cursor)
     found = affected(
         graph,
         rank,
-        _starts(graph, changes.touched, request),
+        _starts(graph, changes.touched_symbols, request),
         request.depth,
         candidates=request.include_candidates,
     )
@@ -64,8 +74,8 @@ def impact_of(
     page = slice(start, start + request.limit)
     return ImpactReply(
         files=tuple(changes.files),
-        changed=tuple(_tell_changed(graph, one) for one in changes.touched[:CHANGED_SHOWN_MAX]),
-        total_changed=len(changes.touched),
+        changed=tuple(_tell_changed(graph, one) for one in changes.touched_symbols[:CHANGED_SHOWN_MAX]),
+        total_changed=len(changes.touched_symbols),
         affected=_tell(graph, others, page),
         total_affected=len(others),
         resolved_affected=int(others.resolved.sum()),
@@ -79,7 +89,7 @@ def impact_of(
     )
 
 
-def read_change(graph: Graph, diff: FileDiff, lines: Sequence[str]) -> tuple[DiffFile, list[Touched]]:
+def read_change(graph: Graph, diff: FileDiff, lines: Sequence[str]) -> tuple[DiffFile, list[TouchedSymbol]]:
     """What a diff does with a file, and what of the graph it touches. `lines` are those of the indexed file, if it is
     indexed: under its name before the diff, else under that after it.
     """
@@ -91,14 +101,14 @@ def read_change(graph: Graph, diff: FileDiff, lines: Sequence[str]) -> tuple[Dif
         is_new = told.state is DiffState.ADDED
         return told if is_new else told.model_copy(update={"state": DiffState.NOT_INDEXED}), []
     if told.state is DiffState.REMOVED:
-        return told, [Touched(int(node), signature=True) for node in nodes_of(graph, file)]
+        return told, [TouchedSymbol(int(node), signature=True) for node in nodes_of(graph, file)]
     side = _side(diff, lines, applied=applied)
     if side is None:
         return told.model_copy(
             update={"state": DiffState.DOES_NOT_APPLY, "detail": _mismatch(diff, lines)}
         ), []
     applied = side == AFTER
-    found = touched(graph, file, [change[side] for change in diff.changes], lines)
+    found = touched_symbols(graph, file, [change[side] for change in diff.changes], lines)
     if told.state is DiffState.RENAMED:
         found = _with_imported(graph, file, found)
     return told.model_copy(update={"applied": applied}), found
@@ -125,26 +135,31 @@ def _state(diff: FileDiff) -> DiffState:
 def _side(diff: FileDiff, lines: Sequence[str], *, applied: bool) -> int | None:
     """The side of the changes that the indexed file is on; None if it is on neither. A diff is taken to be newer."""
     for side in (AFTER,) if applied else (BEFORE, AFTER):
-        if all(stands_in(change[side], lines) for change in diff.changes):
+        if all(applies_to(change[side], lines) for change in diff.changes):
             return side
     return None
 
 
 def _mismatch(diff: FileDiff, lines: Sequence[str]) -> str:
-    first = next((change for change in diff.changes if not stands_in(change[BEFORE], lines)), diff.changes[0])
+    first = next(
+        (change for change in diff.changes if not applies_to(change[BEFORE], lines)), diff.changes[0]
+    )
     return f"the context of the diff at line {first[BEFORE].start} differs from the index"
 
 
-def _with_imported(graph: Graph, file: int, found: list[Touched]) -> list[Touched]:
+def _with_imported(graph: Graph, file: int, found: list[TouchedSymbol]) -> list[TouchedSymbol]:
     """A file of another name is another module: so for whoever imports it, or a symbol from it."""
     importing = step([EdgeKind.IMPORTS], forward=False, candidate_cost=1)
     edges, sources = follow(graph, nodes_of(graph, file), [importing])
     imported = np.unique(graph.edges.target[edges[graph.files_of(sources) != file]])
     known = {one.node for one in found}
-    return [*found, *(Touched(int(node), signature=True) for node in imported if int(node) not in known)]
+    return [
+        *found,
+        *(TouchedSymbol(int(node), signature=True) for node in imported if int(node) not in known),
+    ]
 
 
-def _starts(graph: Graph, changed: Sequence[Touched], request: ImpactRequest) -> Numbers:
+def _starts(graph: Graph, changed: Sequence[TouchedSymbol], request: ImpactRequest) -> Numbers:
     """A symbol that was asked for changes with all that is in it; of a diff the lines say what changes."""
     nodes = [one.node for one in changed]
     if request.symbol:
@@ -152,11 +167,11 @@ def _starts(graph: Graph, changed: Sequence[Touched], request: ImpactRequest) ->
     return np.unique(np.array(nodes, np.int32))
 
 
-def _tell_changed(graph: Graph, one: Touched) -> ChangedSymbol:
+def _tell_changed(graph: Graph, one: TouchedSymbol) -> ChangedSymbol:
     way = step(USES, forward=False, candidate_cost=1)
     _, users = follow(graph, np.array([one.node], np.int32), [way])
     return ChangedSymbol(
-        node=tell_node(graph, one.node),
+        node=render_node(graph, one.node),
         exported=not graph.is_file(one.node) and bool(graph.symbols.exported[one.node]),
         signature=one.signature,
         used_by=len(np.unique(users)),
@@ -167,11 +182,11 @@ def _tell(graph: Graph, found: Affected, page: slice) -> tuple[AffectedNode, ...
     shown = found.at(page)
     return tuple(
         AffectedNode(
-            node=tell_node(graph, node),
+            node=render_node(graph, node),
             distance=distance,
             status=EdgeStatus.RESOLVED if resolved else EdgeStatus.CANDIDATE,
-            via=tell_edge(graph, edge),
-            uses=tell_node(graph, other_end(graph, edge, node)),
+            via=render_edge(graph, edge),
+            uses=render_node(graph, other_end(graph, edge, node)),
         )
         for node, distance, edge, resolved, _ in zip(*(column.tolist() for column in shown), strict=True)
     )

@@ -5,9 +5,9 @@ from typing import NamedTuple
 from prism_atlas.core import paths
 from prism_atlas.core.answering.start import one_symbol, union
 from prism_atlas.core.graph import EDGE_KINDS, Graph, Numbers
-from prism_atlas.core.paths import Path, Search, find_paths
-from prism_atlas.core.telling import tell_edge, tell_nodes
-from prism_atlas.core.traversal import Step, step, within
+from prism_atlas.core.paths import NodePath, PathSearchResult, find_paths
+from prism_atlas.core.rendering import render_edge, render_nodes
+from prism_atlas.core.traversal import TraversalStep, step, within
 from prism_contracts.rpc.common import GraphReceipt
 from prism_contracts.rpc.graph import FindPathReply, FindPathRequest, GraphPath, PathSearch
 
@@ -44,8 +44,8 @@ def find_path(graph: Graph, between: Graph, request: FindPathRequest, receipt: G
     found = _first(ends, ways, request, searches, forward=True)
     backward = () if found else _first(ends, ways, request, searches, forward=False)
     return FindPathReply(
-        source=tell_nodes(graph, source),
-        target=tell_nodes(graph, target),
+        source=render_nodes(graph, source),
+        target=render_nodes(graph, target),
         paths=tuple(_tell(ends.graph, path) for path in found),
         backward=tuple(_tell(ends.graph, path) for path in backward),
         searches=tuple(searches),
@@ -53,7 +53,7 @@ def find_path(graph: Graph, between: Graph, request: FindPathRequest, receipt: G
     )
 
 
-def _files(*, candidates: bool) -> tuple[Step, ...]:
+def _files(*, candidates: bool) -> tuple[TraversalStep, ...]:
     return (
         step(EDGE_KINDS, forward=True, cost=IMPORT, candidate_cost=CANDIDATE_IMPORT if candidates else 0),
     )
@@ -61,12 +61,12 @@ def _files(*, candidates: bool) -> tuple[Step, ...]:
 
 def _first(
     ends: Ends,
-    ways: dict[str, tuple[Step, ...]],
+    ways: dict[str, tuple[TraversalStep, ...]],
     request: FindPathRequest,
     searches: list[PathSearch],
     *,
     forward: bool,
-) -> tuple[Path, ...]:
+) -> tuple[NodePath, ...]:
     """The paths of the first way that has some. What was looked at is added to `searches`."""
     graph, source, target = ends
     starts, goals = (source, target) if forward else (target, source)
@@ -78,7 +78,9 @@ def _first(
     return ()
 
 
-def _tell_search(search: Search, edges: str, request: FindPathRequest, *, forward: bool) -> PathSearch:
+def _tell_search(
+    search: PathSearchResult, edges: str, request: FindPathRequest, *, forward: bool
+) -> PathSearch:
     return PathSearch(
         forward=forward,
         edges=edges,
@@ -88,7 +90,7 @@ def _tell_search(search: Search, edges: str, request: FindPathRequest, *, forwar
     )
 
 
-def _tell(graph: Graph, path: Path) -> GraphPath:
+def _tell(graph: Graph, path: NodePath) -> GraphPath:
     return GraphPath(
-        nodes=tell_nodes(graph, path.nodes), edges=tuple(tell_edge(graph, edge) for edge in path.edges)
+        nodes=render_nodes(graph, path.nodes), edges=tuple(render_edge(graph, edge) for edge in path.edges)
     )

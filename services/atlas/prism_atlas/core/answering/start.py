@@ -6,8 +6,8 @@ import numpy as np
 
 from prism_atlas.core.graph import Graph, Mask, Numbers
 from prism_atlas.core.hierarchy import Branch, Tree
-from prism_atlas.core.seeking import Sought, seek_files, seek_symbol
-from prism_atlas.core.telling import tell_edge, tell_node, tell_nodes
+from prism_atlas.core.lookup import ResolvedName, find_files, find_symbol
+from prism_atlas.core.rendering import render_edge, render_node, render_nodes
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.graph import TreeBranch
@@ -16,34 +16,34 @@ from prism_runtime.cursors import read_cursor, write_cursor
 OTHERS_SHOWN_MAX = 20
 
 
-def one_symbol(graph: Graph, repo: str, asked: str, path: str, preferred: Mask | None = None) -> Sought:
+def one_symbol(graph: Graph, repo: str, asked: str, path: str, preferred: Mask | None = None) -> ResolvedName:
     """The one symbol that is meant, one of preferred kinds before others.
 
     Raises SYMBOL_NOT_FOUND; SYMBOL_AMBIGUOUS with the places of those that may be.
     """
-    sought = seek_symbol(graph, repo, asked, path, preferred)
-    if sought.nodes.size:
-        return sought._replace(others=sought.others[:OTHERS_SHOWN_MAX])
-    if not sought.others:
+    resolved_name = find_symbol(graph, repo, asked, path, preferred)
+    if resolved_name.nodes.size:
+        return resolved_name._replace(others=resolved_name.others[:OTHERS_SHOWN_MAX])
+    if not resolved_name.others:
         raise PrismError(
             ErrorCode.SYMBOL_NOT_FOUND,
             f"The graph has no definition of {asked!r}.",
             "Try search_code.",
             symbol=asked,
         )
-    told = tell_nodes(graph, sought.others[:OTHERS_SHOWN_MAX])
+    told = render_nodes(graph, resolved_name.others[:OTHERS_SHOWN_MAX])
     raise PrismError(
         ErrorCode.SYMBOL_AMBIGUOUS,
-        f"{asked!r} matches {len(sought.others)} symbols.",
+        f"{asked!r} matches {len(resolved_name.others)} symbols.",
         "Give file_path, a qualified name, or file:line from details.definitions.",
         definitions=[f"{node.file_path}:{node.line} {node.symbol}" for node in told],
-        total=len(sought.others),
+        total=len(resolved_name.others),
     )
 
 
-def some_files(graph: Graph, asked: str) -> Numbers:
+def requested_files(graph: Graph, asked: str) -> Numbers:
     """The files that a path or a package names. Raises FILE_NOT_FOUND."""
-    files = seek_files(graph, asked)
+    files = find_files(graph, asked)
     if not files.size:
         raise PrismError(
             ErrorCode.FILE_NOT_FOUND,
@@ -56,7 +56,7 @@ def some_files(graph: Graph, asked: str) -> Numbers:
 MessageT = TypeVar("MessageT", bound=Message)
 
 
-def first_of_page(request: MessageT, cursor: str) -> int:
+def page_start(request: MessageT, cursor: str) -> int:
     """The position that a cursor of a question stands for. Raises INVALID_CURSOR."""
     return int(read_cursor(_question(request), cursor, (int,))[0]) if cursor else 0
 
@@ -66,7 +66,7 @@ def next_page(request: MessageT, end: int, total: int) -> str:
     return write_cursor(_question(request), end) if end < total else ""
 
 
-def tell_tree(graph: Graph, tree: Tree) -> tuple[TreeBranch, ...]:
+def render_tree(graph: Graph, tree: Tree) -> tuple[TreeBranch, ...]:
     """All branches in their order."""
     return tuple(_tell_branch(graph, branch) for branch in tree.branches)
 
@@ -82,8 +82,8 @@ def _question(request: Message) -> str:
 
 def _tell_branch(graph: Graph, branch: Branch) -> TreeBranch:
     return TreeBranch(
-        node=tell_node(graph, branch.link.node),
-        via=tell_edge(graph, branch.link.edge, branch.link.lines),
+        node=render_node(graph, branch.link.node),
+        via=render_edge(graph, branch.link.edge, branch.link.lines),
         parent=branch.parent,
         depth=branch.depth,
         same_as=branch.same,

@@ -3,10 +3,10 @@
 import numpy as np
 
 from prism_atlas.core import hierarchy, structural
-from prism_atlas.core.answering.start import one_symbol, tell_tree
+from prism_atlas.core.answering.start import one_symbol, render_tree
 from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
-from prism_atlas.core.hierarchy import IS_TYPE, Tree, Way
-from prism_atlas.core.telling import tell_node, tell_nodes
+from prism_atlas.core.hierarchy import IS_TYPE, Expansion, Tree
+from prism_atlas.core.rendering import render_node, render_nodes
 from prism_atlas.core.traversal import follow, step
 from prism_contracts.code import EdgeKind, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
@@ -23,22 +23,22 @@ STRUCTURAL_NOTE = "In this language, types implement interfaces implicitly: `str
 
 def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphReceipt) -> TypeHierarchyReply:
     """Both trees. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS; INVALID_ARGUMENT if the symbol is no type."""
-    sought = one_symbol(graph, receipt.repo, request.symbol, request.path, preferred=IS_TYPE)
-    named = _type_among(graph, sought.nodes)
+    resolved_name = one_symbol(graph, receipt.repo, request.symbol, request.path, preferred=IS_TYPE)
+    named = _type_among(graph, resolved_name.nodes)
     candidates = request.include_candidates
-    above = _tree(graph, sought.nodes, hierarchy.supertypes(candidates=candidates), request.limit)
-    below = _tree(graph, sought.nodes, hierarchy.subtypes(candidates=candidates), request.limit)
+    above = _tree(graph, resolved_name.nodes, hierarchy.supertypes(candidates=candidates), request.limit)
+    below = _tree(graph, resolved_name.nodes, hierarchy.subtypes(candidates=candidates), request.limit)
     fitting = _structural(graph, named)
     return TypeHierarchyReply(
-        roots=tell_nodes(graph, sought.nodes),
-        others=tell_nodes(graph, sought.others),
-        matched=sought.matched,
-        supertypes=_told(graph, above, sought.nodes, request, forward=True),
-        subtypes=_told(graph, below, sought.nodes, request, forward=False),
+        roots=render_nodes(graph, resolved_name.nodes),
+        others=render_nodes(graph, resolved_name.others),
+        matched=resolved_name.matched,
+        supertypes=_told(graph, above, resolved_name.nodes, request, forward=True),
+        subtypes=_told(graph, below, resolved_name.nodes, request, forward=False),
         total_supertypes=above.total,
         total_subtypes=below.total,
         note=STRUCTURAL_NOTE if _language(graph, named) in structural.LANGUAGES else "",
-        structural=tell_nodes(graph, fitting[:STRUCTURAL_SHOWN_MAX].tolist()),
+        structural=render_nodes(graph, fitting[:STRUCTURAL_SHOWN_MAX].tolist()),
         total_structural=len(fitting),
         receipt=receipt,
     )
@@ -50,9 +50,9 @@ def _type_among(graph: Graph, nodes: Numbers) -> int:
         if not graph.is_file(node) and IS_TYPE[graph.symbols.kind[node]]:
             return int(node)
     node = int(nodes[0])
-    told = tell_node(graph, node)
+    told = render_node(graph, node)
     parent = NONE if graph.is_file(node) else int(graph.symbols.parent[node])
-    owner = "" if parent == NONE else tell_node(graph, parent).symbol
+    owner = "" if parent == NONE else render_node(graph, parent).symbol
     raise PrismError(
         ErrorCode.INVALID_ARGUMENT,
         f"{told.symbol or told.file_path} is a {told.kind or 'file'}, not a type.",
@@ -60,19 +60,19 @@ def _type_among(graph: Graph, nodes: Numbers) -> int:
     )
 
 
-def _tree(graph: Graph, roots: Numbers, way: Way, limit: int) -> Tree:
+def _tree(graph: Graph, roots: Numbers, way: Expansion, limit: int) -> Tree:
     return hierarchy.grow(graph, roots, way, DEPTH_MAX, width=limit)
 
 
 def _told(
     graph: Graph, tree: Tree, roots: Numbers, request: TypeHierarchyRequest, *, forward: bool
 ) -> tuple[TreeBranch, ...]:
-    told = tell_tree(graph, tree)
+    told = render_tree(graph, tree)
     if not request.include_members:
         return told
     members = _overriding(graph, roots, forward=forward)
     return tuple(
-        branch.model_copy(update={"overrides": tell_nodes(graph, members.get(shown.link.node, ()))})
+        branch.model_copy(update={"overrides": render_nodes(graph, members.get(shown.link.node, ()))})
         for branch, shown in zip(told, tree.branches, strict=True)
     )
 

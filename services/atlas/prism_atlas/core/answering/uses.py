@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prism_atlas.core.graph import EDGE_STATUSES, REFERENCE_KINDS, STRATEGIES, Graph
-from prism_atlas.core.uses import Uses, explained, naming, targets_of, uses_of
+from prism_atlas.core.uses import UseTable, explained_lines, find_uses, references_by_name, targets_of
 from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.symbols import ReferenceEntry, ReferenceGroup, UsesReply, UsesRequest
@@ -26,23 +26,23 @@ def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
             f"The graph has no definition of {request.name!r} in that place.",
             "Retry when the graph is up to date.",
         )
-    every = uses_of(graph, request.name, targets)
+    every = find_uses(graph, request.name, targets)
     kept = every.at(_passing(graph, every, request))
     page = kept.at(slice(request.start, request.start + request.limit))
     counts = Counter(kept.group.tolist())
     resolved = int(np.count_nonzero(every.status == _RESOLVED))
-    named = naming(graph, request.name)
+    named = references_by_name(graph, request.name)
     return UsesReply(
         entries=tuple(_entry(graph, repo, page, position) for position in range(len(page.reference))),
         counts={group: counts[code] for code, group in enumerate(_GROUPS) if counts[code]},
         resolved=resolved,
         candidates=len(every.reference) - resolved,
         elsewhere=len(named) - int(np.count_nonzero(np.isin(every.reference, named))),
-        explained=pack_lines(explained(graph, request.name, every)),
+        explained=pack_lines(explained_lines(graph, request.name, every)),
     )
 
 
-def _passing(graph: Graph, uses: Uses, request: UsesRequest) -> NDArray[np.bool_]:
+def _passing(graph: Graph, uses: UseTable, request: UsesRequest) -> NDArray[np.bool_]:
     """By row, whether the filter of a request lets it through."""
     passing = np.ones(len(uses.reference), np.bool_)
     if request.reference_type is not None:
@@ -58,7 +58,7 @@ def _passing(graph: Graph, uses: Uses, request: UsesRequest) -> NDArray[np.bool_
     return passing
 
 
-def _entry(graph: Graph, repo: str, uses: Uses, position: int) -> ReferenceEntry:
+def _entry(graph: Graph, repo: str, uses: UseTable, position: int) -> ReferenceEntry:
     reference = int(uses.reference[position])
     source = int(graph.references.source[reference])
     return ReferenceEntry(

@@ -7,10 +7,10 @@ from typing import Generic, TypeVar
 
 from prism_store.scope import Scope
 
-Thing = TypeVar("Thing")
+Value = TypeVar("Value")
 
 
-class Shelf(Generic[Thing]):
+class DiskCache(Generic[Value]):
     """Things by scope. Past so many bytes in all, what was put here first goes.
 
     A thing is read back by the code that wrote it: the folder lives no longer than the service.
@@ -21,26 +21,26 @@ class Shelf(Generic[Thing]):
         self._folder = folder
         self._bytes_max = bytes_max
 
-    def put(self, scope: Scope, thing: Thing) -> None:
+    def put(self, scope: Scope, value: Value) -> None:
         """Keep a thing."""
         path = self._path(scope)
         unfinished = path.with_suffix(".new")
         with unfinished.open("wb") as file:
-            pickle.dump(thing, file, pickle.HIGHEST_PROTOCOL)
+            pickle.dump(value, file, pickle.HIGHEST_PROTOCOL)
         unfinished.replace(path)
-        self._make_room()
+        self._evict()
 
-    def take(self, scope: Scope) -> Thing | None:
+    def pop(self, scope: Scope) -> Value | None:
         """A thing that was kept, which is here no more; None if there is none."""
         path = self._path(scope)
         if not path.exists():
             return None
         with path.open("rb") as file:
             path.unlink()
-            thing: Thing = pickle.load(file)  # noqa: S301 - written by this service, in a folder of its own
-            return thing
+            value: Value = pickle.load(file)  # noqa: S301 - written by this service, in a folder of its own
+            return value
 
-    def _make_room(self) -> None:
+    def _evict(self) -> None:
         files = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
         excess = sum(path.stat().st_size for path in files) - self._bytes_max
         for path in files:

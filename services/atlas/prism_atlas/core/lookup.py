@@ -16,11 +16,11 @@ AT_LINE = re.compile(r"(.+):(\d+)")
 # A type or namespace of one name in these is one, in however many files it stands.
 OPEN_TYPES = frozenset({"c", "cpp", "objc", "csharp", "ruby"})
 # Definitions of one name that are looked at.
-NAMESAKES_MAX = 5_000
+DEFINITIONS_MAX = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class NamedSymbol:
     """A symbol of the graph by its names."""
 
     node: int
@@ -29,7 +29,7 @@ class Definition:
     path: str
 
 
-class Sought(NamedTuple):
+class ResolvedName(NamedTuple):
     """What a name means: nodes that are one symbol. None if several may be meant, and those are told."""
 
     nodes: Numbers
@@ -37,7 +37,9 @@ class Sought(NamedTuple):
     matched: str = ""  # the end of the name that was found, if nothing speaks for what stands before it
 
 
-def seek_symbol(graph: Graph, repo: str, asked: str, path: str, preferred: Mask | None = None) -> Sought:
+def find_symbol(
+    graph: Graph, repo: str, asked: str, path: str, preferred: Mask | None = None
+) -> ResolvedName:
     """The symbol that a name fits best; the innermost one of `path:line`; the file of a path.
 
     Of all that a name fits as well, those of preferred kinds (a flag for each of SYMBOL_KINDS) are meant, if there are
@@ -46,15 +48,15 @@ def seek_symbol(graph: Graph, repo: str, asked: str, path: str, preferred: Mask 
     asked = asked.strip()
     file = graph.find_file(asked)
     if file != NONE:
-        return Sought(np.array([graph.file_node(file)], np.int32))
+        return ResolvedName(np.array([graph.file_node(file)], np.int32))
     place = AT_LINE.fullmatch(asked)
     if place and (file := graph.find_file(place[1])) != NONE:
         line = int(place[2])
         if not 1 <= line <= max(1, int(graph.files.lines[file])):
             raise _no_line(graph, file, line)
-        return Sought(np.array([symbol_at(graph, file, line)], np.int32))
+        return ResolvedName(np.array([symbol_at(graph, file, line)], np.int32))
     name = SymbolName.read(asked)
-    return _choose(graph, name, _fitting(graph, repo, name, path), preferred)
+    return _best_match(graph, name, _matches(graph, repo, name, path), preferred)
 
 
 def symbol_at(graph: Graph, file: int, line: int) -> int:
@@ -78,7 +80,7 @@ def _no_line(graph: Graph, file: int, line: int) -> PrismError:
     )
 
 
-def seek_files(graph: Graph, asked: str) -> Numbers:
+def find_files(graph: Graph, asked: str) -> Numbers:
     """The file of a path; else all files of a folder or a package, wherever it begins: `acme/store`, `acme.store`."""
     cleaned = asked.strip().removeprefix("./").strip("/")
     file = graph.find_file(cleaned)
@@ -86,30 +88,30 @@ def seek_files(graph: Graph, asked: str) -> Numbers:
         return np.array([file], np.int32)
     paths = [graph.path(file) for file in range(len(graph.files))]
     for spelled in dict.fromkeys((cleaned, cleaned.replace("::", "/").replace(".", "/"))):
-        for inside in (_under, _somewhere_under, _called):
+        for inside in (_is_under, _is_under_suffix, _is_named):
             found = [file for file, path in enumerate(paths) if inside(path, spelled)]
             if found:
                 return np.array(found, np.int32)
     return np.array([], np.int32)
 
 
-def _under(path: str, folder: str) -> bool:
+def _is_under(path: str, folder: str) -> bool:
     return not folder or folder == "." or path.startswith(f"{folder}/")
 
 
-def _somewhere_under(path: str, folder: str) -> bool:
+def _is_under_suffix(path: str, folder: str) -> bool:
     return f"/{folder}/" in path
 
 
-def _called(path: str, name: str) -> bool:
+def _is_named(path: str, name: str) -> bool:
     """Whether a file is called so without its extension."""
     return f"/{path}".rpartition(".")[0].endswith(f"/{name}") or f"/{path}".endswith(f"/{name}")
 
 
-def _fitting(graph: Graph, repo: str, name: SymbolName, path: str) -> list[tuple[Definition, Fit]]:
+def _matches(graph: Graph, repo: str, name: SymbolName, path: str) -> list[tuple[NamedSymbol, Fit]]:
     found = []
     locations: dict[str, Location] = {}
-    for definition in _definitions(graph, _namesakes(graph, name)):
+    for definition in _named_symbols(graph, _definitions_named(graph, name)):
         if path and not f"/{definition.path}".endswith(f"/{path.strip('/')}"):
             continue
         location = locations.setdefault(definition.path, Location(repo, definition.path))
@@ -119,19 +121,19 @@ def _fitting(graph: Graph, repo: str, name: SymbolName, path: str) -> list[tuple
     return found
 
 
-def _namesakes(graph: Graph, name: SymbolName) -> Numbers:
+def _definitions_named(graph: Graph, name: SymbolName) -> Numbers:
     """Symbols that one of the ways to spell the name is the name of, those of longer names first."""
     names = [*name.longer, name.last]
     found = [symbols for one in names for symbols in (graph.qualified(one), graph.named(one))]
     every = np.concatenate(found)
     _, first = np.unique(every, return_index=True)
-    return every[np.sort(first)][:NAMESAKES_MAX]
+    return every[np.sort(first)][:DEFINITIONS_MAX]
 
 
-def _definitions(graph: Graph, nodes: Numbers) -> Iterable[Definition]:
+def _named_symbols(graph: Graph, nodes: Numbers) -> Iterable[NamedSymbol]:
     symbols, strings = graph.symbols, graph.strings
     for node in nodes.tolist():
-        yield Definition(
+        yield NamedSymbol(
             node,
             strings[symbols.name[node]],
             strings[symbols.qualified_name[node]],
@@ -139,20 +141,20 @@ def _definitions(graph: Graph, nodes: Numbers) -> Iterable[Definition]:
         )
 
 
-def _choose(
-    graph: Graph, name: SymbolName, fitting: Sequence[tuple[Definition, Fit]], preferred: Mask | None
-) -> Sought:
-    if not fitting:
-        return Sought(np.array([], np.int32))
-    best = max(fit.degree for _, fit in fitting)
-    meant = [(definition, fit) for definition, fit in fitting if fit.degree == best]
+def _best_match(
+    graph: Graph, name: SymbolName, matches: Sequence[tuple[NamedSymbol, Fit]], preferred: Mask | None
+) -> ResolvedName:
+    if not matches:
+        return ResolvedName(np.array([], np.int32))
+    best = max(fit.degree for _, fit in matches)
+    meant = [(definition, fit) for definition, fit in matches if fit.degree == best]
     if preferred is not None:
         # What else a file calls so goes with them: a class that is a variable where it can't be had.
         kinds = graph.symbols.kind
         kept = {_identity(definition) for definition, _ in meant if preferred[kinds[definition.node]]}
         meant = [one for one in meant if _identity(one[0]) in kept] or meant
     ordered = sorted(
-        ((_rank(graph, definition, fit), definition.node, definition) for definition, fit in meant),
+        ((_priority(graph, definition, fit), definition.node, definition) for definition, fit in meant),
         key=lambda item: item[:2],
     )
     first_rank, _, first = ordered[0]
@@ -165,22 +167,22 @@ def _choose(
         for _, _, definition in ordered
         if definition.node not in same and int(graph.symbols.parent[definition.node]) not in same
     ]
-    matched = name.understood_by(next(fit for definition, fit in fitting if definition is first))
+    matched = name.understood_by(next(fit for definition, fit in matches if definition is first))
     chosen = one if len(one) == len(rivals) else []
-    return Sought(np.array(sorted(chosen), np.int32), others if chosen else [*one, *others], matched)
+    return ResolvedName(np.array(sorted(chosen), np.int32), others if chosen else [*one, *others], matched)
 
 
-def _rank(graph: Graph, definition: Definition, fit: Fit) -> tuple[bool, bool]:
+def _priority(graph: Graph, definition: NamedSymbol, fit: Fit) -> tuple[bool, bool]:
     """Whole names first, code before tests and what was not written by hand."""
     flags = graph.strings[graph.files.flags[graph.file_of(definition.node)]]
     return not fit.is_whole, not ASIDE.isdisjoint(flags)
 
 
-def _identity(definition: Definition) -> tuple[str, str]:
+def _identity(definition: NamedSymbol) -> tuple[str, str]:
     return definition.qualified_name, definition.path
 
 
-def _is_same(graph: Graph, one: Definition, other: Definition) -> bool:
+def _is_same(graph: Graph, one: NamedSymbol, other: NamedSymbol) -> bool:
     """Overloads, and declarations of one thing in several files."""
     if one.qualified_name != other.qualified_name:
         return False

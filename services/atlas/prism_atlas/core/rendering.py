@@ -11,7 +11,7 @@ from prism_contracts.rpc.graph import GraphEdge, GraphNode
 LINES_SHOWN_MAX = 5
 
 
-def tell_node(graph: Graph, node: int) -> GraphNode:
+def render_node(graph: Graph, node: int) -> GraphNode:
     """A symbol, or the top level of a file."""
     file = graph.file_of(node)
     path = graph.path(file)
@@ -28,12 +28,12 @@ def tell_node(graph: Graph, node: int) -> GraphNode:
     )
 
 
-def tell_nodes(graph: Graph, nodes: Iterable[int]) -> tuple[GraphNode, ...]:
+def render_nodes(graph: Graph, nodes: Iterable[int]) -> tuple[GraphNode, ...]:
     """Several."""
-    return tuple(tell_node(graph, int(node)) for node in nodes)
+    return tuple(render_node(graph, int(node)) for node in nodes)
 
 
-def tell_edge(graph: Graph, edge: int, lines: Sequence[int] = ()) -> GraphEdge:
+def render_edge(graph: Graph, edge: int, lines: Sequence[int] = ()) -> GraphEdge:
     """An edge that stands for others, which are on these lines."""
     edges = graph.edges
     return GraphEdge(
@@ -45,7 +45,7 @@ def tell_edge(graph: Graph, edge: int, lines: Sequence[int] = ()) -> GraphEdge:
     )
 
 
-def tell_edges(graph: Graph, edges: Numbers) -> tuple[GraphEdge, ...]:
+def render_edges(graph: Graph, edges: Numbers) -> tuple[GraphEdge, ...]:
     """Edges between the same two ends: those of a kind as one, in order of kind."""
     order = np.lexsort((edges, graph.edges.status[edges], graph.edges.kind[edges]))
     edges = edges[order]
@@ -53,5 +53,5 @@ def tell_edges(graph: Graph, edges: Numbers) -> tuple[GraphEdge, ...]:
     told = []
     for group in np.split(edges, starts[1:]) if edges.size else ():
         lines = np.unique(graph.edges.line[group]).tolist()
-        told.append(tell_edge(graph, int(group[0]), lines))
+        told.append(render_edge(graph, int(group[0]), lines))
     return tuple(told)

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 
 
-def way_around(start: int, targets: Mapping[int, Sequence[int]]) -> list[int]:
+def shortest_cycle(start: int, targets: Mapping[int, Sequence[int]]) -> list[int]:
     """A shortest way from a node back to itself, both ends included; empty if there is none."""
     came_from: dict[int, int] = {}
     waiting = deque([start])
@@ -12,15 +12,15 @@ def way_around(start: int, targets: Mapping[int, Sequence[int]]) -> list[int]:
         node = waiting.popleft()
         for target in targets.get(node, ()):
             if target == start:
-                return _way_back(start, node, came_from)
+                return _cycle_path(start, node, came_from)
             if target not in came_from:
                 came_from[target] = node
                 waiting.append(target)
     return []
 
 
-def _way_back(start: int, last: int, came_from: Mapping[int, int]) -> list[int]:
-    way = [start, last] if last != start else [start]
-    while way[-1] != start:
-        way.append(came_from[way[-1]])
-    return way[::-1] if last != start else [start, start]
+def _cycle_path(start: int, last: int, came_from: Mapping[int, int]) -> list[int]:
+    path = [start, last] if last != start else [start]
+    while path[-1] != start:
+        path.append(came_from[path[-1]])
+    return path[::-1] if last != start else [start, start]

@@ -27,40 +27,42 @@ _MODULE = "import "
 _WHOLE_FILES_MAX = 1_000
 
 
-class Reach(Enum):
+class Dependents(Enum):
     """Whom it concerns what a file says."""
 
     READERS = auto()  # files that read this one, as `Program.readers` has it
-    HOLDERS = (
+    USERS = (
         auto()
     )  # whoever else holds one of the names: it may mean the definition, if the name is all that is known
-    FINDERS = auto()  # whoever holds one of the names: it may come to read this file, or not to any more
+    POTENTIAL_READERS = (
+        auto()
+    )  # whoever holds one of the names: it may come to read this file, or not to any more
 
 
 class Statement(NamedTuple):
     """Something that a file tells others, without its lines."""
 
     names: frozenset[str]  # that it is about
-    said: tuple[Hashable, ...]
-    reach: Reach = Reach.READERS
+    content: tuple[Hashable, ...]
+    dependents: Dependents = Dependents.READERS
     module: str = ""  # of which everything is brought in
 
 
-Touched = dict[Reach, set[str]]
+ChangedNames = dict[Dependents, set[str]]
 
 
-def touched_names(program: Program, before: Unit | None, after: Unit | None) -> Touched:
+def changed_names(program: Program, before: Unit | None, after: Unit | None) -> ChangedNames:
     """The names of which a file says something else than before. None stands for a file that is not there."""
     old, new = _statements(program, before), _statements(program, after)
-    names: Touched = {reach: set() for reach in Reach}
+    names: ChangedNames = {dependents: set() for dependents in Dependents}
     for statement in (old - new) + (new - old):
-        names[statement.reach] |= statement.names
+        names[statement.dependents] |= statement.names
         if statement.module and (unit := after or before):
-            names[statement.reach] |= _brought(program, unit, statement.module)
+            names[statement.dependents] |= _wildcard_names(program, unit, statement.module)
     return names
 
 
-def names_held(unit: Unit, facts: FileFacts) -> set[str]:
+def names_used(unit: Unit, facts: FileFacts) -> set[str]:
     """The names that a file uses, and the modules that it looks for."""
     held: set[str] = set()
     for reference in facts.references:
@@ -73,7 +75,7 @@ def names_held(unit: Unit, facts: FileFacts) -> set[str]:
     return held
 
 
-def names_passed_on(unit: Unit) -> Iterator[tuple[str, str]]:
+def derived_names(unit: Unit) -> Iterator[tuple[str, str]]:
     """Pairs of names: what the first stands for decides what the second does."""
     for local, imports in unit.imports.items():
         for taken in imports:
@@ -98,16 +100,22 @@ def _statements(program: Program, unit: Unit | None) -> Counter[Statement]:
 def _of_file(program: Program, unit: Unit) -> Iterator[Statement]:
     stem = unit.file.path.rpartition("/")[2].partition(".")[0]
     modules = (part for one in keys(unit.file) for part in (_MODULE + one, *_parts(one)))
-    yield Statement(frozenset({*modules, *_parts(stem)}), (unit.file, unit.scope), Reach.FINDERS)
+    yield Statement(
+        frozenset({*modules, *_parts(stem)}), (unit.file, unit.scope), Dependents.POTENTIAL_READERS
+    )
     for name in program.packages_around(unit):
-        yield Statement(_parts(name), ("inside", name), Reach.FINDERS)
+        yield Statement(_parts(name), ("inside", name), Dependents.POTENTIAL_READERS)
     for module in program.modules_of(unit):
-        yield Statement(frozenset({_MODULE + key(unit.file, module)}), ("mapped", module), Reach.FINDERS)
+        yield Statement(
+            frozenset({_MODULE + key(unit.file, module)}), ("mapped", module), Dependents.POTENTIAL_READERS
+        )
     if unit.manifest:
-        yield Statement(_parts(unit.manifest.name), ("package", unit.manifest.name), Reach.FINDERS)
+        yield Statement(
+            _parts(unit.manifest.name), ("package", unit.manifest.name), Dependents.POTENTIAL_READERS
+        )
     for definition in unit.definitions:
-        said = ("definition", definition._replace(parent=-1), unit.language)
-        yield Statement(_parts(definition.name), said, Reach.HOLDERS)
+        content = ("definition", definition._replace(parent=-1), unit.language)
+        yield Statement(_parts(definition.name), content, Dependents.USERS)
 
 
 def _of_imports(unit: Unit) -> Iterator[Statement]:
@@ -131,7 +139,7 @@ def _of_values(unit: Unit) -> Iterator[Statement]:
         yield Statement(_last(name), ("alias", name, one.type, one.inside))
 
 
-def _brought(program: Program, unit: Unit, module: str) -> set[str]:
+def _wildcard_names(program: Program, unit: Unit, module: str) -> set[str]:
     """The names that come in with all that a module has."""
     names: set[str] = set()
     todo, seen = [(unit, module)], set[str]()

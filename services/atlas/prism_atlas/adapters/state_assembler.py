@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from prism_atlas.adapters.shelf import Shelf
+from prism_atlas.adapters.disk_cache import DiskCache
 from prism_atlas.conversion import FILE_FIELDS, source_file
 from prism_atlas.core.analysis import Analysis
-from prism_atlas.core.assembly import Assembly, SourceFile
-from prism_atlas.core.snapshot import Snapshot
+from prism_atlas.core.assembly import Assembly, ProgramFile
+from prism_atlas.core.snapshot import GraphSnapshot
 from prism_contracts.base import file_id
 from prism_contracts.code import FileStatus
 from prism_resolver.manifests import Manifest, Packages, Provider, is_manifest, read_manifest
@@ -28,13 +28,13 @@ MANIFESTS_MAX = 1_000
 # Of points between the two passes; what is more is read twice.
 POINTS_KEPT_CHARS_MAX = 256 * 1024 * 1024
 # An assembly never forgets a text, so it is made anew after so many files were taken for each that is in it.
-TAKEN_PER_FILE_MAX = 5
+ADDED_PER_FILE_MAX = 5
 # Files that may be taken in any case.
-TAKEN_MIN = 10_000
+ADDED_MIN = 10_000
 
 
 @dataclass
-class Bench:
+class RepositoryState:
     """A repository that is being worked on: its base, or what a view shows of it."""
 
     scope: Scope  # of the base
@@ -49,27 +49,27 @@ class Bench:
     analysis: Analysis | None = None  # of the last graph
     version: int = 0  # all that imports up to this one wrote is in the assembly, as far as the view shows it
     view: View | None = None
-    taken: int = 0  # files, each as often as it was added
+    added: int = 0  # files, each as often as it was added
 
     @property
-    def seen(self) -> Scope:
+    def view_scope(self) -> Scope:
         """What is worked on."""
         return replace(self.scope, view=self.view)
 
     @property
-    def is_worn(self) -> bool:
+    def is_bloated(self) -> bool:
         """Whether most of what the assembly knows may be of files that are gone."""
-        return self.taken > max(TAKEN_MIN, TAKEN_PER_FILE_MAX * len(self.generations))
+        return self.added > max(ADDED_MIN, ADDED_PER_FILE_MAX * len(self.generations))
 
-    def look_through(self, view: View | None) -> set[str]:
+    def switch_view(self, view: View | None) -> set[str]:
         """Work on what another view shows: forgets what it does not show, and gives the ids of files that have to be read for it."""
-        (own_before, hidden_before), (own, hidden) = _parts(self.view), _parts(view)
+        (own_before, hidden_before), (own, hidden) = _own_and_hidden(self.view), _own_and_hidden(view)
         self.view = view
         for file in (own_before - own) | hidden:
             self.forget(file)
         return (own | (hidden_before - hidden)) - self.generations.keys()
 
-    def take(self, point: StoredPoint) -> SourceFile | None:
+    def take(self, point: StoredPoint) -> ProgramFile | None:
         """Bring a file up to date, unless it is so; None if there is no such file any more."""
         if point.text("status") != FileStatus.INDEXED:
             self.forget(point.id)
@@ -78,10 +78,10 @@ class Bench:
         if self.generations.get(point.id) != file.generation:
             self.assembly.add(file)
             self.generations[point.id] = file.generation
-            self.taken += 1
+            self.added += 1
         return file
 
-    def learn_packages(self) -> None:
+    def update_packages(self) -> None:
         """Have the assembly know what the manifests say, if that is something else than before."""
         near = sorted(self.manifests.values(), key=lambda one: (one[0].count("/"), one[0]))
         known = [manifest for _, manifest in near[:MANIFESTS_MAX]]
@@ -92,15 +92,15 @@ class Bench:
         providers = tuple(Provider(self.scope.repos[0], repo, one) for one in own)
         if providers != self.providers:
             self.providers = providers
-            self.assembly.know(Packages(providers))
+            self.assembly.set_packages(Packages(providers))
 
-    def learn_indexes(self, paths: Mapping[str, str]) -> None:
+    def update_indexes(self, paths: Mapping[str, str]) -> None:
         """Have the assembly know what these SCIP indexes say, given by the names of their objects."""
         if paths.keys() != self.indexes.keys():
             self.indexes = {
                 name: self.indexes.get(name) or self._read_index(path) for name, path in paths.items()
             }
-            self.assembly.learn(Occurrences(list(self.indexes.values())))
+            self.assembly.set_occurrences(Occurrences(list(self.indexes.values())))
 
     def _read_index(self, path: str) -> OccurrenceIndex:
         id_of = partial(file_id, self.scope.tenant, self.scope.repos[0], self.scope.layer)
@@ -113,17 +113,17 @@ class Bench:
         self.manifests.pop(file, None)
 
 
-class Workshop:
+class StateAssembler:
     """Builds graphs, one at a time."""
 
-    def __init__(self, reader: Reader, shelf: Shelf[Bench]) -> None:
+    def __init__(self, reader: Reader, disk_cache: DiskCache[RepositoryState]) -> None:
         self._reader = reader
-        self._shelf = shelf
-        self._kept: Kept[Scope, Bench] = Kept(FILES_KEPT_MAX)
+        self._disk_cache = disk_cache
+        self._cache: Kept[Scope, RepositoryState] = Kept(FILES_KEPT_MAX)
 
     async def snapshot(
         self, scope: Scope, repo_name: str, version: int, indexes: Mapping[str, str]
-    ) -> tuple[Snapshot, int]:
+    ) -> tuple[GraphSnapshot, int]:
         """The graph of what a scope shows of a repository after an import, and how many files were looked at for it.
 
         `indexes` are paths of packed SCIP indexes of the base, by the names of their objects.
@@ -131,69 +131,69 @@ class Workshop:
         have in common is there once, and is not looked at again.
         """
         base = scope.base
-        bench = self._kept.get(base) or self._shelf.take(base)
-        self._kept.drop(base)
+        state = self._cache.get(base) or self._disk_cache.pop(base)
+        self._cache.drop(base)
         # Versions of a repository that was made anew begin again.
-        if bench is None or bench.is_worn or bench.version > version:
-            bench = Bench(base, repo_name)
-        bench.learn_indexes(indexes)
-        looked_at = await self._bring_up_to_date(bench, scope.view)
-        bench.version = version
-        snapshot = Snapshot.of(bench.assembly.graph(), bench.analysis)
-        bench.analysis = snapshot.analysis
-        self._kept.keep(base, bench, max(1, len(bench.generations)))
-        return snapshot, looked_at
+        if state is None or state.is_bloated or state.version > version:
+            state = RepositoryState(base, repo_name)
+        state.update_indexes(indexes)
+        files_resolved = await self._update(state, scope.view)
+        state.version = version
+        snapshot = GraphSnapshot.of(state.assembly.graph(), state.analysis)
+        state.analysis = snapshot.analysis
+        self._cache.keep(base, state, max(1, len(state.generations)))
+        return snapshot, files_resolved
 
-    def put_down(self) -> None:
+    def save_all(self) -> None:
         """Leave what is kept to a later process."""
-        for bench in self._kept.things():
-            self._shelf.put(bench.scope, bench)
+        for state in self._cache.things():
+            self._disk_cache.put(state.scope, state)
 
-    async def _bring_up_to_date(self, bench: Bench, view: View | None) -> int:
+    async def _update(self, state: RepositoryState, view: View | None) -> int:
         """Take what changed and look up what that touches; how many files were looked at."""
-        uncovered = bench.look_through(view)
-        points = await self._take_changes(bench, uncovered)
-        bench.learn_packages()
-        looked_at = 0
-        while stale := bench.assembly.stale():
-            async for point in self._points(bench.seen, stale, points):
-                if file := bench.take(point):
-                    bench.assembly.connect(file.facts)
-                    looked_at += 1
-            for gone in stale & bench.assembly.stale():
-                bench.forget(gone)
-        return looked_at
+        revealed = state.switch_view(view)
+        points = await self._apply_changes(state, revealed)
+        state.update_packages()
+        files_resolved = 0
+        while stale := state.assembly.stale():
+            async for point in self._points(state.view_scope, stale, points):
+                if file := state.take(point):
+                    state.assembly.connect(file.facts)
+                    files_resolved += 1
+            for gone in stale & state.assembly.stale():
+                state.forget(gone)
+        return files_resolved
 
-    async def _take_changes(self, bench: Bench, uncovered: Iterable[str]) -> dict[str, StoredPoint]:
+    async def _apply_changes(self, state: RepositoryState, revealed: Iterable[str]) -> dict[str, StoredPoint]:
         """Take what was written since, and these files; those points again, as many as there is room for."""
         points: dict[str, StoredPoint] = {}
         room = POINTS_KEPT_CHARS_MAX
         manifests: list[StoredPoint] = []
-        async for point in self._changes(bench, uncovered):
-            if bench.take(point) and is_manifest(point.text("path")):
+        async for point in self._changes(state, revealed):
+            if state.take(point) and is_manifest(point.text("path")):
                 manifests.append(point)
             room -= sum(len(point.text(name)) for name in ("symbols", "references", "bindings"))
             if room > 0:
                 points[point.id] = point
-        await self._read_manifests(bench, manifests)
+        await self._read_manifests(state, manifests)
         return points
 
-    async def _changes(self, bench: Bench, uncovered: Iterable[str]) -> AsyncIterator[StoredPoint]:
-        written = (with_status(*FileStatus), newer_than(bench.version))
-        async for point in self._reader.scan(bench.scope, written, FILE_FIELDS, PAGE_POINTS):
-            if bench.view is None or not bench.view.hides(point.id):
+    async def _changes(self, state: RepositoryState, revealed: Iterable[str]) -> AsyncIterator[StoredPoint]:
+        written = (with_status(*FileStatus), newer_than(state.version))
+        async for point in self._reader.scan(state.scope, written, FILE_FIELDS, PAGE_POINTS):
+            if state.view is None or not state.view.hides(point.id):
                 yield point
-        async for point in self._points(bench.seen, uncovered, {}):
+        async for point in self._points(state.view_scope, revealed, {}):
             yield point
 
-    async def _read_manifests(self, bench: Bench, points: Sequence[StoredPoint]) -> None:
-        for point, text in zip(points, await read_texts(self._reader, bench.seen, points), strict=True):
+    async def _read_manifests(self, state: RepositoryState, points: Sequence[StoredPoint]) -> None:
+        for point, text in zip(points, await read_texts(self._reader, state.view_scope, points), strict=True):
             path = point.text("path")
             manifest = read_manifest(path, text) if text is not None else None
             if manifest is None:
-                bench.manifests.pop(point.id, None)
+                state.manifests.pop(point.id, None)
             else:
-                bench.manifests[point.id] = path, manifest
+                state.manifests[point.id] = path, manifest
 
     async def _points(
         self, scope: Scope, ids: Iterable[str], known: dict[str, StoredPoint]
@@ -211,6 +211,6 @@ class Workshop:
                 yield point
 
 
-def _parts(view: View | None) -> tuple[set[str], set[str]]:
+def _own_and_hidden(view: View | None) -> tuple[set[str], set[str]]:
     """The ids of the files that a view adds to the base, and of those that it hides."""
     return (set(view.files.values()), set(view.hidden_files())) if view else (set(), set())
