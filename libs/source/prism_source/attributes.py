@@ -1,8 +1,8 @@
-"""`.gitattributes`: what the authors say about their files, over what the rules of classify.py guess. Pure.
+"""Reads `.gitattributes`, which override the guesses of classify.py. Pure.
 
-Git itself answers this for a work tree (`git check-attr`). Here is the same for a plain folder and for a tree
-of a commit: https://git-scm.com/docs/gitattributes. Only the attributes of linguist are kept; macros are not
-expanded (no built-in one is about linguist).
+For a work tree, git itself answers this (`git check-attr`). This module does the same for a plain folder and
+for the tree of a commit: https://git-scm.com/docs/gitattributes. It keeps only the attributes of linguist,
+and expands no macros (no built-in macro sets a linguist attribute).
 """
 
 import re
@@ -30,7 +30,7 @@ _LINE = re.compile(r'\s*("(?:[^"\\]|\\.)*"|\S+)\s+(.*)', re.DOTALL)
 
 
 class Attributes(NamedTuple):
-    """What is said about one file. None: nothing."""
+    """The linguist attributes of one file. None: not set."""
 
     generated: bool | None = None
     vendored: bool | None = None
@@ -38,20 +38,20 @@ class Attributes(NamedTuple):
     language: str = ""
 
     def override(self, flags: FileFlags) -> FileFlags:
-        """The flags, corrected."""
-        said = {
+        """Returns the flags, overridden by the attributes that are set."""
+        overrides = {
             name: value
             for name in ("generated", "vendored", "documentation")
             if (value := getattr(self, name)) is not None
         }
-        return flags.model_copy(update=said) if said else flags
+        return flags.model_copy(update=overrides) if overrides else flags
 
 
-NOTHING_SAID = Attributes()
+NO_ATTRIBUTES = Attributes()
 
 
 def attributes_of(states: Mapping[str, str]) -> Attributes:
-    """From states as `git check-attr` prints them: set, unset, unspecified or a value."""
+    """Parses states as `git check-attr` prints them: set, unset, unspecified or a value."""
     language = states.get(LINGUIST_LANGUAGE, UNSPECIFIED).lower()
     is_name = language not in (SET, UNSET, UNSPECIFIED) and len(language) <= LANGUAGE_CHARS_MAX
     return Attributes(
@@ -63,23 +63,26 @@ def attributes_of(states: Mapping[str, str]) -> Attributes:
 
 
 class AttributeRules:
-    """The `.gitattributes` files of a tree, asked by path."""
+    """The `.gitattributes` files of a tree, looked up by path."""
 
     def __init__(self, files: Iterable[tuple[str, str]]) -> None:
-        """Take (path of the file, its text) in any order."""
+        """Parses the files, given as (path, text) in any order."""
         parsed = {path.rpartition("/")[0]: _RuleFile(text) for path, text in files}
         self._files = {folder: rules for folder, rules in parsed.items() if rules.states}
 
     def of(self, path: str) -> Attributes:
-        """What is said about a file. The nearest `.gitattributes` wins, in it the last line."""
+        """Returns the attributes of a file.
+
+        The nearest `.gitattributes` wins, and within it the last line.
+        """
         if not self._files:
-            return NOTHING_SAID
+            return NO_ATTRIBUTES
         states: dict[str, str] = {}
         for folder in _folders_above(path):
             rules = self._files.get(folder)
             if rules is not None:
                 states |= rules.of(path[len(folder) + 1 :] if folder else path)
-        return attributes_of(states) if states else NOTHING_SAID
+        return attributes_of(states) if states else NO_ATTRIBUTES
 
 
 class _RuleFile:
@@ -102,13 +105,13 @@ def _folders_above(path: str) -> list[str]:
 
 
 def _parse(line: str) -> tuple[str, dict[str, str]] | None:
-    """The pattern of a line, and the states of the attributes of linguist in it; None if it says nothing of them."""
+    """Returns the pattern of a line and the states of its linguist attributes; None if it sets none."""
     found = _LINE.fullmatch(line.rstrip("\r"))
     if found is None or found[1].startswith(("#", "!", "[attr]")):
         return None
     states = {name: state for name, state in map(_state, found[2].split()) if name in LINGUIST}
     pattern = _unquote(found[1])
-    # Attributes are of files, and a slash at the end means a folder.
+    # Attributes apply to files, and a trailing slash means a folder.
     return (pattern, states) if states and not pattern.endswith("/") else None
 
 

@@ -1,4 +1,4 @@
-"""Reading blobs of a git repository through one long-lived `git cat-file --batch`."""
+"""Reads blobs of a git repository through one long-lived `git cat-file --batch`."""
 
 import os
 import select
@@ -17,7 +17,7 @@ _HEADER_BYTES_MAX = 1_024
 
 
 class BlobReader:
-    """Reads blobs by hash; see snapshot.Reader. One blob is in memory at a time. Threads wait for each other."""
+    """Reads blobs by hash, one at a time, for any number of threads. See snapshot.ContentReader."""
 
     def __init__(self, git_dir: Path, limits: Limits) -> None:
         self._git_dir = git_dir
@@ -27,16 +27,19 @@ class BlobReader:
         self._buffer = bytearray()
 
     def read(self, file: SnapshotFile) -> bytes:
-        """The bytes of the file's blob."""
+        """Returns the bytes of the file's blob."""
         return self.blob(file.blob)
 
     def blob(self, blob: str) -> bytes:
-        """The bytes of a blob. Raises PrismError FILE_NOT_FOUND, PAYLOAD_TOO_LARGE, SOURCE_UNREADABLE, DEADLINE_EXCEEDED."""
+        """Returns the bytes of a blob.
+
+        Raises PrismError FILE_NOT_FOUND, PAYLOAD_TOO_LARGE, SOURCE_UNREADABLE, DEADLINE_EXCEEDED.
+        """
         with self._lock:
             try:
-                return self._ask(blob)
+                return self._request(blob)
             except PrismError:
-                # The process may be in the middle of an answer: the next question starts a new one.
+                # The process may be in the middle of a reply, so the next request starts a new process.
                 self._stop()
                 raise
             except OSError as error:
@@ -44,11 +47,11 @@ class BlobReader:
                 raise self._unreadable(str(error)) from error
 
     def close(self) -> None:
-        """End the process."""
+        """Kills the process."""
         with self._lock:
             self._stop()
 
-    def _ask(self, blob: str) -> bytes:
+    def _request(self, blob: str) -> bytes:
         process = self._running()
         assert process.stdin is not None
         deadline = time.monotonic() + self._limits.git_seconds_max

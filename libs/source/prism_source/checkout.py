@@ -1,6 +1,6 @@
-"""A git work tree that is looked at again and again: what is checked out, and what is not as the commit has it.
+"""Polls a git work tree: what is checked out, and which files differ from the commit.
 
-A look is one `git status`, which reads no file that git knows to be unchanged.
+Each poll is one `git status`, which reads no file that git knows to be unchanged.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,25 +18,26 @@ _STATUS = (
     *("--untracked-files=all", "--no-renames", "--ignore-submodules=all"),
 )
 _HEADERS = {b"branch.oid": "commit", b"branch.head": "branch"}
-# What git says in the place of a commit and of a branch where there is none.
+# What git prints when there is no commit or no branch.
 _NOTHING = {"(initial)", "(detached)"}
 _REGULAR = frozenset({b"100644", b"100755"})
-# Fields before the path: of a file that changed, and of one that a merge has left in conflict. Then: which one is the
+# For a changed file and for a merge conflict: the number of fields before the path, and the position of the
 # mode in the work tree.
 _FIELDS = {b"1": (8, 5), b"u": (10, 6)}
 _UNTRACKED = b"?"
 
 
 class Status(NamedTuple):
-    """What is checked out, and by path the files that are not as the commit has them: whether a regular file is there."""
+    """What is checked out, and which files differ from the commit."""
 
     commit: str  # empty if there is none yet
     branch: str  # empty if none is checked out
-    changed: Mapping[bytes, bool]
+    changed: Mapping[bytes, bool]  # path -> whether a regular file is there
 
 
 class Checkout:
-    """The whole work tree around a folder. One thread at a time; close it, reading blobs starts a process.
+    """The whole work tree around a folder. For one thread at a time. Close it: reading blobs starts a
+    process.
 
     Raises PrismError: SOURCE_NOT_FOUND, SOURCE_UNREADABLE, DEADLINE_EXCEEDED.
     """
@@ -45,9 +46,9 @@ class Checkout:
         self.limits = limits
         self._folder = folder
         self._environment = user_environment()
-        self.root = self._place("--show-toplevel")
-        # Of a linked work tree its own folder, with a HEAD and an index of its own.
-        self.git_dir = self._place("--absolute-git-dir")
+        self.root = self._git_path("--show-toplevel")
+        # A linked work tree has its own folder here, with its own HEAD and index.
+        self.git_dir = self._git_path("--absolute-git-dir")
         self._blobs = BlobReader(self.git_dir, limits)
 
     def __enter__(self) -> Self:
@@ -57,15 +58,15 @@ class Checkout:
         self._blobs.close()
 
     def status(self) -> Status:
-        """Look at it."""
+        """Returns the current status."""
         return _status(_records(self._git(*_STATUS)))
 
     def has(self, commit: str) -> bool:
-        """Whether a commit is in the repository, with its tree."""
+        """Returns whether the repository has a commit and its tree."""
         return self._succeeds("cat-file", "-e", f"{commit}^{{tree}}")
 
     def tree(self, commit: str) -> dict[str, str]:
-        """The regular files of a commit by path, each with its blob; those whose name is no valid path are left out."""
+        """Returns the blobs of the regular files of a commit by path. Skips files with an invalid path."""
         files: dict[str, str] = {}
         for record in _records(self._git("ls-tree", "-r", "-z", "--full-tree", commit)):
             facts, _, raw = record.partition(b"\t")
@@ -76,27 +77,27 @@ class Checkout:
         return files
 
     def blob(self, blob: str) -> bytes:
-        """The bytes of a blob. Also raises FILE_NOT_FOUND, PAYLOAD_TOO_LARGE."""
+        """Returns the bytes of a blob. Also raises FILE_NOT_FOUND, PAYLOAD_TOO_LARGE."""
         return self._blobs.blob(blob)
 
     def ignored(self, paths: Iterable[str]) -> set[str]:
-        """Those of the paths (absolute, in the work tree) that git ignores."""
-        asked = b"".join(path.encode(errors="surrogateescape") + b"\0" for path in paths)
+        """Returns which of the paths (absolute, in the work tree) git ignores."""
+        queries = b"".join(path.encode(errors="surrogateescape") + b"\0" for path in paths)
         try:
-            found = self._run("check-ignore", "-z", "--stdin", stdin=asked)
-        except GitFailed:  # none
+            found = self._run("check-ignore", "-z", "--stdin", stdin=queries)
+        except GitFailed:  # none is ignored
             return set()
         return {path.decode(errors="surrogateescape") for path in _records(found)}
 
     def ignored_folders(self) -> set[str]:
-        """The folders that git ignores as a whole, without those inside them. Relative, as the file system has them."""
+        """Returns the topmost folders that git ignores, relative and as the file system names them."""
         options = ("--others", "--ignored", "--exclude-standard", "--directory", "--no-empty-directory")
         listed = _records(self._git("ls-files", "-z", *options))
         return {path[:-1].decode(errors="surrogateescape") for path in listed if path.endswith(b"/")}
 
-    def _place(self, asked: str) -> Path:
+    def _git_path(self, option: str) -> Path:
         try:
-            found = self._run("rev-parse", "--path-format=absolute", asked, folder=self._folder)
+            found = self._run("rev-parse", "--path-format=absolute", option, folder=self._folder)
         except (GitFailed, NotADirectoryError) as error:
             raise _no_work_tree(self._folder, error) from error
         return Path(found.decode(errors="surrogateescape").removesuffix("\n"))
@@ -137,22 +138,25 @@ def _status(records: Iterable[bytes]) -> Status:
         if kind == b"#":
             name, _, value = rest.partition(b" ")
             if name in _HEADERS:
-                checked_out[_HEADERS[name]] = _said(value)
+                checked_out[_HEADERS[name]] = _header_value(value)
         else:
             changed.update(_changes(kind, record))
     return Status(changed=changed, **checked_out)
 
 
-def _said(value: bytes) -> str:
+def _header_value(value: bytes) -> str:
     text = value.decode(errors="replace")
     return "" if text in _NOTHING else text
 
 
 def _changes(kind: bytes, record: bytes) -> Iterator[tuple[bytes, bool]]:
-    """A path and whether a regular file is there. What git removed and left on the disk comes twice, last as untracked."""
+    """Yields a path and whether a regular file is there.
+
+    A file that was removed from the index and kept on disk comes twice, last as untracked.
+    """
     if kind == _UNTRACKED:
         path = record[2:]
-        # With a slash at its end it is a repository inside the repository.
+        # A trailing slash marks a nested repository.
         if not path.endswith(b"/"):
             yield path, True
     elif kind in _FIELDS:

@@ -1,9 +1,10 @@
-"""What a file is for: generated, vendored, minified, documentation, test. Pure.
+"""Classifies files as generated, vendored, minified, documentation or test. Pure.
 
-The facts (which folders, names and first lines mean what) are those of github-linguist: vendor.yml,
-documentation.yml and generated.rb of https://github.com/github-linguist/linguist, written here as tables of
-folder names and patterns of file names. Left out on purpose, because people search them as code: `examples/`,
-`samples/` and `demos/` (documentation there), `cache/` and `.github/` (vendored there). Tests are our own idea.
+The rules (which folders, names and first lines mean what) come from github-linguist: vendor.yml,
+documentation.yml and generated.rb of https://github.com/github-linguist/linguist, rewritten as tables of
+folder names and patterns of file names. Some are omitted because people search these folders as code:
+`examples/`, `samples/` and `demos/` (documentation in linguist), `cache/` and `.github/` (vendored in
+linguist). The rules for tests are our own.
 """
 
 import re
@@ -45,18 +46,18 @@ _FOLDERS = {
         *("testsuite", "test_suite", "test-suite", "bench", "benches", "benchmark", "benchmarks"),
     },
 }
-# Folders, in lower case, at the root only.
+# Folders, in lower case, only at the root.
 _ROOT_FOLDERS = {
     VENDORED: {"deps", "dependencies", "debian"},
     DOCUMENTATION: {"doc", "docs", "man"},
 }
-# Runs of folders.
+# Sequences of folders.
 _FOLDER_RUNS = {
     VENDORED: re.compile(r"(?:^|/)\.yarn/(?:releases|plugins|sdks|versions|unplugged)/"),
     DOCUMENTATION: re.compile(r"(?:^|/)inst/doc/"),
 }
 
-# Names of files. Most are matched in lower case; words inside CamelCase need the case.
+# File names. Most are matched in lower case; words inside CamelCase need the original case.
 _NAMES = {
     GENERATED: re.compile(
         r"""
@@ -97,7 +98,7 @@ _NAMES = {
 }
 _CAMEL_TEST = re.compile(r".*[a-z0-9](?:Tests?|TestCase|Spec|Suite|Mock|Benchmark)\.[A-Za-z0-9]+")
 
-# A marker counts in a comment (or the docstring) at the top, not in the template that a generator prints.
+# A marker counts only in a comment or docstring at the top, not inside a template that a generator prints.
 _MARKER_LINES = 40
 _MARKER_CHARS = 4_000
 _MARKERS = (
@@ -117,20 +118,20 @@ _MARKERS = (
 _COMMENT = r"""(?m)^[ \t]*(?://|#|/?\*+|--|;|<!--|%|'|"|\(\*|\{-|!).*"""
 
 _MINIFIABLE = (".js", ".mjs", ".cjs", ".css")
-# linguist's threshold for the average line.
+# Average line length above which linguist calls a file minified.
 _MINIFIED_LINE_CHARS = 110
-# Ours: below it a file is one long statement, not a bundle.
+# Our own: a shorter file is one long statement, not a bundle.
 _MINIFIED_CHARS_MIN = 1_000
 
 
 def classify_path(path: str) -> FileFlags:
-    """What a path alone says. Cheap: for every file of a manifest."""
+    """Returns the flags that follow from the path alone. Cheap enough for every file of a manifest."""
     folder, _, name = path.rpartition("/")
     return _flags(_folder_flags(folder) | _name_flags(name))
 
 
 def classify_text(path: str, text: str, flags: FileFlags) -> FileFlags:
-    """The flags of the path, and what the text (or its first HEAD_BYTES) adds: generated, minified."""
+    """Adds the flags generated and minified, which need the text (or its first HEAD_BYTES)."""
     generated = not flags.generated and is_generated(text)
     minified = not flags.minified and is_minified(path, text)
     if not (generated or minified):
@@ -141,16 +142,16 @@ def classify_text(path: str, text: str, flags: FileFlags) -> FileFlags:
 
 
 def is_generated(text: str) -> bool:
-    """Whether the first lines say that a program wrote the file."""
+    """Returns whether the first lines mark the file as written by a program."""
     lowered = text[:_MARKER_CHARS].lower()
-    # One of these is part of every marker, and `in` is faster than the pattern.
+    # Every marker contains one of these, and `in` is faster than the pattern.
     if "generated" not in lowered and "do not edit" not in lowered and "gnu bison" not in lowered:
         return False
     return _marker().search("\n".join(lowered.splitlines()[:_MARKER_LINES])) is not None
 
 
 def is_minified(path: str, text: str) -> bool:
-    """Whether the lines of a script or style sheet are, on average, longer than people write them."""
+    """Returns whether a script or style sheet has longer lines, on average, than people write."""
     if len(text) < _MINIFIED_CHARS_MIN or not path.lower().endswith(_MINIFIABLE):
         return False
     return len(text) > _MINIFIED_LINE_CHARS * (text.count("\n") + 1)
@@ -158,7 +159,7 @@ def is_minified(path: str, text: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _marker() -> re.Pattern[str]:
-    # RE2: the first lines of a file are the author's choice, and so would be the time they cost.
+    # RE2 runs in linear time, so a hostile file cannot slow this down.
     return re2.compile(f"{_COMMENT}(?:{'|'.join(_MARKERS)})")  # type: ignore[no-any-return]
 
 

@@ -1,7 +1,8 @@
-"""Cloning: one commit of a remote repository into a bare one here. Runs no hook, follows no redirect, checks nothing out.
+"""Fetches one commit of a remote repository into a local bare one. Runs no hook, follows no redirect, and
+never checks files out.
 
-What a server sends is limited in time and in bytes while it arrives, and so are the memory and the processor time of git; past
-a limit the whole process group is killed. Git sees nothing of the user that runs it: no configuration, no keys, no agent.
+A transfer is limited in time and in bytes while it runs, and git in memory and CPU time; past a limit the
+whole process group is killed. Git has no access to the configuration, keys or agent of the user that runs it.
 """
 
 import base64
@@ -48,7 +49,7 @@ __all__ = [
 ]
 
 _WATCH_SECONDS = 0.25
-# Unpacking uses several threads, so processor time may pass faster than the clock.
+# Unpacking uses several threads, so CPU time may pass faster than wall time.
 _GIT_THREADS = 2
 _SSH_CONNECT_SECONDS = 15
 _SSH_ALIVE_SECONDS = 10
@@ -71,14 +72,14 @@ _NOT_THERE = re.compile(
 _NO_SUCH_COMMIT = re.compile(r"not our ref|unadvertised object|couldn't find remote ref")
 _OUT_OF_MEMORY = re.compile(r"[Oo]ut of memory|memory exhausted|Cannot allocate memory|mmap failed")
 _OUT_OF_TIME = re.compile(r"died of signal 24")
-# From then on git works alone. What the server says has `remote: ` in front.
+# After this line git works without the server. Lines from the server start with `remote: `.
 _RECEIVED = re.compile(rb"(?:^|[\r\n])Receiving objects: 100%")
 _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 _REDIRECTED = re.compile(r"error: 30\d|redirect", re.IGNORECASE)
 
 
 class CloneProgress(NamedTuple):
-    """How far a step of git is: `Receiving objects`, 45."""
+    """The progress of one step of git: `Receiving objects`, 45."""
 
     step: str
     percent: int
@@ -94,22 +95,25 @@ class Mirror(NamedTuple):
 
 
 class RemoteRefs(NamedTuple):
-    """Where the refs of a remote repository are."""
+    """The refs of a remote repository."""
 
-    head: str  # the full name of the default branch, empty if the server does not say
+    head: str  # the full name of the default branch, empty if the server does not send it
     refs: dict[str, str]  # full name -> commit or tag object
 
     def commit(self, name: str) -> str:
-        """The commit that a full name stands for, empty for an unknown one."""
+        """Returns the commit of a full name, empty if the name is unknown."""
         return self.refs.get(f"{name}^{{}}", "") or self.refs.get(name, "")
 
     def resolve(self, ref: str) -> str:
-        """The commit of a branch or tag, of the default branch if `ref` is empty. Raises as `full_name`."""
+        """Returns the commit of a branch or tag, of the default branch if `ref` is empty.
+
+        Raises as `full_name`.
+        """
         name = self.full_name(ref)
         return self.commit(name) or name
 
     def full_name(self, ref: str) -> str:
-        """The full name of a branch or tag, of the default branch if `ref` is empty; a full commit hash stays one.
+        """Returns the full name of a branch or tag (empty: the default branch), or a full commit hash.
 
         Raises PrismError: REF_NOT_FOUND, SOURCE_EMPTY.
         """
@@ -135,16 +139,18 @@ def mirror(
     credentials: str = "",
     on_progress: Callable[[CloneProgress], None] | None = None,
 ) -> Mirror:
-    """Bring a commit, with as many before it as the rules say, into the bare repository at `folder`, which is made, or brought up to
-    date.
+    """Fetches a commit, to the depth that the rules allow, into the bare repository at `folder`.
 
-    One process at a time may bring something; others may read meanwhile what was there before. What the folder has gathered over
-    time counts as well, so that a new one may have room for what is too large for it. `ref` is a branch, a tag or a full commit hash, empty for the default branch.
-    `credentials` are `user:password`, in the place of those in the URL, with a private key as the password for ssh. They appear
-    on no command line and in no error, and on the disk only as a key that ssh reads, while it runs. What is there already is not
-    fetched again.
+    Creates the repository if necessary, and does not fetch again what it has. One process at a time may
+    fetch; others may read earlier commits meanwhile. The size limit counts everything in the folder, so a
+    commit that no longer fits may fit a new folder.
 
-    Raises PrismError: CLONE_REFUSED, CLONE_FAILED, REF_NOT_FOUND, SOURCE_EMPTY, PAYLOAD_TOO_LARGE, DEADLINE_EXCEEDED.
+    `ref` is a branch, a tag or a full commit hash, empty for the default branch. `credentials` are
+    `user:password` and override those in the URL; for ssh, the password is a private key. They appear on no
+    command line and in no error, and on disk only as the key file that ssh reads while it runs.
+
+    Raises PrismError: CLONE_REFUSED, CLONE_FAILED, REF_NOT_FOUND, SOURCE_EMPTY, PAYLOAD_TOO_LARGE,
+    DEADLINE_EXCEEDED.
     """
     source = _with_credentials(check_url(url, rules), credentials)
     is_new = not (folder / "HEAD").exists()
@@ -158,10 +164,10 @@ def mirror(
 
 
 def merge_packs(folder: Path, seconds_max: float) -> None:
-    """Make few packs of the many that fetches have left in a mirror. What no ref leads to any more stays: the base, and layers,
-    are told from commits that their branches have left.
+    """Repacks a mirror, in which each fetch leaves a pack, into few packs.
 
-    Raises PrismError SOURCE_UNREADABLE, DEADLINE_EXCEEDED.
+    Keeps unreachable commits: the base and the layers are diffed against commits that their branches have
+    left. Raises PrismError SOURCE_UNREADABLE, DEADLINE_EXCEEDED.
     """
     environment = {**isolated_environment(), "GIT_DIR": str(folder)}
     try:
@@ -176,7 +182,7 @@ def merge_packs(folder: Path, seconds_max: float) -> None:
 def remote_refs(
     url: str, rules: CloneRules, *, beside: Iterable[str] = (), credentials: str = ""
 ) -> RemoteRefs:
-    """The branches and tags of a remote repository, and those of the full names `beside` that it has; fetches nothing.
+    """Lists the branches and tags of a remote repository, and which of the full names `beside` it has.
 
     Raises PrismError as `mirror`.
     """
@@ -205,12 +211,12 @@ def _needs_key(source: CloneUrl) -> PrismError:
 
 @contextmanager
 def _key_file(source: CloneUrl) -> Iterator[str]:
-    """Where ssh finds the private key while this is open; empty for other schemes."""
+    """Yields the path of a temporary file with the private key for ssh; empty for other schemes."""
     if source.scheme != "ssh":
         yield ""
         return
     key = source.credentials.partition(":")[2].replace("\r\n", "\n").strip()
-    # Made for this user alone: ssh reads no key that others may read.
+    # Readable by this user alone: ssh rejects a key that others may read.
     with tempfile.NamedTemporaryFile("w", prefix="prism-key-") as file:
         file.write(f"{key}\n")
         file.flush()
@@ -237,7 +243,7 @@ def _mirror(run: "_Run", ref: str) -> Mirror:
 
 
 def _is_here(folder: Path, name: str, commit: str) -> bool:
-    """Whether a name means this commit in the mirror as well, and the commit is there."""
+    """Returns whether a name resolves to this commit in the mirror too, and the mirror has the commit."""
     try:
         return resolve_ref(folder, name).commit == commit
     except PrismError:
@@ -245,7 +251,10 @@ def _is_here(folder: Path, name: str, commit: str) -> bool:
 
 
 def _fetch(run: "_Run", wanted: str, target: str) -> None:
-    """Bring what the mirror lacks of one commit. Of what it has the server is told, so an update is as small as the change."""
+    """Fetches one commit into the mirror.
+
+    Git negotiates with the server, so it transfers only what is missing.
+    """
     run.git(
         *("fetch", f"--depth={run.depth}", "--no-tags", "--no-recurse-submodules"),
         *("--no-auto-maintenance", "--force", "--no-write-fetch-head", "--progress"),
@@ -254,7 +263,7 @@ def _fetch(run: "_Run", wanted: str, target: str) -> None:
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """What a killed git left: its locks would stop the next one."""
+    """Deletes the files of a killed git, whose locks would block the next one."""
     for left in [*folder.rglob("*.lock"), *folder.glob("objects/pack/tmp_*")]:
         left.unlink(missing_ok=True)
 
@@ -267,7 +276,7 @@ def _list_refs(run: "_Run", beside: Iterable[str]) -> RemoteRefs:
 
 
 def _parse_refs(output: bytes) -> RemoteRefs:
-    """The answer of `git ls-remote --symref`: lines of `ref: refs/heads/main<tab>HEAD` and `<hash><tab><name>`."""
+    """Parses `git ls-remote --symref`: lines `ref: refs/heads/main<tab>HEAD` and `<hash><tab><name>`."""
     head = ""
     refs: dict[str, str] = {}
     for line in output.decode(errors="replace").splitlines():
@@ -282,7 +291,7 @@ def _parse_refs(output: bytes) -> RemoteRefs:
 def _choose_default(remote: RemoteRefs, names: list[str]) -> str:
     if remote.head in names:
         return remote.head
-    # A server that does not say what HEAD names, or whose HEAD is a commit.
+    # The server does not send the target of HEAD, or its HEAD is a commit.
     same = [name for name in names if remote.refs[name] == remote.refs.get("HEAD")]
     if same:
         return same[0]
@@ -299,7 +308,7 @@ def _has_no_commit(names: Sequence[str]) -> PrismError:
 
 
 class _Activity:
-    """Whether a server still sends: what git prints, and what grows on the disk, is new."""
+    """Detects a silent server: git prints nothing new, and its folder does not grow."""
 
     def __init__(self, silence_s_max: float) -> None:
         self._silence_s_max = silence_s_max
@@ -308,7 +317,7 @@ class _Activity:
         self._is_received = False
 
     def note(self, printed: bytes, folder_bytes: int) -> None:
-        """What git has just printed, and how large its folder is now."""
+        """Records what git has printed since the last call, and the current size of its folder."""
         seen = (self._seen[0] + len(printed), folder_bytes)
         if seen != self._seen:
             self._seen, self._seen_at = seen, time.monotonic()
@@ -316,12 +325,12 @@ class _Activity:
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing came for too long. Git may be silent while it works on what it has."""
+        """Whether nothing arrived for too long. Git may be silent once it has received everything."""
         return not self._is_received and time.monotonic() - self._seen_at > self._silence_s_max
 
 
 class _Run:
-    """Git calls for one clone, which share one time limit and one size limit."""
+    """The git calls of one clone, which share one time limit and one size limit."""
 
     def __init__(
         self,
@@ -342,11 +351,11 @@ class _Run:
         self._options = tuple(_options(source, rules))
 
     def git(self, *arguments: str) -> bytes:
-        """What git prints."""
+        """Returns the output of git."""
         return self._git(arguments, self._deadline, self._rules.memory_bytes_max)
 
     def listing(self, *arguments: str) -> bytes:
-        """What git prints of a server's refs, which takes little time and memory."""
+        """Returns the output of git that lists a server's refs, under tighter limits of time and memory."""
         deadline = min(self._deadline, time.monotonic() + LISTING_SECONDS_MAX)
         return self._git(arguments, deadline, min(self._rules.memory_bytes_max, LISTING_MEMORY_BYTES_MAX))
 
@@ -388,7 +397,7 @@ class _Run:
                         ready.unregister(key.fileobj)
                     key.data.extend(data)
                     printed += data
-                self._tell(errors)
+                self._report_progress(errors)
                 del errors[:-_STDERR_BYTES_MAX]
                 if time.monotonic() >= next_check:
                     self._check(len(output), printed, activity, deadline)
@@ -410,7 +419,7 @@ class _Run:
         if activity.is_silent:
             raise _silent(self._rules.silence_s_max)
 
-    def _tell(self, errors: bytearray) -> None:
+    def _report_progress(self, errors: bytearray) -> None:
         if self._on_progress is None:
             return
         steps = _PROGRESS.findall(errors[-_READ_BYTES:].decode(errors="replace"))
@@ -445,7 +454,10 @@ def _sizes(folder: Path) -> Iterator[int]:
 
 
 def _transport_url(source: CloneUrl) -> str:
-    """The URL that git gets. The git protocol has no names to check, so it goes to the checked address itself."""
+    """Returns the URL for git.
+
+    The git protocol does not verify host names, so its URL has the checked address.
+    """
     if source.scheme != "git":
         return source.url
     address = source.addresses[0]
@@ -461,7 +473,7 @@ def _options(source: CloneUrl, rules: CloneRules) -> Iterator[str]:
         "http.followRedirects": "false",
         "credential.helper": "",
         "transfer.bundleURI": "false",
-        # One pack, whatever its size; large blobs are streamed to the disk rather than held.
+        # Write one pack, whatever its size, and stream large blobs to disk instead of buffering them.
         "fetch.unpackLimit": "1",
         "core.bigFileThreshold": "8m",
         "gc.auto": "0",
@@ -470,7 +482,7 @@ def _options(source: CloneUrl, rules: CloneRules) -> Iterator[str]:
         "http.lowSpeedTime": str(rules.silence_s_max),
     }
     if source.scheme in ("https", "http") and ":" not in source.host:
-        # The addresses that were checked are the ones to use: a second look-up could say something else.
+        # Connect to the checked addresses: a second lookup could return others.
         settings["http.curloptResolve"] = f"{source.host}:{source.port}:{','.join(source.addresses)}"
     for name, value in settings.items():
         yield from ("-c", f"{name}={value}")
@@ -484,7 +496,7 @@ def _environment(source: CloneUrl, rules: CloneRules, key: str) -> dict[str, str
         environment["GIT_SSH_VARIANT"] = "ssh"
         return environment
     if source.credentials:
-        # Not on the command line, which every user of the machine can read.
+        # In the environment, because every user of the machine can read command lines.
         header = base64.b64encode(source.credentials.encode()).decode()
         environment |= {
             "GIT_CONFIG_COUNT": "1",
@@ -495,7 +507,7 @@ def _environment(source: CloneUrl, rules: CloneRules, key: str) -> dict[str, str
 
 
 def _ssh_command(source: CloneUrl, rules: CloneRules, key: str) -> str:
-    """Ssh with this key alone: it reads no configuration, and asks no agent."""
+    """Returns an ssh command that uses only this key, no configuration and no agent."""
     alias = source.host if source.port == PORTS["ssh"] else f"[{source.host}]:{source.port}"
     options = {
         "BatchMode": "yes",
@@ -543,7 +555,7 @@ def _failed(stderr: str, source: CloneUrl) -> PrismError:
 
 
 def _reason(stderr: str, source: CloneUrl) -> str:
-    """The last lines that say what is wrong, without credentials."""
+    """Returns the last error lines of git, without credentials."""
     lines = [
         line for line in re.split(r"[\r\n]+", stderr) if re.match(r"(?:fatal|error|ERROR|remote|ssh):", line)
     ]

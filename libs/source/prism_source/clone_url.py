@@ -1,7 +1,7 @@
-"""Which URLs may be cloned: a user's URL must not reach what only this machine can reach, nor run anything.
+"""Decides which URLs may be cloned: a user's URL must not reach private hosts or run a command.
 
-https://owasp.org/www-community/attacks/Server_Side_Request_Forgery; git's own lessons are CVE-2017-1000117 (a host
-that starts with a dash) and the `ext::` transport, which runs a command.
+See https://owasp.org/www-community/attacks/Server_Side_Request_Forgery. Known attacks on git itself are
+CVE-2017-1000117 (a host that starts with a dash) and the `ext::` transport, which runs a command.
 """
 
 import ipaddress
@@ -24,13 +24,14 @@ PORTS = {"https": 443, "http": 80, "ssh": 22, "git": 9418, "file": 0}
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# Answers as metadata and control plane inside Azure, at a public address.
+# Metadata and control plane inside Azure, at a public address.
 _METADATA = frozenset({ipaddress.ip_address("168.63.129.16")})
-# IPv6 addresses whose last 32 bits are an IPv4 address that the packets go to: NAT64 (RFC 6052), IPv4-compatible (RFC 4291) and
-# IPv4-translated (RFC 2765).
+# IPv6 networks whose last 32 bits are the IPv4 address that packets go to: NAT64 (RFC 6052),
+# IPv4-compatible (RFC 4291) and IPv4-translated (RFC 2765).
 _ENDS_IN_IPV4 = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")))
-# What some versions of Python call global: NAT64 inside a network (RFC 8215), site-local (RFC 3879), ORCHID (RFC 4843), and all
-# that is not 2000::/3, from which public addresses come (https://www.iana.org/assignments/ipv6-unicast-address-assignments).
+# Some versions of Python call these global: local-use NAT64 (RFC 8215), site-local (RFC 3879), ORCHID
+# (RFC 4843), and everything outside 2000::/3, the range of public addresses
+# (https://www.iana.org/assignments/ipv6-unicast-address-assignments).
 _PUBLIC_IPV6 = ipaddress.IPv6Network("2000::/3")
 _NOT_PUBLIC_IPV6 = tuple(map(ipaddress.IPv6Network, ("2001:10::/28", "2001:db8::/32", "3fff::/20")))
 
@@ -43,21 +44,21 @@ _NAME_CHARS = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True)
 class CloneRules:
-    """What may be cloned, and how much of it. `schemes` may also name `file`, for tests and air-gapped machines."""
+    """What may be cloned, and how much. `schemes` may include `file`, for tests and air-gapped machines."""
 
     schemes: frozenset[str] = frozenset({"https", "http", "ssh", "git"})
-    # Empty: every host. Else only these, in lower case.
+    # Allowed hosts, in lower case. Empty: every host.
     hosts: frozenset[str] = frozenset()
-    # Addresses that are not public: loopback, private networks, link-local, metadata.
+    # Allow addresses that are not public: loopback, private networks, link-local, metadata.
     allow_private: bool = False
     bytes_max: int = CLONE_BYTES_MAX
     seconds_max: float = CLONE_SECONDS_MAX
     depth: int = 1  # commits of a branch
-    # The server may send nothing for so long.
+    # How long the server may send nothing.
     silence_s_max: int = CLONE_SILENCE_SECONDS_MAX
-    # Memory of each process of git.
+    # Memory of each git process.
     memory_bytes_max: int = GIT_MEMORY_BYTES_MAX
-    # Where ssh keeps the keys of servers: that of an unknown server is taken, a changed one refused.
+    # File of ssh host keys: the key of an unknown server is accepted, a changed key refused.
     known_hosts: str = os.devnull
 
 
@@ -70,14 +71,17 @@ class CloneUrl:
     host: str
     port: int
     name: str  # owner/name, from the path
-    # The addresses that were checked, and the only ones to connect to. Empty for `file`.
+    # The checked addresses, the only ones to connect to. Empty for `file`.
     addresses: tuple[str, ...]
-    # `user:password` of an HTTP URL, the same with a private key as the password for ssh. Never shown.
+    # `user:password` of an HTTP URL; for ssh, the password is a private key. Never shown.
     credentials: str = field(default="", repr=False)
 
 
 def check_url(url: str, rules: CloneRules) -> CloneUrl:
-    """Take a URL apart, and its host's addresses up. Raises PrismError CLONE_REFUSED, CLONE_FAILED (unknown host)."""
+    """Parses a URL, resolves its host and checks both.
+
+    Raises PrismError CLONE_REFUSED, CLONE_FAILED (unknown host).
+    """
     if len(url) > URL_CHARS_MAX:
         raise _refused("it is too long")
     if not url or url.startswith("-") or _HELPER.match(url) or _UNSAFE.search(url):
@@ -110,7 +114,7 @@ def check_url(url: str, rules: CloneRules) -> CloneUrl:
 
 
 def place_of(url: str) -> str:
-    """`host/owner/name` in lower case, the same for every way to write where a repository is; empty if it is no URL."""
+    """Returns `host/owner/name` in lower case, equal for all spellings of a location; empty if not a URL."""
     found = _SCP.fullmatch(url) if "://" not in url else None
     try:
         host, path = (found["host"], found["path"]) if found else urlsplit(url)[1:3]
@@ -123,7 +127,7 @@ def place_of(url: str) -> str:
 
 
 def server_of(url: str) -> str:
-    """The host of a URL, with its port if the URL has one, in lower case; empty if it is no URL."""
+    """Returns the host of a URL in lower case, with its port if any; empty if it is not a URL."""
     found = _SCP.fullmatch(url) if "://" not in url else None
     if found:
         return found["host"].lower()
@@ -134,7 +138,7 @@ def server_of(url: str) -> str:
 
 
 def is_public(address: IpAddress) -> bool:
-    """Whether an address is one that everybody can reach. IPv4 inside IPv6 is judged as IPv4."""
+    """Returns whether an address is publicly reachable. IPv4 inside IPv6 is checked as IPv4."""
     if isinstance(address, ipaddress.IPv6Address):
         inner = _embedded(address)
         if inner is not None:
@@ -145,7 +149,10 @@ def is_public(address: IpAddress) -> bool:
 
 
 def _parse_scp(url: str, found: re.Match[str]) -> CloneUrl:
-    """`git@host:owner/name.git`. The user stays: it names the service, not a secret."""
+    """Parses `git@host:owner/name.git`.
+
+    The URL keeps the user, which names the service and is not a secret.
+    """
     host, path = found["host"].lower(), found["path"]
     if found["host"].startswith("-") or path.startswith("-") or (found["user"] or "").startswith("-"):
         raise _refused("a part of it looks like an option")
@@ -194,7 +201,10 @@ def _host(parts: SplitResult, scheme: str) -> str:
 
 
 def _name(host: str, path: str) -> str:
-    """owner/name. All folders count, so that groups inside groups stay apart; a lone name gets the host before it."""
+    """Returns owner/name, with all folders to keep nested groups distinct.
+
+    A lone name gets the host first.
+    """
     segments = [
         segment for segment in path.removesuffix("/").removesuffix(".git").split("/") if segment.strip(".~")
     ]
@@ -221,7 +231,7 @@ def _resolve(host: str, port: int) -> list[IpAddress]:
 
 
 def _refuse_private(host: str, addresses: list[IpAddress]) -> None:
-    # One bad address is enough: nobody can say which of them would be used.
+    # One private address is enough to refuse, because any of them might be used.
     if not addresses or not all(map(is_public, addresses)):
         raise _refused(f"the host {host} is in a private network, and PRISM_CLONE_ALLOW_PRIVATE is not set")
 
@@ -234,7 +244,7 @@ def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 
 def _refused(problem: str, **details: object) -> PrismError:
-    """The URL itself is not in the text: it may hold a password."""
+    """Returns the error. Its text omits the URL, which may contain a password."""
     return PrismError(
         ErrorCode.CLONE_REFUSED,
         f"The URL cannot be cloned: {problem}.",

@@ -1,7 +1,8 @@
-"""What a work tree has otherwise than a set of files that are known by hash: the edits that make the one of the other.
+"""Diffs a work tree against a set of files known by hash, and returns the edits that lead from these to it.
 
-A file that git sees unchanged counts as its commit has it, whatever the line ends on the disk; one that git sees changed
-is read from the disk, byte for byte. Links, submodules, and files that are no text are not there at all.
+A file that git reports unchanged counts as in its commit, whatever its line ends on disk; one that git
+reports changed is read from disk, byte for byte. Links, submodules and files that are not text count as
+absent.
 """
 
 import os
@@ -24,21 +25,21 @@ SEND_LESS = (
 
 
 class Edits(NamedTuple):
-    """By path the new content of a file, None of one that is gone; and files that are left out, with the reason."""
+    """New contents by path (None: the file is gone), and the files that are left out, with the reason."""
 
     contents: dict[str, bytes | None]
     left_out: dict[str, SkipReason]
 
 
 class EditLimits(NamedTuple):
-    """How much a work tree may differ."""
+    """How far a work tree may differ from the index."""
 
     files_max: int
     bytes_max: int
 
 
 class Comparison:
-    """A checkout beside the files that somebody else has (`served`: blob by path)."""
+    """Compares a checkout with the files of the index (`served`: blob by path)."""
 
     def __init__(self, checkout: Checkout, served: Mapping[str, str], limits: EditLimits) -> None:
         self._checkout = checkout
@@ -48,25 +49,31 @@ class Comparison:
         self._committed: dict[str, _Content] = {}
 
     def edits(self, status: Status) -> Edits:
-        """The edits, as of a look at the checkout. Raises PrismError PAYLOAD_TOO_LARGE, and as `Checkout`."""
+        """Returns the edits as of a status of the checkout.
+
+        Raises PrismError PAYLOAD_TOO_LARGE, and as `Checkout`.
+        """
         if status.commit != self._commit:
             self._committed = self._differing(status.commit)
             self._commit = status.commit
-        found = _Found(self._limits)
+        collected = _EditCollector(self._limits)
         changed = {decode_path(path)[0] for path in status.changed}
         for path, content in self._committed.items():
             if path not in changed:
-                found.take(path, content)
-        for raw, is_there in status.changed.items():
+                collected.add(path, content)
+        for raw, is_present in status.changed.items():
             path, problem = decode_path(raw)
             if problem:
-                found.left_out[path] = SkipReason.PATH_INVALID
+                collected.left_out[path] = SkipReason.PATH_INVALID
             else:
-                found.take(path, self._on_disk(raw, path, is_there=is_there))
-        return Edits(found.contents, found.left_out)
+                collected.add(path, self._on_disk(raw, path, is_present=is_present))
+        return Edits(collected.contents, collected.left_out)
 
     def _differing(self, commit: str) -> dict[str, "_Content"]:
-        """What the commit has otherwise. Its contents are kept: they are asked for at each look."""
+        """Returns where the commit differs from the index.
+
+        The caller caches it, because each status needs it.
+        """
         committed = self._checkout.tree(commit) if commit else {}
         gone = dict.fromkeys(sorted(self._served.keys() - committed.keys()), _GONE)
         new = {path: blob for path, blob in committed.items() if self._served.get(path) != blob}
@@ -84,8 +91,8 @@ class Comparison:
         reason = skip_reason(len(data), data, self._checkout.limits, path)
         return self._without(path, reason) if reason else _Content(data)
 
-    def _on_disk(self, raw: bytes, path: str, *, is_there: bool) -> "_Content":
-        data, reason = _read(self._checkout.root, raw, self._checkout.limits) if is_there else (None, None)
+    def _on_disk(self, raw: bytes, path: str, *, is_present: bool) -> "_Content":
+        data, reason = _read(self._checkout.root, raw, self._checkout.limits) if is_present else (None, None)
         if data is None:
             return self._without(path, reason)
         return _SAME if self._served.get(path) == blob_hash(data) else _Content(data)
@@ -95,8 +102,8 @@ class Comparison:
 
 
 class _Content(NamedTuple):
-    data: bytes | None  # None: there is no such text
-    reason: SkipReason | None = None  # why there is none, if there is a file
+    data: bytes | None  # None: no such file, or not text
+    reason: SkipReason | None = None  # why there is no text, if there is a file
     is_edit: bool = True
 
 
@@ -104,14 +111,14 @@ _GONE = _Content(None)
 _SAME = _Content(None, is_edit=False)
 
 
-class _Found:
+class _EditCollector:
     def __init__(self, limits: EditLimits) -> None:
         self.contents: dict[str, bytes | None] = {}
         self.left_out: dict[str, SkipReason] = {}
         self._limits = limits
         self._bytes = 0
 
-    def take(self, path: str, content: _Content) -> None:
+    def add(self, path: str, content: _Content) -> None:
         if content.reason:
             self.left_out[path] = content.reason
         if not content.is_edit:
@@ -125,7 +132,7 @@ class _Found:
 
 
 def _read(root: Path, path: bytes, limits: Limits) -> tuple[bytes | None, SkipReason | None]:
-    """The bytes of a text, or why it is none; neither if the file is gone, or no regular file any more."""
+    """Returns the bytes of a text, or why it is none; neither if the file is gone or no longer regular."""
     full = os.path.join(os.fsencode(root), path)  # noqa: PTH118 - bytes
     try:
         size_bytes = os.lstat(full).st_size

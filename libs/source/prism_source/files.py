@@ -1,4 +1,4 @@
-"""Files of a folder on this machine: what a path is, its head, its bytes. Follows no link, opens nothing special."""
+"""Inspects and reads files of a local folder. Follows no link, and opens only regular files."""
 
 import errno
 import os
@@ -15,8 +15,8 @@ from prism_source.paths import decode_path
 from prism_source.snapshot import blob_hash
 from prism_source.text import decode, skip_reason
 
-# O_NONBLOCK: should a pipe take the place of a file after we looked, opening it returns at once. The names are
-# missing on Windows, which has neither such pipes nor links that git would write.
+# O_NONBLOCK: if a pipe replaces a file after the check, opening it returns at once. Windows lacks these
+# names; it has no such pipes, and git writes no links there.
 _OPEN_FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -27,27 +27,27 @@ _OPEN_FLAGS = (
 
 
 class Found(NamedTuple):
-    """A file that a listing names. `path` is relative to the root, as the file system has it."""
+    """A file of a listing. `path` is relative to the root, as the file system names it."""
 
     path: bytes
-    # The hash of the bytes on the disk, if it is known without reading them.
+    # The hash of the bytes on disk, if it is known without reading them.
     blob: str = ""
     # `blob` holds only if the file has this size: set where git may convert line ends.
     size_bytes: int | None = None
-    # Set if the listing knows that the file is not to be read.
+    # Set if the listing already decides that the file is skipped.
     skipped: SkipReason | None = None
     detail: str = ""
 
 
 class FolderReader:
-    """Reads files of a folder. See snapshot.Reader."""
+    """Reads files of a folder. See snapshot.ContentReader."""
 
     def __init__(self, root: bytes, limits: Limits) -> None:
         self._root = root
         self._limits = limits
 
     def read(self, file: SnapshotFile) -> bytes:
-        """All bytes of the file as it is now."""
+        """Returns all bytes of the file as it is now."""
         try:
             data = read_regular(_join(self._root, file.path.encode()), self._limits.file_bytes_max + 1)
         except (FileNotFoundError, NotADirectoryError):
@@ -71,11 +71,11 @@ class FolderReader:
         return data
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Does nothing: no file stays open."""
 
 
-def describe(root: bytes, found: Found, said: Attributes, limits: Limits) -> SnapshotFile | None:
-    """A found file as an entry of a snapshot, its head looked at. None if it is gone."""
+def describe(root: bytes, found: Found, attributes: Attributes, limits: Limits) -> SnapshotFile | None:
+    """Reads the head of a listed file, and returns its entry of a snapshot. None if the file is gone."""
     path, problem = decode_path(found.path)
     if problem:
         return _skipped(path, found, 0, SkipReason.PATH_INVALID, problem)
@@ -89,12 +89,12 @@ def describe(root: bytes, found: Found, said: Attributes, limits: Limits) -> Sna
     except OSError as error:
         return _skipped(path, found, 0, SkipReason.UNREADABLE, _reason(error))
     if stat.S_ISREG(status.st_mode):
-        return _describe_regular(full, path, status.st_size, found, said, limits)
+        return _describe_regular(full, path, status.st_size, found, attributes, limits)
     return _describe_irregular(full, path, status, found)
 
 
 def read_regular(full: bytes, bytes_max: int) -> bytes:
-    """The first bytes of a regular file. Raises OSError, also for a link or anything that is not a regular file."""
+    """Returns the first bytes of a regular file. Raises OSError, also for links and other special files."""
     handle = os.open(full, _OPEN_FLAGS)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -115,7 +115,7 @@ def _read(handle: int, bytes_max: int) -> bytes:
 
 
 def _describe_regular(  # noqa: PLR0917 - the facts of one file
-    full: bytes, path: str, size_bytes: int, found: Found, said: Attributes, limits: Limits
+    full: bytes, path: str, size_bytes: int, found: Found, attributes: Attributes, limits: Limits
 ) -> SnapshotFile:
     if size_bytes > limits.file_bytes_max:
         return _skipped(path, found, size_bytes, SkipReason.TOO_LARGE, f"{size_bytes:,} bytes")
@@ -133,8 +133,8 @@ def _describe_regular(  # noqa: PLR0917 - the facts of one file
         blob=blob,
         size_bytes=size_bytes,
         skipped=skip_reason(size_bytes, data, limits, path),
-        flags=said.override(_flags(path, data)),
-        language=said.language,
+        flags=attributes.override(_flags(path, data)),
+        language=attributes.language,
     )
 
 

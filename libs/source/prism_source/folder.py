@@ -1,4 +1,7 @@
-"""A snapshot of a folder: plain, or (a folder of) a git work tree. Only ever on the machine of who asks for it."""
+"""Takes a snapshot of a folder: plain, or (a folder of) a git work tree.
+
+Runs only on the user's own machine.
+"""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -7,7 +10,7 @@ from pathlib import Path
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.imports import SnapshotFile
-from prism_source.attributes import NOTHING_SAID, AttributeRules, Attributes
+from prism_source.attributes import NO_ATTRIBUTES, AttributeRules, Attributes
 from prism_source.files import FolderReader, Found, describe, read_regular
 from prism_source.git import GitFailed, explain, user_environment
 from prism_source.history import read_history
@@ -20,12 +23,13 @@ _GITATTRIBUTES = b".gitattributes"
 
 
 def snapshot_folder(folder: Path | str, limits: Limits = DEFAULT_LIMITS) -> Snapshot:
-    """The files of a folder as they are now, tracked or not, without what is ignored.
+    """Returns the files of a folder as they are now, tracked or not, without ignored ones.
 
     In a git work tree git decides what is ignored (`.gitignore`, `.git/info/exclude`, core.excludesFile);
-    elsewhere every `.gitignore` does, and nothing else. Flags are final: content is looked at.
+    elsewhere only `.gitignore` files do. Flags are final, because the content is read.
 
-    Raises PrismError: SOURCE_NOT_FOUND, SOURCE_UNREADABLE, SOURCE_EMPTY, PAYLOAD_TOO_LARGE, DEADLINE_EXCEEDED.
+    Raises PrismError: SOURCE_NOT_FOUND, SOURCE_UNREADABLE, SOURCE_EMPTY, PAYLOAD_TOO_LARGE,
+    DEADLINE_EXCEEDED.
     """
     root = _existing_folder(Path(folder))
     if _is_in_repository(root):
@@ -33,7 +37,7 @@ def snapshot_folder(folder: Path | str, limits: Limits = DEFAULT_LIMITS) -> Snap
         try:
             return _snapshot_work_tree(root, git, limits)
         except GitFailed as error:
-            # A `.git` that is no repository means nothing to git, and so nothing here.
+            # Like git, ignore a `.git` that is not a repository.
             if "not a git repository" not in error.stderr:
                 raise explain(error, root) from error
     return _snapshot_plain(root, limits)
@@ -48,7 +52,7 @@ def _snapshot_work_tree(root: Path, git: GitFolder, limits: Limits) -> Snapshot:
         )
     tree = list_work_tree(git)
     if not tree.found and git.is_ignored():
-        # The repository around it wants nothing to do with the folder; who asks for the folder does.
+        # The enclosing repository ignores this folder, but the user explicitly requested it.
         return _snapshot_plain(root, limits)
     files = _describe_all(root, tree.found, tree.attributes, limits)
     return Snapshot(
@@ -65,7 +69,7 @@ def _snapshot_work_tree(root: Path, git: GitFolder, limits: Limits) -> Snapshot:
 
 
 def _is_changed(git: GitFolder, tree: WorkTree, files: Iterable[SnapshotFile]) -> bool:
-    """Whether a suspect is not what the index holds. Git is asked only if hashing could not clear them all."""
+    """Returns whether a suspect differs from the index. Calls git only if hashes do not settle it."""
     if not tree.suspects:
         return False
     blobs = {file.path.encode(): file.blob for file in files}
@@ -105,7 +109,10 @@ def _existing_folder(folder: Path) -> Path:
 
 
 def _is_in_repository(root: Path) -> bool:
-    """Whether a folder, or one around it, has a `.git`, or is the inside of a repository. Asks no git: it may be missing."""
+    """Returns whether a folder or a parent has a `.git`, or is a git directory.
+
+    Works without git installed.
+    """
     try:
         if any((folder / ".git").exists() for folder in (root, *root.parents)):
             return True
@@ -120,7 +127,7 @@ def _describe_all(
     _check_count(root, len(found), limits)
     raw_root = os.fsencode(root)
     described = (
-        describe(raw_root, entry, attributes.get(entry.path, NOTHING_SAID), limits) for entry in found
+        describe(raw_root, entry, attributes.get(entry.path, NO_ATTRIBUTES), limits) for entry in found
     )
     files = sort_files(file for file in described if file is not None)
     if not files:

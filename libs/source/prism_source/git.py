@@ -1,4 +1,4 @@
-"""Running git: nothing it does here may ask, wait for ever, run a hook or write."""
+"""Runs git without prompts, hooks, unbounded waits or writes."""
 
 import contextlib
 import os
@@ -16,10 +16,10 @@ from prism_source.limits import GIT_CPU_SECONDS_MAX, GIT_MEMORY_BYTES_MAX, GIT_S
 _SAFE_OPTIONS = (
     "--no-pager",
     *("-c", f"core.hooksPath={os.devnull}"),
-    # A repository's own setting could name a program to run.
+    # A repository's own setting could name a program for git to run.
     *("-c", "core.fsmonitor=false"),
     *("-c", "protocol.ext.allow=never"),
-    # Paths as they are; -z does it too, but not for every command.
+    # Print paths unquoted; -z does this too, but not for every command.
     *("-c", "core.quotePath=false"),
 )
 _QUIET = {
@@ -29,16 +29,16 @@ _QUIET = {
     "GIT_PAGER": "cat",
     "LC_ALL": "C",
 }
-# Inherited on purpose: where the user's configuration is. Others (GIT_DIR, GIT_INDEX_FILE, ...) are set while a hook
-# runs and would point every call at the wrong repository.
+# Inherited on purpose, to find the user's configuration. Others (GIT_DIR, GIT_INDEX_FILE, …) are set while a
+# hook runs, and would point every call at the wrong repository.
 _INHERITED = frozenset(
     {
         *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
         *("GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH"),
     }
 )
-# All that git gets of this process's environment when it handles other people's data: where programs, certificates, proxies and
-# temporary files are. No HOME, no ssh agent, no token of Prism.
+# The only variables that git inherits when it handles other people's data: the locations of programs,
+# certificates, proxies and temporary files. No HOME, no ssh agent, no token of Prism.
 _NEEDED = frozenset(
     {
         *("PATH", "TMPDIR", "TZ", "SYSTEMROOT", "GIT_EXEC_PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
@@ -46,8 +46,8 @@ _NEEDED = frozenset(
         *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
     }
 )
-# A shell sets the limits and becomes git: Python's own hook between fork and exec is not safe in a process with threads, and
-# setting them from outside leaves git a moment without. A limit that is already lower stays.
+# A shell sets the limits and execs git: Python's hook between fork and exec is not safe in a process with
+# threads, and limits set from outside take effect only after git has started. A lower limit is kept.
 _LIMITED = 'ulimit -d "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec "$@"'
 _KIB = 1024
 _STDERR_CHARS_MAX = 500
@@ -55,19 +55,19 @@ _READ_BYTES = 256 * 1024
 
 
 class ProcessLimits(NamedTuple):
-    """What one process may use; each process that it starts may use the same."""
+    """The limits of one process; each of its child processes has the same."""
 
-    # Memory of its own: heap and stacks, but not files mapped for reading, as git maps packs of any size.
+    # Private memory: heap and stacks, but not files mapped for reading, because git maps packs of any size.
     memory_bytes_max: int
     cpu_s_max: int
 
 
-# For a git that reads what was fetched.
+# For a git process that reads fetched data.
 READ_LIMITS = ProcessLimits(GIT_MEMORY_BYTES_MAX, GIT_CPU_SECONDS_MAX)
 
 
 class GitFailed(Exception):  # noqa: N818 - says what happened, and is always translated
-    """Git said no. `stderr` is what it said."""
+    """A git call that failed, with its stderr."""
 
     def __init__(self, stderr: str) -> None:
         super().__init__(stderr)
@@ -75,20 +75,20 @@ class GitFailed(Exception):  # noqa: N818 - says what happened, and is always tr
 
 
 def user_environment() -> dict[str, str]:
-    """For the user's own work tree: with the user's and the system's configuration (excludes, line ends)."""
+    """Returns the environment for the user's own work tree, with user and system configuration."""
     kept = {name: value for name, value in os.environ.items() if _is_kept(name)}
     return {**kept, **_QUIET}
 
 
 def isolated_environment() -> dict[str, str]:
-    """For repositories that Prism cloned: no configuration but the repository's own and what we pass, and no secrets."""
+    """Returns the environment for cloned repositories: no secrets, no user or system configuration."""
     kept = {name: value for name, value in os.environ.items() if name.upper() in _NEEDED}
     isolation = {"HOME": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
     return {**kept, **_QUIET, **isolation}
 
 
 def git_command(*arguments: str, limits: ProcessLimits | None = None) -> list[str]:
-    """The command line of a git call, with the safe options in front."""
+    """Returns the command line of a git call, with the safe options first."""
     command = ["git", *_SAFE_OPTIONS, *arguments]
     if limits is None or os.name != "posix":
         return command
@@ -104,7 +104,10 @@ def run_git(
     seconds_max: float = GIT_SECONDS_MAX,
     limits: ProcessLimits | None = None,
 ) -> bytes:
-    """What git prints. Raises GitFailed; PrismError SOURCE_UNREADABLE (no git), DEADLINE_EXCEEDED."""
+    """Returns the output of git.
+
+    Raises GitFailed; PrismError SOURCE_UNREADABLE (no git), DEADLINE_EXCEEDED.
+    """
     process = start_git(folder, *arguments, environment=environment, limits=limits)
     try:
         stdout, stderr = process.communicate(stdin, timeout=seconds_max)
@@ -125,9 +128,10 @@ def git_records(
     seconds_max: float = GIT_SECONDS_MAX,
     limits: ProcessLimits | None = None,
 ) -> list[bytes] | None:
-    """What git prints with -z, record by record; None if there are more than `records_max`, however many more.
+    """Returns the records that git prints with -z, or None if there are more than `records_max`.
 
-    A tree of a few kilobytes can name a billion files, so nothing after the limit is read. Raises as `run_git`.
+    Stops reading at the limit, because a tree of a few kilobytes can name a billion files. Raises as
+    `run_git`.
     """
     process = start_git(folder, *arguments, environment=environment, stderr=subprocess.DEVNULL, limits=limits)
     watchdog = threading.Timer(seconds_max, _kill, [process])
@@ -167,7 +171,7 @@ def start_git(
     stderr: int = subprocess.PIPE,
     limits: ProcessLimits | None = None,
 ) -> subprocess.Popen[bytes]:
-    """A running git with pipes, in a process group of its own. The caller calls `stop`."""
+    """Starts git with pipes, in its own process group. The caller must call `stop`."""
     if shutil.which("git", path=environment.get("PATH")) is None:
         raise git_is_missing()
     try:
@@ -185,7 +189,7 @@ def start_git(
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """End a process and what it started. Does nothing to one that has ended."""
+    """Kills a process and its children, unless it has ended, and closes its pipes."""
     _kill(process)
     process.wait()
     for pipe in (process.stdin, process.stdout, process.stderr):
@@ -204,13 +208,13 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _close(pipe: IO[bytes]) -> None:
-    # Closing writes out what is still buffered for a process that is gone.
+    # Closing flushes the buffer, which fails if the process has ended.
     with contextlib.suppress(OSError):
         pipe.close()
 
 
 def git_is_missing() -> PrismError:
-    """The error for a machine without git."""
+    """Returns the error for a machine without git."""
     return PrismError(
         ErrorCode.SOURCE_UNREADABLE,
         "The folder is a git repository, and the program git is not installed or not on the PATH.",
@@ -219,7 +223,7 @@ def git_is_missing() -> PrismError:
 
 
 def explain(error: GitFailed, folder: Path) -> PrismError:
-    """A failed git call on a local repository, in words that help."""
+    """Returns the error for a failed git call on a local repository, with advice."""
     if "dubious ownership" in error.stderr:
         return PrismError(
             ErrorCode.SOURCE_UNREADABLE,

@@ -1,4 +1,7 @@
-"""A snapshot of a commit of a git repository, bare or not. Nothing is checked out, no file of the tree is ever run."""
+"""Takes a snapshot of a commit of a git repository, bare or not.
+
+Checks nothing out, and runs no file of the tree.
+"""
 
 import difflib
 import re
@@ -10,7 +13,7 @@ from typing import NamedTuple
 from prism_contracts.code import FileFlags, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.imports import SnapshotFile
-from prism_source.attributes import NOTHING_SAID, AttributeRules, Attributes
+from prism_source.attributes import NO_ATTRIBUTES, AttributeRules, Attributes
 from prism_source.blobs import BlobReader
 from prism_source.classify import classify_path
 from prism_source.git import READ_LIMITS, GitFailed, explain, git_records, isolated_environment, run_git
@@ -22,22 +25,22 @@ from prism_source.text import skip_reason
 
 _MODE_LINK = b"120000"
 _GITATTRIBUTES = b".gitattributes"
-# Where a name is looked for, in this order. A branch comes before a tag of the same name.
+# Where a name is looked up, in this order: a branch comes before a tag of the same name.
 _REF_FOLDERS = ("refs/heads/", "refs/tags/", "refs/remotes/origin/")
 _COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")
-# git check-ref-format, less what it allows and nobody uses: a name that means only itself to git rev-parse.
+# Stricter than git check-ref-format: a name without special meaning to git rev-parse.
 _REF_NAME = re.compile(r"(?!-)(?!.*(?:\.\.|@\{|//))[^\s~^:?*\[\\\x00-\x20\x7f]+")
 _REF_CHARS_MAX = 1_000
 _NAMES_MAX = 2_000
 _SUGGESTIONS_MAX = 5
 _ADDED = b"A"
 _DELETED = b"D"
-# Names on one command line. Linux takes four times as much.
+# Size of all names on one command line. Linux allows four times as much.
 _ARGUMENT_BYTES_MAX = 512 * KIB
 
 
 class ResolvedRef(NamedTuple):
-    """A commit, and the branch or tag that was asked for (empty if a commit was)."""
+    """A commit, and the branch or tag that resolved to it (empty if the commit itself was requested)."""
 
     commit: str
     ref: str
@@ -60,11 +63,11 @@ class _TreeEntry(NamedTuple):
 
 
 def snapshot_git(git_dir: Path | str, ref: str = "", limits: Limits = DEFAULT_LIMITS) -> Snapshot:
-    """The files of a commit. `ref` is a branch, a tag or a commit, empty for what HEAD names.
+    """Returns the files of a commit. `ref` is a branch, a tag or a commit, empty for HEAD.
 
-    `git_dir` is a bare repository, or a folder that has a `.git`. Contents are not looked at: BINARY,
-    LFS_POINTER and LINE_TOO_LONG are found when a file is read, and so are the final flags (`Snapshot.flags`).
-    Close the snapshot: reading starts a process.
+    `git_dir` is a bare repository, or a folder that has a `.git`. Reads no contents: BINARY, LFS_POINTER,
+    LINE_TOO_LONG and the final flags (`Snapshot.flags`) are determined when a file is read. Close the
+    snapshot: reading starts a process.
 
     Raises PrismError: SOURCE_NOT_FOUND, SOURCE_EMPTY, SOURCE_UNREADABLE, REF_NOT_FOUND, PAYLOAD_TOO_LARGE.
     """
@@ -76,10 +79,10 @@ def snapshot_git(git_dir: Path | str, ref: str = "", limits: Limits = DEFAULT_LI
 def snapshot_changes(
     git_dir: Path | str, old: str, new: str, limits: Limits = DEFAULT_LIMITS
 ) -> Changes | None:
-    """What tells the tree of a commit from that of an older one; a renamed file is one removed and one added.
+    """Diffs the trees of two commits; a renamed file is one removed and one added.
 
-    None where that cannot be said, and the whole of `new` is to be looked at: `old` is not here any more, too much has
-    changed, or a name that changed is not valid, so that what it is shown as depends on the other files.
+    Returns None if the caller must read all of `new`: the repository no longer has `old`, too much has
+    changed, or a changed path is not valid, so that its displayed name depends on the other files.
 
     Raises PrismError as `snapshot_git`.
     """
@@ -89,10 +92,10 @@ def snapshot_changes(
         return None
     present = [path for path, status in differing.items() if status != _DELETED]
     rules = {rule for path in present for rule in _attribute_files(path)}
-    asked = {*present, *rules}
-    if sum(map(len, asked)) > _ARGUMENT_BYTES_MAX:
+    needed = {*present, *rules}
+    if sum(map(len, needed)) > _ARGUMENT_BYTES_MAX:
         return None
-    found = repository.entries(new, asked)
+    found = repository.entries(new, needed)
     changed = [entry for entry in found if differing.get(entry.path, _DELETED) != _DELETED]
     snapshot = _snapshot(repository, ResolvedRef(new, ""), changed, limits, rules=found)
     removed = sorted(path.decode() for path, status in differing.items() if status == _DELETED)
@@ -102,16 +105,19 @@ def snapshot_changes(
 def commit_files(
     git_dir: Path | str, ref: str, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[str, tuple[SnapshotFile, ...]]:
-    """A commit, and its files as far as their names and sizes tell. Raises PrismError as `snapshot_git`."""
+    """Returns a commit and its files, described by name and size alone.
+
+    Raises PrismError as `snapshot_git`.
+    """
     repository = _Repository(_git_dir(Path(git_dir)), limits)
     commit = repository.resolve(ref).commit
-    return commit, sort_files(_entry_file(entry, NOTHING_SAID, limits) for entry in repository.tree(commit))
+    return commit, sort_files(_entry_file(entry, NO_ATTRIBUTES, limits) for entry in repository.tree(commit))
 
 
 def commit_file(
     git_dir: Path | str, ref: str, path: str, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[str, SnapshotFile, bytes]:
-    """A commit, a file of it, and its bytes.
+    """Returns a commit, one of its files, and the bytes of that file.
 
     Raises PrismError: SOURCE_NOT_FOUND, SOURCE_UNREADABLE, REF_NOT_FOUND, FILE_NOT_FOUND, FILE_SKIPPED.
     """
@@ -122,7 +128,7 @@ def commit_file(
         raise PrismError(
             ErrorCode.FILE_NOT_FOUND, f"{path} is not in {commit}.", "List the files of the commit."
         )
-    file = _entry_file(entries[0], NOTHING_SAID, limits)
+    file = _entry_file(entries[0], NO_ATTRIBUTES, limits)
     reader = BlobReader(repository.git_dir, limits)
     try:
         data = b"" if file.skipped else reader.blob(file.blob)
@@ -141,7 +147,7 @@ def _snapshot(
     limits: Limits,
     rules: Sequence[_TreeEntry] | None = None,
 ) -> Snapshot:
-    """The entries as a snapshot. `rules` are where attribute files are found, if not among the entries."""
+    """Returns a snapshot of the entries. `rules` contain the attribute files, if the entries do not."""
     reader = BlobReader(repository.git_dir, limits)
     try:
         attributes = _attributes(entries, entries if rules is None else rules, reader)
@@ -149,7 +155,7 @@ def _snapshot(
         reader.close()
         raise
     files = sort_files(
-        _entry_file(entry, attributes.get(entry.path, NOTHING_SAID), limits) for entry in entries
+        _entry_file(entry, attributes.get(entry.path, NO_ATTRIBUTES), limits) for entry in entries
     )
     return Snapshot(
         commit=resolved.commit,
@@ -163,7 +169,10 @@ def _snapshot(
 
 
 def resolve_ref(git_dir: Path | str, ref: str = "") -> ResolvedRef:
-    """The commit of a branch, a tag or a commit. Raises PrismError SOURCE_NOT_FOUND, SOURCE_EMPTY, REF_NOT_FOUND."""
+    """Resolves a branch, a tag or a commit.
+
+    Raises PrismError SOURCE_NOT_FOUND, SOURCE_EMPTY, REF_NOT_FOUND.
+    """
     return _Repository(_git_dir(Path(git_dir)), DEFAULT_LIMITS).resolve(ref)
 
 
@@ -171,7 +180,7 @@ class _Repository:
     def __init__(self, git_dir: Path, limits: Limits) -> None:
         self.git_dir = git_dir
         self._limits = limits
-        # A path that starts with a colon is a path.
+        # A path that starts with a colon is a plain path, not a pathspec.
         self._environment = {**isolated_environment(), "GIT_DIR": str(git_dir), "GIT_LITERAL_PATHSPECS": "1"}
 
     def resolve(self, ref: str) -> ResolvedRef:
@@ -199,7 +208,7 @@ class _Repository:
         return [_tree_entry(record) for record in records]
 
     def entries(self, commit: str, paths: Iterable[bytes]) -> list[_TreeEntry]:
-        """Those of the paths that a commit has."""
+        """Returns the entries of those paths that a commit has."""
         names = sorted(path.decode() for path in paths)
         if not names:
             return []
@@ -207,7 +216,7 @@ class _Repository:
         return list(map(_tree_entry, records or ()))
 
     def differing(self, old: str, new: str) -> dict[bytes, bytes] | None:
-        """The status letter of git for each path that differs between two commits; None if a tree is not here."""
+        """Returns git's status letter of each path that differs between two commits; None if a tree is gone."""
         try:
             records = self._records(
                 *("diff-tree", "-r", "-z", "--raw", "--no-renames", f"{old}^{{tree}}", f"{new}^{{tree}}")
@@ -221,7 +230,10 @@ class _Repository:
         return dict(zip(records[1::2], states, strict=True))
 
     def _records(self, *arguments: str) -> list[bytes] | None:
-        """What git prints with -z; None if that is more than a snapshot may hold. Raises SOURCE_UNREADABLE."""
+        """Returns what git prints with -z; None if it exceeds the limit of a snapshot.
+
+        Raises SOURCE_UNREADABLE.
+        """
         try:
             return git_records(
                 self.git_dir,
@@ -273,17 +285,17 @@ class _Repository:
 
 
 def is_ref_name(ref: str) -> bool:
-    """Whether a text can be the name of a branch, tag or commit, and nothing more than that (no option, no range)."""
+    """Returns whether a text can only be the name of a branch, tag or commit (not an option or a range)."""
     return len(ref) <= _REF_CHARS_MAX and _REF_NAME.fullmatch(ref) is not None
 
 
 def short_name(ref: str) -> str:
-    """`refs/heads/main` -> `main`."""
+    """Shortens `refs/heads/main` to `main`."""
     return next((ref.removeprefix(folder) for folder in _REF_FOLDERS if ref.startswith(folder)), ref)
 
 
 def ref_not_found(ref: str, names: Iterable[str]) -> PrismError:
-    """The error for an unknown ref, with the names that are nearest to it."""
+    """Returns the error for an unknown ref, with the most similar names."""
     near = difflib.get_close_matches(ref, list(names), _SUGGESTIONS_MAX, cutoff=0.5)
     return PrismError(
         ErrorCode.REF_NOT_FOUND,
@@ -322,7 +334,7 @@ def _tree_entry(record: bytes) -> _TreeEntry:
 
 
 def _attribute_files(path: bytes) -> Iterator[bytes]:
-    """Where attributes of a file may be said: in its folder, and in those around it."""
+    """Yields where attribute files of a file can be: in its folder and in all parent folders."""
     folder = path
     while folder:
         folder = folder.rpartition(b"/")[0]
@@ -332,7 +344,7 @@ def _attribute_files(path: bytes) -> Iterator[bytes]:
 def _attributes(
     entries: Iterable[_TreeEntry], rules: Iterable[_TreeEntry], reader: BlobReader
 ) -> dict[bytes, Attributes]:
-    """By path of an entry what attribute files say, if they say something. They are looked for among `rules`."""
+    """Returns the attributes of entries by path, where set. The attribute files are among `rules`."""
     named = (
         entry
         for entry in rules
@@ -345,11 +357,11 @@ def _attributes(
         (entry.path.decode(errors="replace"), reader.blob(entry.blob).decode(errors="replace"))
         for entry in islice(named, ATTRIBUTES_FILES_MAX)
     )
-    said = ((entry.path, attributes.of(entry.path.decode(errors="replace"))) for entry in entries)
-    return {path: known for path, known in said if known != NOTHING_SAID}
+    found = ((entry.path, attributes.of(entry.path.decode(errors="replace"))) for entry in entries)
+    return {path: known for path, known in found if known != NO_ATTRIBUTES}
 
 
-def _entry_file(entry: _TreeEntry, said: Attributes, limits: Limits) -> SnapshotFile:
+def _entry_file(entry: _TreeEntry, attributes: Attributes, limits: Limits) -> SnapshotFile:
     path, problem = decode_path(entry.path)
     skipped, detail = (SkipReason.PATH_INVALID, problem) if problem else _entry_skip(entry, limits)
     return SnapshotFile(
@@ -358,8 +370,8 @@ def _entry_file(entry: _TreeEntry, said: Attributes, limits: Limits) -> Snapshot
         size_bytes=entry.size_bytes,
         skipped=skipped,
         detail=detail,
-        flags=FileFlags() if skipped else said.override(classify_path(path)),
-        language=said.language,
+        flags=FileFlags() if skipped else attributes.override(classify_path(path)),
+        language=attributes.language,
     )
 
 

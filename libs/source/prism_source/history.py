@@ -1,4 +1,7 @@
-"""What changed lately, by file: one `git log`, within limits. Reads nothing but commits and trees, fetches nothing."""
+"""Reads the recent changes of each file with one bounded `git log`.
+
+Reads only commits and trees, and never fetches.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -11,13 +14,13 @@ from prism_contracts.records import History, HistoryCommit, HistoryFile
 from prism_source.git import READ_LIMITS, GitFailed, git_records, run_git
 from prism_source.paths import decode_path
 
-# Names of files over all commits; a history of more is not told.
+# File names over all commits; a larger history is not returned.
 RECORDS_MAX = 400_000
 MESSAGE_CHARS_MAX = 200
 SECONDS_MAX = 10.0
 YEAR, QUARTER = timedelta(days=365), timedelta(days=90)
 
-# A header can be told from a path: no path of git begins so, and the parts are none of it.
+# Marks a header: no path that git lists starts with \x01. Fields of a header are separated by \x02.
 _HEAD, _PART = b"\x01", b"\x02"
 _FORMAT = "%x01%h%x02%p%x02%cI%x02%s"
 
@@ -30,17 +33,18 @@ def read_history(
     is_work_tree: bool,
     now: datetime | None = None,
 ) -> History | None:
-    """The changes of the last 12 months up to a commit: of a folder of a work tree by paths relative to it, of a git
-    directory all.
+    """Returns the changes of the last 12 months up to a commit.
 
-    None if git cannot tell them in time, or if it holds none of them: the one commit of a shallow clone changes nothing.
+    For a folder of a work tree, these are the changes inside it, by paths relative to it; for a git
+    directory, all changes. None if git does not finish in time, or if there are none: the only commit of a
+    shallow clone changes nothing.
     """
     now = now or datetime.now(UTC)
     newest = (f"--max-count={COMMITS_MAX + 1}", f"--since={(now - YEAR).isoformat()}")
     options = ("-z", "--name-only", "--no-renames", "--no-show-signature", f"--format={_FORMAT}")
     within = ("--relative", commit, "--", ".") if is_work_tree else (commit, "--")
     limits = None if is_work_tree else READ_LIMITS
-    quiet = {**environment, "GIT_NO_LAZY_FETCH": "1"}  # of a partial clone what is there
+    quiet = {**environment, "GIT_NO_LAZY_FETCH": "1"}  # a partial clone must not fetch
     try:
         shallow = run_git(
             folder, "rev-parse", "--is-shallow-repository",
@@ -60,7 +64,7 @@ def read_history(
 
 
 def _changes(records: Iterable[bytes], *, is_shallow: bool) -> Iterator[tuple[HistoryCommit, list[str]]]:
-    """Commits with the files that each changed, newest first."""
+    """Yields commits with the files that each changed, newest first."""
     commit: HistoryCommit | None = None
     paths: list[str] = []
     for record in records:
@@ -72,7 +76,7 @@ def _changes(records: Iterable[bytes], *, is_shallow: bool) -> Iterator[tuple[Hi
         if commit:
             yield commit, paths
         short, parents, at, message = record[1:].split(_PART, 3)
-        # Where a shallow history ends, a commit seems to make every file that there is.
+        # The last commit of a shallow history seems to add every file.
         is_end = is_shallow and not parents
         commit = None if is_end else _commit(short, at, message)
         paths = []

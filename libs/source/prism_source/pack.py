@@ -1,9 +1,9 @@
-"""Packs: how the contents of files travel from a client to ingest.
+"""Packs, the format in which a client sends the contents of files to ingest.
 
     PRPK | version, 1 byte | files, u32 | raw bytes, u32 | zstd of: (ordinal u32 | length u32 | content)*
 
-Numbers are big-endian, ordinals ascend. The same files give the same bytes, so a digest of a pack names it.
-A reader believes none of the numbers: it checks each before it allocates for it.
+Numbers are big-endian, ordinals ascend. The same files produce the same bytes, so the digest of a pack
+identifies it. The decoder trusts none of the numbers: it checks each before it allocates.
 """
 
 import struct
@@ -15,17 +15,17 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_source.limits import DEFAULT_LIMITS, FILES_MAX, PACK_BYTES_MAX, PACK_FILES_MAX, Limits
 
 _MAGIC = b"PRPK"
-_VERSION = 2  # 1 was of zlib
+_VERSION = 2  # version 1 used zlib
 _HEADER = struct.Struct(">4sBII")
 _FRAME = struct.Struct(">II")
-# Of source code a tenth smaller than zlib at the same level, in a third of the time.
+# For source code, a tenth smaller than zlib at the same level, in a third of the time.
 _COMPRESSION_LEVEL = 3
 
 
 def plan_packs(
     sizes: Iterable[tuple[int, int]], pack_bytes_max: int = PACK_BYTES_MAX
 ) -> Iterator[tuple[int, ...]]:
-    """Group (ordinal, size in bytes), in the order given, into packs. A larger file has a pack of its own."""
+    """Groups (ordinal, size in bytes) into packs, in the given order. A larger file gets its own pack."""
     group: list[int] = []
     group_bytes = 0
     for ordinal, size_bytes in sizes:
@@ -40,16 +40,16 @@ def plan_packs(
 
 
 def encode_pack(items: Iterable[tuple[int, bytes]]) -> bytes:
-    """A pack of (ordinal, content), in any order: one or more. Ordinals are distinct."""
+    """Encodes one or more (ordinal, content) in any order. Ordinals must be distinct."""
     ordered = sorted(items)
     raw = b"".join(_FRAME.pack(ordinal, len(content)) + content for ordinal, content in ordered)
     return _HEADER.pack(_MAGIC, _VERSION, len(ordered), len(raw)) + _compress(raw)
 
 
 def decode_pack(data: bytes, limits: Limits = DEFAULT_LIMITS) -> list[tuple[int, bytes]]:
-    """The (ordinal, content) of a pack, by ordinal.
+    """Returns the (ordinal, content) of a pack, sorted by ordinal.
 
-    Raises PrismError: MESSAGE_INVALID (not a pack, cut, forged), PAYLOAD_TOO_LARGE.
+    Raises PrismError: MESSAGE_INVALID (not a pack, truncated, forged), PAYLOAD_TOO_LARGE.
     """
     files, raw_bytes = _read_header(data)
     raw_bytes_max = max(PACK_BYTES_MAX, limits.file_bytes_max + _FRAME.size)
@@ -86,7 +86,8 @@ def _compress(raw: bytes) -> bytes:
 
 def _decompress(data: bytes, raw_bytes: int) -> bytes:
     try:
-        # Looked at before room is made: a bomb must lie about its length, and is stopped where it says that it ends.
+        # Checked before memory is allocated. The decompressor stops at the declared length, so a zip bomb
+        # fails.
         if zstandard.get_frame_parameters(data).content_size != raw_bytes:
             raise _invalid("its contents do not have the declared length")
         return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)

@@ -1,4 +1,4 @@
-"""Repository-relative paths: what is a valid one, and how an invalid one is shown."""
+"""Validates repository-relative paths, and escapes invalid ones for display."""
 
 import hashlib
 import re
@@ -10,15 +10,15 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _DRIVE = re.compile(r"[A-Za-z]:")
 _SEPARATORS = re.compile(r"[/\\]")
 _DOTS = frozenset({"", ".", ".."})
-# The usual path, recognised in one step: no segment starts with a dot, every character is harmless.
+# Fast path: no segment starts with a dot, and every character is harmless.
 _USUAL = re.compile(r"(?:[\w+@][\w.+@=~,-]*/)*[\w+@][\w.+@=~,-]*", re.ASCII)
 
 
 def validate_path(path: str) -> str:
-    r"""Give back a path that is repository-relative POSIX: `src/main.py`.
+    r"""Returns the path if it is repository-relative POSIX: `src/main.py`.
 
-    A backslash is an ordinary character of a name (systemd units have them), except where a reader that
-    takes it for a separator would leave the repository: `a\..\b` is as invalid as `a/../b`.
+    A backslash is an ordinary character of a name (systemd units have them), except where treating it as a
+    separator would leave the repository: `a\..\b` is as invalid as `a/../b`.
 
     Raises PrismError INVALID_PATH.
     """
@@ -33,7 +33,7 @@ def validate_path(path: str) -> str:
 
 
 def path_problem(path: str) -> str:
-    """Why a path is not valid, empty if it is."""
+    """Returns why a path is not valid, empty if it is."""
     if _USUAL.fullmatch(path) and len(path) <= PATH_BYTES_MAX:
         return ""
     return _character_problem(path) or _segment_problem(path)
@@ -66,10 +66,10 @@ def _segment_problem(path: str) -> str:
 
 
 def decode_path(raw: bytes) -> tuple[str, str]:
-    r"""A path as the file system or git has it -> (valid path to show, problem). No problem: it is shown as it is.
+    r"""Returns (valid path for display, problem) for a path as the file system or git stores it.
 
-    Bytes that are not UTF-8 and control characters are shown as `\xe9`. What cannot be shown so gets a name
-    made from its hash.
+    The problem is empty if the path needs no escaping. Bytes that are not UTF-8 and control characters are
+    escaped as `\xe9`. A path that is still invalid gets a name derived from its hash.
     """
     try:
         path = raw.decode()

@@ -1,9 +1,9 @@
-r"""The patterns of `.gitignore` and `.gitattributes`, compared with one path. Pure.
+r"""Matches the patterns of `.gitignore` and `.gitattributes` against a path. Pure.
 
-https://git-scm.com/docs/gitignore#_pattern_format, as git's own wildmatch does it: a pattern is compared with the
-path itself, never with what lies below it. Libraries for gitignore compare with everything below too, which is
-wrong for `b*` followed by `!src/`, and cannot be used for attributes at all. RE2 compares with all patterns of a
-file at once, in linear time whatever the pattern.
+See https://git-scm.com/docs/gitignore#_pattern_format. As in git's own wildmatch, a pattern matches the path
+itself, never the paths below it. Libraries for gitignore match those too, which is wrong for `b*` followed by
+`!src/` and makes them unusable for attributes. RE2 matches all patterns of a file at once, in linear time for
+any pattern.
 """
 
 import re
@@ -11,39 +11,42 @@ from collections.abc import Iterable, Iterator
 
 import re2  # type: ignore[import-untyped]
 
-# Between slashes `**` stands for any number of folders, elsewhere for `*`.
+# Between slashes `**` matches any number of folders; elsewhere it is the same as `*`.
 _TOKEN = re.compile(
     r"(?P<folders>(?<![^/])\*\*/)|(?P<below>(?<![^/])\*\*\Z)|(?P<stars>\*+)|(?P<one>\?)"
     r"|\[(?P<not>[!^])?(?P<set>\]?(?:\[:\w+:\]|\\.|[^\]\\])*)\]|\\(?P<escaped>.)|(?P<other>.)",
     re.DOTALL,
 )
-# A bracket that is not closed, a backslash at the end: git's wildmatch then matches nothing.
+# With an unclosed bracket or a trailing backslash, git's wildmatch matches nothing.
 _UNFINISHED = ("[", "\\")
 _NOTHING = r"[^\x00-\x{10FFFF}]"
-# Twice the longest path; git itself takes 2,048 in `.gitattributes`.
+# Twice the longest path; git itself accepts 2,048 in `.gitattributes`.
 _PATTERN_CHARS_MAX = 8_192
-# RE2 refuses sets that are too large; a group of this size compiles to less than a tenth of what it allows.
+# RE2 refuses sets that are too large; a group of this size compiles to less than a tenth of its limit.
 _EXPRESSION_CHARS_MAX = 16_384
 
 
 class Patterns:
-    """The patterns of one file, all compared at once. A pattern that makes no sense matches nothing."""
+    """The patterns of one file, matched all at once. An invalid pattern matches nothing."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self._by_name = _Sets()
         self._by_path = _Sets()
         for position, pattern in enumerate(patterns):
-            # Without a slash a pattern is compared with the last segment, with one with the whole path.
+            # A pattern with a slash matches the whole path, one without matches the last segment.
             chosen = self._by_path if "/" in pattern else self._by_name
             chosen.add(position, _expression(pattern.removeprefix("/")))
 
     def matching(self, path: str) -> list[int]:
-        """The positions of the patterns that match a path (relative to the folder of their file), in order."""
+        """Returns the positions of the matching patterns, in order.
+
+        The path is relative to the folder of the file.
+        """
         return sorted([*self._by_name.matching(path.rpartition("/")[2]), *self._by_path.matching(path)])
 
 
 class _Sets:
-    """Expressions, in groups that are small enough for one RE2 set each."""
+    """Expressions in groups, each small enough for one RE2 set."""
 
     def __init__(self) -> None:
         self._expressions: list[tuple[int, str]] = []

@@ -1,4 +1,7 @@
-"""Files that hold secrets by their nature: which are withheld as a whole, and of which only the values are. Pure."""
+"""Detects files that hold secrets: those withheld as a whole, and env files, whose values are redacted.
+
+Pure.
+"""
 
 import re
 
@@ -6,7 +9,7 @@ import re2  # type: ignore[import-untyped]
 
 from prism_source.secret_policy import SecretPolicy
 
-# Withheld whatever they hold: folders and names in lower case, matched from a `/` on.
+# Withheld regardless of content: folders and names in lower case, matched after a `/`.
 _ALWAYS = re2.compile(
     r"(?:^|/)(?:"
     r"id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|[^/]+\.(?:p12|pfx|jks|keystore|ppk|kdbx|agekey|tfstate|tfstate\.backup)"
@@ -14,7 +17,7 @@ _ALWAYS = re2.compile(
     r"|\.docker/config\.json|\.aws/credentials|\.kube/config|secring\.(?:gpg|pgp|asc)|config/master\.key"
     r")$"
 )
-# Withheld if the text says so: certificates, settings and projects have the same names.
+# Withheld if the text contains a secret: certificates, settings and projects have the same names.
 _IF_TELLING = (
     (
         re2.compile(r"(?:^|/)[^/]+\.(?:pem|key|p8|asc)$"),
@@ -32,22 +35,22 @@ _ENV_EXAMPLE = re2.compile(r"\.(?:example|sample|template|tmpl|dist|defaults?|sc
 
 
 def is_withheld(path: str, data: bytes, policy: SecretPolicy) -> bool:
-    """Whether a file is withheld as a whole. `data` is its content, or the beginning of it."""
+    """Returns whether a file is withheld as a whole. `data` is its content, or the beginning of it."""
     if not policy.withhold:
         return False
     lowered = path.lower()
     if _ALWAYS.search(lowered) or policy.has_file(path):
         return True
     kinds = [telling for name, telling in _IF_TELLING if name.search(lowered)]
-    return bool(kinds) and _tells(kinds, data)
+    return bool(kinds) and _matches_any(kinds, data)
 
 
 def is_env_file(path: str) -> bool:
-    """Whether a file holds the values of an environment: its names are useful, its values are secret."""
+    """Returns whether a file sets environment variables: their names are useful, their values secret."""
     lowered = path.lower()
     return _ENV.search(lowered) is not None and _ENV_EXAMPLE.search(lowered) is None
 
 
-def _tells(kinds: list[re.Pattern[str]], data: bytes) -> bool:
+def _matches_any(kinds: list[re.Pattern[str]], data: bytes) -> bool:
     head = data[:_TELLING_CHARS].decode(errors="replace").lower()
     return any(telling.search(head) for telling in kinds)

@@ -1,4 +1,4 @@
-"""What an operator may set about secrets: rules of their own, and which files are withheld. Pure."""
+"""The operator's settings about secrets: additional rules, and which files are withheld. Pure."""
 
 import hashlib
 import re
@@ -10,7 +10,7 @@ import re2  # type: ignore[import-untyped]
 
 from prism_contracts.errors import ErrorCode, PrismError
 
-# A change to the rules gets another version here: the next import then reads every file again.
+# Raise this when the rules change, so that the next import reads every file again.
 RULES_VERSION = "2"
 
 OWN_RULES_MAX = 50
@@ -20,7 +20,10 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
 class OwnRule(NamedTuple):
-    """A rule that an operator adds. Without a group, all of the match is the secret; else the first group is."""
+    """A rule of the operator.
+
+    The secret is the first group of the pattern, or the whole match if it has none.
+    """
 
     name: str
     pattern: str
@@ -28,7 +31,10 @@ class OwnRule(NamedTuple):
 
 @dataclass(frozen=True)
 class SecretPolicy:
-    """Rules and file patterns beside the built-in ones. `withhold` is whether known secret files are left out."""
+    """Rules and file patterns besides the built-in ones.
+
+    `withhold` is whether known secret files are left out.
+    """
 
     rules: tuple[OwnRule, ...] = ()
     withhold: bool = True
@@ -36,14 +42,14 @@ class SecretPolicy:
 
     @property
     def version(self) -> str:
-        """What redaction depends on, as part of the content address of what is indexed."""
+        """The version of the redaction, a part of the content address of indexed files."""
         if self == DEFAULT_POLICY:
             return RULES_VERSION
         own = repr((self.rules, self.withhold, self.file_patterns))
         return f"{RULES_VERSION}-{hashlib.sha256(own.encode()).hexdigest()[:8]}"
 
     def has_file(self, path: str) -> bool:
-        """Whether one of the operator's patterns matches the path."""
+        """Returns whether one of the operator's patterns matches the path."""
         return any(pattern.search(path) for pattern in self._files)
 
     @cached_property
@@ -55,7 +61,7 @@ DEFAULT_POLICY = SecretPolicy()
 
 
 def read_policy(rules: str, withhold: bool, file_patterns: str) -> SecretPolicy:
-    """The policy of three settings. `rules` has one `name=pattern` a line, `file_patterns` one pattern a line.
+    """Parses three settings. `rules` has one `name=pattern` per line, `file_patterns` one pattern per line.
 
     Raises PrismError: INVALID_ARGUMENT, naming the line.
     """

@@ -1,7 +1,7 @@
-"""Whether a value that is named like a secret is one, or a placeholder, a reference, a name or prose. Pure.
+"""Distinguishes secret values from placeholders, references, names and prose. Pure.
 
-The checks are about shape alone: how the kinds of characters alternate, how much of it reads like words. A value is a few
-hundred characters at most, and every pattern here is linear.
+The checks use shape alone: how kinds of characters alternate, and how much of a value reads like words. A
+value has a few hundred characters at most, and every pattern here is linear.
 """
 
 import base64
@@ -12,7 +12,7 @@ from collections import Counter
 
 VALUE_CHARS_MAX = 500
 
-# Bits a character. Words have about 3, random base64 of 20 characters about 4, random hex 3.5.
+# Bits per character. Words have about 3, random base64 of 20 characters about 4, random hex 3.5.
 _ENTROPY_TOKEN = 3.0
 _ENTROPY_RANDOM = 3.3
 _ENTROPY_LETTERS = 3.6
@@ -22,10 +22,10 @@ _SHORT_CHARS_MIN = 8
 _LONG_CHARS_MIN = 16
 _PASSWORD_CHARS_MIN = 6
 _WORD_CHARS_MIN = 4
-# Of the letters of a value: random text has less in runs that read like words, names have more.
+# Share of the letters of a value that are in runs that read like words: names have more, random text less.
 _WORDS_SHARE_MAX = 0.5
 _WORDS_SHARE_LETTERS_MAX = 0.4
-# Changes between lower case, upper case, digits and symbols, for each character.
+# Changes between lower case, upper case, digits and symbols, per character.
 _RUNS_SHARE_SHORT = 0.4
 _RUNS_SHARE_LONG = 0.25
 _DISTINCT_SHARE = 0.5
@@ -44,13 +44,13 @@ _REFERENCE = re.compile(
 _PLAIN = re.compile(r"(?i:true|false|yes|no|on|off|null|none)|[0-9.]{1,8}")
 _VARIABLE = re.compile(r"\$\{?[A-Za-z_][A-Za-z0-9_]*\}?")
 _EXAMPLE_NAME = re.compile(r"example|sample|dummy|placeholder|fake", re.IGNORECASE)
-# Names of values that are made by a machine and open nothing.
+# Names of values that are generated but grant no access.
 _PUBLIC_NAME = re.compile(
     r"public|publishable|websocket|(?:next|page|sync|continuation|cancel|primary|foreign|cache|sort|partition|host)[a-z]*[_-]?(?:key|token)"
     r"|(?:key|token|secret)[_-]?(?:id|hash|digest|checksum|sum|fingerprint|url|uri|path|file|name|type|header|regex|pattern)$",
     re.IGNORECASE,
 )
-# AWS ends the keys in its documentation so.
+# The ending of example keys in the documentation of AWS.
 _AWS_EXAMPLE = re.compile(r"EXAMPLE(?:KEY)?$")
 
 _PLACEHOLDERS = """
@@ -66,25 +66,25 @@ _PLACEHOLDER_WORDS = frozenset(_PLACEHOLDERS.split())
 
 
 def entropy(text: str) -> float:
-    """Bits a character, by how often each occurs."""
+    """Returns the Shannon entropy of a text, in bits per character."""
     counts = Counter(text).values()
     return -sum(count / len(text) * math.log2(count / len(text)) for count in counts)
 
 
 def is_token(value: str) -> bool:
-    """Whether something in the format of a token is one, and no `ghp_xxxxxxxx`."""
+    """Returns whether a value in the format of a token is real, unlike `ghp_xxxxxxxx`."""
     return entropy(value) >= _ENTROPY_TOKEN and not _AWS_EXAMPLE.search(value)
 
 
 def is_named_secret(name: str, value: str) -> bool:
-    """Whether a value with the name of a secret was made by a machine."""
+    """Returns whether a value with the name of a secret was generated."""
     if _EXAMPLE_NAME.search(name) or _PUBLIC_NAME.search(name) or not _may_be_value(value):
         return False
     return is_random(value)
 
 
 def is_named_password(name: str, value: str) -> bool:
-    """The same for the value of a password that stands on a line of its own: a person may have thought of it."""
+    """Returns the same for a password on its own line, which a person may have chosen."""
     if _EXAMPLE_NAME.search(name) or not _may_be_value(value) or len(value) < _PASSWORD_CHARS_MIN:
         return False
     has_kinds = re.search("[A-Za-z]", value) and re.search("[0-9]", value) and _SYMBOL.search(value)
@@ -92,12 +92,12 @@ def is_named_password(name: str, value: str) -> bool:
 
 
 def is_password(user: str, password: str) -> bool:
-    """Whether the password of a URL or a login is more than a placeholder."""
+    """Returns whether the password of a URL or a login is not a placeholder."""
     return password != user and not _REFERENCE.search(password) and not is_placeholder(password)
 
 
 def is_basic_credentials(encoded: str) -> bool:
-    """Whether base64 holds `user:password`."""
+    """Returns whether base64 encodes `user:password`."""
     try:
         decoded = base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
@@ -107,18 +107,18 @@ def is_basic_credentials(encoded: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value as a whole is made of the words that people write where a secret belongs."""
+    """Returns whether a value consists only of words that people write instead of a secret."""
     words = {word.lower() for word in _WORDS.findall(value)}
     return words <= _PLACEHOLDER_WORDS or len(set(value)) <= 2  # noqa: PLR2004 - such as `x-x-x-x`
 
 
 def is_plain_setting(value: str) -> bool:
-    """Whether the value of an environment is a switch, a number or a reference: nothing to withhold."""
+    """Returns whether the value of an environment variable is a switch, a number or a reference."""
     return bool(_PLAIN.fullmatch(value)) or "[REDACTED:" in value or bool(_VARIABLE.fullmatch(value))
 
 
 def is_random(value: str, *, chars_min: int = _SHORT_CHARS_MIN) -> bool:
-    """Whether a value was made by a machine: its kinds of characters alternate, and it does not read like words."""
+    """Returns whether a value was generated: kinds of characters alternate, and little reads like words."""
     if not chars_min <= len(value) <= VALUE_CHARS_MAX:
         return False
     if _UUID.fullmatch(value):
@@ -141,7 +141,7 @@ def _is_random_hex(value: str) -> bool:
 
 
 def _is_dotted_name(value: str) -> bool:
-    """Whether it is words and numbers with separators between: a name, a path, a version, a cipher suite."""
+    """Returns whether it is words and numbers between separators: a name, path, version or cipher suite."""
     parts = _SEPARATORS.split(value.strip("=+/"))
     return len(parts) > 1 and all(map(_PART.fullmatch, parts)) and len(value) / len(parts) < _LONG_CHARS_MIN
 

@@ -1,10 +1,11 @@
-r"""Takes the secrets out of a text before anything else sees it. Pure.
+r"""Redacts the secrets of a text before anything else reads it. Pure.
 
-`secret_formats.toml` lists the formats of tokens that are secrets by their shape; this file adds what is a secret because of
-what is written around it: names, headers, URLs, commands, key files. docs/decisions/0001-secret-scanning.md has the reasons.
-One RE2 set matches all rules in linear time; a rule itself runs only on a text that it matches.
+`secret_formats.toml` lists token formats that identify a secret by its shape. This module adds secrets that
+their context identifies: names, headers, URLs, commands, key files. docs/decisions/0001-secret-scanning.md
+has the reasons. An RE2 set finds the matching rules in linear time; only those run on the text.
 
-A secret becomes `[REDACTED:<rule>]`. Nothing else changes, no line is added or lost, and doing it twice is doing it once.
+A secret becomes `[REDACTED:<rule>]`. Nothing else changes, no line is added or lost, and redaction is
+idempotent.
 """
 
 import base64
@@ -41,15 +42,15 @@ Span = tuple[int, int]
 
 
 class _Rule(NamedTuple):
-    """A pattern, and what of a match is secret: spans of the text, in order."""
+    """A pattern, and a function that returns the secret spans of a match, in order."""
 
     name: str
     pattern: str
     spans: Callable[[re.Match[str]], Iterable[Span]]
-    trigger: str = ""  # a short pattern that is part of every match; by default the pattern with small counts
+    trigger: str = ""  # a short pattern inside every match; by default the pattern with small counts
 
 
-# A key block is base64; code between two mentions of its borders is not.
+# A key block is base64; code between two mentions of its delimiters is not.
 _KEY_CHARS_MIN = 64
 _KEY_SHARE_MIN = 0.6
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/=]{16,}")
@@ -60,12 +61,13 @@ _NAME_CHARS_MAX = 60
 _COUNT = re.compile(r"\{([0-9]+)(?:,[0-9]*)?\}")
 _COUNT_MAX = 6
 
-# What is redacted may uncover what was beside it. A second pass is for that, the others are for hostile texts.
+# Redacting one secret may expose its neighbour to a rule, hence a second pass; the others are for hostile
+# texts.
 _PASSES_MAX = 4
 
 
 def redact(text: str, own: tuple[OwnRule, ...] = (), path: str = "") -> Redacted:
-    """Take the secrets out of a text: those of an operator's own rules too, and all values if `path` is an env file."""
+    """Redacts secrets, also by the operator's own rules, and all values if `path` is an env file."""
     rules = _compiled(own)
     found: set[str] = set()
     if is_env_file(path):
@@ -80,10 +82,12 @@ def redact(text: str, own: tuple[OwnRule, ...] = (), path: str = "") -> Redacted
 
 
 class _Rules:
-    """Rules in groups, what is most certain first. A set for each group says which of its rules may match a text.
+    """Rules in groups, the most certain first. Each group has a set that finds which of its rules may match a
+    text.
 
-    One set for all would be one automaton of millions of states. The set of the first group also says whether the text has
-    a telling name at all; the second group is about those, and is not asked otherwise.
+    One set for all would be an automaton of millions of states. The set of the first group also detects
+    whether the text has a telling name at all; the second group, whose rules are about such names, runs only
+    then.
     """
 
     def __init__(self, first: tuple[_Rule, ...], named: tuple[_Rule, ...], own: tuple[_Rule, ...]) -> None:
@@ -96,7 +100,7 @@ class _Rules:
         self._own_start = len(first) + len(named)
 
     def matching(self, text: str) -> list[int]:
-        """The rules that may match a text, by their position."""
+        """Returns the positions of the rules that may match a text."""
         data = text.encode()
         found = sorted(self._first.Match(data) or ())
         if found and found[-1] == self._gate:
@@ -106,7 +110,7 @@ class _Rules:
         return found
 
     def apply(self, position: int, text: str, found: set[str]) -> str:
-        """The text without what a rule matches; the rule's name joins `found` if it did."""
+        """Redacts the matches of a rule, and adds its name to `found` if there were any."""
         rule = self._rules[position]
         pieces, end = [], 0
         for match in self._patterns[position].finditer(text):
@@ -130,7 +134,7 @@ def _trigger(rule: _Rule) -> str:
 
 
 def _loosened(pattern: str) -> str:
-    """A pattern that matches wherever the given one does, with counts so small that its automaton is."""
+    """Returns a pattern that matches wherever the given one does, with small counts for a small automaton."""
     return _COUNT.sub(lambda count: f"{{{min(int(count[1]), _COUNT_MAX)},}}", pattern)
 
 
@@ -147,18 +151,18 @@ def _compile(pattern: str) -> re.Pattern[str]:
 def _options() -> re2.Options:
     options = re2.Options()
     options.log_errors = False
-    # Enough for the set's automaton to stay whole: rebuilding it over and over would cost more than the search.
+    # Enough to cache the set's whole automaton: rebuilding it repeatedly would cost more than the search.
     options.max_mem = 256 * 1024 * 1024
     return options
 
 
 def _marker(name: str, secret: str) -> str:
-    """The marker, with the line ends of the secret around it."""
+    """Returns the marker, with the line ends of the secret."""
     first, *others = _LINE_END.findall(secret) or [""]
     return f"{first}[REDACTED:{name}]{''.join(others)}"
 
 
-# ---- what of a match is secret
+# ---- secret spans of a match
 
 
 def _group(match: re.Match[str]) -> Span:
@@ -183,7 +187,7 @@ def _random(match: re.Match[str]) -> Iterator[Span]:
 
 
 def _named(match: re.Match[str]) -> Iterator[Span]:
-    """Groups: the name from its telling word on, and the value, quoted or not."""
+    """Groups: the name starting at its telling word, and the value, quoted or not."""
     group = next(number for number in range(2, match.re.groups + 1) if match[number] is not None)
     if is_named_secret(_name(match), match[group]):
         yield match.span(group)
@@ -225,7 +229,7 @@ def _key_block(match: re.Match[str]) -> Iterator[Span]:
 
 
 def _armored(match: re.Match[str]) -> Iterator[Span]:
-    """Base64 of a PEM file: a private key, and no certificate."""
+    """Base64 of a PEM file that holds a private key, not a certificate."""
     if b"PRIVATE KEY" in base64.b64decode(match[0][:_ARMOR_CHARS]):
         yield match.span()
 
@@ -240,7 +244,7 @@ def _manifest(match: re.Match[str]) -> Iterator[Span]:
 
 
 def _joined(match: re.Match[str]) -> Iterator[Span]:
-    """Literals that are joined, or a word over several lines: a secret if it is one without the joints."""
+    """Concatenated literals, or a word over several lines: secret if the joined text is."""
     pieces = [piece.span() for piece in _piece().finditer(match[0])]
     whole = "".join(match[0][start:end] for start, end in pieces)
     before = match.string[max(0, match.start() - _NAME_CHARS_MAX) : match.start()]
@@ -294,7 +298,7 @@ def _format_rules() -> _Rules:
 
 # ---- rules
 
-# Words of a name that say its value is secret.
+# Telling words: words of a name whose value is secret.
 _NAME = (
     r"(?i:passw(?:or)?d|passphrase|passwort|secret|token|credential|authorization|bearer|dsn"
     r"|(?:api|app|application|access|auth|private|encryption|signing|account|master|license|shared|session|deploy|write|admin"
@@ -302,7 +306,7 @@ _NAME = (
     r"|[_.-](?:key|pass|pwd|pw|auth|salt|pepper)|\b(?:pass|pwd|pw|auth|salt|apikey))"
 )
 _NAMED = rf"({_NAME}[A-Za-z0-9_-]*)"
-# Only what has a digit or a symbol: code that speaks of tokens and passwords is full of names that have none.
+# Values with a digit or a symbol only: code about tokens and passwords is full of names without either.
 _TELLING = r"[0-9!@#$^&+~?%]"
 _QUOTED = rf"""["'`]((?:[^\s"'`\\]*{_TELLING})[^\s"'`\\]*)\\?["'`]"""
 _BARE_CHAR = r"[A-Za-z0-9+/=_.~!@#$%^&*?|:-]"
@@ -329,7 +333,7 @@ _KEYS = (
         _key_block,
         _BEGIN_KEY,
     ),
-    _Rule(  # cut off: no end follows
+    _Rule(  # truncated: no end delimiter follows
         "private-key",
         rf"{_BEGIN_KEY}((?:(?:\\r|\\n|\s)+[A-Za-z0-9+/=]{{40,80}})+)",
         _key_block,
@@ -356,7 +360,7 @@ _KEYS = (
         r"""(?i:secret|aws[_-]?key)[A-Za-z_.\-]*[^A-Za-z0-9/+]{1,30}([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)""",
         _random,
     ),
-    _Rule(  # beside the id that it belongs to
+    _Rule(  # near the id that it belongs to
         "aws-secret-access-key",
         r"(?:A[KS]IA[A-Z2-7]{16}|REDACTED:aws-access-key-id)(?:[^A-Za-z0-9/+=\n][^\n]*\n){0,3}?[^\n]*?[^A-Za-z0-9/+=]([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)",
         _random,

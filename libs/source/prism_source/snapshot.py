@@ -1,4 +1,4 @@
-"""A snapshot: the files of a folder or of a commit, known by hash, and a way to read them."""
+"""Snapshots: the files of a folder or of a commit with their hashes, and a way to read them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,26 +10,29 @@ from prism_contracts.code import FileFlags
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import History
 from prism_contracts.rpc.imports import SnapshotFile
-from prism_source.attributes import NOTHING_SAID, Attributes
+from prism_source.attributes import NO_ATTRIBUTES, Attributes
 from prism_source.classify import classify_text
 
 
 class Reader(Protocol):
-    """Where the bytes of the files are."""
+    """Reads the contents of the files of a snapshot."""
 
     def read(self, file: SnapshotFile) -> bytes:
-        """All bytes of a file as they are now. Raises PrismError FILE_NOT_FOUND, SOURCE_UNREADABLE, PAYLOAD_TOO_LARGE."""
+        """Returns all bytes of a file as they are now.
+
+        Raises PrismError FILE_NOT_FOUND, SOURCE_UNREADABLE, PAYLOAD_TOO_LARGE.
+        """
 
     def close(self) -> None:
-        """Let go of processes and handles. May be called twice."""
+        """Releases processes and handles. May be called twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """A set of files, sorted by the bytes of their paths.
 
-    `commit` is the git commit, or `tree:<digest>` where there is none. `ref` is the branch or tag, if any.
-    `dirty`: the files are not those of the commit. A file's position in `files` is its ordinal.
+    `commit` is the git commit, or `tree:<digest>` if there is none. `ref` is the branch or tag, if any.
+    `dirty` means that the files differ from the commit. A file's position in `files` is its ordinal.
     """
 
     commit: str
@@ -37,12 +40,13 @@ class Snapshot:
     dirty: bool
     files: tuple[SnapshotFile, ...]
     reader: Reader
-    # What `.gitattributes` says, by ordinal; files of which it says nothing are absent.
+    # Attributes from `.gitattributes` by ordinal; files without any are absent.
     attributes: Mapping[int, Attributes] = field(default_factory=dict)
-    history: History | None = None  # None: git knows of none
+    history: History | None = None  # None: git has none
 
     def read(self, ordinal: int) -> bytes:
-        """The bytes of a file now. They may have changed since: compare `blob_hash` of them with the file's `blob`.
+        """Returns the bytes of a file now. To detect a change, compare their `blob_hash` with the file's
+        `blob`.
 
         Raises PrismError: FILE_SKIPPED, FILE_NOT_FOUND, SOURCE_UNREADABLE, PAYLOAD_TOO_LARGE.
         """
@@ -56,13 +60,13 @@ class Snapshot:
         return self.reader.read(file)
 
     def flags(self, ordinal: int, text: str) -> FileFlags:
-        """The final flags of a file whose text is there: by path, by text, and over both what `.gitattributes` says."""
+        """Returns the final flags of a file: from path and text, overridden by `.gitattributes`."""
         file = self.files[ordinal]
-        said = self.attributes.get(ordinal, NOTHING_SAID)
-        return said.override(classify_text(file.path, text, file.flags))
+        attributes = self.attributes.get(ordinal, NO_ATTRIBUTES)
+        return attributes.override(classify_text(file.path, text, file.flags))
 
     def close(self) -> None:
-        """Let go of processes and handles."""
+        """Releases processes and handles."""
         self.reader.close()
 
     def __enter__(self) -> Self:
@@ -75,12 +79,12 @@ class Snapshot:
 
 
 def blob_hash(data: bytes) -> str:
-    """The hash by which git knows a file with these bytes (SHA-1, hex)."""
+    """Returns git's blob hash of these bytes (SHA-1, hex)."""
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def tree_commit(files: Iterable[SnapshotFile]) -> str:
-    """What stands for the commit where there is none: a digest of the sorted paths and blobs."""
+    """Returns a substitute for the commit where there is none: a digest of the sorted paths and blobs."""
     digest = sha256()
     for file in files:
         digest.update(f"{file.path}\0{file.blob}\n".encode())
@@ -88,7 +92,10 @@ def tree_commit(files: Iterable[SnapshotFile]) -> str:
 
 
 def sort_files(files: Iterable[SnapshotFile]) -> tuple[SnapshotFile, ...]:
-    """The files by the bytes of their paths, which is also by code points. Paths shown alike are told apart by `~`."""
+    """Sorts files by the bytes of their paths, which is also code point order.
+
+    Appends `~` to duplicate paths.
+    """
     ordered = sorted(files, key=lambda file: (file.path, file.skipped is not None))
     taken: set[str] = set()
     for position, file in enumerate(ordered):
@@ -104,8 +111,10 @@ def sort_files(files: Iterable[SnapshotFile]) -> tuple[SnapshotFile, ...]:
 def attributes_by_ordinal(
     files: Iterable[SnapshotFile], attributes: Mapping[bytes, Attributes]
 ) -> dict[int, Attributes]:
-    """From attributes by path to attributes by ordinal, without those that say nothing."""
+    """Returns attributes by ordinal for attributes by path, without empty ones."""
     if not attributes:
         return {}
-    said = ((ordinal, attributes.get(file.path.encode(), NOTHING_SAID)) for ordinal, file in enumerate(files))
-    return {ordinal: known for ordinal, known in said if known != NOTHING_SAID}
+    found = (
+        (ordinal, attributes.get(file.path.encode(), NO_ATTRIBUTES)) for ordinal, file in enumerate(files)
+    )
+    return {ordinal: known for ordinal, known in found if known != NO_ATTRIBUTES}

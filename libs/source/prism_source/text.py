@@ -1,4 +1,4 @@
-"""From bytes to text: what is text at all, and how it reads. Pure."""
+"""Detects and decodes text. Pure."""
 
 import codecs
 from typing import NamedTuple
@@ -7,11 +7,12 @@ from prism_contracts.code import SkipReason
 from prism_source.limits import DEFAULT_LIMITS, HEAD_BYTES, Limits
 from prism_source.secret_files import is_withheld
 
-# Control characters that text does not have; tab, line ends, form feed and escape (terminal colours) it has.
+# Control characters that text does not contain. Tab, line ends, form feed and escape (terminal colours) do
+# occur.
 _CONTROL_BYTES = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
 # A short key or a compressed blob without a NUL has about 10 %.
 _CONTROL_SHARE_MAX = 0.05
-# A text that says it is UTF-16 and has more undecodable characters than this is something else.
+# Data with a UTF-16 mark and more undecodable characters than this is not text.
 _UNDECODABLE_SHARE_MAX = 0.05
 
 # Longest first: the mark of UTF-32 starts with that of UTF-16.
@@ -28,7 +29,7 @@ _LFS_POINTER_BYTES_MAX = 1_024
 
 
 class Text(NamedTuple):
-    """The text of a file. Line ends are as in the file, a byte order mark is not part of it."""
+    """The text of a file, with its own line ends and without a byte order mark."""
 
     text: str
     decode_errors: bool  # characters were replaced by U+FFFD
@@ -37,9 +38,10 @@ class Text(NamedTuple):
 def skip_reason(
     size_bytes: int, data: bytes, limits: Limits = DEFAULT_LIMITS, path: str = ""
 ) -> SkipReason | None:
-    """Why a regular file is not searchable. `data` is its content, or at least the first HEAD_BYTES of it.
+    """Returns why a regular file is not searchable, or None. `data` is its content, or at least its first
+    HEAD_BYTES.
 
-    Long lines are seen only in what is given: give the whole content of files above `limits.line_bytes_max`.
+    Detects long lines only in `data`: pass the whole content of files above `limits.line_bytes_max`.
     """
     if size_bytes > limits.file_bytes_max:
         return SkipReason.TOO_LARGE
@@ -55,7 +57,7 @@ def skip_reason(
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether the first bytes of a file are not text. Like git: a NUL; beyond git: many control characters."""
+    """Returns whether the first bytes of a file have a NUL, as in git, or many control characters."""
     wide = _wide_encoding(head)
     if wide:
         return _is_wide_binary(head, *wide)
@@ -65,7 +67,7 @@ def is_binary(head: bytes) -> bool:
 
 
 def decode(data: bytes) -> Text:
-    """The text of a file that is not binary. Never fails: what cannot be decoded is replaced and reported."""
+    """Decodes a file that is not binary. Never fails: replaces undecodable bytes, and reports that it did."""
     wide = _wide_encoding(data)
     encoding = wide[0] if wide else "utf-8-sig"
     try:

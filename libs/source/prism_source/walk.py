@@ -1,4 +1,4 @@
-"""Listing a plain folder. Only `.gitignore` decides what is left out, and `.git` itself always is."""
+"""Lists a plain folder, without what `.gitignore` files exclude and without `.git`."""
 
 import os
 from collections.abc import Iterator
@@ -24,9 +24,10 @@ class _Folder(NamedTuple):
 
 
 def walk_folder(root: bytes) -> Iterator[Found]:
-    """Every file below a folder that is not ignored, in no order. Raises OSError if the folder itself cannot be listed.
+    """Yields every file below a folder that is not ignored, in no order.
 
-    A folder below that cannot be listed is found as one unreadable file.
+    Yields an unreadable folder below as one unreadable file. Raises OSError if the folder itself is
+    unreadable.
     """
     waiting = [_Folder(b"", ())]
     while waiting:
@@ -63,7 +64,10 @@ class IgnoreFile:
         self._patterns = Patterns(line.removesuffix("/") for line in bare)
 
     def decide(self, path: str, *, is_folder: bool) -> bool | None:
-        """Whether a path (relative to the folder of the file) is ignored. None: no rule is about it."""
+        """Returns whether a path (relative to the folder of the file) is ignored.
+
+        None: no rule matches it.
+        """
         for position in reversed(self._patterns.matching(path)):
             if is_folder or not self._folders_only[position]:
                 return not self._negated[position]
@@ -71,7 +75,7 @@ class IgnoreFile:
 
 
 def _strip(line: str) -> str:
-    """A line without what does not count: comments, its end, blanks at the end unless escaped."""
+    """Returns a line without comment, line end and unescaped trailing blanks."""
     line = line.removesuffix("\r")
     if line.startswith("#"):
         return ""
@@ -92,7 +96,7 @@ def _with_own_rules(folder: _Folder, entries: list[os.DirEntry[bytes]]) -> tuple
 
 
 def _is_ignored(path: bytes, *, is_folder: bool, rules: tuple[_Rules, ...]) -> bool:
-    """Whether the nearest `.gitignore` that has something to say about the path says so."""
+    """Returns the decision of the nearest `.gitignore` with a rule for the path."""
     if not rules:
         return False
     text = path.decode(errors="replace")

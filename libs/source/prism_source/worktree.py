@@ -1,4 +1,4 @@
-"""Listing a git work tree, or a folder of one. Git says what belongs to it, and which files need no reading."""
+"""Lists a git work tree, or a folder of one. Git decides what belongs to it and what needs no reading."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,9 +16,9 @@ _TAG_CACHED = b"H"
 _STAGE_MERGED = b"0"
 _SHA1_HEX = 40
 
-# With one of these git may store other bytes than those on the disk.
+# With one of these attributes, git may store different bytes than those on disk.
 _CONVERTING = ("ident", "filter", "working-tree-encoding")
-# With one of these it may store other line ends, which changes the size.
+# With one of these attributes, git may store different line ends, which changes the size.
 _LINE_ENDS = ("text", "eol", "crlf")
 
 
@@ -26,22 +26,24 @@ States = Mapping[str, str]
 
 
 class WorkTree(NamedTuple):
-    """What git says of a folder. Paths are relative to it."""
+    """What git reports about a folder. Paths are relative to it."""
 
     found: list[Found]
     attributes: dict[bytes, Attributes]
     commit: str  # empty if there is no commit yet
     ref: str  # the branch, empty if detached
-    # Files differ from the commit, whatever the suspects turn out to be.
+    # Some files differ from the commit, regardless of the suspects.
     dirty: bool
-    # Files that may have changed -> the hash they have if they have not.
+    # Files that may have changed -> their hash if they have not.
     suspects: dict[bytes, str]
 
 
 class _Indexed(NamedTuple):
     mode: bytes
     blob: str
-    trusted: bool  # git watches it: no conflict, not assumed unchanged, not left out by a sparse checkout
+    trusted: (
+        bool  # git tracks its state: no conflict, not assumed unchanged, not excluded by a sparse checkout
+    )
 
 
 class _Changes(NamedTuple):
@@ -50,7 +52,7 @@ class _Changes(NamedTuple):
 
 
 class GitFolder:
-    """A folder of a work tree, asked through git. Every method may raise GitFailed and PrismError."""
+    """A folder of a work tree, queried through git. Every method may raise GitFailed and PrismError."""
 
     def __init__(self, folder: Path, limits: Limits) -> None:
         self._folder = folder
@@ -58,23 +60,23 @@ class GitFolder:
         self._environment = user_environment()
 
     def is_work_tree(self) -> bool:
-        """Whether there are files here; not so in a bare repository or in the folder `.git`."""
+        """Returns whether files are checked out here; false in a bare repository or inside `.git`."""
         return self._git("rev-parse", "--is-inside-work-tree").strip() == b"true"
 
     def is_ignored(self) -> bool:
-        """Whether the repository around the folder ignores it as a whole."""
+        """Returns whether the enclosing repository ignores the whole folder."""
         return self._succeeds("check-ignore", "--quiet", ".")
 
     def commit(self) -> str:
-        """The commit that is checked out, empty if there is none."""
+        """Returns the commit that is checked out, empty if there is none."""
         return self._line_or_nothing("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 
     def branch(self) -> str:
-        """The branch that is checked out, empty if none is."""
+        """Returns the branch that is checked out, empty if none is."""
         return self._line_or_nothing("symbolic-ref", "--quiet", "--short", "HEAD")
 
     def index(self) -> dict[bytes, _Indexed]:
-        """The tracked files."""
+        """Returns the tracked files."""
         entries: dict[bytes, _Indexed] = {}
         for line in _records(self._git("ls-files", "-z", "-v", "--cached", "--stage")):
             facts, _, path = line.partition(b"\t")
@@ -84,11 +86,11 @@ class GitFolder:
         return entries
 
     def untracked(self) -> list[bytes]:
-        """The files that are neither tracked nor ignored; a repository inside ends with a slash."""
+        """Returns the files that are neither tracked nor ignored; a nested repository ends with a slash."""
         return _records(self._git("ls-files", "-z", "--others", "--exclude-standard"))
 
     def changes(self) -> _Changes:
-        """Tracked files that are gone, and those whose time stamps, size or kind are not as git remembers them."""
+        """Returns tracked files that are gone or whose time stamps, size or kind differ from the index."""
         records = _records(self._git("diff-files", "-z", "--raw", "--relative", "--ignore-submodules=all"))
         changes = _Changes(set(), set())
         for facts, path in zip(records[::2], records[1::2], strict=True):
@@ -99,12 +101,15 @@ class GitFolder:
         return changes
 
     def is_staged(self) -> bool:
-        """Whether the index differs from the commit."""
+        """Returns whether the index differs from the commit."""
         options = ("-z", "--cached", "--name-only", "--relative", "--ignore-submodules=all")
         return bool(self._git("diff-index", *options, "HEAD", "--", "."))
 
     def really_changed(self) -> set[bytes]:
-        """Tracked files whose content differs from the index, converted as git does. Reads what `changes` names."""
+        """Returns tracked files whose content, converted as git does, differs from the index.
+
+        Reads the files that `changes` names.
+        """
         options = (
             "-z",
             "--name-only",
@@ -116,10 +121,10 @@ class GitFolder:
         return set(_records(self._git("diff", *options)))
 
     def states(self, paths: Iterable[bytes]) -> dict[bytes, dict[str, str]]:
-        """The attributes of each path that has any."""
+        """Returns the attributes of each path that has any."""
         names = (*LINGUIST, *_CONVERTING, *_LINE_ENDS)
-        asked = b"".join(path + b"\0" for path in paths)
-        answers = _records(self._git("check-attr", "-z", "--stdin", *names, stdin=asked))
+        queries = b"".join(path + b"\0" for path in paths)
+        answers = _records(self._git("check-attr", "-z", "--stdin", *names, stdin=queries))
         states: dict[bytes, dict[str, str]] = {}
         for path, name, state in zip(answers[::3], answers[1::3], answers[2::3], strict=True):
             if state != b"unspecified":
@@ -127,13 +132,13 @@ class GitFolder:
         return states
 
     def converts_line_ends(self) -> bool:
-        """Whether git converts line ends of files without attributes."""
+        """Returns whether git converts line ends of files without attributes."""
         return self._line_or_nothing("config", "--get", "core.autocrlf").lower() not in ("", "false")
 
     def blob_sizes(self, blobs: Iterable[str]) -> list[int]:
-        """The size in bytes of each blob, -1 if it is missing."""
-        asked = "".join(f"{blob}\n" for blob in blobs).encode()
-        answers = self._git("cat-file", "--buffer", "--batch-check=%(objectsize)", stdin=asked).split(b"\n")
+        """Returns the size in bytes of each blob, -1 if it is missing."""
+        queries = "".join(f"{blob}\n" for blob in blobs).encode()
+        answers = self._git("cat-file", "--buffer", "--batch-check=%(objectsize)", stdin=queries).split(b"\n")
         return [int(answer) if answer.isdigit() else -1 for answer in answers[:-1]]
 
     def _git(self, *arguments: str, stdin: bytes = b"") -> bytes:
@@ -160,7 +165,7 @@ class GitFolder:
 
 
 def list_work_tree(git: GitFolder) -> WorkTree:
-    """List a folder of a work tree. Raises GitFailed, PrismError."""
+    """Lists a folder of a work tree. Raises GitFailed, PrismError."""
     index, changes, untracked, commit = git.index(), git.changes(), git.untracked(), git.commit()
     present = {path: entry for path, entry in index.items() if path not in changes.absent}
     states = git.states([*present, *untracked])
@@ -190,7 +195,7 @@ def list_work_tree(git: GitFolder) -> WorkTree:
 
 
 def _is_known(entry: _Indexed, states: States) -> bool:
-    """Whether the bytes on the disk, if unchanged, are those of the blob; line ends aside."""
+    """Returns whether unchanged bytes on disk equal the blob, apart from line ends."""
     if entry.mode == _MODE_SUBMODULE:
         return True
     converting = any(states.get(name, UNSET) != UNSET for name in _CONVERTING)
@@ -212,8 +217,8 @@ def _sizes_where_line_ends_vary(
 
 
 def _line_ends_vary(states: States, *, everywhere: bool) -> bool:
-    said = [states[name] for name in _LINE_ENDS if name in states]
-    return any(state != UNSET for state in said) if said else everywhere
+    declared = [states[name] for name in _LINE_ENDS if name in states]
+    return any(state != UNSET for state in declared) if declared else everywhere
 
 
 def _found_untracked(path: bytes) -> Found:
