@@ -12,7 +12,7 @@ from typing import NamedTuple
 from prism_contracts.code import FileFlags
 from prism_contracts.types import LANGUAGE_CHARS_MAX
 from prism_source.limits import ATTRIBUTES_LINES_MAX
-from prism_source.patterns import Patterns
+from prism_source.patterns import GitPatterns
 
 LINGUIST_GENERATED = "linguist-generated"
 LINGUIST_VENDORED = "linguist-vendored"
@@ -90,7 +90,7 @@ class _RuleFile:
         lines = [parsed for line in text.removeprefix("\ufeff").split("\n") if (parsed := _parse(line))]
         del lines[ATTRIBUTES_LINES_MAX:]
         self.states = [states for _, states in lines]
-        self._patterns = Patterns(pattern for pattern, _ in lines)
+        self._patterns = GitPatterns(pattern for pattern, _ in lines)
 
     def of(self, path: str) -> dict[str, str]:
         states: dict[str, str] = {}

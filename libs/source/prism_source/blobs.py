@@ -10,7 +10,7 @@ from pathlib import Path
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.imports import SnapshotFile
 from prism_source.git import READ_LIMITS, isolated_environment, start_git, stop
-from prism_source.limits import Limits
+from prism_source.limits import SourceLimits
 
 _READ_BYTES = 64 * 1024
 _HEADER_BYTES_MAX = 1_024
@@ -19,7 +19,7 @@ _HEADER_BYTES_MAX = 1_024
 class BlobReader:
     """Reads blobs by hash, one at a time, for any number of threads. See snapshot.ContentReader."""
 
-    def __init__(self, git_dir: Path, limits: Limits) -> None:
+    def __init__(self, git_dir: Path, limits: SourceLimits) -> None:
         self._git_dir = git_dir
         self._limits = limits
         self._lock = threading.Lock()

@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source.blobs import BlobReader
 from prism_source.git import GitFailed, explain, run_git, user_environment
-from prism_source.limits import DEFAULT_LIMITS, Limits
+from prism_source.limits import DEFAULT_LIMITS, SourceLimits
 from prism_source.paths import decode_path
 
 _STATUS = (
@@ -42,7 +42,7 @@ class Checkout:
     Raises PrismError: SOURCE_NOT_FOUND, SOURCE_UNREADABLE, DEADLINE_EXCEEDED.
     """
 
-    def __init__(self, folder: Path, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, folder: Path, limits: SourceLimits = DEFAULT_LIMITS) -> None:
         self.limits = limits
         self._folder = folder
         self._environment = user_environment()

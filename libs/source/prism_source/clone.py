@@ -180,15 +180,15 @@ def merge_packs(folder: Path, seconds_max: float) -> None:
 
 
 def remote_refs(
-    url: str, rules: CloneRules, *, beside: Iterable[str] = (), credentials: str = ""
+    url: str, rules: CloneRules, *, extra_refs: Iterable[str] = (), credentials: str = ""
 ) -> RemoteRefs:
-    """Lists the branches and tags of a remote repository, and which of the full names `beside` it has.
+    """Lists the branches and tags of a remote repository, and which of the full names `extra_refs` it has.
 
     Raises PrismError as `mirror`.
     """
     source = _with_credentials(check_url(url, rules), credentials)
     with _key_file(source) as key, tempfile.TemporaryDirectory(prefix="prism-look-") as folder:
-        return _list_refs(_Run(source, Path(folder), rules, key), beside)
+        return _list_refs(_Run(source, Path(folder), rules, key), extra_refs)
 
 
 def _with_credentials(source: CloneUrl, credentials: str) -> CloneUrl:
@@ -268,10 +268,10 @@ def _remove_leftovers(folder: Path) -> None:
         left.unlink(missing_ok=True)
 
 
-def _list_refs(run: "_Run", beside: Iterable[str]) -> RemoteRefs:
-    if not all(map(is_ref_name, beside := tuple(beside))):
-        raise ref_not_found(" ".join(beside), ())
-    patterns = ("HEAD", "refs/heads/*", "refs/tags/*", *beside)
+def _list_refs(run: "_Run", extra_refs: Iterable[str]) -> RemoteRefs:
+    if not all(map(is_ref_name, extra_refs := tuple(extra_refs))):
+        raise ref_not_found(" ".join(extra_refs), ())
+    patterns = ("HEAD", "refs/heads/*", "refs/tags/*", *extra_refs)
     return _parse_refs(run.listing("ls-remote", "--symref", "--", run.transport_url, *patterns))
 
 

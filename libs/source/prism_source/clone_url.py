@@ -113,7 +113,7 @@ def check_url(url: str, rules: CloneRules) -> CloneUrl:
     )
 
 
-def place_of(url: str) -> str:
+def normalized_location(url: str) -> str:
     """Returns `host/owner/name` in lower case, equal for all spellings of a location; empty if not a URL."""
     found = _SCP.fullmatch(url) if "://" not in url else None
     try:
@@ -126,7 +126,7 @@ def place_of(url: str) -> str:
     return f"{host}/{path}".lower() if host and path else ""
 
 
-def server_of(url: str) -> str:
+def git_server(url: str) -> str:
     """Returns the host of a URL in lower case, with its port if any; empty if it is not a URL."""
     found = _SCP.fullmatch(url) if "://" not in url else None
     if found:

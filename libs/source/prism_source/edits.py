@@ -14,7 +14,7 @@ from prism_contracts.code import SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source.checkout import Checkout, Status
 from prism_source.files import read_regular
-from prism_source.limits import HEAD_BYTES, Limits
+from prism_source.limits import HEAD_BYTES, SourceLimits
 from prism_source.paths import decode_path
 from prism_source.snapshot import blob_hash
 from prism_source.text import skip_reason
@@ -131,7 +131,7 @@ class _EditCollector:
             raise _too_large(self._limits.bytes_max)
 
 
-def _read(root: Path, path: bytes, limits: Limits) -> tuple[bytes | None, SkipReason | None]:
+def _read(root: Path, path: bytes, limits: SourceLimits) -> tuple[bytes | None, SkipReason | None]:
     """Returns the bytes of a text, or why it is none; neither if the file is gone or no longer regular."""
     full = os.path.join(os.fsencode(root), path)  # noqa: PTH118 - bytes
     try:

@@ -10,7 +10,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.imports import SnapshotFile
 from prism_source.attributes import Attributes
 from prism_source.classify import classify_path, classify_text
-from prism_source.limits import HEAD_BYTES, Limits
+from prism_source.limits import HEAD_BYTES, SourceLimits
 from prism_source.paths import decode_path
 from prism_source.snapshot import blob_hash
 from prism_source.text import decode, skip_reason
@@ -26,7 +26,7 @@ _OPEN_FLAGS = (
 )
 
 
-class Found(NamedTuple):
+class ListedFile(NamedTuple):
     """A file of a listing. `path` is relative to the root, as the file system names it."""
 
     path: bytes
@@ -42,7 +42,7 @@ class Found(NamedTuple):
 class FolderReader:
     """Reads files of a folder. See snapshot.ContentReader."""
 
-    def __init__(self, root: bytes, limits: Limits) -> None:
+    def __init__(self, root: bytes, limits: SourceLimits) -> None:
         self._root = root
         self._limits = limits
 
@@ -74,7 +74,9 @@ class FolderReader:
         """Does nothing: no file stays open."""
 
 
-def describe(root: bytes, found: Found, attributes: Attributes, limits: Limits) -> SnapshotFile | None:
+def describe(
+    root: bytes, found: ListedFile, attributes: Attributes, limits: SourceLimits
+) -> SnapshotFile | None:
     """Reads the head of a listed file, and returns its entry of a snapshot. None if the file is gone."""
     path, problem = decode_path(found.path)
     if problem:
@@ -115,7 +117,7 @@ def _read(handle: int, bytes_max: int) -> bytes:
 
 
 def _describe_regular(  # noqa: PLR0917 - the facts of one file
-    full: bytes, path: str, size_bytes: int, found: Found, attributes: Attributes, limits: Limits
+    full: bytes, path: str, size_bytes: int, found: ListedFile, attributes: Attributes, limits: SourceLimits
 ) -> SnapshotFile:
     if size_bytes > limits.file_bytes_max:
         return _skipped(path, found, size_bytes, SkipReason.TOO_LARGE, f"{size_bytes:,} bytes")
@@ -142,7 +144,9 @@ def _flags(path: str, data: bytes) -> FileFlags:
     return classify_text(path, decode(data[:HEAD_BYTES]).text, classify_path(path))
 
 
-def _describe_irregular(full: bytes, path: str, status: os.stat_result, found: Found) -> SnapshotFile | None:
+def _describe_irregular(
+    full: bytes, path: str, status: os.stat_result, found: ListedFile
+) -> SnapshotFile | None:
     if stat.S_ISDIR(status.st_mode):
         return None
     if not stat.S_ISLNK(status.st_mode):
@@ -155,7 +159,7 @@ def _describe_irregular(full: bytes, path: str, status: os.stat_result, found: F
     return _skipped(path, link, status.st_size, SkipReason.SYMLINK, "links are not followed")
 
 
-def _skipped(path: str, found: Found, size_bytes: int, reason: SkipReason, detail: str) -> SnapshotFile:
+def _skipped(path: str, found: ListedFile, size_bytes: int, reason: SkipReason, detail: str) -> SnapshotFile:
     return SnapshotFile(path=path, blob=found.blob, size_bytes=size_bytes, skipped=reason, detail=detail)
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.imports import SnapshotFile
 from prism_source.attributes import NO_ATTRIBUTES, AttributeRules, Attributes
-from prism_source.files import FolderReader, Found, describe, read_regular
+from prism_source.files import FolderReader, ListedFile, describe, read_regular
 from prism_source.git import GitFailed, explain, user_environment
 from prism_source.history import read_history
-from prism_source.limits import ATTRIBUTES_BYTES_MAX, ATTRIBUTES_FILES_MAX, DEFAULT_LIMITS, Limits
+from prism_source.limits import ATTRIBUTES_BYTES_MAX, ATTRIBUTES_FILES_MAX, DEFAULT_LIMITS, SourceLimits
 from prism_source.snapshot import Snapshot, attributes_by_ordinal, sort_files, tree_commit
 from prism_source.walk import walk_folder
 from prism_source.worktree import GitFolder, WorkTree, list_work_tree
@@ -22,7 +22,7 @@ from prism_source.worktree import GitFolder, WorkTree, list_work_tree
 _GITATTRIBUTES = b".gitattributes"
 
 
-def snapshot_folder(folder: Path | str, limits: Limits = DEFAULT_LIMITS) -> Snapshot:
+def snapshot_folder(folder: Path | str, limits: SourceLimits = DEFAULT_LIMITS) -> Snapshot:
     """Returns the files of a folder as they are now, tracked or not, without ignored ones.
 
     In a git work tree git decides what is ignored (`.gitignore`, `.git/info/exclude`, core.excludesFile);
@@ -43,7 +43,7 @@ def snapshot_folder(folder: Path | str, limits: Limits = DEFAULT_LIMITS) -> Snap
     return _snapshot_plain(root, limits)
 
 
-def _snapshot_work_tree(root: Path, git: GitFolder, limits: Limits) -> Snapshot:
+def _snapshot_work_tree(root: Path, git: GitFolder, limits: SourceLimits) -> Snapshot:
     if not git.is_work_tree():
         raise PrismError(
             ErrorCode.SOURCE_EMPTY,
@@ -77,7 +77,7 @@ def _is_changed(git: GitFolder, tree: WorkTree, files: Iterable[SnapshotFile]) -
     return bool(doubtful) and not doubtful.isdisjoint(git.really_changed())
 
 
-def _snapshot_plain(root: Path, limits: Limits) -> Snapshot:
+def _snapshot_plain(root: Path, limits: SourceLimits) -> Snapshot:
     raw_root = os.fsencode(root)
     try:
         found = list(islice(walk_folder(raw_root), limits.files_max + 1))
@@ -122,7 +122,7 @@ def _is_in_repository(root: Path) -> bool:
 
 
 def _describe_all(
-    root: Path, found: list[Found], attributes: Mapping[bytes, Attributes], limits: Limits
+    root: Path, found: list[ListedFile], attributes: Mapping[bytes, Attributes], limits: SourceLimits
 ) -> tuple[SnapshotFile, ...]:
     _check_count(root, len(found), limits)
     raw_root = os.fsencode(root)
@@ -139,7 +139,7 @@ def _describe_all(
     return files
 
 
-def _attribute_rules(root: bytes, found: Iterable[Found]) -> AttributeRules:
+def _attribute_rules(root: bytes, found: Iterable[ListedFile]) -> AttributeRules:
     named = (entry.path for entry in found if entry.path.rpartition(b"/")[2] == _GITATTRIBUTES)
     return AttributeRules(_rule_texts(root, islice(named, ATTRIBUTES_FILES_MAX)))
 
@@ -154,7 +154,7 @@ def _rule_texts(root: bytes, paths: Iterable[bytes]) -> Iterable[tuple[str, str]
             yield path.decode(errors="replace"), data.decode(errors="replace")
 
 
-def _check_count(root: Path, count: int, limits: Limits) -> None:
+def _check_count(root: Path, count: int, limits: SourceLimits) -> None:
     if count > limits.files_max:
         raise PrismError(
             ErrorCode.PAYLOAD_TOO_LARGE,

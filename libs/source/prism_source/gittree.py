@@ -18,7 +18,7 @@ from prism_source.blobs import BlobReader
 from prism_source.classify import classify_path
 from prism_source.git import READ_LIMITS, GitFailed, explain, git_records, isolated_environment, run_git
 from prism_source.history import read_history
-from prism_source.limits import ATTRIBUTES_BYTES_MAX, ATTRIBUTES_FILES_MAX, DEFAULT_LIMITS, KIB, Limits
+from prism_source.limits import ATTRIBUTES_BYTES_MAX, ATTRIBUTES_FILES_MAX, DEFAULT_LIMITS, KIB, SourceLimits
 from prism_source.paths import decode_path
 from prism_source.snapshot import Snapshot, attributes_by_ordinal, sort_files
 from prism_source.text import skip_reason
@@ -62,7 +62,7 @@ class _TreeEntry(NamedTuple):
     size_bytes: int
 
 
-def snapshot_git(git_dir: Path | str, ref: str = "", limits: Limits = DEFAULT_LIMITS) -> Snapshot:
+def snapshot_git(git_dir: Path | str, ref: str = "", limits: SourceLimits = DEFAULT_LIMITS) -> Snapshot:
     """Returns the files of a commit. `ref` is a branch, a tag or a commit, empty for HEAD.
 
     `git_dir` is a bare repository, or a folder that has a `.git`. Reads no contents: BINARY, LFS_POINTER,
@@ -77,7 +77,7 @@ def snapshot_git(git_dir: Path | str, ref: str = "", limits: Limits = DEFAULT_LI
 
 
 def snapshot_changes(
-    git_dir: Path | str, old: str, new: str, limits: Limits = DEFAULT_LIMITS
+    git_dir: Path | str, old: str, new: str, limits: SourceLimits = DEFAULT_LIMITS
 ) -> Changes | None:
     """Diffs the trees of two commits; a renamed file is one removed and one added.
 
@@ -103,7 +103,7 @@ def snapshot_changes(
 
 
 def commit_files(
-    git_dir: Path | str, ref: str, limits: Limits = DEFAULT_LIMITS
+    git_dir: Path | str, ref: str, limits: SourceLimits = DEFAULT_LIMITS
 ) -> tuple[str, tuple[SnapshotFile, ...]]:
     """Returns a commit and its files, described by name and size alone.
 
@@ -115,7 +115,7 @@ def commit_files(
 
 
 def commit_file(
-    git_dir: Path | str, ref: str, path: str, limits: Limits = DEFAULT_LIMITS
+    git_dir: Path | str, ref: str, path: str, limits: SourceLimits = DEFAULT_LIMITS
 ) -> tuple[str, SnapshotFile, bytes]:
     """Returns a commit, one of its files, and the bytes of that file.
 
@@ -144,7 +144,7 @@ def _snapshot(
     repository: "_Repository",
     resolved: ResolvedRef,
     entries: Sequence[_TreeEntry],
-    limits: Limits,
+    limits: SourceLimits,
     rules: Sequence[_TreeEntry] | None = None,
 ) -> Snapshot:
     """Returns a snapshot of the entries. `rules` contain the attribute files, if the entries do not."""
@@ -177,7 +177,7 @@ def resolve_ref(git_dir: Path | str, ref: str = "") -> ResolvedRef:
 
 
 class _Repository:
-    def __init__(self, git_dir: Path, limits: Limits) -> None:
+    def __init__(self, git_dir: Path, limits: SourceLimits) -> None:
         self.git_dir = git_dir
         self._limits = limits
         # A path that starts with a colon is a plain path, not a pathspec.
@@ -361,7 +361,7 @@ def _attributes(
     return {path: known for path, known in found if known != NO_ATTRIBUTES}
 
 
-def _entry_file(entry: _TreeEntry, attributes: Attributes, limits: Limits) -> SnapshotFile:
+def _entry_file(entry: _TreeEntry, attributes: Attributes, limits: SourceLimits) -> SnapshotFile:
     path, problem = decode_path(entry.path)
     skipped, detail = (SkipReason.PATH_INVALID, problem) if problem else _entry_skip(entry, limits)
     return SnapshotFile(
@@ -375,7 +375,7 @@ def _entry_file(entry: _TreeEntry, attributes: Attributes, limits: Limits) -> Sn
     )
 
 
-def _entry_skip(entry: _TreeEntry, limits: Limits) -> tuple[SkipReason | None, str]:
+def _entry_skip(entry: _TreeEntry, limits: SourceLimits) -> tuple[SkipReason | None, str]:
     if entry.kind == b"commit":
         return SkipReason.SUBMODULE, ""
     if entry.mode == _MODE_LINK:

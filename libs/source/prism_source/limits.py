@@ -53,7 +53,7 @@ REFS_BYTES_MAX = 128 * MIB
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SourceLimits:
     """The limits that a caller may set."""
 
     files_max: int = FILES_MAX
@@ -63,4 +63,4 @@ class Limits:
     secrets: SecretPolicy = DEFAULT_POLICY
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = SourceLimits()

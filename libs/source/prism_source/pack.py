@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import zstandard
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_source.limits import DEFAULT_LIMITS, FILES_MAX, PACK_BYTES_MAX, PACK_FILES_MAX, Limits
+from prism_source.limits import DEFAULT_LIMITS, FILES_MAX, PACK_BYTES_MAX, PACK_FILES_MAX, SourceLimits
 
 _MAGIC = b"PRPK"
 _VERSION = 2  # version 1 used zlib
@@ -46,7 +46,7 @@ def encode_pack(items: Iterable[tuple[int, bytes]]) -> bytes:
     return _HEADER.pack(_MAGIC, _VERSION, len(ordered), len(raw)) + _compress(raw)
 
 
-def decode_pack(data: bytes, limits: Limits = DEFAULT_LIMITS) -> list[tuple[int, bytes]]:
+def decode_pack(data: bytes, limits: SourceLimits = DEFAULT_LIMITS) -> list[tuple[int, bytes]]:
     """Returns the (ordinal, content) of a pack, sorted by ordinal.
 
     Raises PrismError: MESSAGE_INVALID (not a pack, truncated, forged), PAYLOAD_TOO_LARGE.

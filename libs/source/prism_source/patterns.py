@@ -26,7 +26,7 @@ _PATTERN_CHARS_MAX = 8_192
 _EXPRESSION_CHARS_MAX = 16_384
 
 
-class Patterns:
+class GitPatterns:
     """The patterns of one file, matched all at once. An invalid pattern matches nothing."""
 
     def __init__(self, patterns: Iterable[str]) -> None:

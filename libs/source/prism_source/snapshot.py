@@ -14,7 +14,7 @@ from prism_source.attributes import NO_ATTRIBUTES, Attributes
 from prism_source.classify import classify_text
 
 
-class Reader(Protocol):
+class ContentReader(Protocol):
     """Reads the contents of the files of a snapshot."""
 
     def read(self, file: SnapshotFile) -> bytes:
@@ -39,7 +39,7 @@ class Snapshot:
     ref: str
     dirty: bool
     files: tuple[SnapshotFile, ...]
-    reader: Reader
+    reader: ContentReader
     # Attributes from `.gitattributes` by ordinal; files without any are absent.
     attributes: Mapping[int, Attributes] = field(default_factory=dict)
     history: History | None = None  # None: git has none

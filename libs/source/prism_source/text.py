@@ -4,7 +4,7 @@ import codecs
 from typing import NamedTuple
 
 from prism_contracts.code import SkipReason
-from prism_source.limits import DEFAULT_LIMITS, HEAD_BYTES, Limits
+from prism_source.limits import DEFAULT_LIMITS, HEAD_BYTES, SourceLimits
 from prism_source.secret_files import is_withheld
 
 # Control characters that text does not contain. Tab, line ends, form feed and escape (terminal colours) do
@@ -28,7 +28,7 @@ _LFS_FIRST_LINE = b"version https://git-lfs.github.com/spec/"
 _LFS_POINTER_BYTES_MAX = 1_024
 
 
-class Text(NamedTuple):
+class DecodedText(NamedTuple):
     """The text of a file, with its own line ends and without a byte order mark."""
 
     text: str
@@ -36,7 +36,7 @@ class Text(NamedTuple):
 
 
 def skip_reason(
-    size_bytes: int, data: bytes, limits: Limits = DEFAULT_LIMITS, path: str = ""
+    size_bytes: int, data: bytes, limits: SourceLimits = DEFAULT_LIMITS, path: str = ""
 ) -> SkipReason | None:
     """Returns why a regular file is not searchable, or None. `data` is its content, or at least its first
     HEAD_BYTES.
@@ -66,14 +66,14 @@ def is_binary(head: bytes) -> bool:
     return len(head) - len(head.translate(None, _CONTROL_BYTES)) > len(head) * _CONTROL_SHARE_MAX
 
 
-def decode(data: bytes) -> Text:
+def decode(data: bytes) -> DecodedText:
     """Decodes a file that is not binary. Never fails: replaces undecodable bytes, and reports that it did."""
     wide = _wide_encoding(data)
     encoding = wide[0] if wide else "utf-8-sig"
     try:
-        return Text(data.decode(encoding), decode_errors=False)
+        return DecodedText(data.decode(encoding), decode_errors=False)
     except UnicodeDecodeError:
-        return Text(data.decode(encoding, errors="replace"), decode_errors=True)
+        return DecodedText(data.decode(encoding, errors="replace"), decode_errors=True)
 
 
 def _wide_encoding(data: bytes) -> tuple[str, int] | None:

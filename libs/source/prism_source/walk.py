@@ -5,25 +5,25 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from prism_contracts.code import SkipReason
-from prism_source.files import Found, read_regular
+from prism_source.files import ListedFile, read_regular
 from prism_source.limits import IGNORE_BYTES_MAX
-from prism_source.patterns import Patterns
+from prism_source.patterns import GitPatterns
 
 GIT_FOLDER = b".git"
 GITIGNORE = b".gitignore"
 
 
-class _Rules(NamedTuple):
+class _FolderRules(NamedTuple):
     folder: str  # with a slash at the end, empty for the root
     ignore: "IgnoreFile"
 
 
 class _Folder(NamedTuple):
     path: bytes  # relative, with a slash at the end, empty for the root
-    rules: tuple[_Rules, ...]  # outermost first
+    rules: tuple[_FolderRules, ...]  # outermost first
 
 
-def walk_folder(root: bytes) -> Iterator[Found]:
+def walk_folder(root: bytes) -> Iterator[ListedFile]:
     """Yields every file below a folder that is not ignored, in no order.
 
     Yields an unreadable folder below as one unreadable file. Raises OSError if the folder itself is
@@ -39,7 +39,7 @@ def walk_folder(root: bytes) -> Iterator[Found]:
             if not folder.path:
                 raise
             reason = (error.strerror or "").lower()
-            yield Found(folder.path[:-1], skipped=SkipReason.UNREADABLE, detail=f"a folder: {reason}")
+            yield ListedFile(folder.path[:-1], skipped=SkipReason.UNREADABLE, detail=f"a folder: {reason}")
             continue
         rules = _with_own_rules(folder, entries)
         for entry in entries:
@@ -50,7 +50,7 @@ def walk_folder(root: bytes) -> Iterator[Found]:
             if is_folder:
                 waiting.append(_Folder(path + b"/", rules))
             else:
-                yield Found(path)
+                yield ListedFile(path)
 
 
 class IgnoreFile:
@@ -61,7 +61,7 @@ class IgnoreFile:
         self._negated = [line.startswith("!") for line in lines]
         bare = [line.removeprefix("!") for line in lines]
         self._folders_only = [line.endswith("/") for line in bare]
-        self._patterns = Patterns(line.removesuffix("/") for line in bare)
+        self._patterns = GitPatterns(line.removesuffix("/") for line in bare)
 
     def decide(self, path: str, *, is_folder: bool) -> bool | None:
         """Returns whether a path (relative to the folder of the file) is ignored.
@@ -84,7 +84,7 @@ def _strip(line: str) -> str:
     return bare + " " if is_escaped else bare
 
 
-def _with_own_rules(folder: _Folder, entries: list[os.DirEntry[bytes]]) -> tuple[_Rules, ...]:
+def _with_own_rules(folder: _Folder, entries: list[os.DirEntry[bytes]]) -> tuple[_FolderRules, ...]:
     own = next((entry for entry in entries if entry.name == GITIGNORE), None)
     if own is None:
         return folder.rules
@@ -92,10 +92,10 @@ def _with_own_rules(folder: _Folder, entries: list[os.DirEntry[bytes]]) -> tuple
         text = read_regular(own.path, IGNORE_BYTES_MAX).decode(errors="replace")
     except OSError:
         return folder.rules
-    return (*folder.rules, _Rules(folder.path.decode(errors="replace"), IgnoreFile(text)))
+    return (*folder.rules, _FolderRules(folder.path.decode(errors="replace"), IgnoreFile(text)))
 
 
-def _is_ignored(path: bytes, *, is_folder: bool, rules: tuple[_Rules, ...]) -> bool:
+def _is_ignored(path: bytes, *, is_folder: bool, rules: tuple[_FolderRules, ...]) -> bool:
     """Returns the decision of the nearest `.gitignore` with a rule for the path."""
     if not rules:
         return False

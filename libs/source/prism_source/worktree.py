@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from prism_contracts.code import SkipReason
 from prism_source.attributes import LINGUIST, UNSET, Attributes, attributes_of
-from prism_source.files import Found
+from prism_source.files import ListedFile
 from prism_source.git import GitFailed, run_git, user_environment
-from prism_source.limits import Limits
+from prism_source.limits import SourceLimits
 
 _MODE_ABSENT = b"000000"
 _MODE_SUBMODULE = b"160000"
@@ -28,7 +28,7 @@ States = Mapping[str, str]
 class WorkTree(NamedTuple):
     """What git reports about a folder. Paths are relative to it."""
 
-    found: list[Found]
+    found: list[ListedFile]
     attributes: dict[bytes, Attributes]
     commit: str  # empty if there is no commit yet
     ref: str  # the branch, empty if detached
@@ -54,7 +54,7 @@ class _Changes(NamedTuple):
 class GitFolder:
     """A folder of a work tree, queried through git. Every method may raise GitFailed and PrismError."""
 
-    def __init__(self, folder: Path, limits: Limits) -> None:
+    def __init__(self, folder: Path, limits: SourceLimits) -> None:
         self._folder = folder
         self._limits = limits
         self._environment = user_environment()
@@ -176,7 +176,7 @@ def list_work_tree(git: GitFolder) -> WorkTree:
     }
     sizes = _sizes_where_line_ends_vary(git, clean, states)
     tracked = [
-        Found(
+        ListedFile(
             path,
             blob=entry.blob if path in clean else "",
             size_bytes=sizes.get(path),
@@ -221,10 +221,12 @@ def _line_ends_vary(states: States, *, everywhere: bool) -> bool:
     return any(state != UNSET for state in declared) if declared else everywhere
 
 
-def _found_untracked(path: bytes) -> Found:
+def _found_untracked(path: bytes) -> ListedFile:
     if path.endswith(b"/"):
-        return Found(path[:-1], skipped=SkipReason.SUBMODULE, detail="a repository inside the repository")
-    return Found(path)
+        return ListedFile(
+            path[:-1], skipped=SkipReason.SUBMODULE, detail="a repository inside the repository"
+        )
+    return ListedFile(path)
 
 
 def _records(output: bytes) -> list[bytes]:

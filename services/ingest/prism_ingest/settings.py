@@ -6,7 +6,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from prism_runtime.settings import ServiceSettings
-from prism_source.limits import FILES_MAX, Limits
+from prism_source.limits import FILES_MAX, SourceLimits
 from prism_source.secret_policy import SecretPolicy, read_policy
 
 
@@ -108,6 +108,6 @@ class IngestSettings(ServiceSettings):
         return read_policy(self.secret_patterns, self.secret_files_withheld, self.secret_file_patterns)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> SourceLimits:
         """The limits on what a source may hold."""
-        return Limits(file_bytes_max=self.file_bytes_max, secrets=self.secrets)
+        return SourceLimits(file_bytes_max=self.file_bytes_max, secrets=self.secrets)

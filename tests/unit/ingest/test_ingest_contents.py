@@ -16,10 +16,10 @@ from prism_ingest.core.contents import file_event
 from prism_ingest.core.jobs import new_job
 from prism_ingest.handlers.snapshots import _check_files
 from prism_source.classify import classify_text
-from prism_source.limits import Limits
+from prism_source.limits import SourceLimits
 from prism_source.snapshot import blob_hash
 
-LIMITS = Limits(file_bytes_max=1_000)
+LIMITS = SourceLimits(file_bytes_max=1_000)
 SECRET = "AKIA" + "Q7RM2XWPLZ5TV3JH"  # of the form of an access key, and of nobody
 NOW = datetime(2026, 3, 14, tzinfo=UTC)
 JOB = new_job(

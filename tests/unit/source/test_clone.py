@@ -280,7 +280,7 @@ def test_the_head_of_a_remote_is_told_without_fetching(repo, url):
     repo.git("branch", "topic")
     second = repo.commit(**{"a.py": "2\n"})
     repo.git("update-ref", "refs/pull/7/head", first)
-    refs = remote_refs(url, RULES, beside=["refs/pull/7/head", "refs/pull/8/head"])
+    refs = remote_refs(url, RULES, extra_refs=["refs/pull/7/head", "refs/pull/8/head"])
     assert refs.resolve("") == second
     assert refs.resolve("topic") == refs.resolve("v1") == refs.commit("refs/pull/7/head") == first
     assert (refs.commit("refs/pull/8/head"), refs.resolve("f" * 40)) == ("", "f" * 40)

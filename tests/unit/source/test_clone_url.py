@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_source.clone_url import CloneRules, check_url, is_public, place_of, server_of
+from prism_source.clone_url import CloneRules, check_url, git_server, is_public, normalized_location
 
 PUBLIC = "140.82.121.3"
 
@@ -172,9 +172,9 @@ def test_a_refusal_names_the_setting_that_allows_it():
 
 
 def test_the_server_of_a_url_has_the_port_and_no_user():
-    assert server_of("https://ada:x@Git.Example.org:8443/a/b") == "git.example.org:8443"
-    assert server_of("git@git.example.org:a/b.git") == "git.example.org"
-    assert server_of("ssh://git@git.example.org:2222/a/b") == "git.example.org:2222"
+    assert git_server("https://ada:x@Git.Example.org:8443/a/b") == "git.example.org:8443"
+    assert git_server("git@git.example.org:a/b.git") == "git.example.org"
+    assert git_server("ssh://git@git.example.org:2222/a/b") == "git.example.org:2222"
 
 
 def test_schemes_and_hosts_are_on_a_list():
@@ -212,9 +212,9 @@ def test_an_unknown_host_is_an_error_and_credentials_are_in_none():
     ],
 )
 def test_every_way_to_write_a_place_is_the_same_place(url):
-    assert place_of(url) == "git.example.org/acme/app"
+    assert normalized_location(url) == "git.example.org/acme/app"
 
 
 @pytest.mark.parametrize("url", ["", "upload", "https://", "https://host", "http://[::1/a", "/a/b"])
 def test_what_is_no_url_is_no_place(url):
-    assert not place_of(url)
+    assert not normalized_location(url)

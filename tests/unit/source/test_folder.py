@@ -13,7 +13,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_source import files as files_module
 from prism_source import folder as folder_module
 from prism_source.folder import snapshot_folder
-from prism_source.limits import FILE_BYTES_MAX, Limits
+from prism_source.limits import FILE_BYTES_MAX, SourceLimits
 from prism_source.snapshot import blob_hash
 
 
@@ -39,9 +39,9 @@ def skips(root: Path) -> dict[str, SkipReason]:
     return {file.path: file.skipped for file in snapshot_folder(root).files if file.skipped}
 
 
-def refusal(folder: Path, limits: Limits | None = None) -> PrismError:
+def refusal(folder: Path, limits: SourceLimits | None = None) -> PrismError:
     with pytest.raises(PrismError) as caught:
-        snapshot_folder(folder, limits or Limits())
+        snapshot_folder(folder, limits or SourceLimits())
     assert caught.value.body.next_action
     return caught.value
 
@@ -296,8 +296,8 @@ def test_refusals_say_what_to_do(root, tmp_path, monkeypatch):
     assert refusal(root).code is ErrorCode.SOURCE_EMPTY
     write(root, "a")
     write(root, "b")
-    assert refusal(root, Limits(files_max=1)).code is ErrorCode.PAYLOAD_TOO_LARGE
-    assert len(snapshot_folder(root, Limits(files_max=2)).files) == 2
+    assert refusal(root, SourceLimits(files_max=1)).code is ErrorCode.PAYLOAD_TOO_LARGE
+    assert len(snapshot_folder(root, SourceLimits(files_max=2)).files) == 2
 
     def closed(_path):
         raise PermissionError(13, "Permission denied")

@@ -9,13 +9,13 @@ from prism_contracts.code import SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source.blobs import BlobReader
 from prism_source.gittree import is_ref_name, resolve_ref, snapshot_changes, snapshot_git
-from prism_source.limits import Limits
+from prism_source.limits import SourceLimits
 from prism_source.snapshot import blob_hash
 
 
 def refusal(folder, ref="", limits=None) -> PrismError:
     with pytest.raises(PrismError) as caught:
-        snapshot_git(folder, ref, limits or Limits())
+        snapshot_git(folder, ref, limits or SourceLimits())
     assert caught.value.body.next_action
     return caught.value
 
@@ -86,7 +86,7 @@ def test_every_kind_of_entry(repo, tmp_path):
     repo.git("init", "--quiet", "sub")
     repo.git("-C", "sub", "commit", "--quiet", "--allow-empty", "--message", "x")
     repo.commit()
-    with snapshot_git(repo.folder, limits=Limits(file_bytes_max=39)) as snapshot:
+    with snapshot_git(repo.folder, limits=SourceLimits(file_bytes_max=39)) as snapshot:
         assert {file.path: file.skipped for file in snapshot.files} == {
             "big.txt": SkipReason.TOO_LARGE,
             "binary": None,
@@ -133,14 +133,14 @@ def test_a_tree_that_unfolds_without_end_is_stopped(repo):
     for _ in range(9):
         tree = repo.git("mktree", input="".join(f"040000 tree {tree}\t{name}\n" for name in "abcdefghij"))
     repo.git("update-ref", "refs/heads/main", repo.git("commit-tree", tree, "-m", "bomb"))
-    assert refusal(repo.folder, limits=Limits(files_max=1_000)).code is ErrorCode.PAYLOAD_TOO_LARGE
+    assert refusal(repo.folder, limits=SourceLimits(files_max=1_000)).code is ErrorCode.PAYLOAD_TOO_LARGE
 
 
 def test_files_are_limited_at_the_limit_and_just_past_it(repo):
     repo.commit(a="1", b="2")
-    with snapshot_git(repo.folder, limits=Limits(files_max=2)) as snapshot:
+    with snapshot_git(repo.folder, limits=SourceLimits(files_max=2)) as snapshot:
         assert len(snapshot.files) == 2
-    assert refusal(repo.folder, limits=Limits(files_max=1)).code is ErrorCode.PAYLOAD_TOO_LARGE
+    assert refusal(repo.folder, limits=SourceLimits(files_max=1)).code is ErrorCode.PAYLOAD_TOO_LARGE
 
 
 def test_attributes_of_the_commit_count_not_those_on_the_disk(repo):
@@ -196,7 +196,7 @@ def test_blobs_of_every_size_from_many_threads(repo):
 
 def test_a_reader_goes_on_after_an_error_and_after_its_process_died(repo):
     repo.commit(**{"a.py": "1\n", "big": "x" * 100})
-    reader = BlobReader(repo.folder / ".git", Limits(file_bytes_max=50))
+    reader = BlobReader(repo.folder / ".git", SourceLimits(file_bytes_max=50))
     with pytest.raises(PrismError) as missing:
         reader.blob("0" * 40)
     with pytest.raises(PrismError) as too_large:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_source.limits import FILES_MAX, PACK_BYTES_MAX, PACK_FILES_MAX, Limits
+from prism_source.limits import FILES_MAX, PACK_BYTES_MAX, PACK_FILES_MAX, SourceLimits
 from prism_source.pack import decode_pack, encode_pack, plan_packs
 
 ITEMS = st.dictionaries(st.integers(0, FILES_MAX - 1), st.binary(max_size=300), min_size=1, max_size=20)
@@ -24,9 +24,9 @@ def frame(ordinal: int, content: bytes) -> bytes:
     return struct.pack(">II", ordinal, len(content)) + content
 
 
-def refusal(data: bytes, limits: Limits | None = None) -> ErrorCode:
+def refusal(data: bytes, limits: SourceLimits | None = None) -> ErrorCode:
     with pytest.raises(PrismError) as caught:
-        decode_pack(data, limits or Limits())
+        decode_pack(data, limits or SourceLimits())
     return caught.value.code
 
 
@@ -104,7 +104,7 @@ def test_sizes_are_limited_at_the_limit_and_just_past_it():
     assert len(decode_pack(at_limit)) == 1
     past_limit = encode_pack([(0, b"x" * (PACK_BYTES_MAX - 7))])
     assert refusal(past_limit) is ErrorCode.PAYLOAD_TOO_LARGE
-    assert len(decode_pack(past_limit, Limits(file_bytes_max=PACK_BYTES_MAX))) == 1
+    assert len(decode_pack(past_limit, SourceLimits(file_bytes_max=PACK_BYTES_MAX))) == 1
     assert len(decode_pack(encode_pack((n, b"") for n in range(PACK_FILES_MAX)))) == PACK_FILES_MAX
     assert refusal(encode_pack((n, b"") for n in range(PACK_FILES_MAX + 1))) is ErrorCode.PAYLOAD_TOO_LARGE
 

@@ -4,7 +4,7 @@ import pytest
 
 from prism_contracts.code import SkipReason
 from prism_contracts.errors import PrismError
-from prism_source.limits import Limits
+from prism_source.limits import SourceLimits
 from prism_source.secret_files import is_env_file, is_withheld
 from prism_source.secret_policy import DEFAULT_POLICY, OwnRule, SecretPolicy, read_policy
 from prism_source.secrets import redact
@@ -40,8 +40,8 @@ def test_what_only_sounds_secret_is_not_withheld():
     ],
 )
 def test_some_are_withheld_for_what_they_hold(path, secret, public):
-    assert skip_reason(len(secret), secret, Limits(), path) is SkipReason.SECRET_FILE
-    assert skip_reason(len(public), public, Limits(), path) is None
+    assert skip_reason(len(secret), secret, SourceLimits(), path) is SkipReason.SECRET_FILE
+    assert skip_reason(len(public), public, SourceLimits(), path) is None
 
 
 def test_withholding_can_be_switched_off_and_extended():

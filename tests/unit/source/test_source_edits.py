@@ -6,7 +6,7 @@ from prism_contracts.code import SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source.checkout import Checkout
 from prism_source.edits import Comparison, EditLimits, Edits
-from prism_source.limits import DEFAULT_LIMITS, Limits
+from prism_source.limits import DEFAULT_LIMITS, SourceLimits
 from prism_source.snapshot import blob_hash
 
 ROOM = EditLimits(files_max=100, bytes_max=10_000)
@@ -129,7 +129,7 @@ def test_what_is_no_text_is_left_out_and_takes_away_what_was(repo, edits_over, c
     repo.write("new.bin", content)
     if is_committed:
         repo.commit()
-    found = edits_over(served, limits=Limits(file_bytes_max=2_000, line_bytes_max=800))
+    found = edits_over(served, limits=SourceLimits(file_bytes_max=2_000, line_bytes_max=800))
     assert found == ({"a.py": None}, {"a.py": reason, "new.bin": reason})
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_contracts.code import SkipReason
-from prism_source.limits import FILE_BYTES_MAX, HEAD_BYTES, LINE_BYTES_MAX, Limits
+from prism_source.limits import FILE_BYTES_MAX, HEAD_BYTES, LINE_BYTES_MAX, SourceLimits
 from prism_source.text import decode, is_binary, skip_reason
 
 LFS_POINTER = (
@@ -62,7 +62,7 @@ def test_a_nul_past_the_head_does_not_make_a_file_binary():
 def test_size_is_limited_at_the_limit_and_just_past_it():
     assert skip_reason(FILE_BYTES_MAX, b"x") is None
     assert skip_reason(FILE_BYTES_MAX + 1, b"x") is SkipReason.TOO_LARGE
-    assert skip_reason(11, b"x", Limits(file_bytes_max=10)) is SkipReason.TOO_LARGE
+    assert skip_reason(11, b"x", SourceLimits(file_bytes_max=10)) is SkipReason.TOO_LARGE
 
 
 def test_lines_are_limited_at_the_limit_and_just_past_it():

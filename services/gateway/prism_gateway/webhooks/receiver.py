@@ -35,7 +35,7 @@ from prism_gateway.webhooks.signatures import is_signed
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.vault import Vault
-from prism_source.clone_url import place_of
+from prism_source.clone_url import normalized_location
 
 # Signatures computed per body, one per repository: each needs a pass over the body.
 CANDIDATES_MAX = 32
@@ -214,12 +214,12 @@ def named_by(remote: Remote, repositories: Iterable[Repository]) -> list[Reposit
 
 
 def _named(names: Iterable[str], urls: Iterable[str], repositories: Iterable[Repository]) -> list[Repository]:
-    places = {place_of(url) for url in urls} - {""}
+    places = {normalized_location(url) for url in urls} - {""}
     lower = {name.lower() for name in names} - {""}
     return [
         found
         for found in repositories
-        if found.name.lower() in lower or (found.is_fetched and place_of(found.source) in places)
+        if found.name.lower() in lower or (found.is_fetched and normalized_location(found.source) in places)
     ]
 
 

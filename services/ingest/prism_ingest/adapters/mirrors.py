@@ -28,7 +28,7 @@ from prism_ingest.adapters.slots import SlotLimits, Slots
 from prism_ingest.settings import IngestSettings
 from prism_runtime.vault import Vault
 from prism_source.clone import CloneRules, Mirror, RemoteRefs, merge_packs, mirror, remote_refs
-from prism_source.clone_url import CloneUrl, check_url, server_of
+from prism_source.clone_url import CloneUrl, check_url, git_server
 
 # Each fetch leaves a pack, and git looks a blob up in each: past so many they are merged.
 PACKS_MAX = 64
@@ -114,8 +114,8 @@ class Mirrors:
 
     async def _refs(self, remote: Remote, beside: tuple[str, ...]) -> RemoteRefs:
         credentials = await self._credentials(remote)
-        look = partial(remote_refs, remote.url, self._rules, beside=beside, credentials=credentials)
-        async with self._looks.held(remote.tenant, server_of(remote.url)):
+        look = partial(remote_refs, remote.url, self._rules, extra_refs=beside, credentials=credentials)
+        async with self._looks.held(remote.tenant, git_server(remote.url)):
             return await self._remotely(look)
 
     def _on_looked(self, look: asyncio.Task[RemoteRefs]) -> None:
@@ -153,7 +153,7 @@ class Mirrors:
         folder = self._folder(remote)
         use = self._use(folder)
         async with use.adding:
-            async with self._fetches[lane].held(remote.tenant, server_of(remote.url)):
+            async with self._fetches[lane].held(remote.tenant, git_server(remote.url)):
                 mirrored = await self._fetch(remote, folder, use)
             yield mirrored
         await self._trim(folder)
@@ -181,7 +181,7 @@ class Mirrors:
     async def _credentials(self, remote: Remote) -> str:
         """`user:password`, empty if none are kept for this server: who may set the URL must not learn the password by it."""
         kept = await self._vault.get(remote.tenant, remote.repo)
-        if not kept.git_password or server_of(remote.url) != kept.git_host.lower():
+        if not kept.git_password or git_server(remote.url) != kept.git_host.lower():
             return ""
         return f"{kept.git_username}:{kept.git_password}"
 

@@ -8,7 +8,7 @@ from prism_contracts.errors import ErrorCode
 from prism_contracts.events import FileChanged, FileEvent, FileFailed, FileSkipped
 from prism_contracts.records import Job
 from prism_contracts.rpc.imports import SnapshotFile
-from prism_source.limits import Limits
+from prism_source.limits import SourceLimits
 from prism_source.secrets import redact
 from prism_source.snapshot import blob_hash
 from prism_source.text import decode, skip_reason
@@ -21,7 +21,7 @@ FlagsOf = Callable[[str], FileFlags]
 
 
 def file_event(
-    job: Job, ordinal: int, file: SnapshotFile, data: bytes, *, limits: Limits, flags_of: FlagsOf
+    job: Job, ordinal: int, file: SnapshotFile, data: bytes, *, limits: SourceLimits, flags_of: FlagsOf
 ) -> FileEvent:
     """The event that says what a file of a snapshot is now."""
     if blob_hash(data) != file.blob:
@@ -71,7 +71,7 @@ def address(job: Job, ordinal: int, path: str) -> dict[str, object]:
 
 
 def _changed(
-    job: Job, ordinal: int, file: SnapshotFile, data: bytes, *, limits: Limits, flags_of: FlagsOf
+    job: Job, ordinal: int, file: SnapshotFile, data: bytes, *, limits: SourceLimits, flags_of: FlagsOf
 ) -> FileChanged:
     text, decode_errors = decode(data)
     # Before anything is stored, sent on or embedded.

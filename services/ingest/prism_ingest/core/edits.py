@@ -8,7 +8,7 @@ from prism_contracts.rpc.files import ManifestEntry
 from prism_contracts.rpc.imports import FileEdit, SnapshotFile
 from prism_ingest.core.contents import FlagsOf
 from prism_source.classify import classify_path, classify_text
-from prism_source.limits import Limits
+from prism_source.limits import SourceLimits
 from prism_source.paths import validate_path
 from prism_source.snapshot import blob_hash
 from prism_source.text import skip_reason
@@ -49,7 +49,7 @@ def contents_of(edits: Mapping[str, FileEdit]) -> dict[str, bytes]:
     return {path: edit.content for path, edit in edits.items() if edit.content is not None}
 
 
-def described(path: str, data: bytes, limits: Limits) -> SnapshotFile:
+def described(path: str, data: bytes, limits: SourceLimits) -> SnapshotFile:
     """A file as a snapshot would list it."""
     reason = skip_reason(len(data), data, limits, path)
     return SnapshotFile(

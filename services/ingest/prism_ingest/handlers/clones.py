@@ -43,7 +43,7 @@ from prism_runtime.bus import DUPLICATE_WINDOW_S, Bus
 from prism_source.clone import Mirror
 from prism_source.clone_url import CloneUrl
 from prism_source.gittree import snapshot_changes, snapshot_git
-from prism_source.limits import Limits
+from prism_source.limits import SourceLimits
 from prism_source.snapshot import Snapshot
 
 LOOK_AGAIN_S = 0.1
@@ -425,7 +425,7 @@ def _name_of(url: CloneUrl) -> str:
         ) from None
 
 
-def read_events(opened: Opened, snapshot: Snapshot, limits: Limits) -> Iterator[FileEvent]:
+def read_events(opened: Opened, snapshot: Snapshot, limits: SourceLimits) -> Iterator[FileEvent]:
     """What the files of a snapshot that a job wants are. Raises what a damaged mirror makes of a read, see `DAMAGE`."""
     # What was planned before a restart may have been listed otherwise: paths are what the two have in common.
     positions = {file.path: position for position, file in enumerate(snapshot.files)}

@@ -13,7 +13,7 @@ from prism_ingest.core.edits import editable_path, flags_of
 from prism_ingest.core.patches import Patch, apply, read_diff
 from prism_ingest.operations.planning import Opened
 from prism_runtime.bus import Bus
-from prism_source.limits import Limits
+from prism_source.limits import SourceLimits
 from prism_source.snapshot import blob_hash
 
 
@@ -38,7 +38,7 @@ async def read_edits(
     return edits
 
 
-def edit_events(opened: Opened, contents: Mapping[str, bytes], limits: Limits) -> Iterator[FileEvent]:
+def edit_events(opened: Opened, contents: Mapping[str, bytes], limits: SourceLimits) -> Iterator[FileEvent]:
     """Of the files whose contents the job wants, what becomes of them."""
     for ordinal in opened.wanted:
         file = opened.files.files[ordinal]

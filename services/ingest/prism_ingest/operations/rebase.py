@@ -57,7 +57,7 @@ from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_source.gittree import Changes, snapshot_changes
-from prism_source.limits import Limits
+from prism_source.limits import SourceLimits
 
 log = logging.getLogger(__name__)
 
@@ -324,7 +324,7 @@ def _by_base(layers: Iterable[Layer], basis: str) -> dict[str, list[Layer]]:
 
 
 def _read_move(
-    git_dir: Path, commits: tuple[str, str], limits: Limits, open_until_done: ExitStack
+    git_dir: Path, commits: tuple[str, str], limits: SourceLimits, open_until_done: ExitStack
 ) -> Move | None:
     found = []
     for old, new in (commits, commits[::-1]):
