@@ -1,1 +1,1 @@
-"""The graph of a repository as a whole: who depends on whom, what is central, how it hangs together."""
+"""The graph of a repository: dependents, central files, components and cycles."""

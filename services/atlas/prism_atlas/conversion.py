@@ -1,4 +1,4 @@
-"""From points of the store to the files that a graph is made of."""
+"""Converts file points of the store to the input of an assembly."""
 
 from prism_atlas.core.assembly import ProgramFile
 from prism_resolver.facts import FileFacts
@@ -22,7 +22,7 @@ FILE_FIELDS = (
 
 
 def source_file(point: StoredPoint, repo_name: str) -> ProgramFile:
-    """The file that a file point stands for. `repo_name` is owner/name."""
+    """Returns the file of a file point. `repo_name` is owner/name."""
     facts = FileFacts(
         id=point.id,
         scope=point.repo,

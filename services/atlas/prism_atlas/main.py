@@ -1,4 +1,4 @@
-"""Atlas as a process."""
+"""The atlas process."""
 
 import asyncio
 import tempfile
@@ -52,7 +52,7 @@ SERVICE = "atlas"
 
 
 async def open_graphs(bus: Bus, settings: AtlasSettings, folder: Path) -> GraphStore:
-    """The graphs in NATS, their buckets made if they are not there."""
+    """Open the graph store, and create its buckets if they do not exist."""
     store = await bus.js.create_object_store(
         names.OBJECTS_GRAPHS, ObjectStoreConfig(replicas=settings.nats_replicas)
     )
@@ -64,7 +64,7 @@ async def open_graphs(bus: Bus, settings: AtlasSettings, folder: Path) -> GraphS
 def register(
     bus: Bus, maps: MapHandlers, walks: WalkHandlers, uses: UsesHandler, *, deadline_s: float
 ) -> None:
-    """Subscribe to questions."""
+    """Serve the requests."""
     bus.serve(MODULE_MAP, maps.module_map, deadline_s=deadline_s)
     bus.serve(ARCHITECTURE, maps.architecture, deadline_s=deadline_s)
     bus.serve(CALL_HIERARCHY, walks.call_hierarchy, deadline_s=deadline_s)
@@ -76,7 +76,7 @@ def register(
 
 
 async def serve() -> None:
-    """Build everything, then run until told to stop."""
+    """Assemble the service and run until it is stopped."""
     settings = AtlasSettings()
     service = Service(SERVICE, settings)
     bus = service.bus

@@ -6,7 +6,7 @@ from prism_runtime.settings import ServiceSettings
 
 
 class AtlasSettings(ServiceSettings):
-    """Read from `PRISM_…` at start."""
+    """Settings that are read from `PRISM_…` at start."""
 
     atlas_dir: str = Field("", description="Folder for graphs under construction; empty: a temporary one.")
     atlas_kept_bytes_max: int = Field(

@@ -1,8 +1,9 @@
-"""The child process that builds graphs: an `Order` a line in on stdin, a `Built` or an error a line out on stdout, as JSON.
+"""The child process that builds graphs: a line of JSON in per request, one out per reply.
 
-Building holds the interpreter and takes hundreds of megabytes, so it happens in a process of low priority, which ends
-some time after its last order. It keeps what it knows of the repositories that it built last, and leaves it to the next
-process in files: the next order of one of them reads what changed since, and looks again only at what that touches.
+A build holds the interpreter and takes hundreds of megabytes, so it runs in a process of low priority, which
+ends some time after its last request. The process caches the state of the repositories that it built most
+recently, and saves it to files for the next process: the next build of such a repository reads only what
+changed since, and resolves only the files that the change affects.
 """
 
 import asyncio
@@ -25,47 +26,47 @@ from prism_store.reader import Reader
 from prism_store.scope import Scope
 from prism_store.settings import StoreSettings
 
-# Of numbers that are mapped, the next levels make a tenth less in twice the time.
+# Higher levels shrink numeric columns by another tenth and take twice as long.
 ZSTD_LEVEL = 1
-# While it compresses the process does nothing else: another thread halves what an edit waits for.
+# The process does nothing else while it compresses; a second thread halves the wait after an edit.
 ZSTD_THREADS = 2
-# Some 15 KB a file.
+# About 15 KB per file.
 CACHE_BYTES_MAX = 1024 * 1024 * 1024
 PACKED_SUFFIX = ".zst"
 
 
 class BuildRequest(Message):
-    """A graph to be built and written to `path`, and if it is to be stored, compressed beside it with PACKED_SUFFIX."""
+    """A graph to build and write to `path`; a stored one is also compressed beside it, with PACKED_SUFFIX."""
 
-    scope: Scope  # of one repository
+    scope: Scope  # one repository
     repo_name: str
-    version: int  # of the import of the base that is served
-    # Paths of the SCIP indexes of the base, packed, by the names of their objects.
+    version: int  # the served import of the base
+    # Paths of the base's packed SCIP indexes, by object name.
     indexes: dict[str, str] = {}
     path: str
     is_stored: bool
 
 
 class BuildResult(Message):
-    """What was written."""
+    """Figures of a finished build."""
 
     files: int
     symbols: int
     edges: int
     size_bytes: int
-    files_resolved: int  # files whose references were looked up
+    files_resolved: int  # files whose references were resolved
     seconds: float
 
 
 class BuildReply(Message):
-    """How an order ended: exactly one of the two is set."""
+    """The result of a request: exactly one field is set."""
 
     built: BuildResult | None = None
     error: ErrorBody | None = None
 
 
 def serve(runner: asyncio.Runner, cache_folder: Path, source: BinaryIO, sink: BinaryIO) -> None:
-    """Carry out orders until the source ends, then put down what is known in the folder `shelf`."""
+    """Handle requests until the input ends, then save all states in `cache_folder`."""
     client = connect(StoreSettings())
     assembler = StateAssembler(Reader(client), DiskCache(cache_folder, CACHE_BYTES_MAX))
     while line := source.readline():
@@ -75,13 +76,13 @@ def serve(runner: asyncio.Runner, cache_folder: Path, source: BinaryIO, sink: Bi
             reply = BuildReply(error=error.body)
         sink.write(reply.model_dump_json().encode() + b"\n")
         sink.flush()
-        release_heap()  # it may wait long for the next order
+        release_heap()  # the next request may be far off
     assembler.save_all()
     runner.run(client.close())
 
 
 def build(runner: asyncio.Runner, assembler: StateAssembler, request: BuildRequest) -> BuildResult:
-    """Bring the graph of a repository up to date, and write it."""
+    """Update the graph of a repository and write it."""
     began = time.monotonic()
     snapshot, files_resolved = runner.run(
         assembler.snapshot(request.scope, request.repo_name, request.version, request.indexes)
@@ -107,7 +108,7 @@ def _compress(path: Path) -> None:
 
 
 def main() -> None:
-    """Take the real stdout for outcomes and give prints to stderr. The argument is the folder of the shelf."""
+    """Write replies to the real stdout and redirect prints to stderr. The argument is the cache folder."""
     end_with_parent()
     step_back()
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb")

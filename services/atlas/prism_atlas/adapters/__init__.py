@@ -1,1 +1,1 @@
-"""Where graphs are kept, and where they are made from."""
+"""Storage of graphs, and the sources that graphs are built from."""

@@ -1,4 +1,4 @@
-"""The child processes that build graphs: each started for its first order, ended some time after its last."""
+"""Child processes that build graphs. Each starts with its first request and ends some time after its last."""
 
 import asyncio
 import contextlib
@@ -12,15 +12,13 @@ from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 
 REPLY_BYTES_MAX = 1024 * 1024
-
-
-# One for imports, so that an edit of a repository that is known does not wait for them.
+# Two, so that an edit of an already loaded repository does not wait for an import.
 PROCESSES = 2
 SAVE_S_MAX = 60.0
 
 
 class BuildProcesses:
-    """Several child processes, one order at a time each."""
+    """A pool of child processes, each with one request at a time."""
 
     def __init__(self, cache_folder: Path, warm_s: float, seconds_max: float) -> None:
         self._processes = [BuildProcess(cache_folder, warm_s, seconds_max) for _ in range(PROCESSES)]
@@ -28,8 +26,10 @@ class BuildProcesses:
 
     @contextlib.asynccontextmanager
     async def reserve(self, repository: str, lane: Lane) -> AsyncIterator["BuildProcess"]:
-        """The process that knows a repository, or else the one that knows the fewest; of two for the same repository the second
-        waits. Bulk builds take turns, so that they never keep all processes.
+        """Reserve the process that holds the repository's state, or else the one that holds the fewest.
+
+        Builds of one repository wait for each other. At most one bulk build runs at a time, so bulk builds
+        never occupy all processes.
         """
         async with self._bulk if lane is Lane.BULK else contextlib.nullcontext():
             assigned = [one for one in self._processes if repository in one.assigned]
@@ -44,7 +44,7 @@ class BuildProcesses:
                 process.waiting[repository] -= 1
 
     async def close(self) -> None:
-        """End the children."""
+        """Kill the child processes."""
         for process in self._processes:
             await process.close()
 
@@ -57,25 +57,28 @@ class BuildProcess:
         self._warm_s = warm_s
         self._seconds_max = seconds_max
         self._process: asyncio.subprocess.Process | None = None
-        self.lock = asyncio.Lock()  # held by who has something built
-        self.built: set[str] = set()  # repositories that the child was asked to build
-        self.waiting: Counter[str] = Counter()  # and those that somebody waits to ask it for, or does
+        self.lock = asyncio.Lock()  # held for the whole of a build
+        self.built: set[str] = set()  # repositories whose state the child holds
+        self.waiting: Counter[str] = Counter()  # callers that wait for or run a build, by repository
         self._idle_timer: asyncio.TimerHandle | None = None
         self._stop_task: asyncio.Task[None] | None = None
 
     @property
     def assigned(self) -> set[str]:
-        """Repositories that the child knows, or will."""
+        """Repositories whose state the child holds or is about to build."""
         return self.built | set(+self.waiting)
 
     async def build(self, request: BuildRequest) -> BuildResult:
-        """Have a graph built, in one's turn. Raises what the child raised; INTERNAL if it died, or took too long and was killed."""
+        """Send a request to the child; the caller must have reserved the process.
+
+        Raises the child's error; INTERNAL if the child died, or was killed after `seconds_max`.
+        """
         if self._idle_timer:
             self._idle_timer.cancel()
         try:
             async with asyncio.timeout(self._seconds_max):
                 reply = await self._send(request)
-        except BaseException as error:  # whatever it is, the child's next line would answer this order
+        except BaseException as error:  # in every case: the child's next line would answer this request
             await self._kill()
             if isinstance(error, (TimeoutError, asyncio.IncompleteReadError, ConnectionError)):
                 raise _build_failed(request, error) from error
@@ -88,7 +91,7 @@ class BuildProcess:
         return reply.built
 
     async def close(self) -> None:
-        """End the child."""
+        """Kill the child."""
         if self._idle_timer:
             self._idle_timer.cancel()
         await self._kill()
@@ -120,7 +123,7 @@ class BuildProcess:
                 await self._kill()
 
     async def _save_state(self) -> None:
-        """Have the child leave what it knows to the next one, if it can be had in time."""
+        """Close the child's input, so that it saves its state for the next one. Waits at most SAVE_S_MAX."""
         if self._process and self._process.stdin:
             self._process.stdin.close()
             with contextlib.suppress(TimeoutError):

@@ -1,4 +1,4 @@
-"""What is known of repositories, in files, while no process works on them."""
+"""Files that hold the state of repositories while no process works on them."""
 
 import hashlib
 import pickle
@@ -11,9 +11,9 @@ Value = TypeVar("Value")
 
 
 class DiskCache(Generic[Value]):
-    """Things by scope. Past so many bytes in all, what was put here first goes.
+    """Pickled values by scope. Past `bytes_max` bytes, the oldest values are evicted.
 
-    A thing is read back by the code that wrote it: the folder lives no longer than the service.
+    The folder does not outlive the service, so the code that reads a value is the code that wrote it.
     """
 
     def __init__(self, folder: Path, bytes_max: int) -> None:
@@ -22,7 +22,7 @@ class DiskCache(Generic[Value]):
         self._bytes_max = bytes_max
 
     def put(self, scope: Scope, value: Value) -> None:
-        """Keep a thing."""
+        """Store a value."""
         path = self._path(scope)
         unfinished = path.with_suffix(".new")
         with unfinished.open("wb") as file:
@@ -31,13 +31,13 @@ class DiskCache(Generic[Value]):
         self._evict()
 
     def pop(self, scope: Scope) -> Value | None:
-        """A thing that was kept, which is here no more; None if there is none."""
+        """Remove and return a value, or return None if there is none."""
         path = self._path(scope)
         if not path.exists():
             return None
         with path.open("rb") as file:
             path.unlink()
-            value: Value = pickle.load(file)  # noqa: S301 - written by this service, in a folder of its own
+            value: Value = pickle.load(file)  # noqa: S301 - written by this service, in its own folder
             return value
 
     def _evict(self) -> None:

@@ -1,7 +1,7 @@
-"""Graphs in the object store, and the newest of each repository in a file that is mapped: a copy of the service serves any.
+"""Graphs in the object store, memory-mapped on first use: every copy of the service can serve any graph.
 
-A file is gone from its folder as soon as it is mapped: its pages stay for as long as the graph is used, whatever happens to
-the process.
+A file is unlinked as soon as it is mapped: its pages persist while the graph is in use and are freed with
+the process, even if it crashes.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ from prism_runtime.kept import Kept
 from prism_runtime.records import Records, WatchedRecords
 
 LOAD_S_MAX = 60.0
-# Each part of an object is acknowledged: in parts of this size a graph is there in half the time of the client's 128 KiB.
+# Each part of an object is acknowledged: this size halves the transfer time of the client's 128 KiB parts.
 PART_BYTES = 512 * 1024
 
 
 def map_and_unlink(path: Path) -> GraphSnapshot:
-    """Map a file and take its name away."""
+    """Map a file and unlink it."""
     try:
         return GraphSnapshot.read(path)
     finally:
@@ -56,28 +56,28 @@ class GraphStore:
         self._loading: dict[str, asyncio.Task[GraphSnapshot]] = {}
 
     def record(self, tenant: str, repo: str, layer: str) -> GraphRecord | None:
-        """What is known of the newest graph; None if there is none that this version can read."""
+        """Returns the record of the newest graph; None if there is none in the format of this version."""
         found = self._watched.get(graph_key(tenant, repo, layer))
         return found if found and found.format == FORMAT else None
 
     async def snapshot(self, record: GraphRecord) -> GraphSnapshot:
-        """The graph of a record. Raises UNAVAILABLE if it was replaced in this very moment."""
+        """Returns the graph of a record. Raises UNAVAILABLE if a newer graph replaced it during the call."""
         cached = self._cache.get(record.object)
         if cached is None:
-            # Those who ask meanwhile wait for the same.
+            # Concurrent callers share one download.
             if record.object not in self._loading:
                 task = asyncio.create_task(self._load(record))
                 self._loading[record.object] = task
                 task.add_done_callback(lambda _: self._loading.pop(record.object, None))
             cached = await asyncio.shield(self._loading[record.object])
-        # Again, so that what is not asked for goes first.
+        # Refreshes the entry, so that the least recently used graph is evicted first.
         self._cache.keep(record.object, cached, record.size_bytes)
         return cached
 
     async def put(self, record: GraphRecord, path: Path) -> None:
-        """Have a graph served that lies at `path`, compressed beside it, unless a newer one is. Raises UNAVAILABLE.
+        """Store and serve the graph at `path`, which is compressed beside it, unless a newer one is served.
 
-        The files are gone afterwards.
+        Deletes both files. Raises UNAVAILABLE.
         """
         before = self._watched.get(record.key)
         in_parts = ObjectMeta(options=ObjectMetaOptions(max_chunk_size=PART_BYTES))
@@ -90,7 +90,7 @@ class GraphStore:
                 await self._drop(name)
 
     async def referenced_objects(self) -> set[str]:
-        """The objects that records name."""
+        """Returns the objects that records refer to."""
         return {record.object for record in await self._records.all()}
 
     async def _load(self, record: GraphRecord) -> GraphSnapshot:
@@ -112,7 +112,7 @@ class GraphStore:
 def _newest(found: GraphRecord | None, record: GraphRecord) -> GraphRecord:
     if found is None or found.format != record.format:
         return record
-    # Of two of a version the later: it knows other indexes.
+    # Of two records of one version the later wins: it was built with other indexes.
     return max(record, found, key=lambda one: one.version)
 
 
@@ -124,7 +124,7 @@ def _open_unlinked(path: Path) -> Iterator[BufferedReader]:
 
 
 def _unpack(packed: BufferedRandom, path: Path) -> GraphSnapshot:
-    """The snapshot of a compressed file; `path`, its name, is free to be used."""
+    """Decompress to `path`, whose current file is unlinked first, and map the result."""
     packed.seek(0)
     path.unlink()
     with path.open("wb") as target:
@@ -134,7 +134,7 @@ def _unpack(packed: BufferedRandom, path: Path) -> GraphSnapshot:
 
 @contextlib.contextmanager
 def _outages_as_unavailable() -> Iterator[None]:
-    """Trouble of the connection as UNAVAILABLE, so that work is tried again and not given up."""
+    """Raise connection errors as UNAVAILABLE, so that the work is retried instead of given up."""
     try:
         yield
     except (NatsError, TimeoutError, OSError) as error:

@@ -1,4 +1,4 @@
-"""SCIP indexes of repositories, as files for the process that builds."""
+"""SCIP indexes of repositories, written to files for the build process."""
 
 import asyncio
 import contextlib
@@ -12,23 +12,26 @@ from prism_runtime.scip_indexes import ScipIndexes
 
 
 class IndexFiles:
-    """Knows which there are, and lays them down."""
+    """Lists the stored indexes and writes them to temporary files."""
 
     def __init__(self, stored: ScipIndexes, folder: Path) -> None:
         self._stored = stored
         self._folder = folder
 
     def objects(self, tenant: str, repo: str) -> tuple[str, ...]:
-        """The names of the objects of those of a repository, in order."""
+        """Returns the object names of a repository's indexes, in order."""
         return self._stored.objects(tenant, [repo])
 
     async def catch_up(self) -> None:
-        """Return when all has been heard of that had been written when this was called. Raises UNAVAILABLE."""
+        """Wait until all changes written before this call have been received. Raises UNAVAILABLE."""
         await self._stored.catch_up()
 
     @contextlib.asynccontextmanager
     async def materialized(self, tenant: str, repo: str) -> AsyncIterator[dict[str, str]]:
-        """The paths of those of a repository, by the names of their objects; the files are gone afterwards. Raises UNAVAILABLE."""
+        """Write a repository's indexes to temporary files and yield their paths by object name.
+
+        Raises UNAVAILABLE.
+        """
         with tempfile.TemporaryDirectory(dir=self._folder) as folder:
             paths = await self._stored.each(tenant, [repo], partial(self._write, Path(folder)))
             yield {path.name: str(path) for path in sorted(paths)}

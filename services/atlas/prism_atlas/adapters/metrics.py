@@ -1,4 +1,4 @@
-"""What atlas tells Prometheus."""
+"""Prometheus metrics of atlas."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ BUILD_BUCKETS_S = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
 
 
 class BuildMetrics:
-    """How many graphs are built, how long that takes, and how many wait for it."""
+    """Counts, durations and queue length of graph builds."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._builds = Counter(
@@ -36,7 +36,7 @@ class BuildMetrics:
 
     @contextmanager
     def build(self, lane: Lane) -> Iterator[None]:
-        """A build that is wanted; counted as failed if it raises."""
+        """Count a build as waiting; as failed if it raises."""
         with self._waiting.labels(lane.value).track_inprogress():
             try:
                 yield
@@ -45,10 +45,10 @@ class BuildMetrics:
                 raise
 
     def served(self, lane: Lane, seconds: float) -> None:
-        """Its graph is there."""
+        """Count a build whose graph is now served."""
         self._builds.labels(lane.value, "built").inc()
         self._seconds.labels(lane.value).observe(seconds)
 
     def needless(self, lane: Lane) -> None:
-        """A newer one is there already."""
+        """Count a build that was skipped because a newer graph exists."""
         self._builds.labels(lane.value, "needless").inc()

@@ -1,4 +1,4 @@
-"""What search knows and the graph does not: texts, and names that are near others. Raises PrismError, nothing else."""
+"""What search knows and the graph does not: file texts and similar names. Raises only PrismError."""
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import ScopedRequest
@@ -13,30 +13,30 @@ from prism_contracts.rpc.symbols import (
 )
 from prism_runtime.bus import Bus
 
-# An answer waits so long for what the text knows, and goes without it then.
+# After this, the reply omits what the text would have added.
 TIMEOUT_S = 5.0
 
 
 class SearchClient:
-    """The search service, asked in the name of whoever asks."""
+    """A client of the search service that forwards the caller's tenant, repository and ref."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
     async def definition(self, request: ScopedRequest, symbol: str, path: str) -> SymbolAnswer:
-        """Where a symbol is defined by the index, or what is near its name."""
+        """Returns the definition of a symbol in the index, or similar names."""
         asked = DefinitionsRequest(**_scope(request), symbols=(symbol,), path=path)
         reply = await self._bus.ask(DEFINITIONS, asked, timeout_s=TIMEOUT_S)
         return reply.answers[0]
 
     async def in_text(self, request: ScopedRequest, symbol: str, path: str) -> Reconciliation | None:
-        """Where the text holds the name of a symbol."""
+        """Returns where the text contains the name of a symbol."""
         asked = ReferencesRequest(**_scope(request), symbols=(symbol,), path=path, limit=1)
         reply = await self._bus.ask(REFERENCES, asked, timeout_s=TIMEOUT_S)
         return reply.answers[0].reconciliation
 
     async def lines(self, request: ScopedRequest, path: str) -> list[str]:
-        """All lines of a file as indexed; none if it is not there any more."""
+        """Returns all lines of a file as indexed; an empty list if the file no longer exists."""
         lines: list[str] = []
         while True:
             asked = ReadFileRequest(**_scope(request), path=path, start_line=len(lines) + 1)

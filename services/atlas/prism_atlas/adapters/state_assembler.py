@@ -1,4 +1,4 @@
-"""Reads files of repositories from the store, and keeps what it assembled of those that it read last."""
+"""Reads the files of repositories from the store, and caches the assembled state of the most recent ones."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,50 +19,51 @@ from prism_store.reader import Reader, StoredPoint, newer_than, with_status
 from prism_store.scope import Scope, View
 from prism_store.texts import read_texts
 
-# File points carry their packed symbols, references and bindings: some 5 KB each.
+# A file point carries its packed symbols, references and bindings: about 5 KB.
 PAGE_POINTS = 250
-# Of all repositories that are kept: some 60 KB a file.
+# Total over all cached repositories; about 60 KB per file.
 FILES_KEPT_MAX = 20_000
-# Those nearest to the root are read, as many as search reads for a question.
+# The manifests nearest to the root are read, as many as search reads per request.
 MANIFESTS_MAX = 1_000
-# Of points between the two passes; what is more is read twice.
+# Points kept between the two passes; the rest is read twice.
 POINTS_KEPT_CHARS_MAX = 256 * 1024 * 1024
-# An assembly never forgets a text, so it is made anew after so many files were taken for each that is in it.
+# An assembly never frees a string, so it is rebuilt after this many additions per current file.
 ADDED_PER_FILE_MAX = 5
-# Files that may be taken in any case.
+# Additions that never cause a rebuild.
 ADDED_MIN = 10_000
 
 
 @dataclass
 class RepositoryState:
-    """A repository that is being worked on: its base, or what a view shows of it."""
+    """The state of a repository under construction: its base, or a view of it."""
 
-    scope: Scope  # of the base
+    scope: Scope  # the base
     repo_name: str
     assembly: Assembly = field(default_factory=Assembly)
-    generations: dict[str, str] = field(default_factory=dict)  # of the files in the assembly, by id
-    manifests: dict[str, tuple[str, Manifest]] = field(
-        default_factory=dict
-    )  # with their paths, by id of the file
-    providers: Sequence[Provider] = ()  # of the packages that the assembly knows
-    indexes: Mapping[str, OccurrenceIndex] = field(default_factory=dict)  # that it knows, by their objects
+    generations: dict[str, str] = field(default_factory=dict)  # of the files in the assembly, by file id
+    # Path and manifest by file id.
+    manifests: dict[str, tuple[str, Manifest]] = field(default_factory=dict)
+    providers: Sequence[Provider] = ()  # packages that the assembly knows
+    # SCIP indexes that the assembly uses, by object name.
+    indexes: Mapping[str, OccurrenceIndex] = field(default_factory=dict)
     analysis: Analysis | None = None  # of the last graph
-    version: int = 0  # all that imports up to this one wrote is in the assembly, as far as the view shows it
+    # The assembly holds what imports up to this one wrote, as far as the view shows it.
+    version: int = 0
     view: View | None = None
-    added: int = 0  # files, each as often as it was added
+    added: int = 0  # files, counted each time they are added
 
     @property
     def view_scope(self) -> Scope:
-        """What is worked on."""
+        """The scope with the current view."""
         return replace(self.scope, view=self.view)
 
     @property
     def is_bloated(self) -> bool:
-        """Whether most of what the assembly knows may be of files that are gone."""
+        """Whether most strings in the assembly may belong to removed files."""
         return self.added > max(ADDED_MIN, ADDED_PER_FILE_MAX * len(self.generations))
 
     def switch_view(self, view: View | None) -> set[str]:
-        """Work on what another view shows: forgets what it does not show, and gives the ids of files that have to be read for it."""
+        """Switch to another view: removes the files that it hides, returns the ids of those to read."""
         (own_before, hidden_before), (own, hidden) = _own_and_hidden(self.view), _own_and_hidden(view)
         self.view = view
         for file in (own_before - own) | hidden:
@@ -70,7 +71,7 @@ class RepositoryState:
         return (own | (hidden_before - hidden)) - self.generations.keys()
 
     def take(self, point: StoredPoint) -> ProgramFile | None:
-        """Bring a file up to date, unless it is so; None if there is no such file any more."""
+        """Add or update a file if its content changed; None if the file no longer exists."""
         if point.text("status") != FileStatus.INDEXED:
             self.forget(point.id)
             return None
@@ -82,12 +83,12 @@ class RepositoryState:
         return file
 
     def update_packages(self) -> None:
-        """Have the assembly know what the manifests say, if that is something else than before."""
+        """Pass the packages of the manifests to the assembly, if they changed."""
         near = sorted(self.manifests.values(), key=lambda one: (one[0].count("/"), one[0]))
         known = [manifest for _, manifest in near[:MANIFESTS_MAX]]
         names = frozenset(manifest.name for manifest in known)
         repo = self.repo_name.rpartition("/")[2]
-        # What others provide means nothing in a repository by itself: a new dependency changes no edge.
+        # Packages of other repositories don't count here, so a new external dependency changes no edge.
         own = [manifest._replace(depends=manifest.depends & names) for manifest in known]
         providers = tuple(Provider(self.scope.repos[0], repo, one) for one in own)
         if providers != self.providers:
@@ -95,7 +96,7 @@ class RepositoryState:
             self.assembly.set_packages(Packages(providers))
 
     def update_indexes(self, paths: Mapping[str, str]) -> None:
-        """Have the assembly know what these SCIP indexes say, given by the names of their objects."""
+        """Pass the SCIP indexes at these paths, by object name, to the assembly, if they changed."""
         if paths.keys() != self.indexes.keys():
             self.indexes = {
                 name: self.indexes.get(name) or self._read_index(path) for name, path in paths.items()
@@ -107,7 +108,7 @@ class RepositoryState:
         return OccurrenceIndex(Columns.unpacked(Path(path).read_bytes()), id_of)
 
     def forget(self, file: str) -> None:
-        """A file that is gone."""
+        """Remove a file."""
         self.assembly.remove(file)
         self.generations.pop(file, None)
         self.manifests.pop(file, None)
@@ -124,16 +125,16 @@ class StateAssembler:
     async def snapshot(
         self, scope: Scope, repo_name: str, version: int, indexes: Mapping[str, str]
     ) -> tuple[GraphSnapshot, int]:
-        """The graph of what a scope shows of a repository after an import, and how many files were looked at for it.
+        """Returns the graph of a scope after an import, and how many files were resolved to build it.
 
-        `indexes` are paths of packed SCIP indexes of the base, by the names of their objects.
-        If it fails, what was begun is forgotten. Views of a repository take the place of each other on one bench: what they
-        have in common is there once, and is not looked at again.
+        `indexes` are paths of packed SCIP indexes of the base, by object name. On failure the state is
+        discarded. All views of a repository share one state, so files that they have in common are kept
+        and are not resolved again.
         """
         base = scope.base
         state = self._cache.get(base) or self._disk_cache.pop(base)
         self._cache.drop(base)
-        # Versions of a repository that was made anew begin again.
+        # Versions start over when a repository is deleted and created again.
         if state is None or state.is_bloated or state.version > version:
             state = RepositoryState(base, repo_name)
         state.update_indexes(indexes)
@@ -145,12 +146,12 @@ class StateAssembler:
         return snapshot, files_resolved
 
     def save_all(self) -> None:
-        """Leave what is kept to a later process."""
+        """Save all cached states for a later process."""
         for state in self._cache.things():
             self._disk_cache.put(state.scope, state)
 
     async def _update(self, state: RepositoryState, view: View | None) -> int:
-        """Take what changed and look up what that touches; how many files were looked at."""
+        """Apply the changes and resolve the files that they affect; returns how many were resolved."""
         revealed = state.switch_view(view)
         points = await self._apply_changes(state, revealed)
         state.update_packages()
@@ -165,7 +166,10 @@ class StateAssembler:
         return files_resolved
 
     async def _apply_changes(self, state: RepositoryState, revealed: Iterable[str]) -> dict[str, StoredPoint]:
-        """Take what was written since, and these files; those points again, as many as there is room for."""
+        """Apply all files written since the last version, and the revealed ones.
+
+        Returns their points, up to POINTS_KEPT_CHARS_MAX, so that they need not be read again.
+        """
         points: dict[str, StoredPoint] = {}
         room = POINTS_KEPT_CHARS_MAX
         manifests: list[StoredPoint] = []
@@ -198,7 +202,7 @@ class StateAssembler:
     async def _points(
         self, scope: Scope, ids: Iterable[str], known: dict[str, StoredPoint]
     ) -> AsyncIterator[StoredPoint]:
-        """These file points, as they were read before, which are given up here, or as they are."""
+        """Yield these file points: removed from `known` if they are there, otherwise read from the store."""
         missing = []
         for file in ids:
             if file in known:
@@ -212,5 +216,5 @@ class StateAssembler:
 
 
 def _own_and_hidden(view: View | None) -> tuple[set[str], set[str]]:
-    """The ids of the files that a view adds to the base, and of those that it hides."""
+    """Returns the ids of the files that a view adds to the base, and of those that it hides."""
     return (set(view.files.values()), set(view.hidden_files())) if view else (set(), set())

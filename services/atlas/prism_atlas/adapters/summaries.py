@@ -1,4 +1,4 @@
-"""What files say of themselves in one line, read when it is shown."""
+"""One-line summaries of files, read when they are shown."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,13 +11,13 @@ from prism_runtime.packing import unpack_symbol_facts
 from prism_store.reader import Reader
 from prism_store.scope import Scope
 
-# Sentences of some 10,000 files, in characters.
+# Sentences of about 10,000 files, in characters.
 KEPT_CHARS_MAX = 1_000_000
 FIELDS = ("status", "generation", "symbols")
 
 
 class SummarizedFile(NamedTuple):
-    """A file by its id, what its content was when the graph was built, and the qualified name of its main symbol."""
+    """The id of a file, its content when the graph was built, and the qualified name of its main symbol."""
 
     id: str
     generation: str
@@ -25,15 +25,17 @@ class SummarizedFile(NamedTuple):
 
 
 class Summaries:
-    """Reads them from the store, and keeps them."""
+    """Reads summaries from the store and caches them."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._cache: Kept[SummarizedFile, str] = Kept(KEPT_CHARS_MAX)
 
     async def of(self, scope: Scope, files: Sequence[SummarizedFile]) -> dict[str, str]:
-        """By id of the file: the first sentence of the comment it begins with, else that of its main symbol's docstring, else of the first
-        docstring. Empty for a file that says nothing.
+        """Returns summaries by file id.
+
+        A summary is the first sentence of the comment that opens the file, else of the docstring of its main
+        symbol, else of its first docstring. Empty if the file has none of these.
         """
         known = {file: self._cache.get(file) for file in files}
         missing = [file for file, summary in known.items() if summary is None]
@@ -45,7 +47,7 @@ class Summaries:
 
     async def _read(self, scope: Scope, files: Sequence[SummarizedFile]) -> dict[SummarizedFile, str]:
         points = await self._reader.points(scope, [file.id for file in files], FIELDS)
-        # A file that the graph has may be gone by now: what stands for it then has no content.
+        # A file of the graph may be deleted by now; its tombstone has no content.
         first = {
             id_: chunk_id(id_, point.text("generation"), 0)
             for id_, point in points.items()

@@ -1,4 +1,4 @@
-"""What was found out about a graph as a whole."""
+"""Figures about a whole graph: links between files, ranks, communities."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -13,17 +13,17 @@ from prism_atlas.core.ranking import Ranks, module_order, ranks_of_files, ranks_
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A graph, and what its files and symbols are to each other. Immutable; arrays of numbers throughout."""
+    """A graph with the links, ranks and communities of its files and symbols. Immutable arrays throughout."""
 
     graph: Graph
     links: Links
     ranks: Ranks
     communities: Communities
-    modules: Numbers  # files of code, those first on which most hangs
+    modules: Numbers  # files with code, highest rank first
 
     @classmethod
     def of(cls, graph: Graph, before: "Analysis | None" = None) -> "Analysis":
-        """Find out about a graph. What follows from the same as `before` is taken from there: most edits change no link."""
+        """Analyze a graph. Results of `before` with equal inputs are reused: most edits change no link."""
         weights = edge_weights(graph)
         links = file_links(graph, weights)
         if (
@@ -44,17 +44,17 @@ class Analysis:
 
 
 def _has_same_edges(graph: Graph, weights: Weights, other: Graph) -> bool:
-    """Whether all is the same that ranks of nodes depend on."""
+    """Whether two graphs are equal in everything that the ranks of nodes depend on."""
     tables = [
         (one.edges.source, one.edges.target, one.edges.kind, one.files.first_symbol, quiet_files(one))
         for one in (graph, other)
     ]
     is_alike = all(map(np.array_equal, *tables))
-    return is_alike and np.array_equal(weights, edge_weights(other))  # which take longer to tell
+    return is_alike and np.array_equal(weights, edge_weights(other))  # compared last: it costs the most
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether two arrays or two tables are equal."""
+    """Whether two arrays or two tables of arrays are equal."""
     if isinstance(one, np.ndarray):
         return np.array_equal(one, other)
     return all(_is_same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one))

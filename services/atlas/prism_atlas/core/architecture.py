@@ -1,4 +1,4 @@
-"""What a repository consists of: its components, what they need of each other, and where the outside comes in."""
+"""The architecture of a repository: its components, their dependencies, and its entry points."""
 
 import re
 from collections import Counter
@@ -27,9 +27,9 @@ from prism_contracts.rpc.maps import (
 
 MAIN_FILES = 5
 MAIN_SYMBOLS = 8
-# What most hangs on in a component is in the files that most hangs on.
+# The top symbols of a component are looked for in its top files.
 FILES_SEARCHED_MAX = 100
-# A file that none uses is an entry point if it uses so many.
+# A file that no file uses is an entry point if it uses at least this many files.
 ROOT_USES_MIN = 5
 NAMES_SHOWN_MAX = 50
 ID = re.compile(r"[0-9]{1,9}")
@@ -38,10 +38,10 @@ _ORDER = list(EntryKind)
 
 
 class Architecture:
-    """A repository by its components."""
+    """A repository as components."""
 
     def __init__(self, analysis: Analysis, names: Sequence[str] | None = None) -> None:
-        """`names` are those of the components, if they are known: finding them takes as long as any question."""
+        """`names` are the component names, if known: computing them takes as long as any question."""
         self._analysis = analysis
         self._graph = analysis.graph
         self._links = analysis.links
@@ -49,7 +49,7 @@ class Architecture:
         self.files = component_files(analysis)
 
     def find(self, component: str) -> int:
-        """The component of a name or an id. Raises COMPONENT_NOT_FOUND, saying which there are."""
+        """Returns the component with this name or id. Raises COMPONENT_NOT_FOUND with the known names."""
         if component in self.names:
             return self.names.index(component)
         number = component.removeprefix("#")
@@ -63,7 +63,10 @@ class Architecture:
         )
 
     def overview(self, limit: int) -> Overview:
-        """All of it, each list cut at `limit`; of entry points there are so many of each kind, for `fairly` to choose from."""
+        """Returns the overview, each list cut at `limit`.
+
+        Entry points are cut per kind, so that `balanced_by_kind` can choose.
+        """
         entries = self.entry_points(range(len(self._graph.files)))
         dependencies = self.dependencies()
         file_cycles, component_cycles = self.file_cycles(), self.component_cycles()
@@ -89,7 +92,7 @@ class Architecture:
         )
 
     def summary(self, component: int) -> ComponentSummary:
-        """A component in short."""
+        """Returns the summary of a component."""
         files = self.files[component]
         symbols = top_symbols(self._analysis, files[:FILES_SEARCHED_MAX], MAIN_SYMBOLS)
         return ComponentSummary(
@@ -103,7 +106,7 @@ class Architecture:
         )
 
     def entry_points(self, files: Iterable[int]) -> list[EntryPoint]:
-        """Where the outside comes into files: by kind, then those first on which most hangs."""
+        """Returns the entry points of files, by kind, highest rank first."""
         graph, wanted = self._graph, set(files)
         found = [
             (kind, graph.file_of(node), int(line), node)
@@ -125,7 +128,7 @@ class Architecture:
         ]
 
     def dependencies(self, component: int = NONE) -> list[ComponentDependency]:
-        """What components need of each other, most first; those of one component alone if it is given."""
+        """Returns the dependencies between components, or of one of them, most references first."""
         of_file = self._analysis.communities.component
         source, target = of_file[self._links.source], of_file[self._links.target]
         is_between = (source != target) & (source != NONE) & (target != NONE)
@@ -136,7 +139,7 @@ class Architecture:
         distinct, pair = np.unique(pairs, return_inverse=True)
         resolved = np.bincount(pair, self._links.resolved[between], len(distinct))
         candidates = np.bincount(pair, self._links.candidates[between], len(distinct))
-        # Of a pair the strongest link, of equal ones the first.
+        # The strongest link of each pair; of equal links the first.
         order = np.lexsort((-self._links.weight[between], pair))
         strongest = between[order[np.searchsorted(pair[order], np.arange(len(distinct)))]]
         found = [
@@ -152,7 +155,7 @@ class Architecture:
         return sorted(found, key=lambda one: (-one.references, -one.candidates, one.source, one.target))
 
     def file_cycles(self, component: int = NONE) -> list[Cycle]:
-        """Files each of which needs all others, the largest group first; those that a component has part in if it is given."""
+        """Returns groups of files that all reach each other, or those of a component, largest first."""
         group = self._analysis.communities.cycle
         is_inside = (group[self._links.source] == group[self._links.target]) & (
             group[self._links.source] != NONE
@@ -167,7 +170,7 @@ class Architecture:
         ]
 
     def component_cycles(self) -> list[Cycle]:
-        """Pairs and longer rings of components, by the strength of their weakest link."""
+        """Returns cycles of two or more components, ordered by the strength of their weakest dependency."""
         needs: dict[int, dict[int, int]] = {}
         number = {name: position for position, name in enumerate(self.names)}
         for dependency in self.dependencies():
@@ -190,7 +193,7 @@ class Architecture:
         ]
 
     def interface(self, component: int) -> list[Interface]:
-        """What others use of a component, by resolved references from outside, most first."""
+        """Returns what other components use of a component, by resolved references, most used first."""
         graph = self._graph
         nodes = self._analysis.communities.component[graph.node_files()]
         edges = graph.edges
@@ -211,7 +214,7 @@ class Architecture:
         ]
 
     def external_modules(self, component: int) -> dict[str, int]:
-        """The modules from outside the repository that a component imports, by how many of its files do, most first."""
+        """Returns the external modules of a component with the number of importing files, most first."""
         externals = self._graph.externals
         pairs = {
             (file, int(externals.module[position]))
@@ -227,7 +230,7 @@ class Architecture:
         return self._graph.strings[self._graph.symbols.qualified_name[node]]
 
     def _roots(self) -> Iterator[int]:
-        """Files that use many and that none but tests and the like use."""
+        """Files that use many others, and that only tests, generated files and the like use."""
         quiet = quiet_files(self._graph)
         uses = np.bincount(self._links.source, self._links.resolved > 0, minlength=len(quiet))
         loud = ~quiet[self._links.source]
@@ -250,7 +253,7 @@ def _targets(source: Numbers, target: Numbers) -> dict[int, list[int]]:
 
 
 def balanced_by_kind(entries: Sequence[EntryPoint], limit: int) -> tuple[EntryPoint, ...]:
-    """As many of each kind, as far as there are: routes by the hundred must not hide where the program begins."""
+    """Take entry points from each kind in turn: hundreds of routes must not hide the main function."""
     by_kind = _by_kind(entries)
     turns = [entry for row in range(limit) for group in by_kind for entry in group[row : row + 1]]
     return tuple(sorted(turns[:limit], key=lambda entry: _ORDER.index(entry.kind)))

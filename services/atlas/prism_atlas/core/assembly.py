@@ -1,7 +1,7 @@
-"""The program of a repository and the graph that grows from it, file by file.
+"""The program of a repository and its graph, updated file by file.
 
-First every file says what it defines (`add`), then the references of those that are `stale` are looked up (`connect`). What
-was said stays, so that after a change of one file few others are looked at again.
+`add` stores what a file defines, `connect` resolves the references of the files that are `stale`. Both are
+kept, so that after a change of one file only few others are resolved again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ _NUMBERS = np.int32
 
 
 class ProgramFile(NamedTuple):
-    """A file as the index has it."""
+    """An indexed file, as the graph needs it."""
 
     facts: FileFacts
     generation: str
@@ -36,30 +36,30 @@ class ProgramFile(NamedTuple):
 
 
 class Assembly:
-    """Everything that the next graph of a repository is made of."""
+    """Everything that the next graph of a repository is built from."""
 
     def __init__(self) -> None:
         self._program = Program()
         self._builder = GraphBuilder()
         self._numbers: dict[str, int] = {}
-        self._used_names: dict[str, NDArray[np.int32]] = {}  # by id of the file
-        self._derived_names: dict[str, NDArray[np.int32]] = {}  # by id of the file, two a row
-        self._changed_units: dict[str, Unit] = {}  # by id of the file, one that is gone as it was
+        self._used_names: dict[str, NDArray[np.int32]] = {}  # by file id
+        self._derived_names: dict[str, NDArray[np.int32]] = {}  # pairs, by file id
+        self._changed_units: dict[str, Unit] = {}  # by file id; removed files as they were
         self._changed_names: ChangedNames = {dependents: set() for dependents in Dependents}
         self._unconnected: set[str] = set()
 
     def set_packages(self, packages: Packages) -> None:
-        """Have other manifests say what packages there are: every import may mean something else now."""
+        """Replace the known packages. Every import may resolve differently now, so all files become stale."""
         self._program.know(packages)
         self._unconnected |= set(self._used_names)
 
     def set_occurrences(self, occurrences: Occurrences) -> None:
-        """Have these indexes of compilers go before the rules: in the files of those that are new or gone."""
+        """Replace the compiler indexes, which override the rules. The files of changed ones become stale."""
         before, self._program.occurrences = self._program.occurrences, occurrences
         self._unconnected |= self._used_names.keys() & before.files_unlike(occurrences)
 
     def add(self, file: ProgramFile) -> None:
-        """A file with what it defines, in the place of what it was before."""
+        """Add a file with its definitions, or replace it."""
         facts = file.facts
         before = self._program.units.get(facts.id)
         self._program.add(facts)
@@ -76,7 +76,7 @@ class Assembly:
         )
 
     def remove(self, file: str) -> None:
-        """Forget a file."""
+        """Remove a file."""
         before = self._program.units.get(file)
         if before is None:
             return
@@ -87,10 +87,10 @@ class Assembly:
         del self._used_names[file], self._derived_names[file]
 
     def stale(self) -> set[str]:
-        """The files whose references have to be looked up: those that were added, and those that use what they changed."""
+        """Returns the files to resolve: added ones, and those that the changes affect."""
         if self._changed_units:
             self._unconnected |= self._affected_files()
-            # An index speaks of lines: what it says leads nowhere, or somewhere again, whatever the names there.
+            # Indexes refer to lines: their targets may vanish or reappear without any change of names.
             occurrences = self._program.occurrences
             using = occurrences.using(self._changed_units) | occurrences.implementing(self._changed_units)
             self._unconnected |= self._used_names.keys() & using
@@ -99,9 +99,9 @@ class Assembly:
         return set(self._unconnected)
 
     def connect(self, facts: FileFacts) -> None:
-        """Look up the references of a file that is stale."""
+        """Resolve the references of a stale file."""
         resolver = Resolver(self._program, facts)
-        # Those of the parser come first: they make edges, uses before dots do not.
+        # The parser's references come first: only they become edges, uses before dots do not.
         references = with_uses_before_dots(facts).references
         told = [ReferenceRow(reference, resolver.meaning(reference)) for reference in references]
         implementing = [ReferenceRow(*one) for one in resolver.implementations()]
@@ -120,25 +120,25 @@ class Assembly:
         self._unconnected.discard(facts.id)
 
     def graph(self) -> Graph:
-        """The graph of what was added, when nothing is stale any more."""
+        """Returns the graph. Call it when no file is stale."""
         return self._builder.build()
 
     def _record_change(self, before: Unit | None, after: Unit | None) -> None:
         unit = after or before
-        if unit is None or len(self._unconnected) == len(self._used_names):  # all are to be looked at anyway
+        if unit is None or len(self._unconnected) == len(self._used_names):  # all files are stale anyway
             return
         self._changed_units[unit.id] = unit
         for dependents, names in changed_names(self._program, before, after).items():
             self._changed_names[dependents] |= names
 
     def _is_relevant(self, row: ReferenceRow) -> bool:
-        """Whether a reference means something of the repository, or is of a name that is defined in it, or gives such a name."""
+        """Whether a reference resolves within the repository, or its name or alias is defined there."""
         reference, meaning = row
         named = self._program.named
         return bool(meaning.places or named(reference.name) or (reference.alias and named(reference.alias)))
 
     def _implementing_rows(self, facts: FileFacts, rows: Iterable[ReferenceRow]) -> Iterator[EdgeRow]:
-        """Types implement types; members override members, unless they make an object."""
+        """Types implement types; members override members, except constructors."""
         for reference, meaning in rows:
             symbol = facts.symbols[reference.symbol]
             kind = EdgeKind.IMPLEMENTS if symbol.kind in TYPE_KINDS else EdgeKind.OVERRIDES
@@ -153,7 +153,7 @@ class Assembly:
         return np.array([numbers.setdefault(name, len(numbers)) for name in names], _NUMBERS)
 
     def _affected_files(self) -> set[str]:
-        """The files that hold a name that may mean something else to them now."""
+        """Returns the files that use a name which may resolve differently now."""
         files = list(self._used_names)
         owner = np.repeat(np.arange(len(files)), [len(held) for held in self._used_names.values()])
         held = _joined(self._used_names.values())
@@ -168,13 +168,13 @@ class Assembly:
         return finders | holders(self._named(self._changed_names[Dependents.USERS])) | told
 
     def _named(self, names: Iterable[str]) -> NDArray[np.bool_]:
-        """By number of a name, whether it is one of these."""
+        """Returns by number of a name whether it is one of `names`."""
         is_named = np.zeros(len(self._numbers), np.bool_)
         is_named[[self._numbers[name] for name in names if name in self._numbers]] = True
         return is_named
 
     def _affected_names(self, readers: Iterable[str]) -> NDArray[np.bool_]:
-        """By number of a name, whether it may mean something else now in files that read one that has changed."""
+        """Returns by number of a name whether it may resolve differently in readers of a changed file."""
         touched = self._named(set().union(*self._changed_names.values()))
         pairs = _joined(self._derived_names[file] for file in readers if file in self._derived_names).reshape(
             -1, 2
@@ -204,7 +204,7 @@ def _edge_rows(facts: FileFacts, found: Iterable[Edge]) -> Iterator[EdgeRow]:
 
 
 def _external_rows(facts: FileFacts, found: Iterable[Edge]) -> Iterator[ExternalRow]:
-    """The imports that no edge comes from."""
+    """Returns the imports that have no edge."""
     answered = {edge.reference for edge in found}
     outside = {
         ExternalRow(reference.qualifier or reference.name, reference.line)

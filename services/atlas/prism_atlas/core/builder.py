@@ -1,4 +1,4 @@
-"""Makes graphs of files and edges that come one file at a time, in any order: the same files give the same graph."""
+"""Builds graphs from files and edges that arrive file by file. The order does not change the graph."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -44,7 +44,7 @@ _STATUS_CODES = {status: code for code, status in enumerate(EDGE_STATUSES)}
 _ENTRY_CODES = {kind: code for code, kind in enumerate(ENTRY_KINDS)}
 _STRATEGY_CODES = {strategy: code for code, strategy in enumerate(STRATEGIES)}
 
-SYMBOL_TEXTS = 2  # of the columns of a symbol's row the first are texts
+SYMBOL_TEXTS = 2  # the first columns of a symbol's row are strings
 SYMBOL_COLUMNS = 10
 EDGE_COLUMNS = 7
 EXTERNAL_COLUMNS = 2
@@ -52,7 +52,7 @@ ENTRY_COLUMNS = 3
 
 
 class FileRow(NamedTuple):
-    """A file without its symbols, as in `graph.Files`."""
+    """A file without its symbols; columns as in `FileTable`."""
 
     lines: int
     path: str
@@ -63,10 +63,10 @@ class FileRow(NamedTuple):
 
 
 class EdgeRow(NamedTuple):
-    """A reference of a file and what it means. A symbol is its position in its file, NONE stands for the file."""
+    """A resolved reference of a file. A symbol is its position in its file; NONE means the file itself."""
 
     source: int
-    target: tuple[str, int]  # id of a file, and its symbol
+    target: tuple[str, int]  # id of a file, position of its symbol
     kind: EdgeKind
     status: EdgeStatus
     strategy: Strategy
@@ -74,7 +74,7 @@ class EdgeRow(NamedTuple):
 
 
 class EntryRow(NamedTuple):
-    """A place of a file where the outside comes in. A symbol is its position, NONE stands for the file."""
+    """An entry point of a file. A symbol is its position in its file; NONE means the file itself."""
 
     symbol: int
     kind: EntryKind
@@ -82,22 +82,22 @@ class EntryRow(NamedTuple):
 
 
 class ExternalRow(NamedTuple):
-    """An import that means no file of the repository."""
+    """An import that resolves to no file of the repository."""
 
     module: str
     line: int
 
 
 class GraphBuilder:
-    """Takes files and their edges, gives graphs. What was added stays, so that the next graph costs little."""
+    """Takes files and edges, returns graphs. Its state is kept, so that the next graph costs little."""
 
     def __init__(self) -> None:
-        # Numbers of texts and of files, for as long as the builder lives.
+        # Numbers of strings and of files; valid for the life of the builder.
         self._strings: dict[str, int] = {"": 0}
-        self._in_order: list[int] = []  # strings by their texts, as far as they were put in order
-        self._sizes: list[int] = []  # of strings in bytes, as far as they were looked at
+        self._in_order: list[int] = []  # numbers of strings, sorted by their text, as far as sorted
+        self._sizes: list[int] = []  # of strings in bytes, as far as measured
         self._serials: dict[str, int] = {}
-        # By id of the file.
+        # By file id.
         self._files: dict[str, Rows] = {}
         self._symbols: dict[str, Rows] = {}
         self._entries: dict[str, Rows] = {}
@@ -108,7 +108,7 @@ class GraphBuilder:
     def add(
         self, file: FileRow, symbols: Sequence[Symbol | SymbolFact], entries: Iterable[EntryRow] = ()
     ) -> None:
-        """A file, what it defines and where it is entered, in the place of what it was before."""
+        """Add or replace a file with its symbols and entry points."""
         texts = [self._string(text) for text in file[1:]]
         rows = rows_of((self._symbol(symbol, file.language) for symbol in symbols), SYMBOL_COLUMNS)
         before = self._symbols.get(file.id)
@@ -126,20 +126,20 @@ class GraphBuilder:
         externals: Iterable[ExternalRow] = (),
         references: Iterable[ReferenceRow] = (),
     ) -> None:
-        """All edges that leave a file, its imports from outside and what it says of names, in the place of those of before."""
+        """Replace all edges that leave a file, its external imports and its references."""
         self._edges[file] = rows_of((self._edge(edge) for edge in edges), EDGE_COLUMNS)
         external_rows = [(self._string(module), line) for module, line in externals]
         self._externals[file] = rows_of(external_rows, EXTERNAL_COLUMNS)
         self._references[file] = file_references(references, self._string, self._serial)
 
     def remove(self, file: str) -> None:
-        """Forget a file."""
+        """Remove a file."""
         self._references.pop(file, None)
         for table in (self._files, self._symbols, self._entries, self._edges, self._externals):
             table.pop(file, None)
 
     def build(self) -> Graph:
-        """The graph of what is there now. An edge to what is not there is left out."""
+        """Returns the graph of the current files. Edges to missing nodes are omitted."""
         texts = list(self._strings)
         ids = sorted(self._files, key=lambda file: texts[self._files[file][0, 1]])
         files = stack([self._files[file] for file in ids], len(FileRow._fields))
@@ -180,7 +180,7 @@ class GraphBuilder:
         )
 
     def _remap_targets(self, serial: int, moves: Numbers) -> None:
-        """Have what leads to symbols of a file lead to where these are now."""
+        """Make edges and references that point to a file's symbols follow them to their new positions."""
         if np.array_equal(moves, np.arange(len(moves))):
             return
         for rows in (*self._edges.values(), *(one.meanings for one in self._references.values())):
@@ -220,23 +220,23 @@ class GraphBuilder:
         )
 
     def _ordered(self, texts: Sequence[str]) -> Numbers:
-        """All strings by their texts. Most were put in order before, so that a look at each is enough."""
+        """Returns all strings, sorted. Most are sorted already, so the sort is close to linear."""
         self._in_order += range(len(self._in_order), len(texts))
         self._in_order.sort(key=texts.__getitem__)  # code points sort as their UTF-8 does
         return np.array(self._in_order, np.int32)
 
     def _sizes_of(self, texts: Sequence[str]) -> Numbers:
-        """Bytes of all strings. Of most they were told before."""
+        """Returns the size of each string in bytes. Most were measured before."""
         self._sizes += [len(text.encode()) for text in texts[len(self._sizes) :]]
         return np.array(self._sizes, np.int32)
 
     def _positions(self, ids: Sequence[str]) -> Numbers:
-        """By serial of a file, its position among `ids`, or NONE."""
+        """Returns by serial of a file its position in `ids`, or NONE."""
         position = {file: position for position, file in enumerate(ids)}
         return np.array([position.get(file, NONE) for file in self._serials], np.int32)
 
     def _edge_rows(self, ids: Sequence[str], by_serial: Numbers, first_symbol: Numbers) -> Rows:
-        """What was said of edges whose ends are there: source, target, kind, status, strategy, line."""
+        """Returns the edges that have both ends: source, target, kind, status, strategy, line."""
         parts = [self._edges.get(file, rows_of([], EDGE_COLUMNS)) for file in ids]
         rows = stack(parts, EDGE_COLUMNS)
         source_file = repeated(parts)
@@ -248,13 +248,13 @@ class GraphBuilder:
 
 
 def _symbol_moves(before: Rows, after: Rows) -> Numbers:
-    """For each symbol that a file had, its position now: that of the same qualified name and kind. GONE if there is none."""
+    """Returns the new position of each old symbol: same qualified name and kind; GONE if there is none."""
     now = {symbol: position for position, symbol in enumerate(_occurrences(after))}
     return np.array([now.get(symbol, GONE) for symbol in _occurrences(before)], np.int32)
 
 
 def _occurrences(rows: Rows) -> Iterator[tuple[int, int, int]]:
-    """Qualified name and kind of each symbol, and how many the same there are before it."""
+    """Yields the qualified name and kind of each symbol, and how many equal ones come before it."""
     seen: dict[tuple[int, int], int] = {}
     for qualified_name, kind in rows[:, 1:3].tolist():
         count = seen.get((qualified_name, kind), 0)
@@ -265,7 +265,7 @@ def _occurrences(rows: Rows) -> Iterator[tuple[int, int, int]]:
 def _string_table(
     texts: Sequence[str], sizes: Numbers, ordered: Numbers, is_used: NDArray[np.bool_]
 ) -> tuple[StringTable, Numbers]:
-    """The texts that are used, and by position in `texts` the number of each of them in the table."""
+    """Returns the table of used strings, and the number in that table by position in `texts`."""
     order = ordered[is_used[ordered]]
     encoded = "".join(map(texts.__getitem__, order.tolist())).encode()
     numbers = np.full(len(texts), NONE, np.int32)
@@ -319,7 +319,7 @@ def _entry_table(parts: Sequence[Rows], first_symbol: Numbers) -> EntryTable:
 
 
 def _override_rows(symbols: SymbolTable, edge_rows: Rows, constructors: Numbers) -> Rows:
-    """The same of members that override others, which no reference says: those that no index told of."""
+    """Returns edge rows of overriding members, except those that an index reported."""
     below, above, kind, status = edge_rows.T[:4]
     inherits = INHERITS[kind]
     inheriting = Pairs(below[inherits], above[inherits], status[inherits].astype(np.uint8))

@@ -1,12 +1,13 @@
-"""Tables of arrays in one file that can be mapped: loading costs no time, and memory only for what is looked at.
+"""Tables of arrays in one memory-mapped file: it opens at once, and only pages that are read take memory.
 
-A *table* is a dataclass whose fields are one-dimensional arrays or tables. Its arrays are named by their path, `edges.line`.
+A *table* is a dataclass whose fields are one-dimensional arrays or tables. Arrays are named by their path,
+such as `edges.line`.
 
     8 bytes   length of the header, little-endian
     header    JSON: `format`, and by name each array's dtype, length and position
     arrays    little-endian, each at a multiple of 64 bytes
 
-A file is of one format, which the writer names; a reader of another one refuses it.
+The writer names the format; a reader of another format refuses the file.
 """
 
 import json
@@ -30,7 +31,7 @@ TableT = TypeVar("TableT")
 
 
 def columns_of(table: Any, prefix: str = "") -> Columns:
-    """Every array of a table, by its path."""
+    """Returns every array of a table by its path."""
     columns: Columns = {}
     for field in fields(table):
         value = getattr(table, field.name)
@@ -40,7 +41,7 @@ def columns_of(table: Any, prefix: str = "") -> Columns:
 
 
 def table_of(kind: type[TableT], columns: Columns, prefix: str = "") -> TableT:
-    """The table of this kind that has these arrays: the inverse of `columns_of`."""
+    """Returns a table of this kind with these arrays: the inverse of `columns_of`."""
     values: dict[str, Any] = {}
     for field in fields(kind):  # type: ignore[arg-type]
         path = prefix + field.name
@@ -50,7 +51,7 @@ def table_of(kind: type[TableT], columns: Columns, prefix: str = "") -> TableT:
 
 
 def paths_of(kind: Any, prefix: str = "") -> list[str]:
-    """The paths of the arrays of a kind of table."""
+    """Returns the paths of all arrays of a kind of table."""
     return [
         path
         for field in fields(kind)
@@ -63,7 +64,7 @@ def paths_of(kind: Any, prefix: str = "") -> list[str]:
 
 
 def write_columns(path: Path, version: str, columns: Mapping[str, NDArray[Any]]) -> None:
-    """Write one-dimensional arrays; whoever opens `path` meanwhile sees what was there before."""
+    """Write one-dimensional arrays. Replaces the file atomically."""
     header: dict[str, Any] = {"format": version, "columns": {}}
     position = 0
     for name, column in columns.items():
@@ -81,7 +82,7 @@ def write_columns(path: Path, version: str, columns: Mapping[str, NDArray[Any]])
 
 
 def read_columns(path: Path, version: str) -> Columns:
-    """The arrays, mapped and read-only. Raises ValueError if the file is cut short or of another format."""
+    """Map the arrays read-only. Raises ValueError if the file is truncated or of another format."""
     with path.open("rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     header, start = _header(mapped)
@@ -94,7 +95,7 @@ def read_columns(path: Path, version: str) -> Columns:
 
 
 def _header(mapped: mmap.mmap) -> tuple[dict[str, Any], int]:
-    """The header, and where the arrays begin."""
+    """Returns the header, and the position of the first array."""
     if len(mapped) < _LENGTH.size:
         raise ValueError("the file has no header")
     (length,) = _LENGTH.unpack(mapped[: _LENGTH.size])

@@ -1,4 +1,4 @@
-"""Files that belong together: components by how tightly they use each other, and cycles, in which each needs all others."""
+"""Groups of files: components, which use each other tightly, and cycles, whose files all reach each other."""
 
 from dataclasses import dataclass
 
@@ -10,28 +10,28 @@ from numpy.typing import NDArray
 from prism_atlas.core.graph import NONE, Numbers
 from prism_atlas.core.links import Links, Weights
 
-# The same graph always falls into the same components.
+# A fixed seed: the same graph always has the same components.
 SEED = 1
 ITERATIONS = 2
-# A component of fewer files is no part of an architecture.
+# Smaller groups are not components.
 COMPONENT_FILES_MIN = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Communities:
-    """By file, NONE for one that is in none. The largest component, and the largest cycle, is 0."""
+    """Group numbers by file, NONE for files in no group. Number 0 is the largest component or cycle."""
 
     component: Numbers
     cycle: Numbers
 
 
 def communities(links: Links, files: int, quiet: NDArray[np.bool_]) -> Communities:
-    """The components and cycles of files."""
+    """Returns the components and cycles of files."""
     return Communities(component=components(links, files), cycle=cycles(links, files, quiet))
 
 
 def components(links: Links, files: int) -> Numbers:
-    """Leiden's communities (Traag et al., 2019) by modularity, links counted in both directions."""
+    """Leiden communities (Traag et al., 2019) by modularity; links count in both directions."""
     if not len(links):
         return np.full(files, NONE, np.int32)
     linked, ends = np.unique(np.concatenate([links.source, links.target]), return_inverse=True)
@@ -46,7 +46,7 @@ def components(links: Links, files: int) -> Numbers:
 
 
 def cycles(links: Links, files: int, quiet: NDArray[np.bool_]) -> Numbers:
-    """Strongly connected files, by resolved links only; tests and the like are left out."""
+    """Strongly connected files over resolved links, without tests, generated files and the like."""
     surely = (links.resolved > 0) & ~quiet[links.source] & ~quiet[links.target]
     graph = rustworkx.PyDiGraph(multigraph=False)
     graph.add_nodes_from(range(files))
@@ -63,7 +63,7 @@ def cycles(links: Links, files: int, quiet: NDArray[np.bool_]) -> Numbers:
 def _symmetric(
     source: NDArray[np.int64], target: NDArray[np.int64], weight: NDArray[np.float32], nodes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Weights]:
-    """A matrix of links in both directions, by rows: where each row begins, columns, weights."""
+    """Returns the symmetric matrix of links as rows: where each begins, columns, weights."""
     cells = np.concatenate([source * nodes + target, target * nodes + source])
     distinct, cell = np.unique(cells, return_inverse=True)
     weights = np.bincount(cell, np.concatenate([weight, weight])).astype(np.float64)
@@ -72,7 +72,7 @@ def _symmetric(
 
 
 def _by_size(group: Numbers, files_min: int) -> Numbers:
-    """The same groups, numbered from the largest on; of equal ones that of the first file first. Small ones are none."""
+    """Renumber groups, largest first, then by their first file. Small groups become NONE."""
     distinct, first, counts = np.unique(group, return_index=True, return_counts=True)
     kept = np.flatnonzero((distinct != NONE) & (counts >= files_min))
     order = kept[np.lexsort((first[kept], -counts[kept]))]

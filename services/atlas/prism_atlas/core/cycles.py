@@ -1,11 +1,11 @@
-"""Cycles as paths: a group in which each needs all others is shown by a shortest way around."""
+"""Finds a shortest cycle through a node, to show a strongly connected group as a path."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
 
 
 def shortest_cycle(start: int, targets: Mapping[int, Sequence[int]]) -> list[int]:
-    """A shortest way from a node back to itself, both ends included; empty if there is none."""
+    """Returns a shortest path from a node back to itself, both ends included; empty if there is none."""
     came_from: dict[int, int] = {}
     waiting = deque([start])
     while waiting:

@@ -1,4 +1,4 @@
-"""What files use of each other: what goes on inside of what was asked about is left out."""
+"""Dependencies and dependents of a set of files. Edges within the set are ignored."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,15 +21,15 @@ REFERRING = tuple(kind for kind in EDGE_KINDS if kind is not EdgeKind.OVERRIDES)
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """Files on one side of those that were asked about. All columns are by position in `files`, in the order to tell."""
+    """The files on one side of the set. All columns are by position in `files`, in display order."""
 
     files: Numbers
     depth: Numbers
-    through: Numbers  # the file that leads to it; NONE at depth 1
-    # Edges between it and what was asked about, in order of file; `starts` by position, empty beyond depth 1.
+    through: Numbers  # the file on the path to it; NONE at depth 1
+    # Edges between it and the set, in order of file; `starts` by file, only for depth 1.
     edges: Numbers
     starts: dict[int, tuple[int, int]]
-    unsure: int  # files that only candidates lead to and that are not told
+    unsure: int  # omitted files that only candidate edges connect
 
     def __len__(self) -> int:
         return len(self.files)
@@ -38,7 +38,7 @@ class Dependencies:
 def dependencies(
     graph: Graph, between: Graph, asked: Numbers, depth_max: int, *, forward: bool, candidates: bool
 ) -> Dependencies:
-    """What some files use, or what uses them. `between` is the graph of files."""
+    """Returns the dependencies (forward) or dependents of files. `between` is the graph of files."""
     edges, others = _direct(graph, asked, forward=forward)
     known = len(np.unique(others))
     is_sure = graph.edges.status[edges] == RESOLVED
@@ -63,7 +63,7 @@ def dependencies(
 
 
 def tell(graph: Graph, found: Dependencies, start: int, count: int) -> Iterator[FileDependency]:
-    """Some of them, from the one at `start` on."""
+    """Yields `count` of them from `start` on."""
     for position in range(start, min(start + count, len(found))):
         file = int(found.files[position])
         first, end = found.starts.get(file, (0, 0)) if found.depth[position] == 1 else (0, 0)
@@ -79,7 +79,7 @@ def tell(graph: Graph, found: Dependencies, start: int, count: int) -> Iterator[
 
 
 def cycles(between: Graph, asked: Numbers) -> tuple[tuple[str, ...], ...]:
-    """The shortest circles of imports through any of some files, each from such a file back to it."""
+    """Returns shortest import cycles through the files, each from one of them back to the set."""
     importing = step([EdgeKind.IMPORTS], forward=True)
     back = traverse(between, asked, [importing._replace(forward=False)], len(between.files))
     edges, imported = follow(between, asked, [importing])
@@ -96,7 +96,7 @@ def cycles(between: Graph, asked: Numbers) -> tuple[tuple[str, ...], ...]:
 
 
 def externals(graph: Graph, asked: Numbers) -> list[ExternalModule]:
-    """Modules from outside that some files import, the most imported first."""
+    """Returns the external modules that the files import, most imported first."""
     outside = graph.externals
     inside = np.flatnonzero(np.isin(outside.file, asked))
     modules, first, inverse = np.unique(outside.module[inside], return_index=True, return_inverse=True)
@@ -117,7 +117,7 @@ def externals(graph: Graph, asked: Numbers) -> list[ExternalModule]:
 
 
 def _direct(graph: Graph, asked: Numbers, *, forward: bool) -> tuple[Numbers, Numbers]:
-    """Edges over the border, and the file on the other side of each."""
+    """Returns the edges that cross the border of the set, and the outer file of each."""
     nodes = np.concatenate([nodes_of(graph, int(file)) for file in asked])
     edges, others = follow(graph, nodes, [step(REFERRING, forward=forward, candidate_cost=1)])
     files = graph.files_of(others)
@@ -128,7 +128,7 @@ def _direct(graph: Graph, asked: Numbers, *, forward: bool) -> tuple[Numbers, Nu
 def _further(
     between: Graph, asked: Numbers, near: Numbers, depth_max: int, *, forward: bool, candidates: bool
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Files beyond the nearest, how far they are, and the file that leads to each."""
+    """Returns the files beyond depth 1, their depths, and the file on the path to each."""
     nothing = np.array([], np.int32)
     if depth_max == 1:
         return nothing, nothing, nothing
@@ -142,7 +142,7 @@ def _further(
 
 
 def _runs(edges: Numbers, files: Numbers) -> tuple[Numbers, dict[int, tuple[int, int]]]:
-    """Edges in order of file, and by file where its edges begin and end."""
+    """Returns the edges in order of file, and by file where its edges begin and end."""
     order = np.argsort(files, kind="stable")
     names, starts = np.unique(files[order], return_index=True)
     ends = np.append(starts, len(files))[1:]
@@ -152,7 +152,7 @@ def _runs(edges: Numbers, files: Numbers) -> tuple[Numbers, dict[int, tuple[int,
 
 
 def _names(graph: Graph, edges: Numbers) -> tuple[str, ...]:
-    """What is used by edges, the most used first. A file that is used as a whole has no name here."""
+    """Returns the names that edges point to, most used first. Edges to whole files have no name."""
     targets, times = np.unique(graph.edges.target[edges], return_counts=True)
     chosen = [target for target in targets[np.argsort(-times, kind="stable")] if not graph.is_file(target)]
     names = (graph.strings[graph.symbols.qualified_name[target]] for target in chosen)

@@ -1,7 +1,7 @@
-"""Unified diffs, and which lines of the indexed files they touch.
+"""Unified diffs, and the lines of indexed files that they touch.
 
-A diff may lead from what is indexed to something newer, or from something older to what is indexed; the lines of its
-hunks, held beside the indexed text, tell which.
+The indexed file may be the state before a diff or the state after it. Comparing the hunks with the indexed
+text shows which.
 """
 
 import codecs
@@ -18,24 +18,24 @@ from prism_contracts.types import DIFF_CHARS_MAX
 
 NOWHERE = "/dev/null"
 DIFF_LINES_MAX = 20_000
-# One of them begins each file of a diff.
+# Each file of a diff begins with one of these.
 HEADERS = ("--- ", "diff --git ", "Binary files ")
 RENAMED = re.compile(r"^rename (from|to) (.+)$")
 
 
 class Gap(NamedTuple):
-    """A place where the other side has lines and this one has none."""
+    """A place where only the other side has lines."""
 
-    line: int  # behind which it is
-    indent: int  # of the first of those lines, in characters
+    line: int  # the gap is behind this line
+    indent: int  # of the first missing line, in characters
 
 
 class HunkSide(NamedTuple):
-    """What stands at a place of a file before or after a change, and what of it is the change."""
+    """One side of a hunk: its lines before or after the change, and which of them changed."""
 
     start: int  # number of the first line
-    texts: tuple[str, ...]  # without their ends
-    changed: tuple[int, ...]  # lines that the other side has not; blank ones do not count
+    texts: tuple[str, ...]  # without line ends
+    changed: tuple[int, ...]  # lines that the other side lacks, without blank ones
     gaps: tuple[Gap, ...]
 
 
@@ -47,7 +47,7 @@ class DiffHunk(NamedTuple):
 
 
 class FileDiff(NamedTuple):
-    """What a diff does with one file. A path is empty where the file is not there."""
+    """What a diff does to one file. A path is empty where the file does not exist."""
 
     before: str
     after: str
@@ -56,14 +56,19 @@ class FileDiff(NamedTuple):
 
 
 def read_diff(text: str) -> list[FileDiff]:
-    """The files of a diff. Raises INVALID_ARGUMENT if it is none, or too long, or names a place outside of a repository."""
+    """Parse a diff.
+
+    Raises INVALID_ARGUMENT if it is not a diff, PAYLOAD_TOO_LARGE, and INVALID_PATH if a path leaves the
+    repository.
+    """
     if len(text) > DIFF_CHARS_MAX:
         raise PrismError(
             ErrorCode.PAYLOAD_TOO_LARGE,
             f"The diff has {len(text):,} characters; the limit is {DIFF_CHARS_MAX:,}.",
             "Send it in parts.",
         )
-    if not any(header in text for header in HEADERS):  # the parser looks at every line in vain
+    # Without a header, the parser would read every line to find nothing.
+    if not any(header in text for header in HEADERS):
         raise _not_a_diff("it names no file")
     if text.count("\n") > DIFF_LINES_MAX:
         raise PrismError(
@@ -84,7 +89,7 @@ def read_diff(text: str) -> list[FileDiff]:
 
 
 def applies_to(side: HunkSide, lines: Sequence[str]) -> bool:
-    """Whether a file of these lines has what a side of a hunk has, in the same place."""
+    """Whether a file with these lines has the lines of a hunk's side at the same place."""
     there = lines[side.start - 1 : side.start - 1 + len(side.texts)]
     return tuple(line.rstrip("\r") for line in there) == side.texts
 
@@ -101,7 +106,7 @@ def _file(patched: PatchedFile) -> FileDiff:
 
 def _diff_hunk(hunk: Hunk) -> DiffHunk:
     runs = [(mark, [line.value.rstrip("\r\n") for line in run]) for mark, run in groupby(hunk, _mark)]
-    # Where there are no lines, the number is that of the line before.
+    # For an empty range, the header has the number of the line before.
     before = hunk.source_start + (hunk.source_length == 0)
     after = hunk.target_start + (hunk.target_length == 0)
     return DiffHunk(_side(before, runs, "-"), _side(after, runs, "+"))
@@ -112,7 +117,7 @@ def _mark(line: Line) -> str:
 
 
 def _side(start: int, runs: Sequence[tuple[str, list[str]]], own: str) -> HunkSide:
-    """The side of which the lines with the mark `own` are."""
+    """Returns the side whose lines carry the mark `own`."""
     texts: list[str] = []
     changed: list[int] = []
     gaps: list[Gap] = []
@@ -134,7 +139,7 @@ def _path(spelled: str, prefix: str) -> str:
 
 
 def _unquoted(path: str) -> str:
-    """Git puts names with unusual characters between quotes, byte by byte."""
+    """Remove git's quotes around paths with unusual characters, which escape them byte by byte."""
     if len(path) < 2 or not path.startswith('"') or not path.endswith('"'):  # noqa: PLR2004 - the quotes
         return path
     raw, _ = codecs.escape_decode(path[1:-1].encode())

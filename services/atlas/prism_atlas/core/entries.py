@@ -1,4 +1,4 @@
-"""Where the outside comes into a file, as far as names, decorators and paths tell."""
+"""Entry points of a file, from names, decorators and paths."""
 
 from collections.abc import Iterator, Mapping
 
@@ -8,37 +8,37 @@ from prism_contracts.code import CALLABLE_KINDS, Reference, ReferenceKind, Symbo
 from prism_contracts.rpc.maps import EntryKind
 from prism_resolver.facts import FileFacts
 
-# What a program begins with.
+# The function that a program starts with, by language.
 MAIN_NAMES: Mapping[str, str] = dict.fromkeys(
     ("go", "rust", "c", "cpp", "java", "kotlin", "scala", "dart", "d", "zig", "swift", "nim"), "main"
 ) | {"csharp": "Main"}
 MAIN_IN_CLASS = frozenset({"java", "kotlin", "scala", "csharp"})
-# A file of such a path is run: its name, or a folder that it is in.
+# Files with these names, or in these folders, are run directly.
 SCRIPT_NAMES = frozenset({"__main__.py", "manage.py"})
 SCRIPT_FOLDERS = frozenset({"bin", "scripts"})
 SCRIPT_LANGUAGES = frozenset(
     {"bash", "fish", "javascript", "perl", "powershell", "python", "ruby", "typescript"}
 )
 METHODS = frozenset({"get", "post", "put", "patch", "delete", "head", "options"})
-# Of a function or a class, in the line of its decorator or annotation.
+# Decorators or annotations of a function or a class that make it a route or a command.
 ROUTE_DECORATORS = METHODS | frozenset(
     {"route", "api_route", "websocket", "getmapping", "postmapping", "putmapping", "patchmapping", "deletemapping"}
     | {"requestmapping"}
     | {f"http{method}" for method in METHODS}
 )  # fmt: skip
 COMMAND_DECORATORS = frozenset({"command", "group", "subcommand"})
-# What a route is registered with, on what.
+# Methods that register a route, and the objects they are called on.
 REGISTRATIONS = METHODS | frozenset(
     {"handlefunc", "handle", "route", "add_url_rule", "add_route", "add_api_route", "resources", "any"}
 )
 OWN_OBJECT = frozenset({"self", "this"})
 ROUTERS = frozenset({"app", "router", "routes", "mux", "blueprint", "bp"})
-# What gin and echo are called; elsewhere any variable is called so.
+# Common router names in gin and echo; too short to mean anything in other languages.
 SHORT_ROUTERS: Mapping[str, frozenset[str]] = {"go": frozenset({"r", "e"})}
 
 
 def entries_of(facts: FileFacts) -> list[EntryRow]:
-    """The entry points of a file, each symbol once a kind; none of a file of tests and the like."""
+    """Returns the entry points of a file, each symbol once per kind. Flagged files (tests) have none."""
     if facts.flags:
         return []
     found: dict[tuple[int, EntryKind], EntryRow] = {}
@@ -63,7 +63,7 @@ def _mains(facts: FileFacts) -> Iterator[EntryRow]:
 
 
 def _decorated(facts: FileFacts) -> Iterator[EntryRow]:
-    """Symbols with a decorator or annotation that makes an entry of them."""
+    """Symbols whose decorator or annotation makes them an entry point."""
     decorations: dict[int, list[Reference]] = {}
     for reference in facts.references:
         if reference.name.lower() in ROUTE_DECORATORS | COMMAND_DECORATORS:
@@ -85,13 +85,13 @@ def _decorated(facts: FileFacts) -> Iterator[EntryRow]:
 
 
 def _above(symbol: Symbol | SymbolFact, by_line: Mapping[int, list[Reference]]) -> Iterator[Reference]:
-    """References in the lines of a symbol that stand before its name."""
+    """Yields the references in the lines of a symbol above its name."""
     for line in range(symbol.start_line, symbol.name_line):
         yield from by_line.get(line, ())
 
 
 def _registered(facts: FileFacts) -> Iterator[EntryRow]:
-    """Calls that give a router something to answer with, decorators apart."""
+    """Calls that register a route, except decorators."""
     for reference in facts.references:
         if (
             reference.kind is ReferenceKind.CALL
@@ -105,7 +105,7 @@ def _is_registration(reference: Reference, language: str) -> bool:
     if reference.name.lower() not in REGISTRATIONS:
         return False
     owner, _, router = reference.qualifier.lower().rpartition(".")
-    # An object that registers with what it has is a router itself.
+    # An object that registers on its own field is itself a router.
     is_router = router in ROUTERS | SHORT_ROUTERS.get(language, frozenset()) and owner not in OWN_OBJECT
     return is_router or (reference.name in {"HandleFunc", "Handle"} and router == "http")
 

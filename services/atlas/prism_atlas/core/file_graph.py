@@ -1,4 +1,4 @@
-"""The same graph, seen from further off: a node is a file, and an edge says that one file uses the other."""
+"""The graph of files, derived from the graph of symbols: an edge means that one file uses the other."""
 
 from dataclasses import fields, replace
 
@@ -13,7 +13,10 @@ OVERRIDES = EDGE_KINDS.index(EdgeKind.OVERRIDES)
 
 
 def file_edges(graph: Graph) -> EdgeTable:
-    """Of all edges of a kind between two files the surest and first. What overrides a member says so by inheriting."""
+    """Returns the best edge of each kind between two files: resolved first, then the first line.
+
+    Override edges are omitted, because they follow from inheritance.
+    """
     edges = graph.edges
     node_files = graph.node_files()
     source, target = node_files[edges.source], node_files[edges.target]
@@ -30,6 +33,6 @@ def file_edges(graph: Graph) -> EdgeTable:
 
 
 def graph_of_files(graph: Graph, edges: EdgeTable) -> Graph:
-    """A graph whose nodes are the files, with the edges between them."""
+    """Returns a graph whose nodes are the files, with these edges."""
     none = SymbolTable(*(getattr(graph.symbols, column.name)[:0] for column in fields(SymbolTable)))
     return replace(graph, symbols=none, edges=edges)

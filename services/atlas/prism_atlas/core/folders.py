@@ -1,4 +1,4 @@
-"""Folders beside components: how components are called, and where the two ways of dividing files disagree."""
+"""Names components after folders, and reports where folders and components disagree."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,25 +11,25 @@ from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.graph import NONE
 from prism_contracts.rpc.maps import Divergence, Outlier, Spread
 
-# A folder that agrees less with a component is no name of it.
+# Minimum fit of a folder that gives a component its name.
 NAME_FIT_MIN = 0.5
-# Of fewer files nothing can be said.
+# Fewer files are too few to report.
 SPREAD_FILES_MIN = 4
-# A folder or a component of which less is in one place is spread over several.
+# A folder or component is spread out if its largest part is below this share.
 MAIN_SHARE_MIN = 0.6
 PLACES_SHOWN_MAX = 5
 
 
 def folder_of(path: str) -> str:
-    """The folder of a file; `.` at the top."""
+    """Returns the folder of a file; `.` at the top."""
     return path.rpartition("/")[0] or "."
 
 
 def component_names(analysis: Analysis) -> list[str]:
-    """The name of each component: the folder that has most of it and little else, or the file that most hangs on.
+    """Returns the name of each component: the best fitting folder, or else its most depended-upon file.
 
-    Fit is the harmonic mean of two shares: of the component's files that are in the folder, and of the folder's that are
-    in the component. The better it is, the earlier a component chooses.
+    The fit is the harmonic mean of two shares: of the component's files that are in the folder, and of the
+    folder's files that are in the component. Components with a better fit choose first.
     """
     members = component_files(analysis)
     paths = [[analysis.graph.path(file) for file in files] for files in members]
@@ -47,7 +47,7 @@ def component_names(analysis: Analysis) -> list[str]:
 
 
 def component_files(analysis: Analysis) -> list[list[int]]:
-    """The files of each component, those first that most hangs on."""
+    """Returns the files of each component, highest rank first."""
     component = analysis.communities.component
     groups: list[list[int]] = [[] for _ in range(int(component.max(initial=NONE)) + 1)]
     for file in np.argsort(-analysis.ranks.file, kind="stable").tolist():
@@ -57,9 +57,9 @@ def component_files(analysis: Analysis) -> list[list[int]]:
 
 
 def divergence(analysis: Analysis, names: Sequence[str], limit: int) -> Divergence:
-    """Where folders and components disagree, of files that are in a component."""
+    """Returns where folders and components disagree, over all files that are in a component."""
     graph = analysis.graph
-    # Those first that most hangs on.
+    # Highest rank first.
     placed = [
         file
         for file in np.argsort(-analysis.ranks.file, kind="stable").tolist()
@@ -78,7 +78,7 @@ def divergence(analysis: Analysis, names: Sequence[str], limit: int) -> Divergen
 
 
 def agreement(first: Sequence[str], second: Sequence[str]) -> float:
-    """Normalized mutual information of two ways of dividing the same things (Strehl & Ghosh, 2002; arithmetic mean)."""
+    """Normalized mutual information of two partitions (Strehl & Ghosh, 2002; arithmetic mean)."""
     entropies = _entropy(Counter(first)) + _entropy(Counter(second))
     if entropies == 0:
         return 1.0
@@ -91,13 +91,13 @@ def _entropy(counts: Counter[str] | Counter[tuple[str, str]]) -> float:
 
 
 def _folders(path: str) -> Iterator[str]:
-    """The folders around a file, innermost first, without the top."""
+    """Yields the folders above a file, innermost first, without the top."""
     while path := path.rpartition("/")[0]:
         yield path
 
 
 def _fits(paths: Sequence[str], sizes: Counter[str]) -> list[tuple[float, str]]:
-    """How well folders fit a component, best first; of equal ones the inner one first."""
+    """Returns how well folders fit a component, best first; of equal fits the inner folder first."""
     shared = Counter(folder for path in paths for folder in _folders(path))
     fits = [(2 * count / (len(paths) + sizes[folder]), folder) for folder, count in shared.items()]
     return sorted(
@@ -117,7 +117,7 @@ def _counts(first: Sequence[str], second: Sequence[str]) -> dict[str, Counter[st
 
 
 def _spreads(counts: Mapping[str, Counter[str]]) -> list[Spread]:
-    """Those that are spread over several, the largest first."""
+    """Returns the spread out ones, largest first."""
     spread = [
         (name, over) for name, over in counts.items() if over.total() >= SPREAD_FILES_MIN and _is_spread(over)
     ]
@@ -131,7 +131,7 @@ def _spreads(counts: Mapping[str, Counter[str]]) -> list[Spread]:
 def _outliers(
     paths: Sequence[str], components: Sequence[str], by_folder: Mapping[str, Counter[str]]
 ) -> Iterator[Outlier]:
-    """Files that are in another component than most of their folder."""
+    """Yields the files that are in another component than most of their folder."""
     for path, component in zip(paths, components, strict=True):
         over = by_folder[folder_of(path)]
         if over.total() >= SPREAD_FILES_MIN and not _is_spread(over):

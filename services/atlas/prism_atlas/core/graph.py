@@ -1,10 +1,12 @@
-"""The graph of a repository, to be read: files, symbols, and which of them refers to which.
+"""The read-only graph of a repository: files, symbols, and the references between them.
 
-Columns of numbers, no object a node: a graph of a million edges is mapped from a file in a millisecond. Immutable.
+The graph is columns of numbers without an object per node: a graph of a million edges is mapped from a file
+in a millisecond.
 
-A *node* is a symbol or a file. Symbols come first, in order of their file's path and of their position in it; then one
-node a file, in order of path, which stands for its top level and for the module that an import means. So the node of
-file `f` is `len(symbols) + f`. Texts are numbers too: positions in one table of strings in order of their UTF-8 bytes.
+A *node* is a symbol or a file. Symbols come first, in order of their file's path and their position in it;
+then one node per file, in order of path, for its top level and for the module that an import resolves to. So
+the node of file `f` is `len(symbols) + f`. Strings are numbers as well: positions in one table of strings,
+sorted by their UTF-8 bytes.
 """
 
 from bisect import bisect_left
@@ -21,7 +23,7 @@ Numbers = NDArray[np.int32]
 Codes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 
-# What the codes in columns stand for.
+# The meanings of the codes in columns.
 SYMBOL_KINDS = tuple(SymbolKind)
 EDGE_KINDS = tuple(EdgeKind)
 EDGE_STATUSES = tuple(EdgeStatus)
@@ -35,9 +37,9 @@ NONE = -1
 
 @dataclass(frozen=True, slots=True)
 class StringTable:
-    """Distinct texts in order of their UTF-8 bytes. The first is the empty one."""
+    """Distinct strings, sorted by their UTF-8 bytes. The first is the empty string."""
 
-    data: NDArray[np.uint8]  # all of them, one after the other
+    data: NDArray[np.uint8]  # all strings, concatenated
     ends: NDArray[np.int64]  # where each ends in `data`
 
     def __len__(self) -> int:
@@ -47,13 +49,13 @@ class StringTable:
         return self._bytes(int(string)).decode()
 
     def find(self, text: str) -> int:
-        """The number of a text, or NONE."""
+        """Returns the number of a string, or NONE."""
         wanted = text.encode()
         found = bisect_left(range(len(self)), wanted, key=self._bytes)
         return found if found < len(self) and self._bytes(found) == wanted else NONE
 
     def beginning(self, prefix: str) -> range:
-        """The numbers of all texts that begin so."""
+        """Returns the numbers of all strings with this prefix."""
         wanted = prefix.encode()
         first = bisect_left(range(len(self)), wanted, key=self._bytes)
         end = bisect_left(range(len(self)), wanted + b"\xff", key=self._bytes)  # no UTF-8 has this byte
@@ -70,13 +72,12 @@ class FileTable:
 
     path: Numbers  # string
     id: Numbers  # string: id of the file point
-    generation: Numbers  # string: the content that the rest was read from
+    generation: Numbers  # string: the content that the graph was built from
     language: Numbers  # string
-    flags: Numbers  # string: letters of what it is for, as on the file point
+    flags: Numbers  # string: letters of its purpose, as on the file point
     lines: Numbers
-    first_symbol: (
-        Numbers  # node; one more than files, so that symbols of `f` end where those of `f + 1` begin
-    )
+    # Node, by file, plus one: the symbols of `f` end where those of `f + 1` begin.
+    first_symbol: Numbers
 
     def __len__(self) -> int:
         return len(self.path)
@@ -95,9 +96,8 @@ class SymbolTable:
     name_line: Numbers
     exported: NDArray[np.bool_]
     bodiless: NDArray[np.bool_]
-    shared: NDArray[
-        np.bool_
-    ]  # whether definitions of its qualified name in other files are of the same symbol
+    # Whether definitions of its qualified name in other files are the same symbol.
+    shared: NDArray[np.bool_]
     parent: Numbers  # node of the enclosing symbol, or NONE
     by_name: Numbers  # nodes in order of name
     by_qualified_name: Numbers  # nodes in order of qualified name
@@ -108,16 +108,16 @@ class SymbolTable:
 
 @dataclass(frozen=True, slots=True)
 class EdgeTable:
-    """One a reference and what it means, in order of source and line."""
+    """Resolved references, one row per meaning, in order of source and line."""
 
-    source: Numbers  # node: what encloses the reference
+    source: Numbers  # node that encloses the reference
     target: Numbers  # node
     kind: Codes  # of EDGE_KINDS
     status: Codes  # of EDGE_STATUSES
     strategy: Codes  # of STRATEGIES
-    line: Numbers  # of the reference, in the file of the source
-    first_out: NDArray[np.int64]  # by node, and one more: where the edges of a source begin
-    first_in: NDArray[np.int64]  # by node, and one more: where those of a target begin in `by_target`
+    line: Numbers  # of the reference, in the source's file
+    first_out: NDArray[np.int64]  # by node, plus one: where the edges of a source begin
+    first_in: NDArray[np.int64]  # by node, plus one: where the edges of a target begin in `by_target`
     by_target: Numbers  # edges in order of target, then of source
 
     def __len__(self) -> int:
@@ -126,15 +126,15 @@ class EdgeTable:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceTable:
-    """What files say of names that the repository defines, in order of file and of position in the file's references."""
+    """References to names that the repository defines, in order of file and position in the file."""
 
-    source: Numbers  # node: what encloses it
+    source: Numbers  # node that encloses it
     name: Numbers  # string
     line: Numbers
     kind: Codes  # of REFERENCE_KINDS
     status: Codes  # of EDGE_STATUSES
     strategy: Codes  # of STRATEGIES
-    sought: Codes  # of SOUGHT: among what its name is looked for if it has no meaning
+    sought: Codes  # of SOUGHT: what an unresolved name may refer to
     has_qualifier: NDArray[np.bool_]
     by_name: Numbers  # references in order of name
 
@@ -144,7 +144,7 @@ class ReferenceTable:
 
 @dataclass(frozen=True, slots=True)
 class MeaningTable:
-    """Pairs of a reference and a definition that it means, in order of definition, then of reference."""
+    """Pairs of a reference and its definition, in order of definition, then of reference."""
 
     target: Numbers  # node
     reference: Numbers
@@ -155,7 +155,7 @@ class MeaningTable:
 
 @dataclass(frozen=True, slots=True)
 class AliasTable:
-    """References that give what they name a second name (`import { open as start }`), in order of that, then of reference."""
+    """References that give a name an alias (`import { open as start }`), by alias, then by reference."""
 
     name: Numbers  # string
     alias: Numbers  # string
@@ -167,12 +167,12 @@ class AliasTable:
 
 @dataclass(frozen=True, slots=True)
 class ExternalTable:
-    """Imports that mean no file of the repository, in order of file and line."""
+    """Imports that resolve to no file of the repository, in order of file and line."""
 
     file: Numbers
-    module: Numbers  # string: as it is spelled
+    module: Numbers  # string: as written
     line: Numbers
-    first: Numbers  # by file, and one more: where those of a file begin
+    first: Numbers  # by file, plus one: where the rows of a file begin
 
     def __len__(self) -> int:
         return len(self.file)
@@ -180,7 +180,7 @@ class ExternalTable:
 
 @dataclass(frozen=True, slots=True)
 class EntryTable:
-    """Where the outside comes in, in order of node, each node once a kind."""
+    """Entry points, in order of node, each node once per kind."""
 
     node: Numbers
     kind: Codes  # of ENTRY_KINDS
@@ -192,7 +192,7 @@ class EntryTable:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """All of a repository. A node or an edge is a number, and so is a file: nothing here makes an object of one."""
+    """The whole graph. Nodes, edges and files are numbers; no method creates an object for one."""
 
     strings: StringTable
     files: FileTable
@@ -206,31 +206,31 @@ class Graph:
 
     @property
     def nodes(self) -> int:
-        """How many."""
+        """The number of nodes."""
         return len(self.symbols) + len(self.files)
 
     def file_node(self, file: int) -> int:
-        """The node of a file."""
+        """Returns the node of a file."""
         return len(self.symbols) + file
 
     def file_of(self, node: int) -> int:
-        """The file of a node."""
+        """Returns the file of a node."""
         symbols = len(self.symbols)
         return node - symbols if node >= symbols else int(self.symbols.file[node])
 
     def node_files(self) -> Numbers:
-        """The file of every node."""
+        """Returns the file of every node."""
         return np.concatenate([self.symbols.file, np.arange(len(self.files), dtype=np.int32)])
 
     def files_of(self, nodes: Numbers) -> Numbers:
-        """The file of each node."""
+        """Returns the file of each of these nodes."""
         files = nodes - np.int32(len(self.symbols))
         inside = files < 0
         files[inside] = self.symbols.file[nodes[inside]]
         return files
 
     def flagged(self, letter: str) -> NDArray[np.bool_]:
-        """By file, whether its flags have a letter."""
+        """Returns by file whether its flags contain a letter."""
         flags = np.unique(self.files.flags)
         return np.isin(self.files.flags, [flag for flag in flags if letter in self.strings[flag]])
 
@@ -239,59 +239,59 @@ class Graph:
         return node >= len(self.symbols)
 
     def path(self, file: int) -> str:
-        """The path of a file."""
+        """Returns the path of a file."""
         return self.strings[self.files.path[file]]
 
     def find_file(self, path: str) -> int:
-        """The file of a path, or NONE."""
+        """Returns the file with this path, or NONE."""
         string = self.strings.find(path)
         first, end = _run(self.files.path, string)
         return first if string != NONE and first < end else NONE
 
     def symbols_of(self, file: int) -> range:
-        """The symbols of a file, in order."""
+        """Returns the symbols of a file, in order."""
         return range(int(self.files.first_symbol[file]), int(self.files.first_symbol[file + 1]))
 
     def named(self, name: str) -> Numbers:
-        """The symbols of a name, in order of path and position."""
+        """Returns the symbols with this name, in order of path and position."""
         return _those(self.symbols.name, self.symbols.by_name, self._numbers(name))
 
     def qualified(self, qualified_name: str) -> Numbers:
-        """The symbols of a qualified name, in order of path and position."""
+        """Returns the symbols with this qualified name, in order of path and position."""
         return _those(
             self.symbols.qualified_name, self.symbols.by_qualified_name, self._numbers(qualified_name)
         )
 
     def qualified_within(self, qualified_name: str) -> Numbers:
-        """The symbols whose qualified name says that one of this name encloses them, in order of qualified name."""
+        """Returns the symbols nested in this qualified name, in order of qualified name."""
         inside = self.strings.beginning(f"{qualified_name}.")
         return _those(self.symbols.qualified_name, self.symbols.by_qualified_name, inside)
 
     def references_to(self, name: str) -> Numbers:
-        """The references of a name, in order of file and position."""
+        """Returns the references to a name, in order of file and position."""
         return _those(self.references.name, self.references.by_name, self._numbers(name))
 
     def meaning(self, node: int) -> Numbers:
-        """The references that mean a node, in order of file and position."""
+        """Returns the references that resolve to a node, in order of file and position."""
         first, end = _run(self.meanings.target, node)
         return self.meanings.reference[first:end]
 
     def names_of(self, alias: str) -> list[str]:
-        """What files import that they call by this name."""
+        """Returns the names that files import under this alias."""
         first, end = _run(self.aliases.alias, self.strings.find(alias))
         return [self.strings[name] for name in np.unique(self.aliases.name[first:end]).tolist()]
 
     def aliased(self, alias: str) -> Numbers:
-        """The references that give this name to what they name, in order of file and position."""
+        """Returns the references that introduce this alias, in order of file and position."""
         first, end = _run(self.aliases.alias, self.strings.find(alias))
         return self.aliases.reference[first:end]
 
     def edges_out(self, node: int) -> slice:
-        """The edges that leave a node: a slice of every column of `edges`."""
+        """Returns the edges that leave a node, as a slice of every column of `edges`."""
         return slice(int(self.edges.first_out[node]), int(self.edges.first_out[node + 1]))
 
     def edges_in(self, node: int) -> Numbers:
-        """The edges that lead to a node."""
+        """Returns the edges that lead to a node."""
         first, end = self.edges.first_in[node], self.edges.first_in[node + 1]
         return self.edges.by_target[first:end]
 
@@ -301,13 +301,16 @@ class Graph:
 
 
 def _run(ordered: Numbers, number: int) -> tuple[int, int]:
-    """Where a number begins and ends. Asked for one of another type, NumPy would convert all of them first."""
+    """Returns where a number begins and ends in a sorted column.
+
+    The keys have the column's type: for another type, NumPy would first convert the whole column.
+    """
     first, end = np.searchsorted(ordered, np.array([number, number + 1], ordered.dtype))
     return int(first), int(end)
 
 
 def _those(column: Numbers, order: Numbers, wanted: range) -> Numbers:
-    """What holds one of some numbers, by what is in order of the column."""
+    """Returns the rows whose column is in `wanted`; `order` sorts the column."""
     first = bisect_left(order, wanted.start, key=column.__getitem__)
     end = bisect_left(order, wanted.stop, first, key=column.__getitem__)
     return order[first:end]

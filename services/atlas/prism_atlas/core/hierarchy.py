@@ -1,6 +1,6 @@
-"""Trees of a graph: who calls a symbol, what it calls, what is above and below a type.
+"""Trees of callers, callees, supertypes and subtypes.
 
-Breadth first and bounded: each node is expanded once, of its children the surest are shown and the others counted.
+Breadth first and bounded: each node is expanded once. The most certain children are shown, others counted.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from prism_atlas.core.overriding import CONSTRUCTOR_NAMES
 from prism_atlas.core.traversal import BY_NAME, TraversalStep, follow, step, within
 from prism_contracts.code import TYPE_KINDS, EdgeKind, Flag, SymbolKind
 
-# Of a whole tree, whatever its depth.
+# For a whole tree, at any depth.
 BRANCHES_MAX = 400
 
 IS_TYPE = np.isin(SYMBOL_KINDS, list(TYPE_KINDS))
@@ -22,14 +22,14 @@ CONSTRUCTOR = SYMBOL_KINDS.index(SymbolKind.CONSTRUCTOR)
 
 
 class Expansion(NamedTuple):
-    """How a tree grows: along which edges, and from which nodes when it goes on from one."""
+    """How a tree grows: the edges to follow, and the nodes whose edges count as a node's own."""
 
     steps: tuple[TraversalStep, ...]
     origins: Callable[[Graph, int], Numbers]
 
 
 class MergedEdge(NamedTuple):
-    """All edges between a branch and the one above it, as one. The surest stands for them."""
+    """All edges between a branch and its parent, merged. `edge` is the most certain of them."""
 
     node: int
     edge: int
@@ -38,27 +38,27 @@ class MergedEdge(NamedTuple):
 
 @dataclass(slots=True)
 class Branch:
-    """A place in a tree."""
+    """A node at one place of a tree."""
 
     link: MergedEdge
-    parent: int  # position of the branch above, NONE directly below the root
+    parent: int  # position of the parent branch; NONE for children of the root
     depth: int  # from 1
-    # Position of the branch where the same node is expanded; NONE if it is here or nowhere.
+    # Position of the branch that expands the same node; NONE if that is this one, or none does.
     same: int = NONE
-    recursive: bool = False  # the same node is above
-    left_out: int = 0  # further children
+    recursive: bool = False  # an ancestor is the same node
+    left_out: int = 0  # children that are not shown
 
 
 @dataclass(slots=True)
 class Tree:
-    """What hangs on a root. A branch comes behind the one above it."""
+    """A root's descendants. A branch comes after its parent."""
 
-    total: int  # directly below the root, shown or not
+    total: int  # children of the root, shown or not
     branches: list[Branch] = field(default_factory=list)
 
 
 def callers(*, candidates: bool) -> Expansion:
-    """To who calls a symbol, or calls what it overrides."""
+    """Expands to the callers of a symbol, and to the callers of what it overrides."""
     along = _steps([EdgeKind.CALLS], candidates=candidates, forward=False)
     return Expansion(
         (along, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=True)), with_constructors
@@ -66,7 +66,7 @@ def callers(*, candidates: bool) -> Expansion:
 
 
 def callees(*, candidates: bool) -> Expansion:
-    """To what a symbol calls, or may run in the place of what it calls."""
+    """Expands to what a symbol calls, and to overrides that may run instead."""
     along = _steps([EdgeKind.CALLS], candidates=candidates, forward=True)
     return Expansion(
         (along, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=False)), executed_nodes
@@ -74,24 +74,25 @@ def callees(*, candidates: bool) -> Expansion:
 
 
 def supertypes(*, candidates: bool) -> Expansion:
-    """To what a type extends or implements."""
+    """Expands to what a type extends or implements."""
     return Expansion((_steps(INHERITANCE, candidates=candidates, forward=True),), only_itself)
 
 
 def subtypes(*, candidates: bool) -> Expansion:
-    """To what extends or implements a type."""
+    """Expands to what extends or implements a type."""
     return Expansion((_steps(INHERITANCE, candidates=candidates, forward=False),), only_itself)
 
 
 def grow(graph: Graph, roots: Numbers, way: Expansion, depth_max: int, *, width: int, start: int = 0) -> Tree:
-    """The tree below some nodes, which are one symbol. `width` bounds the children of each node; those of the root are
-    shown from the one at `start` on.
+    """Returns the tree below some nodes that are one symbol.
+
+    `width` bounds the children of each node; the root's children are shown from the one at `start` on.
     """
     below = _Children(graph, roots, way.steps)
     tree = Tree(len(below))
     _add(tree, below.shown(start, width), NONE, 1)
     expanded = dict.fromkeys(roots.tolist(), NONE)
-    # More branches come behind while those before are looked at.
+    # The list grows while it is read.
     for position, branch in enumerate(tree.branches):
         node = branch.link.node
         if node in expanded:
@@ -107,17 +108,17 @@ def grow(graph: Graph, roots: Numbers, way: Expansion, depth_max: int, *, width:
 
 
 def only_itself(_: Graph, node: int) -> Numbers:
-    """Nothing else stands for a node."""
+    """Returns the node alone."""
     return np.array([node], np.int32)
 
 
 def with_constructors(graph: Graph, node: int) -> Numbers:
-    """Who makes an object of a type calls the type, or what makes it."""
+    """Returns a type with its constructors: callers create objects by calling either."""
     return np.append(np.int32(node), _constructors(graph, node))
 
 
 def executed_nodes(graph: Graph, node: int) -> Numbers:
-    """What a symbol does is done by all that is in it; but if a type is called, what makes it runs."""
+    """Returns the nodes that run when a symbol is called: all in it, or the constructors of a type."""
     if not graph.is_file(node) and IS_TYPE[graph.symbols.kind[node]]:
         return with_constructors(graph, node)
     return within(graph, node)
@@ -145,7 +146,7 @@ def _add(tree: Tree, links: Iterable[MergedEdge], parent: int, depth: int) -> No
 
 
 def _leads_on(graph: Graph, edge: int) -> bool:
-    """Whether an edge is followed further: what only a name speaks for, which others have too, is told and no more."""
+    """Whether to expand the target of an edge. Ambiguous matches by name are shown but not expanded."""
     return int(graph.edges.strategy[edge]) != BY_NAME
 
 
@@ -155,11 +156,11 @@ def _above(tree: Tree, position: int) -> Iterator[int]:
 
 
 class _Children:
-    """The nodes that one step leads to: the surest first, tests last among them, then in order of path and line."""
+    """The nodes that one step reaches: most certain first, then code before tests, then by path and line."""
 
     def __init__(self, graph: Graph, nodes: Numbers, steps: Sequence[TraversalStep]) -> None:
         edges, others = follow(graph, nodes, steps)
-        # What goes on inside is no child, but that a node leads to itself is told.
+        # Edges within the set are not shown, except a node's edge to itself.
         told = ~np.isin(others, nodes) | (graph.edges.source[edges] == graph.edges.target[edges])
         edges, others = edges[told], others[told]
         status = graph.edges.status[edges]
@@ -175,7 +176,7 @@ class _Children:
         return len(self._nodes)
 
     def shown(self, start: int, count: int) -> list[MergedEdge]:
-        """`count` of them, from the one at `start` on."""
+        """Returns `count` of them from `start` on."""
         return [self._link(int(position)) for position in self._order[start : start + max(count, 0)]]
 
     def _link(self, position: int) -> MergedEdge:

@@ -1,6 +1,6 @@
-"""What hangs on symbols that change: everything that uses them, directly or through others.
+"""The dependents of symbols that change, direct and transitive.
 
-lines of a diff ▶ the symbols that they are in ▶ who uses those, and who uses these
+changed lines of a diff ▶ the symbols that contain them ▶ their users, and the users of those
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from prism_atlas.core.traversal import TraversalStep, follow, nodes_of, step, tr
 from prism_contracts.code import EdgeKind, EdgeStatus, Flag
 
 RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
-# A test is told if it comes to a changed symbol over so many others, however near the rest is asked for.
+# Tests are searched at least this many edges away, however small the requested depth is.
 TEST_DEPTH_MIN = 6
 SIGNATURE_LINES_MAX = 30
 
@@ -29,40 +29,40 @@ USES = (
 )
 
 
-# By node, how much hangs on it.
+# By node, its share of the rank of the repository.
 Ranks = NDArray[np.float32]
 
 
 class TouchedSymbol(NamedTuple):
-    """A symbol that a change touches, or the top level of a file."""
+    """A symbol, or the top level of a file, that a change touches."""
 
     node: int
-    signature: bool  # the change is, also, in the lines that say how it is called
+    signature: bool  # the change touches the lines of its signature
 
 
 class Affected(NamedTuple):
-    """What uses what was changed: columns, the most certain and nearest first."""
+    """Affected nodes as columns, nearest and most certain first."""
 
     nodes: Numbers
     distance: Numbers
-    edge: Numbers  # by which it uses what is one nearer
-    resolved: NDArray[np.bool_]  # every edge of that way is
+    edge: Numbers  # the edge to the next node on the way to the change
+    resolved: NDArray[np.bool_]  # all edges on the way are resolved
     in_test: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.nodes)
 
     def at(self, chosen: NDArray[Any] | slice) -> "Affected":
-        """Some of them."""
+        """Returns a selection of the rows."""
         nodes, distance, edge, resolved, in_test = self
         return Affected(nodes[chosen], distance[chosen], edge[chosen], resolved[chosen], in_test[chosen])
 
 
 def affected(graph: Graph, rank: Ranks, changed: Numbers, depth_max: int, *, candidates: bool) -> Affected:
-    """All that uses some symbols over at most `depth_max` edges, and tests over some more.
+    """Returns all users of some symbols over at most `depth_max` edges, and tests over some more.
 
-    Told and not followed is who overrides a changed member, who may use a changed symbol by a name that others have too,
-    and who imports one without a use that is known.
+    Shown, but not followed further: overrides of a changed member, users that only an ambiguous name
+    connects, and importers without a known use.
     """
     depth = test_depth(depth_max)
     sure = traverse(graph, changed, _users(candidates=False), depth)
@@ -79,14 +79,14 @@ def affected(graph: Graph, rank: Ranks, changed: Numbers, depth_max: int, *, can
 
 
 def test_depth(depth_max: int) -> int:
-    """Over how many edges tests are looked for, if all else is over so many."""
+    """Returns the depth of the search for tests."""
     return max(depth_max, TEST_DEPTH_MIN)
 
 
 def touched_symbols(
     graph: Graph, file: int, sides: Iterable[HunkSide], lines: Sequence[str]
 ) -> list[TouchedSymbol]:
-    """The innermost symbols of an indexed file that hold what was changed in it; its top level for what none holds."""
+    """Returns the innermost symbols that contain the changes; the file itself for changes outside symbols."""
     owners = _owners(graph, file, len(lines))
     signature: dict[int, bool] = {}
     for side in sides:
@@ -99,7 +99,7 @@ def touched_symbols(
 
 
 def _users(*, candidates: bool) -> tuple[TraversalStep, ...]:
-    """Back from what is used; and to what a member overrides, as who calls that may run it."""
+    """Steps to users of a symbol, and to what a member overrides, because its callers may run the member."""
     sure = int(candidates)
     return (
         step(USES, forward=False, candidate_cost=sure)._replace(by_name=False),
@@ -126,14 +126,14 @@ def _add_leaves(
     edges = np.concatenate([using.edges, importing.edges[alone]])
     nodes = np.concatenate([using.nodes, importing.nodes[alone]])
     fresh = distance[nodes] == NONE
-    # The surest last, as of several edges to a node the last one stays.
+    # The last assignment wins, so the most certain edge of each node comes last.
     order = np.argsort(-graph.edges.status[edges[fresh]].astype(np.int8), kind="stable")
     edges, nodes = edges[fresh][order], nodes[fresh][order]
     distance[nodes], edge[nodes], resolved[nodes] = 1, edges, graph.edges.status[edges] == RESOLVED
 
 
 def _owners(graph: Graph, file: int, lines: int) -> Numbers:
-    """By number of a line the innermost symbol that has it, else the file."""
+    """Returns by line number the innermost symbol, else the file."""
     symbols = nodes_of(graph, file)[:-1]
     start, end = graph.symbols.start_line[symbols], graph.symbols.end_line[symbols]
     owners = np.full(max(lines, int(end.max(initial=0))) + 2, graph.file_node(file), np.int32)
@@ -143,7 +143,7 @@ def _owners(graph: Graph, file: int, lines: int) -> Numbers:
 
 
 def _in_signature(graph: Graph, node: int, line: int, lines: Sequence[str]) -> bool:
-    """Whether a line is one of those from a symbol's name on until all brackets are closed."""
+    """Whether a line is in the signature: from the symbol's name until all brackets are closed."""
     if graph.is_file(node):
         return False
     name_line = int(graph.symbols.name_line[node])
@@ -158,8 +158,9 @@ def _in_signature(graph: Graph, node: int, line: int, lines: Sequence[str]) -> b
 
 
 def _owner_of_gap(graph: Graph, file: int, line: int, indent: int, lines: Sequence[str]) -> int:
-    """The innermost symbol that has the lines before and behind a gap; or that ends before it, if what stood in the gap
-    is indented as what is in the symbol.
+    """Returns the innermost symbol around a gap.
+
+    That is also a symbol which ends before the gap, if the missing lines are indented like its body.
     """
     symbols = nodes_of(graph, file)[:-1]
     start, end = graph.symbols.start_line[symbols], graph.symbols.end_line[symbols]

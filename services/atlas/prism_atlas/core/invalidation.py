@@ -1,10 +1,11 @@
-"""What a change of one file can change in what the references of others mean.
+"""Finds the files whose references may resolve differently after one file changed.
 
-What a reference means depends on definitions of its name, wherever they are, and on what the names around it stand for, as far as
-imports and the like lead. So a file is looked at again if it holds a name that the changed file defines otherwise than before;
-or if its imports lead to the changed file, directly or through others, and it holds a name of which something else is said there, or
-a name that stands for such a name, because it is imported, inherits, is made or declared of it. Names are compared without
-their places: more files than needed may be looked at, never fewer.
+What a reference resolves to depends on the definitions of its name anywhere, and on the names around it, as
+far as imports lead. So a file is resolved again if it uses a name that the changed file defines differently.
+It is also resolved again if its imports lead to the changed file, directly or transitively, and it uses a
+name about which that file states something new, or a name derived from one by import, inheritance,
+construction or declaration. Names are compared without their locations: more files than necessary may be
+resolved again, never fewer.
 """
 
 import re
@@ -22,37 +23,35 @@ from prism_resolver.program import Program
 from prism_resolver.unit import Unit
 
 _NAME = re.compile(r"[^\W\d]\w*")
-# Before the last part of a module, which is no name of the program.
+# Prefix of the last part of a module, which is not a name in the program.
 _MODULE = "import "
 _WHOLE_FILES_MAX = 1_000
 
 
 class Dependents(Enum):
-    """Whom it concerns what a file says."""
+    """The files that a statement concerns."""
 
-    READERS = auto()  # files that read this one, as `Program.readers` has it
-    USERS = (
-        auto()
-    )  # whoever else holds one of the names: it may mean the definition, if the name is all that is known
-    POTENTIAL_READERS = (
-        auto()
-    )  # whoever holds one of the names: it may come to read this file, or not to any more
+    READERS = auto()  # files that read this one, as in `Program.readers`
+    # All files that use one of the names: the name alone may make them refer to the definition.
+    USERS = auto()
+    # All files that use one of the names: they may start or stop reading this file.
+    POTENTIAL_READERS = auto()
 
 
 class Statement(NamedTuple):
-    """Something that a file tells others, without its lines."""
+    """Something that a file states to others, without line numbers."""
 
     names: frozenset[str]  # that it is about
     content: tuple[Hashable, ...]
     dependents: Dependents = Dependents.READERS
-    module: str = ""  # of which everything is brought in
+    module: str = ""  # of a wildcard import
 
 
 ChangedNames = dict[Dependents, set[str]]
 
 
 def changed_names(program: Program, before: Unit | None, after: Unit | None) -> ChangedNames:
-    """The names of which a file says something else than before. None stands for a file that is not there."""
+    """Returns the names about which a file states something new. None means that the file does not exist."""
     old, new = _statements(program, before), _statements(program, after)
     names: ChangedNames = {dependents: set() for dependents in Dependents}
     for statement in (old - new) + (new - old):
@@ -63,7 +62,7 @@ def changed_names(program: Program, before: Unit | None, after: Unit | None) -> 
 
 
 def names_used(unit: Unit, facts: FileFacts) -> set[str]:
-    """The names that a file uses, and the modules that it looks for."""
+    """Returns the names that a file uses, and the modules that it looks up."""
     held: set[str] = set()
     for reference in facts.references:
         held |= _parts(reference.name) | _parts(reference.qualifier) | _parts(reference.alias)
@@ -76,7 +75,7 @@ def names_used(unit: Unit, facts: FileFacts) -> set[str]:
 
 
 def derived_names(unit: Unit) -> Iterator[tuple[str, str]]:
-    """Pairs of names: what the first stands for decides what the second does."""
+    """Yields pairs of names: what the second refers to depends on the first."""
     for local, imports in unit.imports.items():
         for taken in imports:
             modules = {_MODULE + key(unit.file, taken.module), _MODULE + taken.name}
@@ -140,7 +139,7 @@ def _of_values(unit: Unit) -> Iterator[Statement]:
 
 
 def _wildcard_names(program: Program, unit: Unit, module: str) -> set[str]:
-    """The names that come in with all that a module has."""
+    """Returns the names that a wildcard import of a module introduces."""
     names: set[str] = set()
     todo, seen = [(unit, module)], set[str]()
     while todo and len(seen) <= _WHOLE_FILES_MAX:
@@ -160,5 +159,5 @@ def _last(name: str) -> frozenset[str]:
 
 @lru_cache(maxsize=50_000)
 def _parts(text: str) -> frozenset[str]:
-    """The identifiers in what is written: `open` of Ruby's `open?` as well, whoever holds or tells it."""
+    """Returns the identifiers in a text. Uses and definitions of Ruby's `open?` both become `open`."""
     return frozenset((text,)) if text.isidentifier() else frozenset(_NAME.findall(text))

@@ -1,4 +1,4 @@
-"""Which file hangs on which: the edges between symbols, added up."""
+"""Dependencies between files: the edges between their symbols, added up."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, Graph, Numbers
 from prism_contracts.code import EdgeKind, EdgeStatus
 
-# What an edge says about its target's importance. An import comes with the uses that it is for.
+# How much an edge says about its target's importance. An import comes with the uses that it is for.
 IMPORT_WEIGHT = 0.5
-# Of all candidates of one reference together: at most one of them is meant.
+# Shared by all candidates of one reference, of which at most one is meant.
 CANDIDATE_WEIGHT = 0.3
-# Of what flagged files use, tests, generated code and the like: they use everything.
+# For edges from flagged files, such as tests and generated code: they use everything.
 QUIET_WEIGHT = 0.1
 
 _IMPORTS = EDGE_KINDS.index(EdgeKind.IMPORTS)
@@ -24,20 +24,20 @@ Weights = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Pairs of different files of which the first uses the second, in order of the first, then of the second."""
+    """Pairs of different files, of which the first uses the second, in order of both."""
 
     source: Numbers  # file
     target: Numbers  # file
-    weight: NDArray[np.float32]  # of the edges between them, added up
-    resolved: Numbers  # edges
-    candidates: Numbers  # edges
+    weight: NDArray[np.float32]  # sum over the edges between them
+    resolved: Numbers  # number of resolved edges
+    candidates: Numbers  # number of candidate edges
 
     def __len__(self) -> int:
         return len(self.source)
 
 
 def file_links(graph: Graph, weights: Weights) -> Links:
-    """The links of a graph. `weights` are those of its edges."""
+    """Returns the links of a graph. `weights` are those of its edges."""
     files = graph.node_files()
     source, target = files[graph.edges.source], files[graph.edges.target]
     between = np.flatnonzero((source != target) & (graph.edges.kind != _OVERRIDES))
@@ -55,24 +55,24 @@ def file_links(graph: Graph, weights: Weights) -> Links:
 
 
 def edge_weights(graph: Graph) -> Weights:
-    """What each edge says about its target's importance."""
+    """Returns by edge how much it says about its target's importance."""
     edges = graph.edges
     weights = np.where(edges.kind == _IMPORTS, IMPORT_WEIGHT, 1.0)
-    weights[edges.kind == _OVERRIDES] = 0.0  # no use, but what follows from inheriting
+    weights[edges.kind == _OVERRIDES] = 0.0  # not a use: it follows from inheritance
     weights *= np.where(edges.status == _RESOLVED, 1.0, CANDIDATE_WEIGHT / _alternatives(graph))
     weights *= np.where(quiet_files(graph)[graph.node_files()[edges.source]], QUIET_WEIGHT, 1.0)
     return weights
 
 
 def quiet_files(graph: Graph) -> NDArray[np.bool_]:
-    """By file, whether it says little about what matters."""
+    """Returns by file whether it is flagged, as tests and generated code are: its uses count little."""
     distinct, flags = np.unique(graph.files.flags, return_inverse=True)
     quiet = [bool(graph.strings[string]) for string in distinct]
     return np.array(quiet, np.bool_)[flags]
 
 
 def _alternatives(graph: Graph) -> Weights:
-    """By edge, how many there are from the same source and line to symbols of the same name."""
+    """Returns by edge how many edges lead from its source and line to symbols of the same name."""
     edges = graph.edges
     names = np.concatenate([graph.symbols.name, -1 - np.arange(len(graph.files), dtype=np.int32)])
     # Edges are in order of source and line.

@@ -1,4 +1,4 @@
-"""What callers name: a symbol as they spell it, a line of a file, a file, a folder, a package."""
+"""Resolves what callers name: a symbol, a line of a file, a file, a folder or a package."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -13,15 +13,15 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_resolver.symbol_names import Fit, Location, SymbolName
 
 AT_LINE = re.compile(r"(.+):(\d+)")
-# A type or namespace of one name in these is one, in however many files it stands.
+# In these languages, types and namespaces of one name are one symbol, also across files.
 OPEN_TYPES = frozenset({"c", "cpp", "objc", "csharp", "ruby"})
-# Definitions of one name that are looked at.
+# Definitions of one name that are considered.
 DEFINITIONS_MAX = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class NamedSymbol:
-    """A symbol of the graph by its names."""
+    """A symbol of the graph with its names."""
 
     node: int
     name: str
@@ -30,20 +30,20 @@ class NamedSymbol:
 
 
 class ResolvedName(NamedTuple):
-    """What a name means: nodes that are one symbol. None if several may be meant, and those are told."""
+    """The nodes of the one symbol that a name refers to; none if it is ambiguous."""
 
     nodes: Numbers
-    others: Sequence[int] = ()  # nodes that the name fits as well, or none of them fits better
-    matched: str = ""  # the end of the name that was found, if nothing speaks for what stands before it
+    others: Sequence[int] = ()  # further matches; all matches if the name is ambiguous
+    matched: str = ""  # the end of the name that matched, if nothing supports the part before it
 
 
 def find_symbol(
     graph: Graph, repo: str, asked: str, path: str, preferred: Mask | None = None
 ) -> ResolvedName:
-    """The symbol that a name fits best; the innermost one of `path:line`; the file of a path.
+    """Returns the best match of a name; for `path:line` the innermost symbol; for a path the file.
 
-    Of all that a name fits as well, those of preferred kinds (a flag for each of SYMBOL_KINDS) are meant, if there are
-    such. Raises INVALID_ARGUMENT for a line that the file has not.
+    Among equal matches, preferred kinds win (a flag for each of SYMBOL_KINDS). Raises INVALID_ARGUMENT for
+    a line that the file does not have.
     """
     asked = asked.strip()
     file = graph.find_file(asked)
@@ -60,13 +60,13 @@ def find_symbol(
 
 
 def symbol_at(graph: Graph, file: int, line: int) -> int:
-    """The innermost symbol that has a line, else the file."""
+    """Returns the innermost symbol that contains a line, else the file."""
     symbols = np.asarray(graph.symbols_of(file), np.int32)
     around = symbols[(graph.symbols.start_line[symbols] <= line) & (graph.symbols.end_line[symbols] >= line)]
     if not around.size:
         return graph.file_node(file)
     sizes = graph.symbols.end_line[around] - graph.symbols.start_line[around]
-    # Of two on the same lines the inner one comes last.
+    # Of two symbols on the same lines, the inner one comes last.
     return int(around[np.flatnonzero(sizes == sizes.min())[-1]])
 
 
@@ -81,7 +81,7 @@ def _no_line(graph: Graph, file: int, line: int) -> PrismError:
 
 
 def find_files(graph: Graph, asked: str) -> Numbers:
-    """The file of a path; else all files of a folder or a package, wherever it begins: `acme/store`, `acme.store`."""
+    """Returns the file with a path, else all files of a folder or package: `acme/store`, `acme.store`."""
     cleaned = asked.strip().removeprefix("./").strip("/")
     file = graph.find_file(cleaned)
     if file != NONE:
@@ -104,7 +104,7 @@ def _is_under_suffix(path: str, folder: str) -> bool:
 
 
 def _is_named(path: str, name: str) -> bool:
-    """Whether a file is called so without its extension."""
+    """Whether the path ends with this name, with or without its extension."""
     return f"/{path}".rpartition(".")[0].endswith(f"/{name}") or f"/{path}".endswith(f"/{name}")
 
 
@@ -122,7 +122,7 @@ def _matches(graph: Graph, repo: str, name: SymbolName, path: str) -> list[tuple
 
 
 def _definitions_named(graph: Graph, name: SymbolName) -> Numbers:
-    """Symbols that one of the ways to spell the name is the name of, those of longer names first."""
+    """Returns the symbols with any spelling of the name, longer spellings first."""
     names = [*name.longer, name.last]
     found = [symbols for one in names for symbols in (graph.qualified(one), graph.named(one))]
     every = np.concatenate(found)
@@ -149,7 +149,7 @@ def _best_match(
     best = max(fit.degree for _, fit in matches)
     meant = [(definition, fit) for definition, fit in matches if fit.degree == best]
     if preferred is not None:
-        # What else a file calls so goes with them: a class that is a variable where it can't be had.
+        # Definitions of the same name in the same file stay, such as `X = None` where class X is unavailable.
         kinds = graph.symbols.kind
         kept = {_identity(definition) for definition, _ in meant if preferred[kinds[definition.node]]}
         meant = [one for one in meant if _identity(one[0]) in kept] or meant
@@ -161,7 +161,7 @@ def _best_match(
     rivals = [definition for rank, _, definition in ordered if rank == first_rank]
     one = [definition.node for definition in rivals if _is_same(graph, first, definition)]
     same = set(one)
-    # What makes a type is called like it, and is no other meaning of its name.
+    # A constructor may be named like its type; it is not another match.
     others = [
         definition.node
         for _, _, definition in ordered
@@ -173,7 +173,7 @@ def _best_match(
 
 
 def _priority(graph: Graph, definition: NamedSymbol, fit: Fit) -> tuple[bool, bool]:
-    """Whole names first, code before tests and what was not written by hand."""
+    """Sort key: whole names first, then code before tests and generated files."""
     flags = graph.strings[graph.files.flags[graph.file_of(definition.node)]]
     return not fit.is_whole, not ASIDE.isdisjoint(flags)
 
@@ -183,7 +183,7 @@ def _identity(definition: NamedSymbol) -> tuple[str, str]:
 
 
 def _is_same(graph: Graph, one: NamedSymbol, other: NamedSymbol) -> bool:
-    """Overloads, and declarations of one thing in several files."""
+    """Whether both are one symbol: overloads, or declarations of one symbol in several files."""
     if one.qualified_name != other.qualified_name:
         return False
     language = graph.strings[graph.files.language[graph.file_of(one.node)]]

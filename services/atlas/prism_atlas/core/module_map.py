@@ -1,4 +1,4 @@
-"""The map of a repository: its files by how much hangs on them."""
+"""The module map of a repository: its most depended-upon files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from prism_contracts.code import SymbolKind
 from prism_contracts.rpc.maps import Tier
 from prism_store.globs import compile_glob
 
-# A walker who asked for something goes back to it often: what it finds on the way counts less.
+# For a query, the random walk returns to its start often, so that distant dependencies count less.
 QUERY_DAMPING = 0.5
-# Of a file's rank for a question, what its own names decide; the rest is what hangs on it among what is named.
+# For a query, the share of the rank that a file's own names decide; the rest is what named files depend on.
 NAMED_SHARE = 0.7
-# Of the best one's rank: what has less has nothing to do with the question.
+# Files below this share of the best rank are not relevant to a query.
 RELEVANT_SHARE_MIN = 0.02
 TOP_SYMBOLS = 5
-# A module within a file says only what is around.
+# A module within a file only encloses other definitions.
 SHOWN_KINDS = DEFINITION_KINDS - {SymbolKind.MODULE, SymbolKind.NAMESPACE}
 _IS_SHOWN = np.array([kind in SHOWN_KINDS for kind in SYMBOL_KINDS])  # by code
 
@@ -45,7 +45,7 @@ class ModuleMap:
     tier: Codes  # by file of the repository, of TIERS
 
     def page(self, start: int, end: int) -> list[RankedFile]:
-        """Some of them. The tier is that within the whole repository, the score is relative to the best file."""
+        """Returns some entries. The tier is absolute, the score is relative to the best file."""
         best = self.rank[self.files[0]] if len(self.files) and self.rank[self.files[0]] > 0 else 1.0
         return [
             RankedFile(file, TIERS[self.tier[file]], round(float(self.rank[file] / best), 4))
@@ -53,13 +53,13 @@ class ModuleMap:
         ]
 
     def tiers(self) -> dict[Tier, int]:
-        """How many are of each tier."""
+        """Returns how many files each tier has."""
         counts = np.bincount(self.tier[self.files], minlength=len(TIERS))
         return dict(zip(TIERS, counts.tolist(), strict=True))
 
 
 def modules(analysis: Analysis, query: str = "", path_filter: str = "") -> ModuleMap:
-    """Files of code that a glob keeps; with a query those alone that have to do with it, by how much."""
+    """Returns the code files that match the glob; with a query only relevant ones, most relevant first."""
     graph, files = analysis.graph, analysis.modules
     rank: NDArray[np.floating] = analysis.ranks.file
     if words := words_of(query):
@@ -74,7 +74,10 @@ def modules(analysis: Analysis, query: str = "", path_filter: str = "") -> Modul
 
 
 def top_symbols(analysis: Analysis, files: Sequence[int], count: int = TOP_SYMBOLS) -> list[int]:
-    """The definitions outside of others in distinct files that most hangs on; that of a class counts what hangs on its members."""
+    """Returns the top-level definitions of these files with the most dependents.
+
+    The files must be distinct. A class includes the dependents of its members.
+    """
     graph = analysis.graph
     table = graph.symbols
     symbols = np.array([symbol for file in files for symbol in graph.symbols_of(file)], np.int32)
@@ -86,20 +89,20 @@ def top_symbols(analysis: Analysis, files: Sequence[int], count: int = TOP_SYMBO
     is_top = (parents == NONE) & _IS_SHOWN[table.kind[symbols]]
     top = symbols[is_top]
     summed = np.array(list(rank.values()))[is_top]
-    # Of equal ones those that can be used from outside, then the longest.
+    # Of equal ones the exported first, then the longest.
     lines = table.end_line[top] - table.start_line[top]
     order = np.lexsort((-lines, ~table.exported[top], -summed))
     return [int(symbol) for symbol in top[order[:count]]]
 
 
 def symbol_label(graph: Graph, symbol: int) -> str:
-    """A symbol as it is told: `class Session`."""
+    """Returns a symbol as it is shown: `class Session`."""
     kind = SYMBOL_KINDS[graph.symbols.kind[symbol]]
     return f"{kind.value} {graph.strings[graph.symbols.qualified_name[symbol]]}"
 
 
 def _personal_ranks(analysis: Analysis, words: list[str]) -> Weights:
-    """What the words name, and what hangs together with it."""
+    """Returns ranks for a query: files that its words name, and what those depend on."""
     named = file_relevance(analysis.graph, words)
     named *= np.where(quiet_files(analysis.graph), QUIET_WEIGHT, 1.0)
     if not named.any():

@@ -1,6 +1,6 @@
-"""Which members of types override which: what a call to one may run instead.
+"""Members that override others: a call to the overridden one may run them instead.
 
-subtypes and supertypes by edges ▶ all above each type ▶ members of a type that a type above it has as well
+inheritance edges ▶ all supertypes of each type ▶ members with the name of a supertype's member
 """
 
 from typing import Any, NamedTuple
@@ -12,36 +12,39 @@ from prism_atlas.core.graph import EDGE_KINDS, SYMBOL_KINDS, Codes, Numbers, Sym
 from prism_atlas.core.rows import order_by
 from prism_contracts.code import EdgeKind, SymbolKind
 
-# Types above a type that are looked at, one above the other.
+# Longest chain of supertypes that is followed.
 HEIGHT_MAX = 20
 
 OVERRIDABLE = np.isin(SYMBOL_KINDS, [SymbolKind.METHOD, SymbolKind.FUNCTION, SymbolKind.PROPERTY])
 INHERITS = np.isin(EDGE_KINDS, [EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS])
-# Members that make an object: whoever makes one of a supertype never runs that of a subtype.
+# Constructors: creating an object of a supertype never runs those of a subtype.
 CONSTRUCTOR_NAMES = frozenset({"__init__", "__new__", "constructor", "initialize", "init", "new"})
 
 Keys = NDArray[np.int64]
 
 
 class Pairs(NamedTuple):
-    """Distinct pairs of nodes. The status is that of the least sure edge on the way from one to the other."""
+    """Distinct pairs of nodes. The status is that of the least certain edge between them."""
 
     below: Numbers
     above: Numbers
     status: Codes
 
     def at(self, positions: NDArray[Any]) -> "Pairs":
-        """Some of them."""
+        """Returns a selection of the pairs."""
         return Pairs(self.below[positions], self.above[positions], self.status[positions])
 
     def without(self, others: NDArray[np.int32]) -> "Pairs":
-        """All but those of which the first two columns have the nodes."""
+        """Returns all pairs except these; `others` has the nodes in its first two columns."""
         is_there = np.isin(_key(self.below, self.above), _key(others[:, 0], others[:, 1]))
         return self.at(np.flatnonzero(~is_there))
 
 
 def overriding(symbols: SymbolTable, constructors: Numbers, inheriting: Pairs) -> Pairs:
-    """Members, and the members of their name in every type above theirs. `makers` are strings of names to leave out."""
+    """Returns members with the members that they override in any supertype.
+
+    `constructors` are the strings of names to leave out.
+    """
     lines = _closure(inheriting, len(symbols))
     members = np.flatnonzero(
         OVERRIDABLE[symbols.kind] & (symbols.parent >= 0) & ~np.isin(symbols.name, constructors)
@@ -61,7 +64,7 @@ def overriding(symbols: SymbolTable, constructors: Numbers, inheriting: Pairs) -
 
 
 def _closure(direct: Pairs, symbols: int) -> Pairs:
-    """All pairs of a type and a type above it, by whatever way."""
+    """Returns the transitive closure: all pairs of a type and a supertype."""
     direct = direct.at(np.argsort(direct.below, kind="stable"))
     known = _distinct(direct)
     for _ in range(HEIGHT_MAX):
@@ -81,14 +84,14 @@ def _closure(direct: Pairs, symbols: int) -> Pairs:
 
 
 def _distinct(pairs: Pairs) -> Pairs:
-    """Each pair once, by its surest way."""
+    """Returns each pair once, with its most certain status."""
     pairs = pairs.at(np.lexsort((pairs.status, pairs.above, pairs.below)))
     _, first = np.unique(_key(pairs.below, pairs.above), return_index=True)
     return pairs.at(first)
 
 
 def _join(wanted: NDArray[np.integer], ordered: NDArray[np.integer]) -> tuple[Keys, Keys]:
-    """Positions in `wanted` and in `ordered` (ascending) that hold the same."""
+    """Returns positions in `wanted` and in `ordered` (ascending) with equal values."""
     starts, ends = np.searchsorted(ordered, wanted, "left"), np.searchsorted(ordered, wanted, "right")
     counts = ends - starts
     left = np.repeat(np.arange(len(wanted)), counts)

@@ -1,4 +1,4 @@
-"""Parts of a repository that are built by themselves, by the paths of their manifests."""
+"""The separately built parts of a repository, found by the paths of their manifests."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from prism_atlas.core.folders import folder_of
 from prism_contracts.rpc.maps import Partition
 
-# Of several in one folder the first is shown.
+# If a folder has several, the first of this list is shown.
 MANIFESTS = (
     "pyproject.toml",
     "setup.py",
@@ -26,12 +26,12 @@ MANIFESTS = (
     "CMakeLists.txt",
     "BUILD.bazel",
 )
-# Any file of such a name is a manifest.
+# Any file with such a suffix is a manifest.
 MANIFEST_SUFFIXES = (".csproj", ".fsproj", ".gemspec", ".cabal", ".rockspec")
 
 
 def partitions(paths: Sequence[str]) -> list[Partition]:
-    """The parts, the largest first. A file is in the part of the innermost manifest above it."""
+    """Returns the parts, largest first. A file belongs to the innermost manifest above it."""
     manifests: dict[str, str] = {}
     for path in sorted(filter(_is_manifest, paths), key=_priority):
         manifests.setdefault(folder_of(path), path)
@@ -54,7 +54,7 @@ def _priority(path: str) -> tuple[int, str]:
 
 
 def _around(path: str) -> Iterator[str]:
-    """The folders around a file, innermost first."""
+    """Yields the folders of a file, innermost first."""
     folder = folder_of(path)
     while folder != ".":
         yield folder

@@ -1,9 +1,9 @@
-"""The cheapest ways from one set of nodes to another.
+"""The cheapest paths from one set of nodes to another.
 
-costs to the goal, backwards from it ▶ paths from the start, the most promising first
+costs to the goal, computed backwards from it ▶ paths from the start, the most promising first
 
-The second is A* with a bound that is exact, so that each path comes out in the order of its cost and nothing else is
-looked at (Hart, Nilsson and Raphael 1968; the paths that come out second and third are the next cheapest).
+The second step is A* with an exact heuristic, so paths come out in order of cost and nothing else is visited
+(Hart, Nilsson and Raphael 1968). The second and third path are the next cheapest.
 """
 
 import heapq
@@ -19,21 +19,21 @@ from prism_contracts.code import EdgeKind, Flag
 
 DEPTH_MAX = 12
 PATHS_MAX = 3
-# A further path may cost so much more than the cheapest.
+# A further path may cost at most this much more than the cheapest.
 DETOUR_MAX = 4
-# Beginnings of paths that are looked at before the search gives up.
+# Partial paths that are examined before the search gives up.
 PARTIAL_PATHS_MAX = 20_000
 
 CALL, CANDIDATE_CALL = 1, 4
 USE, CANDIDATE_USE = 2, 8
 FAR = np.iinfo(np.int32).max
-CLOSED = -1  # of a node that no path leads through
+CLOSED = -1  # cost of a node that no path may pass
 
 USES = (EdgeKind.REFERENCES, EdgeKind.ASSIGNS, EdgeKind.ALIAS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
 
 
 class NodePath(NamedTuple):
-    """Edges from a node to another, each beginning where the one before ends."""
+    """A chain of edges, each of which starts where the one before ends."""
 
     nodes: tuple[int, ...]  # one more than edges
     edges: tuple[int, ...]
@@ -41,14 +41,14 @@ class NodePath(NamedTuple):
 
 
 class PathSearchResult(NamedTuple):
-    """What was found, and how much of the graph was looked at for it."""
+    """The paths that a search found, and how much of the graph it visited."""
 
     paths: tuple[NodePath, ...]
     visited: int  # nodes from which the goal can be reached
 
 
 def calls(*, candidates: bool) -> tuple[TraversalStep, ...]:
-    """From what calls to what is called, or may run in its place."""
+    """Steps from a caller to what it calls, and to overrides that may run instead."""
     dear = CANDIDATE_CALL if candidates else 0
     return (
         step([EdgeKind.CALLS], forward=True, cost=CALL, candidate_cost=dear),
@@ -57,7 +57,7 @@ def calls(*, candidates: bool) -> tuple[TraversalStep, ...]:
 
 
 def uses(*, candidates: bool) -> tuple[TraversalStep, ...]:
-    """The same, and from what uses a symbol in another way."""
+    """Steps along calls, and along all other uses."""
     dear = CANDIDATE_USE if candidates else 0
     return (*calls(candidates=candidates), step(USES, forward=True, cost=USE, candidate_cost=dear))
 
@@ -65,9 +65,9 @@ def uses(*, candidates: bool) -> tuple[TraversalStep, ...]:
 def find_paths(
     graph: Graph, starts: Numbers, goals: Numbers, steps: Sequence[TraversalStep], depth_max: int
 ) -> PathSearchResult:
-    """The cheapest paths without repeated nodes, at most `PATHS_MAX`, each of at most `depth_max` edges.
+    """Returns the cheapest simple paths: at most `PATHS_MAX`, each of at most `depth_max` edges.
 
-    A path leads through tests only if it begins in one: nothing else calls them.
+    A path passes through tests only if it starts in one: nothing else calls them.
     """
     costs = np.full(graph.nodes, FAR, np.int32)
     in_test = graph.flagged(Flag.TEST)
@@ -82,9 +82,9 @@ def find_paths(
 def _compute_costs(
     graph: Graph, costs: Numbers, goals: Numbers, starts: Numbers, steps: Sequence[TraversalStep]
 ) -> None:
-    """Write to each node the cost of the cheapest way from it to a goal, as far as that is needed.
+    """Write to each node the cost of the cheapest path from it to a goal, as far as needed.
 
-    Nodes by cost, the cheapest first (Dial 1969); all nodes of one cost at once.
+    Visits nodes by cost, all nodes of one cost at once (Dial 1969).
     """
     back = [one._replace(forward=not one.forward) for one in steps]
     costs[goals] = 0
@@ -109,7 +109,7 @@ def _cheapest(
 ) -> list[NodePath]:
     found: list[NodePath] = []
     serial = count()
-    # Total cost, the longest first, then in order of coming in.
+    # Ordered by total cost, then the longest first, then by insertion.
     heap = [
         (int(costs[node]), 0, next(serial), NodePath((int(node),), (), 0))
         for node in starts
@@ -134,7 +134,7 @@ def _cheapest(
 def _extensions(
     graph: Graph, path: NodePath, costs: Numbers, steps: Sequence[TraversalStep]
 ) -> list[NodePath]:
-    """A path and one edge more, by the cheapest of those to each node from which the goal can be reached."""
+    """Returns a path extended by one edge: the cheapest to each node from which the goal can be reached."""
     best: dict[int, tuple[int, int]] = {}
     for one in steps:
         edges, others = follow(graph, np.array(path.nodes[-1:]), [one])

@@ -1,8 +1,8 @@
-"""How much of a repository hangs on a file or a symbol: PageRank over what uses what.
+"""PageRank of files and symbols over their uses: how much of a repository depends on them.
 
-The rank of a node is what a walker's time at it is worth that follows uses, and now and then starts anew somewhere. What a
-node gets from such starts says nothing about it and is taken off: a file that nothing uses has rank 0, and all ranks of
-files add up to 1.
+The random walk follows uses, and now and then restarts at a random node. The share of rank that comes from
+restarts says nothing about a node and is subtracted: unused files have rank 0, and the ranks of all files add
+up to 1.
 """
 
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
 from prism_contracts.rpc.maps import Tier
 
 DAMPING = 0.85
-TOLERANCE = 1e-6  # of all rank, from one step to the next
+TOLERANCE = 1e-6  # share of all rank that may move in the last iteration
 ITERATIONS_MAX = 200
-# Of all rank, what files of a tier and of those above it have together.
+# Share of all rank that a tier has, together with the tiers above it.
 CORE_SHARE = 0.5
 SIGNIFICANT_SHARE = 0.9
 
@@ -32,17 +32,17 @@ class Ranks:
     """Shares that add up to 1, or are all 0."""
 
     file: NDArray[np.float32]
-    node: NDArray[np.float32]  # of symbols and of files' top levels: what they get from other files
+    node: NDArray[np.float32]  # of symbols and of files' top levels: what they receive from other files
     tier: Codes  # by file, of TIERS
 
 
 def ranks_of_files(graph: Graph, links: Links) -> NDArray[np.float32]:
-    """The ranks of files by what files use them."""
+    """Returns the ranks of files by the files that use them."""
     return file_ranks(links, _starts(graph)).astype(np.float32)
 
 
 def ranks_of_nodes(graph: Graph, weights: Weights) -> NDArray[np.float32]:
-    """The ranks of nodes by what nodes of other files use them. `weights` are those of edges."""
+    """Returns the ranks of nodes by the nodes of other files that use them. `weights` are those of edges."""
     return _node_ranks(graph, weights, _starts(graph)).astype(np.float32)
 
 
@@ -51,7 +51,7 @@ def _starts(graph: Graph) -> Weights:
 
 
 def _node_ranks(graph: Graph, weights: Weights, starts: Weights) -> Weights:
-    """Helpers get all of the rank of who alone uses them: what comes from the same file says nothing to others."""
+    """A helper receives the whole rank of its only user. Only rank from other files is counted in the end."""
     files = graph.node_files()
     weighted = np.flatnonzero(weights)
     source, target = graph.edges.source[weighted], graph.edges.target[weighted]
@@ -68,7 +68,7 @@ def _node_ranks(graph: Graph, weights: Weights, starts: Weights) -> Weights:
 
 
 def file_ranks(links: Links, starts: Weights, damping: float = DAMPING) -> Weights:
-    """The ranks of files for a walker that starts at files in these proportions."""
+    """Returns the ranks of files for a random walk that starts at files in these proportions."""
     return earned_ranks(links.source, links.target, links.weight, starts, damping)
 
 
@@ -79,7 +79,7 @@ def earned_ranks(
     starts: Weights,
     damping: float = DAMPING,
 ) -> Weights:
-    """PageRank (Page et al., 1999) of nodes, without what each gets from starts. `starts` has a weight a node."""
+    """PageRank (Page et al., 1999) without the share from starts. `starts` has a weight per node."""
     has_edge = np.zeros(len(starts), np.bool_)
     has_edge[source] = has_edge[target] = True
     nodes = np.flatnonzero(has_edge)
@@ -90,7 +90,7 @@ def earned_ranks(
     position = np.cumsum(has_edge) - 1
     rank = _page_rank(position[source], position[target], weight, own, damping)
     started = own > 0
-    # A node that is only started at has the least rank for its starts.
+    # The least ratio belongs to a node that receives nothing but its starts.
     floor = (rank[started] / own[started]).min()
     earned[nodes] = np.maximum(rank - floor * own, 0)
     total = earned.sum()
@@ -98,7 +98,7 @@ def earned_ranks(
 
 
 def tiers(file_rank: NDArray[np.floating]) -> Codes:
-    """The tier of each file, of TIERS. Files of rank 0 are peripheral."""
+    """Returns the tier of each file, of TIERS. Files of rank 0 are peripheral."""
     order = np.argsort(-file_rank, kind="stable")
     above = np.empty(len(file_rank))
     above[order] = np.cumsum(file_rank[order], dtype=np.float64) - file_rank[order]
@@ -112,13 +112,13 @@ def tiers(file_rank: NDArray[np.floating]) -> Codes:
 
 
 def module_order(graph: Graph, links: Links, rank: NDArray[np.floating]) -> Numbers:
-    """The files of code by rank, the highest first; of equal ones those last that say little about what matters."""
+    """Returns the files with code, highest rank first; among equal ones flagged files come last."""
     order = np.lexsort((quiet_files(graph), -rank))
     return order[_has_code(graph, links)[order]].astype(np.int32)
 
 
 def _has_code(graph: Graph, links: Links) -> NDArray[np.bool_]:
-    """By file, whether it defines something, or something hangs on it or it on something."""
+    """Returns by file whether it has a definition, a dependency or a dependent."""
     codes = [code for code, kind in enumerate(SYMBOL_KINDS) if kind in DEFINITION_KINDS]
     has_code = np.zeros(len(graph.files), np.bool_)
     has_code[graph.symbols.file[np.isin(graph.symbols.kind, codes)]] = True
@@ -133,9 +133,9 @@ def _page_rank(
     own: Weights,
     damping: float,
 ) -> Weights:
-    """Of nodes from 0 on, by power iteration, up to a factor. Weights of edges between the same nodes add up.
+    """Power iteration over nodes numbered from 0. Weights of parallel edges add up; ranks are not normalized.
 
-    A walker that comes to a node without edges starts anew, in the proportions `own`: that raises all ranks by one factor.
+    At a node without edges, the walk restarts in the proportions `own`: that scales all ranks alike.
     """
     share = damping * weight / np.bincount(source, weight, len(own))[source]
     begun = (1 - damping) * own

@@ -1,4 +1,4 @@
-"""Tables of what files say of names: rows of each file, and the tables that grow from them."""
+"""Builds the tables of references, meanings and aliases from the rows of each file."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -31,18 +31,17 @@ _SOUGHT_CODES = {sought: code for code, sought in enumerate(SOUGHT)}
 
 
 class ReferenceRow(NamedTuple):
-    """A reference of a file, and what it means."""
+    """A reference of a file with what it resolves to."""
 
     reference: Reference
     meaning: Meaning
 
 
 class FileReferences(NamedTuple):
-    """The references of one file as numbers. A symbol is its position in its file, NONE stands for the file."""
+    """The references of one file as numbers. A symbol is its position in its file; NONE means the file."""
 
-    references: (
-        Rows  # symbol, string of the name, line, kind, status, strategy, sought, whether it has a qualifier
-    )
+    # Symbol, string of the name, line, and `_codes`.
+    references: Rows
     meanings: Rows  # row of the reference, serial of a file, symbol
     aliases: Rows  # row of the reference, strings of a name and of its alias
 
@@ -55,7 +54,7 @@ NO_REFERENCES = FileReferences(
 def file_references(
     rows: Iterable[ReferenceRow], string: Callable[[str], int], serial: Callable[[str], int]
 ) -> FileReferences:
-    """The rows of a file. `string` and `serial` give numbers to texts and to ids of files."""
+    """Returns the rows of a file. `string` and `serial` number strings and file ids."""
     rows = list(rows)
     return FileReferences(
         rows_of((_row(row, string) for row in rows), REFERENCE_COLUMNS),
@@ -82,7 +81,7 @@ def file_references(
 def reference_table(
     parts: Sequence[FileReferences], numbers: Numbers, first_symbol: Numbers
 ) -> ReferenceTable:
-    """The references of all files, which come in their order. `numbers` are those of strings in the graph."""
+    """Returns the references of all files, in the order of `parts`. `numbers` maps strings to the graph's."""
     rows = stack([part.references for part in parts], REFERENCE_COLUMNS)
     file = repeated([part.references for part in parts])
     name = numbers[rows[:, 1]]
@@ -101,7 +100,7 @@ def reference_table(
 
 
 def meaning_table(parts: Sequence[FileReferences], by_serial: Numbers, first_symbol: Numbers) -> MeaningTable:
-    """What they mean, as far as it is there. `by_serial` has the positions of files."""
+    """Returns the meanings whose target exists. `by_serial` has the positions of files."""
     rows = stack([part.meanings for part in parts], MEANING_COLUMNS)
     reference = _references(rows, parts, [len(part.meanings) for part in parts])
     target = nodes(by_serial[rows[:, 1]], rows[:, 2], first_symbol)
@@ -111,7 +110,7 @@ def meaning_table(parts: Sequence[FileReferences], by_serial: Numbers, first_sym
 
 
 def alias_table(parts: Sequence[FileReferences], numbers: Numbers) -> AliasTable:
-    """The second names that references give."""
+    """Returns the aliases that references introduce."""
     rows = stack([part.aliases for part in parts], ALIAS_COLUMNS)
     reference = _references(rows, parts, [len(part.aliases) for part in parts])
     name, alias = numbers[rows[:, 1]], numbers[rows[:, 2]]
@@ -120,7 +119,10 @@ def alias_table(parts: Sequence[FileReferences], numbers: Numbers) -> AliasTable
 
 
 def _references(rows: Rows, parts: Sequence[FileReferences], counts: Sequence[int]) -> Numbers:
-    """By row, its reference among those of all files. A row begins with that among those of its file, which has `counts` rows."""
+    """Returns by row its reference among those of all files.
+
+    The first column has the reference's position in its file; `counts` has the rows per file.
+    """
     first = starts([len(part.references) for part in parts])[:-1]
     return (rows[:, 0] + np.repeat(first, counts)).astype(np.int32)
 
@@ -136,7 +138,7 @@ def _row(row: ReferenceRow, string: Callable[[str], int]) -> tuple[int, ...]:
 
 
 def _codes(reference: Reference, meaning: Meaning) -> int:
-    """Kind, status, strategy, and what is sought with whether there is a qualifier: a byte each, from the lowest on."""
+    """Packs a byte each, lowest first: kind, status, strategy, lookup kind with the qualifier flag."""
     sought = _SOUGHT_CODES[meaning.sought] << 1 | bool(reference.qualifier)
     return (
         _KIND_CODES[reference.kind]

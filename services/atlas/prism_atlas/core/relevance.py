@@ -1,4 +1,4 @@
-"""Which files the words of a question name: by their paths and by the names of what they define."""
+"""Matches the words of a query with files, by their paths and the names of their definitions."""
 
 import re
 
@@ -15,21 +15,21 @@ PLURAL_CHARS_MIN = 4
 STOP_WORDS = frozenset(
     {"a", "an", "and", "are", "as", "at", "be", "by", "do", "does", "for", "from", "get", "has", "have", "how", "i", "in", "into", "is", "it", "its", "not", "of", "on", "or", "our", "so", "that", "the", "their", "then", "this", "to", "use", "used", "was", "we", "what", "when", "where", "which", "who", "why", "will", "with", "you"}
 )  # fmt: skip
-# A file is named by its path more than by one of its symbols.
+# A match in the path counts more than one in a symbol.
 PATH_WEIGHT = 3.0
 SYMBOLS_COUNTED_MAX = 3
 
 
 def words_of(query: str) -> list[str]:
-    """The words of a question, identifiers split, each once and in the singular: they are looked for within names."""
+    """Returns the distinct words of a query: identifiers split, plurals made singular, stop words removed."""
     found = dict.fromkeys(_singular(word.lower()) for word in _WORD.findall(query))
     return [word for word in found if word not in STOP_WORDS and len(word) >= WORD_CHARS_MIN][:WORDS_MAX]
 
 
 def file_relevance(graph: Graph, words: list[str]) -> Weights:
-    """By file, how much of the words it has; a word that few files have counts more."""
+    """Returns by file how well it matches the words; rare words count more."""
     relevance = np.zeros(len(graph.files))
-    text = graph.strings.data.tobytes().lower()  # of UTF-8, of which this changes ASCII letters alone
+    text = graph.strings.data.tobytes().lower()  # UTF-8, of which this changes only ASCII letters
     for word in words:
         has_word = _strings_with(graph.strings, text, word.encode())
         symbols = np.bincount(graph.symbols.file[has_word[graph.symbols.name]], minlength=len(graph.files))
@@ -39,7 +39,7 @@ def file_relevance(graph: Graph, words: list[str]) -> Weights:
 
 
 def _strings_with(strings: StringTable, text: bytes, word: bytes) -> NDArray[np.bool_]:
-    """By string, whether it holds a word."""
+    """Returns by string whether it contains a word."""
     starts = np.fromiter((found.start() for found in re.finditer(re.escape(word), text)), np.int64)
     string = np.searchsorted(strings.ends, starts, side="right")
     has_word = np.zeros(len(strings), np.bool_)

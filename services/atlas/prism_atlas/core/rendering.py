@@ -1,4 +1,4 @@
-"""Nodes and edges as they are told."""
+"""Renders nodes and edges for replies."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +12,7 @@ LINES_SHOWN_MAX = 5
 
 
 def render_node(graph: Graph, node: int) -> GraphNode:
-    """A symbol, or the top level of a file."""
+    """Returns a symbol, or the top level of a file."""
     file = graph.file_of(node)
     path = graph.path(file)
     test = Flag.TEST in graph.strings[graph.files.flags[file]]
@@ -29,12 +29,12 @@ def render_node(graph: Graph, node: int) -> GraphNode:
 
 
 def render_nodes(graph: Graph, nodes: Iterable[int]) -> tuple[GraphNode, ...]:
-    """Several."""
+    """Returns several nodes."""
     return tuple(render_node(graph, int(node)) for node in nodes)
 
 
 def render_edge(graph: Graph, edge: int, lines: Sequence[int] = ()) -> GraphEdge:
-    """An edge that stands for others, which are on these lines."""
+    """Returns an edge that represents others, which are on these lines."""
     edges = graph.edges
     return GraphEdge(
         edge=EDGE_KINDS[edges.kind[edge]],
@@ -46,7 +46,7 @@ def render_edge(graph: Graph, edge: int, lines: Sequence[int] = ()) -> GraphEdge
 
 
 def render_edges(graph: Graph, edges: Numbers) -> tuple[GraphEdge, ...]:
-    """Edges between the same two ends: those of a kind as one, in order of kind."""
+    """Returns the edges between two ends, merged by kind, in order of kind."""
     order = np.lexsort((edges, graph.edges.status[edges], graph.edges.kind[edges]))
     edges = edges[order]
     _, starts = np.unique(graph.edges.kind[edges], return_index=True)

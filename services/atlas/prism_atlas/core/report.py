@@ -1,4 +1,4 @@
-"""What a repository consists of, told once a build: a question picks from it."""
+"""The overview of a repository, computed once per build; requests select from it."""
 
 from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.architecture import Architecture, balanced_by_kind
@@ -7,19 +7,19 @@ from prism_contracts.rpc.maps import ARCHITECTURE_LIMIT_MAX, Overview
 
 
 class ArchitectureReport(Message):
-    """The names of all components, and an overview with lists as long as a question may ask for."""
+    """The names of all components, and an overview with lists of the maximum length."""
 
     names: tuple[str, ...]
     whole: Overview
 
     @classmethod
     def of(cls, analysis: Analysis) -> "ArchitectureReport":
-        """Find it out."""
+        """Compute the report."""
         architecture = Architecture(analysis)
         return cls(names=tuple(architecture.names), whole=architecture.overview(ARCHITECTURE_LIMIT_MAX))
 
     def overview(self, limit: int) -> Overview:
-        """The overview, each list cut at `limit`."""
+        """Returns the overview, each list cut at `limit`."""
         whole = self.whole
         differ = whole.divergence
         return whole.model_copy(

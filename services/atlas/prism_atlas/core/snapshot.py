@@ -1,4 +1,4 @@
-"""What is served of a repository: its graph, and what was found out about the graph as a whole."""
+"""What atlas serves for a repository: its graph, and the figures about the whole graph."""
 
 import hashlib
 from dataclasses import dataclass
@@ -27,30 +27,30 @@ from prism_atlas.core.report import ArchitectureReport
 
 @dataclass(frozen=True, slots=True)
 class GraphSnapshot:
-    """A state of a repository. Immutable; arrays of numbers throughout."""
+    """A state of a repository. Immutable arrays throughout."""
 
     analysis: Analysis
     between_files: EdgeTable
-    report: NDArray[np.uint8]  # JSON of a Report
+    report: NDArray[np.uint8]  # JSON of an ArchitectureReport
 
     @classmethod
     def of(cls, graph: Graph, before: Analysis | None = None) -> "GraphSnapshot":
-        """Find out about a graph all that questions need of the whole. `before` is known of an earlier one."""
+        """Compute all that questions need about a whole graph. `before` belongs to an earlier graph."""
         analysis = Analysis.of(graph, before)
         report = ArchitectureReport.of(analysis).model_dump_json().encode()
         return cls(analysis, file_edges(graph), np.frombuffer(report, np.uint8))
 
     @property
     def graph(self) -> Graph:
-        """Which symbols refer to which."""
+        """The graph of symbols and files."""
         return self.analysis.graph
 
     def read_report(self) -> ArchitectureReport:
-        """What the repository consists of."""
+        """Returns the report of the repository's architecture."""
         return ArchitectureReport.model_validate_json(self.report.tobytes())
 
     def files(self) -> Graph:
-        """The graph seen from further off: its nodes are the files."""
+        """Returns the graph whose nodes are the files."""
         return graph_of_files(self.graph, self.between_files)
 
     def write(self, path: Path) -> None:
@@ -59,12 +59,12 @@ class GraphSnapshot:
 
     @classmethod
     def read(cls, path: Path) -> "GraphSnapshot":
-        """Map a file that was written. Raises ValueError if it is cut short or of another version of Prism."""
+        """Map a file. Raises ValueError if it is truncated or was written by another version of Prism."""
         return table_of(cls, read_columns(path, FORMAT))
 
 
 def _format() -> str:
-    """What the columns are and what their codes stand for, by hash."""
+    """Returns a hash of the columns and of the meanings of their codes."""
     kinds = (
         *SYMBOL_KINDS,
         *EDGE_KINDS,

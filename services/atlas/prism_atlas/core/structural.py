@@ -1,6 +1,6 @@
-"""Types that implement an interface by having its methods, without a word of it, as in Go.
+"""Types that implement an interface implicitly, by having its methods, as in Go.
 
-Told by the names of the methods alone: their signatures are not looked at.
+Only the names of methods are compared, not their signatures.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ CONCRETE = np.isin(SYMBOL_KINDS, [SymbolKind.STRUCT, SymbolKind.TYPE, SymbolKind
 
 
 def implementing(graph: Graph, interface: int) -> Numbers:
-    """Types that have all methods of an interface; none for one without methods, which everything implements."""
+    """Returns the types with all methods of an interface; none if it is empty: every type implements that."""
     wanted = np.unique(graph.symbols.name[_methods(graph, interface)])
     having: set[int] | None = None
     for string in wanted:
@@ -26,7 +26,7 @@ def implementing(graph: Graph, interface: int) -> Numbers:
 
 
 def implemented(graph: Graph, type_: int) -> Numbers:
-    """Interfaces all of whose methods a type has."""
+    """Returns the interfaces whose methods a type has."""
     symbols = graph.symbols
     own = symbols.name[_methods(graph, type_)]
     methods = np.flatnonzero((symbols.kind == METHOD) & (symbols.parent != NONE))
@@ -37,7 +37,7 @@ def implemented(graph: Graph, type_: int) -> Numbers:
 
 
 def _methods(graph: Graph, owner: int) -> Numbers:
-    """The methods of a type, in whatever files of its folder."""
+    """Returns the methods of a type in all files of its folder."""
     symbols = graph.symbols
     name, folder = graph.strings[symbols.qualified_name[owner]], _folder(graph, owner)
     inside = graph.qualified_within(name)
@@ -46,7 +46,7 @@ def _methods(graph: Graph, owner: int) -> Numbers:
 
 
 def _owners(graph: Graph, methods: Numbers) -> set[int]:
-    """The types that have some methods, which may stand in other files of their folder."""
+    """Returns the types of methods, which may be defined in other files of the same folder."""
     found = set()
     for method in methods.tolist():
         owner = int(graph.symbols.parent[method])

@@ -1,4 +1,4 @@
-"""Going along the edges of a graph, many nodes at a time. Nothing here looks at more than what it reaches."""
+"""Traversal of the graph, many nodes at a time. Visits only what it reaches."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -11,36 +11,36 @@ from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
 
 BY_NAME = STRATEGIES.index(Strategy.NAME)
 
-# By code of an edge's kind and of its status: what it costs to go along; 0 where nobody goes.
+# By the codes of an edge's kind and status: the cost of following it; 0 means never.
 Costs = NDArray[np.int32]
 
 
 class TraversalStep(NamedTuple):
-    """One way of going on from a node: along edges that leave it, or back along those that lead to it."""
+    """A rule for following edges: forward from their source, or backward from their target."""
 
     forward: bool
     costs: Costs
-    by_name: bool = True  # also where only a name speaks for an edge that others have too
+    by_name: bool = True  # also follow ambiguous matches by name
 
 
 class Neighbors(NamedTuple):
-    """Edges, and the node that each leads to in the direction in which it was followed."""
+    """Edges, and the node at the other end of each."""
 
     edges: Numbers
     nodes: Numbers
 
 
 class Traversal(NamedTuple):
-    """What a walk came to. Both by node."""
+    """The result of a traversal. Both columns are by node."""
 
-    distance: Numbers  # in edges; NONE where it did not come
-    edge: Numbers  # by which it came first; NONE where it began
+    distance: Numbers  # in edges; NONE for nodes that were not reached
+    edge: Numbers  # that reached the node first; NONE for starts
 
 
 def step(
     kinds: Iterable[EdgeKind], *, forward: bool, cost: int = 1, candidate_cost: int = 0
 ) -> TraversalStep:
-    """Along edges of these kinds; along candidates only if they have a cost."""
+    """Returns a rule for edges of these kinds. Candidates are followed only if they have a cost."""
     costs = np.zeros((len(EDGE_KINDS), len(EDGE_STATUSES)), np.int32)
     rows = [EDGE_KINDS.index(kind) for kind in kinds]
     costs[rows, EDGE_STATUSES.index(EdgeStatus.RESOLVED)] = cost
@@ -49,7 +49,7 @@ def step(
 
 
 def follow(graph: Graph, nodes: Numbers, steps: Sequence[TraversalStep]) -> Neighbors:
-    """One step from each of the nodes, in every way."""
+    """Returns the neighbors of the nodes by any of the rules."""
     found = [_follow(graph, nodes, one) for one in steps]
     return Neighbors(
         np.concatenate([one.edges for one in found]),
@@ -58,7 +58,7 @@ def follow(graph: Graph, nodes: Numbers, steps: Sequence[TraversalStep]) -> Neig
 
 
 def traverse(graph: Graph, starts: Numbers, steps: Sequence[TraversalStep], depth_max: int) -> Traversal:
-    """Breadth first. Of the edges that lead to a node from as near, a resolved one is taken, and the first."""
+    """Breadth-first search. Among edges of equal distance, resolved ones win, then the first."""
     distance = np.full(graph.nodes, NONE, np.int32)
     came_by = np.full(graph.nodes, NONE, np.int32)
     distance[starts] = 0
@@ -77,18 +77,18 @@ def traverse(graph: Graph, starts: Numbers, steps: Sequence[TraversalStep], dept
 
 
 def other_end(graph: Graph, edge: int, node: int) -> int:
-    """The end of an edge that is not `node`."""
+    """Returns the end of an edge that is not `node`."""
     source, target = int(graph.edges.source[edge]), int(graph.edges.target[edge])
     return source if target == node else target
 
 
 def nodes_of(graph: Graph, file: int) -> Numbers:
-    """The symbols of a file, and the file."""
+    """Returns the symbols of a file, and the file."""
     return np.append(np.asarray(graph.symbols_of(file), np.int32), np.int32(graph.file_node(file)))
 
 
 def within(graph: Graph, node: int) -> Numbers:
-    """A symbol and all symbols in it; of a file the file and all its symbols."""
+    """Returns a symbol with all symbols in it; for a file the file with all its symbols."""
     if graph.is_file(node):
         return nodes_of(graph, graph.file_of(node))
     symbols = graph.symbols_of(graph.file_of(node))
@@ -112,7 +112,7 @@ def _follow(graph: Graph, nodes: Numbers, one: TraversalStep) -> Neighbors:
 
 
 def _runs(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """All numbers from each start to its end, one run after the other."""
+    """Returns all numbers from each start to its end, one run after the other."""
     lengths = ends - starts
     shifts = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
     return shifts + np.arange(len(shifts))

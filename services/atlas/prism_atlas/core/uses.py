@@ -1,6 +1,6 @@
-"""Who uses a symbol: the references that mean one of its definitions, and those of which only the name speaks for it.
+"""References to a symbol: those that resolve to its definitions, and candidates that only the name supports.
 
-What `prism_search.core.references` finds when it reads the files that hold a name, a graph has found in all files at once.
+The graph has resolved in advance what search finds by reading the files that contain a name.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,7 +34,7 @@ _GROUP_OF = np.array([_GROUPS.index(REFERENCE_GROUPS[EDGE_KINDS[kind]]) for kind
 
 
 class UseTable(NamedTuple):
-    """Columns, one row a reference that means the symbol or may, in the order to show them."""
+    """Columns with a row per reference that means or may mean the symbol, in display order."""
 
     reference: Numbers
     file: Numbers
@@ -43,7 +43,7 @@ class UseTable(NamedTuple):
     group: NDArray[np.int64]  # of ReferenceGroup
 
     def at(self, positions: NDArray[Any] | slice) -> "UseTable":
-        """Some of them."""
+        """Returns a selection of the rows."""
         return UseTable(
             self.reference[positions],
             self.file[positions],
@@ -54,7 +54,7 @@ class UseTable(NamedTuple):
 
 
 def find_uses(graph: Graph, name: str, targets: Sequence[int]) -> UseTable:
-    """Who uses a symbol of this name, which has these definitions."""
+    """Returns the references to the symbol that has this name and these definitions."""
     by_name = STRATEGIES.index(Strategy.ONLY_DEFINITION if _is_only_symbol(graph, name) else Strategy.NAME)
     meant = _resolved_references(graph, name, targets)
     named = np.setdiff1d(graph.references_to(name), meant, assume_unique=True)
@@ -70,8 +70,9 @@ def find_uses(graph: Graph, name: str, targets: Sequence[int]) -> UseTable:
 
 
 def targets_of(graph: Graph, name: str, definitions: Iterable[DefinitionPlace]) -> list[int]:
-    """The definitions of the symbols that are defined at these places: those of one qualified name in a file, and those
-    that are shared with other files.
+    """Returns all definitions of the symbols at these places.
+
+    These are the definitions of the same qualified name in the file, and those shared with other files.
     """
     symbols = graph.symbols
     keys = {
@@ -89,12 +90,12 @@ def targets_of(graph: Graph, name: str, definitions: Iterable[DefinitionPlace]) 
 
 
 def references_by_name(graph: Graph, name: str) -> Numbers:
-    """The references by a name, and those that give it to something, in order of file and position."""
+    """Returns references to a name, or that introduce it as an alias, by file and position."""
     return np.union1d(graph.references_to(name), graph.aliased(name))
 
 
 def explained_lines(graph: Graph, name: str, uses: UseTable) -> dict[str, list[int]]:
-    """By path, the lines that define something of a name, refer to it, or use a symbol that has it, whatever it is called there."""
+    """Returns by path the lines that define or reference the name, or use the symbol under any name."""
     symbols, references = graph.named(name), np.union1d(references_by_name(graph, name), uses.reference)
     files = np.concatenate([graph.symbols.file[symbols], graph.files_of(graph.references.source[references])])
     lines = np.concatenate([graph.symbols.name_line[symbols], graph.references.line[references]])
@@ -113,13 +114,13 @@ def _definitions_at(graph: Graph, place: DefinitionPlace) -> Iterator[int]:
 
 
 def _symbol_key(graph: Graph, node: int) -> tuple[int, int]:
-    """Equal for definitions of one symbol: file, NONE if it is shared, and string of the qualified name."""
+    """Equal for definitions of one symbol: file, or NONE if it is shared; string of the qualified name."""
     symbols = graph.symbols
     return NONE if symbols.shared[node] else int(symbols.file[node]), int(symbols.qualified_name[node])
 
 
 def _resolved_references(graph: Graph, name: str, targets: Sequence[int]) -> Numbers:
-    """The references that mean a definition, by its name or by another that it was imported under, or without a name."""
+    """Returns the references that resolve to a definition: by its name, by an alias, or without a name."""
     found = np.unique(np.concatenate([graph.meaning(target) for target in targets]))
     names = graph.references.name[found]
     known = [
@@ -131,7 +132,7 @@ def _resolved_references(graph: Graph, name: str, targets: Sequence[int]) -> Num
 
 
 def _is_alias_of(graph: Graph, alias: str, name: str) -> bool:
-    """Whether a name is one, or was given to it or to a default export by an import or by several in a row."""
+    """Whether imports, one or several in a row, give this alias to the name or to a default export."""
     names = [alias]
     for known in names:
         if known in {name, DEFAULT}:
@@ -141,10 +142,10 @@ def _is_alias_of(graph: Graph, alias: str, name: str) -> bool:
 
 
 def _may_mean(graph: Graph, references: Numbers, targets: Sequence[int]) -> NDArray[np.bool_]:
-    """By reference, whether it may mean a definition of its name."""
+    """Returns by reference whether it may mean a definition of its name."""
     table = graph.references
     language = graph.files.language[graph.files_of(table.source[references])]
-    # Language, kind, sought and qualifier in one number: thousands of references are of few kinds.
+    # One number for all four: thousands of references have few distinct combinations.
     alike = (
         language.astype(np.int64) << 24
         | table.kind[references].astype(np.int64) << 16
@@ -179,7 +180,7 @@ def _candidate(graph: Graph, node: int) -> Candidate:
 
 
 def _is_only_symbol(graph: Graph, name: str) -> bool:
-    """Whether all definitions of a name are of one symbol."""
+    """Whether all definitions of a name are one symbol."""
     named = graph.named(name)
     symbols = graph.symbols
     with_body = named[~symbols.bodiless[named]]
@@ -195,7 +196,7 @@ def _is_only_symbol(graph: Graph, name: str) -> bool:
 
 
 def _unit(graph: Graph, file: int, nodes: Sequence[int]) -> Unit:
-    """A file that defines these symbols and nothing else."""
+    """Returns a file that defines only these symbols."""
     path = graph.path(file)
     return Unit(
         id=path,

@@ -1,1 +1,1 @@
-"""One module a kind of question, and one for what makes a graph anew."""
+"""One module per kind of question, and one that builds graphs."""

@@ -1,4 +1,4 @@
-"""When graphs are built: after each import, with each new SCIP index, and when a question finds that there is none."""
+"""Builds graphs after each import, after each new SCIP index, and when a question finds none."""
 
 import asyncio
 import hashlib
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 class BuildHandlers:
-    """One build of a repository at a time; of several imports that wait for it, the newest is built."""
+    """Builds one graph per repository at a time; of several waiting imports only the newest is built."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class BuildHandlers:
         self._pending: dict[str, asyncio.Task[None]] = {}
 
     async def on_indexed(self, event: RepoIndexed) -> None:
-        """Build what an import of the base brought, unless a later one has ended since: that one is heard of as well."""
+        """Build the graph of a base import, unless a later import is done, which has an event of its own."""
         if event.layer != BASE_LAYER:
             return
         repository = await self._repositories.look_up(repository_key(event.tenant, event.repo))
@@ -57,7 +57,7 @@ class BuildHandlers:
             await self._build(repository, state, event.lane)
 
     async def on_scip_stored(self, event: ScipStored) -> None:
-        """Build what is served anew, with what the index says."""
+        """Rebuild the served graph with the new index."""
         await self._indexes.catch_up()
         repository = await self._repositories.look_up(repository_key(event.tenant, event.repo))
         if repository is not None and repository.served is not None:
@@ -65,11 +65,11 @@ class BuildHandlers:
             await self._build(repository, state, Lane.BULK)
 
     def has_all_indexes(self, graph: GraphRecord) -> bool:
-        """Whether a graph was built with the SCIP indexes that there are of its repository, and no others."""
+        """Whether a graph was built with exactly the SCIP indexes that its repository has now."""
         return graph.indexes == self._indexes.objects(graph.tenant, graph.repo)
 
     def ensure_built(self, repository: Repository, state: LayerState) -> None:
-        """Have the graph built of what was indexed before there were graphs, or by another version of Prism, or with other SCIP indexes."""
+        """Start a build in the background: for a missing graph, an old format, or other SCIP indexes."""
         key = repository.key
         if key not in self._pending:
             task = asyncio.create_task(self._build_or_log(repository, state))
@@ -79,8 +79,8 @@ class BuildHandlers:
     async def _build_or_log(self, repository: Repository, state: LayerState) -> None:
         try:
             await self._build(repository, _ImportState(BASE_LAYER, state.version, state.commit), Lane.BULK)
-        except PrismError as error:  # the next question has it tried again
-            log.warning("no graph of %s: %s", repository.name, error)
+        except PrismError as error:  # the next question tries again
+            log.warning("the graph of %s was not built: %s", repository.name, error)
 
     async def _build(self, repository: Repository, state: "_ImportState", lane: Lane) -> None:
         began = time.monotonic()
@@ -104,7 +104,7 @@ class BuildHandlers:
                 built = await process.build(request.model_copy(update={"indexes": indexes}))
             await self._graphs.put(_record(repository, state, tuple(indexes), built), path)
         log.info(
-            "built the graph of %s, version %d: %d edges of %d files, %d of them looked at, in %.1f s",
+            "built the graph of %s, version %d: %d edges, %d files, of which %d were resolved, in %.1f s",
             *(repository.name, version, built.edges, built.files, built.files_resolved, built.seconds),
         )
 
@@ -118,7 +118,7 @@ class BuildHandlers:
 
 
 class _ImportState(NamedTuple):
-    """What an import left of a repository."""
+    """The state of a repository after an import."""
 
     layer: str
     version: int

@@ -1,7 +1,7 @@
-"""Graphs of branches, pull requests and overlays: built when a question asks for one, and kept for a while by this process.
+"""Graphs of branches, pull requests and overlays: built on demand, and cached in this process.
 
-A graph is kept by what was read for it: the view of the layer, the version of the base below, and the SCIP indexes of the base. So a layer
-that moved, or whose base did, has another one, and none is given for what it is not of.
+The cache key is everything that a graph is built from: the layer's view, the version of its base, and the
+base's SCIP indexes. When the layer or its base moves, the key changes, so no stale graph is returned.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ from prism_runtime.records import WatchedRecords
 from prism_store.repositories import Target
 from prism_store.scope import Scope
 
-# Wanted or under way.
+# Waiting and running builds.
 BUILDS_MAX = 64
 
 log = logging.getLogger(__name__)
 
 
 class LayerGraph(NamedTuple):
-    """The graph of a layer over a state of its base."""
+    """The graph of a layer over one version of its base."""
 
     snapshot: GraphSnapshot
     indexes: tuple[str, ...]  # as in `GraphRecord`
@@ -42,7 +42,7 @@ class LayerGraph(NamedTuple):
 
 
 class _GraphKey(NamedTuple):
-    """What a graph is made of, which is what it is kept by."""
+    """Everything that a graph is built from; its cache key."""
 
     scope: Scope  # with the layer's view
     version: int  # of the base
@@ -50,15 +50,15 @@ class _GraphKey(NamedTuple):
 
 
 class _Build(NamedTuple):
-    """A build that is wanted or under way."""
+    """A waiting or running build."""
 
-    task: asyncio.Task[LayerGraph | None]  # None if the layer has moved before its turn came
+    task: asyncio.Task[LayerGraph | None]  # None if the layer moved before the build started
     layer: str  # key of the record
     began: float  # as of time.monotonic()
 
 
 class LayerGraphs:
-    """One build of a graph at a time, for all who ask; of several states of a layer that wait, the newest is built."""
+    """Builds each graph once for all callers; of a layer's waiting states only the newest is built."""
 
     def __init__(
         self,
@@ -78,20 +78,20 @@ class LayerGraphs:
         self._metrics = metrics
         self._wait_s = wait_s
         self._cache: Kept[_GraphKey, LayerGraph] = Kept(kept_bytes_max)
-        self._builds: dict[_GraphKey, _Build] = {}  # in the order in which they were wanted
+        self._builds: dict[_GraphKey, _Build] = {}  # oldest first
 
     async def of(self, target: Target, layer: Layer, version: int) -> LayerGraph:
-        """The graph of a layer over the base of this version.
+        """Returns the graph of a layer over the base of this version.
 
-        Raises GRAPH_NOT_BUILT if it is not there in time, saying for how long it has been wanted, and what the build raises.
+        Raises GRAPH_NOT_BUILT, with the seconds since the first request, if it is not ready in time; and
+        the build's error.
         """
         repository = target.repositories[0]
         key = _GraphKey(target.scope, version, self._indexes_of(repository))
         cached = self._cache.get(key)
         if cached is not None:
-            self._cache.keep(
-                key, cached, cached.size_bytes
-            )  # again, so that what is not asked for goes first
+            # Refreshes the entry, so that the least recently used graph is evicted first.
+            self._cache.keep(key, cached, cached.size_bytes)
             return cached
         build = self._builds.get(key) or self._begin(key, repository, layer)
         done, _ = await asyncio.wait([build.task], timeout=self._wait_s)
@@ -111,8 +111,8 @@ class LayerGraphs:
     def _end(self, key: _GraphKey, layer: Layer) -> None:
         task = self._builds.pop(key).task
         error = None if task.cancelled() else task.exception()
-        if error:  # the next question has it tried again
-            log.warning("no graph of %s: %s", layer.ref, error)
+        if error:  # the next question tries again
+            log.warning("the graph of %s was not built: %s", layer.ref, error)
 
     async def _build(self, key: _GraphKey, repository: Repository, layer: Layer) -> LayerGraph | None:
         began = time.monotonic()
@@ -135,13 +135,13 @@ class LayerGraphs:
         self._cache.keep(key, graph, graph.size_bytes)
         self._metrics.served(Lane.LIVE, time.monotonic() - began)
         log.info(
-            "built the graph of %s of %s: %d edges of %d files, %d of them looked at, in %.1f s",
+            "built the graph of %s of %s: %d edges, %d files, of which %d were resolved, in %.1f s",
             *(layer.ref, repository.name, built.edges, built.files, built.files_resolved, built.seconds),
         )
         return graph
 
     def _is_superseded(self, key: _GraphKey, repository: Repository, layer: str) -> bool:
-        """Whether the base or its indexes have moved since, or a later question found the layer in another state."""
+        """Whether the base or its indexes moved, or a later question found the layer in another state."""
         known = self._repositories.get(repository.key)
         served = known.served if known else None
         newest = _GraphKey(key.scope, served.version if served else 0, self._indexes_of(repository))
@@ -156,7 +156,8 @@ def _not_built(layer: Layer, seconds: float) -> PrismError:
     return PrismError(
         ErrorCode.GRAPH_NOT_BUILT,
         f"The graph of {layer.ref} has been building for {seconds:.0f} s.",
-        "Retry in a few seconds. Meanwhile find_references, prepare_to_edit and the tools of the toolset code answer at this ref.",
+        "Retry in a few seconds. Meanwhile find_references, prepare_to_edit and the tools of the toolset code"
+        " answer at this ref.",
         ref=layer.ref,
         seconds_since_wanted=round(seconds, 1),
     )

@@ -1,4 +1,4 @@
-"""Questions about a repository as a whole: its map, its architecture."""
+"""Questions about a whole repository: its module map and its architecture."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from prism_store.histories import Histories
 
 
 class MapHandlers:
-    """Answers from the graph. What takes long is done on a thread, so that others are answered meanwhile."""
+    """Answers from the graph. Slow work runs on a thread, so that the event loop stays free."""
 
     def __init__(self, graphs: ServedGraphs, summaries: Summaries, histories: Histories) -> None:
         self._graphs = graphs
@@ -31,7 +31,7 @@ class MapHandlers:
         self._histories = histories
 
     async def module_map(self, request: ModuleMapRequest) -> ModuleMapReply:
-        """Files, the ones first that most hangs on. A cursor holds for one state of the graph."""
+        """Returns a page of the most depended-upon files. A cursor is valid for one state of the graph."""
         served = await self._graphs.of(request)
         question = f"{served.state} {request.model_dump_json(exclude={'cursor', 'limit'})}"
         start = int(read_cursor(question, request.cursor, (int,))[0]) if request.cursor else 0
@@ -48,7 +48,7 @@ class MapHandlers:
         )
 
     async def architecture(self, request: ArchitectureRequest) -> ArchitectureReply:
-        """All components, or one of them."""
+        """Returns an overview of all components, or the details of one."""
         served = await self._graphs.of(request)
         report = await asyncio.to_thread(served.snapshot.read_report)
         if not request.component:
@@ -125,7 +125,7 @@ def _velocity(changes: RecentChanges | None) -> int | None:
 
 
 def _members(served: ServedGraph, files: Sequence[int]) -> list[RankedFile]:
-    """Files of a component, by their score in the whole repository."""
+    """Returns the files of a component, with scores relative to the whole repository."""
     ranks = served.snapshot.analysis.ranks
     best = float(ranks.file.max(initial=0)) or 1.0
     return [

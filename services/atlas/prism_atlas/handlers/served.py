@@ -1,4 +1,4 @@
-"""The graph that a question is about, and how fresh it is."""
+"""Finds the graph that a request is about, and how fresh it is."""
 
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -17,11 +17,11 @@ from prism_store.scope import View
 
 
 class ServedGraph(NamedTuple):
-    """A graph, whose it is, and what to say of it."""
+    """A graph with its target and its receipt."""
 
     target: Target  # one repository
     snapshot: GraphSnapshot
-    state: str  # differs wherever the graph does
+    state: str  # differs whenever the graph does
     receipt: GraphReceipt
 
     @property
@@ -31,7 +31,7 @@ class ServedGraph(NamedTuple):
 
 
 class BareGraph(NamedTuple):
-    """A graph, the name of its repository, and what it was built of."""
+    """A graph with the name of its repository and the versions that it was built from."""
 
     repo: str
     graph: Graph
@@ -40,10 +40,10 @@ class BareGraph(NamedTuple):
 
 
 class _LocatedGraph(NamedTuple):
-    """The graph of a target."""
+    """The graph of a target, with the fields of its receipt."""
 
     snapshot: GraphSnapshot
-    state: str  # as in `Served`
+    state: str  # as in `ServedGraph`
     commit: str
     version: int  # of the import or of the layer
     indexes: tuple[str, ...]  # as in `GraphRecord`
@@ -52,7 +52,7 @@ class _LocatedGraph(NamedTuple):
 
 
 class ServedGraphs:
-    """Finds graphs by the names of repositories and by refs."""
+    """Finds graphs by repository name and ref."""
 
     def __init__(
         self, repositories: Repositories, graphs: GraphStore, builds: BuildHandlers, layers: LayerGraphs
@@ -63,8 +63,10 @@ class ServedGraphs:
         self._layers = layers
 
     async def of(self, request: ScopedRequest) -> ServedGraph:
-        """Raises REPO_NOT_FOUND, REPO_AMBIGUOUS, REF_NOT_FOUND, and GRAPH_NOT_BUILT until the first graph of the repository, or that of the
-        layer as it is now, is there.
+        """Returns the graph of a request.
+
+        Raises REPO_NOT_FOUND, REPO_AMBIGUOUS, REF_NOT_FOUND, and GRAPH_NOT_BUILT until the repository has its
+        first graph, or the layer has one of its current state.
         """
         target = await self._repositories.target(request, single=True)
         found = await self._locate(target)
@@ -79,7 +81,7 @@ class ServedGraphs:
         return ServedGraph(target, found.snapshot, found.state, graph_receipt)
 
     async def bare(self, request: ScopedRequest) -> BareGraph:
-        """The same without a receipt, for services that write their own."""
+        """Returns the graph without a receipt, for services that write their own."""
         target = await self._repositories.target(request, single=True)
         found = await self._locate(target)
         repo = target.repositories[0].name
@@ -87,7 +89,7 @@ class ServedGraphs:
 
     async def _locate(self, target: Target) -> _LocatedGraph:
         layer, view = target.layer, target.scope.view
-        # A layer that has nothing in the place of the base has the graph of the base.
+        # A layer that overrides nothing shares the graph of its base.
         if layer and view and view.hidden:
             return await self._of_layer(target, layer, view)
         return await self._of_base(target.repositories[0])
@@ -121,7 +123,7 @@ class ServedGraphs:
         )
 
     def _record(self, repository: Repository) -> GraphRecord:
-        """Has a graph built where there is none, or one with other SCIP indexes."""
+        """Returns the newest graph's record. Starts a build if there is none or its SCIP indexes differ."""
         record = self._graphs.record(repository.tenant, repository.repo, BASE_LAYER)
         state = repository.served
         if state is not None and (record is None or not self._builds.has_all_indexes(record)):

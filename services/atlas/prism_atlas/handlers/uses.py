@@ -1,4 +1,4 @@
-"""What search asks of the graph instead of reading files: who uses a symbol."""
+"""References from the graph, for search, which would otherwise have to read the files."""
 
 import asyncio
 
@@ -14,7 +14,10 @@ class UsesHandler:
         self._served = served
 
     async def uses(self, request: UsesRequest) -> UsesReply:
-        """Who uses a symbol. Raises GRAPH_NOT_BUILT, and SYMBOL_NOT_FOUND if the graph has no definition at these places."""
+        """Returns the references to a symbol.
+
+        Raises GRAPH_NOT_BUILT; SYMBOL_NOT_FOUND if the graph has no definition at these places.
+        """
         repo, graph, version, indexes = await self._served.bare(request)
         reply = await asyncio.to_thread(answering.uses, graph, repo, request)
         return reply.model_copy(update={"graph_version": version, "graph_indexes": indexes})

@@ -1,6 +1,6 @@
-"""Questions that walk along the graph: calls, types, dependencies, paths, impact.
+"""Questions that traverse the graph: calls, types, dependencies, paths, impact.
 
-graph of the repository ▶ the answer of `core/answering`, off the event loop ▶ what the text knows where the graph knows nothing
+find the graph ▶ answer with `core/answering`, off the event loop ▶ add what only the text shows
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from prism_contracts.rpc.graph import (
 
 DIFF_FILES_MAX = 200
 READS_AT_ONCE_MAX = 8
-# In the place of a leg in a receipt: the text could not be asked whether it agrees.
+# Listed among a receipt's missing legs when search could not check the answer against the text.
 TEXT = "text"
 
 Reply = TypeVar("Reply")
@@ -49,7 +49,7 @@ class WalkHandlers:
         self._search = search
 
     async def call_hierarchy(self, request: CallHierarchyRequest) -> CallHierarchyReply:
-        """A tree of calls. That nobody calls a symbol is left to the text to say."""
+        """Returns a tree of calls. If it has no callers, search checks the text for the name."""
         served = await self._served.of(request)
         graph = served.snapshot.graph
         reply = await self._answer(request, lambda: calls.call_hierarchy(graph, request, served.receipt))
@@ -58,25 +58,28 @@ class WalkHandlers:
         return await self._with_text(request, reply)
 
     async def type_hierarchy(self, request: TypeHierarchyRequest) -> TypeHierarchyReply:
-        """What is above and below a type."""
+        """Returns the supertypes and subtypes of a type."""
         served = await self._served.of(request)
         graph = served.snapshot.graph
         return await self._answer(request, lambda: types.type_hierarchy(graph, request, served.receipt))
 
     async def dependencies(self, request: DependenciesRequest) -> DependenciesReply:
-        """What files use, and what uses them."""
+        """Returns the dependencies and dependents of files."""
         served = await self._served.of(request)
         graph, between = served.snapshot.graph, served.snapshot.files()
         return await asyncio.to_thread(files.dependencies_of, graph, between, request, served.receipt)
 
     async def find_path(self, request: FindPathRequest) -> FindPathReply:
-        """How one symbol or file comes to another."""
+        """Returns paths from one symbol or file to another."""
         served = await self._served.of(request)
         graph, between = served.snapshot.graph, served.snapshot.files()
         return await self._answer(request, lambda: paths.find_path(graph, between, request, served.receipt))
 
     async def impact(self, request: ImpactRequest) -> ImpactReply:
-        """What hangs on a symbol or on a diff. Raises INVALID_ARGUMENT unless exactly one of the two is given."""
+        """Returns the dependents of a symbol or of a diff.
+
+        Raises INVALID_ARGUMENT unless exactly one of the two is given.
+        """
         if bool(request.symbol) == bool(request.diff):
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT,
@@ -95,7 +98,7 @@ class WalkHandlers:
         return await self._answer(request, answer)
 
     async def _answer(self, request: ScopedRequest, answer: Callable[[], Reply]) -> Reply:
-        """The answer; if a symbol is not there, the error says what search knows of its name."""
+        """Run `answer` on a thread. If a symbol is missing, the error says what search knows of its name."""
         try:
             return await asyncio.to_thread(answer)
         except PrismError as error:
@@ -109,7 +112,8 @@ class WalkHandlers:
             first = known.definitions[0]
             return PrismError(
                 ErrorCode.SYMBOL_NOT_FOUND,
-                f"The graph has no definition of {symbol!r}; the index has one at {first.file_path}:{first.symbol.name_line}.",
+                f"The graph has no definition of {symbol!r}; the index has one at"
+                f" {first.file_path}:{first.symbol.name_line}.",
                 "Omit file_path, or retry when the graph is up to date. Meanwhile find_references answers.",
             )
         return PrismError(

@@ -1,1 +1,1 @@
-"""Questions about a graph, answered from it alone: a request and a receipt come in, a reply goes out."""
+"""Answers from the graph alone: takes a graph, a request and a receipt; returns a reply."""

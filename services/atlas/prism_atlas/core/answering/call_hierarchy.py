@@ -1,4 +1,4 @@
-"""Who calls a symbol, and what it calls."""
+"""Callers and callees of a symbol."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ NO_CALLS = tuple(kind for kind in EDGE_KINDS if kind not in (EdgeKind.CALLS, Edg
 
 
 def call_hierarchy(graph: Graph, request: CallHierarchyRequest, receipt: GraphReceipt) -> CallHierarchyReply:
-    """A page of the tree. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS, INVALID_CURSOR."""
+    """Returns a page of the tree. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS, INVALID_CURSOR."""
     resolved_name = one_symbol(graph, receipt.repo, request.symbol, request.path)
     upwards = request.direction is CallDirection.CALLERS
     way = (hierarchy.callers if upwards else hierarchy.callees)(candidates=request.include_candidates)
@@ -38,7 +38,7 @@ def call_hierarchy(graph: Graph, request: CallHierarchyRequest, receipt: GraphRe
 
 
 def _other_uses(graph: Graph, nodes: Numbers, *, candidates: bool) -> dict[EdgeKind, int]:
-    """How many places use a symbol without calling it, by kind."""
+    """Counts the places that use a symbol without calling it, by kind of edge."""
     edges, _ = follow(graph, nodes, [step(NO_CALLS, forward=False, candidate_cost=int(candidates))])
     counts = np.bincount(graph.edges.kind[edges], minlength=len(EDGE_KINDS))
     return {kind: int(count) for kind, count in zip(EDGE_KINDS, counts, strict=True) if count}

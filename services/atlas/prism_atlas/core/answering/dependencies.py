@@ -1,4 +1,4 @@
-"""What files use, and what uses them."""
+"""Dependencies and dependents of files."""
 
 from prism_atlas.core import dependencies
 from prism_atlas.core.answering.start import next_page, page_start, requested_files
@@ -13,7 +13,7 @@ FILES_SHOWN_MAX = 10
 def dependencies_of(
     graph: Graph, between: Graph, request: DependenciesRequest, receipt: GraphReceipt
 ) -> DependenciesReply:
-    """A page of each direction. Raises FILE_NOT_FOUND, INVALID_CURSOR."""
+    """Returns a page of each direction. Raises FILE_NOT_FOUND, INVALID_CURSOR."""
     asked = requested_files(graph, request.path)
     start = page_start(request, request.cursor)
     sides: dict[DependencyDirection, Dependencies] = {

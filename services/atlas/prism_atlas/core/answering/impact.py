@@ -1,4 +1,4 @@
-"""What hangs on a change."""
+"""The dependents of a change."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -31,13 +31,13 @@ from prism_contracts.rpc.graph import (
     ImpactRequest,
 )
 
-BEFORE, AFTER = 0, 1  # the sides of a change
+BEFORE, AFTER = 0, 1  # indexes of the sides in a hunk
 CHANGED_SHOWN_MAX = 100
 FILES_SHOWN_MAX = 20
 
 
 class ChangeSet(NamedTuple):
-    """What is changed, and the files of a diff that it is read from."""
+    """The files of a diff, and the symbols that it changes."""
 
     files: Sequence[DiffFile]
     touched_symbols: Sequence[TouchedSymbol]
@@ -46,7 +46,7 @@ class ChangeSet(NamedTuple):
 def impact_of_symbol(
     graph: Graph, rank: Ranks, resolved_name: ResolvedName, request: ImpactRequest, receipt: GraphReceipt
 ) -> ImpactReply:
-    """As if all of a symbol were changed, and how it is called."""
+    """Returns the impact of changing a symbol completely, its signature included."""
     changed = [TouchedSymbol(int(node), signature=True) for node in resolved_name.nodes]
     reply = impact_of(graph, rank, ChangeSet((), changed), request, receipt)
     return reply.model_copy(
@@ -61,7 +61,7 @@ def impact_of(
     request: ImpactRequest,
     receipt: GraphReceipt,
 ) -> ImpactReply:
-    """A page of what is affected, and as many tests. Raises INVALID_CURSOR."""
+    """Returns a page of affected nodes and a page of affected tests. Raises INVALID_CURSOR."""
     start = page_start(request, request.cursor)
     found = affected(
         graph,
@@ -90,8 +90,9 @@ def impact_of(
 
 
 def read_change(graph: Graph, diff: FileDiff, lines: Sequence[str]) -> tuple[DiffFile, list[TouchedSymbol]]:
-    """What a diff does with a file, and what of the graph it touches. `lines` are those of the indexed file, if it is
-    indexed: under its name before the diff, else under that after it.
+    """Returns the state of a diff's file, and the symbols of the graph that it touches.
+
+    `lines` are those of the indexed file: of the path before the diff, else of the path after it.
     """
     file, applied = indexed_as(graph, diff)
     told = DiffFile(file_path=diff.before or diff.after, state=_state(diff), applied=applied)
@@ -115,7 +116,7 @@ def read_change(graph: Graph, diff: FileDiff, lines: Sequence[str]) -> tuple[Dif
 
 
 def indexed_as(graph: Graph, diff: FileDiff) -> tuple[int, bool]:
-    """The file of the graph that a diff is about, or NONE, and whether only the state after the diff has it."""
+    """Returns the diff's file in the graph, or NONE, and whether only its path after the diff is indexed."""
     for path, applied in ((diff.before, False), (diff.after, True)):
         if path and (file := graph.find_file(path)) != NONE:
             return file, applied
@@ -133,7 +134,7 @@ def _state(diff: FileDiff) -> DiffState:
 
 
 def _side(diff: FileDiff, lines: Sequence[str], *, applied: bool) -> int | None:
-    """The side of the changes that the indexed file is on; None if it is on neither. A diff is taken to be newer."""
+    """Returns the side that matches the indexed file, or None; if both match, the side before the diff."""
     for side in (AFTER,) if applied else (BEFORE, AFTER):
         if all(applies_to(change[side], lines) for change in diff.changes):
             return side
@@ -148,7 +149,7 @@ def _mismatch(diff: FileDiff, lines: Sequence[str]) -> str:
 
 
 def _with_imported(graph: Graph, file: int, found: list[TouchedSymbol]) -> list[TouchedSymbol]:
-    """A file of another name is another module: so for whoever imports it, or a symbol from it."""
+    """Adds the imported symbols of a renamed file: renaming a file renames its module for every importer."""
     importing = step([EdgeKind.IMPORTS], forward=False, candidate_cost=1)
     edges, sources = follow(graph, nodes_of(graph, file), [importing])
     imported = np.unique(graph.edges.target[edges[graph.files_of(sources) != file]])
@@ -160,7 +161,7 @@ def _with_imported(graph: Graph, file: int, found: list[TouchedSymbol]) -> list[
 
 
 def _starts(graph: Graph, changed: Sequence[TouchedSymbol], request: ImpactRequest) -> Numbers:
-    """A symbol that was asked for changes with all that is in it; of a diff the lines say what changes."""
+    """Returns where the traversal starts: a requested symbol with all its members, or the lines of a diff."""
     nodes = [one.node for one in changed]
     if request.symbol:
         return np.unique(np.concatenate([within(graph, node) for node in nodes]))

@@ -1,4 +1,4 @@
-"""How one symbol or file comes to another."""
+"""Paths from one symbol or file to another."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ IMPORT, CANDIDATE_IMPORT = 1, 4
 
 
 class Ends(NamedTuple):
-    """What a path is looked for between, in a graph of symbols or of files."""
+    """The two ends of a path, in a graph of symbols or of files."""
 
     graph: Graph
     source: Numbers
@@ -23,9 +23,9 @@ class Ends(NamedTuple):
 
 
 def find_path(graph: Graph, between: Graph, request: FindPathRequest, receipt: GraphReceipt) -> FindPathReply:
-    """Over calls; if there is no such path over other uses as well; if there is none at all, the other way round.
+    """Searches along calls, then along all uses, then in the reverse direction, until there is a path.
 
-    Between two files over what one file uses of another. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS.
+    Between two files it searches the graph of files. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS.
     """
     source = one_symbol(graph, receipt.repo, request.source, request.source_path).nodes
     target = one_symbol(graph, receipt.repo, request.target, request.target_path).nodes
@@ -67,7 +67,7 @@ def _first(
     *,
     forward: bool,
 ) -> tuple[NodePath, ...]:
-    """The paths of the first way that has some. What was looked at is added to `searches`."""
+    """Returns the paths of the first kind of edges that has any, and appends each search to `searches`."""
     graph, source, target = ends
     starts, goals = (source, target) if forward else (target, source)
     for name, steps in ways.items():

@@ -1,4 +1,4 @@
-"""Where a question starts, and where its next page does."""
+"""Shared by all answers: resolving the requested symbol or files, paging, and rendering of trees."""
 
 from typing import TypeVar
 
@@ -17,9 +17,9 @@ OTHERS_SHOWN_MAX = 20
 
 
 def one_symbol(graph: Graph, repo: str, asked: str, path: str, preferred: Mask | None = None) -> ResolvedName:
-    """The one symbol that is meant, one of preferred kinds before others.
+    """Returns the one symbol that the name means; preferred kinds win over others.
 
-    Raises SYMBOL_NOT_FOUND; SYMBOL_AMBIGUOUS with the places of those that may be.
+    Raises SYMBOL_NOT_FOUND; SYMBOL_AMBIGUOUS with the places of all that match.
     """
     resolved_name = find_symbol(graph, repo, asked, path, preferred)
     if resolved_name.nodes.size:
@@ -42,7 +42,7 @@ def one_symbol(graph: Graph, repo: str, asked: str, path: str, preferred: Mask |
 
 
 def requested_files(graph: Graph, asked: str) -> Numbers:
-    """The files that a path or a package names. Raises FILE_NOT_FOUND."""
+    """Returns the files that a path or a package names. Raises FILE_NOT_FOUND."""
     files = find_files(graph, asked)
     if not files.size:
         raise PrismError(
@@ -57,22 +57,22 @@ MessageT = TypeVar("MessageT", bound=Message)
 
 
 def page_start(request: MessageT, cursor: str) -> int:
-    """The position that a cursor of a question stands for. Raises INVALID_CURSOR."""
+    """Returns the position that a cursor refers to. Raises INVALID_CURSOR."""
     return int(read_cursor(_question(request), cursor, (int,))[0]) if cursor else 0
 
 
 def next_page(request: MessageT, end: int, total: int) -> str:
-    """The cursor behind what was told; empty if that is all."""
+    """Returns the cursor of the next page; empty after the last."""
     return write_cursor(_question(request), end) if end < total else ""
 
 
 def render_tree(graph: Graph, tree: Tree) -> tuple[TreeBranch, ...]:
-    """All branches in their order."""
+    """Returns all branches in their order."""
     return tuple(_tell_branch(graph, branch) for branch in tree.branches)
 
 
 def union(parts: list[Numbers]) -> Numbers:
-    """All nodes of several sets."""
+    """Returns the distinct nodes of several sets."""
     return np.unique(np.concatenate(parts))
 
 

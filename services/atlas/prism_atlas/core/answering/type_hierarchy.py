@@ -1,4 +1,4 @@
-"""What is above and below a type."""
+"""Supertypes and subtypes of a type."""
 
 import numpy as np
 
@@ -18,11 +18,14 @@ MEMBERS_SHOWN_MAX = 20
 STRUCTURAL_SHOWN_MAX = 50
 
 INTERFACE = SYMBOL_KINDS.index(SymbolKind.INTERFACE)
-STRUCTURAL_NOTE = "In this language, types implement interfaces implicitly: `structural` lists those whose method names match."
+STRUCTURAL_NOTE = (
+    "In this language, types implement interfaces implicitly: `structural` lists those whose method"
+    " names match."
+)
 
 
 def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphReceipt) -> TypeHierarchyReply:
-    """Both trees. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS; INVALID_ARGUMENT if the symbol is no type."""
+    """Returns both trees. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS; INVALID_ARGUMENT if it is not a type."""
     resolved_name = one_symbol(graph, receipt.repo, request.symbol, request.path, preferred=IS_TYPE)
     named = _type_among(graph, resolved_name.nodes)
     candidates = request.include_candidates
@@ -45,7 +48,7 @@ def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphRe
 
 
 def _type_among(graph: Graph, nodes: Numbers) -> int:
-    """The first type of what a name means. Raises INVALID_ARGUMENT if there is none."""
+    """Returns the first node that is a type. Raises INVALID_ARGUMENT if there is none."""
     for node in nodes.tolist():
         if not graph.is_file(node) and IS_TYPE[graph.symbols.kind[node]]:
             return int(node)
@@ -78,7 +81,9 @@ def _told(
 
 
 def _overriding(graph: Graph, roots: Numbers, *, forward: bool) -> dict[int, list[int]]:
-    """By type on the other side, its members that override those of the roots, or (forward) are overridden by them."""
+    """Returns members by their type on the other side: those that override the roots' members, or (forward)
+    are overridden by them.
+    """
     symbols = graph.symbols
     inside = np.concatenate(
         [np.asarray(graph.symbols_of(graph.file_of(int(root))), np.int32) for root in roots]

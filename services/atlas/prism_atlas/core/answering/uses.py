@@ -1,4 +1,4 @@
-"""Replies about who uses a symbol."""
+"""References to a symbol."""
 
 from collections import Counter
 
@@ -18,7 +18,10 @@ _RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
 
 
 def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
-    """Who uses a symbol, without what the graph was built of. Raises SYMBOL_NOT_FOUND if it does not have one of the definitions."""
+    """Returns a page of references, without the versions of the graph.
+
+    Raises SYMBOL_NOT_FOUND if the graph has none of the definitions.
+    """
     targets = targets_of(graph, request.name, request.definitions)
     if not targets:
         raise PrismError(
@@ -43,7 +46,7 @@ def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
 
 
 def _passing(graph: Graph, uses: UseTable, request: UsesRequest) -> NDArray[np.bool_]:
-    """By row, whether the filter of a request lets it through."""
+    """Returns by row whether it passes the filters of the request."""
     passing = np.ones(len(uses.reference), np.bool_)
     if request.reference_type is not None:
         kinds = [EDGE_KINDS[kind] is request.reference_type for kind in REFERENCE_KINDS]
