@@ -24,6 +24,7 @@ from pydantic_settings import BaseSettings
 import prism_contracts
 from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.settings import AtlasSettings
+from prism_catalog.vault import VaultSettings
 from prism_chunker.core.languages.table import LANGUAGES, Language
 from prism_chunker.core.parse import QUERIES
 from prism_chunker.settings import ChunkerSettings
@@ -45,7 +46,6 @@ from prism_qdrant_local.metrics import Metrics
 from prism_qdrant_local.settings import QdrantLocalSettings
 from prism_qdrant_local.store import Store
 from prism_runtime.settings import ServiceSettings
-from prism_runtime.vault import VaultSettings
 from prism_search.adapters.answers import AnswerMetrics
 from prism_search.settings import SearchSettings
 from prism_store.settings import StoreSettings

@@ -19,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
+from prism_catalog.vault import KEY_CHARS_MIN, Vault, VaultSettings
 from prism_contracts import names
 from prism_contracts.base import Lane, Message
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolKind
@@ -156,7 +157,6 @@ from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.receiver import Receiver, WebhookMetrics
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket
-from prism_runtime.vault import KEY_CHARS_MIN, Vault, VaultSettings
 
 SECRET = "prism_" + "s" * 40
 RECOVERY_S = 20.0

@@ -13,6 +13,7 @@ import pytest
 from indexed_texts import CREATED_AT, DIMENSION, MODEL, file_point
 from scip_stack import keep_scip
 
+from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane, Message, layer_id, repo_id, variant_layer
 from prism_contracts.errors import ErrorCode, PrismError
@@ -40,7 +41,6 @@ from prism_contracts.rpc.maps import (
 from prism_indexer.core import removed_point
 from prism_resolver.occurrences import Columns
 from prism_runtime.bus import Bus
-from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.settings import ServiceSettings
 from prism_store.gate import connect

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from no_layers import NO_LAYERS
 
+from prism_catalog.repositories import Repositories
 from prism_chunker.conversion import chunk_event
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane, repo_id
@@ -22,7 +23,6 @@ from prism_runtime.vectors import to_message
 from prism_store.gate import connect
 from prism_store.points import FilePoint
 from prism_store.reader import Reader
-from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 

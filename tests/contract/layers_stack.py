@@ -14,6 +14,8 @@ from typing import NamedTuple
 from prometheus_client import CollectorRegistry
 from test_mirrors import Origin
 
+from prism_catalog.histories import HistoryStore
+from prism_catalog.vault import Vault, VaultSettings
 from prism_contracts import names, topics
 from prism_contracts.base import BASE_LAYER, file_id, layer_id, repo_id, variant_layer
 from prism_contracts.errors import ErrorCode, PrismError
@@ -75,9 +77,7 @@ from prism_ingest.operations.recovery import Recovery
 from prism_ingest.operations.sweep import Sweeper
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
-from prism_runtime.histories import HistoryStore
 from prism_runtime.records import Records, open_bucket
-from prism_runtime.vault import Vault, VaultSettings
 
 TENANT, NAME = "t", "acme/app"
 REPO = repo_id(NAME)

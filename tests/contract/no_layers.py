@@ -1,7 +1,7 @@
 """Layers as they are known where there are none."""
 
+from prism_catalog.layers import Layers
 from prism_contracts.records import Layer
-from prism_store.layers import Layers
 
 
 class NoRecords:

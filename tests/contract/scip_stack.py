@@ -11,6 +11,8 @@ from typing import NamedTuple
 from nats.js import JetStreamContext
 from prometheus_client import CollectorRegistry
 
+from prism_catalog.scip_indexes import ScipIndexes
+from prism_catalog.target import Target
 from prism_contracts import names, topics
 from prism_contracts.base import Lane, file_id, repo_id
 from prism_contracts.events import ScipStored
@@ -24,9 +26,7 @@ from prism_ingest.settings import IngestSettings
 from prism_resolver.occurrences import Columns
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
-from prism_runtime.scip_indexes import ScipIndexes
 from prism_search.adapters.occurrences import OccurrenceReader
-from prism_store.repositories import Target
 from prism_store.scope import Scope
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -12,6 +12,7 @@ from indexed_texts import DIMENSION, MODEL, OneVector, file_point
 from no_layers import NO_LAYERS
 from prometheus_client import CollectorRegistry
 
+from prism_catalog.repositories import Repositories
 from prism_contracts import names
 from prism_contracts.base import repo_id
 from prism_contracts.records import (
@@ -31,7 +32,6 @@ from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.handlers.search import SearchHandler
 from prism_store.gate import connect
 from prism_store.reader import Reader
-from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from indexed_texts import OneVector, file_point, open_index
 
+from prism_catalog.histories import HistoryStore
+from prism_catalog.scip_indexes import ScipIndexes
 from prism_contracts import names
 from prism_contracts.base import repo_id
 from prism_contracts.code import EdgeStatus
@@ -27,8 +29,6 @@ from prism_contracts.rpc.guidance import (
     Verdict,
 )
 from prism_runtime.bus import Bus
-from prism_runtime.histories import HistoryStore
-from prism_runtime.scip_indexes import ScipIndexes
 from prism_runtime.settings import ServiceSettings
 from prism_search.adapters.commits import Commits
 from prism_search.adapters.embedding import QueryEmbedding

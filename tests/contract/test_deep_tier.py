@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import names, topics
 from prism_contracts.base import BASE_LAYER, Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags, FileStatus, Symbol, SymbolKind
@@ -34,7 +35,6 @@ from prism_indexer.core import indexed_point
 from prism_indexer.deep_handlers import CARDS_PER_REQUEST
 from prism_model.static_model import SHIPPED_WEIGHTS, StaticModel
 from prism_runtime.bus import Bus
-from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.settings import ServiceSettings
 from prism_runtime.vectors import to_message

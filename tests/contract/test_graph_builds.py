@@ -14,13 +14,13 @@ from scip_files import parcels
 from prism_atlas.adapters.disk_cache import DiskCache
 from prism_atlas.adapters.state_assembler import RepositoryState, StateAssembler
 from prism_atlas.core.columns import columns_of
+from prism_catalog.histories import HistoryStore
 from prism_contracts import names, topics
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import History, HistoryCommit, HistoryFile
 from prism_contracts.rpc.graph import CALL_HIERARCHY, CallHierarchyRequest
 from prism_contracts.rpc.maps import MODULE_MAP, ModuleMapRequest, Tier
-from prism_runtime.histories import HistoryStore
 from prism_store.reader import Reader
 from prism_store.scope import Scope
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from no_layers import NO_LAYERS
 
+from prism_catalog.repositories import Repositories
 from prism_contracts.base import Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags
 from prism_contracts.errors import ErrorCode, PrismError
@@ -32,7 +33,6 @@ from prism_store.client import StoreClient
 from prism_store.gate import connect
 from prism_store.points import FilePoint
 from prism_store.reader import Reader
-from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 

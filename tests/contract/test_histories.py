@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import nats
 
+from prism_catalog.histories import HistoryStore
 from prism_contracts.records import History, HistoryCommit, HistoryFile
-from prism_runtime.histories import HistoryStore
 
 
 def history(version: int) -> History:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 from prometheus_client import CollectorRegistry
 
+from prism_catalog.histories import HistoryStore
 from prism_contracts import names, topics
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
@@ -40,7 +41,6 @@ from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_ingest.operations.planning import Planner
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus, DeadLetter
-from prism_runtime.histories import HistoryStore
 from prism_runtime.records import Records, open_bucket
 
 DEADLINE_S = 20

@@ -12,6 +12,12 @@ import numpy as np
 import pytest
 from prometheus_client import CollectorRegistry
 
+from prism_catalog import repositories as repositories_module
+from prism_catalog.histories import HistoryStore
+from prism_catalog.layer_files import LayerFilesStore
+from prism_catalog.layers import Layers
+from prism_catalog.repositories import Repositories
+from prism_catalog.scip_indexes import ScipIndexes
 from prism_chunker.core import chunk_file
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane, Message, file_id, layer_id, repo_id, variant_layer
@@ -45,11 +51,8 @@ from prism_contracts.rpc.search import GrepRequest, SearchRequest
 from prism_contracts.rpc.symbols import DefinitionsRequest, ReferencesRequest
 from prism_indexer.core import indexed_point
 from prism_runtime.bus import Bus
-from prism_runtime.histories import HistoryStore
-from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.packing import pack_bindings, pack_references
 from prism_runtime.records import Records, open_bucket
-from prism_runtime.scip_indexes import ScipIndexes
 from prism_runtime.settings import ServiceSettings
 from prism_runtime.vectors import to_message
 from prism_search.adapters.answers import AnswerMetrics, Answers
@@ -59,12 +62,9 @@ from prism_search.adapters.occurrences import OccurrenceReader
 from prism_search.adapters.uses import GraphUses
 from prism_search.main import Handlers, make_handlers
 from prism_search.settings import SearchSettings
-from prism_store import repositories as repositories_module
 from prism_store.gate import connect
-from prism_store.layers import Layers
 from prism_store.points import FilePoint
 from prism_store.reader import Reader
-from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 

@@ -21,6 +21,8 @@ from prism_atlas.adapters.state_assembler import StateAssembler
 from prism_atlas.core.columns import columns_of
 from prism_atlas.core.graph import NONE
 from prism_atlas.handlers.layers import LayerGraph, LayerGraphs
+from prism_catalog.scip_indexes import ScipIndexes
+from prism_catalog.target import Target
 from prism_contracts import names
 from prism_contracts.base import Lane, Message, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
@@ -46,9 +48,7 @@ from prism_contracts.rpc.maps import (
     ModuleMapReply,
     ModuleMapRequest,
 )
-from prism_runtime.scip_indexes import ScipIndexes
 from prism_store.reader import Reader
-from prism_store.repositories import Target
 from prism_store.scope import Scope, View
 
 pytest_plugins = ["graph_town"]

@@ -11,6 +11,9 @@ import pytest
 from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
+from prism_catalog.histories import HistoryStore
+from prism_catalog.layer_files import LayerFilesStore
+from prism_catalog.vault import KEY_CHARS_MIN, Vault, VaultSettings
 from prism_contracts import names, topics
 from prism_contracts.base import repo_id
 from prism_contracts.errors import ErrorCode, PrismError
@@ -30,9 +33,6 @@ from prism_ingest.operations.planning import Planner
 from prism_ingest.operations.poll import Poller
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
-from prism_runtime.histories import HistoryStore
-from prism_runtime.layer_files import LayerFilesStore
-from prism_runtime.vault import KEY_CHARS_MIN, Vault, VaultSettings
 from prism_source.gittree import commit_files, snapshot_git
 
 DEADLINE_S = 30.0

@@ -7,10 +7,10 @@ import pytest
 from nats.js import JetStreamContext
 from pydantic import SecretStr, ValidationError
 
+from prism_catalog.vault import KEY_CHARS_MIN, Vault, VaultSettings
 from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Secrets
-from prism_runtime.vault import KEY_CHARS_MIN, Vault, VaultSettings
 
 KEY = "a key that is long enough to be one"
 

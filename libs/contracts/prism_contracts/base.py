@@ -54,6 +54,11 @@ def repo_id(full_name: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_DNS, full_name.lower()))
 
 
+def scope_key(repo: str, layer: str) -> str:
+    """Returns the value of the payload field `scope` of a layer's points."""
+    return f"{repo}/{layer}"
+
+
 def file_id(tenant: str, repo: str, layer: str, path: str) -> str:
     """Returns the id of a file in a layer, which is also the id of its point.
 

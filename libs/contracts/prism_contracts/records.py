@@ -344,7 +344,7 @@ class Secrets(Message):
 
 
 class SealedSecrets(Message):
-    """Secrets as they are stored: encrypted for one repository, see prism_runtime.vault."""
+    """Secrets as they are stored: encrypted for one repository, see prism_catalog.vault."""
 
     sealed: bytes
 

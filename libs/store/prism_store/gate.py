@@ -14,9 +14,9 @@ from qdrant_client import models
 from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
+from prism_contracts.base import scope_key
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_store.client import StoreClient
-from prism_store.schema import scope_key
 from prism_store.scope import Scope, View
 from prism_store.settings import StoreSettings
 

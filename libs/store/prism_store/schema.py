@@ -60,11 +60,6 @@ def is_deep_vector(name: str) -> bool:
     return name.partition("_")[0] == _DEEP
 
 
-def scope_key(repo: str, layer: str) -> str:
-    """Value of the field `scope`."""
-    return f"{repo}/{layer}"
-
-
 def repo_of(scope: str) -> str:
     """The repository that a value of the field `scope` names."""
     return scope.partition("/")[0]

@@ -7,8 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from prism_contracts.base import BASE_LAYER, FILE_CHARS, NO_CHUNK, file_id
-from prism_store.schema import scope_key
+from prism_contracts.base import BASE_LAYER, FILE_CHARS, NO_CHUNK, file_id, scope_key
 
 
 @dataclass(frozen=True)

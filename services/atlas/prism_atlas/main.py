@@ -21,6 +21,11 @@ from prism_atlas.handlers.served import ServedGraphs
 from prism_atlas.handlers.uses import UsesHandler
 from prism_atlas.handlers.walk import WalkHandlers
 from prism_atlas.settings import AtlasSettings
+from prism_catalog.histories import Histories, HistoryStore
+from prism_catalog.layer_files import LayerFilesStore
+from prism_catalog.layers import Layers
+from prism_catalog.repositories import Repositories
+from prism_catalog.scip_indexes import ScipIndexes
 from prism_contracts import names, topics
 from prism_contracts.records import GraphRecord, Layer, Repository
 from prism_contracts.rpc.graph import (
@@ -33,19 +38,13 @@ from prism_contracts.rpc.graph import (
 from prism_contracts.rpc.maps import ARCHITECTURE, MODULE_MAP
 from prism_contracts.rpc.symbols import USES
 from prism_runtime.bus import Bus
-from prism_runtime.histories import HistoryStore
-from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.objects import reclaim_regularly
 from prism_runtime.process import run
 from prism_runtime.records import Records, open_bucket
-from prism_runtime.scip_indexes import ScipIndexes
 from prism_runtime.service import Service
 from prism_runtime.tasks import cancelled
 from prism_store.gate import check_store, connect
-from prism_store.histories import Histories
-from prism_store.layers import Layers
 from prism_store.reader import Reader
-from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
 
 SERVICE = "atlas"

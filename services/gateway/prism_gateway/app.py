@@ -13,6 +13,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.routing import Route
 
+from prism_catalog.vault import Vault
 from prism_gateway.auth import BearerAuth, TokenBook
 from prism_gateway.backend import Backend
 from prism_gateway.limits import BodyLimit, limits_of
@@ -27,7 +28,6 @@ from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.receiver import Receiver
 from prism_runtime.bus import Bus
 from prism_runtime.health import Check, cached, health_routes
-from prism_runtime.vault import Vault
 
 SERVICE = "gateway"
 SEARCH = "search"

@@ -2,13 +2,13 @@
 
 from prometheus_client import REGISTRY
 
+from prism_catalog.vault import Vault, VaultSettings
 from prism_gateway.app import SERVICE, build_app
 from prism_gateway.auth import TokenBook
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.receiver import Receiver, WebhookMetrics
 from prism_runtime.process import run
 from prism_runtime.service import Service
-from prism_runtime.vault import Vault, VaultSettings
 
 
 async def main() -> None:

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 
+from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import topics
 from prism_contracts.base import BASE_LAYER, Lane, chunk_id
 from prism_contracts.code import FileStatus
@@ -15,7 +16,6 @@ from prism_contracts.events import Card, DeepEmbedded, DeepEmbeddingRequested, D
 from prism_contracts.records import COMPONENT_DEEP_MODEL, Component, Layer, Repository, layer_key
 from prism_indexer.core import card_text
 from prism_runtime.bus import Bus
-from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.packing import unpack_symbols
 from prism_runtime.records import Records, WatchedRecords
 from prism_runtime.vectors import unpack

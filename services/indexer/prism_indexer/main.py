@@ -2,12 +2,12 @@
 
 from functools import partial
 
+from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import names
 from prism_contracts.records import Component, Layer, Repository
 from prism_indexer.deep_handlers import DeepHandlers
 from prism_indexer.handlers import IndexerHandlers
 from prism_indexer.settings import IndexerSettings
-from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.process import run
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.service import Service

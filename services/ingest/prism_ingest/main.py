@@ -4,6 +4,8 @@ import asyncio
 
 from prometheus_client import REGISTRY
 
+from prism_catalog.histories import HistoryStore
+from prism_catalog.vault import Vault, VaultSettings
 from prism_contracts import names, topics
 from prism_contracts.records import Layer
 from prism_contracts.rpc.imports import (
@@ -46,12 +48,10 @@ from prism_ingest.operations.recovery import Recovery
 from prism_ingest.operations.sweep import Sweeper
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
-from prism_runtime.histories import HistoryStore
 from prism_runtime.objects import reclaim_regularly
 from prism_runtime.process import run
 from prism_runtime.service import Service
 from prism_runtime.tasks import cancelled
-from prism_runtime.vault import Vault, VaultSettings
 
 SERVICE = "ingest"
 OPEN_DEADLINE_S = 110.0

@@ -6,6 +6,11 @@ from typing import NamedTuple
 
 from prometheus_client import REGISTRY
 
+from prism_catalog.histories import Histories, HistoryStore
+from prism_catalog.layer_files import LayerFilesStore
+from prism_catalog.layers import Layers
+from prism_catalog.repositories import Repositories
+from prism_catalog.scip_indexes import ScipIndexes
 from prism_contracts import names
 from prism_contracts.records import Component, Layer, Repository
 from prism_contracts.rpc.common import RECEIPT
@@ -27,11 +32,8 @@ from prism_contracts.rpc.search import GREP, SEARCH
 from prism_contracts.rpc.symbols import DEFINITIONS, REFERENCES
 from prism_model.static_model import StaticModel
 from prism_runtime.bus import Bus
-from prism_runtime.histories import HistoryStore
-from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.process import run
 from prism_runtime.records import WatchedRecords
-from prism_runtime.scip_indexes import ScipIndexes
 from prism_runtime.service import Service
 from prism_runtime.tasks import cancelled
 from prism_search.adapters.answers import AnswerMetrics, Answers
@@ -58,10 +60,7 @@ from prism_search.handlers.search import SearchHandler
 from prism_search.handlers.symbols import SymbolHandlers
 from prism_search.settings import SearchSettings
 from prism_store.gate import check_store, connect
-from prism_store.histories import Histories
-from prism_store.layers import Layers
 from prism_store.reader import Reader
-from prism_store.repositories import Repositories
 from prism_store.settings import StoreSettings
 
 SERVICE = "search"

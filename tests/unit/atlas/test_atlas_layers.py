@@ -12,11 +12,11 @@ from prism_atlas.adapters.build_processes import BuildProcesses
 from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.handlers.layers import BUILDS_MAX, LayerGraphs
+from prism_catalog.scip_indexes import ScipIndexes
+from prism_catalog.target import Target
 from prism_contracts.base import Lane, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Layer, LayerKind, LayerState, Repository, ScipIndex
-from prism_runtime.scip_indexes import ScipIndexes
-from prism_store.repositories import Target
 from prism_store.scope import Scope, View
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

@@ -46,7 +46,7 @@ MET_BY = {
     "prism_atlas.core.relevance": QUERY_CHARS,
     "prism_atlas.core.diffs": PATH_CHARS,  # each line by itself
     "prism_store.globs": NAME_CHARS,
-    "prism_store.layers": NAME_CHARS,
+    "prism_catalog.layers": NAME_CHARS,
     "prism_source.gittree": NAME_CHARS,
     "prism_source.clone_url": URL_CHARS,
     "prism_ingest.handlers.layers": NAME_CHARS,

@@ -1,10 +1,10 @@
 from datetime import UTC, datetime
 
+from prism_catalog.target import Target
 from prism_contracts.records import LayerState, Repository
 from prism_search.adapters import facts as facts_module
 from prism_search.adapters.facts import AHEAD_FILES, AHEAD_ROOM_CHARS_MIN, Facts
 from prism_store.reader import StoredPoint
-from prism_store.repositories import Target
 from prism_store.scope import Scope
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

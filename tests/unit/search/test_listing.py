@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from prism_catalog.target import Target
 from prism_contracts.base import file_id
 from prism_contracts.records import LayerState, Repository
 from prism_search.adapters.listing import Listing
 from prism_store.reader import StoredPoint
-from prism_store.repositories import Target
 from prism_store.scope import Scope, View
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

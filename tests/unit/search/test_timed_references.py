@@ -5,11 +5,11 @@ import gc
 
 import pytest
 
+from prism_catalog.target import Target
 from prism_contracts.records import Repository
 from prism_contracts.rpc.symbols import ReferencesRequest
 from prism_search.handlers import timed_references
 from prism_search.handlers.timed_references import AT_ONCE, TimedReferences
-from prism_store.repositories import Target
 from prism_store.scope import Scope
 
 WHAT = "Tests of further callers"

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
+from prism_catalog.scip_indexes import ScipIndexes
 from prism_contracts.records import ScipIndex
-from prism_runtime.scip_indexes import ScipIndexes
 
 
 class IndexFiles:

@@ -18,12 +18,12 @@ from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.core.snapshot import GraphSnapshot
 from prism_atlas.worker import BuildRequest
+from prism_catalog.target import Target
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Layer, Repository
 from prism_runtime.kept import Kept
 from prism_runtime.records import WatchedRecords
-from prism_store.repositories import Target
 from prism_store.scope import Scope
 
 # Waiting and running builds.

@@ -9,6 +9,7 @@ from prism_atlas.core.graph import Graph
 from prism_atlas.core.module_map import RankedFile, modules, symbol_label, top_symbols
 from prism_atlas.core.ranking import TIERS
 from prism_atlas.handlers.served import ServedGraph, ServedGraphs
+from prism_catalog.histories import Histories
 from prism_contracts.rpc.guidance import RecentChanges
 from prism_contracts.rpc.maps import (
     ArchitectureReply,
@@ -19,7 +20,6 @@ from prism_contracts.rpc.maps import (
     ModuleMapRequest,
 )
 from prism_runtime.cursors import read_cursor, write_cursor
-from prism_store.histories import Histories
 
 
 class MapHandlers:

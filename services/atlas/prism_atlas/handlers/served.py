@@ -8,11 +8,12 @@ from prism_atlas.core.graph import Graph
 from prism_atlas.core.snapshot import GraphSnapshot
 from prism_atlas.handlers.builds import BuildHandlers
 from prism_atlas.handlers.layers import LayerGraphs
+from prism_catalog.repositories import Repositories
+from prism_catalog.target import Target
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import GraphRecord, Layer, LayerState, Repository
 from prism_contracts.rpc.common import GraphReceipt, ScopedRequest
-from prism_store.repositories import Repositories, Target
 from prism_store.scope import View
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Header, Request
 
+from prism_catalog.vault import Vault
 from prism_contracts.records import Token
 from prism_contracts.types import RepoKeyOrNone
 from prism_gateway.auth import caller_of
@@ -12,7 +13,6 @@ from prism_gateway.scopes import OPEN_ROUTES, ROUTES, check_scope
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.receiver import Receiver
 from prism_runtime.bus import Bus
-from prism_runtime.vault import Vault
 
 # They are async because FastAPI runs synchronous dependencies on threads.
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter
 
+from prism_catalog.vault import Vault
 from prism_contracts import names
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
@@ -34,7 +35,6 @@ from prism_gateway.webhooks.payloads import (
 from prism_gateway.webhooks.signatures import is_signed
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
-from prism_runtime.vault import Vault
 from prism_source.clone_url import normalized_location
 
 # Signatures computed per body, one per repository: each needs a pass over the body.

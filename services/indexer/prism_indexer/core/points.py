@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from prism_contracts.base import chunk_id, file_id, generation
+from prism_contracts.base import chunk_id, file_id, generation, scope_key
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Chunk, FileStatus, Symbol
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import (
@@ -21,7 +21,6 @@ from prism_runtime.packing import pack_symbols
 from prism_runtime.vectors import unpack
 from prism_store.grams import write_signature
 from prism_store.points import ChunkPoint, FilePoint
-from prism_store.schema import scope_key
 
 # The parser ran out of time, or died.
 GIVEN_UP = frozenset({"timeout", "crashed"})

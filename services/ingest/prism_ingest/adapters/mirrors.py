@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
+from prism_catalog.vault import Vault
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_ingest.adapters.read_write_lock import ReadWriteLock
 from prism_ingest.adapters.slots import SlotLimits, Slots
 from prism_ingest.settings import IngestSettings
-from prism_runtime.vault import Vault
 from prism_source.clone import CloneRules, Mirror, RemoteRefs, merge_packs, mirror, remote_refs
 from prism_source.clone_url import CloneUrl, check_url, git_server
 

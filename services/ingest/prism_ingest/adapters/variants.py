@@ -10,13 +10,13 @@ as its fetch may take longer than the pause of a sweep.
 
 from collections.abc import Iterable, Mapping
 
+from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import names
 from prism_contracts.base import Lane, file_id
 from prism_contracts.events import FilesDropped
 from prism_contracts.records import Condemned, LayerFiles, repository_key
 from prism_ingest.adapters.index import read_variants
 from prism_runtime.bus import Bus
-from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.records import Records, open_bucket
 
 FILES_PER_DROP = 1_000

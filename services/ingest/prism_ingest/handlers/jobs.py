@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from pydantic import ValidationError
 
+from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import topics
 from prism_contracts.base import BASE_LAYER, variant_layer
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, shown
@@ -31,7 +32,6 @@ from prism_ingest.core.layers import ListName, layer_version
 from prism_ingest.operations.publishing import publish_file_events
 from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus, DeadLetter
-from prism_runtime.layer_files import LayerFilesStore
 
 SETTLED_PER_BATCH = 16
 GIVEN_UP = frozenset({JobState.FAILED, JobState.ABANDONED})

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from prism_catalog.histories import HistoryStore
 from prism_contracts.base import BASE_LAYER, text_version, variant_layer
 from prism_contracts.code import SkipReason
 from prism_contracts.events import FileEvent, FileRemoved
@@ -41,7 +42,6 @@ from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
-from prism_runtime.histories import HistoryStore
 
 
 class Listing(NamedTuple):

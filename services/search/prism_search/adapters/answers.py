@@ -20,6 +20,8 @@ from nats.js.kv import KeyValue
 from prometheus_client import CollectorRegistry, Counter
 from pydantic import ValidationError
 
+from prism_catalog.repositories import Repositories
+from prism_catalog.target import Target
 from prism_contracts import names
 from prism_contracts.errors import reason_of
 from prism_contracts.records import (
@@ -33,7 +35,6 @@ from prism_runtime.kept import Kept
 from prism_runtime.records import WatchedRecords
 from prism_search.core.answer_key import answer_key
 from prism_search.core.query import Query
-from prism_store.repositories import Repositories, Target
 
 # NATS answers within a millisecond. Past this it is in trouble, and is left alone for a while.
 WAIT_S = 0.1
@@ -41,7 +42,14 @@ REST_S = 5.0
 PUTS_MAX = 16
 MODELS = (COMPONENT_CHUNKER, COMPONENT_FAST_MODEL, COMPONENT_DEEP_MODEL)
 # Whose code decides what an answer says.
-PACKAGES = ("prism_contracts", "prism_resolver", "prism_runtime", "prism_store", "prism_search")
+PACKAGES = (
+    "prism_catalog",
+    "prism_contracts",
+    "prism_resolver",
+    "prism_runtime",
+    "prism_store",
+    "prism_search",
+)
 
 log = logging.getLogger(__name__)
 

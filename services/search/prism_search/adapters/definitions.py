@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from qdrant_client import models
 
+from prism_catalog.target import Target
 from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, UNPARSED, FileStatus, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.symbols import Definition
@@ -15,7 +16,6 @@ from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.texts import FILE_FIELDS
 from prism_store.grams import Signatures, read_signature
 from prism_store.reader import MatchLeg, Reader, StoredPoint, has, has_any, with_status
-from prism_store.repositories import Target
 
 FILES_MAX = 60
 UNPARSED_SHOWN_MAX = 5

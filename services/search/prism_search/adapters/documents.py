@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from prism_catalog.target import Target
 from prism_contracts.code import Symbol
 from prism_contracts.rpc.guidance import RulesDocument
 from prism_runtime.packing import unpack_symbols
@@ -12,7 +13,6 @@ from prism_search.core.documents import ABOUT_WORK, Lines, head, headings, secti
 from prism_search.core.lines import lines_of
 from prism_search.core.rules import applies, is_contributing, rules_for
 from prism_store.reader import Reader, StoredPoint
-from prism_store.repositories import Target
 
 RULES_READ_MAX = 60
 RULES_QUOTED_MAX = 8

@@ -7,11 +7,11 @@ when the newest import that began has ended well, and until an import has writte
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
+from prism_catalog.target import Target
 from prism_contracts.code import FileStatus
 from prism_runtime.kept import Kept
 from prism_search.core.outline import Outline
 from prism_store.reader import RANK_FIELDS, Reader, StoredPoint, newer_than, with_status
-from prism_store.repositories import Target
 from prism_store.schema import repo_of
 from prism_store.scope import Scope
 

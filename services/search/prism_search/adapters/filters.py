@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from rapidfuzz import process
 from rapidfuzz.distance import JaroWinkler
 
+from prism_catalog.repositories import Repositories
+from prism_catalog.target import Target
 from prism_contracts.code import LANGUAGES, FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_store.globs import compile_glob, literal_prefix
 from prism_store.reader import Reader, has, starts_with, with_status
-from prism_store.repositories import Repositories, Target
 from prism_store.scope import Scope
 
 LANGUAGES_SHOWN_MAX = 20

@@ -1,11 +1,11 @@
 """A file by its path, or what there is in its place."""
 
+from prism_catalog.target import Target
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_search.adapters.texts import find_file
 from prism_search.core.near_paths import near_paths
 from prism_store.reader import Reader, StoredPoint, with_status
-from prism_store.repositories import Target
 
 PATHS_COMPARED_MAX = 50_000
 

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from qdrant_client import models
 
+from prism_catalog.target import Target
+from prism_contracts.base import scope_key
 from prism_contracts.code import FileStatus
 from prism_resolver.manifests import is_manifest
 from prism_resolver.modules import File, keys, stands_for_folder
@@ -22,8 +24,6 @@ from prism_search.core.edits import by_what_they_test
 from prism_search.core.rules import kind_of
 from prism_store.grams import Signatures, Table, read_signature
 from prism_store.reader import Reader, StoredPoint, has, with_status
-from prism_store.repositories import Target
-from prism_store.schema import scope_key
 from prism_store.scope import Scope, View
 
 FIELDS = ("scope", "path", "version", "generation", "starts", "language", "prose", "size", "status")

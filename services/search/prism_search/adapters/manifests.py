@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 
+from prism_catalog.target import Target
 from prism_resolver.manifests import Packages, Provider, read_manifest
 from prism_runtime.kept import Kept
 from prism_search.adapters.listing import Files
 from prism_search.adapters.texts import Texts
 from prism_store.reader import StoredPoint
-from prism_store.repositories import Target
 
 MANIFESTS_MAX = 1_000
 WEIGHT_KEPT_MAX = 100

@@ -3,12 +3,12 @@
 import asyncio
 from functools import partial
 
+from prism_catalog.scip_indexes import ScipIndexes
+from prism_catalog.target import Target
 from prism_contracts.base import file_id
 from prism_contracts.records import ScipIndex
 from prism_resolver.occurrences import Columns, OccurrenceIndex, Occurrences
 from prism_runtime.kept import Kept
-from prism_runtime.scip_indexes import ScipIndexes
-from prism_store.repositories import Target
 
 BYTES_KEPT_MAX = 256 * 1024 * 1024
 

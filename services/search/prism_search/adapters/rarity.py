@@ -5,12 +5,13 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TypeVar
 
+from prism_catalog.repositories import Repositories
+from prism_catalog.target import Target
 from prism_search.core.matching import Rarity
 from prism_search.core.query import Query
 from prism_search.core.ranking import rarity_of
 from prism_search.core.words import PART, stem
 from prism_store.reader import Reader, holds_text, without_status
-from prism_store.repositories import Repositories, Target
 
 KEPT_MAX = 50_000
 ALL_CHUNKS = ""

@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 
+from prism_catalog.target import Target
 from prism_resolver.facts import FileFacts, with_uses_before_dots
 from prism_resolver.unit import read_unit
 from prism_runtime.kept import Kept
@@ -12,7 +13,6 @@ from prism_search.adapters.texts import Texts
 from prism_search.core.lines import lines_of
 from prism_search.core.references import PROSE, SourceFile
 from prism_store.reader import Reader, StoredPoint
-from prism_store.repositories import Target
 
 FIELDS = ("path", "generation", "blob", "language", "flags", "prose", "symbols", "references", "bindings")
 BYTES_KEPT_MAX = 128 * 1024 * 1024

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
+from prism_catalog.repositories import Repositories
+from prism_catalog.target import Target
 from prism_contracts.code import NOT_WRITTEN_HERE, Symbol
 from prism_contracts.rpc.guidance import Convention, ConventionsReply, ConventionsRequest
 from prism_runtime.kept import Kept
@@ -15,7 +17,6 @@ from prism_search.core.conventions.layout import is_configured
 from prism_search.core.references import SourceFile
 from prism_search.core.repo_documents import PROSE
 from prism_store.reader import Reader, StoredPoint
-from prism_store.repositories import Repositories, Target
 from prism_store.scope import Scope
 
 # Enough for a share with an error of some percent, and read in a second or two.

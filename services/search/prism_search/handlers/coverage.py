@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from prism_catalog.repositories import Repositories
+from prism_catalog.target import Target
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.code import UNPARSED, FileStatus
 from prism_contracts.records import Repository
@@ -20,7 +22,6 @@ from prism_contracts.rpc.files import (
 )
 from prism_search.adapters.occurrences import OccurrenceReader
 from prism_store.reader import Reader, StoredPoint, has_any, with_status, with_vector
-from prism_store.repositories import Repositories, Target
 from prism_store.schema import deep_vector
 from prism_store.scope import Scope
 

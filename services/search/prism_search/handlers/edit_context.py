@@ -10,6 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from prism_catalog.histories import Histories
+from prism_catalog.repositories import Repositories
+from prism_catalog.target import Target
 from prism_contracts.code import TYPE_KINDS, EdgeStatus, Flag, Strategy
 from prism_contracts.rpc.graph import ImpactRequest
 from prism_contracts.rpc.guidance import (
@@ -32,8 +35,6 @@ from prism_search.handlers.family import Family, find_family, subtypes
 from prism_search.handlers.focus import Focus, FocusFinder, SymbolFocus
 from prism_search.handlers.references import ReferencesHandler
 from prism_search.handlers.timed_references import TimedReferences
-from prism_store.histories import Histories
-from prism_store.repositories import Repositories, Target
 
 SOURCE_LINES_MAX = 400
 ENTRIES_MAX = 60

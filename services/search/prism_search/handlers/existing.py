@@ -8,6 +8,8 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from prism_catalog.repositories import Repositories
+from prism_catalog.target import Target
 from prism_contracts.base import file_of, is_of_generation, ordinal_of
 from prism_contracts.code import FileStatus
 from prism_contracts.rpc.guidance import ExistingDefinition, ExistingReply, ExistingRequest, Verdict
@@ -21,7 +23,6 @@ from prism_search.core.existing import CodeFile, Existing, find_existing, read_i
 from prism_search.core.matching import Question
 from prism_search.core.query import Query, parse_query
 from prism_store.reader import Leg, Reader, StoredPoint, TextLeg, VectorLeg, has
-from prism_store.repositories import Repositories, Target
 
 CHUNKS_MAX = 80
 FILES_MAX = 60

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from qdrant_client import models
 
+from prism_catalog.repositories import Repositories
 from prism_contracts.code import FileFlags, FileStatus, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Repository
@@ -30,7 +31,6 @@ from prism_search.adapters.indexed_file import cleaned, indexed_file
 from prism_search.adapters.texts import read_text
 from prism_store.globs import compile_glob, literal_prefix
 from prism_store.reader import Reader, StoredPoint, has, starts_with, with_status
-from prism_store.repositories import Repositories
 
 ENTRY_FIELDS = ("path", "blob", "language", "size", "lines", "flags", "status", "reason")
 
@@ -47,7 +47,7 @@ class FileHandlers:
 
     async def read_file(self, request: ReadFileRequest) -> ReadFileReply:
         """Lines of a file, exactly as indexed."""
-        fetched = self._repositories.beyond(request)
+        fetched = self._repositories.repository_of_unindexed_commit(request)
         if fetched:
             return await self._read_at_commit(request, fetched)
         target = await self._repositories.target(request, single=True)
@@ -77,7 +77,7 @@ class FileHandlers:
 
     async def list_files(self, request: ListFilesRequest) -> ListFilesReply:
         """Files by glob, in order of path."""
-        fetched = self._repositories.beyond(request)
+        fetched = self._repositories.repository_of_unindexed_commit(request)
         if fetched:
             return await self._list_at_commit(request, fetched)
         target = await self._repositories.target(request, single=True)

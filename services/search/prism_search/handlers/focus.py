@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from prism_catalog.repositories import Repositories
+from prism_catalog.target import Target
 from prism_contracts.code import Symbol
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.guidance import EditContextRequest
@@ -15,7 +17,6 @@ from prism_search.core.documents import Lines
 from prism_search.core.edits import owner_of, symbol_at
 from prism_search.core.references import SourceFile
 from prism_store.reader import Reader, StoredPoint
-from prism_store.repositories import Repositories, Target
 
 
 @dataclass(frozen=True)

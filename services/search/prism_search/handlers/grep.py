@@ -9,6 +9,8 @@ from contextlib import aclosing
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from prism_catalog.repositories import Repositories
+from prism_catalog.target import Target
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.search import GrepReply, GrepRequest
 from prism_contracts.types import COUNT_MAX
@@ -24,7 +26,6 @@ from prism_search.core.patterns import Pattern, compile_pattern
 from prism_search.settings import SearchSettings
 from prism_store.globs import compile_glob
 from prism_store.reader import Reader, StoredPoint
-from prism_store.repositories import Repositories, Target
 
 # A first page is often full after a few files; who looks on looks at many.
 FILES_AT_ONCE_FIRST = 8

@@ -11,6 +11,8 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
+from prism_catalog.repositories import Repositories
+from prism_catalog.target import Target
 from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.symbols import (
@@ -43,7 +45,6 @@ from prism_search.core.references import Definition as Home
 from prism_search.core.references import Edge, Line, SourceFile, TextFile
 from prism_store.globs import compile_glob
 from prism_store.reader import StoredPoint
-from prism_store.repositories import Repositories, Target
 
 FILES_MAX = 1_000
 AROUND_MAX = 100

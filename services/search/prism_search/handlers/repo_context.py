@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+from prism_catalog.repositories import Repositories
 from prism_contracts.rpc.guidance import ContextDocument, ContextSection, RepoContextReply, RepoContextRequest
 from prism_search.adapters.documents import Document, Documents
 from prism_search.adapters.listing import Listing
 from prism_search.core.documents import Lines, head, headings, opening, sections_about
 from prism_search.core.repo_documents import ABOUT_PURPOSE, CHARS_MAX, choose, documents_max
-from prism_store.repositories import Repositories
 
 
 class RepoContextHandler:

@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 from qdrant_client import models
 
+from prism_catalog.repositories import Repositories
+from prism_catalog.target import Target
 from prism_contracts.base import file_of, is_of_generation
 from prism_contracts.errors import ErrorCode, PrismError, reason_of
 from prism_contracts.rpc.search import Corpus, Detail, Hit, SearchAnswer, SearchReply, SearchRequest
@@ -54,7 +56,6 @@ from prism_store.reader import (
     has_any,
     starts_with,
 )
-from prism_store.repositories import Repositories, Target
 from prism_store.schema import deep_vector
 
 CHUNK_LIMIT = 150

@@ -1,11 +1,12 @@
 """Where symbols are defined."""
 
+from prism_catalog.repositories import Repositories
+from prism_catalog.target import Target
 from prism_contracts.code import Symbol
 from prism_contracts.rpc.symbols import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
 from prism_search.adapters.definitions import Definitions, each_place_once, told_definition
 from prism_search.adapters.texts import read_text
 from prism_store.reader import Reader, StoredPoint
-from prism_store.repositories import Repositories, Target
 
 DEFINITIONS_MAX = 20
 BODY_LINES_MAX = 600

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Iterable, Sequence
 
+from prism_catalog.target import Target
 from prism_contracts.rpc.symbols import (
     REFERENCES_LIMIT_MAX,
     ReferenceEntry,
@@ -12,7 +13,6 @@ from prism_contracts.rpc.symbols import (
 )
 from prism_runtime.tasks import cancelled
 from prism_search.handlers.references import ReferencesHandler
-from prism_store.repositories import Target
 
 SECONDS_MAX = 6.0
 # Each may read and hold hundreds of files.

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from nats.errors import Error as NatsError
 from nats.js.errors import Error as JetStreamError
 
+from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts.base import BASE_LAYER, short_names
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import UPLOAD, Layer, LayerFiles, LayerKind, layer_key
 from prism_runtime.kept import Kept
-from prism_runtime.layer_files import LayerFilesStore
 from prism_runtime.records import WatchedRecords
 from prism_store.scope import View
 

@@ -1,115 +1,48 @@
-"""Which repositories a question is about, and how fresh they are."""
+"""Resolves the repository and ref of a request to a target, and writes receipts."""
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from rapidfuzz import process
 
+from prism_catalog.file_counts import FileCounts
+from prism_catalog.layers import Layers, is_commit
+from prism_catalog.target import Target, base_target
 from prism_contracts.base import short_names
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.records import OVERLAY_HANDLE, Indexed, Layer, Repository
 from prism_contracts.rpc.common import SEVERAL_REPOSITORIES, WAIT_MAX_S, Receipt, ScopedRequest
 from prism_runtime.records import WatchedRecords
-from prism_store.layers import Layers, is_commit
-from prism_store.reader import Reader, summed, with_status
+from prism_store.reader import Reader
 from prism_store.scope import Scope, View
 
-COUNTS_KEPT_S = 1.0
-# Between imports nothing changes, unless the store loses something.
-COUNTS_KEPT_AT_REST_S = 10.0
 NAMES_SHOWN_MAX = 20
 WAIT_LOOK_S = 0.02
-# Within this, an import that a client has begun is known here.
+# An import that a client started is known here within this time.
 BEGIN_MAX_S = 1.0
-# Files that the listing of an import counts; a removed one leaves a tombstone.
-PRESENT = (FileStatus.INDEXED, FileStatus.SKIPPED, FileStatus.FAILED)
-CACHED_SCOPES_MAX = 1_000
-
-
-class Target(NamedTuple):
-    """Where a question goes."""
-
-    scope: Scope
-    repositories: tuple[Repository, ...]
-    layer: Layer | None = None  # of the one repository; None for the base
-
-    def name_of(self, repo: str) -> str:
-        """The name of a repository, by its id."""
-        return next((known.name for known in self.repositories if known.repo == repo), repo)
-
-    @property
-    def ref(self) -> str:
-        """What the layer is called; empty for the base."""
-        return self.layer.ref if self.layer else ""
-
-    @property
-    def base(self) -> "Target":
-        """The same repositories without the layer."""
-        return Target(self.scope.base, self.repositories)
-
-    @property
-    def is_quiet(self) -> bool:
-        """Whether the newest import of every repository has ended well: nothing is being written to what is seen.
-
-        What a layer adds is written before it is seen, and never changes.
-        """
-        return all(known.is_quiet for known in self.repositories)
-
-    @property
-    def state(self) -> tuple[str, ...]:
-        """What is seen: of each repository its id and the versions served and begun, and what a layer has in the place of the
-        base. Of one state that `is_quiet`, the same question is answered the same again.
-        """
-        view = self.scope.view
-        versions = (
-            f"{known.repo}.{known.served.version if known.served else 0}.{known.next_version}"
-            for known in self.repositories
-        )
-        return (*versions, *(view.state if view else ()))
-
-    @property
-    def corpus_version(self) -> int:
-        """Grows with the beginning and with the end of every import that any of the repositories has seen, and with those of
-        the layer.
-        """
-        indexed: list[Indexed] = [*self.repositories, *([self.layer] if self.layer else [])]
-        served = sum(known.served.version for known in indexed if known.served)
-        return served + sum(known.next_version for known in indexed)
-
-
-class Counts(NamedTuple):
-    """Files of a target by status and by reason, and when they were counted."""
-
-    at: float
-    by_status: dict[str, int]
-    by_reason: dict[str, int]
-    lost: int  # files that were indexed and that the store no longer has
 
 
 class Repositories:
-    """Resolves names and refs, writes receipts."""
+    """Resolves names and refs to targets, and writes receipts."""
 
     def __init__(self, records: WatchedRecords[Repository], layers: Layers, reader: Reader) -> None:
         self._records = records
         self._layers = layers
-        self._reader = reader
-        self._counts: dict[tuple[Scope, int], Counts] = {}
-        self._counting: dict[tuple[Scope, int], asyncio.Task[Counts]] = {}
+        self._counts = FileCounts(reader)
 
     def of_tenant(self, tenant: str) -> list[Repository]:
-        """All repositories of a tenant, by name."""
+        """Returns all repositories of a tenant, by name."""
         return sorted((r for r in self._records.values() if r.tenant == tenant), key=lambda r: r.name)
 
     async def target(self, request: ScopedRequest, *, single: bool = False) -> Target:
-        """What a request is about, once it serves the commit that the request waits for.
+        """Resolves a request to a target, once the target serves the commit that the request waits for.
 
-        Raises REPO_NOT_FOUND (saying which exist), REPO_AMBIGUOUS if `single` or a ref is given and several could be
-        meant, REF_NOT_FOUND (saying what is near), DEADLINE_EXCEEDED if WAIT_MAX_S did not bring the commit,
-        COMMIT_NOT_INDEXED if nothing is under way that could bring it.
+        Raises REPO_NOT_FOUND with the known names; REPO_AMBIGUOUS if `single` or a ref is given and several
+        repositories match; REF_NOT_FOUND with near matches; DEADLINE_EXCEEDED if the commit is not served after
+        WAIT_MAX_S; COMMIT_NOT_INDEXED if no running import could serve it; INDEX_LOST if the store lost files.
         """
         now = time.monotonic()
         deadline, refusal = now + WAIT_MAX_S, now + BEGIN_MAX_S
@@ -117,7 +50,7 @@ class Repositories:
         while True:
             chosen = self._chosen(request, single=is_single)
             if not request.ref and not request.wait_for_commit:
-                return await self._present(_base(request.tenant, chosen))
+                return await self._present(base_target(request.tenant, chosen))
             try:
                 layer = self._layer(chosen[0], request.ref)
             except PrismError:
@@ -131,17 +64,17 @@ class Repositories:
                 if time.monotonic() > deadline:
                     raise _too_late(request, indexed)
                 if time.monotonic() > refusal and _cannot_come(chosen[0], indexed.active_job):
-                    raise _nothing_brings(request, indexed)
+                    raise _no_import_serves(request, indexed)
             await asyncio.sleep(WAIT_LOOK_S)
 
     async def _present(self, target: Target) -> Target:
-        """The same target. Raises INDEX_LOST if the store lost files of it."""
-        if target.is_quiet and (await self._counts_of(target)).lost:
+        """Returns the target. Raises INDEX_LOST if the store lost files of it."""
+        if target.is_quiet and (await self._counts.cached(target)).lost:
             await self._refuse_lost(target)
         return target
 
     async def _refuse_lost(self, target: Target) -> None:
-        # This process may not have seen the newest records yet.
+        # This process may not have received the newest records yet.
         if not await self._records.is_current():
             return
         newest = [self._records.get(known.key) for known in target.repositories]
@@ -149,7 +82,9 @@ class Repositories:
             lost = [known.name for known in newest if known and await self.files_lost(known)]
         elif all(known and known.is_quiet for known in newest):
             lost = (
-                [f"{target.ref} of {target.repositories[0].name}"] if (await self._count(target)).lost else []
+                [f"{target.ref} of {target.repositories[0].name}"]
+                if (await self._counts.count(target)).lost
+                else []
             )
         else:
             lost = []
@@ -157,14 +92,15 @@ class Repositories:
             raise _lost(lost)
 
     async def files_lost(self, repository: Repository, layer: Layer | None = None) -> int:
-        """How many files the store lost since they were indexed. 0 while an import of the repository runs."""
+        """Returns how many indexed files the store lost; 0 while an import of the repository runs."""
         if not repository.is_quiet:
             return 0
-        return (await self._count(await self._with_view(repository.tenant, [repository], layer))).lost
+        return (await self._counts.count(await self._with_view(repository.tenant, [repository], layer))).lost
 
-    def beyond(self, request: ScopedRequest) -> Repository | None:
-        """The repository of a request, if that is about a commit which no layer of it serves, and Prism fetches it: then its mirror
-        may hold the commit. Raises REPO_NOT_FOUND, REPO_AMBIGUOUS.
+    def repository_of_unindexed_commit(self, request: ScopedRequest) -> Repository | None:
+        """Returns the repository, if the ref is a commit that no layer serves but its mirror may hold.
+
+        Raises REPO_NOT_FOUND, REPO_AMBIGUOUS.
         """
         if not is_commit(request.ref) or request.wait_for_commit:
             return None
@@ -178,29 +114,30 @@ class Repositories:
         return None
 
     def each(self) -> list[Target]:
-        """The base of every repository of every tenant, each a target of its own."""
-        return [_base(known.tenant, [known]) for known in self._records.values()]
+        """Returns the base of every repository of every tenant, one target each."""
+        return [base_target(known.tenant, [known]) for known in self._records.values()]
 
     async def views(self, repository: Repository) -> list[tuple[Layer, View]]:
-        """The layers of a repository that can be asked, with what they have in the place of the base."""
+        """Returns the layers of a repository that can answer, each with its view."""
         known = self._layers.of_repository(repository.tenant, repository.repo)
         views = [(layer, await self._view_if_any(layer)) for layer in known if layer.files]
         return [(layer, view) for layer, view in views if view]
 
     async def is_newest(self, request: ScopedRequest, target: Target) -> bool:
-        """Whether a request's target is still what it was found to be, by all that NATS knows. Raises if NATS is away."""
+        """Whether a request still resolves to this target, by the newest records in NATS. Raises if NATS is down."""
         if not await self._records.is_current() or (target.layer and not await self._layers.is_current()):
             return False
         return await self.target(request) == target
 
     def everything(self, target: Target) -> Target:
-        """The base of all of the target's tenant."""
+        """Returns the base of all repositories of the target's tenant."""
         tenant = target.scope.tenant
-        return _base(tenant, self.of_tenant(tenant))
+        return base_target(tenant, self.of_tenant(tenant))
 
     def is_whole(self, target: Target) -> bool:
-        """Whether a target is all that its tenant has in the store, by what has been heard: every repository, no layer, and
-        no import is under way.
+        """Whether a target covers everything that its tenant has in the store.
+
+        That is: every repository, no layer, and no running import, as far as this process knows.
         """
         return (
             self.everything(target).scope == target.scope
@@ -209,7 +146,7 @@ class Repositories:
         )
 
     async def _view_if_any(self, layer: Layer) -> View | None:
-        """None for an overlay whose branch is gone."""
+        """Returns the view of a layer; None for an overlay whose branch was deleted."""
         try:
             return await self._layers.view(layer)
         except PrismError as error:
@@ -240,7 +177,7 @@ class Repositories:
         return chosen
 
     def _layer(self, repository: Repository, ref: str) -> Layer | None:
-        """The layer that a ref means; None for the base. Raises REF_NOT_FOUND."""
+        """Returns the layer of a ref; None for the base. Raises REF_NOT_FOUND."""
         served = repository.served
         followed = {"", "HEAD", repository.ref, served.ref if served else ""}
         if not followed.isdisjoint({ref, *short_names(ref)}):
@@ -264,7 +201,7 @@ class Repositories:
         return found
 
     async def _with_view(self, tenant: str, chosen: Sequence[Repository], layer: Layer | None) -> Target:
-        base = _base(tenant, chosen)
+        base = base_target(tenant, chosen)
         if layer is None:
             return base
         scope = Scope(tenant, base.scope.repos, view=await self._layers.view(layer))
@@ -273,8 +210,8 @@ class Repositories:
     async def receipt(
         self, target: Target, missing_legs: Sequence[str] = (), *, cached: bool = False
     ) -> Receipt:
-        """How fresh and how complete an answer of this target is."""
-        _, by_status, by_reason, _ = await self._counts_of(target)
+        """Returns how fresh and how complete an answer about this target is."""
+        _, by_status, by_reason, _ = await self._counts.cached(target)
         repositories = target.repositories
         indexed: Sequence[Indexed] = [target.layer] if target.layer else repositories
         served = [known.served for known in indexed if known.served]
@@ -301,56 +238,9 @@ class Repositories:
             mixed_with_job=next((_mixed_with(known) for known in repositories if _mixed_with(known)), ""),
         )
 
-    async def _counts_of(self, target: Target) -> Counts:
-        """Files by status and reason. Known figures are given at once and counted again behind the answer."""
-        key = (target.scope, target.corpus_version)
-        known = self._counts.get(key)
-        if known is None:
-            return await self._count(target)
-        kept_s = COUNTS_KEPT_AT_REST_S if target.is_quiet else COUNTS_KEPT_S
-        is_old = time.monotonic() - known.at > kept_s
-        if is_old and key not in self._counting:
-            self._counting[key] = asyncio.create_task(self._count(target))
-            self._counting[key].add_done_callback(lambda _: self._counting.pop(key, None))
-        return known
-
-    async def _count(self, target: Target) -> Counts:
-        skipped = [with_status(FileStatus.SKIPPED, FileStatus.FAILED)]
-        if target.layer is None:
-            by_status, by_reason = await asyncio.gather(
-                self._reader.counts_by(target.scope, "status"),
-                self._reader.counts_by(target.scope, "reason", skipped),
-            )
-            lost = _base_files_lost(by_status, target.repositories)
-        else:
-            base, statuses, reasons, lost_here = await asyncio.gather(
-                self._counts_of(target.base),
-                self._reader.added_by(target.scope, "status", [with_status(*FileStatus)]),
-                self._reader.added_by(target.scope, "reason", skipped),
-                self._layer_files_lost(target.layer, target.scope),
-            )
-            by_status, by_reason = summed(base.by_status, statuses), summed(base.by_reason, reasons)
-            lost = base.lost + lost_here
-        if len(self._counts) >= CACHED_SCOPES_MAX:
-            self._counts.clear()
-        counts = Counts(time.monotonic(), by_status, by_reason, lost)
-        self._counts[target.scope, target.corpus_version] = counts
-        return counts
-
-    async def _layer_files_lost(self, layer: Layer, scope: Scope) -> int:
-        # Without a basis, files may have failed, and those have no point.
-        if scope.view is None or layer.served is None or not layer.served.basis:
-            return 0
-        present = await self._reader.counts_of_keys(scope, scope.view.keys, [with_status(*PRESENT)])
-        return max(0, len(scope.view.files) - sum(present.values()))
-
-
-def _base(tenant: str, repositories: Sequence[Repository]) -> Target:
-    return Target(Scope(tenant, tuple(known.repo for known in repositories)), tuple(repositories))
-
 
 def _has_failed(repository: Repository) -> bool:
-    """Whether imports have begun, none is under way, and none has ended well."""
+    """Whether imports were started, none is running, and none completed."""
     return repository.next_version > 1 and not repository.active_job and repository.served is None
 
 
@@ -362,14 +252,6 @@ def _not_indexed(repositories: Sequence[Repository]) -> PrismError:
         "index_status shows the reason. Then index it again.",
         repositories=names,
     )
-
-
-def _base_files_lost(by_status: Mapping[str, int], repositories: Sequence[Repository]) -> int:
-    served = [known.served.files for known in repositories if known.served]
-    if served and all(files != 0 for files in served) and not by_status:
-        return max(1, sum(files for files in served if files > 0))  # not even a tombstone is left
-    present = sum(by_status.get(status, 0) for status in PRESENT)
-    return max(0, sum(files for files in served if files > 0) - present)
 
 
 def _lost(names: list[str]) -> PrismError:
@@ -388,16 +270,16 @@ def _mixed_with(repository: Repository) -> str:
 
 
 def _serves(indexed: Indexed, commit: str) -> bool:
-    """Whether a commit, or one whose hash begins so, is served; true of none."""
+    """Whether the commit, given by a prefix of its hash, is served. An empty prefix always is."""
     return not commit or (indexed.served is not None and indexed.served.commit.startswith(commit))
 
 
 def _cannot_come(repository: Repository, active_job: str = "") -> bool:
-    """Whether nothing brings another commit: clients upload it, and no upload is under way."""
+    """Whether no other commit can arrive: clients upload them, and no upload is running."""
     return not repository.is_fetched and not active_job and not repository.active_job
 
 
-def _nothing_brings(request: ScopedRequest, indexed: Indexed) -> PrismError:
+def _no_import_serves(request: ScopedRequest, indexed: Indexed) -> PrismError:
     return PrismError(
         ErrorCode.COMMIT_NOT_INDEXED,
         f"{request.wait_for_commit} is not served, and no import is running.",

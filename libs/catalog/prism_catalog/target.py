@@ -1,0 +1,62 @@
+"""What a request asks about: repositories, and at most one layer over one of them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from prism_contracts.records import Indexed, Layer, Repository
+from prism_store.scope import Scope
+
+
+class Target(NamedTuple):
+    """The repositories that a request asks about, and the layer over them."""
+
+    scope: Scope
+    repositories: tuple[Repository, ...]
+    layer: Layer | None = None  # of the one repository; None for the base
+
+    def name_of(self, repo: str) -> str:
+        """Returns the name of a repository by its id."""
+        return next((known.name for known in self.repositories if known.repo == repo), repo)
+
+    @property
+    def ref(self) -> str:
+        """The ref of the layer; empty for the base."""
+        return self.layer.ref if self.layer else ""
+
+    @property
+    def base(self) -> "Target":
+        """The same repositories without the layer."""
+        return Target(self.scope.base, self.repositories)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the newest import of every repository completed, so that no service writes to what the target sees.
+
+        A layer's files are written before the layer serves them, and never change.
+        """
+        return all(known.is_quiet for known in self.repositories)
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """Identifies what the target sees: each repository's id and versions, and the objects of the layer's view.
+
+        While `is_quiet`, the same question about the same state has the same answer.
+        """
+        view = self.scope.view
+        versions = (
+            f"{known.repo}.{known.served.version if known.served else 0}.{known.next_version}"
+            for known in self.repositories
+        )
+        return (*versions, *(view.state if view else ()))
+
+    @property
+    def corpus_version(self) -> int:
+        """A number that grows whenever an import of one of the repositories, or of the layer, starts or ends."""
+        indexed: list[Indexed] = [*self.repositories, *([self.layer] if self.layer else [])]
+        served = sum(known.served.version for known in indexed if known.served)
+        return served + sum(known.next_version for known in indexed)
+
+
+def base_target(tenant: str, repositories: Sequence[Repository]) -> Target:
+    """Returns the base of a tenant's repositories."""
+    return Target(Scope(tenant, tuple(known.repo for known in repositories)), tuple(repositories))
