@@ -1,4 +1,4 @@
-"""Files of our own, as the index has them."""
+"""Sample files in the form of the index."""
 
 import hashlib
 from functools import cache
@@ -39,7 +39,7 @@ def graph_of(
     occurrences: Occurrences | None = None,
     packages: Packages | None = None,
 ) -> Graph:
-    """The graph of texts by path."""
+    """Returns the graph of texts by path."""
     assembly = Assembly()
     assembly.set_occurrences(occurrences or Occurrences())
     assembly.set_packages(packages or Packages())

@@ -1,4 +1,4 @@
-"""Graphs by hand: a line a file, a symbol or an edge."""
+"""Builds graphs by hand: one line per file, symbol or edge."""
 
 from prism_atlas.core.builder import EdgeRow, FileRow, GraphBuilder
 from prism_atlas.core.graph import NONE, Graph
@@ -6,11 +6,11 @@ from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolK
 
 CALLS, IMPORTS, EXTENDS = EdgeKind.CALLS, EdgeKind.IMPORTS, EdgeKind.EXTENDS
 CLASS, METHOD, FUNCTION = SymbolKind.CLASS, SymbolKind.METHOD, SymbolKind.FUNCTION
-LINES = 10  # of a symbol of its own; a member has one of those of its owner
+LINES = 10  # of a top-level symbol; a member's position is within its owner
 
 
 class Sketch:
-    """Symbols are named by `path:Qualified.name`, files by their path. A symbol at position n begins at line 10 n + 1."""
+    """Symbols are named `path:Qualified.name`, files by their path. Symbol n starts at line 10 n + 1."""
 
     def __init__(self) -> None:
         self._files: dict[str, FileRow] = {}
@@ -19,7 +19,7 @@ class Sketch:
         self._edges: dict[str, list[EdgeRow]] = {}
 
     def file(self, path: str, *symbols: str, flags: str = "", language: str = "python") -> "Sketch":
-        """What begins with a capital is a class, unless it ends in `()`; what has a dot is a member of what stands before it."""
+        """Add a file. Capitalized names are classes, unless they end in `()`; `Owner.name` is a member."""
         self._files[path] = FileRow(LINES * len(symbols) + 1, path, path, language=language, flags=flags)
         self._symbols[path] = [self._symbol(symbols, position) for position in range(len(symbols))]
         self._positions[path] = {name: position for position, name in enumerate(symbols)} | {"": NONE}
@@ -71,7 +71,7 @@ class Sketch:
 
 
 def node(graph: Graph, spelled: str) -> int:
-    """The node of a symbol or file, as `Sketch` names them."""
+    """Returns the node of a symbol or file, named as in `Sketch`."""
     path, _, name = spelled.partition(":")
     file = graph.find_file(path)
     if not name:

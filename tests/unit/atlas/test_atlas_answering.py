@@ -1,4 +1,4 @@
-"""Questions about a graph and their replies: pages, what may be meant, what is not known."""
+"""Replies to questions about a graph: pages, ambiguous names, missing symbols."""
 
 from datetime import UTC, datetime
 
@@ -55,10 +55,10 @@ def places(nodes):
 
 
 def code(question):
-    with pytest.raises(PrismError) as told:
+    with pytest.raises(PrismError) as error:
         question()
-    assert told.value.body.next_action
-    return told.value.code, told.value.body.details
+    assert error.value.body.next_action
+    return error.value.code, error.value.body.details
 
 
 # Names
@@ -71,7 +71,7 @@ def named():
 
 
 @pytest.mark.parametrize(
-    ("asked", "path", "expected"),
+    ("name", "path", "expected"),
     [
         ("Depot.ship", "", ["a/depot:Depot.ship"]),
         ("Dock::ship()", "", ["b/dock:Dock.ship"]),
@@ -86,44 +86,44 @@ def named():
         ("a/depot.load", "", ["a/depot:load"]),
     ],
 )
-def test_a_symbol_is_found_as_it_is_spelled(asked, path, expected):
+def test_symbol_is_found_under_each_spelling(name, path, expected):
     graph = named()
-    request = CallHierarchyRequest(tenant="t", symbol=asked, path=path)
+    request = CallHierarchyRequest(tenant="t", symbol=name, path=path)
     assert places(call_hierarchy(graph, request, RECEIPT).roots) == expected
 
 
-@pytest.mark.parametrize("asked", ["a/depot:0", "a/depot:1000"])
-def test_a_line_that_a_file_has_not_is_refused(asked):
-    told, details = code(lambda: one_symbol(named(), "acme/parcels", asked, ""))
-    assert told is ErrorCode.INVALID_ARGUMENT
+@pytest.mark.parametrize("name", ["a/depot:0", "a/depot:1000"])
+def test_line_past_the_end_of_a_file_is_refused(name):
+    error, details = code(lambda: one_symbol(named(), "acme/parcels", name, ""))
+    assert error is ErrorCode.INVALID_ARGUMENT
     assert details["line_count"] == named().files.lines[named().find_file("a/depot")]
 
 
-def test_what_may_be_meant_is_listed():
-    told, details = code(lambda: one_symbol(named(), "acme/parcels", "load", ""))
-    assert told is ErrorCode.SYMBOL_AMBIGUOUS
+def test_ambiguous_name_lists_its_matches():
+    error, details = code(lambda: one_symbol(named(), "acme/parcels", "load", ""))
+    assert error is ErrorCode.SYMBOL_AMBIGUOUS
     assert details["definitions"] == ["a/depot:31 load", "b/dock:21 load"]
     assert details["total"] == 2
 
 
-def test_what_else_a_name_fits_is_told():
+def test_further_matches_of_a_name_are_reported():
     reply = call_hierarchy(named(), CallHierarchyRequest(tenant="t", symbol="Depot"), RECEIPT)
     assert places(reply.others) == ["t/depot:Depot"]
 
 
-def test_what_makes_a_type_is_no_other_meaning_of_its_name():
+def test_constructor_is_not_another_match_of_its_type():
     graph = Sketch().file("a", "Depot", "Depot.Depot").file("t", "Depot", flags="t").graph()
     reply = call_hierarchy(graph, CallHierarchyRequest(tenant="t", symbol="Depot"), RECEIPT)
     assert (places(reply.roots), places(reply.others)) == (["a:Depot"], ["t:Depot"])
 
 
-def test_what_is_not_there_is_told():
+def test_missing_symbol_is_reported():
     assert code(lambda: one_symbol(named(), "acme/parcels", "lorry", ""))[0] is ErrorCode.SYMBOL_NOT_FOUND
     assert code(lambda: one_symbol(named(), "acme/parcels", "load", "c"))[0] is ErrorCode.SYMBOL_NOT_FOUND
     assert code(lambda: one_symbol(named(), "acme/parcels", "", ""))[0] is ErrorCode.SYMBOL_NOT_FOUND
 
 
-def test_declarations_of_one_thing_in_several_files_are_one():
+def test_declarations_in_several_files_are_one_symbol():
     sketch = Sketch().file("depot.h", "ship", language="cpp").file("depot.cc", "ship", language="cpp")
     request = CallHierarchyRequest(tenant="t", symbol="ship")
     assert places(call_hierarchy(sketch.graph(), request, RECEIPT).roots) == ["depot.cc:ship", "depot.h:ship"]
@@ -132,7 +132,7 @@ def test_declarations_of_one_thing_in_several_files_are_one():
 # Calls
 
 
-def test_callers_come_page_by_page():
+def test_callers_are_paged():
     sketch = Sketch().file("a", "ship", *(f"load{number}" for number in range(7)))
     for number in range(7):
         sketch.edge(f"a:load{number}", "a:ship")
@@ -148,7 +148,7 @@ def test_callers_come_page_by_page():
     assert seen == [f"load{number}" for number in range(7)]
 
 
-def test_a_cursor_is_of_one_question():
+def test_cursor_belongs_to_one_question():
     sketch = Sketch().file("a", "ship", "load", "wait").edge("a:load", "a:ship").edge("a:wait", "a:ship")
     graph = sketch.graph()
     cursor = call_hierarchy(
@@ -158,7 +158,7 @@ def test_a_cursor_is_of_one_question():
     assert code(lambda: call_hierarchy(graph, request, RECEIPT))[0] is ErrorCode.INVALID_CURSOR
 
 
-def test_other_uses_are_counted():
+def test_uses_other_than_calls_are_counted():
     sketch = Sketch().file("a", "Depot", "ship").file("b", "load").edge("b", "a:Depot", IMPORTS)
     sketch.edge("b:load", "a:Depot", EdgeKind.REFERENCES).edge("b:load", "a:Depot", EdgeKind.REFERENCES, 2)
     reply = call_hierarchy(sketch.graph(), CallHierarchyRequest(tenant="t", symbol="Depot"), RECEIPT)
@@ -166,7 +166,7 @@ def test_other_uses_are_counted():
     assert reply.other_uses == {EdgeKind.IMPORTS: 1, EdgeKind.REFERENCES: 2}
 
 
-def test_callees_of_a_file_are_those_of_all_in_it():
+def test_callees_of_a_file_include_its_symbols():
     sketch = Sketch().file("a", "ship", "load").file("b", "rate", "wait")
     sketch.edge("a:ship", "b:rate").edge("a:ship", "a:load").edge("a", "b:wait")
     reply = call_hierarchy(
@@ -185,7 +185,7 @@ def types():
     return sketch.edge("a:Low", "a:Top", EXTENDS).edge("a:Lowest", "a:Low", EXTENDS).graph()
 
 
-def test_types_above_and_below_come_with_the_members_that_override():
+def test_type_hierarchy_lists_overriding_members():
     reply = type_hierarchy(
         types(), TypeHierarchyRequest(tenant="t", symbol="Top", include_members=True), RECEIPT
     )
@@ -199,17 +199,17 @@ def test_types_above_and_below_come_with_the_members_that_override():
     assert [places(branch.overrides) for branch in reply.supertypes] == [[], ["a:Top.load"]]
 
 
-def test_what_is_no_type_is_told_with_its_type():
+def test_non_type_is_refused_with_its_enclosing_type():
     request = TypeHierarchyRequest(tenant="t", symbol="Low.ship")
-    with pytest.raises(PrismError, match="is a method, not a type") as told:
+    with pytest.raises(PrismError, match="is a method, not a type") as error:
         type_hierarchy(types(), request, RECEIPT)
-    assert "Low" in told.value.body.next_action
+    assert "Low" in error.value.body.next_action
     assert code(lambda: type_hierarchy(types(), TypeHierarchyRequest(tenant="t", symbol="rate"), RECEIPT))[
         0
     ] is (ErrorCode.INVALID_ARGUMENT)
 
 
-def test_a_name_means_its_type_where_it_means_something_else_too():
+def test_type_wins_over_other_matches_of_its_name():
     sketch = Sketch().file("a", "Depot()", "Depot", "Small").file("b", "Depot()")
     graph = sketch.edge("a:Small", "a:Depot", EXTENDS).graph()
     reply = type_hierarchy(graph, TypeHierarchyRequest(tenant="t", symbol="Depot"), RECEIPT)
@@ -218,7 +218,7 @@ def test_a_name_means_its_type_where_it_means_something_else_too():
     assert code(lambda: one_symbol(graph, "acme/parcels", "Depot", ""))[0] is ErrorCode.SYMBOL_AMBIGUOUS
 
 
-def test_in_go_a_type_is_not_said_to_have_no_subtypes():
+def test_go_types_have_a_note_about_implicit_subtypes():
     graph = Sketch().file("a.go", "Store", language="go").graph()
     reply = type_hierarchy(graph, TypeHierarchyRequest(tenant="t", symbol="Store"), RECEIPT)
     assert reply.total_subtypes == 0
@@ -242,13 +242,13 @@ def test_calls_come_before_other_uses():
     assert [edge.edge for edge in reply.paths[0].edges] == [EdgeKind.CALLS] * 2
 
 
-def test_a_path_may_lead_through_another_name():
+def test_path_may_pass_an_alias():
     sketch = Sketch().file("a", "ship", "Store", "Depot").edge("a:ship", "a:Store")
     reply = path(sketch.edge("a:Store", "a:Depot", EdgeKind.ALIAS).graph(), "ship", "Depot")
     assert [places(one.nodes) for one in reply.paths] == [["a:ship", "a:Store", "a:Depot"]]
 
 
-def test_without_a_path_all_that_was_tried_is_told_and_the_other_way_is():
+def test_failed_path_reports_searches_and_the_reverse_path():
     sketch = Sketch().file("a", "ship", "load", "rate").edge("a:rate", "a:load").edge("a:load", "a:ship")
     reply = path(sketch.graph(), "ship", "rate")
     assert reply.paths == ()
@@ -260,7 +260,7 @@ def test_without_a_path_all_that_was_tried_is_told_and_the_other_way_is():
     ]
 
 
-def test_between_files_whatever_they_use_of_each_other_counts():
+def test_path_between_files_follows_all_uses():
     sketch = Sketch().file("a", "ship").file("b", "load").file("c", "rate")
     sketch.edge("a", "b:load", IMPORTS, 9).edge("a", "b", IMPORTS, 3).edge("a", "b", IMPORTS, 1, sure=False)
     reply = path(sketch.edge("b", "c", IMPORTS).graph(), "a", "c")
@@ -271,8 +271,8 @@ def test_between_files_whatever_they_use_of_each_other_counts():
 # Files
 
 
-def depends(graph, asked, **more):
-    request = DependenciesRequest(tenant="t", path=asked, **more)
+def depends(graph, name, **more):
+    request = DependenciesRequest(tenant="t", path=name, **more)
     return dependencies_of(graph, graph_of_files(graph, file_edges(graph)), request, RECEIPT)
 
 
@@ -302,21 +302,21 @@ def test_dependencies_of_a_file():
     assert reply.cycles == (("src/a", "lib/c", "lib/d", "src/a"),)
 
 
-def test_of_a_folder_what_goes_on_inside_is_left_out():
+def test_dependencies_within_a_folder_are_omitted():
     reply = depends(circle(), "src")
     assert reply.total_files == 2
     assert [one.file_path for one in reply.uses] == ["lib/c"]
     assert [one.file_path for one in reply.used_by] == ["lib/d"]
 
 
-def test_files_that_only_candidates_lead_to_are_counted_unless_asked_for():
+def test_unrequested_candidate_files_are_only_counted():
     assert depends(circle(), "src/b").unsure_uses == 1
     reply = depends(circle(), "src/b", include_candidates=True)
     assert [(one.file_path, one.edges[0].status) for one in reply.uses] == [("lib/c", EdgeStatus.CANDIDATE)]
     assert reply.unsure_uses == 0
 
 
-def test_a_direction_can_be_left_out_and_pages_count_both():
+def test_direction_is_optional_and_pages_cover_both():
     reply = depends(circle(), "src/a", direction=DependencyDirection.OUT, limit=1)
     assert (len(reply.uses), reply.total_uses, reply.used_by) == (1, 2, ())
     reply = depends(circle(), "src/a", direction=DependencyDirection.OUT, limit=1, cursor=reply.next_cursor)
@@ -325,14 +325,14 @@ def test_a_direction_can_be_left_out_and_pages_count_both():
 
 
 @pytest.mark.parametrize(
-    ("asked", "files"),
+    ("name", "files"),
     [("src/", 2), ("./src", 2), ("a", 1), ("src.a", 1), ("src/a", 1), ("", 4), (".", 4), ("lib/c", 1)],
 )
-def test_files_are_found_by_path_folder_and_package(asked, files):
-    assert depends(circle(), asked).total_files == files
+def test_files_are_found_by_path_folder_and_package(name, files):
+    assert depends(circle(), name).total_files == files
 
 
-def test_a_path_that_is_not_there_is_told():
+def test_missing_path_is_reported():
     assert code(lambda: depends(circle(), "src/nothing"))[0] is ErrorCode.FILE_NOT_FOUND
 
 
@@ -360,7 +360,7 @@ def hunk(before, after, *, source="depot", target="depot", start=2):
     return head + place + "".join(lines)
 
 
-def test_a_diff_touches_symbols_and_what_uses_them():
+def test_diff_affects_symbols_and_their_users():
     reply = changed(hunk(["line 2"], ["new"]))
     assert [(file.state, file.applied) for file in reply.files] == [(DiffState.MODIFIED, False)]
     assert [(one.node.symbol, one.exported, one.signature, one.used_by) for one in reply.changed] == [
@@ -371,7 +371,7 @@ def test_a_diff_touches_symbols_and_what_uses_them():
     assert reply.by_file == {"user": 1}
 
 
-def test_a_diff_that_is_indexed_already_is_read_from_its_other_side():
+def test_applied_diff_is_matched_by_its_new_side():
     reply = changed(hunk(["old"], ["line 2"]))
     assert [(file.state, file.applied) for file in reply.files] == [(DiffState.MODIFIED, True)]
     assert [one.node.symbol for one in reply.changed] == ["ship"]
@@ -396,13 +396,13 @@ def test_each_file_of_a_diff_has_a_state(text, state, symbols):
     assert bool(reply.files[0].detail) is (state is DiffState.DOES_NOT_APPLY)
 
 
-def test_who_imports_from_a_file_is_affected_by_its_new_name():
+def test_renaming_a_file_affects_its_importers():
     reply = changed("diff --git a/depot b/dock\nsimilarity index 100%\nrename from depot\nrename to dock\n")
     assert [file.state for file in reply.files] == [DiffState.RENAMED]
     assert places(one.node for one in reply.affected) == ["user:"]
 
 
-def test_a_symbol_changes_with_all_in_it():
+def test_symbol_changes_with_its_members():
     sketch = Sketch().file("a", "Depot", "Depot.ship", "load").file("t", "check", flags="t")
     graph = sketch.edge("a:load", "a:Depot.ship").edge("t:check", "a:load").graph()
     request = ImpactRequest(tenant="t", symbol="Depot")

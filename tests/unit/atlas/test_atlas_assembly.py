@@ -1,4 +1,4 @@
-"""A graph that grew change by change is the graph of what is there, and few files are looked at again."""
+"""A graph that is updated change by change equals a fresh graph, and few files are resolved again."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -49,7 +49,7 @@ VERSIONS = {
     ],
 }  # fmt: skip
 PATHS = list(VERSIONS)
-# The same without a line that names the other file: files of a folder see each other, and members lie elsewhere.
+# Versions without imports: files of a folder see each other, and members are defined in other files.
 UNSPOKEN_VERSIONS = {
     "parcels/depot.go": [
         "package parcels\n\ntype Depot struct{ shelf Shelf }\n\nfunc Make() Depot { return Depot{} }\n",
@@ -119,7 +119,7 @@ MAPPED_VERSIONS = {
 
 
 def changes_of(versions):
-    """Of files: each as it is in one of its versions, or gone."""
+    """Yields changes of files: to one of their versions, or deleted."""
     change = st.tuples(st.sampled_from(list(versions)), st.sampled_from([None, 0, 1, 2]))
     return st.lists(st.tuples(st.just(versions), change), min_size=2, max_size=12)
 
@@ -128,8 +128,9 @@ DEFINED = re.compile(r"\s*(?:class|def) (\w+)")
 
 
 def read_index(version: int) -> OccurrenceIndex:
-    """What an index says of all files in a version that takes a name for its last definition, `Depot()` for what makes it, and a
-    depot for a base.
+    """Returns an index of all files in one version.
+
+    It resolves each name to its last definition, `Depot()` to the constructor, and a depot to a base.
     """
     texts = {path: versions[version] for path, versions in VERSIONS.items()}
     lines = [(path, line) for path, text in texts.items() for line in text.split("\n")]
@@ -164,19 +165,19 @@ def places(path: str, text: str, known: Mapping[str, str]) -> Iterator[At]:
 
 
 class Repository:
-    """Texts by path, and the assembly that follows them."""
+    """Texts by path, and the assembly that is updated with them."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
         self.assembly = Assembly()
 
-    def learn(self, *indexes: OccurrenceIndex) -> tuple[Graph, set[str]]:
-        """The same once these indexes are known and no others."""
+    def use_indexes(self, *indexes: OccurrenceIndex) -> tuple[Graph, set[str]]:
+        """Replaces the known indexes; returns as `change` does."""
         self.assembly.set_occurrences(Occurrences(indexes))
         return self.catch_up()
 
     def change(self, path: str, text: str | None) -> tuple[Graph, set[str]]:
-        """The graph afterwards, and the paths that were looked at."""
+        """Changes a file; returns the new graph and the paths that were resolved."""
         if text is None:
             self.texts.pop(path, None)
             self.assembly.remove(f"id of {path}")
@@ -187,14 +188,14 @@ class Repository:
 
     def catch_up(self) -> tuple[Graph, set[str]]:
         stale = self.assembly.stale()
-        looked_at = {path for path in self.texts if f"id of {path}" in stale}
-        for changed in looked_at:
+        resolved = {path for path in self.texts if f"id of {path}" in stale}
+        for changed in resolved:
             self.assembly.connect(source_file(changed, self.texts[changed]).facts)
-        return self.assembly.graph(), looked_at
+        return self.assembly.graph(), resolved
 
 
 def filled() -> Repository:
-    """All files, each in its first version."""
+    """Returns a repository with all files in their first version."""
     repository = Repository()
     for path, versions in VERSIONS.items():
         repository.change(path, versions[0])
@@ -202,13 +203,13 @@ def filled() -> Repository:
 
 
 def edges(graph: Graph) -> set[tuple[str, str, str]]:
-    """Edges by what they connect, and how sure they are."""
+    """Returns edges as source, target and status."""
     found = zip(ends(graph), graph.edges.status, strict=True)
     return {(source, target, STATUSES[status].value) for (source, target), status in found}
 
 
-def told_by_index(graph: Graph) -> set[tuple[str, str, EdgeKind]]:
-    """Edges that an index told of, by what they connect."""
+def index_edges(graph: Graph) -> set[tuple[str, str, EdgeKind]]:
+    """Returns the edges from indexes as source, target and kind."""
     found = zip(ends(graph), graph.edges.kind, graph.edges.strategy, strict=True)
     return {(*between, EDGE_KINDS[kind]) for between, kind, how in found if STRATEGIES[how] is Strategy.SCIP}
 
@@ -232,7 +233,7 @@ CHANGES = st.tuples(st.sampled_from(PATHS), st.sampled_from([None, 0, 1, 2]))
 
 @settings(max_examples=300)
 @given(changes_of(VERSIONS) | changes_of(UNSPOKEN_VERSIONS))
-def test_any_changes_end_in_the_graph_of_what_is_there(changes):
+def test_incremental_graph_equals_a_fresh_graph(changes):
     repository = Repository()
     for versions, (path, version) in changes:
         graph, _ = repository.change(path, None if version is None else versions[path][version])
@@ -241,7 +242,7 @@ def test_any_changes_end_in_the_graph_of_what_is_there(changes):
 
 @settings(max_examples=200)
 @given(changes_of(MAPPED_VERSIONS))
-def test_the_same_holds_of_files_that_a_path_mapping_leads_to(changes):
+def test_incremental_graph_is_exact_with_path_mappings(changes):
     repository = Repository()
     repository.assembly.set_packages(MAPPED)
     for versions, (path, version) in changes:
@@ -251,12 +252,12 @@ def test_the_same_holds_of_files_that_a_path_mapping_leads_to(changes):
 
 @settings(max_examples=300)
 @given(st.lists(CHANGES | st.sets(st.sampled_from(INDEXES)), min_size=2, max_size=12))
-def test_the_same_holds_whatever_indexes_come_and_go(changes):
+def test_incremental_graph_is_exact_with_changing_indexes(changes):
     repository, known = Repository(), []
     for change in changes:
         if isinstance(change, set):
             known = sorted(change, key=INDEXES.index)
-            graph, _ = repository.learn(*known)
+            graph, _ = repository.use_indexes(*known)
         else:
             path, version = change
             graph, _ = repository.change(path, None if version is None else VERSIONS[path][version])
@@ -274,7 +275,7 @@ def assert_alike(graph: Graph, whole: Graph) -> None:
 @given(
     st.lists(st.tuples(st.sampled_from(list(VERSIONS)), st.sampled_from([0, 1, 2])), min_size=4, max_size=12)
 )
-def test_what_is_taken_from_the_graph_before_is_what_would_be_found_out(changes):
+def test_reused_analysis_equals_a_fresh_analysis(changes):
     repository, analysis = Repository(), None
     for path, version in changes:
         graph, _ = repository.change(path, VERSIONS[path][version])
@@ -287,7 +288,7 @@ def test_what_is_taken_from_the_graph_before_is_what_would_be_found_out(changes)
 @pytest.mark.parametrize(
     ("path", "before", "after"), [("barn.py", "= Low", "= High"), ("low.py", "(Top)", "(Deep)")]
 )
-def test_who_uses_an_alias_is_looked_at_when_it_means_something_else(path, before, after):
+def test_changed_alias_resolves_its_users_again(path, before, after):
     texts = {
         "top.py": "class Top:\n    def close(self): ...\n\nclass Deep:\n    def close(self): ...\n",
         "low.py": "from top import Top, Deep\n\nclass Low(Top): ...\n\nclass High(Deep): ...\n",
@@ -302,22 +303,22 @@ def test_who_uses_an_alias_is_looked_at_when_it_means_something_else(path, befor
     assert ("main.py", "top.py Deep.close", "resolved") in edges(graph)
 
 
-def test_a_change_inside_a_function_looks_at_no_other_file():
+def test_change_inside_a_function_resolves_only_its_file():
     repository = filled()
     text = VERSIONS["parcels/depot.py"][0].replace("...", "return 1")
-    graph, looked_at = repository.change("parcels/depot.py", "# Where parcels wait.\n" + text)
-    assert looked_at == {"parcels/depot.py"}
+    graph, resolved = repository.change("parcels/depot.py", "# Where parcels wait.\n" + text)
+    assert resolved == {"parcels/depot.py"}
     assert ("main.py run", "parcels/depot.py Depot.close") in {found[:2] for found in edges(graph)}
 
 
-def test_a_name_that_is_gone_is_looked_for_where_it_was_used():
+def test_removed_name_resolves_its_users_again():
     repository = filled()
-    graph, looked_at = repository.change("parcels/depot.py", "class Depot:\n    def shut(self): ...\n")
-    assert "main.py" in looked_at
+    graph, resolved = repository.change("parcels/depot.py", "class Depot:\n    def shut(self): ...\n")
+    assert "main.py" in resolved
     assert not any(target == "parcels/depot.py Depot.close" for _, target, _ in edges(graph))
 
 
-def test_a_name_that_a_file_takes_from_elsewhere_is_looked_for_where_its_imports_are_read():
+def test_changed_reexport_resolves_its_readers_again():
     repository = Repository()
     repository.change("shelf.py", "class Shelf:\n    def open(self): ...\n")
     opener = "from shelf import Shelf\n\nShelf().open()\n"
@@ -325,8 +326,8 @@ def test_a_name_that_a_file_takes_from_elsewhere_is_looked_for_where_its_imports
     repository.change("depot.py", "import shelf\n")
     repository.change("hub.py", "from depot import *\n")
     repository.change("reader.py", opener.replace("shelf", "hub"))
-    _, looked_at = repository.change("depot.py", opener)
-    assert looked_at == {"depot.py", "reader.py"}
+    _, resolved = repository.change("depot.py", opener)
+    assert resolved == {"depot.py", "reader.py"}
 
 
 SHELVES_GO = "package parcels\n\ntype Shelf struct{}\n\nfunc (s Shelf) Open() {}\n\ntype Rack struct{}\n\nfunc (r Rack) Open() {}\n"
@@ -355,7 +356,7 @@ SHELVES_CS = "class Shelf { public void Open() {} }\n\nclass Rack { public void 
     ],
     ids=["of the same folder", "of anywhere"],
 )
-def test_what_a_member_elsewhere_gives_is_looked_for_where_its_class_is_used(files, member, user, target):
+def test_changed_member_resolves_users_of_its_class_again(files, member, user, target):
     repository = Repository()
     for path, text in [*files.items(), member]:
         repository.change(path, text)
@@ -366,59 +367,59 @@ def test_what_a_member_elsewhere_gives_is_looked_for_where_its_class_is_used(fil
     assert (user, target, "resolved") not in edges(graph)
 
 
-def test_a_package_that_takes_a_name_is_looked_for_where_it_was_imported():
+def test_renamed_package_resolves_its_importers_again():
     repository = Repository()
     repository.change("depot/package.json", '{"name": "other"}')
     repository.change("depot/src/index.ts", "export function rate() {}\n")
     repository.change("shop/user.ts", "import { rate } from '@acme/depot';\nrate();\n")
-    graph, looked_at = repository.change("depot/package.json", '{"name": "@acme/depot"}')
-    assert "shop/user.ts" in looked_at
+    graph, resolved = repository.change("depot/package.json", '{"name": "@acme/depot"}')
+    assert "shop/user.ts" in resolved
     assert ("shop/user.ts", "depot/src/index.ts rate", "resolved") in edges(graph)
 
 
-def test_a_file_that_a_path_mapping_leads_to_is_looked_for_where_it_was_imported():
+def test_new_mapped_file_resolves_its_importers_again():
     repository = Repository()
     repository.assembly.set_packages(MAPPED)
     repository.change("shop/till.ts", "import price from '@fees';\nprice();\n")
-    graph, looked_at = repository.change("rates/table.ts", "export default function fee() {}\n")
-    assert "shop/till.ts" in looked_at
+    graph, resolved = repository.change("rates/table.ts", "export default function fee() {}\n")
+    assert "shop/till.ts" in resolved
     assert ("shop/till.ts", "rates/table.ts fee", "resolved") in edges(graph)
 
 
-def test_a_name_with_a_sign_at_its_end_is_looked_for_where_it_is_called():
+def test_name_with_a_suffix_sign_resolves_its_callers_again():
     repository = Repository()
     repository.change("tour.rb", "def go(store)\n  store.full?\nend\n")
-    graph, looked_at = repository.change("depot.rb", "class Depot\n  def full?\n    true\n  end\nend\n")
-    assert "tour.rb" in looked_at
+    graph, resolved = repository.change("depot.rb", "class Depot\n  def full?\n    true\n  end\nend\n")
+    assert "tour.rb" in resolved
     assert edges(graph) == edges(graph_of(repository.texts))
 
 
-def test_what_an_index_tells_holds_while_both_files_are_those_that_it_read():
+def test_index_edge_needs_both_files_unchanged():
     repository = filled()
-    told = ("main.py run", "parcels/base.py Base.close", EdgeKind.CALLS)
-    graph, _ = repository.learn(INDEXES[0])
-    assert told in told_by_index(graph)
-    graph, looked_at = repository.change(BASE, "# Bases.\n" + VERSIONS[BASE][0])
-    assert looked_at < set(PATHS)
-    assert told not in told_by_index(graph)
+    expected = ("main.py run", "parcels/base.py Base.close", EdgeKind.CALLS)
+    graph, _ = repository.use_indexes(INDEXES[0])
+    assert expected in index_edges(graph)
+    graph, resolved = repository.change(BASE, "# Bases.\n" + VERSIONS[BASE][0])
+    assert resolved < set(PATHS)
+    assert expected not in index_edges(graph)
     graph, _ = repository.change(BASE, VERSIONS[BASE][0])
-    assert told in told_by_index(graph)
+    assert expected in index_edges(graph)
 
 
-def test_only_the_files_of_a_new_index_are_looked_at():
+def test_new_index_resolves_only_its_files_again():
     repository = filled()
     repository.change("letters.py", "from main import run\n\nrun()\n")
-    assert repository.learn(INDEXES[0])[1] == set(PATHS)
-    assert repository.learn(INDEXES[0])[1] == set()
-    assert repository.learn()[1] == set(PATHS)
+    assert repository.use_indexes(INDEXES[0])[1] == set(PATHS)
+    assert repository.use_indexes(INDEXES[0])[1] == set()
+    assert repository.use_indexes()[1] == set(PATHS)
 
 
-def test_what_implements_by_an_index_alone_is_told_of_types_and_their_members():
+def test_index_adds_implementing_types_and_members():
     repository = filled()
-    graph, _ = repository.learn(INDEXES[0])
-    assert {edge for edge in told_by_index(graph) if edge[0].startswith(DEPOT)} == {
+    graph, _ = repository.use_indexes(INDEXES[0])
+    assert {edge for edge in index_edges(graph) if edge[0].startswith(DEPOT)} == {
         (f"{DEPOT} Depot", f"{BASE} Base", EdgeKind.IMPLEMENTS),
         (f"{DEPOT} Depot.close", f"{BASE} Base.close", EdgeKind.OVERRIDES),
     }
-    # What follows from the types is not told again.
+    # What follows from the types is not repeated.
     assert list(ends(graph)).count((f"{DEPOT} Depot.close", f"{BASE} Base.close")) == 1

@@ -1,4 +1,4 @@
-"""Which process builds a graph, and who waits for whom. No process is started: nobody gives an order."""
+"""How builds are assigned to processes, and which wait for which. No process is started."""
 
 import asyncio
 
@@ -15,13 +15,13 @@ async def hold_reservation(
 
 
 async def waits(task: asyncio.Task[BuildProcess], leave: asyncio.Event) -> bool:
-    """Whether a turn is not over though nobody keeps it."""
+    """Whether a task still waits for a reservation after `leave` is set."""
     leave.set()
     done, _ = await asyncio.wait([task], timeout=0.05)
     return not done
 
 
-async def test_an_edit_of_a_known_repository_does_not_wait_for_an_import_of_another(tmp_path):
+async def test_edit_does_not_wait_for_an_import_of_another_repository(tmp_path):
     processes = BuildProcesses(tmp_path, warm_s=1, seconds_max=1)
     async with processes.reserve("depot", Lane.BULK) as first:
         pass
@@ -31,7 +31,7 @@ async def test_an_edit_of_a_known_repository_does_not_wait_for_an_import_of_anot
             assert again is first
 
 
-async def test_imports_take_turns_and_leave_a_process_to_edits(tmp_path):
+async def test_bulk_builds_leave_a_process_for_edits(tmp_path):
     processes = BuildProcesses(tmp_path, warm_s=1, seconds_max=1)
     leave = asyncio.Event()
     async with processes.reserve("depot", Lane.BULK):
@@ -42,7 +42,7 @@ async def test_imports_take_turns_and_leave_a_process_to_edits(tmp_path):
     await task
 
 
-async def test_builds_of_one_repository_take_turns_whatever_their_lane(tmp_path):
+async def test_builds_of_one_repository_are_serial_in_all_lanes(tmp_path):
     processes = BuildProcesses(tmp_path, warm_s=1, seconds_max=1)
     leave = asyncio.Event()
     async with processes.reserve("depot", Lane.BULK) as first:
@@ -51,7 +51,7 @@ async def test_builds_of_one_repository_take_turns_whatever_their_lane(tmp_path)
     assert await task is first
 
 
-async def test_two_builds_of_one_repository_wait_for_the_same_process_though_it_forgets_what_it_knew(
+async def test_waiting_builds_of_a_repository_share_a_process(
     tmp_path,
 ):
     processes = BuildProcesses(tmp_path, warm_s=1, seconds_max=1)

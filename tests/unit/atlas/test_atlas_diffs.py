@@ -1,4 +1,4 @@
-"""Diffs as git prints them, and as nobody should send them."""
+"""Diffs as git prints them, and invalid ones."""
 
 from difflib import unified_diff
 
@@ -54,7 +54,7 @@ rename to moved.py
 """
 
 
-def test_each_file_has_its_paths_and_its_changes():
+def test_each_file_has_its_paths_and_hunks():
     renamed, binary, new, old, unusual, moved = read_diff(GIT)
     assert [(file.before, file.after) for file in (renamed, binary, new, old, unusual, moved)] == [
         ("depot.py", "dock.py"),
@@ -69,7 +69,7 @@ def test_each_file_has_its_paths_and_its_changes():
     assert (replaced.before.changed, replaced.before.gaps) == ((2,), ())
     assert (replaced.after.changed, replaced.after.gaps) == ((2,), ())
     assert (added.before.changed, added.before.gaps) == ((), ((9, 4),))
-    assert added.after.changed == (11,)  # what is blank changes nothing
+    assert added.after.changed == (11,)  # blank lines change nothing
     assert new.changes[0].before == (1, (), (), ((0, 0),))
     assert new.changes[0].after == (1, ("one", "two"), (1, 2), ())
     assert old.changes[0].before == (1, ("one",), (1,), ())
@@ -89,18 +89,18 @@ def test_each_file_has_its_paths_and_its_changes():
         ("+" * (DIFF_CHARS_MAX + 1), ErrorCode.PAYLOAD_TOO_LARGE),
     ],
 )
-def test_what_is_no_diff_is_told(text, code):
-    with pytest.raises(PrismError) as told:
+def test_invalid_diff_is_refused(text, code):
+    with pytest.raises(PrismError) as error:
         read_diff(text)
-    assert told.value.code is code
-    assert told.value.body.next_action
+    assert error.value.code is code
+    assert error.value.body.next_action
 
 
 lines = st.lists(st.sampled_from(["a", "b", "c", "d e"]), max_size=12)
 
 
 @given(lines, lines, st.integers(0, 3))
-def test_each_side_stands_in_the_file_of_its_side_and_marks_what_the_other_lacks(before, after, context):
+def test_each_side_of_a_hunk_matches_its_file(before, after, context):
     ended = [[f"{line}\n" for line in text] for text in (before, after)]
     text = "".join(unified_diff(*ended, "a/depot", "b/depot", n=context))
     if not text:

@@ -1,4 +1,4 @@
-"""What is put down is taken once; past the size of a shelf the oldest goes."""
+"""Values are popped once; a full cache evicts the oldest."""
 
 import os
 
@@ -8,7 +8,7 @@ from prism_store.scope import Scope
 SCOPES = [Scope(tenant="acme", repos=(repo,)) for repo in ("depot", "letters", "stamps")]
 
 
-def test_what_is_put_down_is_taken_once(tmp_path):
+def test_value_is_popped_once(tmp_path):
     DiskCache(tmp_path / "states", 1_000).put(SCOPES[0], {"files": 3})
     cache = DiskCache(tmp_path / "states", 1_000)
     assert cache.pop(SCOPES[1]) is None
@@ -16,7 +16,7 @@ def test_what_is_put_down_is_taken_once(tmp_path):
     assert cache.pop(SCOPES[0]) is None
 
 
-def test_past_its_size_a_shelf_loses_what_was_put_down_first(tmp_path):
+def test_full_cache_evicts_the_oldest_value(tmp_path):
     cache: DiskCache[bytes] = DiskCache(tmp_path, 250)
     for moment, scope in enumerate(SCOPES):
         cache.put(scope, bytes(100))

@@ -1,4 +1,4 @@
-"""The graph of a repository: what was put in comes out, by every way in, and again from a file."""
+"""The graph of a repository: everything that goes in comes out, by every index, and again from a file."""
 
 import itertools
 
@@ -62,7 +62,7 @@ def test_files_are_found_by_path(graph):
     assert [graph.path(file) for file in range(len(graph.files))] == ["src/a_rates.py", "src/depot.py"]
     assert graph.find_file("src/depot.py") == 1
     assert graph.find_file("src/depot") == NONE
-    assert graph.find_file("rate") == NONE  # a string, and no path
+    assert graph.find_file("rate") == NONE  # a string, but not a path
     assert graph.files.lines.tolist() == [12, 30]
 
 
@@ -78,7 +78,7 @@ def test_symbols_are_found_by_name_and_by_qualified_name(graph):
     assert list(graph.symbols_of(1)) == [2, 3, 4]
 
 
-def test_edges_lead_out_of_a_node_and_into_it(graph):
+def test_edges_are_found_from_both_ends(graph):
     rate, depot_close = graph.named("rate")[0], graph.qualified("Depot.close")[0]
     out = graph.edges_out(depot_close)
     assert graph.edges.target[out].tolist() == [rate]
@@ -92,18 +92,18 @@ def test_edges_lead_out_of_a_node_and_into_it(graph):
     assert graph.edges.target[importing] == graph.file_node(0)
 
 
-def test_imports_from_outside_are_listed_by_file(graph):
+def test_external_imports_are_listed_by_file(graph):
     modules = [graph.strings[module] for module in graph.externals.module]
     assert modules == ["json", "numpy"]
     assert graph.externals.first.tolist() == [0, 0, 2]
     assert graph.externals.line.tolist() == [2, 3]
 
 
-def test_an_edge_to_what_is_not_there_is_left_out(graph):
+def test_edge_to_a_missing_node_is_omitted(graph):
     assert len(graph.edges) == 3
 
 
-def test_what_a_file_was_before_is_forgotten():
+def test_replaced_file_leaves_nothing_behind():
     builder = GraphBuilder()
     add_depot(builder)
     add_rates(builder)
@@ -112,7 +112,7 @@ def test_what_a_file_was_before_is_forgotten():
     builder.connect("r", [])
     graph = builder.build()
     assert graph.strings.find("rate") == graph.strings.find("g2") == NONE
-    assert len(graph.edges) == 1  # the import: what was called is gone
+    assert len(graph.edges) == 1  # the import: the callee is gone
     builder.remove("r")
     graph = builder.build()
     assert (len(graph.files), len(graph.symbols), len(graph.edges)) == (1, 3, 0)
@@ -128,7 +128,7 @@ def test_edges_follow_a_symbol_that_moves_within_its_file():
     assert graph.edges.target[call] == graph.named("rate")[0]
 
 
-def test_the_order_in_which_files_come_does_not_matter():
+def test_order_of_files_does_not_matter():
     graphs = []
     for order in itertools.permutations((add_depot, add_rates)):
         builder = GraphBuilder()
@@ -139,7 +139,7 @@ def test_the_order_in_which_files_come_does_not_matter():
         assert column.tolist() == graphs[1][name].tolist(), name
 
 
-def test_nothing_makes_an_empty_graph():
+def test_graph_of_no_files_is_empty():
     graph = GraphBuilder().build()
     assert graph.nodes == len(graph.edges) == 0
     assert graph.find_file("a") == NONE
@@ -150,7 +150,7 @@ def test_nothing_makes_an_empty_graph():
     st.dictionaries(st.text(min_size=1, max_size=4), st.lists(st.text(max_size=4), max_size=4), max_size=5),
     st.data(),
 )
-def test_any_graph_holds_what_was_put_in(names, data):
+def test_graph_holds_all_files_symbols_and_edges(names, data):
     builder = GraphBuilder()
     places = [(path, at) for path, found in names.items() for at in range(NONE, len(found))]
     wanted = []

@@ -1,4 +1,4 @@
-"""What a change touches, and what hangs on that."""
+"""The symbols that a change touches, and their dependents."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def load():
 
 
 def depot():
-    """The symbols of the text above, with their lines."""
+    """Returns the graph of the text above, with the lines of its symbols."""
     from prism_atlas.core.builder import FileRow, GraphBuilder
     from prism_chunker.core import chunk_file
 
@@ -48,7 +48,7 @@ def depot():
 
 
 def change(*changed: str) -> list[str]:
-    """Hunks without context: `-6` takes line 6 away, `+6 text` puts a text behind line 6."""
+    """Hunks without context: `-6` removes line 6, `+6 text` inserts a text after line 6."""
     hunks = []
     for one in changed:
         number, _, text = one[1:].partition(" ")
@@ -59,7 +59,7 @@ def change(*changed: str) -> list[str]:
     return "--- a/depot.py\n+++ b/depot.py\n" + "".join(hunks)
 
 
-def told(*changed: str) -> list[str]:
+def touched_by(*changed: str) -> list[str]:
     graph = depot()
     (file,) = read_diff(change(*changed))
     found = touched_symbols(graph, 0, [hunk.before for hunk in file.changes], TEXT)
@@ -83,7 +83,7 @@ def told(*changed: str) -> list[str]:
         (["-21"], ["load.inner"]),
         (["-13", "-16", "-1"], ["Depot.ship", "Depot.close", "top level"]),
         (["+12         print(parcel)"], ["Depot.ship"]),
-        (["+13         print(parcel)"], ["Depot.ship"]),  # as deep as what is in it
+        (["+13         print(parcel)"], ["Depot.ship"]),  # indented like its body
         (["+13     size = 3"], ["Depot"]),
         (["+16         print()"], ["Depot.close"]),
         (["+16     size = 3"], ["Depot"]),
@@ -95,10 +95,10 @@ def told(*changed: str) -> list[str]:
     ],
 )
 def test_a_change_touches_the_innermost_symbol(changed, expected):
-    assert told(*changed) == expected
+    assert touched_by(*changed) == expected
 
 
-def test_a_file_without_symbols_is_its_top_level():
+def test_change_in_a_file_without_symbols_touches_the_file():
     graph = Sketch().file("notes").graph()
     (file,) = read_diff("--- a/notes\n+++ b/notes\n@@ -1 +1 @@\n-one\n+two\n")
     assert [
@@ -117,7 +117,7 @@ def hanging(graph, *changed, depth=3, candidates=True):
     ]
 
 
-def test_a_way_over_a_candidate_is_unsure_to_its_end():
+def test_path_over_a_candidate_is_a_candidate():
     sketch = Sketch().file("f", *"abcde").edge("f:b", "f:a", sure=False).edge("f:c", "f:b")
     sketch.edge("f:d", "f:a").edge("f:e", "f:d").edge("f:e", "f:b")
     graph = sketch.graph()
@@ -125,18 +125,18 @@ def test_a_way_over_a_candidate_is_unsure_to_its_end():
     assert hanging(graph, "f:a", candidates=False) == ["1 f:d", "2 f:e"]
 
 
-def test_what_uses_a_change_by_a_name_that_others_have_is_told_and_not_followed():
+def test_ambiguous_user_is_shown_but_not_followed():
     sketch = Sketch().file("f", *"abcd").edge("f:b", "f:a", sure=False, strategy=Strategy.NAME)
     sketch.edge("f:c", "f:b").edge("f:d", "f:a").edge("f:b", "f:d", sure=False, strategy=Strategy.NAME)
     assert hanging(sketch.graph(), "f:a") == ["1 f:d", "1 f:b?"]
 
 
-def test_a_sure_way_that_is_longer_makes_it_sure():
+def test_longer_resolved_path_wins_over_a_candidate():
     sketch = Sketch().file("f", *"abc").edge("f:c", "f:a", sure=False).edge("f:c", "f:b").edge("f:b", "f:a")
     assert hanging(sketch.graph(), "f:a") == ["1 f:b", "2 f:c"]
 
 
-def test_tests_are_followed_further_than_the_rest():
+def test_tests_are_searched_further_than_code():
     sketch = (
         Sketch().file("f", *(f"n{number}" for number in range(8))).file("f_test", "check", "far", flags="t")
     )
@@ -146,20 +146,20 @@ def test_tests_are_followed_further_than_the_rest():
     assert hanging(sketch.graph(), "f:n0", depth=1) == ["1 f:n1", f"{TEST_DEPTH_MIN} f_test:check test"]
 
 
-def test_what_overrides_a_change_is_told_and_not_followed():
+def test_overriding_member_is_shown_but_not_followed():
     sketch = Sketch().file("f", "Top", "Top.ship", "Low", "Low.ship", "load").edge("f:Low", "f:Top", EXTENDS)
     graph = sketch.edge("f:load", "f:Low.ship").graph()
     assert hanging(graph, "f:Top.ship") == ["1 f:Low.ship"]
 
 
-def test_who_calls_what_a_change_overrides_hangs_on_it():
+def test_callers_of_an_overridden_member_are_affected():
     sketch = Sketch().file("f", "Top", "Top.ship", "Low", "Low.ship", "Other", "Other.ship", "load")
     sketch.edge("f:Low", "f:Top", EXTENDS).edge("f:Other", "f:Top", EXTENDS)
     graph = sketch.edge("f:load", "f:Top.ship").graph()
     assert hanging(graph, "f:Low.ship") == ["1 f:Top.ship", "2 f:load"]
 
 
-def test_a_file_that_only_imports_is_told_once_and_not_followed():
+def test_pure_importer_is_shown_once_and_not_followed():
     sketch = Sketch().file("f", "ship").file("user", "load").file("gives_on").file("third", "take")
     sketch.edge("user", "f:ship", IMPORTS).edge("user:load", "f:ship")
     sketch.edge("gives_on", "f:ship", IMPORTS).edge("third", "gives_on", IMPORTS)
@@ -169,6 +169,6 @@ def test_a_file_that_only_imports_is_told_once_and_not_followed():
 @pytest.mark.parametrize(
     "kind", [EdgeKind.REFERENCES, EdgeKind.ASSIGNS, EdgeKind.ALIAS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS]
 )
-def test_every_use_counts(kind):
+def test_every_kind_of_use_counts(kind):
     graph = Sketch().file("f", "Depot", "use").edge("f:use", "f:Depot", kind).graph()
     assert hanging(graph, "f:Depot") == ["1 f:use"]

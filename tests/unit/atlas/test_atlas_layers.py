@@ -1,4 +1,4 @@
-"""Which graphs of layers are built, and what is told of those that are not there. No process is started: somebody else has the turn."""
+"""Which graphs of layers are built, and the errors for missing ones. No process is started."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
@@ -23,7 +23,7 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 class Records:
-    """What is known of the one repository."""
+    """The record of the only repository."""
 
     def __init__(self) -> None:
         self.serve(1)
@@ -39,14 +39,14 @@ class Records:
 
 
 class NoRecords:
-    """There is no SCIP index."""
+    """No SCIP indexes."""
 
     def values(self) -> list[ScipIndex]:
         return []
 
 
 class Depot:
-    """A repository whose graphs nobody builds as long as its turn is held."""
+    """A repository whose graphs are not built while the test holds its reservation."""
 
     def __init__(self, tmp_path) -> None:
         self.records = Records()
@@ -59,7 +59,7 @@ class Depot:
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
-        """Nobody else has a turn; what was wanted meanwhile is of a base that is not served any more."""
+        """Holds the reservation, then moves the base, so that all requested builds are superseded."""
         async with self.processes.reserve(self.records.known.key, Lane.LIVE):
             yield
             self.records.serve(2)
@@ -96,7 +96,7 @@ async def refusal(answer: Awaitable[object]) -> PrismError:
     return refused.value
 
 
-async def test_who_asks_for_the_same_waits_for_one_build(depot):
+async def test_concurrent_requests_share_one_build(depot):
     async with depot.held():
         for _ in range(3):
             error = await refusal(depot.ask("topic", 1))
@@ -105,13 +105,13 @@ async def test_who_asks_for_the_same_waits_for_one_build(depot):
         assert depot.waiting == 2
 
 
-async def test_what_was_wanted_over_a_base_that_has_moved_is_not_built(depot):
+async def test_build_over_a_moved_base_is_skipped(depot):
     async with depot.held():
         await refusal(depot.ask("topic", 1))
     assert (depot.count("needless"), depot.waiting) == (1, 0)
 
 
-async def test_no_more_than_so_many_wait(depot):
+async def test_queue_of_builds_is_bounded(depot):
     async with depot.held():
         for number in range(BUILDS_MAX):
             await refusal(depot.ask(f"topic-{number}", 1))

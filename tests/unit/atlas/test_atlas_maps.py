@@ -1,4 +1,4 @@
-"""Ranks, tiers, components and entry points of small repositories of our own."""
+"""Ranks, tiers, components and entry points of small sample repositories."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.maps import EntryKind, Tier
 
 CLOCK = "def now():\n    return _read()\n\ndef _read():\n    return 1\n"
-# Two folders that use each other inside, one thin thread between them, and tests that use everything.
+# Two folders with uses inside each, a single use between them, and tests that use everything.
 FILES = {
     "parcels/route.py": "from .stop import Stop\nfrom .clock import now\n\nclass Route:\n    def next(self) -> Stop:\n        now()\n        return Stop()\n",
     "parcels/stop.py": "from .clock import now\n\nclass Stop:\n    def wait(self):\n        return now()\n",
@@ -46,29 +46,29 @@ def paths(snapshot, query="", path_filter=""):
     return [snapshot.graph.path(file) for file in modules(snapshot, query, path_filter).files]
 
 
-def told(snapshot, path_filter=""):
+def mapped(snapshot, path_filter=""):
     found = modules(snapshot, path_filter=path_filter)
     return found.page(0, len(found.files))
 
 
-def test_what_most_hangs_on_comes_first_and_tests_last(post):
+def test_most_used_files_come_first_and_tests_last(post):
     found = paths(post)
     assert found[0] == "parcels/clock.py"
     assert found[-1] == "tests/test_all.py"
     assert set(found) == {path for path in FILES if path.endswith(".py")}
-    first, *_, last = told(post)
+    first, *_, last = mapped(post)
     assert (first.relative_score, first.tier) == (1.0, Tier.CORE)
     assert (last.relative_score, last.tier) == (0.0, Tier.PERIPHERAL)
     assert sum(modules(post).tiers().values()) == len(found)
 
 
-def test_ranks_add_up_to_one_and_nothing_hangs_on_what_nothing_uses(post):
+def test_ranks_add_up_to_one_and_unused_files_have_none(post):
     assert post.ranks.file.sum() == pytest.approx(1)
     assert post.ranks.node.sum() == pytest.approx(1)
     assert post.ranks.file[post.graph.find_file("tests/test_all.py")] == 0
 
 
-def test_what_tests_use_hardly_counts():
+def test_uses_by_tests_hardly_count():
     files = {"a.py": "def a(): ...\n", "b.py": "def b(): ...\n", "use.py": "from a import a\n\na()\n"}
     files["other.py"] = "from b import b\n\nb()\n"
     loud = snapshot_of(files)
@@ -77,7 +77,7 @@ def test_what_tests_use_hardly_counts():
     assert quiet.ranks.file[0] > 5 * quiet.ranks.file[1]
 
 
-def test_a_query_ranks_what_hangs_together_with_what_it_names(post):
+def test_query_ranks_named_files_and_their_dependencies(post):
     assert paths(post, "stamps of a letter")[0] == "letters/stamp.py"
     assert paths(post, "Stop")[0] == "parcels/stop.py"
     assert paths(post, "zebra") == []
@@ -85,14 +85,14 @@ def test_a_query_ranks_what_hangs_together_with_what_it_names(post):
 
 
 def test_a_path_filter_keeps_tiers_and_order(post):
-    found = told(post, "letters/**")
+    found = mapped(post, "letters/**")
     assert post.graph.path(found[0].file) == "letters/weight.py"
-    whole = {module.file: module.tier for module in told(post)}
+    whole = {module.file: module.tier for module in mapped(post)}
     assert all(whole[module.file] is module.tier for module in found)
     assert found[0].relative_score == 1.0
 
 
-def test_a_symbol_that_only_its_own_file_uses_is_not_on_top(post):
+def test_symbol_used_only_in_its_file_is_not_on_top(post):
     top = top_symbols(post, [post.graph.find_file("parcels/clock.py")])
     assert [symbol_label(post.graph, symbol) for symbol in top] == ["function now", "function _read"]
 
@@ -105,15 +105,15 @@ def test_tiers_are_shares_of_all_rank():
     assert not len(tiers(np.array([])))
 
 
-def test_a_chain_gives_rank_on():
-    # 0 -> 1 -> 2: the walker ends at 2.
+def test_chain_passes_rank_on():
+    # 0 -> 1 -> 2: the random walk ends at 2.
     earned = earned_ranks(np.array([0, 1]), np.array([1, 2]), np.ones(2), np.ones(3))
     assert earned[0] == pytest.approx(0, abs=1e-6)
     assert 0 < earned[1] < earned[2]
 
 
 def test_ranks_solve_the_equation_of_page_rank():
-    # 0 and 1 use each other, 2 uses all, twice in one case; 3 uses nothing: from there the walker starts anew.
+    # 0 and 1 use each other, 2 uses all, twice in one case; 3 uses nothing: the random walk restarts there.
     source, target = np.array([0, 1, 2, 2, 2, 2, 1]), np.array([1, 0, 0, 1, 3, 3, 3])
     weight, starts = np.array([1.0, 2.0, 1.0, 1.0, 0.5, 0.5, 1.0]), np.array([1.0, 1.0, 2.0, 1.0])
     steps = np.zeros((4, 4))
@@ -126,7 +126,7 @@ def test_ranks_solve_the_equation_of_page_rank():
     assert earned_ranks(source, target, weight, starts) == pytest.approx(expected / expected.sum(), abs=1e-6)
 
 
-def test_components_are_called_by_the_folders_that_fit_them(post):
+def test_components_are_named_after_fitting_folders(post):
     architecture = Architecture(post)
     assert sorted(architecture.names) == ["letters", "parcels"]
     overview = ArchitectureReport.of(post).overview(10)
@@ -149,7 +149,7 @@ def test_a_component_is_found_by_name_and_id_only(post):
         assert error.value.code is ErrorCode.COMPONENT_NOT_FOUND
 
 
-def test_files_that_need_each_other_are_a_cycle():
+def test_files_that_use_each_other_are_a_cycle():
     files = {
         "a.py": "from b import b\n\ndef a():\n    b()\n",
         "b.py": "from c import c\n\ndef b():\n    c()\n",
@@ -162,19 +162,19 @@ def test_files_that_need_each_other_are_a_cycle():
     assert sorted(cycle.path[:-1]) == ["a.py", "b.py", "c.py"]
 
 
-def test_a_way_around_is_a_shortest_one():
+def test_shortest_cycle_is_found():
     assert shortest_cycle(0, {0: [1, 2], 1: [3], 3: [0], 2: [0]}) == [0, 2, 0]
     assert shortest_cycle(0, {0: [0]}) == [0, 0]
     assert shortest_cycle(0, {0: [1]}) == []
 
 
-def test_agreement_is_one_for_the_same_and_near_zero_for_independent_ways_to_divide():
+def test_agreement_is_one_if_equal_and_near_zero_if_independent():
     assert agreement(["a", "a", "b"], ["x", "x", "y"]) == pytest.approx(1)
     assert agreement(["a", "a", "b", "b"], ["x", "y", "x", "y"]) == pytest.approx(0)
     assert agreement([], []) == agreement(["a"], ["x"]) == 1
 
 
-def test_a_file_apart_from_its_folder_is_told():
+def test_file_outside_the_component_of_its_folder_is_reported():
     parcels = {
         f"parcels/p{n}.py": f"from .p{(n + 1) % 4} import f{(n + 1) % 4}\n\ndef f{n}():\n    f{(n + 1) % 4}()\n"
         for n in range(4)
@@ -189,7 +189,7 @@ def test_a_file_apart_from_its_folder_is_told():
     assert 0 < overview.divergence.agreement < 1
 
 
-def test_a_file_is_in_the_part_of_the_nearest_manifest():
+def test_file_belongs_to_the_nearest_manifest():
     found = partitions(
         ["a.py", "web/package.json", "web/src/x.ts", "web/api/go.mod", "web/api/m.go", "web/setup.py"]
     )
@@ -228,14 +228,14 @@ def test_entry_points(path, text, entries):
     assert entries_of(source_file(path, text, flags="t").facts) == []
 
 
-def test_a_file_that_uses_many_and_that_none_uses_is_an_entry_point():
+def test_unused_file_with_many_uses_is_an_entry_point():
     files = {f"m{n}.py": f"def f{n}(): ...\n" for n in range(5)}
     files["run.py"] = "".join(f"from m{n} import f{n}\n" for n in range(5))
     [root] = ArchitectureReport.of(snapshot_of(files)).overview(5).entry_points
     assert (root.kind, root.file_path) == (EntryKind.ROOT, "run.py")
 
 
-def test_the_same_files_give_the_same_answer_in_any_order(post):
+def test_order_of_files_does_not_change_the_maps(post):
     turned = snapshot_of(dict(reversed(FILES.items())), {"tests/test_all.py": "t", "README.md": "d"})
     other = columns_of(turned)
     for name, column in columns_of(post).items():
@@ -245,7 +245,7 @@ def test_the_same_files_give_the_same_answer_in_any_order(post):
 @pytest.mark.parametrize(
     "files", [{}, {"README.md": "# Post\n"}, {"a.py": ""}], ids=["none", "prose", "empty"]
 )
-def test_what_has_no_code_has_an_empty_map(files):
+def test_repository_without_code_has_an_empty_map(files):
     snapshot = snapshot_of(files)
     assert paths(snapshot) == paths(snapshot, "anything") == []
     overview = ArchitectureReport.of(snapshot).overview(5)
@@ -253,7 +253,7 @@ def test_what_has_no_code_has_an_empty_map(files):
     assert not overview.dependencies
 
 
-def test_modules_of_one_name_are_told_apart():
+def test_modules_of_one_name_are_distinct():
     files = {
         "a/util.py": "def f(): ...\n",
         "b/util.py": "def f(): ...\n",
@@ -268,7 +268,7 @@ def test_modules_of_one_name_are_told_apart():
     assert links == {("a/use.py", "a/util.py"), ("b/use.py", "b/util.py")}
 
 
-def test_a_generated_file_of_many_symbols_is_one_file():
+def test_generated_file_with_many_symbols_counts_once():
     files = {
         "gen.py": "".join(f"X{n} = {n}\n" for n in range(20_000)),
         "use.py": "from gen import X7\n\nX7\n",

@@ -1,4 +1,4 @@
-"""Members that override members: through several types, by the least sure edge, and never a maker."""
+"""Overriding members: across several types, with the least certain status, never constructors."""
 
 from graph_sketch import EXTENDS, Sketch, spelled
 from hypothesis import given
@@ -17,18 +17,18 @@ def overrides(graph) -> set[tuple[str, str, EdgeStatus]]:
     }  # fmt: skip
 
 
-def test_a_member_overrides_those_of_its_name_in_all_types_above():
+def test_member_overrides_its_namesakes_in_all_supertypes():
     sketch = Sketch().file("a", "Top", "Top.ship", "Middle", "Low", "Low.ship", "Low.rate", "ship")
     sketch.edge("a:Low", "a:Middle", EXTENDS).edge("a:Middle", "a:Top", EXTENDS, sure=False)
     assert overrides(sketch.graph()) == {("Low.ship", "Top.ship", EdgeStatus.CANDIDATE)}
 
 
-def test_what_makes_an_object_overrides_nothing():
+def test_constructors_override_nothing():
     sketch = Sketch().file("a", "Top", "Top.__init__", "Low", "Low.__init__").edge("a:Low", "a:Top", EXTENDS)
     assert overrides(sketch.graph()) == set()
 
 
-def test_types_that_extend_each_other_end():
+def test_circular_inheritance_terminates():
     sketch = Sketch().file("a", "One", "One.ship", "Two", "Two.ship")
     sketch.edge("a:One", "a:Two", EXTENDS).edge("a:Two", "a:One", EXTENDS)
     assert {pair[:2] for pair in overrides(sketch.graph())} == {
@@ -37,7 +37,7 @@ def test_types_that_extend_each_other_end():
     }
 
 
-def test_the_surest_of_several_ways_counts():
+def test_most_certain_inheritance_path_counts():
     sketch = Sketch().file("a", "Top", "Top.ship", "Left", "Low", "Low.ship")
     sketch.edge("a:Low", "a:Top", EXTENDS, sure=False)
     sketch.edge("a:Low", "a:Left", EXTENDS).edge("a:Left", "a:Top", EXTENDS)
@@ -48,7 +48,7 @@ TYPES = ["A", "B", "C", "D"]
 
 
 @given(st.sets(st.tuples(st.sampled_from(TYPES), st.sampled_from(TYPES))), st.sets(st.sampled_from(TYPES)))
-def test_as_many_as_by_hand(extends, having):
+def test_overrides_equal_a_brute_force_search(extends, having):
     sketch = Sketch().file("a", *TYPES, *(f"{one}.ship" for one in sorted(having)))
     for below, above in extends:
         sketch.edge(f"a:{below}", f"a:{above}", EXTENDS)

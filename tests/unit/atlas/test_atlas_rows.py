@@ -1,4 +1,4 @@
-"""Orders of columns."""
+"""Stable orders of columns."""
 
 import numpy as np
 from hypothesis import given
@@ -17,5 +17,5 @@ COLUMNS = st.integers(0, 40).flatmap(
 
 
 @given(COLUMNS)
-def test_the_first_column_decides_and_equal_ones_stay_as_they_come(columns):
+def test_order_is_stable_and_by_the_first_column_first(columns):
     assert order_by(*columns).tolist() == np.lexsort(columns[::-1]).tolist()

@@ -1,4 +1,4 @@
-"""A snapshot comes back from its file as it was, mapped; what is no such file is refused."""
+"""A snapshot survives a round trip through its mapped file; other files are refused."""
 
 import pytest
 from atlas_files import graph_of
@@ -11,7 +11,7 @@ FILES = {"depot.py": "def close(): ...\n", "größe.py": "from depot import clos
 
 
 @pytest.mark.parametrize("files", [FILES, {}], ids=["files", "nothing"])
-def test_a_file_gives_the_snapshot_back_mapped(files, tmp_path):
+def test_snapshot_survives_a_round_trip_through_its_file(files, tmp_path):
     snapshot = GraphSnapshot.of(graph_of(files))
     snapshot.write(tmp_path / "snapshot")
     read = GraphSnapshot.read(tmp_path / "snapshot")
@@ -24,14 +24,14 @@ def test_a_file_gives_the_snapshot_back_mapped(files, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["snapshot"]
 
 
-def test_what_was_mapped_stays_when_its_file_is_gone(tmp_path):
+def test_mapped_snapshot_outlives_its_file(tmp_path):
     GraphSnapshot.of(graph_of(FILES)).write(tmp_path / "snapshot")
     snapshot = GraphSnapshot.read(tmp_path / "snapshot")
     (tmp_path / "snapshot").unlink()
     assert [snapshot.graph.path(file) for file in range(2)] == sorted(FILES)
 
 
-def test_a_file_that_is_cut_short_or_of_another_format_is_refused(tmp_path):
+def test_truncated_file_or_other_format_is_refused(tmp_path):
     path = tmp_path / "snapshot"
     GraphSnapshot.of(graph_of(FILES)).write(path)
     whole = path.read_bytes()

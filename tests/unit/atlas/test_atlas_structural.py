@@ -1,4 +1,4 @@
-"""Interfaces that nobody names: by their methods, over all files of a package."""
+"""Implicit interfaces: matched by methods, over all files of a package."""
 
 import pytest
 from graph_sketch import node, spelled
@@ -24,16 +24,16 @@ def graph():
     return builder.build()
 
 
-def test_a_type_that_has_all_methods_implements_an_interface(graph):
+def test_type_with_all_methods_implements_an_interface(graph):
     found = implementing(graph, node(graph, "depot/store.go:Store"))
     assert [spelled(graph, one) for one in found] == ["depot/dock.go:Dock"]
 
 
-def test_an_interface_without_methods_is_told_of_nothing(graph):
+def test_empty_interface_has_no_implementations(graph):
     assert implementing(graph, node(graph, "depot/store.go:Empty")).size == 0
 
 
-def test_the_interfaces_of_a_type_are_those_whose_methods_it_has(graph):
+def test_type_implements_interfaces_whose_methods_it_has(graph):
     found = implemented(graph, node(graph, "depot/dock.go:Dock"))
     assert [spelled(graph, one) for one in found] == ["depot/store.go:Store"]
     assert implemented(graph, node(graph, "depot/van.go:Van")).size == 0

@@ -1,4 +1,4 @@
-"""Trees, paths and reach, on graphs by hand and on graphs by chance."""
+"""Trees, paths and reachability, on graphs by hand and on random graphs."""
 
 import itertools
 
@@ -25,7 +25,7 @@ def one_file(*calls: str, unsure: str = "") -> Sketch:
 
 
 def drawn(graph, tree):
-    """`depth node`, with what is said of a branch."""
+    """`depth node`, with the flags of the branch."""
     return [
         f"{branch.depth} {spelled(graph, branch.link.node)}"
         + (" recursive" if branch.recursive else f" as {branch.same}" if branch.same != NONE else "")
@@ -34,11 +34,13 @@ def drawn(graph, tree):
     ]
 
 
-def grown(graph, root, way, depth=3, *, width=10, start=0):
-    return hierarchy.grow(graph, way.origins(graph, node(graph, root)), way, depth, width=width, start=start)
+def grown(graph, root, expansion, depth=3, *, width=10, start=0):
+    return hierarchy.grow(
+        graph, expansion.origins(graph, node(graph, root)), expansion, depth, width=width, start=start
+    )
 
 
-def test_within_a_symbol_is_what_it_encloses_in_whatever_file():
+def test_within_returns_a_symbol_and_what_it_encloses():
     inside = ("Depot", "Depot.ship", "close", "Depot.Dock", "Depot.Dock.load")
     graph = Sketch().file("a", "ship", "load").file("b", *inside).graph()
     assert [spelled(graph, one)[2:] for one in within(graph, node(graph, "b:Depot"))] == [
@@ -51,7 +53,7 @@ def test_within_a_symbol_is_what_it_encloses_in_whatever_file():
 # Trees
 
 
-def test_callers_of_callers_come_breadth_first():
+def test_transitive_callers_come_breadth_first():
     graph = one_file("ba", "ca", "db").graph()
     assert drawn(graph, grown(graph, "f:a", hierarchy.callers(candidates=True))) == [
         "1 f:b",
@@ -60,7 +62,7 @@ def test_callers_of_callers_come_breadth_first():
     ]
 
 
-def test_recursion_is_told_and_not_followed():
+def test_recursion_is_marked_and_not_followed():
     graph = one_file("aa", "ba", "ab").graph()
     assert drawn(graph, grown(graph, "f:a", hierarchy.callees(candidates=True))) == [
         "1 f:a recursive",
@@ -69,19 +71,19 @@ def test_recursion_is_told_and_not_followed():
     ]
 
 
-def test_a_node_is_expanded_once():
+def test_node_is_expanded_once():
     graph = one_file("ab", "ac", "bd", "cd", "de").graph()
     tree = grown(graph, "f:a", hierarchy.callees(candidates=True), 4)
     assert drawn(graph, tree) == ["1 f:b", "1 f:c", "2 f:d", "2 f:d as 2", "3 f:e"]
 
 
-def test_candidates_come_last_and_only_if_asked_for():
+def test_candidates_come_last_and_only_on_request():
     graph = one_file("ba", "ca", unsure="ba").graph()
     assert drawn(graph, grown(graph, "f:a", hierarchy.callers(candidates=True))) == ["1 f:c", "1 f:b"]
     assert drawn(graph, grown(graph, "f:a", hierarchy.callers(candidates=False))) == ["1 f:c"]
 
 
-def test_what_is_called_by_a_name_that_others_have_is_told_and_not_followed():
+def test_ambiguous_callee_is_shown_but_not_expanded():
     sketch = one_file("cb", "da", "ed").edge("f:b", "f:a", sure=False, strategy=Strategy.NAME)
     graph = sketch.graph()
     assert drawn(graph, grown(graph, "f:a", hierarchy.callers(candidates=True))) == [
@@ -91,7 +93,7 @@ def test_what_is_called_by_a_name_that_others_have_is_told_and_not_followed():
     ]
 
 
-def test_tests_come_behind_other_callers():
+def test_tests_come_after_other_callers():
     sketch = Sketch().file("a", "ship").file("b_test", "check", flags="t").file("c", "load")
     sketch.edge("b_test:check", "a:ship").edge("c:load", "a:ship").edge("c", "a:ship", line=7)
     graph = sketch.graph()
@@ -99,7 +101,7 @@ def test_tests_come_behind_other_callers():
     assert drawn(graph, tree) == ["1 c:load", "1 c", "1 b_test:check"]
 
 
-def test_all_lines_of_a_caller_are_one_branch():
+def test_lines_of_one_caller_share_a_branch():
     sketch = Sketch().file("a", "ship", "load")
     for line in (9, 3, 5, 3, 11, 12, 13):
         sketch.edge("a:load", "a:ship", line=line)
@@ -108,7 +110,7 @@ def test_all_lines_of_a_caller_are_one_branch():
     assert branch.link.lines == (3, 5, 9, 11, 12, 13)
 
 
-def test_a_class_is_called_by_calling_what_makes_it_and_does_what_its_members_do():
+def test_class_is_called_through_its_constructor():
     sketch = Sketch().file("a", "Depot", "Depot.__init__", "Depot.ship", "load", "rate", "make", "again")
     sketch.edge("a:make", "a:Depot").edge("a:again", "a:Depot.__init__")
     sketch.edge("a:Depot.ship", "a:rate").edge("a:Depot.__init__", "a:load").edge(
@@ -126,7 +128,7 @@ def test_a_class_is_called_by_calling_what_makes_it_and_does_what_its_members_do
     ]
 
 
-def test_who_calls_what_is_overridden_may_call_what_overrides_it():
+def test_caller_of_an_overridden_member_may_call_the_override():
     sketch = Sketch().file("a", "Top", "Top.ship", "Low", "Low.ship", "load").edge("a:Low", "a:Top", EXTENDS)
     graph = sketch.edge("a:load", "a:Top.ship").graph()
     assert drawn(graph, grown(graph, "a:Low.ship", hierarchy.callers(candidates=True))) == [
@@ -139,7 +141,7 @@ def test_who_calls_what_is_overridden_may_call_what_overrides_it():
     ]
 
 
-def test_a_hub_is_shown_page_by_page_and_counted():
+def test_hub_is_paged_and_counted():
     callers = 50_000
     sketch = Sketch().file("hub", "ship").file("far", *(f"f{n}" for n in range(3)))
     for number in range(callers // 1_000):
@@ -147,17 +149,17 @@ def test_a_hub_is_shown_page_by_page_and_counted():
         for caller in range(1_000):
             sketch.edge(f"c{number:02}:f{caller}", "hub:ship")
     graph = sketch.edge("hub:ship", "far:f0").graph()
-    way = hierarchy.callers(candidates=True)
-    first = grown(graph, "hub:ship", way, 5, width=20)
+    expansion = hierarchy.callers(candidates=True)
+    first = grown(graph, "hub:ship", expansion, 5, width=20)
     assert first.total == callers
     assert len(first.branches) == 20
-    assert drawn(graph, grown(graph, "hub:ship", way, 5, width=2, start=callers - 1)) == ["1 c49:f999"]
-    below = grown(graph, "far:f0", way, 5, width=20)
+    assert drawn(graph, grown(graph, "hub:ship", expansion, 5, width=2, start=callers - 1)) == ["1 c49:f999"]
+    below = grown(graph, "far:f0", expansion, 5, width=20)
     assert drawn(graph, below)[0] == f"1 hub:ship and {callers - 20}"
     assert len(below.branches) == 21
 
 
-def test_a_tree_is_bounded_whatever_its_depth():
+def test_tree_is_bounded_at_any_depth():
     sketch = Sketch().file("f", *(f"n{number}" for number in range(1_111)))
     for parent in range(111):
         for child in range(10):
@@ -177,31 +179,31 @@ def found(graph, start, goal, steps=None, depth=paths.DEPTH_MAX):
     return ["".join(spelled(graph, one)[2:] for one in path.nodes) for path in search.paths]
 
 
-def test_the_three_shortest_paths_come_in_order():
+def test_three_shortest_paths_come_in_order():
     graph = one_file("ab", "bh", "ac", "cd", "dh", "ae", "eh", "af", "fg", "gb").graph()
     assert found(graph, "f:a", "f:h") == ["abh", "aeh", "acdh"]
 
 
-def test_a_path_may_cost_so_much_more_and_no_more():
+def test_detour_is_bounded():
     graph = one_file("ab", "bh", "ac", "cd", "de", "ef", "fg", "gh").graph()
     assert paths.DETOUR_MAX == 4
     assert found(graph, "f:a", "f:h") == ["abh", "acdefgh"]
     assert found(one_file("ah", "ac", "cd", "de", "ef", "fg", "gh").graph(), "f:a", "f:h") == ["ah"]
 
 
-def test_a_detour_over_sure_calls_is_preferred_to_a_candidate():
+def test_resolved_detour_is_preferred_to_a_candidate():
     graph = one_file("ab", "bc", "cd", "ad", unsure="ad").graph()
     assert found(graph, "f:a", "f:d") == ["abcd", "ad"]
     assert found(graph, "f:a", "f:d", paths.calls(candidates=False)) == ["abcd"]
 
 
-def test_a_path_has_a_longest():
+def test_length_of_a_path_is_bounded():
     graph = one_file("ab", "bc", "cd").graph()
     assert found(graph, "f:a", "f:d", depth=3) == ["abcd"]
     assert found(graph, "f:a", "f:d", depth=2) == []
 
 
-def test_without_a_path_it_is_told_how_much_was_looked_at():
+def test_failed_search_reports_the_visited_nodes():
     graph = one_file("ab", "cd", "de").graph()
     starts, goals = (within(graph, node(graph, f"f:{name}")) for name in "ae")
     search = paths.find_paths(graph, starts, goals, paths.calls(candidates=True), paths.DEPTH_MAX)
@@ -209,7 +211,7 @@ def test_without_a_path_it_is_told_how_much_was_looked_at():
     assert search.visited == 3
 
 
-def test_a_path_goes_through_what_overrides_what_is_called():
+def test_path_passes_overrides_of_a_called_member():
     sketch = (
         Sketch()
         .file("a", "Top", "Top.ship", "Low", "Low.ship", "load", "rate")
@@ -219,7 +221,7 @@ def test_a_path_goes_through_what_overrides_what_is_called():
     assert found(graph, "a:load", "a:rate") == ["loadTop.shipLow.shiprate"]
 
 
-def test_a_path_leads_through_tests_only_if_it_begins_in_one():
+def test_path_passes_tests_only_if_it_starts_in_one():
     sketch = Sketch().file("a", "ship", "rate").file("t", "check", flags="t")
     sketch.edge("a:ship", "t:check", sure=False).edge("t:check", "a:rate")
     graph = sketch.graph()
@@ -228,14 +230,14 @@ def test_a_path_leads_through_tests_only_if_it_begins_in_one():
     assert found(graph, "t:check", "a:rate") == ["checkrate"]
 
 
-def test_uses_that_are_no_calls_are_followed_only_if_told_so():
+def test_other_uses_are_followed_only_on_request():
     sketch = one_file("ab").edge("f:b", "f:c", EdgeKind.REFERENCES)
     graph = sketch.graph()
     assert found(graph, "f:a", "f:c") == []
     assert found(graph, "f:a", "f:c", paths.uses(candidates=True)) == ["abc"]
 
 
-def test_what_is_its_own_goal_is_there():
+def test_start_that_is_the_goal_is_a_path():
     graph = one_file("ab").graph()
     assert found(graph, "f:a", "f:a") == ["a"]
 
@@ -246,7 +248,7 @@ pairs = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("abcdefg
 
 
 def by_hand(calls, start, *, back=False):
-    """Distance by node, the slow way."""
+    """Returns distances by node, by brute force."""
     distance = {start: 0}
     for depth in range(1, 9):
         for source, target in calls:
@@ -257,20 +259,20 @@ def by_hand(calls, start, *, back=False):
 
 
 @given(pairs, st.integers(0, 4))
-def test_reach_is_distance(calls, depth):
+def test_traversal_returns_distances(calls, depth):
     graph = one_file(*map("".join, calls)).graph()
-    told = traverse(graph, np.array([node(graph, "f:a")], np.int32), FORWARD, depth)
+    reached = traverse(graph, np.array([node(graph, "f:a")], np.int32), FORWARD, depth)
     expected = {n: d for n, d in by_hand(calls, "a").items() if d <= depth}
     assert {
-        spelled(graph, n)[2:]: told.distance[n] for n in np.flatnonzero(told.distance != NONE)
+        spelled(graph, n)[2:]: reached.distance[n] for n in np.flatnonzero(reached.distance != NONE)
     } == expected
-    for number in np.flatnonzero(told.distance > 0):
-        before = other_end(graph, told.edge[number], number)
-        assert told.distance[before] == told.distance[number] - 1
+    for number in np.flatnonzero(reached.distance > 0):
+        before = other_end(graph, reached.edge[number], number)
+        assert reached.distance[before] == reached.distance[number] - 1
 
 
 @given(pairs, st.sets(st.integers(0, 23)))
-def test_a_path_is_a_path_and_none_is_cheaper(calls, unsure):
+def test_paths_are_valid_and_cheapest(calls, unsure):
     sketch = Sketch().file("f", *"abcdefgh")
     cost = {}
     for position, (source, target) in enumerate(calls):
@@ -296,7 +298,7 @@ def test_a_path_is_a_path_and_none_is_cheaper(calls, unsure):
 
 
 def cheapest(cost):
-    """Costs of the simple paths from a to h that are to be told, by trying all."""
+    """Returns the costs of the simple paths from a to h that must be found, by brute force."""
     known = []
     waiting = [(0, "a")]
     while waiting:
@@ -314,9 +316,9 @@ def cheapest(cost):
 
 
 @given(pairs, st.integers(1, 4))
-def test_affected_is_who_reaches_it_within_the_depth(calls, depth):
+def test_affected_nodes_reach_the_change_within_the_depth(calls, depth):
     graph = one_file(*map("".join, calls)).graph()
-    told = impact.affected(
+    found = impact.affected(
         graph,
         np.zeros(graph.nodes, np.float32),
         np.array([node(graph, "f:a")], np.int32),
@@ -324,6 +326,6 @@ def test_affected_is_who_reaches_it_within_the_depth(calls, depth):
         candidates=True,
     )
     expected = {n: d for n, d in by_hand(calls, "a", back=True).items() if 0 < d <= depth}
-    names = [spelled(graph, one)[2:] for one in told.nodes]
-    assert dict(zip(names, told.distance.tolist(), strict=True)) == expected
-    assert told.distance.tolist() == sorted(told.distance.tolist())
+    names = [spelled(graph, one)[2:] for one in found.nodes]
+    assert dict(zip(names, found.distance.tolist(), strict=True)) == expected
+    assert found.distance.tolist() == sorted(found.distance.tolist())

@@ -1,4 +1,4 @@
-"""Who uses a symbol by the graph is who uses it by the files, if all of them are read."""
+"""References from the graph equal references from the files, if all of them are read."""
 
 import pytest
 from atlas_files import blob_of, graph_of, source_file
@@ -85,7 +85,7 @@ def by_graph(graph: Graph, path: str, qualified_name: str, name_line: int, **fie
     [(PYTHON, ()), (ECMASCRIPT, ()), (C, ()), (GO, ()), (WEIGHERS, WEIGHED)],
     ids=["python", "ecmascript", "c", "go", "with an index"],
 )
-def test_the_graph_tells_of_each_symbol_what_its_files_tell(texts, documents):
+def test_graph_and_files_give_the_same_references(texts, documents):
     columns = columns_of(documents, {path: blob_of(text) for path, text in texts.items()})
     occurrences = Occurrences([OccurrenceIndex(columns, lambda path: f"id of {path}")])
     graph = graph_of(texts, {path: flags_of(path) for path in texts}, occurrences)
@@ -108,7 +108,7 @@ def test_the_graph_tells_of_each_symbol_what_its_files_tell(texts, documents):
             assert unpack_lines(found.explained) == {path: lines for path, lines in told.items() if lines}
 
 
-def test_a_filter_leaves_out_uses_and_changes_no_figure_of_the_whole():
+def test_filter_omits_references_but_keeps_the_totals():
     graph = graph_of(PYTHON, {path: flags_of(path) for path in PYTHON})
     every = by_graph(graph, "depot/base.py", "Depot.close", 2)
     assert ReferenceGroup.TESTS in every.counts
@@ -123,7 +123,7 @@ def test_a_filter_leaves_out_uses_and_changes_no_figure_of_the_whole():
     }
 
 
-def test_pages_put_together_are_the_whole():
+def test_pages_add_up_to_the_whole():
     texts = {"rates.py": "def rate(): ...\n"} | {
         f"user{number}.py": "from rates import rate\n" + "rate()\n" * 40 for number in range(5)
     }
@@ -135,7 +135,7 @@ def test_pages_put_together_are_the_whole():
     assert all(page.counts == {ReferenceGroup.CALLERS: 200, ReferenceGroup.IMPORTS: 5} for page in pages)
 
 
-def test_a_definition_that_the_graph_does_not_have_is_an_error():
+def test_unknown_definition_is_an_error():
     with pytest.raises(PrismError) as caught:
         by_graph(graph_of(PYTHON), "door.py", "Door.close", 3)
     assert caught.value.code is ErrorCode.SYMBOL_NOT_FOUND

@@ -112,7 +112,7 @@ class GraphStore:
 def _newest(found: GraphRecord | None, record: GraphRecord) -> GraphRecord:
     if found is None or found.format != record.format:
         return record
-    # Of two records of one version the later wins: it was built with other indexes.
+    # If versions are equal, the later record wins: it was built with other indexes.
     return max(record, found, key=lambda one: one.version)
 
 

@@ -25,23 +25,23 @@ class SearchClient:
 
     async def definition(self, request: ScopedRequest, symbol: str, path: str) -> SymbolAnswer:
         """Returns the definition of a symbol in the index, or similar names."""
-        asked = DefinitionsRequest(**_scope(request), symbols=(symbol,), path=path)
-        reply = await self._bus.ask(DEFINITIONS, asked, timeout_s=TIMEOUT_S)
+        query = DefinitionsRequest(**_scope(request), symbols=(symbol,), path=path)
+        reply = await self._bus.ask(DEFINITIONS, query, timeout_s=TIMEOUT_S)
         return reply.answers[0]
 
     async def in_text(self, request: ScopedRequest, symbol: str, path: str) -> Reconciliation | None:
         """Returns where the text contains the name of a symbol."""
-        asked = ReferencesRequest(**_scope(request), symbols=(symbol,), path=path, limit=1)
-        reply = await self._bus.ask(REFERENCES, asked, timeout_s=TIMEOUT_S)
+        query = ReferencesRequest(**_scope(request), symbols=(symbol,), path=path, limit=1)
+        reply = await self._bus.ask(REFERENCES, query, timeout_s=TIMEOUT_S)
         return reply.answers[0].reconciliation
 
     async def lines(self, request: ScopedRequest, path: str) -> list[str]:
         """Returns all lines of a file as indexed; an empty list if the file no longer exists."""
         lines: list[str] = []
         while True:
-            asked = ReadFileRequest(**_scope(request), path=path, start_line=len(lines) + 1)
+            query = ReadFileRequest(**_scope(request), path=path, start_line=len(lines) + 1)
             try:
-                page = await self._bus.ask(READ_FILE, asked, timeout_s=TIMEOUT_S)
+                page = await self._bus.ask(READ_FILE, query, timeout_s=TIMEOUT_S)
             except PrismError as error:
                 if error.code is ErrorCode.FILE_NOT_FOUND:
                     return []

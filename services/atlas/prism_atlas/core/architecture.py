@@ -178,18 +178,18 @@ class Architecture:
                 needs.setdefault(number[dependency.source], {})[number[dependency.target]] = (
                     dependency.references
                 )
-        rings: dict[frozenset[int], list[int]] = {}
+        cycles: dict[frozenset[int], list[int]] = {}
         for start in sorted(needs):
-            if way := shortest_cycle(start, {node: sorted(targets) for node, targets in needs.items()}):
-                rings.setdefault(frozenset(way), way)
+            if cycle := shortest_cycle(start, {node: sorted(targets) for node, targets in needs.items()}):
+                cycles.setdefault(frozenset(cycle), cycle)
 
-        def strength(way: Sequence[int]) -> int:
-            return min(needs[one][other] for one, other in pairwise(way))
+        def strength(cycle: Sequence[int]) -> int:
+            return min(needs[one][other] for one, other in pairwise(cycle))
 
-        ordered = sorted(rings.values(), key=lambda way: (-strength(way), way))
+        ordered = sorted(cycles.values(), key=lambda cycle: (-strength(cycle), cycle))
         return [
-            Cycle(members=len(way) - 1, path=tuple(self.names[component] for component in way))
-            for way in ordered
+            Cycle(members=len(cycle) - 1, path=tuple(self.names[component] for component in cycle))
+            for cycle in ordered
         ]
 
     def interface(self, component: int) -> list[Interface]:

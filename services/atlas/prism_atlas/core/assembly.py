@@ -103,19 +103,19 @@ class Assembly:
         resolver = Resolver(self._program, facts)
         # The parser's references come first: only they become edges, uses before dots do not.
         references = with_uses_before_dots(facts).references
-        told = [ReferenceRow(reference, resolver.meaning(reference)) for reference in references]
+        rows = [ReferenceRow(reference, resolver.meaning(reference)) for reference in references]
         implementing = [ReferenceRow(*one) for one in resolver.implementations()]
         found = [
             edge
-            for position, (reference, meaning) in enumerate(told[: len(facts.references)])
+            for position, (reference, meaning) in enumerate(rows[: len(facts.references)])
             for edge in resolver.edges(position, reference, meaning)
         ]
-        told += implementing
+        rows += implementing
         self._builder.connect(
             facts.id,
             (*_edge_rows(facts, found), *self._implementing_rows(facts, implementing)),
             _external_rows(facts, found),
-            filter(self._is_relevant, told),
+            filter(self._is_relevant, rows),
         )
         self._unconnected.discard(facts.id)
 
@@ -155,17 +155,20 @@ class Assembly:
     def _affected_files(self) -> set[str]:
         """Returns the files that use a name which may resolve differently now."""
         files = list(self._used_names)
-        owner = np.repeat(np.arange(len(files)), [len(held) for held in self._used_names.values()])
-        held = _joined(self._used_names.values())
+        owner = np.repeat(np.arange(len(files)), [len(used) for used in self._used_names.values()])
+        used_names = _joined(self._used_names.values())
 
-        def holders(names: NDArray[np.bool_]) -> set[str]:
-            return {files[file] for file in np.unique(owner[names[held]]).tolist()}
+        def users_of(names: NDArray[np.bool_]) -> set[str]:
+            return {files[file] for file in np.unique(owner[names[used_names]]).tolist()}
 
-        finders = holders(self._named(self._changed_names[Dependents.POTENTIAL_READERS]))
+        potential_readers = users_of(self._named(self._changed_names[Dependents.POTENTIAL_READERS]))
         units = self._program.units
-        readers = self._program.readers([*self._changed_units.values(), *(units[file] for file in finders)])
-        told = readers & holders(self._affected_names(readers))
-        return finders | holders(self._named(self._changed_names[Dependents.USERS])) | told
+        readers = self._program.readers(
+            [*self._changed_units.values(), *(units[file] for file in potential_readers)]
+        )
+        affected_readers = readers & users_of(self._affected_names(readers))
+        users = users_of(self._named(self._changed_names[Dependents.USERS]))
+        return potential_readers | users | affected_readers
 
     def _named(self, names: Iterable[str]) -> NDArray[np.bool_]:
         """Returns by number of a name whether it is one of `names`."""

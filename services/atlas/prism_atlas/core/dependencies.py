@@ -36,10 +36,10 @@ class Dependencies:
 
 
 def dependencies(
-    graph: Graph, between: Graph, asked: Numbers, depth_max: int, *, forward: bool, candidates: bool
+    graph: Graph, between: Graph, requested: Numbers, depth_max: int, *, forward: bool, candidates: bool
 ) -> Dependencies:
     """Returns the dependencies (forward) or dependents of files. `between` is the graph of files."""
-    edges, others = _direct(graph, asked, forward=forward)
+    edges, others = _direct(graph, requested, forward=forward)
     known = len(np.unique(others))
     is_sure = graph.edges.status[edges] == RESOLVED
     sure = np.zeros(len(graph.files), np.bool_)
@@ -49,16 +49,18 @@ def dependencies(
     imported = np.zeros(len(graph.files), np.bool_)
     imported[others[graph.edges.kind[edges] == IMPORTS]] = True
     times = np.bincount(others, minlength=len(graph.files))
-    told = np.unique(others)
-    far, depth, through = _further(between, asked, told, depth_max, forward=forward, candidates=candidates)
-    order = np.lexsort((told, -times[told], ~imported[told], ~sure[told]))
-    files = np.concatenate([told[order], far]).astype(np.int32)
+    near = np.unique(others)
+    far, depth, through = _further(
+        between, requested, near, depth_max, forward=forward, candidates=candidates
+    )
+    order = np.lexsort((near, -times[near], ~imported[near], ~sure[near]))
+    files = np.concatenate([near[order], far]).astype(np.int32)
     return Dependencies(
         files,
-        np.concatenate([np.ones(len(told), np.int32), depth]),
-        np.concatenate([np.full(len(told), NONE, np.int32), through]),
+        np.concatenate([np.ones(len(near), np.int32), depth]),
+        np.concatenate([np.full(len(near), NONE, np.int32), through]),
         *_runs(edges, others),
-        unsure=known - len(told),
+        unsure=known - len(near),
     )
 
 
@@ -78,12 +80,12 @@ def tell(graph: Graph, found: Dependencies, start: int, count: int) -> Iterator[
         )
 
 
-def cycles(between: Graph, asked: Numbers) -> tuple[tuple[str, ...], ...]:
+def cycles(between: Graph, requested: Numbers) -> tuple[tuple[str, ...], ...]:
     """Returns shortest import cycles through the files, each from one of them back to the set."""
     importing = step([EdgeKind.IMPORTS], forward=True)
-    back = traverse(between, asked, [importing._replace(forward=False)], len(between.files))
-    edges, imported = follow(between, asked, [importing])
-    inside = np.isin(imported, asked)
+    back = traverse(between, requested, [importing._replace(forward=False)], len(between.files))
+    edges, imported = follow(between, requested, [importing])
+    inside = np.isin(imported, requested)
     closing = np.flatnonzero(~inside & (back.distance[imported] != NONE))
     order = closing[np.lexsort((edges[closing], back.distance[imported[closing]]))]
     found = []
@@ -95,50 +97,50 @@ def cycles(between: Graph, asked: Numbers) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(found))
 
 
-def externals(graph: Graph, asked: Numbers) -> list[ExternalModule]:
+def externals(graph: Graph, requested: Numbers) -> list[ExternalModule]:
     """Returns the external modules that the files import, most imported first."""
-    outside = graph.externals
-    inside = np.flatnonzero(np.isin(outside.file, asked))
-    modules, first, inverse = np.unique(outside.module[inside], return_index=True, return_inverse=True)
-    pairs = np.unique(np.stack([inverse, outside.file[inside]]), axis=1)
+    table = graph.externals
+    inside = np.flatnonzero(np.isin(table.file, requested))
+    modules, first, inverse = np.unique(table.module[inside], return_index=True, return_inverse=True)
+    pairs = np.unique(np.stack([inverse, table.file[inside]]), axis=1)
     files = np.bincount(pairs[0], minlength=len(modules))
-    told = []
+    found = []
     for position in np.lexsort((modules, -files)):
         one = inside[first[position]]
-        told.append(
+        found.append(
             ExternalModule(
                 module=graph.strings[modules[position]],
                 files=int(files[position]),
-                file_path=graph.path(int(outside.file[one])),
-                line=int(outside.line[one]),
+                file_path=graph.path(int(table.file[one])),
+                line=int(table.line[one]),
             )
         )
-    return told
+    return found
 
 
-def _direct(graph: Graph, asked: Numbers, *, forward: bool) -> tuple[Numbers, Numbers]:
+def _direct(graph: Graph, requested: Numbers, *, forward: bool) -> tuple[Numbers, Numbers]:
     """Returns the edges that cross the border of the set, and the outer file of each."""
-    nodes = np.concatenate([nodes_of(graph, int(file)) for file in asked])
+    nodes = np.concatenate([nodes_of(graph, int(file)) for file in requested])
     edges, others = follow(graph, nodes, [step(REFERRING, forward=forward, candidate_cost=1)])
     files = graph.files_of(others)
-    outside = ~np.isin(files, asked)
+    outside = ~np.isin(files, requested)
     return edges[outside], files[outside]
 
 
 def _further(
-    between: Graph, asked: Numbers, near: Numbers, depth_max: int, *, forward: bool, candidates: bool
+    between: Graph, requested: Numbers, near: Numbers, depth_max: int, *, forward: bool, candidates: bool
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Returns the files beyond depth 1, their depths, and the file on the path to each."""
     nothing = np.array([], np.int32)
     if depth_max == 1:
         return nothing, nothing, nothing
-    way = step(REFERRING, forward=forward, candidate_cost=int(candidates))
-    told = traverse(between, asked, [way], depth_max)
-    beyond = (told.distance > 1) & ~np.isin(np.arange(len(told.distance)), near)
+    direction = step(REFERRING, forward=forward, candidate_cost=int(candidates))
+    reached = traverse(between, requested, [direction], depth_max)
+    beyond = (reached.distance > 1) & ~np.isin(np.arange(len(reached.distance)), near)
     far = np.flatnonzero(beyond).astype(np.int32)
-    far = far[np.lexsort((far, told.distance[far]))]
-    through = [other_end(between, int(told.edge[file]), int(file)) for file in far]
-    return far, told.distance[far], np.array(through, np.int32)
+    far = far[np.lexsort((far, reached.distance[far]))]
+    through = [other_end(between, int(reached.edge[file]), int(file)) for file in far]
+    return far, reached.distance[far], np.array(through, np.int32)
 
 
 def _runs(edges: Numbers, files: Numbers) -> tuple[Numbers, dict[int, tuple[int, int]]]:

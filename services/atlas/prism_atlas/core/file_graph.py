@@ -20,15 +20,15 @@ def file_edges(graph: Graph) -> EdgeTable:
     edges = graph.edges
     node_files = graph.node_files()
     source, target = node_files[edges.source], node_files[edges.target]
-    told = np.flatnonzero((source != target) & (edges.kind != OVERRIDES))
-    source, target, kind = source[told], target[told], edges.kind[told].astype(np.int32)
-    order = order_by(source, target, kind << 8 | edges.status[told], edges.line[told])
-    is_first = np.zeros(len(told), np.bool_)
+    between = np.flatnonzero((source != target) & (edges.kind != OVERRIDES))
+    source, target, kind = source[between], target[between], edges.kind[between].astype(np.int32)
+    order = order_by(source, target, kind << 8 | edges.status[between], edges.line[between])
+    is_first = np.zeros(len(between), np.bool_)
     for column in (source, target, kind):
         is_first |= np.diff(column[order], prepend=-1) != 0
     chosen = order[is_first]
     columns = (edges.kind, edges.status, edges.strategy, edges.line)
-    rows = np.column_stack([source[chosen], target[chosen], *(column[told[chosen]] for column in columns)])
+    rows = np.column_stack([source[chosen], target[chosen], *(column[between[chosen]] for column in columns)])
     return edge_table(rows.astype(np.int32), len(graph.files))
 
 

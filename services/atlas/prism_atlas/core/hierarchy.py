@@ -59,17 +59,17 @@ class Tree:
 
 def callers(*, candidates: bool) -> Expansion:
     """Expands to the callers of a symbol, and to the callers of what it overrides."""
-    along = _steps([EdgeKind.CALLS], candidates=candidates, forward=False)
+    calls = _steps([EdgeKind.CALLS], candidates=candidates, forward=False)
     return Expansion(
-        (along, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=True)), with_constructors
+        (calls, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=True)), with_constructors
     )
 
 
 def callees(*, candidates: bool) -> Expansion:
     """Expands to what a symbol calls, and to overrides that may run instead."""
-    along = _steps([EdgeKind.CALLS], candidates=candidates, forward=True)
+    calls = _steps([EdgeKind.CALLS], candidates=candidates, forward=True)
     return Expansion(
-        (along, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=False)), executed_nodes
+        (calls, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=False)), executed_nodes
     )
 
 
@@ -83,12 +83,14 @@ def subtypes(*, candidates: bool) -> Expansion:
     return Expansion((_steps(INHERITANCE, candidates=candidates, forward=False),), only_itself)
 
 
-def grow(graph: Graph, roots: Numbers, way: Expansion, depth_max: int, *, width: int, start: int = 0) -> Tree:
+def grow(
+    graph: Graph, roots: Numbers, expansion: Expansion, depth_max: int, *, width: int, start: int = 0
+) -> Tree:
     """Returns the tree below some nodes that are one symbol.
 
     `width` bounds the children of each node; the root's children are shown from the one at `start` on.
     """
-    below = _Children(graph, roots, way.steps)
+    below = _Children(graph, roots, expansion.steps)
     tree = Tree(len(below))
     _add(tree, below.shown(start, width), NONE, 1)
     expanded = dict.fromkeys(roots.tolist(), NONE)
@@ -100,7 +102,7 @@ def grow(graph: Graph, roots: Numbers, way: Expansion, depth_max: int, *, width:
             branch.recursive = branch.same == NONE or branch.same in _above(tree, position)
         elif branch.depth < depth_max and _leads_on(graph, branch.link.edge):
             expanded[node] = position
-            below = _Children(graph, way.origins(graph, node), way.steps)
+            below = _Children(graph, expansion.origins(graph, node), expansion.steps)
             room = min(width, BRANCHES_MAX - len(tree.branches))
             branch.left_out = max(0, len(below) - room)
             _add(tree, below.shown(0, room), position, branch.depth + 1)
@@ -161,8 +163,8 @@ class _Children:
     def __init__(self, graph: Graph, nodes: Numbers, steps: Sequence[TraversalStep]) -> None:
         edges, others = follow(graph, nodes, steps)
         # Edges within the set are not shown, except a node's edge to itself.
-        told = ~np.isin(others, nodes) | (graph.edges.source[edges] == graph.edges.target[edges])
-        edges, others = edges[told], others[told]
+        is_shown = ~np.isin(others, nodes) | (graph.edges.source[edges] == graph.edges.target[edges])
+        edges, others = edges[is_shown], others[is_shown]
         status = graph.edges.status[edges]
         order = np.lexsort((edges, status, others))
         self._graph = graph

@@ -63,15 +63,15 @@ def changed_names(program: Program, before: Unit | None, after: Unit | None) -> 
 
 def names_used(unit: Unit, facts: FileFacts) -> set[str]:
     """Returns the names that a file uses, and the modules that it looks up."""
-    held: set[str] = set()
+    names: set[str] = set()
     for reference in facts.references:
-        held |= _parts(reference.name) | _parts(reference.qualifier) | _parts(reference.alias)
+        names |= _parts(reference.name) | _parts(reference.qualifier) | _parts(reference.alias)
         if reference.kind is ReferenceKind.IMPORT:
-            held.add(_MODULE + key(unit.file, reference.qualifier))
-            held.add(_MODULE + reference.name)
+            names.add(_MODULE + key(unit.file, reference.qualifier))
+            names.add(_MODULE + reference.name)
     for binding in facts.bindings:
-        held |= _parts(binding.type) | _parts(binding.made_by)
-    return held
+        names |= _parts(binding.type) | _parts(binding.made_by)
+    return names
 
 
 def derived_names(unit: Unit) -> Iterator[tuple[str, str]]:

@@ -37,25 +37,23 @@ class ResolvedName(NamedTuple):
     matched: str = ""  # the end of the name that matched, if nothing supports the part before it
 
 
-def find_symbol(
-    graph: Graph, repo: str, asked: str, path: str, preferred: Mask | None = None
-) -> ResolvedName:
+def find_symbol(graph: Graph, repo: str, text: str, path: str, preferred: Mask | None = None) -> ResolvedName:
     """Returns the best match of a name; for `path:line` the innermost symbol; for a path the file.
 
     Among equal matches, preferred kinds win (a flag for each of SYMBOL_KINDS). Raises INVALID_ARGUMENT for
     a line that the file does not have.
     """
-    asked = asked.strip()
-    file = graph.find_file(asked)
+    text = text.strip()
+    file = graph.find_file(text)
     if file != NONE:
         return ResolvedName(np.array([graph.file_node(file)], np.int32))
-    place = AT_LINE.fullmatch(asked)
+    place = AT_LINE.fullmatch(text)
     if place and (file := graph.find_file(place[1])) != NONE:
         line = int(place[2])
         if not 1 <= line <= max(1, int(graph.files.lines[file])):
             raise _no_line(graph, file, line)
         return ResolvedName(np.array([symbol_at(graph, file, line)], np.int32))
-    name = SymbolName.read(asked)
+    name = SymbolName.read(text)
     return _best_match(graph, name, _matches(graph, repo, name, path), preferred)
 
 
@@ -66,7 +64,7 @@ def symbol_at(graph: Graph, file: int, line: int) -> int:
     if not around.size:
         return graph.file_node(file)
     sizes = graph.symbols.end_line[around] - graph.symbols.start_line[around]
-    # Of two symbols on the same lines, the inner one comes last.
+    # If two symbols have the same lines, the inner one comes last.
     return int(around[np.flatnonzero(sizes == sizes.min())[-1]])
 
 
@@ -80,9 +78,9 @@ def _no_line(graph: Graph, file: int, line: int) -> PrismError:
     )
 
 
-def find_files(graph: Graph, asked: str) -> Numbers:
+def find_files(graph: Graph, text: str) -> Numbers:
     """Returns the file with a path, else all files of a folder or package: `acme/store`, `acme.store`."""
-    cleaned = asked.strip().removeprefix("./").strip("/")
+    cleaned = text.strip().removeprefix("./").strip("/")
     file = graph.find_file(cleaned)
     if file != NONE:
         return np.array([file], np.int32)

@@ -50,8 +50,8 @@ def render_edges(graph: Graph, edges: Numbers) -> tuple[GraphEdge, ...]:
     order = np.lexsort((edges, graph.edges.status[edges], graph.edges.kind[edges]))
     edges = edges[order]
     _, starts = np.unique(graph.edges.kind[edges], return_index=True)
-    told = []
+    rendered = []
     for group in np.split(edges, starts[1:]) if edges.size else ():
         lines = np.unique(graph.edges.line[group]).tolist()
-        told.append(render_edge(graph, int(group[0]), lines))
-    return tuple(told)
+        rendered.append(render_edge(graph, int(group[0]), lines))
+    return tuple(rendered)

@@ -16,7 +16,7 @@ Costs = NDArray[np.int32]
 
 
 class TraversalStep(NamedTuple):
-    """A rule for following edges: forward from their source, or backward from their target."""
+    """A step along edges: forward from their source, or backward from their target."""
 
     forward: bool
     costs: Costs
@@ -40,7 +40,7 @@ class Traversal(NamedTuple):
 def step(
     kinds: Iterable[EdgeKind], *, forward: bool, cost: int = 1, candidate_cost: int = 0
 ) -> TraversalStep:
-    """Returns a rule for edges of these kinds. Candidates are followed only if they have a cost."""
+    """Returns a step along edges of these kinds. Candidates are followed only if they have a cost."""
     costs = np.zeros((len(EDGE_KINDS), len(EDGE_STATUSES)), np.int32)
     rows = [EDGE_KINDS.index(kind) for kind in kinds]
     costs[rows, EDGE_STATUSES.index(EdgeStatus.RESOLVED)] = cost
@@ -49,7 +49,7 @@ def step(
 
 
 def follow(graph: Graph, nodes: Numbers, steps: Sequence[TraversalStep]) -> Neighbors:
-    """Returns the neighbors of the nodes by any of the rules."""
+    """Returns the neighbors of the nodes by any of the steps."""
     found = [_follow(graph, nodes, one) for one in steps]
     return Neighbors(
         np.concatenate([one.edges for one in found]),

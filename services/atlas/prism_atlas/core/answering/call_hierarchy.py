@@ -19,11 +19,11 @@ def call_hierarchy(graph: Graph, request: CallHierarchyRequest, receipt: GraphRe
     """Returns a page of the tree. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS, INVALID_CURSOR."""
     resolved_name = one_symbol(graph, receipt.repo, request.symbol, request.path)
     upwards = request.direction is CallDirection.CALLERS
-    way = (hierarchy.callers if upwards else hierarchy.callees)(candidates=request.include_candidates)
+    expansion = (hierarchy.callers if upwards else hierarchy.callees)(candidates=request.include_candidates)
     origins = with_constructors if upwards else within
     roots = union([origins(graph, int(node)) for node in resolved_name.nodes])
     start = page_start(request, request.cursor)
-    tree = hierarchy.grow(graph, roots, way, request.depth, width=request.limit, start=start)
+    tree = hierarchy.grow(graph, roots, expansion, request.depth, width=request.limit, start=start)
     return CallHierarchyReply(
         roots=render_nodes(graph, resolved_name.nodes),
         others=render_nodes(graph, resolved_name.others),

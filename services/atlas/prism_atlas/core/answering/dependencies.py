@@ -14,13 +14,13 @@ def dependencies_of(
     graph: Graph, between: Graph, request: DependenciesRequest, receipt: GraphReceipt
 ) -> DependenciesReply:
     """Returns a page of each direction. Raises FILE_NOT_FOUND, INVALID_CURSOR."""
-    asked = requested_files(graph, request.path)
+    requested = requested_files(graph, request.path)
     start = page_start(request, request.cursor)
     sides: dict[DependencyDirection, Dependencies] = {
         direction: dependencies.dependencies(
             graph,
             between,
-            asked,
+            requested,
             request.depth,
             forward=direction is DependencyDirection.OUT,
             candidates=request.include_candidates,
@@ -28,26 +28,26 @@ def dependencies_of(
         for direction in (DependencyDirection.OUT, DependencyDirection.IN)
         if request.direction in (direction, DependencyDirection.BOTH)
     }
-    told = {
+    pages = {
         direction: tuple(dependencies.tell(graph, side, start, request.limit))
         for direction, side in sides.items()
     }
     totals = {direction: len(side) for direction, side in sides.items()}
     unsure = {direction: side.unsure for direction, side in sides.items()}
-    outside = dependencies.externals(graph, asked) if DependencyDirection.OUT in sides else []
+    externals = dependencies.externals(graph, requested) if DependencyDirection.OUT in sides else []
     used, using = DependencyDirection.OUT, DependencyDirection.IN
     return DependenciesReply(
-        files=tuple(graph.path(int(file)) for file in asked[:FILES_SHOWN_MAX]),
-        total_files=len(asked),
-        uses=told.get(used, ()),
-        used_by=told.get(using, ()),
+        files=tuple(graph.path(int(file)) for file in requested[:FILES_SHOWN_MAX]),
+        total_files=len(requested),
+        uses=pages.get(used, ()),
+        used_by=pages.get(using, ()),
         total_uses=totals.get(used, 0),
         total_used_by=totals.get(using, 0),
         unsure_uses=unsure.get(used, 0),
         unsure_used_by=unsure.get(using, 0),
-        externals=tuple(outside[: request.limit]),
-        total_externals=len(outside),
-        cycles=dependencies.cycles(between, asked),
+        externals=tuple(externals[: request.limit]),
+        total_externals=len(externals),
+        cycles=dependencies.cycles(between, requested),
         next_cursor=next_page(request, start + request.limit, max(totals.values())),
         receipt=receipt,
     )

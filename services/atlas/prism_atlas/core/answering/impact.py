@@ -74,13 +74,13 @@ def impact_of(
     page = slice(start, start + request.limit)
     return ImpactReply(
         files=tuple(changes.files),
-        changed=tuple(_tell_changed(graph, one) for one in changes.touched_symbols[:CHANGED_SHOWN_MAX]),
+        changed=tuple(_render_changed(graph, one) for one in changes.touched_symbols[:CHANGED_SHOWN_MAX]),
         total_changed=len(changes.touched_symbols),
-        affected=_tell(graph, others, page),
+        affected=_render(graph, others, page),
         total_affected=len(others),
         resolved_affected=int(others.resolved.sum()),
         depth=request.depth,
-        tests=_tell(graph, tests, page),
+        tests=_render(graph, tests, page),
         total_tests=len(tests),
         test_depth=test_depth(request.depth),
         by_file=_by_file(graph, others.nodes),
@@ -95,24 +95,24 @@ def read_change(graph: Graph, diff: FileDiff, lines: Sequence[str]) -> tuple[Dif
     `lines` are those of the indexed file: of the path before the diff, else of the path after it.
     """
     file, applied = indexed_as(graph, diff)
-    told = DiffFile(file_path=diff.before or diff.after, state=_state(diff), applied=applied)
+    file_diff = DiffFile(file_path=diff.before or diff.after, state=_state(diff), applied=applied)
     if diff.binary:
-        return told, []
+        return file_diff, []
     if file == NONE:
-        is_new = told.state is DiffState.ADDED
-        return told if is_new else told.model_copy(update={"state": DiffState.NOT_INDEXED}), []
-    if told.state is DiffState.REMOVED:
-        return told, [TouchedSymbol(int(node), signature=True) for node in nodes_of(graph, file)]
+        is_new = file_diff.state is DiffState.ADDED
+        return file_diff if is_new else file_diff.model_copy(update={"state": DiffState.NOT_INDEXED}), []
+    if file_diff.state is DiffState.REMOVED:
+        return file_diff, [TouchedSymbol(int(node), signature=True) for node in nodes_of(graph, file)]
     side = _side(diff, lines, applied=applied)
     if side is None:
-        return told.model_copy(
+        return file_diff.model_copy(
             update={"state": DiffState.DOES_NOT_APPLY, "detail": _mismatch(diff, lines)}
         ), []
     applied = side == AFTER
     found = touched_symbols(graph, file, [change[side] for change in diff.changes], lines)
-    if told.state is DiffState.RENAMED:
+    if file_diff.state is DiffState.RENAMED:
         found = _with_imported(graph, file, found)
-    return told.model_copy(update={"applied": applied}), found
+    return file_diff.model_copy(update={"applied": applied}), found
 
 
 def indexed_as(graph: Graph, diff: FileDiff) -> tuple[int, bool]:
@@ -168,9 +168,9 @@ def _starts(graph: Graph, changed: Sequence[TouchedSymbol], request: ImpactReque
     return np.unique(np.array(nodes, np.int32))
 
 
-def _tell_changed(graph: Graph, one: TouchedSymbol) -> ChangedSymbol:
-    way = step(USES, forward=False, candidate_cost=1)
-    _, users = follow(graph, np.array([one.node], np.int32), [way])
+def _render_changed(graph: Graph, one: TouchedSymbol) -> ChangedSymbol:
+    backward = step(USES, forward=False, candidate_cost=1)
+    _, users = follow(graph, np.array([one.node], np.int32), [backward])
     return ChangedSymbol(
         node=render_node(graph, one.node),
         exported=not graph.is_file(one.node) and bool(graph.symbols.exported[one.node]),
@@ -179,7 +179,7 @@ def _tell_changed(graph: Graph, one: TouchedSymbol) -> ChangedSymbol:
     )
 
 
-def _tell(graph: Graph, found: Affected, page: slice) -> tuple[AffectedNode, ...]:
+def _render(graph: Graph, found: Affected, page: slice) -> tuple[AffectedNode, ...]:
     shown = found.at(page)
     return tuple(
         AffectedNode(

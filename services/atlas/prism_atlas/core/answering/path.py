@@ -31,23 +31,23 @@ def find_path(graph: Graph, between: Graph, request: FindPathRequest, receipt: G
     target = one_symbol(graph, receipt.repo, request.target, request.target_path).nodes
     if graph.is_file(int(source[0])) and graph.is_file(int(target[0])):
         ends = Ends(between, graph.files_of(source), graph.files_of(target))
-        ways = {"files": _files(candidates=request.include_candidates)}
+        step_sets = {"files": _files(candidates=request.include_candidates)}
     else:
         ends = Ends(
             graph, *(union([within(graph, int(node)) for node in nodes]) for nodes in (source, target))
         )
-        ways = {
+        step_sets = {
             "calls": paths.calls(candidates=request.include_candidates),
             "uses": paths.uses(candidates=request.include_candidates),
         }
     searches: list[PathSearch] = []
-    found = _first(ends, ways, request, searches, forward=True)
-    backward = () if found else _first(ends, ways, request, searches, forward=False)
+    found = _first_found(ends, step_sets, request, searches, forward=True)
+    backward = () if found else _first_found(ends, step_sets, request, searches, forward=False)
     return FindPathReply(
         source=render_nodes(graph, source),
         target=render_nodes(graph, target),
-        paths=tuple(_tell(ends.graph, path) for path in found),
-        backward=tuple(_tell(ends.graph, path) for path in backward),
+        paths=tuple(_render(ends.graph, path) for path in found),
+        backward=tuple(_render(ends.graph, path) for path in backward),
         searches=tuple(searches),
         receipt=receipt,
     )
@@ -59,9 +59,9 @@ def _files(*, candidates: bool) -> tuple[TraversalStep, ...]:
     )
 
 
-def _first(
+def _first_found(
     ends: Ends,
-    ways: dict[str, tuple[TraversalStep, ...]],
+    step_sets: dict[str, tuple[TraversalStep, ...]],
     request: FindPathRequest,
     searches: list[PathSearch],
     *,
@@ -70,15 +70,15 @@ def _first(
     """Returns the paths of the first kind of edges that has any, and appends each search to `searches`."""
     graph, source, target = ends
     starts, goals = (source, target) if forward else (target, source)
-    for name, steps in ways.items():
+    for name, steps in step_sets.items():
         search = find_paths(graph, starts, goals, steps, request.depth)
-        searches.append(_tell_search(search, name, request, forward=forward))
+        searches.append(_render_search(search, name, request, forward=forward))
         if search.paths:
             return search.paths
     return ()
 
 
-def _tell_search(
+def _render_search(
     search: PathSearchResult, edges: str, request: FindPathRequest, *, forward: bool
 ) -> PathSearch:
     return PathSearch(
@@ -90,7 +90,7 @@ def _tell_search(
     )
 
 
-def _tell(graph: Graph, path: NodePath) -> GraphPath:
+def _render(graph: Graph, path: NodePath) -> GraphPath:
     return GraphPath(
         nodes=render_nodes(graph, path.nodes), edges=tuple(render_edge(graph, edge) for edge in path.edges)
     )

@@ -16,38 +16,38 @@ from prism_runtime.cursors import read_cursor, write_cursor
 OTHERS_SHOWN_MAX = 20
 
 
-def one_symbol(graph: Graph, repo: str, asked: str, path: str, preferred: Mask | None = None) -> ResolvedName:
+def one_symbol(graph: Graph, repo: str, name: str, path: str, preferred: Mask | None = None) -> ResolvedName:
     """Returns the one symbol that the name means; preferred kinds win over others.
 
     Raises SYMBOL_NOT_FOUND; SYMBOL_AMBIGUOUS with the places of all that match.
     """
-    resolved_name = find_symbol(graph, repo, asked, path, preferred)
+    resolved_name = find_symbol(graph, repo, name, path, preferred)
     if resolved_name.nodes.size:
         return resolved_name._replace(others=resolved_name.others[:OTHERS_SHOWN_MAX])
     if not resolved_name.others:
         raise PrismError(
             ErrorCode.SYMBOL_NOT_FOUND,
-            f"The graph has no definition of {asked!r}.",
+            f"The graph has no definition of {name!r}.",
             "Try search_code.",
-            symbol=asked,
+            symbol=name,
         )
-    told = render_nodes(graph, resolved_name.others[:OTHERS_SHOWN_MAX])
+    matches = render_nodes(graph, resolved_name.others[:OTHERS_SHOWN_MAX])
     raise PrismError(
         ErrorCode.SYMBOL_AMBIGUOUS,
-        f"{asked!r} matches {len(resolved_name.others)} symbols.",
+        f"{name!r} matches {len(resolved_name.others)} symbols.",
         "Give file_path, a qualified name, or file:line from details.definitions.",
-        definitions=[f"{node.file_path}:{node.line} {node.symbol}" for node in told],
+        definitions=[f"{node.file_path}:{node.line} {node.symbol}" for node in matches],
         total=len(resolved_name.others),
     )
 
 
-def requested_files(graph: Graph, asked: str) -> Numbers:
+def requested_files(graph: Graph, path: str) -> Numbers:
     """Returns the files that a path or a package names. Raises FILE_NOT_FOUND."""
-    files = find_files(graph, asked)
+    files = find_files(graph, path)
     if not files.size:
         raise PrismError(
             ErrorCode.FILE_NOT_FOUND,
-            f"The graph has no file, folder or package {asked!r}.",
+            f"The graph has no file, folder or package {path!r}.",
             "list_files shows all files.",
         )
     return files
@@ -58,17 +58,17 @@ MessageT = TypeVar("MessageT", bound=Message)
 
 def page_start(request: MessageT, cursor: str) -> int:
     """Returns the position that a cursor refers to. Raises INVALID_CURSOR."""
-    return int(read_cursor(_question(request), cursor, (int,))[0]) if cursor else 0
+    return int(read_cursor(_page_key(request), cursor, (int,))[0]) if cursor else 0
 
 
 def next_page(request: MessageT, end: int, total: int) -> str:
     """Returns the cursor of the next page; empty after the last."""
-    return write_cursor(_question(request), end) if end < total else ""
+    return write_cursor(_page_key(request), end) if end < total else ""
 
 
 def render_tree(graph: Graph, tree: Tree) -> tuple[TreeBranch, ...]:
     """Returns all branches in their order."""
-    return tuple(_tell_branch(graph, branch) for branch in tree.branches)
+    return tuple(_render_branch(graph, branch) for branch in tree.branches)
 
 
 def union(parts: list[Numbers]) -> Numbers:
@@ -76,11 +76,11 @@ def union(parts: list[Numbers]) -> Numbers:
     return np.unique(np.concatenate(parts))
 
 
-def _question(request: Message) -> str:
+def _page_key(request: Message) -> str:
     return request.model_copy(update={"cursor": "", "limit": 1}).model_dump_json()
 
 
-def _tell_branch(graph: Graph, branch: Branch) -> TreeBranch:
+def _render_branch(graph: Graph, branch: Branch) -> TreeBranch:
     return TreeBranch(
         node=render_node(graph, branch.link.node),
         via=render_edge(graph, branch.link.edge, branch.link.lines),

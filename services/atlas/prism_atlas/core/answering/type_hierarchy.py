@@ -36,8 +36,8 @@ def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphRe
         roots=render_nodes(graph, resolved_name.nodes),
         others=render_nodes(graph, resolved_name.others),
         matched=resolved_name.matched,
-        supertypes=_told(graph, above, resolved_name.nodes, request, forward=True),
-        subtypes=_told(graph, below, resolved_name.nodes, request, forward=False),
+        supertypes=_branches(graph, above, resolved_name.nodes, request, forward=True),
+        subtypes=_branches(graph, below, resolved_name.nodes, request, forward=False),
         total_supertypes=above.total,
         total_subtypes=below.total,
         note=STRUCTURAL_NOTE if _language(graph, named) in structural.LANGUAGES else "",
@@ -53,30 +53,30 @@ def _type_among(graph: Graph, nodes: Numbers) -> int:
         if not graph.is_file(node) and IS_TYPE[graph.symbols.kind[node]]:
             return int(node)
     node = int(nodes[0])
-    told = render_node(graph, node)
+    rendered = render_node(graph, node)
     parent = NONE if graph.is_file(node) else int(graph.symbols.parent[node])
     owner = "" if parent == NONE else render_node(graph, parent).symbol
     raise PrismError(
         ErrorCode.INVALID_ARGUMENT,
-        f"{told.symbol or told.file_path} is a {told.kind or 'file'}, not a type.",
+        f"{rendered.symbol or rendered.file_path} is a {rendered.kind or 'file'}, not a type.",
         f"Ask about {owner}, its type." if owner else "Give a class, an interface or another type.",
     )
 
 
-def _tree(graph: Graph, roots: Numbers, way: Expansion, limit: int) -> Tree:
-    return hierarchy.grow(graph, roots, way, DEPTH_MAX, width=limit)
+def _tree(graph: Graph, roots: Numbers, expansion: Expansion, limit: int) -> Tree:
+    return hierarchy.grow(graph, roots, expansion, DEPTH_MAX, width=limit)
 
 
-def _told(
+def _branches(
     graph: Graph, tree: Tree, roots: Numbers, request: TypeHierarchyRequest, *, forward: bool
 ) -> tuple[TreeBranch, ...]:
-    told = render_tree(graph, tree)
+    branches = render_tree(graph, tree)
     if not request.include_members:
-        return told
+        return branches
     members = _overriding(graph, roots, forward=forward)
     return tuple(
         branch.model_copy(update={"overrides": render_nodes(graph, members.get(shown.link.node, ()))})
-        for branch, shown in zip(told, tree.branches, strict=True)
+        for branch, shown in zip(branches, tree.branches, strict=True)
     )
 
 
