@@ -40,6 +40,7 @@ OPENING_OF = re.compile(r'(?:^|"""|# |\* |- )Of (?:a|an|the|what|each|all|one|th
 PLAIN = (
     "libs/contracts",
     "libs/source",
+    "services/atlas",
     "services/gateway",
     "docs/guides",
     "README.md",
