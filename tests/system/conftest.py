@@ -1,4 +1,4 @@
-"""One stack that the whole run shares, and one for tests that break things."""
+"""Whole stacks for system tests: one that the run shares, and one that tests may break."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from running_stack import RunningStack
 from source_repos import FILES, GitRepo
 
-# Tests clone from a server on this machine, and count the imports: nobody polls it meanwhile.
+# Tests clone from a local server and count imports, so polling is off.
 CLONES_FROM_HERE = {
     "PRISM_CLONE_ALLOW_PRIVATE": "true",
     "PRISM_CLONE_SCHEMES": "https,http",
@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """A failure shows the last lines of the logs of its stack."""
+    """Adds the last log lines of its stack to the report of a failed test."""
     outcome: Any = yield
     report = outcome.get_result()
     if report.failed:
@@ -36,7 +36,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def shared_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    """A stack that many tests use at once: each with repositories of its own, none harms it."""
+    """A stack for many tests: each uses its own repositories, and none harms the stack."""
     stack = RunningStack(tmp_path_factory.mktemp("shared") / "data", **CLONES_FROM_HERE)
     stack.up()
     yield stack
@@ -45,7 +45,7 @@ def shared_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSt
 
 @pytest.fixture(scope="session")
 def breakable_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    """A second one that tests may harm, as long as it recovers. Its settings are those of every user, but for a quicker watchdog."""
+    """A stack that tests may harm if it recovers. It has the default settings, with a faster watchdog."""
     watchdog = {"PRISM_PROBE_EVERY_S": "1", "PRISM_SILENT_S_MAX": "search=5"}
     stack = RunningStack(tmp_path_factory.mktemp("breakable") / "data", **watchdog)
     stack.up()
@@ -55,7 +55,7 @@ def breakable_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runnin
 
 @pytest.fixture
 def make_repo(tmp_path: Path) -> Callable[..., GitRepo]:
-    """Makes git repositories; without files it has ours."""
+    """Makes git repositories, with the files of `source_repos` by default."""
 
     def make(name: str = "repo", files: dict[str, str | bytes] | None = None) -> GitRepo:
         return GitRepo(tmp_path / name, FILES if files is None else files)
@@ -65,11 +65,11 @@ def make_repo(tmp_path: Path) -> Callable[..., GitRepo]:
 
 @pytest.fixture(scope="session")
 def ledger_repo(tmp_path_factory: pytest.TempPathFactory) -> GitRepo:
-    """The repository that most questions are about. Nobody changes it."""
+    """The read-only repository that most questions are about."""
     return GitRepo(tmp_path_factory.mktemp("ledger") / "ledger", FILES)
 
 
 @pytest.fixture(scope="session")
 def ledger(shared_stack: RunningStack, ledger_repo: GitRepo) -> dict[str, Any]:
-    """The job that indexed it, as `acme/ledger`."""
+    """The job that indexed `ledger_repo` as `acme/ledger`."""
     return shared_stack.index(ledger_repo.folder, "--name", "acme/ledger")

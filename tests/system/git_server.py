@@ -10,13 +10,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
-PRIVATE = "/private/"  # what is below it wants a login
+PRIVATE = "/private/"  # paths below it require a login
 LOGIN = "ada:hunter2xyz"
 
 
 @contextmanager
 def git_server(root: Path) -> Iterator[str]:
-    """Serves every bare repository below `root`; gives the address, such as `http://127.0.0.1:4711`."""
+    """Serves every bare repository below `root`; yields the address, such as `http://127.0.0.1:4711`."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

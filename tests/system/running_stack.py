@@ -32,7 +32,7 @@ COMMAND_SECONDS_MAX = 180
 WAIT_SECONDS_MAX = 60.0
 POLL_S = 0.05
 CALL_SECONDS_MAX = 30
-# The default gives a message to the next process 20 s after the first one was killed.
+# The default redelivers a message 20 s after its process was killed.
 ACK_WAIT_S = "3"
 SERVICES = ("nats", "qdrant", "ingest", "chunker", "embedder", "indexer", "search", "atlas", "gateway")
 FINAL = frozenset({"complete", "complete_with_errors", "failed", "abandoned"})
@@ -44,19 +44,19 @@ Json = dict[str, Any]
 
 
 class Agent:
-    """An MCP client that is connected."""
+    """A connected MCP client."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
 
     async def ask(self, tool: str, **arguments: Any) -> Json:
-        """The structured answer; an error fails the test."""
+        """Returns the structured answer; an error fails the test."""
         result = await self.client.call_tool(tool, arguments)
         assert not result.is_error, (tool, arguments, result.content)
         return result.structured_content
 
     async def fails(self, tool: str, **arguments: Any) -> Json:
-        """The error; an answer fails the test."""
+        """Returns the error; an answer fails the test."""
         result = await self.client.call_tool(tool, arguments)
         assert result.is_error, (tool, arguments, result.structured_content)
         error = result.structured_content["error"]
@@ -64,7 +64,7 @@ class Agent:
         return error
 
     async def outcome(self, tool: str, **arguments: Any) -> tuple[Json | None, str]:
-        """The answer, or the code of the error."""
+        """Returns the answer, or the code of the error."""
         result = await self.client.call_tool(tool, arguments)
         content = result.structured_content
         return (None, content["error"]["code"]) if result.is_error else (content, "")
@@ -96,7 +96,7 @@ class RunningStack:
         )
 
     def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        """The command in the background."""
+        """Starts the command in the background."""
         return subprocess.Popen(
             [PRISM, *arguments],
             env=self.environment(),
@@ -120,14 +120,14 @@ class RunningStack:
         assert done.returncode == 0, done.stderr
 
     def index(self, source: Path | str, *arguments: str, exit_code: int = 0) -> Json:
-        """Index and wait; the job as it ended."""
+        """Indexes, waits, and returns the ended job."""
         answer = self.prism_json("index", str(source), "--wait", *arguments, exit_code=exit_code)
         job = answer["job"]
         check_counts(job)
         return {**job, "nothing_changed": answer["nothing_changed"], "sent": answer["sent"]}
 
     async def of_tenant(self, tenant: str) -> "RunningStack":
-        """The same stack for a tenant of its own, who sees nothing of the others."""
+        """Returns the same stack for a new tenant, isolated from the others."""
         token = f"prism_{uuid.uuid4().hex}"
         record = Token(tenant=tenant, label="test", created_at=datetime.now(UTC))
         async with self.jetstream() as js:
@@ -139,7 +139,7 @@ class RunningStack:
         return other
 
     def is_known(self) -> bool:
-        """Whether the gateway takes the token."""
+        """Returns whether the gateway accepts the token."""
         with self.http() as http:
             return http.get("/api/v1/repos").status_code == 200
 
@@ -180,14 +180,14 @@ class RunningStack:
         return next((job for job in jobs if job["repo_name"] == repo_name), None)
 
     def ended_job(self, job: str, seconds: float = WAIT_SECONDS_MAX) -> Json:
-        """The job when it has ended."""
+        """Waits until the job has ended, and returns it."""
         wait_until(lambda: self.job(job)["state"] in FINAL, seconds, f"job {job} ends")
         return self.job(job)
 
     # Programs that send files themselves.
 
     def send(self, repo: str, files: dict[str, bytes], lane: str = "live") -> Json:
-        """Make these the files of a repository, as `prism index` does and quicker; the job as it ended."""
+        """Sets the files of a repository as `prism index` does, but faster; returns the ended job."""
         job, needed = self.open_snapshot(repo, files, lane)
         contents = list(files.values())
         if needed:
@@ -211,7 +211,9 @@ class RunningStack:
         return answer.json()["job"], answer.json()["needed"]
 
     def send_pack(self, job: str, contents: dict[int, bytes], lane: str = "live") -> None:
-        """The documented form: magic, version, files, raw bytes, then zstd of ordinal, length and content of each."""
+        """Builds a pack as documented: magic, version, files, raw bytes, then zstd of ordinal, length and
+        content of each.
+        """
         raw = b"".join(
             struct.pack(">II", ordinal, len(content)) + content
             for ordinal, content in sorted(contents.items())
@@ -225,10 +227,10 @@ class RunningStack:
             )
         assert answer.status_code == 202, answer.text
 
-    # What the store holds.
+    # The content of the store.
 
     def points(self, scope_repo: str = "") -> dict[str, Json]:
-        """Every point by id, with payload and vector: of one repository (its id), or all."""
+        """Returns points by id with payload and vector: those of one repository (its id), or all."""
         with self.qdrant() as http:
             found: dict[str, Json] = {}
             offset: Any = None
@@ -288,7 +290,7 @@ class RunningStack:
 
     @contextmanager
     def stopped(self, service: str) -> Iterator[None]:
-        """The service stands still, its connections open."""
+        """Suspends the service; its connections stay open."""
         pid = self.pid(service)
         os.kill(pid, signal.SIGSTOP)
         try:
@@ -303,7 +305,7 @@ class RunningStack:
         )
 
     def logs(self, *, whole: bool = False) -> str:
-        """The last lines of each log, for whoever looks at a failure; or all."""
+        """Returns the last lines of each log for a failure report, or whole logs."""
         parts = []
         for log in sorted((self.data / "logs").glob("*.log")):
             lines = log.read_text(errors="replace").splitlines()
@@ -313,12 +315,12 @@ class RunningStack:
 
 
 def blob_of(content: bytes) -> str:
-    """As git says it."""
+    """Returns the git blob hash of the content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
 def check_counts(job: Json) -> None:
-    """The sum that holds for every job that ended."""
+    """Checks the sum that holds for every ended job."""
     counts = job["counts"]
     if job["state"] in ("complete", "complete_with_errors"):
         parts = counts["unchanged"] + counts["indexed"] + counts["skipped"] + counts["failed"]
@@ -334,7 +336,7 @@ def wait_until(is_true: Callable[[], bool], seconds: float = WAIT_SECONDS_MAX, w
 
 
 async def until(is_true: Callable[[], bool], seconds: float = WAIT_SECONDS_MAX, what: str = "it") -> None:
-    """The same for tests in which other tasks go on meanwhile."""
+    """Like `wait_until`, but lets other tasks run meanwhile."""
     deadline = time.monotonic() + seconds
     while not is_true():
         assert time.monotonic() < deadline, f"{what}: not within {seconds:g} s"
@@ -342,7 +344,7 @@ async def until(is_true: Callable[[], bool], seconds: float = WAIT_SECONDS_MAX, 
 
 
 def comparable(points: dict[str, Json]) -> dict[str, Json]:
-    """Points without what tells when they were written."""
+    """Returns points without the fields that depend on the time of the write."""
     return {
         key: {
             "vector": point["vector"],
@@ -353,11 +355,11 @@ def comparable(points: dict[str, Json]) -> dict[str, Json]:
 
 
 def assert_same_points(found: dict[str, Json], expected: dict[str, Json]) -> None:
-    """Point by point; a difference is told by the first few points."""
+    """Compares point by point; the message shows the first differing points."""
     left, right = comparable(found), comparable(expected)
     missing = [right[key]["payload"]["path"] for key in right.keys() - left.keys()]
     extra = [left[key]["payload"]["path"] for key in left.keys() - right.keys()]
     assert not missing, f"missing points of {sorted(missing)[:5]} ({len(missing)})"
-    assert not extra, f"too many points of {sorted(extra)[:5]} ({len(extra)})"
+    assert not extra, f"unexpected points of {sorted(extra)[:5]} ({len(extra)})"
     differing = [key for key in left if left[key] != right[key]]
     assert not differing, [(left[key], right[key]) for key in differing[:2]]

@@ -1,4 +1,4 @@
-"""Small git repositories of our own making, for tests to index and change."""
+"""Small git repositories for tests to index and change."""
 
 import os
 import subprocess
@@ -146,12 +146,12 @@ FILES: dict[str, str | bytes] = {
     ".gitignore": "build/\n*.tmp\n",
     "build/output.py": "THIS_IS_IGNORED = True\n",
 }
-# All but what .gitignore names; logo.png is seen and skipped.
+# All files that .gitignore does not exclude; logo.png is listed and skipped.
 SEEN, SKIPPED = len(FILES) - 1, 1
 
 
 class GitRepo:
-    """A working tree under git."""
+    """A git working tree."""
 
     def __init__(self, folder: Path, files: Mapping[str, str | bytes] | None = None) -> None:
         self.folder = folder
@@ -180,7 +180,7 @@ class GitRepo:
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
     def commit(self, message: str = "Go on") -> str:
-        """Everything as it is; returns the commit."""
+        """Commits the whole tree; returns the commit."""
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "-m", message)
         return self.head

@@ -1,4 +1,4 @@
-"""Bad input gets an error with a code or the right answer; nothing is lost, nothing hangs."""
+"""Bad input gets the right answer or an error with a code; nothing is lost, nothing hangs."""
 
 import asyncio
 import os
@@ -12,13 +12,13 @@ from source_repos import GitRepo
 ODD = "acme/odd"
 MIB = 1024 * 1024
 BRACKETS = 100_000
-OUTSIDE = "this line lies outside of the repository"
-# Made up, in the shapes of real ones; put together here so that no scanner finds them in this file.
+OUTSIDE = "this line is outside of the repository"
+# Invented secrets in real formats, assembled here so that scanners do not flag this file.
 AWS_KEY = "AKIA" + "Q3EXRZ5TWMV7LKYC"
 GITHUB_TOKEN = "ghp_" + "Vb7nQ2kLx9RfT4mZc8WpYs3HdJg6NaEu5KiX"
 PASSWORD_URL = "postgres://ledger:" + "s7Qw9zLkP2vXn4" + "@db.internal/books"
 
-# What a question about a repository must never be: a repository of everything that is hard to take in.
+# One repository with everything that is hard to import.
 TEXTS: dict[str, bytes] = {
     "with space/a file.py": b"def spaced_out():\n    return 1\n",
     "umlaut/gr\u00fc\u00dfe.py": b"def greetings():\n    return 2\n",
@@ -47,7 +47,7 @@ SKIPPED: dict[str, tuple[bytes, str]] = {
 
 @pytest.fixture(scope="module")
 def odd(shared_stack: RunningStack, tmp_path_factory: pytest.TempPathFactory) -> dict:
-    """The job of a repository that has all of it."""
+    """The job of a repository with all of these files."""
     folder = tmp_path_factory.mktemp("odd")
     (folder / "outside.txt").write_text(OUTSIDE + "\n")
     inner = GitRepo(folder / "inner", {"inner.py": b"INSIDE_A_SUBMODULE = 1\n"})
@@ -66,7 +66,7 @@ def odd(shared_stack: RunningStack, tmp_path_factory: pytest.TempPathFactory) ->
     return job | {"folder": repo.folder}
 
 
-def test_the_job_ends_and_counts_what_it_could_not_take(odd) -> None:
+def test_job_ends_and_counts_unsupported_files(odd) -> None:
     assert odd["state"] == "complete"
     assert odd["counts"]["failed"] == 0
 
@@ -93,9 +93,9 @@ async def test_each_file_is_searchable_or_reported(shared_stack: RunningStack, o
 
 
 @pytest.mark.parametrize("name", sorted(TEXTS))
-async def test_a_text_is_read_back_as_it_is(shared_stack: RunningStack, odd, name: str) -> None:
+async def test_texts_are_read_back_unchanged(shared_stack: RunningStack, odd, name: str) -> None:
     if name == "settings.py":
-        return  # see the test of secrets
+        return  # covered by the test of secrets
     async with shared_stack.agent(ODD) as agent:
         answer = await agent.ask("read_file", file_path=name, max_tokens=100_000)
     assert answer["content"] == TEXTS[name].decode(errors="replace")[: len(answer["content"])]
@@ -117,7 +117,7 @@ async def test_an_empty_file_is_found_by_its_name(shared_stack: RunningStack, od
     assert ("empty.py", "") in [(hit["file_path"], hit["content"]) for hit in answer["results"]]
 
 
-async def test_nothing_outside_of_the_tree_is_findable(shared_stack: RunningStack, odd) -> None:
+async def test_nothing_outside_the_tree_is_found(shared_stack: RunningStack, odd) -> None:
     async with shared_stack.agent(ODD) as agent:
         for line in (OUTSIDE, "INSIDE_A_SUBMODULE"):
             assert (await agent.ask("grep_code", pattern=line))["matches"] == []
@@ -131,7 +131,7 @@ async def test_nothing_outside_of_the_tree_is_findable(shared_stack: RunningStac
     assert OUTSIDE not in points
 
 
-async def test_secrets_are_nowhere_and_are_reported(shared_stack: RunningStack, odd) -> None:
+async def test_secrets_are_stored_nowhere_and_reported(shared_stack: RunningStack, odd) -> None:
     secrets = (AWS_KEY, GITHUB_TOKEN, "s7Qw9zLkP2vXn4")
     async with shared_stack.agent(ODD) as agent:
         read = await agent.ask("read_file", file_path="settings.py")
@@ -157,7 +157,7 @@ async def test_secrets_are_nowhere_and_are_reported(shared_stack: RunningStack, 
     assert {"aws-access-key-id", "github-token", "basic-auth-url"} <= coverage["redactions"].keys()
 
 
-def test_a_second_run_over_it_changes_nothing(shared_stack: RunningStack, odd) -> None:
+def test_a_second_run_changes_nothing(shared_stack: RunningStack, odd) -> None:
     again = shared_stack.index(odd["folder"], "--name", ODD)
     assert again["nothing_changed"]
     assert again["counts"]["skipped"] == odd["counts"]["skipped"]
@@ -168,7 +168,9 @@ def test_a_second_run_over_it_changes_nothing(shared_stack: RunningStack, odd) -
     [("missing", "source_not_found"), ("empty git", "source_empty"), ("empty folder", "source_empty"),
      ("file", "source_not_found")],
 )  # fmt: skip
-def test_a_source_that_is_none(shared_stack: RunningStack, tmp_path: Path, kind: str, code: str) -> None:
+def test_invalid_sources_are_refused(
+    shared_stack: RunningStack, tmp_path: Path, kind: str, code: str
+) -> None:
     folder = tmp_path / "a source"
     if kind == "file":
         folder.write_text("not a folder\n")
@@ -194,7 +196,7 @@ async def test_patterns_of_every_kind_are_answered(shared_stack: RunningStack) -
             )
         assert (await agent.fails("grep_code", pattern=""))["code"] == "empty_query"
         assert (await agent.fails("grep_code", pattern="x" * 100_000))["code"] == "query_too_long"
-        # Matches the empty string, so every line.
+        # Matches the empty string, and so every line.
         every = await agent.ask("grep_code", pattern="z*", regex=True, path_filter="deploy/service.yaml")
         assert [match["line"] for match in every["matches"]] == [1, 2, 3]
         for hostile in (
@@ -238,7 +240,7 @@ async def test_patterns_of_every_kind_are_answered(shared_stack: RunningStack) -
 
 
 @pytest.mark.usefixtures("ledger")
-async def test_arguments_out_of_bounds(shared_stack: RunningStack) -> None:
+async def test_arguments_out_of_bounds_are_refused(shared_stack: RunningStack) -> None:
     async with shared_stack.agent("acme/ledger") as agent:
         for tool, argument in (("search_code", "query"), ("grep_code", "pattern")):
             for limit in (0, -1, 1_000_000, "10", 1.5):
@@ -273,8 +275,8 @@ async def test_arguments_out_of_bounds(shared_stack: RunningStack) -> None:
 
 
 @pytest.mark.usefixtures("ledger")
-async def test_an_unknown_repository_is_told_which_exist(shared_stack: RunningStack) -> None:
-    async with shared_stack.agent("nobody/nothing") as agent:
+async def test_unknown_repository_error_lists_known_ones(shared_stack: RunningStack) -> None:
+    async with shared_stack.agent("no/such") as agent:
         for tool, arguments in (
             ("search_code", {"query": "x"}), ("grep_code", {"pattern": "x"}), ("list_files", {}),
             ("read_file", {"file_path": "x"}), ("index_coverage", {}),
@@ -282,7 +284,7 @@ async def test_an_unknown_repository_is_told_which_exist(shared_stack: RunningSt
             error = await agent.fails(tool, **arguments)
             assert error["code"] == "repo_not_found"
             assert "acme/ledger" in error["details"]["repositories"]
-    missing = shared_stack.prism_json("search", "x", "--repo", "nobody/nothing", exit_code=1)
+    missing = shared_stack.prism_json("search", "x", "--repo", "no/such", exit_code=1)
     assert missing["error"]["code"] == "repo_not_found"
 
 
@@ -297,12 +299,12 @@ def test_a_missing_or_wrong_token_sees_nothing(shared_stack: RunningStack, heade
             answer = http.request(method, path, json={"query": "x"} if method == "POST" else None)
             assert answer.status_code == 401, path
             error = answer.json()["error"]
-            assert error.get("data", error)["code"] == "unauthenticated"  # of JSON-RPC, or Prism's own
+            assert error.get("data", error)["code"] == "unauthenticated"  # JSON-RPC's code, or Prism's own
             assert "WWW-Authenticate" in answer.headers
         assert http.get("/livez").status_code == 200
 
 
-def test_bodies_that_make_no_sense(shared_stack: RunningStack) -> None:
+def test_invalid_bodies_are_refused(shared_stack: RunningStack) -> None:
     with shared_stack.http() as http:
         for path in ("/api/v1/search", "/api/v1/grep", "/api/v1/ingest/snapshots", "/api/v1/repos"):
             for body in (
@@ -331,7 +333,7 @@ def test_bodies_that_make_no_sense(shared_stack: RunningStack) -> None:
         assert (pack.status_code, pack.json()["error"]["code"]) == (404, "job_not_found")
 
 
-async def test_many_bad_questions_at_once_delay_no_good_one(shared_stack: RunningStack, ledger) -> None:
+async def test_concurrent_bad_questions_do_not_delay_good_ones(shared_stack: RunningStack, ledger) -> None:
     async with shared_stack.agent("acme/ledger") as agent:
         bad = [asyncio.create_task(agent.fails("search_code", query="x" * 50_000)) for _ in range(20)]
         good = await agent.ask("search_code", query="transfer_funds")

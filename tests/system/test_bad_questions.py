@@ -1,4 +1,6 @@
-"""Whatever is asked, over MCP and over REST alike: a right answer, or an error with a code and what to do. Never a 500, never a hang."""
+"""Odd questions over MCP and REST: each gets an answer, or an error with a code and a next step. Never a 500,
+never a hang.
+"""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -18,7 +20,7 @@ LARGE = 10**30
 
 
 class Case(NamedTuple):
-    """Arguments beside the question, for some tools, and the code of the error: empty for an answer."""
+    """Arguments beside the question, the tools to call, and the expected error code (empty for an answer)."""
 
     name: str
     tools: Iterable[str]
@@ -77,7 +79,7 @@ CASES = [
     Case("no language", ("search_code", "grep_code"), {"language": "\0" * 99}, "invalid_argument"),
     Case("a kind without symbols", ("search_code",), {"kind": "trait"}),
     Case("no kind", ("search_code",), {"kind": "klass"}, "invalid_argument"),
-    Case("no repository", TOOLS, {"repo": "nobody/nothing"}, "repo_not_found"),
+    Case("no repository", TOOLS, {"repo": "no/such"}, "repo_not_found"),
     Case("no repository", TOOLS, {"repo": "\0" * 200}, "repo_not_found"),
     Case("a long name", TOOLS, {"repo": "\0" * 5_000}, "invalid_argument"),
     # Bounds
@@ -99,14 +101,14 @@ CASES = [
 
 
 def complete(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments with a question, if they have none."""
+    """Returns the arguments with a default question."""
     return {"pattern" if tool == "grep_code" else "query": "withdraw", **arguments}
 
 
 async def outcome(
     stack: RunningStack, way: str, tool: str, **arguments: Any
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The answer and the error, one of which is empty."""
+    """Returns the answer and the error, one of which is empty."""
     arguments = complete(tool, arguments)
     if way == "MCP":
         async with stack.agent(LEDGER) as agent:
@@ -124,7 +126,7 @@ async def outcome(
 
 @pytest.mark.parametrize("way", ["MCP", "REST"])
 @pytest.mark.usefixtures("ledger")
-async def test_each_is_answered_or_told_what_to_do(shared_stack: RunningStack, way: str) -> None:
+async def test_each_question_gets_an_answer_or_a_next_action(shared_stack: RunningStack, way: str) -> None:
     for case in CASES:
         for tool in case.tools:
             what = (tool, case.name)
@@ -143,7 +145,7 @@ async def test_each_is_answered_or_told_what_to_do(shared_stack: RunningStack, w
 
 @pytest.fixture(scope="module")
 def several(shared_stack: RunningStack) -> str:
-    """A repository of which several files answer, in code and in prose."""
+    """A repository in which several files match, in code and in prose."""
     files = {
         f"docs/{name}.md": f"# {name}\n\nHow to withdraw {name}.\n".encode()
         for name in ("coins", "notes", "bonds")
@@ -157,7 +159,7 @@ def several(shared_stack: RunningStack) -> str:
 
 
 @pytest.mark.parametrize("way", ["MCP", "REST"])
-async def test_a_cursor_is_of_one_question_tool_and_tenant(
+async def test_cursor_is_bound_to_question_tool_and_tenant(
     shared_stack: RunningStack, several: str, way: str
 ) -> None:
     cursors = {}
@@ -180,9 +182,7 @@ async def test_a_cursor_is_of_one_question_tool_and_tenant(
 
 
 @pytest.mark.parametrize("way", ["MCP", "REST"])
-async def test_a_cursor_of_an_older_index_is_refused_where_it_would_mislead(
-    shared_stack: RunningStack, way: str
-) -> None:
+async def test_ranked_cursor_of_an_older_index_is_refused(shared_stack: RunningStack, way: str) -> None:
     stack = await shared_stack.of_tenant(f"stale-{way.lower()}")
     files = {f"{name}.md": b"# Withdraw\n\nwithdraw\n" for name in "abcd"}
     stack.send(LEDGER, files)
@@ -192,7 +192,7 @@ async def test_a_cursor_of_an_older_index_is_refused_where_it_would_mislead(
         _, error = await outcome(stack, way, tool, limit=2, cursor=first[tool]["next_cursor"])
         assert error["code"] == "invalid_cursor"
         assert "changed" in error["message"]
-    # A place among paths and lines holds in any index.
+    # A cursor of path and line is valid in any index.
     last = first["grep_code"]["matches"][-1]
     rest, _ = await outcome(stack, way, "grep_code", limit=99, cursor=first["grep_code"]["next_cursor"])
     places = [(match["file_path"], match["line"]) for match in rest["matches"]]
@@ -201,7 +201,7 @@ async def test_a_cursor_of_an_older_index_is_refused_where_it_would_mislead(
 
 
 @pytest.mark.parametrize("way", ["MCP", "REST"])
-async def test_pages_of_hits_make_the_whole(shared_stack: RunningStack, several: str, way: str) -> None:
+async def test_pages_of_hits_add_up_to_the_whole(shared_stack: RunningStack, several: str, way: str) -> None:
     for tool in SEARCHES:
         whole, _ = await outcome(shared_stack, way, tool, repo=several, limit=20)
         pages, cursor = [], ""
@@ -219,7 +219,7 @@ def place(hit: dict[str, Any]) -> tuple[str, int]:
 
 @pytest.mark.parametrize("way", ["MCP", "REST"])
 @pytest.mark.usefixtures("ledger")
-async def test_an_empty_answer_says_what_left_nothing(shared_stack: RunningStack, way: str) -> None:
+async def test_an_empty_answer_names_the_filter(shared_stack: RunningStack, way: str) -> None:
     for arguments, reason in (
         ({"language": "kotlin"}, "no indexed file passes language 'kotlin'"),
         ({"path_filter": "none/**"}, "no indexed file passes path_filter 'none/**'"),
@@ -227,11 +227,11 @@ async def test_an_empty_answer_says_what_left_nothing(shared_stack: RunningStack
         ({"source_only": True, "path_filter": "docs/*"}, "filters dropped every candidate (source_only 1)"),
     ):
         answer, _ = await outcome(shared_stack, way, "search_code", query="withdrew money", **arguments)
-        told = answer["diagnostics"]
+        diagnostics = answer["diagnostics"]
         assert (answer["results"], answer["confidence"]) == ([], "none")
-        assert told["reason"].startswith(reason)
-        assert told["words"] == ["withdrew", "money"]
-        assert told["nothing_because"]["exact"] == "the question contains no symbol name"
+        assert diagnostics["reason"].startswith(reason)
+        assert diagnostics["words"] == ["withdrew", "money"]
+        assert diagnostics["nothing_because"]["exact"] == "the question contains no symbol name"
 
 
 @pytest.mark.parametrize("way", ["MCP", "REST"])

@@ -1,4 +1,4 @@
-"""What a user does in a day, from outside: up, index, search, status, doctor, a crash, down; and the demo."""
+"""A day of a user, from outside: up, index, search, status, doctor, a crash, down; and the demo."""
 
 import json
 import os
@@ -26,13 +26,13 @@ def charge_credit_card(card: str, cents: int) -> str:
 '''
 TIDES = """package tides
 
-// HighWater tells when the sea is highest.
+// HighWater returns the hour at which the sea is highest.
 func HighWater(day int) int { return day * 24 }
 """
 
 
 class User:
-    """Somebody at a terminal, with a data folder and a project of their own."""
+    """A user at a terminal, with a data folder and a project."""
 
     def __init__(self, folder: Path) -> None:
         self.data = folder / "data"
@@ -88,7 +88,7 @@ def test_a_folder_becomes_searchable(user: User):
     assert not any("secret" in hit["file_path"] for hit in reply["results"])
 
 
-def test_a_person_reads_file_line_legs_and_receipt(user: User):
+def test_search_output_shows_file_line_score_and_receipt(user: User):
     shown = user.prism("search", "HighWater").stdout
     assert "tides.go:" in shown
     assert "score" in shown
@@ -109,7 +109,7 @@ def test_a_second_run_indexes_only_what_changed(user: User):
     assert "nothing changed" in user.prism("index", user.project, "--name", "me/shop", "--wait").stdout
 
 
-def test_a_removed_file_is_not_found_any_more(user: User):
+def test_a_removed_file_is_no_longer_found(user: User):
     extra = user.project / "obsolete.py"
     extra.write_text("def obsolete_zebra():\n    pass\n")
     assert user.index()["job"]["counts"]["indexed"] == 1
@@ -119,7 +119,7 @@ def test_a_removed_file_is_not_found_any_more(user: User):
     assert not any(hit["file_path"] == "obsolete.py" for hit in hits)
 
 
-def test_status_tells_all_parts(user: User):
+def test_status_reports_every_part(user: User):
     report = user.json("status")
     assert {"services", "repositories", "jobs", "streams", "dead_letters", "points", "memory"} <= set(report)
     assert report["errors"] == {}
@@ -138,7 +138,7 @@ def test_doctor_finds_nothing_wrong(user: User):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "shown"),
     [
         (("search", ""), "empty_query", ""),
         (("search", "x", "--repo", "no/such"), "repo_not_found", "me/shop"),
@@ -148,26 +148,26 @@ def test_doctor_finds_nothing_wrong(user: User):
     ],
 )
 def test_bad_input_gets_a_code_and_a_next_action(
-    user: User, arguments: tuple[str, ...], code: str, said: str
+    user: User, arguments: tuple[str, ...], code: str, shown: str
 ):
     done = user.prism(*arguments)
     assert done.returncode != 0
     assert f"[{code}]" in done.stderr
     assert "→" in done.stderr
-    assert said in done.stderr
+    assert shown in done.stderr
     assert "Traceback" not in done.stderr
     error = json.loads(user.prism(*arguments, "--json").stdout)["error"]
     assert error["code"] == code
     assert error["next_action"]
 
 
-def test_an_empty_folder_is_told(user: User, tmp_path: Path):
+def test_an_empty_folder_is_refused(user: User, tmp_path: Path):
     done = user.prism("index", tmp_path)
     assert done.returncode == 1
     assert "source_empty" in done.stderr
 
 
-def test_a_wrong_token_is_told(user: User):
+def test_a_wrong_token_is_refused(user: User):
     done = user.prism("search", "x", PRISM_TOKEN="prism_wrong")
     assert done.returncode == 1
     assert "unauthenticated" in done.stderr
@@ -195,7 +195,7 @@ def test_an_interrupted_demo_leaves_nothing(user: User, tmp_path: Path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # A shell starts what it runs in the background with this signal ignored, and children inherit that.
+        # A shell starts background commands with SIGINT ignored, and children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads here
     )
     assert process.stderr

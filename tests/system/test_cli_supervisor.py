@@ -1,6 +1,6 @@
-"""`prism up` and `prism down` from outside, over services that are stand-ins: a process, a run file, /readyz.
+"""`prism up` and `prism down` from outside, with stand-ins for the services: a process, a run file, /readyz.
 
-nats-server is the real one. What the real services do is the business of other tests.
+nats-server is the real one; other tests cover the real services.
 """
 
 import json
@@ -27,7 +27,7 @@ SERVICES = ("ingest", "chunker", "embedder", "indexer", "search", "atlas", "gate
 WAIT_SECONDS_MAX = 30
 FIRST_PAUSE_S = 0.5
 
-# What a service does when it is loaded, be it to run or to be forked.
+# Runs when a service is loaded, to run or to be forked.
 LOADED = """
 import os
 
@@ -36,7 +36,8 @@ if os.environ.get("FAKE_MODULES") == "broken":
 
 """
 
-# Says where it listens, answers /readyz, and misbehaves on demand: FAKE_<NAME>=crash | stubborn | parent | deaf.
+# Publishes its address, answers /readyz, and misbehaves on demand: FAKE_<NAME>=crash | stubborn | parent |
+# deaf.
 STAND_IN = """
 import http.server, json, os, pathlib, signal, subprocess, sys, time
 
@@ -145,11 +146,11 @@ def is_running(pid: int) -> bool:
 def wait_until(is_true: Callable[[], bool]) -> None:
     deadline = time.monotonic() + WAIT_SECONDS_MAX
     while not is_true():
-        assert time.monotonic() < deadline, "it did not happen in time"
+        assert time.monotonic() < deadline, "the condition did not become true in time"
         time.sleep(0.05)
 
 
-def test_up_detached_prints_one_json_object_and_down_stops_everything(stack: Stack):
+def test_detached_up_prints_json_and_down_stops_everything(stack: Stack):
     up = stack.up()
     assert set(up) == {"url", "mcp_url", "token", "data_dir"}
     assert up["mcp_url"] == f"{up['url']}/mcp"
@@ -167,7 +168,7 @@ def test_up_detached_prints_one_json_object_and_down_stops_everything(stack: Sta
     assert "was not running" in again.stderr
 
 
-def test_secrets_are_for_their_owner_only_and_stay_the_same(stack: Stack):
+def test_secrets_are_private_to_the_owner_and_stable(stack: Stack):
     first = stack.up()
     for name in ("token", "up.json", "nats/nats.conf", "secrets/nats", "secrets/qdrant"):
         assert (stack.data / name).stat().st_mode & 0o777 == 0o600, name
@@ -176,7 +177,7 @@ def test_secrets_are_for_their_owner_only_and_stay_the_same(stack: Stack):
     assert stack.up()["token"] == first["token"]
 
 
-def test_second_up_is_refused_and_says_who_runs(stack: Stack):
+def test_second_up_is_refused_and_names_the_running_stack(stack: Stack):
     up = stack.up()
     for arguments in (("up", "--port", "0"), ("up", "--port", "0", "--detach")):
         refused = stack.prism(*arguments)
@@ -188,7 +189,7 @@ def test_second_up_is_refused_and_says_who_runs(stack: Stack):
     assert all(map(is_running, stack.pids()))
 
 
-def test_deleted_lock_files_let_no_second_stack_in(stack: Stack):
+def test_deleted_lock_files_do_not_admit_a_second_stack(stack: Stack):
     stack.up()
     pids = stack.pids()
     (stack.data / "up.lock").unlink()
@@ -200,7 +201,7 @@ def test_deleted_lock_files_let_no_second_stack_in(stack: Stack):
     assert not any(map(is_running, pids))
 
 
-def test_port_in_use_is_said_before_anything_starts(stack: Stack):
+def test_a_used_port_is_reported_before_anything_starts(stack: Stack):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         refused = stack.prism("up", "--port", port, "--detach")
@@ -210,7 +211,7 @@ def test_port_in_use_is_said_before_anything_starts(stack: Stack):
 
 
 @pytest.mark.parametrize("service", ["chunker", "nats", "qdrant", "gateway"])
-def test_a_killed_service_is_started_again_on_its_port_and_reported(stack: Stack, service: str):
+def test_a_killed_service_restarts_on_its_port(stack: Stack, service: str):
     stack.up()
     before = stack.state()["services"][service]
     os.kill(before["pid"], signal.SIGKILL)
@@ -244,7 +245,7 @@ def test_hung_services_are_shown_and_replaced(stack: Stack):
     assert re.search(r"restarted 1 times, last: no answer for \d+ s", stack.prism("doctor").stdout)
 
 
-def test_state_that_cannot_be_written_ends_nothing(stack: Stack):
+def test_unwritable_state_does_not_stop_the_supervisor(stack: Stack):
     stack.up()
     supervisor, search = stack.state()["pid"], stack.pid("search")
     hidden = {stack.data / name: stack.data / f"{name}-hidden" for name in ("run", "logs")}
@@ -252,7 +253,7 @@ def test_state_that_cannot_be_written_ends_nothing(stack: Stack):
         folder.rename(away)
     os.kill(search, signal.SIGKILL)
     wait_until(lambda: not is_running(search))
-    time.sleep(2 * FIRST_PAUSE_S)  # a start is tried, and fails
+    time.sleep(2 * FIRST_PAUSE_S)  # one start is attempted, and fails
     for folder, away in hidden.items():
         away.rename(folder)
     wait_until(
@@ -261,7 +262,7 @@ def test_state_that_cannot_be_written_ends_nothing(stack: Stack):
     assert stack.state()["pid"] == supervisor
 
 
-def test_a_death_is_told_on_the_terminal_of_a_foreground_stack(stack: Stack):
+def test_foreground_stack_prints_deaths_on_the_terminal(stack: Stack):
     process = subprocess.Popen(
         [PRISM, "up", "--port", "0"],
         env=stack.environment(),
@@ -283,7 +284,7 @@ def test_a_death_is_told_on_the_terminal_of_a_foreground_stack(stack: Stack):
     assert not any(map(is_running, pids))
 
 
-def test_a_killed_supervisor_is_started_again_at_the_same_address(stack: Stack):
+def test_a_killed_supervisor_restarts_at_the_same_address(stack: Stack):
     up = stack.up(chunker="parent")
     pids = [*stack.pids(), worker := int((stack.data / "run" / "chunker.worker").read_text())]
     supervisor = stack.state()["pid"]
@@ -296,12 +297,12 @@ def test_a_killed_supervisor_is_started_again_at_the_same_address(stack: Stack):
 
     assert (
         sys.platform != "linux" or len(guards(stack)) == 2
-    )  # it, and the part of it that looks whether the supervisor hangs
+    )  # the guard and its subshell, which checks whether the supervisor hangs
     assert stack.prism("down").returncode == 0
     assert not guards(stack)
 
 
-def test_down_while_a_killed_supervisor_waits_for_its_start(stack: Stack):
+def test_down_ends_the_guard_of_a_killed_supervisor(stack: Stack):
     stack.up()
     os.kill(stack.state()["pid"], signal.SIGKILL)
     wait_until(lambda: "the supervisor ended with code 137" in stack.supervisor_log())
@@ -326,7 +327,7 @@ def environment_of(pid: int) -> bytes:
         return b""
 
 
-def test_a_worker_that_a_dead_service_left_is_ended_with_it(stack: Stack):
+def test_worker_of_a_dead_service_is_ended(stack: Stack):
     stack.up(chunker="parent")
     worker = int((stack.data / "run" / "chunker.worker").read_text())
     os.kill(stack.pid("chunker"), signal.SIGKILL)
@@ -334,7 +335,7 @@ def test_a_worker_that_a_dead_service_left_is_ended_with_it(stack: Stack):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="services are forked on Linux only")
-def test_services_are_forked_with_names_of_their_own_and_folders_environments_and_logs_too(stack: Stack):
+def test_forked_services_have_own_name_session_and_log(stack: Stack):
     stack.up()
     state = stack.state()
     for name in (*SERVICES, "qdrant"):
@@ -353,7 +354,7 @@ def test_services_are_forked_with_names_of_their_own_and_folders_environments_an
         ]
 
 
-def test_a_service_starts_by_itself_when_the_fork_server_is_gone(stack: Stack):
+def test_service_starts_without_the_fork_server(stack: Stack):
     stack.up()
     killed = stack.state()["forkserver_pid"]
     os.kill(killed, signal.SIGKILL)
@@ -366,13 +367,13 @@ def test_a_service_starts_by_itself_when_the_fork_server_is_gone(stack: Stack):
     assert psutil.Process(stack.pid("search")).name() == "prism_search"
 
 
-def test_what_cannot_be_loaded_is_told_by_the_log_of_the_service(stack: Stack):
+def test_import_errors_appear_in_the_log_of_the_service(stack: Stack):
     failed = stack.prism("up", "--port", "0", "--detach", modules="broken")
     assert failed.returncode == 7
     assert "a library is missing" in failed.stderr
 
 
-def test_stale_run_files_neither_fool_nor_harm(stack: Stack):
+def test_stale_run_files_are_ignored(stack: Stack):
     (stack.data / "run").mkdir(parents=True)
     bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     try:
@@ -389,7 +390,7 @@ def test_stale_run_files_neither_fool_nor_harm(stack: Stack):
         bystander.wait()
 
 
-def test_a_service_that_cannot_start_fails_up_with_its_log(stack: Stack):
+def test_up_fails_with_the_log_of_a_service_that_cannot_start(stack: Stack):
     failed = stack.prism("up", "--port", "0", "--detach", embedder="crash")
     assert failed.returncode == 7
     assert "embedder" in failed.stderr
@@ -398,16 +399,16 @@ def test_a_service_that_cannot_start_fails_up_with_its_log(stack: Stack):
     assert not (stack.data / "run" / "supervisor.json").exists()
 
 
-def test_down_ends_what_does_not_listen(stack: Stack):
+def test_down_kills_a_service_that_ignores_sigterm(stack: Stack):
     stack.up(search="stubborn")
     pids = stack.pids()
     started_at = time.monotonic()
     assert stack.prism("down").returncode == 0
-    assert time.monotonic() - started_at > 14  # it was given its time
+    assert time.monotonic() - started_at > 14  # it got its time to stop
     assert not any(map(is_running, pids))
 
 
-def test_down_while_it_starts(stack: Stack):
+def test_down_works_while_the_stack_starts(stack: Stack):
     process = subprocess.Popen(
         [PRISM, "up", "--port", "0", "--detach"],
         env=stack.environment(search="deaf"),
@@ -423,7 +424,7 @@ def test_down_while_it_starts(stack: Stack):
     assert not any(map(is_running, pids))
 
 
-def test_commands_without_a_stack_say_how_to_start_one(stack: Stack):
+def test_commands_without_a_stack_show_how_to_start_one(stack: Stack):
     for arguments in (("status",), ("search", "x"), ("index", "."), ("connect",)):
         done = stack.prism(*arguments)
         assert done.returncode == 5

@@ -1,10 +1,11 @@
-"""A service ends right before one of its durable writes: what it began is finished by the next process.
+"""A service ends right before one of its durable writes, and the next process finishes its work.
 
-One short history (crash_play.py) is played again and again against a real stack, each time with one service ending at one write.
-Afterwards each ref has to be stored as a fresh index would store it, and no job may be left.
+One short history (crash_play.py) is played repeatedly against a real stack, each time with one service ending
+at one write. Afterwards the store of each ref must equal that of a fresh index, and no job may be left.
 
-`PRISM_CRASH_POINTS` says how many points are tried, `all`, or which writes (`1-100`); `PRISM_CRASH_SERVICES` names the services, and
-`PRISM_CRASH_NAMED` is a part of the names of writes (`git `); see `make crash-points`.
+`PRISM_CRASH_POINTS` is the number of points to try, `all`, or a range of writes (`1-100`);
+`PRISM_CRASH_SERVICES` names the services, and `PRISM_CRASH_NAMED` is a part of the names of writes (`git `);
+see `make crash-points`.
 """
 
 import os
@@ -35,7 +36,7 @@ SETTINGS = {
     "PRISM_CLONE_ALLOW_PRIVATE": "true",
     "PRISM_CLONE_SCHEMES": "file",
     "PRISM_WEBHOOK_SECRET": SECRET,
-    # Each push is told once. It must not take a poll to bring it.
+    # Each push is published once, and must arrive without a poll.
     "PRISM_POLL_INTERVAL_S": "0",
     "PRISM_SWEEP_INTERVAL_S": "5",
     "PRISM_SWEEP_PAUSE_S": "3",
@@ -52,32 +53,32 @@ class Point(NamedTuple):
 
 
 class Crashes:
-    """The files by which the services of a stack are told to end."""
+    """The files that make the services of a stack end at a write."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def written(self, service: str) -> list[str]:
-        """All writes of a service so far."""
+        """Returns all writes of a service so far."""
         log = self.folder / f"{service}.writes"
         return log.read_text().splitlines() if log.exists() else []
 
     def order(self, point: Point) -> None:
-        """Have a service end at a write from now on."""
+        """Makes a service end at a write from now on."""
         (self.folder / f"{point.service}.ended").unlink(missing_ok=True)
         order = self.folder / f"{point.service}.order"
         order.write_text(str(point.write))
         order.rename(self.folder / f"{point.service}.at")
 
     def ended_at(self, point: Point) -> str:
-        """The write at which the service ended; empty if it made fewer."""
+        """Returns the write at which the service ended; empty if it made fewer."""
         ended = self.folder / f"{point.service}.ended"
         return ended.read_text() if ended.exists() else ""
 
 
 @pytest.fixture(scope="module")
 def crashing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningStack, Crashes]]:
-    """A stack of its own, whose services end when they are told to."""
+    """A stack of its own, whose services end on demand."""
     folder = tmp_path_factory.mktemp("crashes")
     crashes = Crashes(folder / "orders")
     stack = RunningStack(folder / "data", PRISM_CRASH_DIR=str(crashes.folder), **SETTINGS)
@@ -86,7 +87,7 @@ def crashing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running
     stack.down()
 
 
-async def test_what_a_process_began_is_finished_by_the_next(
+async def test_next_process_finishes_what_a_crash_left(
     crashing: tuple[RunningStack, Crashes], tmp_path: Path
 ) -> None:
     stack, crashes = crashing
@@ -102,14 +103,14 @@ async def test_what_a_process_began_is_finished_by_the_next(
             write = crashes.ended_at(point)
             if problem:
                 wrong[point] = f"{write}: {problem}"
-            told = f"{point.service} {point.write}: {write or 'not reached'}: {problem or 'right'}"
-            print(f"{told} ({time.monotonic() - began:.0f} s)", flush=True)
+            outcome = f"{point.service} {point.write}: {write or 'not reached'}: {problem or 'ok'}"
+            print(f"{outcome} ({time.monotonic() - began:.0f} s)", flush=True)
     print(table(writes, tried, wrong))
     assert not wrong, "\n".join(f"{point}: {problem}" for point, problem in wrong.items())
 
 
 async def writes_of(server: Server, fresh: Fresh, crashes: Crashes, root: Path) -> dict[str, list[str]]:
-    """By service, what it writes in a history without a crash."""
+    """Returns the writes of each service in a history without a crash."""
     before = {service: len(crashes.written(service)) for service in SERVICES}
     problem = await problem_of(a_play(server, root, "calm"), fresh)
     assert not problem, problem
@@ -117,7 +118,7 @@ async def writes_of(server: Server, fresh: Fresh, crashes: Crashes, root: Path) 
 
 
 def points(writes: dict[str, list[str]]) -> list[Point]:
-    """Where to end: everywhere, or at some places that a seed picks."""
+    """Returns the points to try: all, or some that a seed picks."""
     all_ = [
         Point(service, number)
         for service, names in writes.items()
@@ -137,7 +138,7 @@ def a_play(server: Server, root: Path, name: str) -> CrashPlay:
 
 
 async def problem_of(played: CrashPlay, fresh: Fresh) -> str:
-    """Play, and compare what is stored with a fresh index; empty if all is right."""
+    """Plays, and compares the store with a fresh index; returns the problem, empty if none."""
     try:
         await played.run()
         await played.until_quiet()
@@ -156,7 +157,7 @@ async def wrong_upload(played: CrashPlay, fresh: Fresh) -> list[str]:
 
 
 async def until_ended(played: CrashPlay) -> None:
-    """Wait until no job of the play is under way. An overlay that nobody was told of ends with its time."""
+    """Waits until no job of the play is running. An overlay whose reply was lost ends when it expires."""
     left: list[str] = []
 
     async def have_ended() -> bool:
@@ -175,7 +176,7 @@ async def until_ended(played: CrashPlay) -> None:
 
 
 def table(writes: dict[str, list[str]], tried: list[Point], wrong: dict[Point, str]) -> str:
-    """By service: its writes, at how many of them it ended, and after how many of these the index was wrong."""
+    """Returns a table by service: its writes, how many were tried, and how many left a wrong index."""
     ended, failed = (Counter(point.service for point in points) for points in (tried, wrong))
     rows = [
         f"{service:10} {len(names):7} {ended[service]:7} {failed[service]:7}"

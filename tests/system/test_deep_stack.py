@@ -1,4 +1,4 @@
-"""The deep tier on a whole stack: turned on over an index that was built without it, killed, stopped, turned off."""
+"""The deep tier on a whole stack: turned on over an existing index, killed, stopped, turned off."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def stack(folder) -> Iterator[RunningStack]:
-    """With the deep tier, on an index that was built without it."""
+    """A stack with the deep tier, on an index that was built without it."""
     without = RunningStack(folder)
     without.up()
     without.send(REPO, FILES, lane="bulk")
@@ -36,7 +36,7 @@ def stack(folder) -> Iterator[RunningStack]:
     stack.down()
 
 
-async def test_an_old_index_is_filled_in_whatever_is_killed_and_a_tier_that_hangs_is_left_out(stack, folder):
+async def test_deep_tier_fills_an_old_index_and_may_hang(stack, folder):
     for service in KILLED:
         stack.kill(service)
     for service in KILLED:

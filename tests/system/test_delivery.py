@@ -1,4 +1,4 @@
-"""What the bus may do to events: bring them twice, out of order, or broken. Told to NATS directly."""
+"""Events that the bus delivers twice, out of order, or broken. Published to NATS directly."""
 
 import itertools
 import json
@@ -31,7 +31,8 @@ SEED = 7
 VERSIONS = 4
 CROWDS = (500, 1_000, 2_000)
 PIPELINE = ("PRISM_FILES", "PRISM_CHUNKED", "PRISM_EMBEDDED")
-# By path: what each version is, oldest first. C changed, R removed, S skipped, the small letter the old content again.
+# By path: the content of each version, oldest first. C: changed, R: removed, S: skipped, lowercase c: the old
+# content again.
 LIVES = ["CCCC", "CCCR", "CRCc", "RCRC", "CSCS", "SCRS", "CcRc", "RRRR", "CCRC", "SSCR"]
 
 
@@ -56,7 +57,7 @@ class Story:
 
     def _event(self, life: str, path: int, version: int, *, embedded: bool) -> FileEvent:
         kind = life[version - 1]
-        # Each version comes from a job of its own, as in life.
+        # Each version comes from its own job, as in production.
         fields: dict[str, Any] = self.address(f"src/file_{path}.py", version, path)
         if kind == "R":
             return FileRemoved(**fields)
@@ -82,7 +83,7 @@ class Story:
         }
 
     def embedded(self, fields: dict[str, Any], text: str, *, vectors_missing: int = 0) -> FileEmbedded:
-        """As the embedder would say it, with vectors that depend on the text."""
+        """Returns the event as the embedder would publish it, with vectors that depend on the text."""
         lines = text.splitlines(keepends=True)
         chunks = tuple(
             Chunk(
@@ -118,12 +119,14 @@ class Story:
 
 
 async def publish(js: JetStreamContext, event: FileEvent) -> None:
-    # Without a message id: NATS must not hide that it comes twice.
+    # Without a message id, because NATS must not deduplicate the repeated event.
     await js.publish(topic_of(type(event)).subject(event.lane), event.model_dump_json().encode())
 
 
 async def drained(js: JetStreamContext) -> None:
-    """Wait until no work is left. Asked upstream first: a stage says its fact before it lets go of the last one."""
+    """Waits until no work is left. Checks the first stage first: a stage publishes before it acks its last
+    message.
+    """
 
     async def is_empty() -> bool:
         for stream in PIPELINE:
@@ -141,14 +144,14 @@ async def the_model(js: JetStreamContext) -> Component:
 
 
 def told_apart_from_repo(stack: RunningStack, repo: str) -> dict[tuple[str, int], Any]:
-    """Points by path and ordinal (-1: the file's own), without what names the repository."""
+    """Returns points by path and ordinal (-1: the file point), without the fields that name the repository."""
     points: dict[tuple[str, int], Any] = {}
     for key, point in stack.points(repo).items():
         payload = dict(point["payload"])
         if "file" not in payload:
             assert key == file_id(DEFAULT_TENANT, repo, "base", payload["path"])
         else:
-            # Of a chunk that two versions share either may have written last.
+            # Either of two versions may have written last the chunk that they share.
             del payload["version"]
         owner = payload.pop("file", key)
         assert owner == file_id(DEFAULT_TENANT, repo, "base", payload["path"])
@@ -158,9 +161,7 @@ def told_apart_from_repo(stack: RunningStack, repo: str) -> dict[tuple[str, int]
 
 
 @pytest.mark.parametrize("embedded", [True, False], ids=["to the indexer", "through all stages"])
-async def test_repeated_and_shuffled_events_end_as_those_in_order(
-    shared_stack: RunningStack, embedded
-) -> None:
+async def test_repeated_and_shuffled_events_equal_ordered_ones(shared_stack: RunningStack, embedded) -> None:
     dice = random.Random(SEED)
     async with shared_stack.jetstream() as js:
         model = await the_model(js)
@@ -190,7 +191,7 @@ async def test_repeated_and_shuffled_events_end_as_those_in_order(
             for key in expected:
                 assert found[key] == expected[key], (round_, key)
 
-        # All of it again, long after: nothing moves.
+        # Everything again, long after: nothing changes.
         before = shared_stack.points(shuffled.repo)
         for event in reversed(events):
             await publish(js, event)
@@ -198,7 +199,7 @@ async def test_repeated_and_shuffled_events_end_as_those_in_order(
         assert shared_stack.points(shuffled.repo) == before
 
 
-async def test_what_an_older_import_brings_late_is_not_written(
+async def test_late_events_of_an_older_import_are_not_written(
     shared_stack: RunningStack, make_repo: Callable[..., GitRepo]
 ) -> None:
     """A file that the newer import did not change has no newer version that could win."""
@@ -223,7 +224,7 @@ async def test_what_an_older_import_brings_late_is_not_written(
     assert shared_stack.points(repo_id(name)) == before
 
 
-async def test_poison_goes_to_the_dead_letters_and_delays_nobody(shared_stack: RunningStack) -> None:
+async def test_poison_becomes_a_dead_letter_and_delays_no_file(shared_stack: RunningStack) -> None:
     name = "acme/poisoned"
     files = {f"src/{kind}.py": f"def {kind}():\n    return 1\n".encode() for kind in (
         "good", "also_good", "swapped", "unreadable", "vectorless",
@@ -231,7 +232,7 @@ async def test_poison_goes_to_the_dead_letters_and_delays_nobody(shared_stack: R
     job, needed = shared_stack.open_snapshot(name, files, "bulk")
     assert needed == [0, 1, 2, 3, 4]
     contents = list(files.values())
-    # Not the content that was announced.
+    # Differs from the announced content.
     shared_stack.send_pack(job["job"], {0: contents[0], 1: contents[1], 2: b"something else\n"}, "bulk")
     async with shared_stack.jetstream() as js:
         story = Story(name, await the_model(js))
@@ -239,7 +240,7 @@ async def test_poison_goes_to_the_dead_letters_and_delays_nobody(shared_stack: R
         await js.publish(topics.FILE_CHANGED.subject(Lane.BULK), json.dumps(broken).encode())
         short = story.address("src/vectorless.py", job["version"], 4, job["job"])
         await publish(js, story.embedded(short, contents[4].decode(), vectors_missing=1))
-        # No event at all, and one of a job that nobody knows.
+        # Not an event at all, and an event of an unknown job.
         await js.publish(topics.FILE_CHANGED.subject(Lane.BULK), b"\xff not json")
         await js.publish(topics.FILE_EMBEDDED.subject(Lane.LIVE), b"{}")
 
@@ -272,9 +273,9 @@ async def test_poison_goes_to_the_dead_letters_and_delays_nobody(shared_stack: R
     await until(lambda: letters()["messages"] >= 2, what="the dead letters")
     shown = {letter["path"] for letter in letters()["newest"]}
     assert {"src/unreadable.py", "src/vectorless.py"} <= shown
-    assert "" not in shown, "a message that names no tenant is nobody's"
+    assert "" not in shown, "a message without a tenant belongs to no tenant"
 
-    # What failed is tried again by the next import, and only that.
+    # The next import retries the failed file, and only that one.
     healed = shared_stack.send(name, files)
     assert healed["state"] == "complete"
     assert (healed["counts"]["unchanged"], healed["counts"]["indexed"]) == (2, 3)
@@ -283,7 +284,7 @@ async def test_poison_goes_to_the_dead_letters_and_delays_nobody(shared_stack: R
 
 
 def test_a_live_edit_does_not_wait_behind_an_import(shared_stack: RunningStack) -> None:
-    """It proves something only if most of the import waits: one that was too quick is followed by a larger one."""
+    """Proves something only if most of the import waits: a too quick import is followed by a larger one."""
     for size in CROWDS:
         crowd, edit = begin_import(shared_stack, size), begin_edit(shared_stack, size)
         most_waits = shared_stack.job(crowd)["counts"]["indexed"] < size / 2
@@ -297,7 +298,7 @@ def test_a_live_edit_does_not_wait_behind_an_import(shared_stack: RunningStack) 
 
 
 def begin_import(stack: RunningStack, size: int) -> str:
-    """The job of so many files, all of them sent."""
+    """Returns the job of this many files, all of them sent."""
     files = {
         f"src/crowd_{number}.py": b"".join(
             b"def f%d_%d():\n    return 1\n\n\n" % (number, n) for n in range(60)
@@ -310,7 +311,7 @@ def begin_import(stack: RunningStack, size: int) -> str:
 
 
 def begin_edit(stack: RunningStack, number: int) -> str:
-    """The job of one file that somebody has just saved, sent."""
+    """Returns the job of one file that was just saved, sent."""
     content = b"def edited_just_now():\n    return 1\n"
     job, _ = stack.open_snapshot(f"acme/edit-{number}", {"a.py": content})
     stack.send_pack(job["job"], {0: content})

@@ -1,4 +1,4 @@
-"""An agent is about to change code: what it asks before, over MCP, of a repository that was indexed as users do it."""
+"""An agent prepares an edit over MCP, in a repository that was indexed with the command line."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def parcels(shared_stack, make_repo) -> None:
 
 
 @pytest.mark.usefixtures("parcels")
-async def test_an_agent_learns_what_it_has_to_know(shared_stack) -> None:
+async def test_tools_return_the_context_of_an_edit(shared_stack) -> None:
     async with shared_stack.agent(REPO) as agent:
         edit = await agent.ask("prepare_to_edit", symbol="weigh_parcel")
         existing = await agent.ask("check_exists", intent="weigh a parcel in grams")

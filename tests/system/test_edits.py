@@ -1,4 +1,4 @@
-"""Files that an editor or a CI job sends one by one, or as a diff, on top of what is indexed."""
+"""Files that an editor or a CI job sends one by one, or as a diff, on top of the index."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ SECRET_LINE = 'AWS_KEY = "AKIA' + "Z7QX3M5K2VSTD4RW" + '"\n'
 
 
 class Edited:
-    """A repository of the shared stack, and what is sent about it."""
+    """A repository of the shared stack, and requests that edit it."""
 
     def __init__(self, stack: RunningStack, repo: GitRepo, name: str) -> None:
         self.stack, self.repo, self.name = stack, repo, name
@@ -72,7 +72,7 @@ async def test_an_edit_of_another_version_is_refused(edited: Edited) -> None:
     assert await edited.read("v.py") == "V = 2\n"
 
 
-async def test_a_diff_makes_of_the_index_what_git_makes_of_the_tree(edited: Edited) -> None:
+async def test_a_diff_changes_the_index_as_git_changes_the_tree(edited: Edited) -> None:
     edited.repo.write(
         {
             "bank/account.py": str(FILES["bank/account.py"]).replace("def ", "def new_"),
@@ -88,7 +88,7 @@ async def test_a_diff_makes_of_the_index_what_git_makes_of_the_tree(edited: Edit
     assert again["counts"]["indexed"] == again["counts"]["removed"] == 0
 
 
-def test_a_diff_of_something_else_is_refused(edited: Edited) -> None:
+def test_a_diff_that_does_not_apply_is_refused(edited: Edited) -> None:
     edited.repo.write(
         {"bank/account.py": "# nothing alike\n" + str(FILES["bank/account.py"]).replace("def", "DEF")}
     )
@@ -100,14 +100,14 @@ def test_a_diff_of_something_else_is_refused(edited: Edited) -> None:
     assert (unknown["code"], unknown["details"]["indexed_commit"]) == ("base_mismatch", edited.commit)
 
 
-def test_a_file_that_is_kept_redacted_is_not_guessed(edited: Edited) -> None:
+def test_a_diff_of_a_redacted_file_is_refused(edited: Edited) -> None:
     edited.repo.write({"secret.py": SECRET_LINE + "A = 2\n"})
     error = edited.diff(409)
     assert error["code"] == "diff_not_applicable"
     assert "redacted" in error["message"]
 
 
-async def test_secrets_and_binaries_are_as_in_an_import(edited: Edited) -> None:
+async def test_edits_redact_secrets_and_skip_binaries(edited: Edited) -> None:
     edited.post("file", path="s.py", content=SECRET_LINE)
     assert "AKIA" not in await edited.read("s.py")
     job = edited.post("file", path="b.py", content_base64="AAECAwA=")
@@ -124,7 +124,7 @@ async def test_secrets_and_binaries_are_as_in_an_import(edited: Edited) -> None:
         ("file", {"path": "a.py"}, 400, "invalid_argument"),
         ("file", {"path": "a.py", "content": "", "removed": True}, 400, "invalid_argument"),
         ("file", {"path": "a.py", "content_base64": "?"}, 400, "invalid_argument"),
-        ("file", {"path": "a.py", "content": "", "repo": "nobody/here"}, 404, "repo_not_found"),
+        ("file", {"path": "a.py", "content": "", "repo": "no/such"}, 404, "repo_not_found"),
         ("file", {"path": "a.py", "content": "", "layer": "topic"}, 400, "invalid_argument"),
         ("file", {"path": "a.py", "content": "x" * (8 * 1024 * 1024)}, 413, "payload_too_large"),
         ("diff", {"diff": "x"}, 400, "invalid_argument"),
@@ -132,7 +132,7 @@ async def test_secrets_and_binaries_are_as_in_an_import(edited: Edited) -> None:
         ("diff", {"base_commit": "", "diff": "x"}, 400, "invalid_argument"),
     ],
 )
-def test_what_cannot_be_done_is_told(
+def test_invalid_edits_are_refused_with_a_next_action(
     shared_stack: RunningStack, ledger: Json, what, body, status, code
 ) -> None:
     with shared_stack.http() as http:

@@ -1,4 +1,4 @@
-"""Repositories that come from a git server: cloned by the stack, by command and by tool."""
+"""Repositories on a git server, cloned by the stack, by command and by tool."""
 
 import subprocess
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ async def test_a_url_is_cloned_indexed_and_followed(
     assert mine["source"] == url
 
 
-def test_a_ref_of_a_url(shared_stack: RunningStack, served: str, origin: GitRepo) -> None:
+def test_a_ref_of_a_url_is_indexed(shared_stack: RunningStack, served: str, origin: GitRepo) -> None:
     job = shared_stack.index(f"{served}/{NAME}.git", "--ref", "topic", "--name", "acme/topic")
     assert (job["repo_name"], job["ref"]) == ("acme/topic", "topic")
     assert job["commit"] == origin.git("rev-parse", "topic")
@@ -73,7 +73,7 @@ def test_a_ref_of_a_url(shared_stack: RunningStack, served: str, origin: GitRepo
         ("/moved/owner/name.git", (), "clone_failed"),
     ],
 )
-def test_what_cannot_be_cloned_fails_with_a_code(
+def test_a_failed_clone_has_a_code_and_a_next_action(
     shared_stack: RunningStack, served: str, path: str, arguments: tuple[str, ...], code: str
 ) -> None:
     failed = shared_stack.prism_json(
@@ -84,7 +84,7 @@ def test_what_cannot_be_cloned_fails_with_a_code(
     assert failed["job"]["error"]["next_action"]
 
 
-async def test_a_repository_that_was_never_cloned_is_not_said_to_hold_nothing(
+async def test_a_never_cloned_repository_is_not_answered_as_empty(
     shared_stack: RunningStack, served: str
 ) -> None:
     url = f"{served}/owner/missing.git"
@@ -96,7 +96,7 @@ async def test_a_repository_that_was_never_cloned_is_not_said_to_hold_nothing(
         assert (await agent.ask("index_status", repo="acme/void"))["job"]["error"]["code"] == "clone_failed"
 
 
-async def test_a_failed_clone_leaves_the_index_as_it_was(
+async def test_a_failed_clone_leaves_the_index_unchanged(
     shared_stack: RunningStack, served: str, origin: GitRepo
 ) -> None:
     url = f"{served}/{NAME}.git"

@@ -1,6 +1,7 @@
-"""References of every symbol of a small repository, held against what jedi says of it.
+"""References of every symbol of a small repository, compared with those of jedi.
 
-The repository is `tests/fixtures/graph/ferry`, the truth in the file beside it is what `bench/graph/resolve_python.py` printed.
+The repository is `tests/fixtures/graph/ferry`; the truth next to it was printed by
+`bench/graph/resolve_python.py`.
 """
 
 from pathlib import Path
@@ -29,7 +30,7 @@ async def comparison(shared_stack) -> Comparison:
     return compare(TRUTH, defined, answers)
 
 
-async def test_what_is_told_of_a_repository_is_what_a_resolver_says(comparison) -> None:
+async def test_references_agree_with_a_resolver(comparison) -> None:
     resolved = [one for one in comparison.judged if one.edge.status is EdgeStatus.RESOLVED]
     assert not [one for one in resolved if one.verdict is Verdict.WRONG]
     missing = [one for one in comparison.sought if one.status is not EdgeStatus.RESOLVED]

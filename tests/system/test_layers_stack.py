@@ -1,4 +1,6 @@
-"""Branches that are pushed to a git server here and told of by signed webhooks: what is indexed of each is what it has."""
+"""Branches pushed to a local git server and announced by signed webhooks: each layer has the content of its
+branch.
+"""
 
 import asyncio
 import zlib
@@ -27,7 +29,7 @@ def branches(shared_stack: RunningStack, tmp_path_factory: pytest.TempPathFactor
 
 
 async def layer_of(stack: RunningStack, name: str, ref: str) -> tuple[Layer | None, LayerFiles]:
-    """The record of a layer, and its files."""
+    """Returns the record of a layer, and its files."""
     async with stack.jetstream() as js:
         records = await js.key_value(KV_LAYERS)
         key = layer_key(TENANT, repo_id(name), layer_id(ref))
@@ -42,7 +44,7 @@ async def layer_of(stack: RunningStack, name: str, ref: str) -> tuple[Layer | No
 
 
 async def shown(stack: RunningStack, name: str, ref: str) -> dict[str, str]:
-    """What is seen at a layer: blob by path, as the points say."""
+    """Returns the visible content of a layer: blob by path, according to the points."""
     _, files = await layer_of(stack, name, ref)
     points, repo = stack.points(repo_id(name)), repo_id(name)
     base = {
@@ -67,7 +69,7 @@ def tree(repo: GitRepo, ref: str) -> dict[str, str]:
 
 
 async def serves(stack: RunningStack, name: str, ref: str, commit: str) -> Layer:
-    """Wait until a layer serves a commit over the base that is served."""
+    """Waits until a layer serves a commit over the served base."""
     layer: Layer | None = None
     async with asyncio.timeout(60):
         while True:
@@ -82,7 +84,7 @@ async def serves(stack: RunningStack, name: str, ref: str, commit: str) -> Layer
 def push(
     branches: Forge, repo: GitRepo, name: str, branch: str, files: dict[str, str], *arguments: str
 ) -> str:
-    """Commit on a branch, push it, and tell of it as GitHub does."""
+    """Commits on a branch, pushes it, and announces it as GitHub does."""
     repo.git("checkout", "--quiet", "-B", branch)
     repo.write(files)
     commit = repo.commit()
@@ -92,7 +94,7 @@ def push(
     return commit
 
 
-async def test_the_life_of_a_branch(branches: Forge) -> None:
+async def test_a_branch_is_served_rebased_forced_and_deleted(branches: Forge) -> None:
     name, stack = "branch/life", branches.stack
     repo = branches.repository(name)
     points_before = len(stack.points(repo_id(name)))
@@ -103,7 +105,7 @@ async def test_the_life_of_a_branch(branches: Forge) -> None:
     assert layer.files_changed == 1
     assert len(stack.points(repo_id(name))) == points_before + 2  # a file and its chunk
 
-    # The base moves: the branch stays what it is.
+    # The base moves: the content of the branch does not change.
     repo.git("checkout", "--quiet", "main")
     base = push(
         branches, repo, name, "main", {"bank/account.py": "BALANCE = 0\n", "bank/new.py": "NEW = 1\n"}
@@ -131,24 +133,24 @@ async def test_the_life_of_a_branch(branches: Forge) -> None:
     assert branches.layer(name)["commit"] == base
 
 
-async def test_a_pull_request_from_opening_to_closing(branches: Forge) -> None:
+async def test_a_pull_request_is_served_until_it_closes(branches: Forge) -> None:
     name, stack = "branch/pull", branches.stack
     repo = branches.repository(name)
     repo.git("checkout", "--quiet", "-B", "fork")
     repo.write({"bank/pulled.py": "PULLED = 1\n"})
     commit = repo.commit()
     repo.git("push", "--quiet", "origin", "fork:refs/pull/3/head")
-    said: Json = branches.payload(name, commit) | {"number": 3, "pull_request": {"head": {"sha": commit}}}
-    assert branches.post(said | {"action": "opened"}, event="pull_request").json()["outcome"] == "queued"
+    payload: Json = branches.payload(name, commit) | {"number": 3, "pull_request": {"head": {"sha": commit}}}
+    assert branches.post(payload | {"action": "opened"}, event="pull_request").json()["outcome"] == "queued"
     await serves(stack, name, "pull/3", commit)
     assert await shown(stack, name, "pull/3") == tree(repo, "fork")
-    branches.post(said | {"action": "closed"}, event="pull_request")
+    branches.post(payload | {"action": "closed"}, event="pull_request")
     async with asyncio.timeout(60):
         while (await layer_of(stack, name, "pull/3"))[0]:
             await asyncio.sleep(0.05)
 
 
-async def test_the_doors(branches: Forge) -> None:
+async def test_layers_and_overlays_over_rest_and_mcp(branches: Forge) -> None:
     name, stack = "branch/doors", branches.stack
     repo = branches.repository(name)
     repo.git("checkout", "--quiet", "-B", "asked")
@@ -191,7 +193,7 @@ async def test_the_doors(branches: Forge) -> None:
         assert refused["code"] == "invalid_path"
 
 
-async def test_the_status_tells_of_layers(branches: Forge) -> None:
+async def test_status_lists_layers(branches: Forge) -> None:
     name, stack = "branch/status", branches.stack
     repo = branches.repository(name)
     commit = push(branches, repo, name, "told", {"bank/told.py": "TOLD = 1\n", "bank/more.py": "MORE = 1\n"})
@@ -208,7 +210,7 @@ async def test_the_status_tells_of_layers(branches: Forge) -> None:
     assert (base["layer"], base["ref"], base["lag_seconds"]) == ("base", "main", 0)
     assert (branch["ref"], branch["commit"], branch["files"], branch["points"]) == ("told", commit, 2, 4)
     assert branch["expires_at"]
-    # What an overlay adds to the branch below it counts as its own, and what it has from there too.
+    # Files that an overlay inherits from its branch count as its own too.
     assert (overlay["ref"], overlay["lag_seconds"], overlay["files"]) == (opened["handle"], 0, 2)
     assert known["points"] == base["points"] + 6
     with stack.http() as http:
@@ -219,7 +221,7 @@ async def test_the_status_tells_of_layers(branches: Forge) -> None:
     }
 
 
-async def test_any_commit_that_was_fetched_can_be_read(branches: Forge) -> None:
+async def test_any_fetched_commit_can_be_read(branches: Forge) -> None:
     name, stack = "branch/commits", branches.stack
     repo = branches.repository(name)
     old = repo.git("rev-parse", "main")

@@ -1,4 +1,4 @@
-"""The main job: a repository goes in, questions are answered, changes are followed."""
+"""The main job: a repository is indexed, questions are answered, changes are followed."""
 
 import json
 
@@ -12,7 +12,7 @@ REPO = "acme/ledger"
 
 @pytest.fixture(autouse=True)
 def _indexed(ledger):
-    """Everything here asks about the ledger."""
+    """Indexes the repository that every test here asks about."""
 
 
 def lines(text: str, first: int, last: int) -> str:
@@ -143,7 +143,7 @@ def test_a_second_run_changes_nothing(shared_stack: RunningStack, ledger, ledger
     assert shared_stack.points(ledger["repo"]) == before
 
 
-async def test_only_what_changed_changes(shared_stack: RunningStack, make_repo) -> None:
+async def test_an_import_updates_only_what_changed(shared_stack: RunningStack, make_repo) -> None:
     repo = make_repo("changing")
     name = "acme/changing"
     first = shared_stack.index(repo.folder, "--name", name)
@@ -194,7 +194,7 @@ async def test_only_what_changed_changes(shared_stack: RunningStack, make_repo) 
     assert fresh["receipt"]["indexed_commit"] == repo.head
 
 
-async def test_uncommitted_work_is_indexed_and_said_to_be(shared_stack: RunningStack, make_repo) -> None:
+async def test_uncommitted_work_is_indexed_and_marked_dirty(shared_stack: RunningStack, make_repo) -> None:
     repo = make_repo("dirty", {"a.py": "def committed():\n    pass\n"})
     repo.write({"b.py": "def not_yet_committed():\n    pass\n"})
     job = shared_stack.index(repo.folder, "--name", "acme/dirty")
@@ -237,7 +237,7 @@ async def test_a_plain_folder_is_indexed_with_its_gitignores(shared_stack: Runni
     ]  # fmt: skip
 
 
-def test_prism_search_and_status_tell_the_same(shared_stack: RunningStack, ledger, ledger_repo) -> None:
+def test_prism_search_and_status_agree_with_mcp(shared_stack: RunningStack, ledger, ledger_repo) -> None:
     found = shared_stack.prism_json("search", "transfer money between accounts", "--repo", REPO)
     assert found["results"][0]["file_path"] == "bank/account.py"
     check_receipt(found["receipt"], ledger_repo)
@@ -274,7 +274,7 @@ def test_rest_answers_like_mcp_and_describes_itself(shared_stack: RunningStack, 
         json.dumps(schema)
 
 
-def test_every_service_tells_its_health_and_metrics(shared_stack: RunningStack) -> None:
+def test_every_service_exposes_health_and_metrics(shared_stack: RunningStack) -> None:
     run = shared_stack.data / "run"
     addresses = {
         file.stem: json.loads(file.read_text()) for file in run.glob("*.json") if file.stem != "supervisor"

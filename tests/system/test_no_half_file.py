@@ -1,4 +1,4 @@
-"""A file that is rewritten all the time is always seen in one version, by whoever asks."""
+"""Every reader sees one version of a file that is rewritten continuously."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ LINES = {"alpha": 900, "omega": 620}
 
 
 def version(name: str) -> str:
-    """Every line names its version; no chunk of one is in the other."""
+    """Returns a source in which every line names its version, and no two versions share a chunk."""
     return "".join(
         f"def {name}_{number}(value): return value * {number}  # {name}\n" for number in range(LINES[name])
     )
@@ -22,7 +22,7 @@ TEXTS = {name: version(name) for name in LINES}
 
 
 def version_of(text: str) -> str:
-    """The one version that all lines are of."""
+    """Returns the version that all lines belong to."""
     found = {name for name in LINES if name in text}
     assert len(found) == 1, f"a mixture of {sorted(found)}: {text[:200]}…{text[-200:]}"
     return found.pop()
@@ -33,7 +33,7 @@ async def read(stack: RunningStack, is_over: Callable[[], bool], seen: set[str])
     async with stack.agent(REPO) as agent:
         while not is_over():
             answer, code = await agent.outcome("read_file", file_path=PATH, max_tokens=100_000)
-            # A file that changes faster than it can be read is said to do so.
+            # A file that changes faster than it can be read is reported as such.
             assert answer or code == "unavailable", code
             if answer:
                 name = version_of(answer["content"])

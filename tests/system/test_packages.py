@@ -1,4 +1,4 @@
-"""Two repositories of a tenant, of which one depends on a package of the other."""
+"""Two repositories of a tenant, one of which depends on a package of the other."""
 
 RATES = {
     "package.json": '{"name": "@acme/rates", "main": "dist/index.js"}',
@@ -10,9 +10,7 @@ APP = {"package.json": '{"name": "app", "dependencies": {"@acme/rates": "^1"}}',
 OTHER = {"package.json": '{"name": "other"}', "src/fee.ts": USER}
 
 
-async def test_callers_in_a_repository_that_depends_on_the_package_are_resolved(
-    shared_stack, make_repo
-) -> None:
+async def test_callers_in_a_dependent_repository_are_resolved(shared_stack, make_repo) -> None:
     tenant = await shared_stack.of_tenant("packages")
     for name, files in (("rates", RATES), ("app", APP), ("other", OTHER)):
         tenant.index(make_repo(name, files).folder, "--name", f"acme/{name}")

@@ -1,7 +1,8 @@
-"""The ranked answers about a small corpus that never changes, against the golden file beside it.
+"""The ranked answers over a small fixed corpus, compared with a golden file.
 
-The corpus and its questions are in `tests/fixtures/quality`, in the form that `make quality` takes. After a change of the ranking,
-`PRISM_GOLDEN=write pytest tests/system/test_quality.py` writes the golden file anew: read the diff.
+The corpus and its questions are in `tests/fixtures/quality`, in the format of `make quality`. After a change
+of the ranking, `PRISM_GOLDEN=write pytest tests/system/test_quality.py` writes the golden file again: read
+the diff.
 """
 
 import json
@@ -23,13 +24,15 @@ ALL_CANDIDATES = 100
 
 @pytest.fixture
 async def greenhouse(shared_stack) -> RunningStack:
-    """The corpus of a tenant of its own: words are as rare as they are in all that a tenant has."""
+    """A stack with the corpus in a tenant of its own, because word frequencies cover all repositories of a
+    tenant.
+    """
     stack = await shared_stack.of_tenant("quality")
     stack.index(FIXTURES / "corpora" / "greenhouse", "--name", REPO)
     return stack
 
 
-async def test_a_small_corpus_is_ranked_as_its_golden_file_says(greenhouse) -> None:
+async def test_ranking_equals_the_golden_file(greenhouse) -> None:
     served = {}
     async with greenhouse.agent(REPO) as agent:
         for question in QUESTIONS:
@@ -40,13 +43,13 @@ async def test_a_small_corpus_is_ranked_as_its_golden_file_says(greenhouse) -> N
     assert found == GOLDEN.read_text(encoding="utf-8")
 
 
-def test_the_shares_that_are_explained_add_up_to_the_served_order(greenhouse) -> None:
+def test_explained_signals_add_up_to_the_served_order(greenhouse) -> None:
     for question in QUESTIONS:
         body = {"query": question.text, "repo": REPO, "limit": ALL_CANDIDATES, "explain": True}
         with greenhouse.http() as http:
             hits = http.post("/api/v1/search", json=body).json()["results"]
         sums: dict[str, float] = {}
-        for hit in hits:  # what comes again of a file is more of its lines
+        for hit in hits:  # repeated hits of a file are more of its lines
             sums.setdefault(hit["file_path"], sum(hit["signals"].values()))
             assert hit["score"] == pytest.approx(sums[hit["file_path"]], abs=1e-4)
         assert list(sums) == sorted(sums, key=lambda path: (-sums[path], path)), question.text
@@ -57,14 +60,14 @@ def places(answer) -> list[Place]:
 
 
 def rendered(served) -> str:
-    """What each question got and how good that is."""
+    """Returns the answers to each question with their score."""
     scores = {question: ndcg(answers, question.targets) for question, answers in served.items()}
-    told = {
+    answered = {
         question.text: {
             "ndcg10": round(scores[question], 3),
             "answers": [f"{place.path}:{place.start_line}-{place.end_line}" for place in answers],
         }
         for question, answers in served.items()
     }
-    whole = {"ndcg10": round(mean(scores).by_question, 3), "questions": told}
+    whole = {"ndcg10": round(mean(scores).by_question, 3), "questions": answered}
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"

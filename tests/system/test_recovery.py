@@ -1,7 +1,7 @@
-"""Whatever is killed or stands still in the middle of an index, the end is that of an undisturbed run.
+"""Kills and suspends services during an import: the end equals that of an undisturbed run.
 
-One repository goes back and forth between two states that share no file content. Each state was indexed once in
-peace; after each disturbed import the store is compared with that, point by point.
+One repository alternates between two states that share no file content. Each state was indexed once without
+disturbance; after each disturbed import the store is compared with that, point by point.
 """
 
 import asyncio
@@ -24,31 +24,31 @@ from prism_contracts.base import Lane
 
 REPO = "acme/disturbed"
 FILES = 200
-ONLY_ONE_STATE = 20  # files that the other state does not have
+ONLY_ONE_STATE = 20  # files that the other state lacks
 STILL_S = 4.0
 FOLLOW_POLL_S = 0.02
 QUESTION_PAUSE_S = 0.1
 COMMAND_SECONDS_MAX = 120
 IMPORTS_MAX = 20
 KILLS_MAX = 5
-# What each stage reads and says.
+# What each stage reads and publishes.
 READS = {
     "ingest": topics.FILES_UPLOADED,
     "chunker": topics.FILE_CHANGED,
     "embedder": topics.FILE_CHUNKED,
     "indexer": topics.FILE_EMBEDDED,
 }
-SAYS = {
+PUBLISHES = {
     topics.FILES_UPLOADED: topics.FILE_CHANGED,
     topics.FILE_CHANGED: topics.FILE_CHUNKED,
     topics.FILE_CHUNKED: topics.FILE_EMBEDDED,
 }
-# What an agent may be told while something is away. `internal` is not among them.
+# The allowed error codes during an outage; `internal` is not among them.
 OUTAGES = {"unavailable", "deadline_exceeded"}
 
 
 def state_of(name: str) -> dict[str, str]:
-    """The files of a state, every line marked with its name."""
+    """Returns the files of a state; every line is marked with its name."""
     shared = {f"src/part_{number:03}.py": source(name, number) for number in range(FILES)}
     own = {f"only_{name}/part_{number:03}.py": source(name, number) for number in range(ONLY_ONE_STATE)}
     return shared | own
@@ -65,7 +65,7 @@ def source(name: str, number: int) -> str:
 
 @dataclass
 class Peaceful:
-    """The repository, and what the store holds of each of its states when nothing went wrong."""
+    """The repository, and the points of each of its states after an undisturbed import."""
 
     repo: GitRepo
     id: str
@@ -73,7 +73,7 @@ class Peaceful:
     now: str
 
     def switch(self) -> str:
-        """Bring the folder to the other state."""
+        """Checks out the other state."""
         self.now = "beta" if self.now == "alpha" else "alpha"
         self.repo.git("checkout", "--quiet", self.now)
         return self.now
@@ -88,7 +88,7 @@ def peaceful(breakable_stack: RunningStack, tmp_path_factory) -> Peaceful:
         repo.write(state_of(name))
         repo.commit(name)
     points: dict[str, dict[str, Any]] = {}
-    # The third import leaves the same tombstones as every one after it.
+    # From the third import on, every import leaves the same tombstones.
     for name in ("alpha", "beta", "alpha"):
         repo.git("checkout", "--quiet", name)
         job = breakable_stack.index(repo.folder, "--name", REPO)
@@ -98,7 +98,7 @@ def peaceful(breakable_stack: RunningStack, tmp_path_factory) -> Peaceful:
 
 
 class Middle:
-    """Knows when a service is in the middle of an import: some of its work is done, some waits."""
+    """Detects that a service is in the middle of an import: some of its work is done, some waits."""
 
     def __init__(self, js: JetStreamContext, service: str) -> None:
         self._js = js
@@ -115,10 +115,10 @@ class Middle:
         return waiting > 0 and await self._done() > self._done_before
 
     async def _done(self) -> int:
-        """What has been said by the stage; for the last one, what has been taken off its queue."""
-        said = SAYS.get(self._topic)
-        if said:
-            return (await self._js.stream_info(said.stream.name)).state.last_seq
+        """Returns the messages that the stage has published, or for the last stage those that it has acked."""
+        published = PUBLISHES.get(self._topic)
+        if published:
+            return (await self._js.stream_info(published.stream.name)).state.last_seq
         info = await self._js.consumer_info(self._topic.stream.name, self._durable)
         return info.ack_floor.consumer_seq if info.ack_floor else 0
 
@@ -126,9 +126,10 @@ class Middle:
 async def start_index(
     stack: RunningStack, peaceful: Peaceful, service: str
 ) -> tuple[subprocess.Popen[str], str]:
-    """The command in the background, once the service is in the middle of it, and the state that it brings.
+    """Returns the command in the background, once the service is in the middle of the import, and the
+    imported state.
 
-    An import that was over before that was seen is followed by the next.
+    An import that ends before that is followed by the next.
     """
     async with stack.jetstream() as js:
         for _ in range(IMPORTS_MAX):
@@ -145,7 +146,7 @@ async def start_index(
 
 
 async def is_reached(middle: Middle, command: subprocess.Popen[str]) -> bool:
-    """Wait for the middle; False if the command ends before."""
+    """Waits for the middle; returns False if the command ends before."""
     async with asyncio.timeout(COMMAND_SECONDS_MAX):
         while command.poll() is None:
             if await middle.is_here():
@@ -169,7 +170,7 @@ def check_end(stack: RunningStack, peaceful: Peaceful, job: dict[str, Any], stat
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_a_service_killed_in_the_middle_of_an_index(
+async def test_import_survives_the_kill_of_a_service(
     breakable_stack: RunningStack, peaceful: Peaceful, service: str
 ) -> None:
     restarts = breakable_stack.state()["services"][service]["restarts"]
@@ -181,11 +182,11 @@ async def test_a_service_killed_in_the_middle_of_an_index(
 
 
 async def ask_on(stack: RunningStack, is_over: Callable[[], bool]) -> list[str]:
-    """Ask all the time; each answer is right or an error with a code. Returns the codes."""
+    """Asks continuously; each answer is right or an error with a code. Returns the codes."""
     codes = []
     async with stack.agent(REPO) as agent:
         while not is_over():
-            # Never the same question twice: it would be answered without the store.
+            # A different question each time: a repeated one would come from the cache.
             question = f"step 2 of part 7, for the {len(codes)}th time"
             found, code = await agent.outcome("search_code", query=question, limit=3)
             codes.append(code)
@@ -204,14 +205,14 @@ async def ask_on(stack: RunningStack, is_over: Callable[[], bool]) -> list[str]:
 
 
 def check_grep(answer: dict[str, Any]) -> None:
-    """One of the two versions of the one file that has it in each state, and its namesake of the state alone."""
+    """Expects one of the two versions of the file that exists in both states, or its namesake in one state."""
     texts = {match["text"] for match in answer["matches"]}
     assert texts, answer
     assert texts <= {"def alpha_7_2(value):", "def beta_7_2(value):"}
 
 
 @pytest.mark.parametrize("service", ["nats", "qdrant"])
-async def test_an_engine_that_stands_still_for_seconds(
+async def test_import_survives_a_suspended_engine(
     breakable_stack: RunningStack, peaceful: Peaceful, service: str
 ) -> None:
     command, state = await start_index(breakable_stack, peaceful, service)
@@ -227,15 +228,15 @@ async def test_an_engine_that_stands_still_for_seconds(
 
 
 @pytest.mark.parametrize("service", ["qdrant", "search"])
-async def test_questions_while_what_answers_them_is_killed(
+async def test_questions_during_a_kill_get_a_code_and_recover(
     breakable_stack: RunningStack, peaceful: Peaceful, service: str
 ) -> None:
-    """Each gets an answer or an error with a code, soon, and answers come back."""
+    """Each question gets an answer or an error with a code soon, and answers come back."""
     for _ in range(KILLS_MAX):
         if any(await ask_while_killed(breakable_stack, service)):
             break
     else:
-        pytest.fail("nothing was asked while it was away")
+        pytest.fail("no question was asked while the service was down")
     async with breakable_stack.agent(REPO) as agent:
         answer = await agent.ask("grep_code", pattern="_7_2(value)")
     assert len(answer["matches"]) == 2
@@ -251,7 +252,7 @@ async def test_a_service_that_hangs_is_replaced(breakable_stack: RunningStack, p
 
 
 async def ask_while_killed(stack: RunningStack, service: str) -> list[str]:
-    """The codes of the answers until it is back."""
+    """Returns the codes of the answers until the service is back."""
     restarts = stack.state()["services"][service]["restarts"]
     asking = asyncio.create_task(ask_on(stack, lambda: is_back(stack, service, restarts)))
     await asyncio.sleep(QUESTION_PAUSE_S)
@@ -264,7 +265,7 @@ def is_back(stack: RunningStack, service: str, restarts: int) -> bool:
     return facts["restarts"] > restarts and facts["ready"]
 
 
-async def test_services_that_start_while_the_engines_do_not_answer(
+async def test_services_start_while_the_engines_are_suspended(
     breakable_stack: RunningStack, peaceful: Peaceful
 ) -> None:
     services = [name for name in SERVICES if name not in ("nats", "qdrant")]
@@ -287,9 +288,7 @@ async def test_services_that_start_while_the_engines_do_not_answer(
         assert (await agent.ask("search_code", query="step 2 of part 7"))["results"]
 
 
-async def test_down_in_the_middle_of_an_index_and_up_again(
-    breakable_stack: RunningStack, peaceful: Peaceful
-) -> None:
+async def test_import_resumes_after_down_and_up(breakable_stack: RunningStack, peaceful: Peaceful) -> None:
     command, state = await start_index(breakable_stack, peaceful, "indexer")
     job_id = breakable_stack.newest_job(REPO)["job"]
     breakable_stack.down()

@@ -16,7 +16,7 @@ REPO = "acme/parcels"
 
 
 async def answer(agent: Agent, tool: str, commit: str, **arguments: str) -> Json:
-    """What is answered from the graph of a commit."""
+    """Returns the answer from the graph of a commit, once it is served."""
     async with asyncio.timeout(WAIT_SECONDS_MAX):
         while True:
             found, code = await agent.outcome(tool, **arguments)
@@ -26,7 +26,7 @@ async def answer(agent: Agent, tool: str, commit: str, **arguments: str) -> Json
             await asyncio.sleep(0.05)
 
 
-async def test_a_repository_is_mapped_and_its_map_follows_it(shared_stack: RunningStack, make_repo) -> None:
+async def test_the_map_follows_changes_of_the_repository(shared_stack: RunningStack, make_repo) -> None:
     repo = make_repo("parcels", FILES)
     job = shared_stack.index(repo.folder, "--name", REPO)
     async with shared_stack.agent(REPO) as agent:
@@ -56,7 +56,7 @@ async def test_a_repository_is_mapped_and_its_map_follows_it(shared_stack: Runni
         assert found["receipt"]["graph_lag_seconds"] == 0
 
 
-async def test_what_is_not_there_is_told(shared_stack: RunningStack, make_repo) -> None:
+async def test_missing_components_and_empty_maps_are_reported(shared_stack: RunningStack, make_repo) -> None:
     repo = make_repo("prose", {"README.md": "# Nothing but words\n"})
     job = shared_stack.index(repo.folder, "--name", "acme/prose")
     async with shared_stack.agent("acme/prose") as agent:
@@ -66,5 +66,5 @@ async def test_what_is_not_there_is_told(shared_stack: RunningStack, make_repo) 
         missing = await agent.fails("get_architecture", component="bank")
         assert missing["code"] == "component_not_found"
         assert (await agent.fails("get_module_map", cursor="x"))["code"] == "invalid_cursor"
-        assert (await agent.fails("get_module_map", repo="nobody/nothing"))["code"] == "repo_not_found"
+        assert (await agent.fails("get_module_map", repo="no/such"))["code"] == "repo_not_found"
         assert (await agent.fails("get_module_map", path_filter="[" * 2_000))["code"] == "invalid_argument"

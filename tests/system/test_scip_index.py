@@ -1,4 +1,4 @@
-"""A compiler's index goes in beside the repository; references and the graph go by it for as long as the files are the same."""
+"""A compiler's index overrides references and graph edges while its files are unchanged."""
 
 import asyncio
 
@@ -34,7 +34,7 @@ async def callers(stack) -> set[tuple[str, str, str]]:
 
 
 async def walked(stack, expected: set[tuple[str, str, str]], commit: str) -> None:
-    """Once these are the callers by the graph of a commit."""
+    """Waits until these are the callers in the graph of a commit."""
     async with asyncio.timeout(WAIT_SECONDS_MAX), stack.agent(REPO) as agent:
         while True:
             found, code = await agent.outcome("get_call_hierarchy", symbol="Zone.rate")
@@ -46,15 +46,13 @@ async def walked(stack, expected: set[tuple[str, str, str]], commit: str) -> Non
             await asyncio.sleep(0.05)
 
 
-async def test_references_and_the_graph_know_what_a_compilers_index_says_until_a_file_changes(
-    shared_stack, repo, tmp_path
-) -> None:
+async def test_scip_index_is_used_until_a_file_changes(shared_stack, repo, tmp_path) -> None:
     guessed = {("parcels/depot.py", "candidate", "name")}
     assert await callers(shared_stack) == guessed
     await walked(shared_stack, guessed, repo.head)
     sent = (write_index(tmp_path), "--repo", REPO, "--commit", repo.head)
-    told = shared_stack.prism_json("scip", *sent)
-    assert (told["stored"], told["files"], told["uses"]) == (True, 3, 1)
+    stored = shared_stack.prism_json("scip", *sent)
+    assert (stored["stored"], stored["files"], stored["uses"]) == (True, 3, 1)
     known = {("parcels/depot.py", "resolved", "scip")}
     assert await callers(shared_stack) == known
     await walked(shared_stack, known, repo.head)
@@ -67,7 +65,7 @@ async def test_references_and_the_graph_know_what_a_compilers_index_says_until_a
     assert shared_stack.get(f"/api/v1/repos/{REPO}/coverage")["scip"] == 2
 
 
-def test_what_is_no_index_of_an_indexed_commit_is_told_what_to_do(shared_stack, repo, tmp_path) -> None:
+def test_invalid_scip_uploads_are_refused(shared_stack, repo, tmp_path) -> None:
     path = write_index(tmp_path)
     unknown = shared_stack.prism_json("scip", path, "--repo", REPO, "--commit", "f" * 40, exit_code=1)
     assert unknown["error"]["code"] == "ref_not_found"

@@ -1,4 +1,4 @@
-"""One question is one trace: from HTTP over NATS to Qdrant, whichever process does the work."""
+"""One question is one trace: from HTTP over NATS to Qdrant, across all processes."""
 
 import http.server
 import threading
@@ -15,7 +15,7 @@ Spans = dict[str, set[tuple[str, str]]]  # trace id -> (service, span)
 
 
 class Collector:
-    """An OTLP/HTTP collector that remembers which service said which span in which trace."""
+    """An OTLP/HTTP collector that records the spans of each service by trace."""
 
     def __init__(self) -> None:
         self.spans: Spans = defaultdict(set)

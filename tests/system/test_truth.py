@@ -1,11 +1,12 @@
-"""Whatever happens to a repository and to those who tell of it: in the end every ref answers as a fresh index of its checkout.
+"""Whatever happens to a repository and to Prism, in the end every ref answers as a fresh index of its
+checkout does.
 
-Random histories (truth_history.py) are played against a real stack, many at once (truth_player.py): what dies, dies for all of
-them. When nobody has anything left to do for one, what the store has to show at each of its refs is compared, file by file and
-chunk by chunk, with what it has of repositories into which the same contents were sent once, and never touched again
-(truth_answers.py). Of the last histories the tools that read are asked as well.
+Random histories (truth_history.py) are played against a real stack, many at once (truth_player.py); a kill
+affects all of them. When a history is settled, the store of each of its refs is compared, file by file and
+chunk by chunk, with repositories into which the same contents were sent once and never changed
+(truth_answers.py). For the last histories, the tools that read are compared as well.
 
-`PRISM_TRUTH_HISTORIES` says how many, `PRISM_TRUTH_SEED` plays one alone; see `make truth`.
+`PRISM_TRUTH_HISTORIES` is their number, `PRISM_TRUTH_SEED` plays one alone; see `make truth`.
 """
 
 import asyncio
@@ -24,14 +25,14 @@ HISTORIES = int(os.environ.get("PRISM_TRUTH_HISTORIES", "60"))
 SEED = os.environ.get("PRISM_TRUTH_SEED", "")
 FIRST_SEED = 20_260
 AT_ONCE = 100
-ASKED = 45  # of the last histories
+ASKED = 45  # the last histories, whose answers are compared too
 DIFFERENCES_SHOWN = 10
 
 SETTINGS = {
     "PRISM_CLONE_ALLOW_PRIVATE": "true",
     "PRISM_CLONE_SCHEMES": "file",
     "PRISM_WEBHOOK_SECRET": SECRET,
-    # What no webhook tells of is found soon, and what is not needed goes soon.
+    # Missed webhooks are found soon, and unused variants are swept soon.
     "PRISM_POLL_INTERVAL_S": "10",
     "PRISM_SWEEP_INTERVAL_S": "5",
     "PRISM_SWEEP_PAUSE_S": "3",
@@ -40,8 +41,8 @@ SETTINGS = {
 
 
 @pytest.fixture(scope="module")
-def told_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    """A stack of its own: services die here, and everything is looked for all the time."""
+def truth_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
+    """A stack of its own: services die here, and polls and sweeps run all the time."""
     stack = RunningStack(tmp_path_factory.mktemp("truth") / "data", **SETTINGS)
     stack.up()
     yield stack
@@ -49,15 +50,17 @@ def told_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStac
 
 
 class Fresh:
-    """What is answered, and stored, of files that were indexed once."""
+    """The answers and the stored points of files that were indexed once."""
 
     def __init__(self, answered: list[Answers], stored: list[Answers]) -> None:
-        """Both by content."""
+        """Both lists are ordered by content number."""
         self._answered, self._stored = answered, stored
 
     @classmethod
     async def index(cls, server: Server, root: Path, *, is_asked: bool = True) -> "Fresh":
-        """Have a repository indexed for each content, in which all files have it; what is answered of them if that is asked."""
+        """Indexes one repository per content, in which all files have that content; `is_asked` collects
+        answers too.
+        """
         wholes = [History(number, dict.fromkeys(PATHS, number), ()) for number in range(CONTENTS)]
         played = [a_play(whole, server, root, "fresh") for whole in wholes]
         await asyncio.gather(*(one.run() for one in played))
@@ -69,39 +72,41 @@ class Fresh:
         return cls(answered, kept)
 
     def answered(self, tree: Tree) -> Answers:
-        """What a fresh index of a tree answers."""
+        """Returns the answers of a fresh index of a tree."""
         return {path: self._answered[number][path] for path, number in tree.items()}
 
     def stored(self, tree: Tree) -> Answers:
-        """What a fresh index of a tree stores."""
+        """Returns the stored points of a fresh index of a tree."""
         return {path: self._stored[number][path] for path, number in tree.items()}
 
 
 async def test_every_ref_answers_as_a_fresh_index_of_its_checkout(
-    told_stack: RunningStack, tmp_path: Path
+    truth_stack: RunningStack, tmp_path: Path
 ) -> None:
     seeds = [int(SEED)] if SEED else range(FIRST_SEED, FIRST_SEED + HISTORIES)
-    async with Server.of(told_stack) as server:
+    async with Server.of(truth_stack) as server:
         fresh = await Fresh.index(server, tmp_path)
         plays = [a_play(History.of(seed), server, tmp_path, "truth") for seed in seeds]
         slots = asyncio.Semaphore(AT_ONCE)
         asked = plays[-ASKED:]
-        told = await asyncio.gather(*(told_of(one, fresh, slots, keep=one in asked) for one in plays))
-        # Nothing dies any more: of the last ones it is asked as agents ask.
-        async with told_stack.agent() as agent:
-            for one, found in zip(asked, told[-ASKED:], strict=True):
+        results = await asyncio.gather(
+            *(play_and_compare(one, fresh, slots, keep=one in asked) for one in plays)
+        )
+        # No service dies any more: compare the answers of the last histories too.
+        async with truth_stack.agent() as agent:
+            for one, found in zip(asked, results[-ASKED:], strict=True):
                 found.extend([] if found else await wrong_answers(agent, fresh, one))
         assert await dead_letters(server) == 0
     wrong = [
         "\n".join([*found[:DIFFERENCES_SHOWN], str(one.history)])
-        for one, found in zip(plays, told, strict=True)
+        for one, found in zip(plays, results, strict=True)
         if found
     ]
     assert not wrong, "\n\n".join(wrong)
 
 
-async def told_of(played: Play, fresh: Fresh, slots: asyncio.Semaphore, *, keep: bool) -> list[str]:
-    """Play a history until all is quiet: what the store has otherwise, at whichever ref, than a fresh index would."""
+async def play_and_compare(played: Play, fresh: Fresh, slots: asyncio.Semaphore, *, keep: bool) -> list[str]:
+    """Plays a history until it is settled; returns how its stored refs differ from a fresh index."""
     async with slots:
         try:
             await played.run()
@@ -120,7 +125,7 @@ async def told_of(played: Play, fresh: Fresh, slots: asyncio.Semaphore, *, keep:
 
 
 async def wrong_points(fresh: Fresh, played: Play) -> list[str]:
-    """Where the store differs from a fresh index."""
+    """Returns where the store differs from a fresh index."""
     server, trees = played.server, played.refs()
     points = await server.patiently(lambda: stored(server.stack, server.js, played.name, trees))
     return [
@@ -131,7 +136,7 @@ async def wrong_points(fresh: Fresh, played: Play) -> list[str]:
 
 
 async def wrong_answers(agent: Agent, fresh: Fresh, played: Play) -> list[str]:
-    """Where what agents are told differs from what they would be told of a fresh index."""
+    """Returns where answers to agents differ from those of a fresh index."""
     return [
         f"{ref or 'base'}: {difference}"
         for ref, tree in played.refs().items()
@@ -140,13 +145,13 @@ async def wrong_answers(agent: Agent, fresh: Fresh, played: Play) -> list[str]:
 
 
 def a_play(history: History, server: Server, root: Path, owner: str) -> Play:
-    """A history of a repository that is named after its seed."""
+    """Returns a play of a history in a repository named after its seed."""
     name = f"{owner}/{history.seed}"
     return Play(name, history, server, Remote(root / f"{name}.git"))
 
 
 async def dead_letters(server: Server) -> int:
-    """How many messages were given up."""
+    """Returns the number of dead letters."""
     try:
         return (await server.js.stream_info("PRISM_DEAD_LETTERS")).state.messages
     except NotFoundError:

@@ -1,4 +1,4 @@
-"""`prism watch` as a process: what is saved while it runs is found, and Ctrl-C ends it with all that it has laid."""
+"""`prism watch` as a process: saved files are found while it runs, and Ctrl-C closes its overlay."""
 
 import re
 import signal
@@ -15,7 +15,7 @@ SAVED = "bank/dues.py"
 
 @contextmanager
 def running(stack: RunningStack, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A command in the background, which does not outlive the test."""
+    """Starts a command in the background, which does not outlive the test."""
     process = stack.begin(*arguments)
     try:
         yield process
@@ -24,7 +24,7 @@ def running(stack: RunningStack, *arguments: str) -> Iterator[subprocess.Popen[s
         process.communicate()
 
 
-def test_a_save_is_found_until_the_watch_ends(
+def test_saved_files_are_found_until_the_watch_ends(
     shared_stack: RunningStack, make_repo: Callable[..., GitRepo]
 ) -> None:
     repo = make_repo()
@@ -32,7 +32,7 @@ def test_a_save_is_found_until_the_watch_ends(
     with running(shared_stack, "watch", str(repo.folder), "--name", NAME) as watching:
         assert watching.stderr is not None
         lines = iter(watching.stderr.readline, "")
-        handle = next(said.group() for line in lines if (said := re.search(r"overlay:\w+", line)))
+        handle = next(found.group() for line in lines if (found := re.search(r"overlay:\w+", line)))
 
         def search(exit_code: int = 0) -> Json:
             question = "settle_quarterly_dues", "--repo", NAME, "--ref", handle

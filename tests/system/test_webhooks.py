@@ -1,4 +1,6 @@
-"""Pushes that a forge tells of: signed as GitHub, GitLab and Gitea sign, about repositories of a git server here."""
+"""Pushes announced by a forge: signed as GitHub, GitLab and Gitea sign, for repositories of a local git
+server.
+"""
 
 import hashlib
 import hmac
@@ -21,13 +23,13 @@ GONE = "0" * 40
 
 
 class Forge:
-    """A git server with repositories that are pushed to, and its webhooks."""
+    """A git server with repositories to push to, and its webhooks."""
 
     def __init__(self, root: Path, url: str, stack: RunningStack) -> None:
         self.root, self.url, self.stack = root, url, stack
 
     def repository(self, name: str) -> GitRepo:
-        """A repository that is served, indexed, and whose webhook has a secret."""
+        """Returns a served and indexed repository whose webhook has a secret."""
         repo = GitRepo(self.root / "work" / name, FILES)
         bare = self.root / "served" / f"{name}.git"
         repo.git("clone", "--quiet", "--bare", str(repo.folder), str(bare))
@@ -43,7 +45,7 @@ class Forge:
         return repo.head
 
     def payload(self, name: str, commit: str, ref: str = "refs/heads/main") -> Json:
-        """What GitHub says of a push, as far as Prism reads it, and some that it does not."""
+        """Returns GitHub's payload of a push: the fields that Prism reads, and some that it does not."""
         return {
             "ref": ref,
             "before": "1" * 40,
@@ -79,7 +81,7 @@ class Forge:
         )
 
     def send(self, body: bytes, **headers: str) -> httpx2.Response:
-        """As a stranger does: without a token."""
+        """Sends without a token, as a stranger does."""
         return httpx2.post(f"{self.stack.url}{DOOR}", content=body, headers=headers, timeout=30)
 
     async def indexed(self, name: str, commit: str) -> None:
@@ -93,7 +95,7 @@ class Forge:
         return sum(job["repo_name"] == name and job["state"] in FINAL for job in jobs)
 
     def known(self, name: str) -> Json:
-        """The repository's record; empty while it is being written."""
+        """Returns the repository's record; empty while it is being written."""
         repos = self.stack.get("/api/v1/repos")["repositories"]
         return next((repo for repo in repos if repo["name"] == name), {})
 
@@ -106,7 +108,7 @@ def forge(shared_stack: RunningStack, tmp_path_factory: pytest.TempPathFactory) 
         yield Forge(root, url, shared_stack)
 
 
-async def test_a_push_is_searchable_and_only_what_changed_was_looked_at(forge: Forge) -> None:
+async def test_a_push_is_searchable_and_reads_only_changes(forge: Forge) -> None:
     repo = forge.repository("forge/whole")
     repo.write({"bank/pushed.py": "def pushed_by_webhook():\n    return 1\n"})
     repo.git("mv", "docs/guide.md", "docs/manual.md")
@@ -120,7 +122,7 @@ async def test_a_push_is_searchable_and_only_what_changed_was_looked_at(forge: F
     await forge.indexed("forge/whole", commit)
     job = forge.stack.newest_job("forge/whole")
     assert (job["state"], job["lane"], job["ref"]) == ("complete", "live", "main")
-    # A renamed file is one added and one removed.
+    # A rename is one added and one removed file.
     assert {key: job["counts"][key] for key in ("seen", "indexed", "removed")} == {
         "seen": 2, "indexed": 2, "removed": 1,
     }  # fmt: skip
@@ -135,7 +137,7 @@ async def test_a_push_is_searchable_and_only_what_changed_was_looked_at(forge: F
     assert [file["file_path"] for file in files["files"]] == ["docs/manual.md"]
 
 
-async def test_what_is_there_after_pushes_is_what_a_whole_look_would_make(forge: Forge) -> None:
+async def test_pushes_add_up_to_a_full_import(forge: Forge) -> None:
     repo = forge.repository("forge/same")
     for step in range(3):
         repo.write(
@@ -155,7 +157,7 @@ async def test_a_push_without_changes_ends_at_once(forge: Forge) -> None:
     assert forge.stack.newest_job("forge/nothing")["expected"] == 0
 
 
-async def test_a_delivery_counts_once(forge: Forge) -> None:
+async def test_a_delivery_is_accepted_once(forge: Forge) -> None:
     repo = forge.repository("forge/replay")
     repo.write({"a.py": "A = 1\n"})
     repo.commit()
@@ -168,7 +170,7 @@ async def test_a_delivery_counts_once(forge: Forge) -> None:
     assert forge.stack.newest_job("forge/replay")["job"] == job["job"]
 
 
-async def test_a_delivery_whose_work_failed_may_come_again(forge: Forge) -> None:
+async def test_a_failed_delivery_may_be_repeated(forge: Forge) -> None:
     repo = forge.repository("forge/failing")
     repo.write({"a.py": "A = 1\n"})
     repo.commit()
@@ -184,7 +186,7 @@ async def test_a_delivery_whose_work_failed_may_come_again(forge: Forge) -> None
     await forge.indexed("forge/failing", repo.head)
 
 
-async def test_an_older_push_that_arrives_later_rolls_nothing_back(forge: Forge) -> None:
+async def test_an_older_push_that_arrives_late_is_ignored(forge: Forge) -> None:
     repo = forge.repository("forge/order")
     repo.write({"a.py": "A = 1\n"})
     older = repo.commit()
@@ -197,12 +199,12 @@ async def test_an_older_push_that_arrives_later_rolls_nothing_back(forge: Forge)
     assert forge.layer("forge/order")["commit"] == forge.known("forge/order")["head_commit"] == newer
 
 
-async def test_a_forced_push_to_another_history(forge: Forge) -> None:
+async def test_a_forced_push_replaces_the_history(forge: Forge) -> None:
     repo = forge.repository("forge/forced")
     repo.git("checkout", "--quiet", "--orphan", "other")
     repo.git("rm", "--quiet", "-r", "--cached", ".")
     (repo.folder / "bank/account.py").unlink()
-    repo.commit("Begin anew")
+    repo.commit("Begin again")
     repo.git("branch", "--force", "main", "other")
     repo.git("checkout", "--quiet", "main")
     commit = forge.push(repo, "--force")
@@ -214,7 +216,7 @@ async def test_a_forced_push_to_another_history(forge: Forge) -> None:
     assert forge.stack.index(f"{forge.url}/forge/forced.git")["nothing_changed"]
 
 
-async def test_pushes_during_an_import_are_one_look_after_it(forge: Forge) -> None:
+async def test_pushes_during_an_import_cause_one_more_import(forge: Forge) -> None:
     repo = forge.repository("forge/busy")
     with forge.stack.stopped("indexer"):
         for step in range(4):
@@ -225,14 +227,14 @@ async def test_pushes_during_an_import_are_one_look_after_it(forge: Forge) -> No
             await until(lambda: forge.known("forge/busy").get("active_job"))
         await until(lambda: forge.known("forge/busy").get("is_pushed"))
     await forge.indexed("forge/busy", repo.head)
-    # The import before, that of the first push, and one for all that came meanwhile.
+    # The initial import, that of the first push, and one for all pushes during it.
     assert forge.jobs_ended("forge/busy") == 3
     assert not forge.known("forge/busy")["is_pushed"]
 
 
 @pytest.fixture(scope="module")
 def quiet(forge: Forge) -> str:
-    """A repository that nothing is pushed to."""
+    """A repository without pushes."""
     forge.repository("forge/quiet")
     return "forge/quiet"
 
@@ -248,7 +250,7 @@ def quiet(forge: Forge) -> str:
         ("push", "refs/heads/main", GONE, "the branch was deleted; its index is kept"),
     ],
 )
-def test_what_is_not_acted_on_is_said(
+def test_ignored_events_get_a_reason(
     forge: Forge, quiet: str, event: str, ref: str, commit: str, reason: str
 ) -> None:
     answer = forge.post(forge.payload(quiet, commit, ref), event=event)
@@ -256,7 +258,7 @@ def test_what_is_not_acted_on_is_said(
     assert (answer.json()["outcome"], answer.json()["reason"]) == ("ignored", reason)
 
 
-async def test_a_private_repository_is_fetched_with_its_login_which_nobody_is_told(forge: Forge) -> None:
+async def test_a_private_repository_uses_its_login_secretly(forge: Forge) -> None:
     repo = forge.repository("forge/hidden")
     url, name = f"{forge.url}/private/forge/hidden.git", "forge/private"
     failed = forge.stack.prism_json("index", url, "--name", name, "--wait", exit_code=1)
@@ -272,11 +274,11 @@ async def test_a_private_repository_is_fetched_with_its_login_which_nobody_is_to
         kept = http.put(f"/api/v1/repos/{name}/secrets", json=login)
         assert kept.json() == {"webhook_secret": False, "git_password": True}
     assert forge.stack.index(url, "--name", name)["commit"] == repo.head
-    told = str(forge.stack.get("/api/v1/repos")) + str(forge.stack.get("/api/v1/status")) + kept.text
-    assert password not in told + forge.stack.logs(whole=True)
+    shown = str(forge.stack.get("/api/v1/repos")) + str(forge.stack.get("/api/v1/status")) + kept.text
+    assert password not in shown + forge.stack.logs(whole=True)
 
 
-def test_a_repository_that_is_sent_is_not_fetched(forge: Forge) -> None:
+def test_an_uploaded_repository_is_not_fetched(forge: Forge) -> None:
     forge.stack.send("forge/sent", {"a.py": b"A = 1\n"})
     with forge.stack.http() as http:
         http.put("/api/v1/repos/forge/sent/secrets", json={"webhook_secret": SECRET})
@@ -285,17 +287,17 @@ def test_a_repository_that_is_sent_is_not_fetched(forge: Forge) -> None:
     assert "prism index" in answer.json()["reason"]
 
 
-def test_a_branch_that_is_not_there_changes_nothing(forge: Forge, quiet: str) -> None:
+def test_an_unknown_branch_changes_nothing(forge: Forge, quiet: str) -> None:
     before = forge.known(quiet)
     answer = forge.post(forge.payload(quiet, "a" * 40, "refs/heads/topic"))
     assert answer.json()["outcome"] == "queued"
-    # What comes behind it on the same queue has been worked on.
+    # Messages behind it on the same queue have been processed.
     repo = forge.repository("forge/behind")
     forge.post(forge.payload("forge/behind", forge.push(repo)))
     assert forge.known(quiet) == before
 
 
-def test_who_does_not_know_the_secret_learns_nothing(forge: Forge, quiet: str) -> None:
+def test_without_the_secret_every_answer_is_the_same(forge: Forge, quiet: str) -> None:
     unsigned = forge.payload(quiet, "a" * 40)
     body = json.dumps(unsigned).encode()
     github = {"Content-Type": "application/json", "X-GitHub-Event": "push", "X-GitHub-Delivery": "1"}
@@ -303,7 +305,7 @@ def test_who_does_not_know_the_secret_learns_nothing(forge: Forge, quiet: str) -
     answers = [
         forge.post(unsigned, secret="wrong"),
         forge.post(unsigned, secret=""),
-        forge.post(forge.payload("nobody/knows", "a" * 40)),
+        forge.post(forge.payload("no/such", "a" * 40)),
         forge.send(body, **github),
         forge.send(body, **github, **{"X-Hub-Signature-256": ""}),
         forge.send(body, **github, **{"X-Hub-Signature-256": right}),
@@ -331,7 +333,7 @@ def test_who_does_not_know_the_secret_learns_nothing(forge: Forge, quiet: str) -
         (b"x" * (25 * 1024 * 1024 + 1), {"X-GitHub-Event": "push"}, 413, "payload_too_large"),
     ],
 )  # fmt: skip
-def test_what_no_forge_sends(
+def test_malformed_webhooks_are_refused(
     forge: Forge, body: bytes, headers: dict[str, str], status: int, code: str
 ) -> None:
     answer = forge.send(body, **headers)
@@ -341,7 +343,7 @@ def test_what_no_forge_sends(
 @pytest.mark.parametrize(
     "body", ['{"full_name": "%s"', '["full_name", {"full_name": "%s"}]', '{"full_name": "%s"}']
 )
-def test_a_signed_body_that_no_forge_sends(forge: Forge, quiet: str, body: str) -> None:
+def test_signed_bodies_with_invalid_fields_are_refused(forge: Forge, quiet: str, body: str) -> None:
     content = (body % quiet).encode()
     signature = hmac.new(SECRET.encode(), content, hashlib.sha256).hexdigest()
     headers = {"Content-Type": "application/json", "X-GitHub-Event": "push"}
@@ -349,7 +351,7 @@ def test_a_signed_body_that_no_forge_sends(forge: Forge, quiet: str, body: str) 
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_argument")
 
 
-async def test_a_form_of_github(forge: Forge) -> None:
+async def test_a_form_of_github_is_accepted(forge: Forge) -> None:
     repo = forge.repository("forge/form")
     repo.commit("Empty")
     body = urlencode({"payload": json.dumps(forge.payload("forge/form", forge.push(repo)))}).encode()
@@ -367,17 +369,17 @@ async def test_a_form_of_github(forge: Forge) -> None:
     await forge.indexed("forge/form", repo.head)
 
 
-async def test_gitlab_and_gitea(forge: Forge) -> None:
+async def test_pushes_of_gitlab_and_gitea_are_accepted(forge: Forge) -> None:
     repo = forge.repository("forge/others")
     repo.commit("For GitLab")
-    said = forge.payload("forge/others", forge.push(repo))
+    payload = forge.payload("forge/others", forge.push(repo))
     gitlab = {
         "object_kind": "push",
-        "ref": said["ref"],
-        "after": said["after"],
+        "ref": payload["ref"],
+        "after": payload["after"],
         "project": {
             "path_with_namespace": "somewhere/else",
-            "git_http_url": said["repository"]["clone_url"],
+            "git_http_url": payload["repository"]["clone_url"],
             "default_branch": "main",
         },
     }
@@ -401,7 +403,7 @@ async def test_gitlab_and_gitea(forge: Forge) -> None:
     await forge.indexed("forge/others", repo.head)
 
 
-async def test_a_mirror_that_was_damaged_is_cloned_again(forge: Forge) -> None:
+async def test_a_damaged_mirror_is_cloned_again(forge: Forge) -> None:
     repo = forge.repository("forge/damaged")
     for pack in (forge.stack.data / "cache").rglob("*.pack"):
         pack.chmod(0o600)
@@ -413,7 +415,7 @@ async def test_a_mirror_that_was_damaged_is_cloned_again(forge: Forge) -> None:
     assert forge.stack.newest_job("forge/damaged")["state"] == "complete"
 
 
-def test_a_new_secret_holds_at_once_and_the_old_one_no_longer(forge: Forge, quiet: str) -> None:
+def test_a_new_secret_replaces_the_old_one_at_once(forge: Forge, quiet: str) -> None:
     with forge.stack.http() as http:
         assert (
             http.put(f"/api/v1/repos/{quiet}/secrets", json={"webhook_secret": "another"}).status_code == 200

@@ -1,4 +1,4 @@
-"""What is answered at a ref, file by file, and what the store has of it, chunk by chunk."""
+"""The answers at a ref, file by file, and the points stored for it, chunk by chunk."""
 
 import zlib
 from collections import defaultdict
@@ -20,14 +20,14 @@ QUESTION = "shared total of interest"
 SYMBOLS_A_CALL = 20
 SCROLL_POINTS = 2_000
 VALUE_CHARS = 400
-# What tells where and when a point was written.
+# Fields that depend on where and when a point was written.
 OF_THE_WRITE = frozenset({"scope", "version", "file"})
 
-Answers = dict[str, Json]  # by path: what each door says of the file
+Answers = dict[str, Json]  # by path: the answer of each tool about the file
 
 
 async def answers(agent: Agent, repo: str, ref: str = "") -> Answers:
-    """What the reading tools say at a ref."""
+    """Returns the answers of the reading tools at a ref."""
     asked = {"repo": repo} | ({"ref": ref} if ref else {})
     found: dict[str, Json] = defaultdict(lambda: defaultdict(list))
     listed = await agent.ask("list_files", **asked, include_skipped=True, **ALL)
@@ -40,26 +40,26 @@ async def answers(agent: Agent, repo: str, ref: str = "") -> Answers:
             found[match["file_path"]][f"lines of {pattern}"].append((match["line"], match["text"]))
     for start in range(0, len(SYMBOLS), SYMBOLS_A_CALL):
         names = SYMBOLS[start : start + SYMBOLS_A_CALL]
-        told = await agent.ask("get_symbol_definition", **asked, symbols=names, max_tokens=100_000)
-        for answer in told["answers"]:
+        reply = await agent.ask("get_symbol_definition", **asked, symbols=names, max_tokens=100_000)
+        for answer in reply["answers"]:
             for definition in answer["definitions"]:
                 found[definition["file_path"]][f"definitions of {answer['symbol']}"].append(
                     {name: value for name, value in definition.items() if name not in {"repo", "file_path"}}
                 )
-    # Which files are found depends on the others; that a file is there at all does not.
+    # Hits depend on the other files; that a path is listed at all does not.
     searched = await agent.ask("search_code", **asked, query=QUESTION, limit=100, detail="compact")
     for hit in searched["results"]:
         found[hit["file_path"]]
-    return {path: dict(told) for path, told in found.items()}
+    return {path: dict(facts) for path, facts in found.items()}
 
 
 async def stored(
     stack: RunningStack, js: JetStreamContext, name: str, refs: Iterable[str]
 ) -> dict[str, Answers]:
-    """What the store has of what is to be seen at each ref of a repository, by path: the file point, which has the first lines of
-    its chunks, and the chunks by their texts.
+    """Returns the stored points of each ref of a repository by path: the file point, with the first lines of
+    its chunks, and the chunks by text.
 
-    Raises NatsError, APIError, httpx2.TransportError, OSError while something is away.
+    Raises NatsError, APIError, httpx2.TransportError, OSError while NATS or the store is down.
     """
     repo = repo_id(name)
     lists = {ref: await _lists(js, repo, layer_id(ref)) if ref else [] for ref in refs}
@@ -72,7 +72,7 @@ async def stored(
 
 
 def _shown(files_of: Mapping[str, Answers], lists: Iterable[LayerFiles]) -> Answers:
-    """What is seen through lists of files, the lowest first, of the files that layers have."""
+    """Returns the visible files of layers, given their lists of files, the lowest layer first."""
     shown = dict.fromkeys(files_of.get(BASE_LAYER, ()), BASE_LAYER)
     for files in lists:
         shown = {path: layer for path, layer in shown.items() if path not in files.hidden}
@@ -81,7 +81,7 @@ def _shown(files_of: Mapping[str, Answers], lists: Iterable[LayerFiles]) -> Answ
 
 
 async def _lists(js: JetStreamContext, repo: str, layer: str) -> list[LayerFiles]:
-    """What a layer and those below it have in the place of the base, the lowest first."""
+    """Returns the lists of files of a layer and those below it, the lowest first."""
     entry = await (await js.key_value(KV_LAYERS)).get(layer_key(TENANT, repo, layer))
     record = Layer.model_validate_json(entry.value or b"")
     below = [] if record.parent == BASE_LAYER else await _lists(js, repo, record.parent)
@@ -90,7 +90,7 @@ async def _lists(js: JetStreamContext, repo: str, layer: str) -> list[LayerFiles
 
 
 def differences(found: Answers, expected: Answers) -> Iterator[str]:
-    """Each file that is lost, a ghost, or not told of as it is."""
+    """Yields each file that is missing, unexpected, or different."""
     for path in sorted(found.keys() | expected.keys()):
         if path not in found:
             yield f"{path} is lost"
@@ -109,7 +109,7 @@ def _short(value: Any) -> str:
 
 
 def _files(points: Iterable[Json]) -> dict[str, Json]:
-    """Files of one layer by path; of their chunks those that count."""
+    """Returns the files of one layer by path, with their valid chunks."""
     files = {
         point["path"]: {"file": _facts(point), "chunks": []}
         for point in points
@@ -128,7 +128,7 @@ def _facts(point: Mapping[str, Any]) -> Json:
 
 
 def _scroll(stack: RunningStack, scopes: list[str]) -> Iterator[Json]:
-    """The payloads of all points of some layers. Raises httpx2.TransportError, OSError."""
+    """Yields the payloads of all points of some layers. Raises httpx2.TransportError, OSError."""
     offset: Any = None
     with stack.qdrant() as http:
         while True:

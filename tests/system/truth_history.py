@@ -1,7 +1,8 @@
-"""Random histories of a small repository: what is done to its refs, and how much of it Prism is told, and when.
+"""Random histories of a small repository: changes of its refs, and which of them Prism is notified of, and
+when.
 
-A history is a function of its seed. What a file may contain is a function of its path and a small number, so that the same
-contents come back again and again, in other branches and at other times.
+A history is a function of its seed. The content of a file is a function of its path and a small number, so
+the same contents recur, in other branches and at other times.
 """
 
 import random
@@ -9,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-CONTENTS = 7  # of each path; the last two are empty and binary
+CONTENTS = 7  # contents of each path; the last two are empty and binary
 EMPTY, BINARY = CONTENTS - 2, CONTENTS - 1
 STEPS_MIN, STEPS_MAX = 5, 12
 FILES_MIN = 3
 BRANCHES_MAX = 3
 MAIN = "main"
-# Killed or held. The supervisor starts each again.
+# Killed or suspended. The supervisor restarts each.
 SERVICES = (
     "ingest",
     "ingest",
@@ -29,10 +30,11 @@ SERVICES = (
     "nats",
     "qdrant",
 )
-# Of histories: harm strikes all that are played at the same time.
+# Share of histories with a kill or a suspension, which affects all histories that are played at the same
+# time.
 HARM_SHARE = 0.05
 
-Tree = dict[str, int]  # path -> which content it has
+Tree = dict[str, int]  # path -> number of its content
 
 
 def _python(number: int) -> str:
@@ -81,7 +83,7 @@ SYMBOLS = (
 
 
 def content(path: str, number: int) -> bytes:
-    """The bytes of one of the contents that a path may have."""
+    """Returns one of the possible contents of a path."""
     if number == EMPTY:
         return b""
     if number == BINARY:
@@ -89,41 +91,41 @@ def content(path: str, number: int) -> bytes:
     return _TEXTS[path[path.rindex(".") :]](number).encode()
 
 
-class Told(StrEnum):
-    """What becomes of the webhook of a push."""
+class Delivery(StrEnum):
+    """When the webhook of a push is delivered."""
 
-    AT_ONCE = "told"
-    TWICE = "told twice"
-    LATE = "told at the end"  # with the others that are late, in another order
-    LOST = "not told"
+    AT_ONCE = "announced"
+    TWICE = "announced twice"
+    LATE = "announced at the end"  # after all other steps, in random order
+    LOST = "not announced"
 
 
 @dataclass(frozen=True)
 class Push:
-    """A branch is elsewhere, by whatever way."""
+    """A branch moves, by an edit, a merge, a revert or a forced push."""
 
     how: str
     branch: str
     tree: Tree
-    parents: tuple[str, ...]  # branches as they are now; none: a history of its own
-    told: Told
+    parents: tuple[str, ...]  # current branches; none: an unrelated history
+    delivery: Delivery
 
 
 @dataclass(frozen=True)
 class Delete:
-    """A branch is gone."""
+    """A branch is deleted."""
 
     branch: str
-    told: Told
+    delivery: Delivery
 
 
 @dataclass(frozen=True)
 class Overlay:
-    """Uncommitted edits are laid on a branch; those of an overlay of the same name give way."""
+    """Uncommitted edits on a branch; they replace those of an overlay of the same name."""
 
     name: str
     below: str
-    edits: dict[str, int | None]  # None: the file is gone
+    edits: dict[str, int | None]  # None: the file is deleted
 
 
 @dataclass(frozen=True)
@@ -142,14 +144,14 @@ class Kill:
 
 @dataclass(frozen=True)
 class Hold:
-    """A service stands still while the next step is done."""
+    """A service is suspended during the next step."""
 
     service: str
 
 
 @dataclass(frozen=True)
 class Wait:
-    """Nothing is done until all that was told is served."""
+    """The play pauses until everything announced is served."""
 
 
 Step = Push | Delete | Overlay | Close | Kill | Hold | Wait
@@ -157,22 +159,24 @@ Step = Push | Delete | Overlay | Close | Kill | Hold | Wait
 
 @dataclass
 class State:
-    """What there is after some steps."""
+    """The refs after some steps."""
 
     trees: dict[str, Tree] = field(default_factory=dict)  # by branch
-    told: set[str] = field(default_factory=set)  # branches that Prism was told of since they were made
+    announced: set[str] = field(
+        default_factory=set
+    )  # branches that Prism was notified of since their creation
     overlays: dict[str, Overlay] = field(default_factory=dict)
 
     def apply(self, step: Step) -> None:
-        """Go on by a step."""
+        """Applies a step."""
         match step:
             case Push():
                 self.trees[step.branch] = step.tree
-                if step.told in {Told.AT_ONCE, Told.TWICE}:
-                    self.told.add(step.branch)
+                if step.delivery in {Delivery.AT_ONCE, Delivery.TWICE}:
+                    self.announced.add(step.branch)
             case Delete():
                 del self.trees[step.branch]
-                self.told.discard(step.branch)
+                self.announced.discard(step.branch)
             case Overlay():
                 self.overlays[step.name] = step
             case Close():
@@ -181,14 +185,14 @@ class State:
                 pass
 
     def overlaid(self, overlay: Overlay) -> Tree:
-        """What is seen through an overlay."""
+        """Returns the visible files of an overlay."""
         both = self.trees[overlay.below] | overlay.edits
         return {path: number for path, number in both.items() if number is not None}
 
 
 @dataclass(frozen=True)
 class History:
-    """The steps that a seed makes."""
+    """The steps of a seed."""
 
     seed: int
     first: Tree
@@ -196,7 +200,7 @@ class History:
 
     @classmethod
     def of(cls, seed: int) -> "History":
-        """The same seed, the same history."""
+        """Returns the history of a seed; the same seed gives the same history."""
         writer = _Writer(random.Random(seed))
         return cls(seed, writer.first, tuple(writer.steps()))
 
@@ -205,7 +209,7 @@ class History:
 
 
 class _Writer:
-    """Makes up one step after the other."""
+    """Invents one step after another."""
 
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice
@@ -277,13 +281,13 @@ class _Writer:
         closed: list[Step] = [
             Close(name) for name, one in self._state.overlays.items() if one.below == branch
         ]
-        deleted = Delete(branch, self._told())
+        deleted = Delete(branch, self._delivery())
         again = self._dice.random() < 0.3
         made = self._push("make again", branch, self._edited(self._state.trees[MAIN]), MAIN)
         return [*closed, deleted, *([made] if again else [])]
 
     def _overlay(self) -> list[Step]:
-        below = self._dice.choice(sorted(self._state.told))
+        below = self._dice.choice(sorted(self._state.announced))
         name = self._dice.choice(["first overlay", "second overlay"])
         known = self._state.overlays.get(name)
         if known:
@@ -302,10 +306,10 @@ class _Writer:
 
     def _push(self, how: str, branch: str, tree: Tree, *parents: str) -> Push:
         self._before.setdefault(branch, []).append(tree)
-        return Push(how, branch, tree, parents, self._told())
+        return Push(how, branch, tree, parents, self._delivery())
 
-    def _told(self) -> Told:
-        return self._dice.choices(list(Told), [10, 2, 3, 2])[0]
+    def _delivery(self) -> Delivery:
+        return self._dice.choices(list(Delivery), [10, 2, 3, 2])[0]
 
     def _branch(self) -> str:
         return self._dice.choice(sorted(self._state.trees))
@@ -315,7 +319,9 @@ class _Writer:
         return f"topic/{self._names}"
 
     def _edited(self, tree: Tree) -> Tree:
-        """Some files changed, added, removed and renamed; a few are always left."""
+        """Returns the tree with some files changed, added, removed and renamed; at least `FILES_MIN` are
+        kept.
+        """
         made = dict(tree)
         for path in self._dice.sample(PATHS, self._dice.randint(1, 3)):
             kind = self._dice.choice(["write", "write", "remove", "rename"])

@@ -1,4 +1,4 @@
-"""Plays a history: a bare repository that is fetched from, webhooks as a forge sends them, overlays, and services that die."""
+"""Plays a history: with a bare repository to fetch from, webhooks as a forge sends them, overlays, and kills."""
 
 import asyncio
 import base64
@@ -30,13 +30,13 @@ from truth_history import (
     MAIN,
     Close,
     Delete,
+    Delivery,
     History,
     Hold,
     Kill,
     Overlay,
     Push,
     State,
-    Told,
     Tree,
     Wait,
     content,
@@ -51,9 +51,9 @@ TENANT = "default"
 SECRET = "of histories"
 GONE = "0" * 40
 LOOK_S = 0.5
-# As long as a service that was killed may take to come back on a slow machine, and a poll to look again after a failure.
+# As long as a killed service may take to restart on a slow machine, and a poll to retry after a failure.
 QUIET_SECONDS_MAX = 120.0
-# In which a history must be quiet in the end.
+# The time within which a history must settle.
 LOOKS_SECONDS_MAX = 300.0
 HOLD_S = 2.0
 BUSY = frozenset({429, 500, 502, 503, 504})
@@ -65,7 +65,7 @@ Answer = TypeVar("Answer")
 
 
 class Remote:
-    """A bare repository whose branches are moved without a git process: its files are written as git would."""
+    """A bare repository whose branches are moved without a git process: it writes the files that git would."""
 
     def __init__(self, folder: Path) -> None:
         self.url = f"file://{folder}"
@@ -76,7 +76,7 @@ class Remote:
         (folder / "refs/heads").mkdir(parents=True)
 
     def commit(self, branch: str, tree: Tree, parents: Iterable[str]) -> str:
-        """Have a branch at a new commit with this tree; the commit."""
+        """Points a branch at a new commit with this tree; returns the commit."""
         self._commits += 1
         who = f"Ada <ada@example.org> {1_700_000_000 + self._commits} +0000"
         lines = [
@@ -95,11 +95,11 @@ class Remote:
         return commit
 
     def delete(self, branch: str) -> None:
-        """Have a branch no more."""
+        """Deletes a branch."""
         (self._folder / "refs/heads" / branch).unlink()
 
     def _tree(self, files: Mapping[str, bytes]) -> str:
-        """A folder of files, by their paths in it."""
+        """Writes the tree of a folder, given its files by path; returns its hash."""
         folders: dict[str, dict[str, bytes]] = defaultdict(dict)
         entries = {}
         for path, data in files.items():
@@ -120,7 +120,7 @@ class Remote:
         )
 
     def _object(self, kind: str, data: bytes) -> str:
-        """Its hash (https://git-scm.com/book/en/v2/Git-Internals-Git-Objects)."""
+        """Writes an object; returns its hash (https://git-scm.com/book/en/v2/Git-Internals-Git-Objects)."""
         whole = f"{kind} {len(data)}\0".encode() + data
         name = hashlib.sha1(whole).hexdigest()
         path = self._folder / "objects" / name[:2] / name[2:]
@@ -131,7 +131,7 @@ class Remote:
 
 
 class Together(Generic[Answer]):
-    """What is asked once for all who ask it within a moment, and after the last of them has."""
+    """A request that is sent once for all callers within a moment, after the last of them called."""
 
     def __init__(self, ask: Callable[[], Awaitable[Answer]], look_s: float) -> None:
         self._ask = ask
@@ -145,12 +145,12 @@ class Together(Generic[Answer]):
 
     async def _asked(self) -> Answer:
         await asyncio.sleep(self._look_s)
-        self._next = None  # who comes now is too late for this one
+        self._next = None  # later callers need a new request
         return await self._ask()
 
 
 class Server:
-    """The stack, as those who play histories at the same time share it."""
+    """The stack, shared by the histories that are played at the same time."""
 
     def __init__(
         self,
@@ -196,7 +196,7 @@ class Server:
                     await records.close()
 
     async def request(self, method: str, path: str, **arguments: Any) -> httpx2.Response:
-        """Ask until the stack is there to answer, as every client does."""
+        """Repeats a request until the stack answers, as every client does."""
         async with asyncio.timeout(QUIET_SECONDS_MAX):
             while True:
                 try:
@@ -208,14 +208,14 @@ class Server:
                         return answer
                 await asyncio.sleep(self._look_s)
 
-    def heard(self, key: str) -> Any:
-        """A repository or a layer as it was stored a moment ago; None if there was none. Good enough to wait by; whether all is well
-        is told by `record`.
+    def watched_record(self, key: str) -> Any:
+        """Returns a repository or a layer as watched a moment ago; None if there is none. Good enough to wait
+        by; the final check uses `record`.
         """
         return next(filter(None, (records.get(key) for records in self._watched)), None)
 
     async def record(self, key: str, model: type[Record]) -> Record | None:
-        """A record as it is stored; None if there is none."""
+        """Returns a record as stored; None if there is none."""
         try:
             entry = await (await self._bucket(BUCKETS[model])).get(key)
         except KeyNotFoundError:
@@ -228,12 +228,12 @@ class Server:
         return self._buckets[name]
 
     async def purge(self, bucket: str, *keys: str) -> None:
-        """Have records no more."""
+        """Deletes records."""
         for key in keys:
             await (await self._bucket(bucket)).purge(key)
 
     async def passed(self) -> None:
-        """Wait until all messages that are there now have been worked off."""
+        """Waits until all current messages have been processed."""
         ends = await self.patiently(self._streams)
 
         async def are_worked_off() -> bool:
@@ -243,12 +243,14 @@ class Server:
         await self.until(are_worked_off, lambda: "messages are waiting")
 
     async def _ask_streams(self) -> dict[str, int]:
-        """The last message of each stream."""
+        """Returns the last message of each stream."""
         infos = {info.config.name or "": info.state.last_seq for info in await self.js.streams_info()}
         return {name: last for name, last in infos.items() if name.startswith("PRISM_")}
 
     async def _ask_floors(self) -> dict[str, float]:
-        """Of each stream, up to which message all have been worked off; infinite if nobody has one to work off."""
+        """Returns up to which message each stream is processed; infinite for a stream without pending
+        messages.
+        """
         floors = {}
         for stream in await self._ask_streams():
             behind = filter(_is_behind, await self.js.consumers_info(stream))
@@ -256,7 +258,7 @@ class Server:
         return floors
 
     async def patiently(self, ask: Callable[[], Awaitable[Answer]]) -> Answer:
-        """The answer of what may be away for a while."""
+        """Returns the answer of a request that may fail for a while."""
         answers: list[Answer] = []
 
         async def is_answered() -> bool:
@@ -267,7 +269,7 @@ class Server:
         return answers[-1]
 
     async def until(self, is_true: Callable[[], Any], what: Callable[[], str]) -> None:
-        """Wait for a state, or fail. NATS and the store may be away in between."""
+        """Waits for a condition, or fails. NATS and the store may be down in between."""
         try:
             async with asyncio.timeout(QUIET_SECONDS_MAX):
                 while not await self._look(is_true):
@@ -282,7 +284,9 @@ class Server:
             return False
 
     async def kill(self, service: str) -> None:
-        """Unless it is dead already. What only one copy at a time may do is free for the next one, as if two minutes had passed."""
+        """Kills a service unless it is dead already. Frees the leases of ingest, as if two minutes had
+        passed.
+        """
         pid = self.stack.state()["services"][service]["pid"]
         if pid:
             os.kill(pid, signal.SIGKILL)
@@ -301,17 +305,17 @@ class Play:
     state: State = field(default_factory=State)
     heads: dict[str, str] = field(default_factory=dict)
     handles: dict[str, str] = field(default_factory=dict)  # of overlays, by name
-    unserved: str = ""  # what was waited for last
+    unserved: str = ""  # the condition that is not met yet
 
     def __post_init__(self) -> None:
         self._repo = repo_id(self.name)
         self._late: list[Json] = []
-        self._late_told: set[str] = set()
+        self._late_announced: set[str] = set()
         self._seen: set[str] = {MAIN}
         self.dice = random.Random(self.history.seed)
 
     async def run(self) -> None:
-        """Play all of it, and wait until every ref is served as it is and nothing that is on its way changes that."""
+        """Plays all steps, and waits until every ref is served and no running work changes that."""
         await self._begin()
         steps = list(self.history.steps)
         while steps:
@@ -324,7 +328,7 @@ class Play:
         await self.until_quiet()
 
     async def until_quiet(self) -> None:
-        """Wait until every ref is served as it is at the remote, and nothing that is under way changes that."""
+        """Waits until every ref is served as it is at the remote, and no running work changes that."""
         before: dict[str, Repository | Layer | None] = {}
         ends = time.monotonic() + LOOKS_SECONDS_MAX
         while True:
@@ -338,26 +342,26 @@ class Play:
             await self.server.passed()
 
     async def until_served(self) -> None:
-        """Wait until every ref that Prism knows is served as it is at the remote."""
+        """Waits until every announced ref is served as it is at the remote."""
         await self.server.until(self._is_served, lambda: f"{self.name}: {self.unserved}")
 
     def refs(self) -> dict[str, Tree]:
-        """What is to be seen at each ref that can be asked at."""
+        """Returns the expected files of each ref that can be queried."""
         branches = {"" if branch == MAIN else branch: tree for branch, tree in self.state.trees.items()}
         overlays = {self.handles[name]: self.state.overlaid(one) for name, one in self.state.overlays.items()}
         return branches | overlays
 
     async def forget(self) -> None:
-        """Have Prism know nothing of the repository any more, so that nobody looks at it again."""
+        """Deletes Prism's records of the repository, so that no service works on it again."""
         await self.server.purge(KV_REPOSITORIES, repository_key(TENANT, self._repo))
         await self.server.purge(KV_LAYERS, *map(self._key, self._refs()))
 
     def _refs(self) -> list[str]:
-        """Whatever may have a layer now."""
+        """Returns every ref that may have a layer now."""
         return sorted({*self._seen, *self.handles.values()})
 
     async def _begin(self) -> None:
-        self.state.trees, self.state.told = {MAIN: self.history.first}, {MAIN}
+        self.state.trees, self.state.announced = {MAIN: self.history.first}, {MAIN}
         self.heads[MAIN] = self.remote.commit(MAIN, self.history.first, ())
         begun = await self.server.request(
             "POST", "/api/v1/repos", json={"url": self.remote.url, "name": self.name}
@@ -383,7 +387,7 @@ class Play:
         self.state.apply(step)
 
     async def _held(self, service: str, doing: Any) -> None:
-        """Do something while a service stands still, or has stood still for some time."""
+        """Runs a step while a service is suspended, for a limited time."""
         with self.server.stack.stopped(service):
             task = asyncio.ensure_future(doing)
             await asyncio.wait([task], timeout=HOLD_S)
@@ -393,15 +397,15 @@ class Play:
         parents = [self.heads[parent] for parent in step.parents]
         self.heads[step.branch] = self.remote.commit(step.branch, step.tree, parents)
         self._seen.add(step.branch)
-        if step.told is Told.LATE:
-            self._late_told.add(step.branch)
-        await self._tell(step.branch, self.heads[step.branch], step.told)
+        if step.delivery is Delivery.LATE:
+            self._late_announced.add(step.branch)
+        await self._notify(step.branch, self.heads[step.branch], step.delivery)
 
     async def _delete(self, step: Delete) -> None:
         self.remote.delete(step.branch)
         del self.heads[step.branch]
-        self._late_told.discard(step.branch)
-        await self._tell(step.branch, GONE, step.told)
+        self._late_announced.discard(step.branch)
+        await self._notify(step.branch, GONE, step.delivery)
 
     async def _open(self, step: Overlay) -> None:
         body: Json = {
@@ -414,63 +418,63 @@ class Play:
 
         async def is_answered() -> bool:
             answers.append(await self.server.request("POST", "/api/v1/overlays", json=body))
-            return answers[-1].status_code != 404  # as long as the branch is being indexed for the first time
+            return answers[-1].status_code != 404  # while the branch is indexed for the first time
 
         await self.server.until(is_answered, lambda: f"{step}: {answers[-1].text}")
         assert answers[-1].status_code == 202, (step, answers[-1].text)
         self.handles[step.name] = answers[-1].json()["handle"]
 
-    async def _tell(self, branch: str, commit: str, told: Told) -> None:
-        said = {
+    async def _notify(self, branch: str, commit: str, delivery: Delivery) -> None:
+        payload = {
             "ref": f"refs/heads/{branch}",
             "after": commit,
             "deleted": commit == GONE,
             "repository": {"full_name": self.name, "clone_url": self.remote.url, "default_branch": MAIN},
         }
-        if told is Told.LATE:
-            self._late.append(said)
-        elif told is not Told.LOST:
-            delivery = str(uuid.uuid4())
-            await self._post(said, delivery)
-            if told is Told.TWICE:
-                await self._post(said, self.dice.choice([delivery, str(uuid.uuid4())]))
+        if delivery is Delivery.LATE:
+            self._late.append(payload)
+        elif delivery is not Delivery.LOST:
+            delivery_id = str(uuid.uuid4())
+            await self._post(payload, delivery_id)
+            if delivery is Delivery.TWICE:
+                await self._post(payload, self.dice.choice([delivery_id, str(uuid.uuid4())]))
 
-    async def _post(self, said: Json, delivery: str) -> None:
-        body = json.dumps(said).encode()
+    async def _post(self, payload: Json, delivery_id: str) -> None:
+        body = json.dumps(payload).encode()
         signature = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
         headers = {
             "Content-Type": "application/json",
             "X-GitHub-Event": "push",
-            "X-GitHub-Delivery": delivery,
+            "X-GitHub-Delivery": delivery_id,
             "X-Hub-Signature-256": f"sha256={signature}",
         }
         answer = await self.server.request("POST", "/api/v1/ingest/webhook", content=body, headers=headers)
         assert answer.status_code in (200, 202), answer.text
 
     async def _reconcile(self) -> None:
-        """Tell what was held back, in another order, and ask for branches that nothing was ever told of."""
+        """Sends the delayed webhooks in random order, and requests branches that were never announced."""
         self.dice.shuffle(self._late)
-        for said in self._late:
-            await self._post(said, str(uuid.uuid4()))
-        for branch in self.state.trees.keys() - self.state.told - self._late_told:
+        for payload in self._late:
+            await self._post(payload, str(uuid.uuid4()))
+        for branch in self.state.trees.keys() - self.state.announced - self._late_announced:
             body = {"repo": self.name, "ref": branch}
             made = await self.server.request("POST", "/api/v1/layers", json=body)
             assert made.status_code == 202, made.text
-        self.state.told = set(self.state.trees)
+        self.state.announced = set(self.state.trees)
 
     async def _is_served(self) -> bool:
-        self.unserved = self._unserved(self.server.heard)
+        self.unserved = self._unserved(self.server.watched_record)
         return not self.unserved
 
     def _unserved(self, record: Callable[[str], Any]) -> str:
-        """By records, what is not as it is at the remote yet; empty if all is."""
+        """Returns what is not yet served as at the remote, according to the records; empty if everything is."""
         repository = record(repository_key(TENANT, self._repo))
         if repository is None or not _is_at(repository, self.heads[MAIN]) or repository.served is None:
             return f"{MAIN} is to be at {self.heads[MAIN]}: {repository}"
         for branch in sorted(self._seen - {MAIN}):
             layer = record(self._key(branch))
             head = self.heads.get(branch, "")
-            if branch in self.state.told:
+            if branch in self.state.announced:
                 if (
                     layer is None
                     or not _is_at(layer, head)
@@ -502,12 +506,12 @@ def _is_behind(consumer: ConsumerInfo) -> bool:
 
 
 def _floor(consumer: ConsumerInfo) -> int:
-    """Up to which message a consumer has worked off all."""
+    """Returns up to which message a consumer has processed everything."""
     return (consumer.ack_floor.stream_seq or 0) if consumer.ack_floor else 0
 
 
 def _is_at(indexed: Repository | Layer, commit: str) -> bool:
-    """Whether a commit is served and nobody works on another one."""
+    """Returns whether a commit is served and no job is running."""
     return (
         indexed.served is not None
         and indexed.served.commit == commit
