@@ -1,4 +1,6 @@
-"""Fixtures that several contract suites share: a local Qdrant server, and a real one where the environment names it."""
+"""Fixtures shared by several contract suites: a local Qdrant server, and a real one if the environment names
+it.
+"""
 
 import os
 from collections.abc import Iterator

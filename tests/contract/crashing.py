@@ -10,7 +10,7 @@ WRITES_MAX = 100
 
 
 class Crash(BaseException):
-    """Takes the place of a write, and of all that would come after it."""
+    """Replaces a write and everything after it."""
 
 
 class _Life:
@@ -23,7 +23,7 @@ _life: ContextVar[_Life | None] = ContextVar("life", default=None)
 
 
 def _before(write: str) -> None:
-    """Count the writes of the handler whose context this is, and of the tasks that it has begun."""
+    """Counts the writes of the handler in this context, and of the tasks that it started."""
     life = _life.get()
     if life is None:
         return
@@ -43,7 +43,7 @@ def writes_watched() -> Iterator[None]:
 
 
 async def ended_at(handle: Callable[[], Awaitable[object]], write: int) -> str:
-    """Call a handler until right before its so many-th write; the name of that write, empty if there are fewer."""
+    """Calls a handler until right before its n-th write; returns that write's name, empty if there are fewer."""
     life = _Life(write)
     token = _life.set(life)
     try:

@@ -1,4 +1,4 @@
-"""A gateway on a free port in front of stand-ins for the search and ingest services, on a real nats-server."""
+"""A gateway on a free port in front of stand-ins for search and ingest, on a real nats-server."""
 
 import asyncio
 import hashlib
@@ -251,9 +251,9 @@ LINES = [f"line {number}" for number in range(1, 301)]
 
 
 class FakeServices:
-    """Search and ingest with canned replies; remembers what was asked.
+    """Search and ingest with canned replies; records the requests.
 
-    The query `slow` is under way once `slow_began` is set, and answered once `slow_ends` is.
+    The query `slow` is running once `slow_began` is set, and answered once `slow_ends` is.
     """
 
     def __init__(self) -> None:
@@ -265,7 +265,7 @@ class FakeServices:
         return self.asked[-1]
 
     async def end_slow(self) -> None:
-        """A bus waits for what it still answers before it stops."""
+        """Ends the slow answer, because a bus waits for its running handlers before it stops."""
         self.slow_ends.set()
 
     async def search(self, request: SearchRequest) -> SearchReply:
@@ -275,7 +275,7 @@ class FakeServices:
         if request.query == "slow":
             self.slow_began.set()
             await self.slow_ends.wait()
-        if request.repo == "nobody/nothing":
+        if request.repo == "no/such":
             raise PrismError(
                 ErrorCode.REPO_NOT_FOUND, "No such repository.", "Use one of these.", known=["acme/app"]
             )
@@ -440,11 +440,16 @@ class FakeServices:
     async def conventions(self, request: ConventionsRequest) -> ConventionsReply:
         self.asked.append(request)
         example = ConventionExample(file_path="src/app.py", line=3, text="def main()")
-        told = Convention(
+        convention = Convention(
             topic="naming", language="python", statement="functions are snake_case", count=9, total=10, examples=(example,)
         )  # fmt: skip
         return ConventionsReply(
-            repo="acme/app", conventions=(told,), rules=(RULES,), files_read=3, files=3, receipt=A_RECEIPT
+            repo="acme/app",
+            conventions=(convention,),
+            rules=(RULES,),
+            files_read=3,
+            files=3,
+            receipt=A_RECEIPT,
         )
 
     async def repo_context(self, request: RepoContextRequest) -> RepoContextReply:
@@ -492,7 +497,7 @@ class FakeServices:
         return JobReply(job=A_JOB)
 
     async def admit_upload(self, request: AdmitUploadRequest) -> AdmitUploadReply:
-        """Job-1 takes contents, job-2 has ended, and nobody has others."""
+        """Accepts contents for job-1, has ended job-2, and knows no other job."""
         if request.tenant != "default" or request.job not in {"job-1", "job-2"}:
             raise PrismError(ErrorCode.JOB_NOT_FOUND, f"There is no job {request.job}.")
         return AdmitUploadReply(is_open=request.job == "job-1", bytes_max=100)
@@ -613,7 +618,7 @@ EXAMPLES = Path(names.__file__).with_name("examples")
 
 
 async def canned(fake: "FakeServices", reply_type: type[Message], request: Message) -> Message:
-    """The stored example of a reply. Of a call hierarchy as many callers as were asked for."""
+    """Returns the stored example of a reply; for a call hierarchy, as many callers as requested."""
     fake.asked.append(request)
     reply = reply_type.model_validate_json((EXAMPLES / f"{reply_type.__name__}.json").read_text())
     if isinstance(reply, CallHierarchyReply):
@@ -640,8 +645,8 @@ def serve_atlas(bus: Bus, fake: FakeServices) -> None:
 
     async def architecture(request: ArchitectureRequest) -> ArchitectureReply:
         fake.asked.append(request)
-        told = {"component": DETAIL} if request.component else {"overview": OVERVIEW}
-        return ArchitectureReply(repo="acme/app", **told, receipt=GRAPH_RECEIPT)
+        described = {"component": DETAIL} if request.component else {"overview": OVERVIEW}
+        return ArchitectureReply(repo="acme/app", **described, receipt=GRAPH_RECEIPT)
 
     for rpc in WALKS:
         bus.serve(rpc, partial(canned, fake, rpc.reply))
@@ -691,7 +696,7 @@ def digest_of(secret: str) -> str:
 
 @dataclass
 class Stack:
-    """What a test holds: the address, the stand-ins, and the records behind."""
+    """The address of the gateway, its stand-ins, and the records behind it."""
 
     url: str
     settings: GatewaySettings
@@ -704,14 +709,14 @@ class Stack:
     headers: dict[str, str] = field(default_factory=lambda: {"Authorization": f"Bearer {SECRET}"})
 
     async def reconnected(self) -> None:
-        """Wait until NATS is there again; a bus cannot be stopped before."""
+        """Waits until NATS is connected again; a bus cannot be stopped before."""
         buses = (self.bus, self.search, self.ingest)
         async with asyncio.timeout(RECOVERY_S):
             while not all(bus.broker.connection.is_connected for bus in buses):
                 await asyncio.sleep(0.05)
 
     async def change_token(self, secret: str, **changes: Any) -> None:
-        """Make a token or change it."""
+        """Creates or changes a token."""
         first = Token(tenant="acme", label="laptop", created_at=NOW)
         known = await self.book.get(digest_of(secret)) or first
         await self.book.put(digest_of(secret), known.model_copy(update=changes))
@@ -728,7 +733,7 @@ class Stack:
 
     @asynccontextmanager
     async def rest(self, **headers: str) -> AsyncIterator[httpx2.AsyncClient]:
-        # Without `verify` a client begins by reading the certificates of the machine, which takes long.
+        # Without `verify=False` a client reads the machine's certificates first, which is slow.
         async with httpx2.AsyncClient(
             base_url=self.url, headers=self.headers | headers, timeout=30, verify=False
         ) as client:
@@ -740,7 +745,7 @@ StackMaker = Callable[..., Any]
 
 @pytest.fixture
 async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
-    """Starts a stack; keyword arguments are settings of the gateway, `services` which stand-ins run."""
+    """Starts a stack; keyword arguments are settings of the gateway, `services` the stand-ins to run."""
     undo: list[Callable[[], Any]] = []
 
     async def make(*, services: tuple[str, ...] = ("search", "ingest", "atlas"), **settings: Any) -> Stack:
@@ -790,5 +795,5 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
 
 @pytest.fixture
 async def stack(make_stack) -> Stack:
-    """A stack with everything running."""
+    """A stack with every stand-in running."""
     return await make_stack()

@@ -1,4 +1,6 @@
-"""A town with parcels: a repository in the real store, and the processes that answer questions about its graph."""
+"""A town with parcels: a repository in the real store, and the processes that answer questions about its
+graph.
+"""
 
 import asyncio
 import hashlib
@@ -76,8 +78,8 @@ class Town:
         await self.bus.stop()
         await self.client.close()
 
-    async def import_(self, version: int, files: Mapping[str, str | None], *, told: bool = True) -> None:
-        """Write files, None for one that goes, and say so."""
+    async def import_(self, version: int, files: Mapping[str, str | None], *, announced: bool = True) -> None:
+        """Writes files (None removes one), and announces the import unless `announced` is false."""
         points = [self._point(version, path, text) for path, text in files.items()]
         await Writer(self.client).write(self.tenant, points)
         state = LayerState(commit=f"c{version}", version=version, job=f"j{version}", indexed_at=CREATED_AT)
@@ -87,30 +89,30 @@ class Town:
         )  # fmt: skip
         bucket = await open_bucket(self.bus.js, names.KV_REPOSITORIES)
         await Records(bucket, Repository).put(record.key, record)
-        if told:
-            await self.tell(version)
+        if announced:
+            await self.announce(version)
 
-    async def tell(self, version: int) -> None:
+    async def announce(self, version: int) -> None:
         event = RepoIndexed(
             tenant=self.tenant, repo=REPO, version=version, job=f"{self.tenant}.{version}", commit=f"c{version}",
             complete=True, lane=Lane.LIVE,
         )  # fmt: skip
         await self.bus.publish(event, lane=Lane.LIVE)
 
-    async def learn(self, columns: Columns, *, told: bool = True) -> ScipIndex:
-        """Keep what was taken from a SCIP index, and say so."""
+    async def store_scip(self, columns: Columns, *, announced: bool = True) -> ScipIndex:
+        """Stores the columns of a SCIP index, and announces them unless `announced` is false."""
         index = await keep_scip(self.bus.js, self.tenant, REPO, "scip-python", columns)
-        if told:
+        if announced:
             event = ScipStored(tenant=self.tenant, repo=REPO, object=index.object)
             await self.bus.publish(event, lane=Lane.BULK)
         return index
 
-    async def unlearn(self, index: ScipIndex) -> None:
-        """Keep it no more, without a word."""
+    async def delete_scip(self, index: ScipIndex) -> None:
+        """Deletes the record of an index without an event."""
         await Records(await open_bucket(self.bus.js, names.KV_SCIP), ScipIndex).delete(index.key)
 
     async def lay(self, ref: str, version: int, files: Mapping[str, str | None], **fields: object) -> Layer:
-        """Have a branch serve files in the place of the base's, None for one that it hides."""
+        """Makes a branch override files of the base; None hides one."""
         variants = {path: variant_of(path, text) for path, text in files.items() if text is not None}
         points = [
             file_point(self.tenant, NAME, path, files[path], version, layer=layer, blob=layer)
@@ -142,11 +144,11 @@ class Town:
         )  # fmt: skip
 
     def atlas(self, **settings: str) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
-        """The real process, with these variables of the environment; killed in the end."""
+        """Starts the real process with these environment variables; kills it at the end."""
         return self._process("prism_atlas.main", **settings)
 
     def search(self) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
-        """The same of search."""
+        """Starts the real search process; kills it at the end."""
         return self._process("prism_search.main")
 
     @asynccontextmanager
@@ -168,7 +170,7 @@ class Town:
         return await Records(bucket, GraphRecord).get(graph_key(self.tenant, REPO, BASE_LAYER))
 
     async def built(self, version: int, *indexes: ScipIndex) -> GraphRecord:
-        """The record once the graph of a version, built with these SCIP indexes, is served."""
+        """Waits for the graph of a version, built with these SCIP indexes; returns its record."""
         objects = tuple(sorted(index.object for index in indexes))
         async with asyncio.timeout(DEADLINE_S):
             while (
@@ -184,7 +186,7 @@ class Town:
         return await self.bus.ask(MODULE_MAP, request, timeout_s=10)
 
     async def ask(self, rpc: Rpc[Any, ReplyT], request: ScopedRequest) -> ReplyT:
-        """Ask any question about the repository."""
+        """Sends a request about the repository."""
         asked = request.model_copy(update={"tenant": self.tenant, "repo": NAME})
         return await self.bus.ask(rpc, asked, timeout_s=10)
 
@@ -193,7 +195,7 @@ class Town:
         return await self.bus.ask(ARCHITECTURE, request, timeout_s=10)
 
     async def answer(self, ask) -> object:
-        """What is answered once the process is there and the graph is, or the error that stays."""
+        """Returns the answer once the process and the graph are available, or the error that persists."""
         async with asyncio.timeout(DEADLINE_S):
             while True:
                 try:
@@ -205,7 +207,7 @@ class Town:
 
 
 def variant_of(path: str, text: str) -> str:
-    """The layer of this content of a path."""
+    """Returns the layer id of this content of a path."""
     return variant_layer(path, hashlib.sha256(text.encode()).hexdigest(), MODEL)
 
 

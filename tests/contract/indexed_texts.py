@@ -1,4 +1,6 @@
-"""Texts in a real store, as chunker, embedder and indexer leave them there, and real records of their repositories."""
+"""Texts in a real store, as chunker, embedder and indexer write them, with real records of their
+repositories.
+"""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -31,7 +33,7 @@ CREATED_AT = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 class OneVector:
-    """A model for which all texts are alike, questions as well."""
+    """A model that gives every text and question the same vector."""
 
     fingerprint = MODEL
 
@@ -49,7 +51,7 @@ def file_point(
     layer: str = BASE_LAYER,
     **fields: object,
 ) -> FilePoint:
-    """What is written of a file of the repository `name`; `fields` are in the place of what the chunker says of it."""
+    """Returns the point of a file of the repository `name`; `fields` override the chunker's result."""
     changed = FileChanged(
         tenant=tenant,
         repo=repo_id(name),
@@ -70,7 +72,7 @@ def file_point(
 
 
 class Index(NamedTuple):
-    """What search reads."""
+    """The parts that search reads from."""
 
     bus: Bus
     reader: Reader
@@ -81,7 +83,7 @@ class Index(NamedTuple):
 async def open_index(
     nats_url: str, qdrant_url: str, tenant: str, repositories: Iterable[str], points: Sequence[FilePoint]
 ) -> AsyncIterator[Index]:
-    """An index of these points, which are files of repositories of these names."""
+    """Opens an index of these points, which are files of repositories with these names."""
     client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
     writer, reader = Writer(client), Reader(client)
     await writer.ensure_collection(tenant, MODEL, DIMENSION)

@@ -1,7 +1,7 @@
-"""All of ingest on a real nats-server over a real git repository, with an index that the tests can look into.
+"""All of ingest on a real nats-server over a real git repository, with a fake index that tests can inspect.
 
-The index holds what it is told, as the indexer would: the newest of each file wins. A file is indexed at once, unless the
-tests hold it back.
+The index stores each event as the indexer would: the newest version of each file wins. Files are indexed at
+once unless a test delays them.
 """
 
 import asyncio
@@ -90,7 +90,7 @@ NOWHERE = Receipt(
 
 
 class Held(NamedTuple):
-    """What the index holds of a file."""
+    """The indexed state of a file."""
 
     layer: str
     path: str
@@ -101,15 +101,15 @@ class Held(NamedTuple):
 
 
 class Index:
-    """Stands for all services behind ingest."""
+    """A stand-in for all services behind ingest."""
 
     def __init__(self, bus: Bus) -> None:
         self.bus = bus
         self.held: dict[str, Held] = {}
-        self.written: list[str] = []  # paths, in the order of the events
+        self.written: list[str] = []  # paths, in the order of their events
         self.variants_at: Callable[[str], Awaitable[dict[str, str]]]  # by path, at a ref
         self.fails: set[str] = set()  # paths
-        self.lost: set[str] = set()  # layers of which it says that it lost a file
+        self.lost: set[str] = set()  # layers with a lost file
         self.may_index = asyncio.Event()
         self.may_index.set()
 
@@ -144,8 +144,8 @@ class Index:
             self.held[file] = Held(event.layer, event.path, event.version, outcome.value, blob, text)
         self.written.append(event.path)
         settled = SettledFile(path=event.path, ordinal=event.ordinal, outcome=outcome)
-        said = FilesSettled(tenant=event.tenant, job=event.job, files=(settled,))
-        await self.bus.publish(said, lane=event.lane)
+        settled_event = FilesSettled(tenant=event.tenant, job=event.job, files=(settled,))
+        await self.bus.publish(settled_event, lane=event.lane)
 
     async def manifest(self, request: ManifestRequest) -> ManifestReply:
         def is_asked(file: str, held: Held) -> bool:
@@ -170,7 +170,7 @@ class Index:
         return PointCountsReply(total=0, repositories={}, layers=layers)
 
     async def read_file(self, request: ReadFileRequest) -> ReadFileReply:
-        """Of the base, or of what a layer has in its place."""
+        """Reads a file of the base, or the variant that overrides it."""
         variants = await self.variants_at(request.ref) if request.ref else {}
         held = self.held.get(file_id(TENANT, REPO, variants.get(request.path, BASE_LAYER), request.path))
         if held is None or held.status != Outcome.INDEXED:
@@ -183,7 +183,7 @@ class Index:
 
 
 class Town(NamedTuple):
-    """Everything that a test of layers takes hold of."""
+    """The parts of ingest that tests of layers use."""
 
     bus: Bus
     origin: Origin
@@ -201,7 +201,7 @@ class Town(NamedTuple):
     planner: Planner
     rebases: RebaseHandlers
     recovery: Recovery
-    ended_imports: asyncio.Queue[RepoIndexed]  # if the tests hear of them in the place of `rebases`
+    ended_imports: asyncio.Queue[RepoIndexed]  # receives the imports if `rebases` does not
 
     async def repository(self) -> Repository:
         found = await self.ledger.repositories.get(repository_key(TENANT, REPO))
@@ -212,7 +212,7 @@ class Town(NamedTuple):
         return await self.ledger.layers.get(layer_key(TENANT, REPO, layer_id(ref)))
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until an awaitable condition holds."""
+        """Waits until an awaitable condition holds."""
         async with asyncio.timeout(DEADLINE_S):
             while not await condition():
                 await asyncio.sleep(0.01)
@@ -229,7 +229,7 @@ class Town(NamedTuple):
         await self.until(serves)
 
     async def push(self, branch: str, delivery: str = "", **more) -> None:
-        """Tell of a push to a branch, as a webhook does."""
+        """Announces a push to a branch, as a webhook does."""
         event = PushReceived(
             tenant=TENANT, repo=REPO, branch=branch, default_branch="main", delivery=delivery or f"{branch}{datetime.now(UTC)}",
             received_at=datetime.now(UTC), **more,
@@ -237,7 +237,7 @@ class Town(NamedTuple):
         await self.bus.publish(event)
 
     async def serves(self, ref: str, commit: str) -> None:
-        """Wait until a layer serves a commit, over the base that is served."""
+        """Waits until a layer serves a commit over the served base."""
 
         async def is_there() -> bool:
             layer, base = await self.layer(ref), (await self.repository()).served
@@ -248,7 +248,7 @@ class Town(NamedTuple):
         await self.until(is_there)
 
     async def ended(self, job: Job) -> Job:
-        """The job when those who wait for it may ask."""
+        """Waits until a job is final; returns it."""
         found = job
 
         async def is_over() -> bool:
@@ -260,7 +260,7 @@ class Town(NamedTuple):
         return found
 
     async def shown(self, ref: str) -> dict[str, str]:
-        """What is seen at a layer: blob by path. Fails if the index lacks a variant."""
+        """Returns the visible files of a layer: blob by path. Fails if the index lacks a variant."""
         layer = await self.layer(ref)
         assert layer is not None
         files = await self.variants.lists.get(layer.files)
@@ -280,12 +280,12 @@ class Town(NamedTuple):
         }
 
     def tree(self, ref: str) -> dict[str, str]:
-        """What a checkout of a ref has: blob by path."""
+        """Returns the files of a checkout of a ref: blob by path."""
         lines = self.origin.git("ls-tree", "-r", ref).splitlines()
         return {line.partition("\t")[2]: line.split()[2] for line in lines}
 
     def commit(self, files: dict[str, str | None]) -> str:
-        """Commit files on the branch that is checked out; None deletes one."""
+        """Commits files on the checked-out branch; None deletes one."""
         for path, text in files.items():
             file = self.origin.folder / path
             if text is None:
@@ -298,7 +298,7 @@ class Town(NamedTuple):
         return self.origin.git("rev-parse", "HEAD")
 
     def branch(self, name: str, files: dict[str, str | None], start: str = "main") -> str:
-        """A branch with a commit on it; main is checked out afterwards."""
+        """Creates a branch with one commit; main is checked out afterwards."""
         self.origin.git("checkout", "--quiet", "-B", name, start)
         commit = self.commit(files)
         self.origin.git("checkout", "--quiet", "main")
@@ -317,10 +317,10 @@ class Town(NamedTuple):
 
 
 @asynccontextmanager
-async def town(
-    nats_server, folder: Path, *, hears_of_imports: bool = True, **settings
-) -> AsyncIterator[Town]:
-    """Ingest with a repository of six files, indexed. Without `hears_of_imports` nobody but the tests is told that one has ended."""
+async def town(nats_server, folder: Path, *, rebases_layers: bool = True, **settings) -> AsyncIterator[Town]:
+    """Ingest with an indexed repository of six files. With `rebases_layers=False` only the tests receive
+    ended imports.
+    """
     config = IngestSettings(
         nats_url=nats_server.url, clone_schemes="file", cache_dir=str(folder / "cache"), **settings
     )
@@ -354,7 +354,7 @@ async def town(
     bus.consume(topics.CLONE_REQUESTED, clones.on_clone_requested, workers=2)
     bus.consume(topics.FILES_SETTLED, jobs.on_settled, workers=4)
     ended: asyncio.Queue[RepoIndexed] = asyncio.Queue()
-    bus.consume(topics.REPO_INDEXED, rebases.on_indexed if hears_of_imports else ended.put, workers=1)
+    bus.consume(topics.REPO_INDEXED, rebases.on_indexed if rebases_layers else ended.put, workers=1)
     await bus.start()
     recovery = Recovery(ledger, clones, jobs, config)
     origin = Origin(folder / "origin" / "app")

@@ -1,11 +1,11 @@
-"""Layers as they are known where there are none."""
+"""`Layers` without any layer."""
 
 from prism_catalog.layers import Layers
 from prism_contracts.records import Layer
 
 
 class NoRecords:
-    """A bucket that nothing was put into."""
+    """An empty bucket."""
 
     def values(self) -> list[Layer]:
         return []

@@ -1,4 +1,4 @@
-"""Ingest's part that takes SCIP indexes in, on a real nats-server, with a manifest that the tests decide."""
+"""The SCIP part of ingest on a real nats-server, with a manifest that the tests set."""
 
 import gzip
 import hashlib
@@ -37,7 +37,7 @@ DEADLINE_S = 20.0
 
 
 class ScipStack(NamedTuple):
-    """The handler, what it asks, and who reads what it keeps."""
+    """The SCIP handler, its dependencies, and a reader of the stored indexes."""
 
     handlers: ScipHandlers
     bus: Bus
@@ -48,7 +48,7 @@ class ScipStack(NamedTuple):
     registry: CollectorRegistry
 
     def has(self, *paths: str, version: int = 1) -> None:
-        """The index holds these files, and no others."""
+        """Sets the indexed files."""
         self.manifest[:] = [
             ManifestEntry(
                 path=path, blob=f"blob of {path}", generation="g", status="indexed", version=version
@@ -57,7 +57,7 @@ class ScipStack(NamedTuple):
         ]
 
     async def serves(self, version: int, *, dirty: bool = False) -> None:
-        """The repository serves a version."""
+        """Makes the repository serve a version."""
         state = LayerState(
             commit=COMMITS[version], dirty=dirty, version=version, job=f"j{version}", indexed_at=NOW
         )
@@ -72,7 +72,7 @@ class ScipStack(NamedTuple):
         await self.ledger.repositories.put(record.key, record)
 
     async def ended(self, version: int, state: JobState = JobState.COMPLETE) -> None:
-        """An import of a version ended at some time."""
+        """Records the ended import of a version."""
         job = Job(
             job=f"j{version}",
             tenant=TENANT,
@@ -88,21 +88,21 @@ class ScipStack(NamedTuple):
         await self.ledger.jobs.put(job.job, job)
 
     async def send(self, data: bytes, version: int = 1, **fields: str) -> StoreScipReply:
-        """Have an index taken in."""
+        """Uploads an index to the handler."""
         name = await self.bus.codec.store_file(io.BytesIO(data))
         request = {"tenant": TENANT, "repo": NAME, "commit": COMMITS[version], "object": name} | fields
         return await self.handlers.store(StoreScipRequest(**request))
 
     async def facts(self) -> list[ScipStored]:
-        """What was said of indexes that are kept."""
+        """Returns the published events about stored indexes."""
         stream, subject = topics.SCIP_STORED.stream.name, topics.SCIP_STORED.subject(Lane.BULK)
         consumer = await self.bus.js.pull_subscribe(subject, stream=stream)
         pending = (await consumer.consumer_info()).num_pending
         messages = await consumer.fetch(pending) if pending else []
         return [ScipStored.model_validate_json(message.data) for message in messages]
 
-    async def told(self, path: str, line: int, name: str) -> list[str] | None:
-        """The blobs of the files where a name on a line is defined, as those see it who ask."""
+    async def definitions_of(self, path: str, line: int, name: str) -> list[str] | None:
+        """Returns the blobs of the files that define a name used on a line, as readers see them."""
         target = Target(Scope(tenant=TENANT, repos=(repo_id(NAME),)), ())
         file = file_id(TENANT, repo_id(NAME), "base", path)
         found = (await self.reader.of(target)).find(file, f"blob of {path}", line, name)
@@ -110,7 +110,7 @@ class ScipStack(NamedTuple):
 
 
 async def scip_reader(js: JetStreamContext) -> OccurrenceReader:
-    """Reads what is kept of indexes, as search does."""
+    """Opens a reader of the stored indexes, as search does."""
     watched = WatchedRecords(await open_bucket(js, names.KV_SCIP), ScipIndex, lambda: 0)
     await watched.ready()
     return OccurrenceReader(ScipIndexes(watched, await js.create_object_store(names.OBJECTS_SCIP)))
@@ -119,7 +119,7 @@ async def scip_reader(js: JetStreamContext) -> OccurrenceReader:
 async def keep_scip(
     js: JetStreamContext, tenant: str, repo: str, indexer: str, columns: Columns
 ) -> ScipIndex:
-    """Keep what was taken from an index of a repository's first version, as ingest does."""
+    """Stores the columns of an index of a repository's first version, as ingest does."""
     data = columns.packed()
     index = ScipIndex(
         tenant=tenant,
@@ -139,7 +139,7 @@ async def keep_scip(
 
 @asynccontextmanager
 async def scip_stack(url: str) -> AsyncIterator[ScipStack]:
-    """The whole of it."""
+    """Starts the whole stack."""
     settings = IngestSettings(nats_url=url, scip_unpacked_bytes_max=UNPACKED_BYTES_MAX)
     bus, search = Bus("ingest", settings), Bus("search", settings)
     manifest: list[ManifestEntry] = []

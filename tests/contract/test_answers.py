@@ -1,4 +1,4 @@
-"""Answers that are given again: on a real nats-server and a real store, with search as it is."""
+"""Cached answers, on a real nats-server and a real store, with the real search."""
 
 import asyncio
 import uuid
@@ -54,7 +54,7 @@ class Searcher(NamedTuple):
 
 
 class Index:
-    """What ingest and the indexer do, step by step."""
+    """The writes of ingest and the indexer, step by step."""
 
     def __init__(self, records: Records[Repository], writer: Writer) -> None:
         self._records = records
@@ -121,7 +121,7 @@ async def index(bus, qdrant_url) -> AsyncIterator[Index]:
 
 @pytest.fixture
 def searcher(nats_server, bus, qdrant_url) -> Callable:
-    """Starts a process of search, or what of it answers questions."""
+    """Starts a process of search, or the part of it that answers questions."""
 
     @asynccontextmanager
     async def start(*, deep: bool = False) -> AsyncIterator[Searcher]:
@@ -144,17 +144,17 @@ def searcher(nats_server, bus, qdrant_url) -> Callable:
     return start
 
 
-async def until_heard(searcher: Searcher) -> None:
+async def until_current(searcher: Searcher) -> None:
     async with asyncio.timeout(DEADLINE_S):
         while not await searcher.records.is_current():
             await asyncio.sleep(0.005)
 
 
-def told(reply: SearchReply) -> str:
+def text_of(reply: SearchReply) -> str:
     return reply.results[0].content + "\n"
 
 
-async def test_the_same_question_is_answered_again_with_a_receipt_of_its_own(index, searcher, tenant):
+async def test_a_cached_answer_gets_a_receipt_of_its_own(index, searcher, tenant):
     await index.import_(tenant, OLD)
     async with searcher() as search:
         first = await search.ask(tenant)
@@ -166,44 +166,44 @@ async def test_the_same_question_is_answered_again_with_a_receipt_of_its_own(ind
         assert not (await search.ask(tenant, limit=1)).receipt.cached
 
 
-async def test_an_import_makes_older_answers_unreachable_from_its_beginning(index, searcher, tenant):
+async def test_an_import_invalidates_cached_answers_when_it_begins(index, searcher, tenant):
     await index.import_(tenant, OLD)
     async with searcher() as search:
         await search.ask(tenant)
         await index.begin(tenant)
         assert not (await search.ask(tenant)).receipt.cached
         await index.write(tenant, NEW)
-        assert told(await search.ask(tenant)) == NEW
+        assert text_of(await search.ask(tenant)) == NEW
         await index.finish(tenant)
-        assert told(await search.ask(tenant)) == NEW
-        await until_heard(search)
-        assert told(await search.ask(tenant)) == NEW  # kept, if the one before was not
+        assert text_of(await search.ask(tenant)) == NEW
+        await until_current(search)
+        assert text_of(await search.ask(tenant)) == NEW  # cached, if the answer before was not
         again = await search.ask(tenant)
-        assert (again.receipt.cached, told(again)) == (True, NEW)
+        assert (again.receipt.cached, text_of(again)) == (True, NEW)
 
 
-async def test_a_process_that_has_not_heard_of_an_import_gives_no_older_answer(index, searcher, tenant):
+async def test_a_lagging_process_returns_no_outdated_answer(index, searcher, tenant):
     await index.import_(tenant, OLD)
     async with searcher() as search:
         await search.ask(tenant)
         assert (await search.ask(tenant)).receipt.cached
-        await search.records.close()  # from here on it is deaf
+        await search.records.close()  # from here on it receives no records
         await index.import_(tenant, NEW)
         reply = await search.ask(tenant)
-        assert (reply.receipt.cached, told(reply)) == (False, NEW)
+        assert (reply.receipt.cached, text_of(reply)) == (False, NEW)
 
 
-async def test_an_answer_made_while_an_import_began_unheard_is_never_given(index, searcher, tenant):
+async def test_an_answer_made_during_an_unseen_import_is_not_reused(index, searcher, tenant):
     await index.import_(tenant, OLD)
     async with searcher() as deaf, searcher() as search:
         await deaf.records.close()
         await index.begin(tenant)
-        assert told(await deaf.ask(tenant)) == OLD  # kept for the version that it knows
+        assert text_of(await deaf.ask(tenant)) == OLD  # cached for the version that it knows
         await index.write(tenant, NEW)
         await index.finish(tenant)
-        await until_heard(search)
+        await until_current(search)
         reply = await search.ask(tenant)
-        assert (reply.receipt.cached, told(reply)) == (False, NEW)
+        assert (reply.receipt.cached, text_of(reply)) == (False, NEW)
 
 
 async def test_processes_share_answers(index, searcher, tenant):
@@ -216,17 +216,17 @@ async def test_processes_share_answers(index, searcher, tenant):
         assert shared.results == first.results
 
 
-async def test_a_tenant_gets_no_answer_of_another(index, searcher, tenant):
+async def test_cached_answers_are_separate_per_tenant(index, searcher, tenant):
     stranger = f"t{uuid.uuid4().hex}"
     await index.import_(tenant, OLD)
     await index.import_(stranger, NEW)
     async with searcher() as search:
         await search.ask(tenant)
         reply = await search.ask(stranger)
-        assert (reply.receipt.cached, told(reply)) == (False, NEW)
+        assert (reply.receipt.cached, text_of(reply)) == (False, NEW)
 
 
-async def test_a_repository_that_has_not_been_heard_of_is_in_no_answer(index, searcher, tenant):
+async def test_an_unseen_repository_is_in_no_cached_answer(index, searcher, tenant):
     await index.import_(tenant, OLD)
     async with searcher() as search:
         await search.ask(tenant)
@@ -236,7 +236,7 @@ async def test_a_repository_that_has_not_been_heard_of_is_in_no_answer(index, se
             assert [f"{hit.content}\n" for hit in reply.results] == [OLD]
 
 
-async def test_an_answer_without_a_leg_is_not_given_again(index, searcher, bus, tenant):
+async def test_an_answer_without_a_leg_is_not_cached(index, searcher, bus, tenant):
     await index.import_(tenant, OLD)
     components = Records(await open_bucket(bus.js, names.KV_COMPONENTS), Component)
     await components.put(COMPONENT_FAST_MODEL, Component(version="another", dimension=DIMENSION))
@@ -244,28 +244,28 @@ async def test_an_answer_without_a_leg_is_not_given_again(index, searcher, bus, 
         for _ in range(2):
             reply = await search.ask(tenant)
             assert (reply.receipt.cached, reply.receipt.missing_legs) == (False, ("vector",))
-            assert told(reply) == OLD
+            assert text_of(reply) == OLD
     await components.put(COMPONENT_FAST_MODEL, Component(version=MODEL, dimension=DIMENSION))
 
 
-async def test_an_answer_without_its_deep_vector_says_so(index, searcher, bus, tenant):
+async def test_an_answer_without_its_deep_vector_reports_it(index, searcher, bus, tenant):
     await index.import_(tenant, OLD)
     components = Records(await open_bucket(bus.js, names.KV_COMPONENTS), Component)
     await components.put(COMPONENT_DEEP_MODEL, Component(version="away", dimension=DIMENSION))
     async with searcher(deep=True) as search:
         reply = await search.ask(tenant)
-        assert (reply.receipt.missing_legs, told(reply)) == (("deep",), OLD)
+        assert (reply.receipt.missing_legs, text_of(reply)) == (("deep",), OLD)
 
 
-async def test_without_the_bucket_questions_are_answered(index, searcher, bus, tenant):
+async def test_questions_are_answered_without_the_bucket(index, searcher, bus, tenant):
     await index.import_(tenant, OLD)
     async with searcher() as search:
         await bus.js.delete_key_value(names.KV_ANSWERS)
-        assert told(await search.ask(tenant)) == OLD
-        assert told(await search.ask(tenant)) == OLD
+        assert text_of(await search.ask(tenant)) == OLD
+        assert text_of(await search.ask(tenant)) == OLD
 
 
-async def test_without_nats_nothing_hangs_and_nothing_kept_is_given(
+async def test_without_nats_nothing_hangs_and_no_cache_is_used(
     index, searcher, nats_server, monkeypatch, tenant
 ):
     await index.import_(tenant, OLD)

@@ -1,4 +1,4 @@
-"""What to know before an edit, over a real store and real records: small repositories of our own, as the chunker reads them."""
+"""The context of an edit, over a real store and real records: small repositories, read by the real chunker."""
 
 import uuid
 from collections.abc import AsyncIterator
@@ -90,13 +90,13 @@ HISTORY = History(
 
 @pytest.fixture(scope="module")
 def tenant() -> str:
-    """One for all tests, which only read."""
+    """One index for all tests, which only read."""
     return f"t{uuid.uuid4().hex}"
 
 
 @pytest.fixture
 async def search(nats_server, qdrant_url, tenant) -> AsyncIterator[Handlers]:
-    """All that answers."""
+    """The handlers that answer."""
     points = [file_point(tenant, repo, *file) for repo, files in FILES.items() for file in files.items()]
     async with open_index(nats_server.url, qdrant_url, tenant, FILES, points) as index:
         components = await index.bus.follow(names.KV_COMPONENTS, Component)
@@ -108,7 +108,7 @@ async def search(nats_server, qdrant_url, tenant) -> AsyncIterator[Handlers]:
             index.repositories,
             QueryEmbedding(OneVector(), index.bus, components, 0.2, deep=False),
             OccurrenceReader(ScipIndexes(indexes, await index.bus.objects(names.OBJECTS_SCIP))),
-            graph=GraphUses(index.bus),  # nobody answers: there is no atlas
+            graph=GraphUses(index.bus),  # there is no atlas to answer
             commits=Commits(index.bus),
             answers=None,
             histories=histories,
@@ -130,7 +130,7 @@ def risks(reply: EditContextReply) -> dict[EditRisk, tuple[str, ...]]:
     return {warning.risk: warning.places for warning in reply.warnings}
 
 
-async def test_a_symbol_comes_with_its_source_callers_tests_and_risks(prepare) -> None:
+async def test_a_symbol_has_source_callers_tests_and_risks(prepare) -> None:
     reply = await prepare(symbol="Depot.weigh")
     assert (reply.file_path, reply.start_line, reply.end_line) == ("parcels/depot.py", 5, 6)
     assert reply.content == "    def weigh(self, parcel):\n        return 1"
@@ -152,7 +152,7 @@ async def test_a_symbol_comes_with_its_source_callers_tests_and_risks(prepare) -
     assert not reply.notes
 
 
-async def test_a_method_knows_what_is_above_and_beside_it(prepare) -> None:
+async def test_a_method_lists_overridden_and_sibling_methods(prepare) -> None:
     reply = await prepare(symbol="Ferry.weigh")
     assert risks(reply)[EditRisk.IMPLEMENTS] == ("parcels/depot.py:5 Depot.weigh",)
     assert risks(reply)[EditRisk.OVERRIDDEN] == ("parcels/tug.py:6 Tug.weigh",)
@@ -161,7 +161,7 @@ async def test_a_method_knows_what_is_above_and_beside_it(prepare) -> None:
     ]
 
 
-async def test_a_declaration_elsewhere_is_of_the_same_symbol(prepare) -> None:
+async def test_a_separate_declaration_belongs_to_the_symbol(prepare) -> None:
     reply = await prepare(symbol="weigh_grams")
     assert reply.file_path == "native/scale.c"
     assert reply.total_others == 0
@@ -172,7 +172,7 @@ async def test_a_declaration_elsewhere_is_of_the_same_symbol(prepare) -> None:
     assert entries == [("native/main.c", EdgeStatus.RESOLVED)]
 
 
-async def test_users_of_a_constructor_are_those_of_its_class(prepare) -> None:
+async def test_users_of_a_constructor_are_users_of_its_class(prepare) -> None:
     reply = await prepare(symbol="Depot.__init__")
     assert reply.references.symbol == "Depot"
     assert "parcels/day.py" in {entry.file_path for entry in reply.references.entries}
@@ -186,11 +186,11 @@ async def test_uses_in_other_repositories_are_a_risk(prepare) -> None:
     assert EditRisk.OTHER_REPOSITORIES not in risks(await prepare(symbol="print_label"))
 
 
-async def test_what_is_private_is_not_said_to_be_exported(prepare) -> None:
+async def test_a_private_symbol_is_not_marked_exported(prepare) -> None:
     assert (await prepare(symbol="_hidden")).warnings == ()
 
 
-async def test_lines_lead_to_the_symbol_around_them(prepare) -> None:
+async def test_lines_select_the_enclosing_symbol(prepare) -> None:
     reply = await prepare(path="parcels/depot.py", start_line=6)
     assert reply.symbol.qualified_name == "Depot.weigh"
     outside = await prepare(path="parcels/ferry.py", start_line=1, end_line=2)
@@ -201,7 +201,7 @@ async def test_lines_lead_to_the_symbol_around_them(prepare) -> None:
 
 @pytest.fixture
 async def atlas(nats_server) -> AsyncIterator[None]:
-    """Knows of more tests than a look at callers finds."""
+    """A graph that knows more tests than the callers show."""
 
     async def impact(request: ImpactRequest) -> ImpactReply:
         assert (request.symbol, request.path) == ("Depot.weigh", "parcels/depot.py")
@@ -232,17 +232,17 @@ def graph_receipt() -> GraphReceipt:
     )  # fmt: skip
 
 
-async def test_how_far_away_tests_are_is_told(prepare, atlas) -> None:
+async def test_farther_tests_are_counted_by_distance(prepare, atlas) -> None:
     reply = await prepare(symbol="Depot.weigh")
     assert (len(reply.tests), reply.test_depth) == (2, 2)
     assert (reply.graph_tests, reply.graph_test_depth) == (218, 6)
 
 
-async def test_without_a_graph_nothing_is_said_of_tests_further_away(prepare) -> None:
+async def test_without_a_graph_farther_tests_are_omitted(prepare) -> None:
     assert (await prepare(symbol="Depot.weigh")).graph_tests is None
 
 
-async def test_lines_that_are_not_there_or_not_told_of_are_said(prepare) -> None:
+async def test_notes_mention_missing_lines_and_other_symbols(prepare) -> None:
     path = "parcels/depot.py"
     (past, beside) = (await prepare(path=path, start_line=1, end_line=90)).notes
     assert past == "Lines 1 to 90 were requested; the file ends with line 6."
@@ -251,7 +251,7 @@ async def test_lines_that_are_not_there_or_not_told_of_are_said(prepare) -> None
     assert (await prepare(path="parcels/ferry.py", start_line=2, end_line=3)).notes == ()
 
 
-async def test_a_file_that_is_shorter_than_was_asked_for_says_where_it_ends(search, tenant) -> None:
+async def test_a_note_names_the_last_line_of_a_shorter_file(search, tenant) -> None:
     asked = ReadFileRequest(tenant=tenant, repo=TRACKER, path="parcels/depot.py", start_line=5, end_line=90)
     reply = await search.files.read_file(asked)
     assert (reply.start_line, reply.end_line) == (5, 6)
@@ -260,7 +260,7 @@ async def test_a_file_that_is_shorter_than_was_asked_for_says_where_it_ends(sear
     assert whole.note == ""
 
 
-async def test_an_ambiguous_name_is_answered_for_the_first_and_names_the_others(prepare) -> None:
+async def test_an_ambiguous_name_shows_the_first_and_lists_the_others(prepare) -> None:
     reply = await prepare(symbol="weigh")
     assert reply.total_others == 3
     assert reply.symbol.qualified_name == "Depot.weigh"
@@ -268,7 +268,7 @@ async def test_an_ambiguous_name_is_answered_for_the_first_and_names_the_others(
 
 
 @pytest.mark.parametrize(
-    ("asked", "code", "told"),
+    ("asked", "code", "stated"),
     [
         ({"symbol": "print_labe"}, ErrorCode.SYMBOL_NOT_FOUND, "print_label"),
         ({"symbol": "  "}, ErrorCode.INVALID_ARGUMENT, ""),
@@ -280,14 +280,14 @@ async def test_an_ambiguous_name_is_answered_for_the_first_and_names_the_others(
         ({"symbol": "weigh", "repo": "acme/nothing"}, ErrorCode.REPO_NOT_FOUND, TRACKER),
     ],
 )
-async def test_what_cannot_be_meant_is_an_error_that_helps(prepare, asked, code, told) -> None:
+async def test_unresolvable_requests_are_errors_with_help(prepare, asked, code, stated) -> None:
     with pytest.raises(PrismError) as error:
         await prepare(**asked)
     assert error.value.code is code
-    assert told in f"{error.value} {error.value.body.details}"
+    assert stated in f"{error.value} {error.value.body.details}"
 
 
-async def test_rules_hold_by_folder_and_glob_and_are_cut(prepare) -> None:
+async def test_rules_apply_by_folder_and_glob_and_are_cut(prepare) -> None:
     rules = (await prepare(symbol="Depot.weigh")).rules
     assert [(rule.file_path, rule.applies) for rule in rules] == [
         ("parcels/CLAUDE.md", "folder parcels/"),
@@ -305,14 +305,14 @@ async def test_rules_hold_by_folder_and_glob_and_are_cut(prepare) -> None:
     }
 
 
-async def test_recent_changes_are_told_where_they_are_known(prepare) -> None:
+async def test_recent_changes_are_listed_if_known(prepare) -> None:
     changes = (await prepare(symbol="Depot.weigh")).changes
     assert (changes.commits_90_days, changes.commits_12_months, changes.last) == (1, 4, LAST)
     assert "shallow" in changes.note
     assert (await prepare(symbol="print_label")).changes is None
 
 
-async def test_what_exists_is_found_by_its_words(search, tenant) -> None:
+async def test_an_existing_helper_is_found_by_its_words(search, tenant) -> None:
     request = ExistingRequest(tenant=tenant, repo=TRACKER, intent="print the label of a parcel")
     reply = await search.existing.existing(request)
     assert reply.verdict is Verdict.LIKELY
@@ -321,7 +321,7 @@ async def test_what_exists_is_found_by_its_words(search, tenant) -> None:
     assert not reply.receipt.missing_legs
 
 
-async def test_what_does_not_exist_gets_no_verdict(search, tenant) -> None:
+async def test_a_missing_helper_gets_no_verdict(search, tenant) -> None:
     request = ExistingRequest(tenant=tenant, repo=TRACKER, intent="def shuffle_deck(cards: list) -> list")
     assert (await search.existing.existing(request)).verdict is Verdict.NONE
     with pytest.raises(PrismError) as error:
@@ -331,15 +331,15 @@ async def test_what_does_not_exist_gets_no_verdict(search, tenant) -> None:
 
 async def test_conventions_come_with_all_written_rules(search, tenant) -> None:
     reply = await search.conventions.conventions(ConventionsRequest(tenant=tenant, repo=TRACKER))
-    told = {one.statement: (one.count, one.total) for one in reply.conventions}
-    assert told["source files are in parcels/"] == (7, 10)
+    stated = {one.statement: (one.count, one.total) for one in reply.conventions}
+    assert stated["source files are in parcels/"] == (7, 10)
     assert reply.files_read == reply.files == 12
     assert [rule.file_path for rule in reply.rules][:2] == ["AGENTS.md", ".cursor/rules/broken.mdc"]
     bare = await search.conventions.conventions(ConventionsRequest(tenant=tenant, repo=BARE))
     assert (bare.conventions, bare.rules) == ((), ())
 
 
-async def test_a_repository_says_what_it_is(search, tenant) -> None:
+async def test_repo_context_quotes_the_readme(search, tenant) -> None:
     reply = await search.repo_context.repo_context(RepoContextRequest(tenant=tenant, repo=TRACKER))
     assert [(document.section, document.file_path) for document in reply.documents] == [
         (ContextSection.README, "README.md"),
@@ -358,6 +358,6 @@ async def test_a_repository_says_what_it_is(search, tenant) -> None:
     ]
 
 
-async def test_a_repository_without_documents_says_which_are_missing(search, tenant) -> None:
+async def test_repo_context_lists_missing_documents(search, tenant) -> None:
     reply = await search.repo_context.repo_context(RepoContextRequest(tenant=tenant, repo=BARE))
     assert (reply.documents, reply.missing) == ((), tuple(ContextSection))

@@ -64,7 +64,7 @@ async def dead_letters(bus: Bus) -> int:
     return (await bus.js.stream_info(names.DEAD_LETTERS)).state.messages
 
 
-async def test_an_event_reaches_its_handler_and_is_gone_when_acked(make_bus) -> None:
+async def test_an_event_reaches_its_handler_and_is_removed_by_the_ack(make_bus) -> None:
     bus, seen = make_bus(), []
 
     async def handle(event: FileRemoved) -> None:
@@ -81,7 +81,7 @@ async def test_an_event_reaches_its_handler_and_is_gone_when_acked(make_bus) -> 
             await asyncio.sleep(0.01)
 
 
-async def test_saying_it_twice_is_saying_it_once(make_bus) -> None:
+async def test_a_repeated_publish_is_deduplicated(make_bus) -> None:
     bus, seen = make_bus(), []
 
     async def handle(event: FileRemoved) -> None:
@@ -95,9 +95,7 @@ async def test_saying_it_twice_is_saying_it_once(make_bus) -> None:
     assert sorted(seen) == [0, 1]
 
 
-async def test_a_failing_handler_is_tried_again_and_then_buried_without_delaying_others(
-    make_bus, monkeypatch
-) -> None:
+async def test_a_failing_message_is_retried_then_dead_lettered(make_bus, monkeypatch) -> None:
     monkeypatch.setattr(delivery, "BACKOFF_S", (0.01,))
     bus, attempts, good = make_bus(), [], []
 
@@ -123,7 +121,7 @@ async def test_a_failing_handler_is_tried_again_and_then_buried_without_delaying
     assert letter.subject.split(".")[2] == removed(0).tenant
 
 
-async def test_an_invalid_message_is_buried_at_once(make_bus) -> None:
+async def test_an_invalid_message_becomes_a_dead_letter_at_once(make_bus) -> None:
     bus = make_bus()
 
     async def handle(event: FileRemoved) -> None:
@@ -148,7 +146,7 @@ async def test_a_dead_letter_holds_none_of_the_contents(make_bus) -> None:
 
     bus.consume(topics.FILES_UPLOADED, handle, workers=1)
     await bus.start()
-    secret = random.Random(1).randbytes(2 * MESSAGE_BYTES_MAX)  # travels by claim
+    secret = random.Random(1).randbytes(2 * MESSAGE_BYTES_MAX)  # sent as a claim
     pack = FilesUploaded(tenant="acme", job="j", pack="0" * 64, data=secret)
     await bus.publish(pack, lane=Lane.BULK)
     broken = b'{"tenant": "acme", "job": "j", "pack": "%s", "data": 5, "text": "secret"}' % (b"0" * 64)
@@ -165,7 +163,7 @@ async def test_a_dead_letter_holds_none_of_the_contents(make_bus) -> None:
         assert "secret" not in str(letter.headers)
 
 
-async def test_an_outage_never_buries(make_bus, monkeypatch) -> None:
+async def test_an_outage_makes_no_dead_letters(make_bus, monkeypatch) -> None:
     monkeypatch.setattr(delivery, "OUTAGE_PAUSE_S", 0.01)
     monkeypatch.setattr(delivery, "BACKOFF_S", (0.01,))
     outage = 2 * delivery.DELIVERIES_MAX
@@ -176,7 +174,7 @@ async def test_an_outage_never_buries(make_bus, monkeypatch) -> None:
         if len(calls) <= outage:
             raise PrismError(ErrorCode.UNAVAILABLE, "store is down")
         if len(calls) < outage + delivery.ATTEMPTS_MAX:
-            raise RuntimeError("and afterwards it has as many attempts as any other")
+            raise RuntimeError("afterwards it has as many attempts as any other message")
 
     bus.consume(topics.FILE_REMOVED, handle, workers=1)
     await bus.start()
@@ -185,9 +183,9 @@ async def test_an_outage_never_buries(make_bus, monkeypatch) -> None:
     assert await dead_letters(bus) == 0
 
 
-async def test_a_large_body_travels_by_claim(make_bus) -> None:
+async def test_a_large_body_is_sent_as_a_claim(make_bus) -> None:
     bus, seen = make_bus(), []
-    path = random.Random(1).randbytes(names.MESSAGE_BYTES_MAX).hex()  # compressed, it is past the limit still
+    path = random.Random(1).randbytes(names.MESSAGE_BYTES_MAX).hex()  # still past the limit when compressed
 
     async def handle(event: FileRemoved) -> None:
         seen.append(event.path)
@@ -199,7 +197,7 @@ async def test_a_large_body_travels_by_claim(make_bus) -> None:
     assert seen == [path]
 
 
-async def test_a_message_that_waits_for_its_handler_gives_signs_of_life(make_bus) -> None:
+async def test_a_message_waiting_for_its_handler_sends_heartbeats(make_bus) -> None:
     bus, begun, signs, is_over = make_bus(ack_wait_s=1), [], set(), asyncio.Event()
 
     async def handle(event: FileRemoved) -> None:
@@ -222,7 +220,7 @@ async def test_a_message_that_waits_for_its_handler_gives_signs_of_life(make_bus
     await until(lambda: begun == [0, 1, 2])
 
 
-async def test_work_goes_on_after_the_server_was_away(make_bus, nats_server) -> None:
+async def test_work_continues_after_a_server_restart(make_bus, nats_server) -> None:
     bus, seen = make_bus(), []
 
     async def handle(event: FileRemoved) -> None:
@@ -233,13 +231,13 @@ async def test_work_goes_on_after_the_server_was_away(make_bus, nats_server) -> 
     await publish(bus, removed(0))
     await until(lambda: 0 in seen)
     nats_server.kill()
-    saying = asyncio.create_task(publish(bus, removed(1)))
+    publishing = asyncio.create_task(publish(bus, removed(1)))
     nats_server.start()
-    await saying
+    await publishing
     await until(lambda: 1 in seen)
 
 
-async def test_a_check_that_ran_out_of_time_breaks_nothing(make_bus, nats_server) -> None:
+async def test_a_check_that_times_out_breaks_nothing(make_bus, nats_server) -> None:
     bus = make_bus("search")
     await bus.start()
     nats_server.process.send_signal(signal.SIGSTOP)
@@ -254,7 +252,7 @@ async def test_a_check_that_ran_out_of_time_breaks_nothing(make_bus, nats_server
 
 
 @pytest.mark.parametrize("what", ["stream", "consumer", "all"])
-async def test_what_was_deleted_is_declared_again(make_bus, nats_server, what) -> None:
+async def test_deleted_streams_and_consumers_are_declared_again(make_bus, nats_server, what) -> None:
     bus, seen = make_bus(), []
 
     async def handle(event: FileRemoved) -> None:
@@ -302,7 +300,7 @@ async def test_a_deleted_bucket_is_noticed(make_bus, monkeypatch, is_made_again)
     assert lost[0] == ("KV_prism_lost",)
 
 
-async def test_a_full_cache_forgets_the_oldest_and_takes_new_bounds(make_bus) -> None:
+async def test_a_full_cache_evicts_the_oldest_and_accepts_new_bounds(make_bus) -> None:
     bus = make_bus()
     await bus.start()
     cache = await bus.cache("prism_test", ttl_s=60, bytes_max=4_000)

@@ -1,4 +1,6 @@
-"""A process dies right before a durable write, at each one in turn: what it began is finished when its message comes again."""
+"""A process dies right before a durable write, at each one in turn; redelivery of its message finishes the
+work.
+"""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
@@ -22,12 +24,14 @@ Handle = Callable[[], Awaitable[object]]
 @pytest.fixture
 async def place(nats_server, tmp_path) -> AsyncIterator[Town]:
     with writes_watched():
-        async with town(nats_server, tmp_path, hears_of_imports=False) as made:
+        async with town(nats_server, tmp_path, rebases_layers=False) as made:
             yield made
 
 
 async def at_each_write(prepare: Callable[[int], Awaitable[tuple[Handle, Handle]]]) -> list[str]:
-    """Prepare, end the handler before its n-th write, handle again and check; for each n. The names of the writes."""
+    """For each n: prepares, ends the handler before its n-th write, handles again and checks. Returns the
+    names of the writes.
+    """
     ended = []
     for write in range(1, WRITES_MAX):
         handle, check = await prepare(write)
@@ -45,7 +49,7 @@ async def at_each_write(prepare: Callable[[int], Awaitable[tuple[Handle, Handle]
 
 
 async def import_base(place: Town, files: dict[str, str | None]) -> RepoIndexed:
-    """Have the base changed; the event that says that the import has ended."""
+    """Changes the base; returns the event that its import has ended."""
     commit = place.commit(files)
     await place.push("main", commit=commit)
     await place.serves_base(commit)
@@ -56,7 +60,7 @@ async def import_base(place: Town, files: dict[str, str | None]) -> RepoIndexed:
 
 
 async def until_served(place: Town, ref: str, commit: str) -> None:
-    """Wait until a layer serves a commit and no job is active any more; then have it forgotten."""
+    """Waits until a layer serves a commit and no job is active, then deletes the layer."""
 
     async def is_idle() -> bool:
         layer = await place.layer(ref)
@@ -70,7 +74,7 @@ async def until_served(place: Town, ref: str, commit: str) -> None:
 
 
 async def until_all_ended(place: Town) -> None:
-    """Wait until no job is under way. What nothing ends is given up a day later."""
+    """Waits until no job is running. Jobs that nothing ends are abandoned a day later."""
 
     async def have_ended() -> bool:
         await place.recovery.round(datetime.now(UTC) + timedelta(days=2))
@@ -79,11 +83,11 @@ async def until_all_ended(place: Town) -> None:
     await place.until(have_ended)
 
 
-async def test_a_layer_that_is_fetched_again_for_a_new_base(place: Town) -> None:
+async def test_crash_while_a_layer_is_fetched_for_a_new_base(place: Town) -> None:
     async def prepare(write: int) -> tuple[Handle, Handle]:
         ref = f"topic/{write}"
         commit = place.branch(ref, {"x.py": f"x = {write}\n"})
-        place.index.fails.add("x.py")  # so that trees are not enough to bring the layer along
+        place.index.fails.add("x.py")  # so that trees are not enough to rebase the layer
         await place.push(ref)
         await place.serves(ref, commit)
         place.index.fails.clear()
@@ -93,7 +97,7 @@ async def test_a_layer_that_is_fetched_again_for_a_new_base(place: Town) -> None
     assert any(write.endswith("clone.requested") for write in await at_each_write(prepare))
 
 
-async def test_a_layer_that_is_brought_over_a_new_base(place: Town) -> None:
+async def test_crash_while_a_layer_is_rebased(place: Town) -> None:
     async def prepare(write: int) -> tuple[Handle, Handle]:
         ref = f"topic/{write}"
         commit = place.branch(ref, {"x.py": f"x = {write}\n"})
@@ -108,7 +112,7 @@ async def test_a_layer_that_is_brought_over_a_new_base(place: Town) -> None:
 
 
 async def brought(place: Town, event: RepoIndexed, ref: str, commit: str) -> None:
-    """The end of the job that brings variants has the event handled once more."""
+    """Handles the event once more when the job that fetches variants has ended."""
 
     async def is_there() -> bool:
         await place.rebases.on_indexed(event)
@@ -123,7 +127,7 @@ async def brought(place: Town, event: RepoIndexed, ref: str, commit: str) -> Non
     await until_served(place, ref, commit)
 
 
-async def test_a_push_to_a_new_branch(place: Town) -> None:
+async def test_crash_during_a_push_to_a_new_branch(place: Town) -> None:
     async def prepare(write: int) -> tuple[Handle, Handle]:
         ref = f"topic/{write}"
         commit = place.branch(ref, {"x.py": f"x = {write}\n"})
@@ -137,7 +141,7 @@ async def test_a_push_to_a_new_branch(place: Town) -> None:
 
 
 @pytest.mark.parametrize("has_changes", [True, False], ids=["some files", "no file"])
-async def test_a_branch_that_is_fetched(place: Town, *, has_changes: bool) -> None:
+async def test_crash_while_a_branch_is_fetched(place: Town, *, has_changes: bool) -> None:
     async def prepare(write: int) -> tuple[Handle, Handle]:
         ref = f"topic/{write}"
         first = place.branch(ref, {"x.py": "x = 0\n"})
@@ -152,7 +156,7 @@ async def test_a_branch_that_is_fetched(place: Town, *, has_changes: bool) -> No
 
 
 @pytest.mark.parametrize("has_changes", [True, False], ids=["some files", "no file"])
-async def test_a_base_that_is_fetched(place: Town, *, has_changes: bool) -> None:
+async def test_crash_while_the_base_is_fetched(place: Town, *, has_changes: bool) -> None:
     async def prepare(write: int) -> tuple[Handle, Handle]:
         commit = place.commit({"a.py": f"a = {write + 1}\n", f"new{write}.py": "1\n"} if has_changes else {})
         command = await begun(place, "")
@@ -172,7 +176,7 @@ async def test_a_base_that_is_fetched(place: Town, *, has_changes: bool) -> None
 
 
 async def begun(place: Town, ref: str) -> CloneRequested:
-    """Begin a job that fetches a branch, the base's if it is empty; its command, which nobody has been told."""
+    """Begins a job that fetches a branch (empty: the base's); returns its unpublished command."""
     layer = layer_id(ref) if ref else BASE_LAYER
     job = new_job(
         key=place.ledger.job_key, tenant=TENANT, repo_name=NAME, layer=layer, lane=Lane.LIVE, snapshot=str(datetime.now(UTC)),
@@ -184,7 +188,7 @@ async def begun(place: Town, ref: str) -> CloneRequested:
     )
 
 
-async def test_a_branch_that_is_gone(place: Town) -> None:
+async def test_crash_while_a_deleted_branch_is_removed(place: Town) -> None:
     async def prepare(write: int) -> tuple[Handle, Handle]:
         ref = f"topic/{write}"
         commit = place.branch(ref, {"x.py": f"x = {write}\n"})
@@ -202,7 +206,7 @@ async def test_a_branch_that_is_gone(place: Town) -> None:
     assert len(await at_each_write(prepare)) >= 3
 
 
-async def test_a_clone_whose_caller_does_not_repeat_it(place: Town) -> None:
+async def test_crash_of_a_clone_that_is_not_repeated(place: Town) -> None:
     async def prepare(write: int) -> tuple[Handle, Handle]:
         commit = place.commit({"a.py": f"a = {write + 1}\n"})
         request = CloneRequest(tenant=TENANT, url=place.origin.url, repo_name=NAME)
@@ -218,7 +222,7 @@ async def test_a_clone_whose_caller_does_not_repeat_it(place: Town) -> None:
 
         async def check() -> None:
             found = await place.repository()
-            if found.active_job or write > 2:  # before that nothing has begun
+            if found.active_job or write > 2:  # nothing has begun before that write
                 await place.serves_base(commit)
             assert not [job for job in await place.ledger.jobs.all() if job.version and not is_final(job)]
 
@@ -227,7 +231,7 @@ async def test_a_clone_whose_caller_does_not_repeat_it(place: Town) -> None:
     assert any(write.endswith("clone.requested") for write in await at_each_write(prepare))
 
 
-async def test_edits_of_an_overlay_that_are_sent_again(place: Town) -> None:
+async def test_crash_while_edits_of_an_overlay_are_repeated(place: Town) -> None:
     opened = await place.overlays.open(
         OpenOverlayRequest(tenant=TENANT, repo=NAME, files=(FileEdit(path="a.py", content=b"a = 0\n"),))
     )

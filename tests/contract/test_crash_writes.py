@@ -18,7 +18,7 @@ from prism_runtime import crash
 from prism_source.git import READ_LIMITS, isolated_environment, run_git
 
 READS = {
-    Msg: {"in_progress", "nak", "respond"},  # the message stays
+    Msg: {"in_progress", "nak", "respond"},  # the message remains
     JetStreamContext: {
         *("account_info", "consumer_info", "consumers_info", "find_stream_name_by_subject", "get_last_msg", "get_msg"),
         *("key_value", "object_store", "publish_async_completed", "pull_subscribe", "pull_subscribe_bind", "stream_info"),
@@ -27,7 +27,7 @@ READS = {
     KeyValue: {"get", "history", "keys", "status", "watch", "watchall"},
     ObjectStore: {"get", "get_info", "list", "status", "watch"},
 }  # fmt: skip
-# Every start makes these again, whatever the one before it left (`prism_runtime.upkeep`).
+# Every start repeats these, whatever the previous one left (`prism_runtime.upkeep`).
 DECLARES = {
     Msg: set(),
     JetStreamContext: {
@@ -50,7 +50,7 @@ async def _acked(js: JetStreamContext, how: str) -> None:
     await getattr(await _message(js), how)()
 
 
-# What the harness calls the last write of each method.
+# The harness's name of the last write of each method.
 WRITES: dict[tuple[type, str], tuple[str, Write]] = {
     (Msg, "ack"): ("ack", lambda js, _, __: _acked(js, "ack")),
     (Msg, "ack_sync"): ("ack", lambda js, _, __: _acked(js, "ack_sync")),
@@ -84,7 +84,7 @@ async def _describe(store: ObjectStore) -> None:
 
 @pytest.fixture
 def watched() -> Iterator[list[str]]:
-    """The names of the writes so far."""
+    """Returns the names of the writes so far."""
     names: list[str] = []
     undo = crash.watch(names.append)
     yield names

@@ -178,7 +178,7 @@ class Tier:
         """Counts requests for vectors."""
         return (await self.test_bus.js.stream_info("PRISM_DEEP")).state.last_seq
 
-    async def until_heard(self, topic: AnyTopic) -> None:
+    async def until_handled(self, topic: AnyTopic) -> None:
         """Wait until the indexer has handled every event of a topic."""
         durable = topic.durable("indexer", Lane.BULK)
         async with asyncio.timeout(DEADLINE_S):
@@ -198,7 +198,9 @@ class Tier:
         await (await LayerFilesStore.open(self.test_bus.js, 1)).put(layer.files, LayerFiles(variants=files))
         await (await self.records(names.KV_LAYERS, Layer)).put(layer.key, layer)
 
-    async def say_indexed(self, version: int, files: Sequence[FilePoint], layer: str = BASE_LAYER) -> None:
+    async def announce_indexed(
+        self, version: int, files: Sequence[FilePoint], layer: str = BASE_LAYER
+    ) -> None:
         """Write files, then announce their import."""
         await self.writer.write(self.tenant, files)
         event = RepoIndexed(
@@ -245,7 +247,7 @@ async def test_restarted_model_gets_no_repeated_requests(tier):
         await tier.until_filled(model)
     asked = await tier.requests()
     async with tier.embedder(LetterEncoder()), tier.indexer() as indexer:
-        await tier.until_heard(topics.DEEP_STARTED)
+        await tier.until_handled(topics.DEEP_STARTED)
         assert await tier.requests() == asked
         assert indexer.returncode is None
 
@@ -256,7 +258,7 @@ async def test_import_requests_vectors_of_its_changed_files_only(tier):
         await tier.until_filled(model)
         encoder.documents.clear()
         encoder.gate.clear()
-        await tier.say_indexed(2, [file_point(tier.tenant, number, version=2) for number in (0, 1)])
+        await tier.announce_indexed(2, [file_point(tier.tenant, number, version=2) for number in (0, 1)])
         assert await tier.filled(model) == FILES - 2
         encoder.gate.set()
         await tier.until_filled(model)
@@ -278,7 +280,7 @@ async def test_overrides_of_a_layer_get_deep_vectors(tier, is_there_first):
         await tier.until_filled(model)
         if not is_there_first:
             await tier.has_layer(variants)
-            await tier.say_indexed(7, [*files, shared], layer="l1")
+            await tier.announce_indexed(7, [*files, shared], layer="l1")
         async with asyncio.timeout(DEADLINE_S):
             while await tier.filled_variants(model) < len(files):
                 await asyncio.sleep(0.02)

@@ -1,4 +1,4 @@
-"""The gateway as a process: it says where it is, is ready, answers, and stops on a signal."""
+"""The gateway as a process: it publishes its address, becomes ready, answers, and stops on a signal."""
 
 import asyncio
 import hashlib
@@ -39,14 +39,14 @@ async def start(nats_url: str, run_dir: Path) -> asyncio.subprocess.Process:
 
 async def test_the_process_announces_itself_answers_and_stops(nats_server, tmp_path) -> None:
     process = await start(nats_server.url, tmp_path)
-    said = tmp_path / "gateway.json"
+    run_file = tmp_path / "gateway.json"
     search = Bus("search", ServiceSettings(nats_url=nats_server.url))
     await search.start()
     try:
         async with asyncio.timeout(DEADLINE_S):
-            while not said.exists():
+            while not run_file.exists():
                 await asyncio.sleep(0.02)
-        about = json.loads(said.read_text())
+        about = json.loads(run_file.read_text())
         async with httpx2.AsyncClient(
             base_url=f"http://{about['host']}:{about['port']}", headers={"Authorization": f"Bearer {SECRET}"}
         ) as http:

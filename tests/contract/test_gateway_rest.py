@@ -1,4 +1,4 @@
-"""REST over HTTP: each route, and every way to be told no."""
+"""REST over HTTP: each route, and every kind of refusal."""
 
 import asyncio
 import gzip
@@ -31,13 +31,13 @@ def error_of(response):
     return response.json()["error"]
 
 
-async def test_whoami_tells_what_the_token_stands_for(stack) -> None:
+async def test_whoami_returns_tenant_and_scopes(stack) -> None:
     async with stack.rest() as http:
         answer = (await http.get("/api/v1/whoami")).json()
     assert answer == {"tenant": "default", "label": "bootstrap", "scopes": ["read", "write"]}
 
 
-async def test_search_takes_the_contract_without_the_tenant(stack) -> None:
+async def test_search_accepts_the_contract_without_the_tenant(stack) -> None:
     async with stack.rest() as http:
         response = await http.post("/api/v1/search", json={"query": "main", "limit": 5, "kind": "function"})
     assert SearchReply.model_validate(response.json()).results[0].file_path == "src/app.py"
@@ -83,16 +83,16 @@ async def test_a_body_that_is_not_an_object_is_an_invalid_argument(stack, body) 
     assert error_of(response)["code"] == "invalid_argument"
 
 
-async def test_an_error_of_a_service_arrives_with_its_status(stack) -> None:
+async def test_an_error_of_a_service_has_its_status(stack) -> None:
     async with stack.rest() as http:
         empty = await http.post("/api/v1/search", json={"query": " "})
-        unknown = await http.post("/api/v1/search", json={"query": "x", "repo": "nobody/nothing"})
+        unknown = await http.post("/api/v1/search", json={"query": "x", "repo": "no/such"})
     assert (empty.status_code, error_of(empty)["code"]) == (400, "empty_query")
     assert unknown.status_code == 404
     assert error_of(unknown)["details"] == {"known": ["acme/app"]}
 
 
-async def test_a_service_that_is_away_is_unavailable(make_stack) -> None:
+async def test_a_service_that_is_down_is_unavailable(make_stack) -> None:
     stack = await make_stack(services=("ingest",))
     async with stack.rest() as http:
         response = await http.post("/api/v1/search", json={"query": "main"})
@@ -101,7 +101,7 @@ async def test_a_service_that_is_away_is_unavailable(make_stack) -> None:
     assert error_of(response)["code"] == "unavailable"
 
 
-async def test_a_service_that_is_slow_is_a_deadline(make_stack) -> None:
+async def test_a_slow_service_exceeds_the_deadline(make_stack) -> None:
     stack = await make_stack(rpc_timeout_s=0.2)
     async with stack.rest() as http:
         response = await http.post("/api/v1/search", json={"query": "slow"})
@@ -122,7 +122,7 @@ async def test_repositories_jobs_and_coverage(stack) -> None:
         assert stack.fake.last().repo == "acme/app"
 
 
-async def test_what_is_served_is_told_with_its_hashes(stack) -> None:
+async def test_receipt_and_files_list_the_served_hashes(stack) -> None:
     async with stack.rest() as http:
         receipt = (await http.get("/api/v1/repos/acme/app/receipt?ref=topic&wait_for_commit=abc")).json()
         assert receipt["indexed_commit"] == "a" * 40
@@ -148,7 +148,7 @@ async def test_a_git_url_becomes_a_job(stack) -> None:
     assert (refused.status_code, error_of(refused)["code"]) == (400, "clone_refused")
 
 
-async def test_a_layer_is_made_and_forgotten(stack) -> None:
+async def test_a_layer_is_created_and_deleted(stack) -> None:
     async with stack.rest() as http:
         made = await http.post("/api/v1/layers", json={"repo": "acme/app", "ref": "topic"})
         assert (made.status_code, made.json()["layer"]["ref"]) == (202, "topic")
@@ -194,7 +194,7 @@ async def test_a_snapshot_is_opened_plain_or_gzipped(stack, packed) -> None:
     assert stack.fake.last().files[0].path == "a.py"
 
 
-async def test_a_snapshot_above_the_bus_limit_travels_by_claim(stack) -> None:
+async def test_a_snapshot_above_the_bus_limit_is_sent_as_a_claim(stack) -> None:
     files = [
         {"path": f"{index:06}/" + "x" * 200, "blob": "b" * 40, "size_bytes": 1} for index in range(6_000)
     ]
@@ -254,7 +254,7 @@ async def test_a_pack_is_on_the_stream_when_it_is_answered(stack, lane) -> None:
         ("job-1", 100 + PACK_OVERHEAD_BYTES + 1, (413, "payload_too_large")),
     ],
 )
-async def test_a_pack_that_no_job_takes_is_not_stored(stack, job, size, answer) -> None:
+async def test_a_pack_for_an_unknown_job_is_not_stored(stack, job, size, answer) -> None:
     data = b"x" * size
     headers = {"X-Prism-Pack": hashlib.sha256(data).hexdigest()}
     async with stack.rest() as http:
@@ -263,7 +263,7 @@ async def test_a_pack_that_no_job_takes_is_not_stored(stack, job, size, answer) 
     assert (await stack.bus.js.stream_info("PRISM_UPLOADS")).state.messages == 0
 
 
-async def test_a_job_that_has_ended_needs_no_pack(stack) -> None:
+async def test_an_ended_job_accepts_no_pack(stack) -> None:
     headers = {"X-Prism-Pack": hashlib.sha256(b"x").hexdigest()}
     async with stack.rest() as http:
         response = await http.post("/api/v1/ingest/snapshots/job-2/packs", content=b"x", headers=headers)
@@ -271,7 +271,7 @@ async def test_a_job_that_has_ended_needs_no_pack(stack) -> None:
     assert (await stack.bus.js.stream_info("PRISM_UPLOADS")).state.messages == 0
 
 
-async def test_a_pack_that_is_not_its_digest_is_refused(make_stack) -> None:
+async def test_a_pack_with_a_wrong_digest_is_refused(make_stack) -> None:
     stack = await make_stack(pack_bytes_max=100)
     url = "/api/v1/ingest/snapshots/job-1/packs"
     async with stack.rest() as http:
@@ -284,7 +284,7 @@ async def test_a_pack_that_is_not_its_digest_is_refused(make_stack) -> None:
     assert (await stack.bus.js.stream_info("PRISM_UPLOADS")).state.messages == 0
 
 
-async def test_an_ordinary_body_is_limited(make_stack) -> None:
+async def test_ordinary_bodies_are_limited(make_stack) -> None:
     stack = await make_stack(json_bytes_max=1_000)
     async with stack.rest() as http:
         response = await http.post("/api/v1/search", json={"query": "x" * 1_001})
@@ -328,7 +328,7 @@ async def test_health_needs_no_token(stack) -> None:
     assert ready == {"status": "ok", "checks": {"nats": "ok", "tokens": "ok", "search": "ok"}}
 
 
-async def test_status_tells_of_every_part(stack) -> None:
+async def test_status_reports_every_part(stack) -> None:
     await stack.bus.js.publish(
         names.dead_letter_subject("default", "S", "c"),
         json.dumps({"tenant": "default", "path": "src/bad.py"}).encode(),
@@ -392,7 +392,7 @@ async def test_status_tells_of_every_part(stack) -> None:
     assert "secret" not in json.dumps(status)
 
 
-async def test_status_says_what_it_cannot_know(make_stack) -> None:
+async def test_status_lists_unreachable_parts(make_stack) -> None:
     stack = await make_stack(services=("search",))
     async with stack.rest() as http:
         response = await http.get("/api/v1/status")
@@ -404,7 +404,7 @@ async def test_status_says_what_it_cannot_know(make_stack) -> None:
     assert status["points"] == {"total": 9}
 
 
-async def test_status_lives_without_nats(make_stack, nats_server) -> None:
+async def test_status_works_without_nats(make_stack, nats_server) -> None:
     stack = await make_stack(status_timeout_s=0.5)
     async with stack.rest() as http:
         assert (await http.get("/api/v1/whoami")).status_code == 200
@@ -422,7 +422,7 @@ SCIP = "/api/v1/ingest/scip"
 
 
 @pytest.mark.parametrize("size", [0, 10, 5 * 1024 * 1024], ids=["empty", "small", "on disk"])
-async def test_a_scip_index_reaches_ingest_as_it_was_sent(stack, size) -> None:
+async def test_a_scip_index_reaches_ingest_unchanged(stack, size) -> None:
     data = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
     query = {"repo": "acme/app", "commit": "c" * 40, "root": "packages/app"}
     async with stack.rest() as http:
@@ -435,7 +435,7 @@ async def test_a_scip_index_reaches_ingest_as_it_was_sent(stack, size) -> None:
     assert file.getvalue() == data
 
 
-async def test_a_scip_index_needs_a_commit_and_a_token_that_writes(stack) -> None:
+async def test_a_scip_index_needs_a_commit_and_a_write_token(stack) -> None:
     async with stack.rest() as http:
         assert (await http.post(SCIP, params={"repo": "acme/app"}, content=b"x")).status_code == 400
     async with stack.rest(Authorization="Bearer prism_wrong") as http:
@@ -457,7 +457,7 @@ async def test_a_full_disk_refuses_writes_and_answers_reads(make_stack, tmp_path
         assert (await http.post("/api/v1/search", json={"query": "parcel"})).status_code == 200
 
 
-async def test_what_is_under_way_waits_for_room(make_stack, tmp_path) -> None:
+async def test_running_work_waits_for_disk_space(make_stack, tmp_path) -> None:
     stack = await make_stack(disk_dir=str(tmp_path), disk_free_bytes_min=2**62)
     pack = FilesUploaded(tenant="default", job="job-1", pack="0" * 64, data=b"x")
     with pytest.raises(TimeoutError):

@@ -1,4 +1,4 @@
-"""Git servers that mean harm: what they may cost, measured on the processes of git."""
+"""Hostile git servers: the cost of each, measured on the processes of git."""
 
 import contextlib
 import json
@@ -30,7 +30,7 @@ except PrismError as error:
 
 
 class Flood(socketserver.BaseRequestHandler):
-    """Endless refs."""
+    """Sends endless refs."""
 
     def handle(self) -> None:
         self.request.recv(4096)
@@ -41,7 +41,7 @@ class Flood(socketserver.BaseRequestHandler):
 
 
 class Silence(socketserver.BaseRequestHandler):
-    """Takes the request, and answers nothing."""
+    """Accepts the request, and never answers."""
 
     def handle(self) -> None:
         while self.request.recv(4096):
@@ -65,17 +65,17 @@ def look(url: str, *, silence_s_max: int) -> dict:
     return json.loads(done.stdout)
 
 
-def test_endless_refs_are_cut_at_a_bounded_memory():
+def test_endless_refs_are_cut_at_the_memory_limit():
     with served(Flood) as url:
-        told = look(url, silence_s_max=30)
-    assert told["code"] == "payload_too_large"
-    assert "PRISM_GIT_MEMORY_BYTES_MAX" in told["text"]
-    # What is mapped for reading (programs, libraries) comes on top of what is limited.
-    assert told["peak_bytes"] < MEMORY_BYTES_MAX + 32 * MIB
+        report = look(url, silence_s_max=30)
+    assert report["code"] == "payload_too_large"
+    assert "PRISM_GIT_MEMORY_BYTES_MAX" in report["text"]
+    # Memory mapped for reading (programs, libraries) comes on top of the limit.
+    assert report["peak_bytes"] < MEMORY_BYTES_MAX + 32 * MIB
 
 
-def test_a_server_that_is_silent_is_given_up():
+def test_a_silent_server_is_abandoned():
     with served(Silence) as url:
-        told = look(url, silence_s_max=1)
-    assert told["code"] == "deadline_exceeded"
-    assert "PRISM_CLONE_SILENCE_S_MAX" in told["text"]
+        report = look(url, silence_s_max=1)
+    assert report["code"] == "deadline_exceeded"
+    assert "PRISM_CLONE_SILENCE_S_MAX" in report["text"]

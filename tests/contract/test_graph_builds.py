@@ -1,4 +1,6 @@
-"""Graphs are built behind the index: the real process on real NATS and the real local store, files as the chunker reads them."""
+"""Graphs built after imports: the real process on real NATS and the real local store, with files from the
+real chunker.
+"""
 
 import asyncio
 from functools import partial
@@ -38,21 +40,21 @@ INDEX = scip_columns_of(parcels(), {path: f"{path} of 1" for path in scip_files.
 GUESSED, KNOWN = [("price", "candidate", "name")], [("price", "resolved", "scip")]
 
 
-async def told(town, expected: list[tuple[str, str, str]]) -> None:
-    """Once these are the callers of `Zone.rate`."""
+async def until_callers(town, expected: list[tuple[str, str, str]]) -> None:
+    """Waits until these are the callers of `Zone.rate`."""
     async with asyncio.timeout(DEADLINE_S):
         while await callers(town) != expected:
             await asyncio.sleep(0.02)
 
 
 async def callers(town) -> list[tuple[str, str, str]]:
-    """Who calls `Zone.rate`, and how that is known."""
+    """Returns the callers of `Zone.rate`, each with status and strategy."""
     request = CallHierarchyRequest(tenant=town.tenant, symbol="Zone.rate", include_candidates=True)
     reply = await town.answer(partial(town.ask, CALL_HIERARCHY, request))
     return [(one.node.symbol, one.via.status, one.via.strategy) for one in reply.branches]
 
 
-async def test_what_is_indexed_is_mapped_and_what_changes_is_switched_at_once(town):
+async def test_an_import_is_mapped_and_switched_at_once(town):
     async with town.atlas():
         await town.import_(1, FILES)
         first = await town.built(1)
@@ -80,19 +82,19 @@ async def test_what_is_indexed_is_mapped_and_what_changes_is_switched_at_once(to
                 await asyncio.sleep(0.02)
 
 
-async def test_a_file_that_is_gone_by_now_is_told_without_a_summary_until_the_next_graph(town):
+async def test_a_deleted_file_has_no_summary_until_the_next_graph(town):
     await town.import_(1, FILES)
     async with town.atlas():
         await town.built(1)
         await town.answer(town.architecture)  # the graph is served
-        await town.import_(2, {"parcels/rates.py": None}, told=False)
+        await town.import_(2, {"parcels/rates.py": None}, announced=False)
         reply = await town.answer(town.map)
     first = reply.entries[0]
     assert (first.file_path, first.summary) == ("parcels/rates.py", "")
     assert reply.receipt.graph_commit == "c1"
 
 
-async def test_a_file_is_told_with_how_often_it_changed_lately(town):
+async def test_the_map_shows_how_often_a_file_changed(town):
     commit = HistoryCommit(commit="0b1c2d3", at=CREATED_AT, message="Raise the rates")
     changed = HistoryFile(path="parcels/rates.py", last=0, commits_90_days=3, commits_12_months=7)
     histories = await HistoryStore.open(town.bus.js, 1)
@@ -105,11 +107,11 @@ async def test_a_file_is_told_with_how_often_it_changed_lately(town):
     assert velocities == {"parcels/rates.py": 3, "parcels/depot.py": None, "parcels/tour.py": None}
 
 
-async def test_of_imports_that_came_while_nobody_built_only_the_newest_is_built(town):
-    await town.import_(1, FILES, told=False)
-    await town.import_(2, {"parcels/more.py": "from .rates import rate\n"}, told=False)
+async def test_only_the_newest_of_missed_imports_is_built(town):
+    await town.import_(1, FILES, announced=False)
+    await town.import_(2, {"parcels/more.py": "from .rates import rate\n"}, announced=False)
     for version in (1, 2):
-        await town.tell(version)
+        await town.announce(version)
     async with town.atlas():
         assert (await town.built(1)).version == 2
         durable = topics.REPO_INDEXED.durable("atlas", Lane.LIVE)
@@ -120,7 +122,7 @@ async def test_of_imports_that_came_while_nobody_built_only_the_newest_is_built(
         assert (await bucket.status()).stream_info.state.last_seq <= 3  # chunks and name of one object
 
 
-async def test_a_build_that_is_killed_is_done_by_the_next_process(town):
+async def test_the_next_process_finishes_a_killed_build(town):
     await town.import_(1, FILES)
     durable = topics.REPO_INDEXED.durable("atlas", Lane.LIVE)
     async with town.atlas() as process:
@@ -140,7 +142,7 @@ async def test_a_build_that_is_killed_is_done_by_the_next_process(town):
         assert (await town.built(1)).files == 4
 
 
-async def test_a_process_that_did_not_build_the_graph_serves_it(town):
+async def test_any_process_serves_a_stored_graph(town):
     async with town.atlas():
         await town.import_(1, FILES)
         await town.built(1)
@@ -149,8 +151,8 @@ async def test_a_process_that_did_not_build_the_graph_serves_it(town):
         assert len(reply.entries) == 3
 
 
-async def test_a_repository_that_was_indexed_before_there_were_graphs_gets_one_when_it_is_asked_for(town):
-    await town.import_(3, FILES, told=False)
+async def test_a_missing_graph_is_built_on_the_first_question(town):
+    await town.import_(3, FILES, announced=False)
     async with town.atlas():
         errors: list[PrismError] = []
         async with asyncio.timeout(DEADLINE_S):
@@ -164,18 +166,18 @@ async def test_a_repository_that_was_indexed_before_there_were_graphs_gets_one_w
         assert (await town.built(3)).version == 3
 
 
-async def test_an_older_graph_is_served_with_how_far_it_is_behind(town):
+async def test_an_older_graph_is_served_with_its_lag(town):
     async with town.atlas():
         await town.import_(1, FILES)
         await town.built(1)
-        await town.import_(2, {"parcels/more.py": "x = 1\n"}, told=False)
+        await town.import_(2, {"parcels/more.py": "x = 1\n"}, announced=False)
         async with asyncio.timeout(DEADLINE_S):
             while not (reply := await town.answer(town.map)).receipt.graph_lag_seconds:
                 await asyncio.sleep(0.02)
         assert (reply.receipt.indexed_commit, reply.receipt.graph_commit) == ("c2", "c1")
 
 
-async def test_pages_of_the_map_go_on_and_hold_for_one_state(town):
+async def test_pages_of_the_map_continue_within_one_state(town):
     async with town.atlas():
         await town.import_(1, FILES)
         await town.built(1)
@@ -191,7 +193,7 @@ async def test_pages_of_the_map_go_on_and_hold_for_one_state(town):
         assert error.code is ErrorCode.INVALID_CURSOR
 
 
-async def test_an_architecture_and_one_of_its_components(town):
+async def test_the_architecture_lists_components_and_describes_one(town):
     async with town.atlas():
         await town.import_(1, FILES)
         await town.built(1)
@@ -203,64 +205,64 @@ async def test_an_architecture_and_one_of_its_components(town):
         assert (error.code, error.body.details["components"]) == (ErrorCode.COMPONENT_NOT_FOUND, ["parcels"])
 
 
-async def test_a_graph_is_built_again_when_an_index_comes_and_when_it_goes(town):
+async def test_a_graph_is_rebuilt_when_scip_indexes_change(town):
     async with town.atlas():
         await town.import_(1, scip_files.FILES)
         await town.built(1)
-        await told(town, GUESSED)
+        await until_callers(town, GUESSED)
 
-        index = await town.learn(INDEX)
+        index = await town.store_scip(INDEX)
         await town.built(1, index)
-        await told(town, KNOWN)
+        await until_callers(town, KNOWN)
 
         await town.import_(2, {"parcels/depot.py": f"# weighed\n{scip_files.DEPOT}"})
         await town.built(2, index)
-        await told(town, GUESSED)
+        await until_callers(town, GUESSED)
 
-        await town.unlearn(index)
+        await town.delete_scip(index)
         async with asyncio.timeout(DEADLINE_S):
             while (
                 await town.record()
-            ).indexes:  # a question finds that the graph is of other indexes, once that is heard of
+            ).indexes:  # a question notices that the graph was built with other indexes, once their record arrives
                 await callers(town)
                 await asyncio.sleep(0.02)
 
 
-async def test_an_index_that_came_while_nobody_built_is_in_the_first_graph(town):
+async def test_a_missed_scip_index_is_in_the_first_graph(town):
     await town.import_(1, scip_files.FILES)
-    index = await town.learn(INDEX)
+    index = await town.store_scip(INDEX)
     async with town.atlas():
         await town.built(1, index)
-        await told(town, KNOWN)
+        await until_callers(town, KNOWN)
 
 
-async def test_nothing_that_can_be_indexed_is_refused(town):
+async def test_every_indexable_file_is_accepted(town):
     async with town.atlas():
         await town.import_(1, {"empty.py": "", "data.json": "{}", "a b/ü.md": "# Über\n"})
         await town.built(1)
         reply = await town.answer(town.map)
         assert reply.total == len(reply.entries) == 0
         assert not (await town.architecture()).overview.components
-        unknown = ModuleMapRequest(tenant=town.tenant, repo="nobody/nothing")
+        unknown = ModuleMapRequest(tenant=town.tenant, repo="no/such")
         with pytest.raises(PrismError) as error:
             await town.bus.ask(MODULE_MAP, unknown, timeout_s=10)
         assert error.value.code is ErrorCode.REPO_NOT_FOUND
 
 
-async def test_a_process_goes_on_where_the_one_before_put_its_work_down(town, tmp_path):
+async def test_a_process_continues_from_the_saved_state(town, tmp_path):
     scope = Scope(tenant=town.tenant, repos=(REPO,))
     disk_cache: DiskCache[RepositoryState] = DiskCache(tmp_path, 1_000_000)
     first = StateAssembler(Reader(town.client), disk_cache)
-    await town.import_(1, FILES, told=False)
+    await town.import_(1, FILES, announced=False)
     _, files_resolved = await first.snapshot(scope, NAME, 1, {})
     assert files_resolved == len(FILES)
     first.save_all()
 
-    await town.import_(2, {"parcels/more.py": "from .depot import Depot\n\nDepot()\n"}, told=False)
+    await town.import_(2, {"parcels/more.py": "from .depot import Depot\n\nDepot()\n"}, announced=False)
     snapshot, files_resolved = await StateAssembler(Reader(town.client), disk_cache).snapshot(
         scope, NAME, 2, {}
     )
-    assert files_resolved < len(FILES)  # what is new, and who uses what it imports
+    assert files_resolved < len(FILES)  # the new file, and files that use its imports
     afresh, _ = await StateAssembler(Reader(town.client), disk_cache).snapshot(scope, NAME, 2, {})
     for name, column in columns_of(afresh.graph).items():
         assert columns_of(snapshot.graph)[name].tolist() == column.tolist(), name

@@ -1,4 +1,4 @@
-"""Graphs in the object store: which one is served, and what is dropped, over real NATS."""
+"""Graphs in the object store, over real NATS: which one is served, and what is dropped."""
 
 import asyncio
 import uuid
@@ -61,9 +61,7 @@ async def stored(bus: Bus, tenant: str) -> set[str]:
     return {info.name for info in objects if info.name.startswith(tenant)}
 
 
-async def test_whatever_comes_in_whatever_order_the_newest_graph_is_served_and_is_all_there_is(
-    bus, tenant, tmp_path
-):
+async def test_only_the_newest_graph_is_kept_in_any_order(bus, tenant, tmp_path):
     graphs = await open_graphs(bus, AtlasSettings(), tmp_path)
     await until_served(graphs, await put(graphs, tenant, 1, tmp_path))
     newest = await put(graphs, tenant, 3, tmp_path)

@@ -1,4 +1,6 @@
-"""Search asks the graph who uses a symbol, as long as the graph knows the files as they are: both processes, real NATS, real store."""
+"""Search requests references from the graph while the graph has the current files: both processes, real NATS,
+real store.
+"""
 
 import asyncio
 
@@ -9,7 +11,8 @@ from prism_contracts.rpc.symbols import REFERENCES, ReferencesReply, ReferencesR
 
 pytest_plugins = ["graph_town"]
 
-# Whose the call is, is said in a file that is too far away for a look at the files that hold the name.
+# The type of the call's receiver is declared in a file that does not contain the name, too far for a
+# resolution on demand.
 FILES = {
     "depot.py": "class Depot:\n    def shut(self): ...\n",
     "rack.py": "from depot import Depot\n\nclass Rack:\n    def __init__(self):\n        self.depot = Depot()\n",
@@ -21,7 +24,9 @@ CALL = "book.depot.shut()  # shut it"
 
 
 async def uses(town, version: int) -> SymbolReferences:
-    """The answer of a search that has heard of the import of this version: records reach it a moment after they are written."""
+    """Returns the answer of a search that has the record of this import, which arrives a moment after its
+    write.
+    """
 
     async def ask() -> ReferencesReply:
         request = ReferencesRequest(
@@ -33,18 +38,18 @@ async def uses(town, version: int) -> SymbolReferences:
 
 
 async def uses_by_graph(town, version: int) -> SymbolReferences:
-    """The same, once the graph answers: a moment after its record is there."""
+    """Waits until the graph answers, a moment after its record is written."""
     async with asyncio.timeout(DEADLINE_S):
         while not (answer := await uses(town, version)).reconciliation.resolved:
             await asyncio.sleep(0.02)
     return answer
 
 
-def told(answer: SymbolReferences) -> list[tuple[str, int, str, str]]:
+def rows(answer: SymbolReferences) -> list[tuple[str, int, str, str]]:
     return [(entry.file_path, entry.line, entry.text, entry.strategy) for entry in answer.entries]
 
 
-async def test_with_an_index_that_it_knows_the_graph_answers_too(town):
+async def test_the_graph_answers_with_a_scip_index_too(town):
     shut = own("`depot`/Depot#shut().")
     documents = [
         document("depot.py", [define(shut, 1, 8, 12)]),
@@ -54,37 +59,37 @@ async def test_with_an_index_that_it_knows_the_graph_answers_too(town):
     files = FILES | {"call.py": "def call(it):\n  it.shut()\n"}
     async with town.search(), town.atlas():
         await town.import_(1, files)
-        index = await town.learn(columns_of(documents, {path: f"{path} of 1" for path in files}))
+        index = await town.store_scip(columns_of(documents, {path: f"{path} of 1" for path in files}))
         await town.built(1, index)
         by_graph = [("call.py", 2, "it.shut()", "scip"), ("run.py", 4, CALL, "receiver_type")]
         async with asyncio.timeout(DEADLINE_S):
-            while told(await uses(town, 1)) != by_graph:
+            while rows(await uses(town, 1)) != by_graph:
                 await asyncio.sleep(0.02)
 
 
-async def test_the_graph_answers_for_files_that_it_knows_as_they_are(town):
+async def test_the_graph_answers_for_unchanged_files(town):
     async with town.search():
-        await town.import_(1, FILES, told=False)
+        await town.import_(1, FILES, announced=False)
         by_files = await uses(town, 1)
-        assert told(by_files) == [("run.py", 4, CALL, "only_definition")]
+        assert rows(by_files) == [("run.py", 4, CALL, "only_definition")]
         async with town.atlas():
-            await town.tell(1)
+            await town.announce(1)
             await town.built(1)
             by_graph = await uses_by_graph(town, 1)
-            assert told(by_graph) == [("run.py", 4, CALL, "receiver_type")]
+            assert rows(by_graph) == [("run.py", 4, CALL, "receiver_type")]
             assert by_graph.reconciliation == by_files.reconciliation.model_copy(
                 update={"resolved": 1, "candidates": 0}
             )
 
-            await town.import_(2, {"run.py": "\n" + FILES["run.py"]}, told=False)
-            assert told(await uses(town, 2)) == [("run.py", 5, CALL, "only_definition")]
-            await town.tell(2)
+            await town.import_(2, {"run.py": "\n" + FILES["run.py"]}, announced=False)
+            assert rows(await uses(town, 2)) == [("run.py", 5, CALL, "only_definition")]
+            await town.announce(2)
             await town.built(2)
-            assert told(await uses_by_graph(town, 2)) == [("run.py", 5, CALL, "receiver_type")]
+            assert rows(await uses_by_graph(town, 2)) == [("run.py", 5, CALL, "receiver_type")]
 
-            await town.import_(3, {"run.py": "def run(): ...\n"}, told=False)
-            assert told(await uses(town, 3)) == []  # the graph knows it as it was when it held the name
-            await town.import_(4, {"run.py": None}, told=False)
-            assert told(await uses(town, 4)) == []
-        await town.import_(5, FILES, told=False)
-        assert told(await uses(town, 5)) == [("run.py", 4, CALL, "only_definition")]
+            await town.import_(3, {"run.py": "def run(): ...\n"}, announced=False)
+            assert rows(await uses(town, 3)) == []  # in the graph the file still contains the name
+            await town.import_(4, {"run.py": None}, announced=False)
+            assert rows(await uses(town, 4)) == []
+        await town.import_(5, FILES, announced=False)
+        assert rows(await uses(town, 5)) == [("run.py", 4, CALL, "only_definition")]

@@ -1,4 +1,4 @@
-"""Walks along the graph: the real atlas and the real search, on real NATS and the real local store."""
+"""Traversals of the graph: the real atlas and the real search, on real NATS and the real local store."""
 
 from functools import partial
 
@@ -55,14 +55,14 @@ async def ask(town):
 
 
 def calls(symbol, **more):
-    return CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol=symbol, **more)
+    return CALL_HIERARCHY, CallHierarchyRequest(tenant="any", symbol=symbol, **more)
 
 
 def impact(**asked):
-    return IMPACT, ImpactRequest(tenant="nobody", **asked)
+    return IMPACT, ImpactRequest(tenant="any", **asked)
 
 
-async def test_every_walk_is_answered_with_the_commit_of_the_graph(ask):
+async def test_every_traversal_names_the_commit_of_the_graph(ask):
     callers = await ask(*calls("rate"))
     assert [(branch.node.symbol, branch.depth) for branch in callers.branches] == [
         ("Depot.close", 1),
@@ -70,22 +70,22 @@ async def test_every_walk_is_answered_with_the_commit_of_the_graph(ask):
     ]
     callees = await ask(*calls("Depot.ship", direction=CallDirection.CALLEES))
     assert [branch.node.symbol for branch in callees.branches] == ["Depot.close", "rate", "Hub.close"]
-    request = TypeHierarchyRequest(tenant="nobody", symbol="Depot", include_members=True)
+    request = TypeHierarchyRequest(tenant="any", symbol="Depot", include_members=True)
     types = await ask(TYPE_HIERARCHY, request)
     assert [(branch.node.symbol, branch.overrides[0].symbol) for branch in types.subtypes] == [
         ("Hub", "Hub.close")
     ]
-    request = DependenciesRequest(tenant="nobody", path="parcels.rates")
+    request = DependenciesRequest(tenant="any", path="parcels.rates")
     files = await ask(DEPENDENCIES, request)
     assert [one.file_path for one in files.used_by] == ["parcels/depot.py"]
     assert [module.module for module in files.externals] == ["decimal"]
-    request = FindPathRequest(tenant="nobody", source="Depot.ship", target="rate")
+    request = FindPathRequest(tenant="any", source="Depot.ship", target="rate")
     path = await ask(FIND_PATH, request)
     assert [node.symbol for node in path.paths[0].nodes] == ["Depot.ship", "Depot.close", "rate"]
     assert {reply.receipt.graph_commit for reply in (callers, callees, types, files, path)} == {"c1"}
 
 
-async def test_that_nobody_calls_a_symbol_is_left_to_the_text_to_say(ask):
+async def test_no_callers_is_confirmed_by_the_text(ask):
     reply = await ask(*calls("tax"))
     assert reply.total == 0
     assert reply.in_text.unexplained == 1  # in a string, and called by that
@@ -93,7 +93,7 @@ async def test_that_nobody_calls_a_symbol_is_left_to_the_text_to_say(ask):
     assert (await ask(*calls("rate"))).in_text is None
 
 
-async def test_a_symbol_that_is_not_there_is_answered_with_near_names(ask):
+async def test_an_unknown_symbol_gets_similar_names(ask):
     error = await ask(*calls("depot_close"))
     assert isinstance(error, PrismError)
     assert error.code is ErrorCode.SYMBOL_NOT_FOUND
@@ -103,7 +103,7 @@ async def test_a_symbol_that_is_not_there_is_answered_with_near_names(ask):
     assert error.body.details["total"] == 2
 
 
-async def test_a_diff_is_held_beside_the_indexed_text(ask):
+async def test_a_diff_is_compared_with_the_indexed_text(ask):
     reply = await ask(*impact(diff=DIFF))
     assert (reply.depth, reply.test_depth) == (3, 6)
     assert [(file.state, file.applied) for file in reply.files] == [(DiffState.MODIFIED, False)]
@@ -125,13 +125,13 @@ async def test_a_diff_is_held_beside_the_indexed_text(ask):
         ({"symbol": "rate", "cursor": "abc"}, ErrorCode.INVALID_CURSOR),
     ],
 )
-async def test_what_cannot_be_answered_is_told(ask, asked, code):
+async def test_unanswerable_requests_are_errors(ask, asked, code):
     error = await ask(*impact(**asked))
     assert isinstance(error, PrismError)
     assert error.code is code
 
 
-async def test_without_search_the_graph_answers_and_says_that_the_text_was_not_asked(town):
+async def test_without_search_the_answer_marks_the_text_unchecked(town):
     await town.import_(1, FILES)
     async with town.atlas():
         await town.built(1)

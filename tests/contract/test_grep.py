@@ -1,4 +1,4 @@
-"""Exact search on a real store: the lines that a plain look finds, from the index and from memory, page by page."""
+"""Exact search on a real store finds the lines of a plain scan, from the index and from memory, page by page."""
 
 import asyncio
 import itertools
@@ -49,19 +49,19 @@ TEXTS = {
     "long.js": "x" * 400 + "kiln" + "y" * 400 + "\n",
     "newlines.txt": "\n\n\n",
 }
-# Pattern, and whether it is a regular expression. Python finds the same in these texts.
+# Pattern, and whether it is a regular expression. Python finds the same lines in these texts.
 PATTERNS = [
     ("kiln", False), ("KILN", False), ("glaze_1", False), (".", False), ("e", False), ("(cone=6)", False), ("nowhere", False),
     ("kiln|glaze", True), (r"^\s*$", True), (r"\w+_\d+,[05]$", True), ("Größe.*", True), (r"\b焼", True), ("[^a-z]{4}", True),
     ("glaze_(29|3)", True), ("x{100}kiln", True), (r"s\s$", True),
 ]  # fmt: skip
-# On lines of words it leaves all undecided to the end: seconds for the longest line that is indexed.
+# On lines of words it remains undecided to the end: seconds for the longest indexed line.
 SLOW = r"(\w+\s+\w*){100}[?]"
 SLOW_LINE = "foo bar_1 " * (512 * 1024 // 10)
 
 
 class Records:
-    """The repositories of a tenant, as they are known from the bus."""
+    """The repositories of a tenant, as records on the bus."""
 
     def __init__(self, tenant: str) -> None:
         self.tenant = tenant
@@ -86,7 +86,7 @@ class Kiln:
         self._writer = Writer(client)
 
     def handler(self, **settings: float) -> GrepHandler:
-        """A search that knows nothing yet."""
+        """A search with empty caches."""
         known = SearchSettings(**settings)
         listing, texts = Listing(self.reader), Texts(self.reader, known.texts_kept_bytes_max)
         return GrepHandler(
@@ -130,7 +130,7 @@ async def kiln(qdrant_url) -> AsyncIterator[Kiln]:
 
 
 async def pages(handler: GrepHandler, request: GrepRequest) -> list[GrepReply]:
-    """All pages of an answer."""
+    """Returns all pages of an answer."""
     replies = [await handler.grep(request)]
     while not replies[-1].complete:
         cursor = replies[-1].next_cursor
@@ -153,7 +153,7 @@ def plainly(pattern: str, *, regex: bool, texts: dict[str, str] = TEXTS) -> list
     ]
 
 
-async def test_every_pattern_finds_the_lines_that_a_plain_look_finds(kiln) -> None:
+async def test_every_pattern_finds_the_lines_of_a_plain_scan(kiln) -> None:
     forgetful, remembering = kiln.handler(texts_kept_bytes_max=0), kiln.handler()
     await remembering.grep(GrepRequest(tenant=kiln.records.tenant, pattern="@"))  # reads all
     for (pattern, regex), limit in itertools.product(PATTERNS, (1, 7, 2_000)):
@@ -162,12 +162,12 @@ async def test_every_pattern_finds_the_lines_that_a_plain_look_finds(kiln) -> No
             assert lines_of(await pages(handler, request)) == plainly(pattern, regex=regex), (pattern, limit)
 
 
-async def test_the_index_says_where_to_look(kiln) -> None:
+async def test_the_index_selects_the_files_to_read(kiln) -> None:
     reply = await kiln.handler().grep(GrepRequest(tenant=kiln.records.tenant, pattern="Celadon"))
     assert (reply.files_scanned, reply.complete, reply.note) == (1, True, "")
 
 
-async def test_what_is_in_memory_is_read_again_when_it_is_replaced(kiln) -> None:
+async def test_cached_texts_are_read_again_after_a_change(kiln) -> None:
     handler = kiln.handler()
     request = GrepRequest(tenant=kiln.records.tenant, pattern="ki|zz", regex=True, limit=2_000)
     assert lines_of([await handler.grep(request)]) == plainly("ki|zz", regex=True)
@@ -182,19 +182,19 @@ async def test_what_is_in_memory_is_read_again_when_it_is_replaced(kiln) -> None
     assert lines_of([await handler.grep(request)]) == plainly("ki|zz", regex=True, texts=texts)
 
 
-async def test_a_file_that_goes_while_the_list_is_kept_is_no_error(kiln) -> None:
+async def test_a_file_deleted_under_a_cached_list_is_no_error(kiln) -> None:
     handler = kiln.handler(texts_kept_bytes_max=0)
     request = GrepRequest(tenant=kiln.records.tenant, pattern="k", limit=2_000)
     await handler.grep(request)
     repository = kiln.records.values()
     kiln.records.version += 1
     await kiln.write(removed_point(FileRemoved(**kiln.address("long.js"))), kiln.file("a.py", "kk\n\nk\n"))
-    kiln.records.values = lambda: repository  # the news has not come yet
+    kiln.records.values = lambda: repository  # the record has not arrived yet
     found = lines_of([await handler.grep(request)])
     assert [line for line in found if line[0] in {"a.py", "long.js"}] == [("a.py", 1), ("a.py", 3)]
 
 
-async def test_filters_choose_among_the_files(kiln) -> None:
+async def test_filters_select_files(kiln) -> None:
     asked = {"tenant": kiln.records.tenant, "pattern": "kiln", "limit": 2_000}
     for handler in (kiln.handler(), kiln.handler(texts_kept_bytes_max=0)):
         for filters, expected in [
@@ -206,7 +206,7 @@ async def test_filters_choose_among_the_files(kiln) -> None:
             assert ({match.file_path for match in reply.matches}, reply.complete) == (expected, True), filters
 
 
-async def test_when_the_time_is_up_the_cursor_goes_on(kiln) -> None:
+async def test_after_the_time_limit_the_cursor_continues(kiln) -> None:
     handler = kiln.handler(grep_deadline_s=1e-9)
     request = GrepRequest(tenant=kiln.records.tenant, pattern="kiln|e,", regex=True, limit=2_000)
     replies = await pages(handler, request)
@@ -215,7 +215,7 @@ async def test_when_the_time_is_up_the_cursor_goes_on(kiln) -> None:
     assert len(replies) > 2
 
 
-async def test_files_and_counts_are_those_of_the_lines(kiln) -> None:
+async def test_files_and_counts_agree_with_the_lines(kiln) -> None:
     handler = kiln.handler()
     for (pattern, regex), limit in itertools.product(PATTERNS, (1, 2, 2_000)):
         counts = Counter(path for path, _ in plainly(pattern, regex=regex))
@@ -234,8 +234,8 @@ async def test_files_and_counts_are_those_of_the_lines(kiln) -> None:
             assert not any(reply.matches for reply in replies)
 
 
-async def test_counts_that_the_time_cut_add_up_and_tell_no_total(kiln) -> None:
-    # A pattern of a thousand parts is tried on a thousand characters at once: there are pages within a file.
+async def test_counts_cut_by_time_add_up_and_have_no_total(kiln) -> None:
+    # A pattern of a thousand parts is tried on a thousand characters at once, so pages end within a file.
     pattern = "(?:y{980})?(?:glaze|kiln)"
     expected = Counter(path for path, _ in plainly("glaze|kiln", regex=True))
     for mode in (OutputMode.COUNT, OutputMode.FILES_WITH_MATCHES):
@@ -253,18 +253,18 @@ async def test_counts_that_the_time_cut_add_up_and_tell_no_total(kiln) -> None:
             assert files == [FileMatches(repo="acme/kiln", file_path=path) for path in sorted(expected)]
 
 
-async def test_a_line_of_too_much_work_is_found_all_the_same(kiln) -> None:
+async def test_an_expensive_line_is_still_found(kiln) -> None:
     line = SLOW_LINE[: LINE_WORK_MAX // 300]
     await kiln.write(kiln.file("slow.txt", f"a\n{line}\n{line}?\n"))
     request = GrepRequest(tenant=kiln.records.tenant, pattern=SLOW, regex=True, path_filter="slow.txt")
     assert lines_of([await kiln.handler().grep(request)]) == [("slow.txt", 3)]
 
 
-async def test_a_line_that_takes_all_the_time_is_an_error_that_names_it(kiln) -> None:
+async def test_a_line_that_takes_all_the_time_is_a_named_error(kiln) -> None:
     await kiln.write(kiln.file("slow.txt", f"kiln\n{SLOW_LINE}\n"))
     handler = kiln.handler(grep_deadline_s=1e-9)
     request = GrepRequest(tenant=kiln.records.tenant, pattern=SLOW, regex=True, path_filter="slow.txt")
-    first = await handler.grep(request)  # the line before it is done with
+    first = await handler.grep(request)  # the line before it is finished
     assert not first.complete
     with pytest.raises(PrismError) as caught:
         await handler.grep(request.model_copy(update={"cursor": first.next_cursor}))
@@ -272,7 +272,7 @@ async def test_a_line_that_takes_all_the_time_is_an_error_that_names_it(kiln) ->
     assert caught.value.body.details == {"file_path": "slow.txt"}
 
 
-async def test_others_are_answered_while_a_line_takes_seconds() -> None:
+async def test_a_slow_line_does_not_block_other_requests() -> None:
     pattern = compile_pattern(SLOW, regex=True, case_sensitive=True, word=False)
     slow = asyncio.create_task(asyncio.to_thread(match_elsewhere, pattern, SLOW_LINE, time.monotonic() + 2))
     turns = 0
@@ -285,7 +285,7 @@ async def test_others_are_answered_while_a_line_takes_seconds() -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 30, 2_000])
-async def test_texts_that_are_read_ahead_are_those_of_their_files(kiln, limit) -> None:
+async def test_texts_read_ahead_belong_to_their_files(kiln, limit) -> None:
     texts = TEXTS | {f"many/{n:03}.txt": f"kiln {n}\n" for n in range(200)}
     await kiln.write(*(kiln.file(path, text) for path, text in texts.items() if path not in TEXTS))
     request = GrepRequest(tenant=kiln.records.tenant, pattern="k", limit=limit, path_filter="many/*")

@@ -16,7 +16,7 @@ def history(version: int) -> History:
     return History(version=version, commits=(commit,), files=(file,))
 
 
-async def test_the_newest_wins_in_whatever_order_they_come(nats_server) -> None:
+async def test_the_newest_history_wins_in_any_order(nats_server) -> None:
     connection = await nats.connect(nats_server.url)
     store = await HistoryStore.open(connection.jetstream(), 1)
     again = await HistoryStore.open(connection.jetstream(), 1)

@@ -1,4 +1,4 @@
-"""Connections whose request makes no progress are closed, on a real server."""
+"""A real server closes connections whose request makes no progress."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -46,7 +46,7 @@ async def port() -> AsyncIterator[int]:
 
 
 async def rest_of(reader: asyncio.StreamReader) -> bytes:
-    """All that is still sent; returns when the server has closed."""
+    """Returns everything that is still sent, once the server has closed."""
     async with asyncio.timeout(CLOSED_SECONDS_MAX):
         return await reader.read()
 
@@ -60,14 +60,14 @@ async def rest_of(reader: asyncio.StreamReader) -> bytes:
     ],
     ids=["nothing", "half a head", "half a body"],
 )
-async def test_a_request_that_stands_still_is_closed(port: int, start: bytes) -> None:
+async def test_a_stalled_request_is_closed(port: int, start: bytes) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(start)
     assert b"200 OK" not in await rest_of(reader)
     writer.close()
 
 
-async def test_a_slow_body_that_goes_on_is_taken(port: int) -> None:
+async def test_a_slow_body_with_progress_is_accepted(port: int) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 6\r\n\r\n")
     for _ in range(6):

@@ -27,8 +27,8 @@ REPOSITORY = Repository(
 async def test_files_settled_together_are_one_message_per_job(nats_server) -> None:
     settings = IndexerSettings(nats_url=nats_server.url)
     indexer, ingest = Bus("indexer", settings), Bus("ingest", settings)
-    heard: asyncio.Queue[FilesSettled] = asyncio.Queue()
-    ingest.consume(topics.FILES_SETTLED, heard.put, workers=1)
+    received: asyncio.Queue[FilesSettled] = asyncio.Queue()
+    ingest.consume(topics.FILES_SETTLED, received.put, workers=1)
     qdrant = connect(StoreSettings())  # not requested: all of it belongs to superseded imports
     handlers = IndexerHandlers(indexer, Writer(qdrant), settings)
     await indexer.start()
@@ -51,8 +51,8 @@ async def test_files_settled_together_are_one_message_per_job(nats_server) -> No
     ]
     async with asyncio.timeout(DEADLINE_S):
         await asyncio.gather(*(handlers.on_removed(event) for event in removed))
-        messages = {message.job: message for message in [await heard.get() for _ in JOBS]}
-    assert heard.empty()
+        messages = {message.job: message for message in [await received.get() for _ in JOBS]}
+    assert received.empty()
     assert messages.keys() == JOBS.keys()
     for message in messages.values():
         assert [(file.path, file.outcome) for file in message.files] == [

@@ -1,4 +1,4 @@
-"""Planning a job on a real nats-server: the same command can be worked on twice at once."""
+"""Planning a job on a real nats-server, where the same command may be processed twice at once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -55,7 +55,7 @@ HISTORY = History(
 
 
 class Ingest(NamedTuple):
-    """The handlers, and who answers them what the index holds: nothing, each question when it may."""
+    """The handlers, and a stand-in for the index: empty, and each manifest request waits for permission."""
 
     snapshots: SnapshotHandlers
     jobs: JobHandlers
@@ -64,7 +64,7 @@ class Ingest(NamedTuple):
     asked: asyncio.Queue[asyncio.Event]
 
     async def open(self, request: OpenSnapshotRequest) -> Job:
-        """The job of a snapshot, with an answer at once."""
+        """Opens a snapshot with an immediate answer; returns its job."""
         opening = asyncio.create_task(self.snapshots.open_snapshot(request))
         (await self.asked.get()).set()
         return (await opening).job
@@ -114,7 +114,7 @@ def settled(job: Job, files: list[SettledFile]) -> FilesSettled:
 
 
 @pytest.mark.parametrize("settled_meanwhile", [1, 2], ids=["some files", "all files"])
-async def test_a_plan_that_comes_second_forgets_no_settled_file(ingest: Ingest, settled_meanwhile) -> None:
+async def test_a_second_plan_keeps_settled_files(ingest: Ingest, settled_meanwhile) -> None:
     async with asyncio.timeout(DEADLINE_S):
         slow = asyncio.create_task(ingest.snapshots.open_snapshot(REQUEST))
         slow_may_plan = await ingest.asked.get()
@@ -134,18 +134,18 @@ async def test_a_plan_that_comes_second_forgets_no_settled_file(ingest: Ingest, 
     assert ended.counts.indexed == len(FILES)
 
 
-async def test_what_changed_lately_is_kept_until_a_snapshot_tells_it_anew(ingest: Ingest) -> None:
+async def test_a_history_is_kept_until_a_snapshot_replaces_it(ingest: Ingest) -> None:
     async with asyncio.timeout(DEADLINE_S):
-        told = await ingest.open(REQUEST.model_copy(update={"history": HISTORY}))
+        opened = await ingest.open(REQUEST.model_copy(update={"history": HISTORY}))
         files = [
             SettledFile(path=file.path, ordinal=ordinal, outcome=Outcome.INDEXED)
             for ordinal, file in enumerate(FILES)
         ]
-        await ingest.jobs.on_settled(settled(told, files))
+        await ingest.jobs.on_settled(settled(opened, files))
         silent = await ingest.open(REQUEST.model_copy(update={"snapshot": "without a history"}))
-        kept = await ingest.histories.get(told.tenant, told.repo)
-    assert silent.version > told.version
-    assert kept == HISTORY.model_copy(update={"version": told.version})
+        kept = await ingest.histories.get(opened.tenant, opened.repo)
+    assert silent.version > opened.version
+    assert kept == HISTORY.model_copy(update={"version": opened.version})
 
 
 async def test_another_tenant_cannot_upload_to_a_job_or_fail_it(ingest: Ingest) -> None:

@@ -1,4 +1,6 @@
-"""Questions at a branch, and at edits over it: every answer is that of an index of the same files, over a real store and real records."""
+"""Questions at a branch, and at edits over it: every answer equals that of an index of the same files, over a
+real store and real records.
+"""
 
 import asyncio
 import hashlib
@@ -92,7 +94,7 @@ HIDDEN = ("yard/old.py", "web/package.json")
 EDITED = {"yard/gate.py": "from yard.crane import Crane\n\n\ndef open_gate():\n    return Crane().lower(1)\n"}
 EDIT_HIDES = ("yard/hoist.py",)
 HANDLE = "overlay-7"
-LEFT_BEHIND = 200  # more than a leg asks for
+LEFT_BEHIND = 200  # more than a leg requests
 DEADLINE_S = 20
 
 
@@ -133,7 +135,7 @@ def file_point(tenant: str, layer: str, path: str, text: str) -> FilePoint:
 
 
 class OneVector:
-    """Embeds every question alike, as the chunks are."""
+    """Embeds every question like the chunks."""
 
     fingerprint = MODEL
 
@@ -142,7 +144,7 @@ class OneVector:
 
 
 class Yard(NamedTuple):
-    """Search as it is, and what ingest and the indexer do for it, step by step."""
+    """The real search, and the writes of ingest and the indexer, step by step."""
 
     search: Handlers
     repositories: Repositories
@@ -182,7 +184,7 @@ class Yard(NamedTuple):
         return layer
 
     async def loses(self, tenant: str, layer: str, *paths: str) -> None:
-        """Have the store lose files."""
+        """Makes the store lose files."""
         files = [file_id(tenant, REPO, layer, path) for path in paths]
         await self.writer.drop(tenant, files, below=10)
 
@@ -194,7 +196,7 @@ class Yard(NamedTuple):
 
 
 class Late(NamedTuple):
-    """Records of a bucket that is opened when it is used."""
+    """Records of a bucket that is opened on first use."""
 
     bus: Bus
     bucket: str
@@ -230,7 +232,7 @@ async def opened(nats_url: str, qdrant_url: str) -> AsyncIterator[Yard]:
         repositories,
         QueryEmbedding(OneVector(), bus, components, 0.2, deep=False),
         OccurrenceReader(ScipIndexes(indexes, await bus.objects(names.OBJECTS_SCIP))),
-        graph=GraphUses(bus),  # nobody answers: there is no atlas
+        graph=GraphUses(bus),  # there is no atlas to answer
         commits=Commits(bus),
         answers=answers,
         histories=await HistoryStore.open(bus.js, 1),
@@ -255,7 +257,7 @@ def tenant() -> str:
 
 
 def asked_of(search: Handlers) -> list[tuple]:
-    """Every kind of question, with who answers it."""
+    """Returns every kind of question with its handler."""
     return [
         (search.search.search, SearchRequest, {"query": "lift a load", "limit": 50}),
         (search.search.search, SearchRequest, {"query": "Crane", "path_filter": "yard/**"}),
@@ -275,8 +277,8 @@ def asked_of(search: Handlers) -> list[tuple]:
     ]  # fmt: skip
 
 
-def told(reply: object) -> object:
-    """What a reply says of files: without scores, times, receipts, and in one order where scores decide it."""
+def comparable(reply: object) -> object:
+    """Returns the files of a reply without scores, times and receipts, sorted where scores decide the order."""
     found = reply.model_dump(mode="json", exclude={"receipt", "timings_ms", "next_actions", "diagnostics"})
     if "results" in found:
         plain = [{k: v for k, v in hit.items() if k not in ("score", "legs")} for hit in found["results"]]
@@ -284,33 +286,33 @@ def told(reply: object) -> object:
     return found
 
 
-async def until_heard(yard: Yard, tenant: str, ref: str) -> None:
+async def until_current(yard: Yard, tenant: str, ref: str) -> None:
     request = ListFilesRequest(tenant=tenant, repo=NAME, ref=ref, wait_for_commit=TOPIC[:9])
     await yard.search.files.list_files(request)
 
 
 @pytest.mark.parametrize(("ref", "files"), [("topic", at_topic()), (HANDLE, at_edits()), ("", BASE)])
-async def test_every_answer_at_a_layer_is_that_of_an_index_of_its_files(yard, tenant, ref, files):
+async def test_answers_at_a_layer_equal_an_index_of_its_files(yard, tenant, ref, files):
     await yard.has_base(tenant, BASE)
     await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
     parent = {"parent": layer_id("topic"), "kind": LayerKind.OVERLAY, "source": "upload"}
     await yard.has_layer(tenant, HANDLE, EDITED, EDIT_HIDES, **parent)
-    await until_heard(yard, tenant, HANDLE)
+    await until_current(yard, tenant, HANDLE)
     alone = f"{tenant}x"
     await yard.has_base(alone, files)
     request = ListFilesRequest(tenant=alone, repo=NAME, wait_for_commit=MAIN)
     assert {file.file_path for file in (await yard.search.files.list_files(request)).files} == set(files)
     for answer, asked, fields in asked_of(yard.search):
-        here = told(await answer(asked(tenant=tenant, repo=NAME, ref=ref, **fields)))
-        there = told(await answer(asked(tenant=alone, repo=NAME, **fields)))
+        here = comparable(await answer(asked(tenant=tenant, repo=NAME, ref=ref, **fields)))
+        there = comparable(await answer(asked(tenant=alone, repo=NAME, **fields)))
         assert here == there, (asked, fields)
 
 
-async def test_an_answer_of_one_layer_is_never_given_at_another(yard, tenant):
+async def test_cached_answers_are_separate_per_layer(yard, tenant):
     await yard.has_base(tenant, BASE)
     await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
-    await until_heard(yard, tenant, "topic")
-    for _ in range(2):  # the second time from what is kept
+    await until_current(yard, tenant, "topic")
+    for _ in range(2):  # the second time from the cache
         for ref, is_there in (("", False), ("topic", True), ("main", False)):
             request = SearchRequest(tenant=tenant, repo=NAME, ref=ref, query="hoist")
             reply = await yard.search.search.search(request)
@@ -319,10 +321,10 @@ async def test_an_answer_of_one_layer_is_never_given_at_another(yard, tenant):
             assert reply.receipt.indexed_commit == (TOPIC if is_there else MAIN)
 
 
-async def test_a_layer_that_moves_is_read_anew(yard, tenant):
+async def test_a_layer_that_moves_is_read_again(yard, tenant):
     await yard.has_base(tenant, BASE)
     await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
-    await until_heard(yard, tenant, "topic")
+    await until_current(yard, tenant, "topic")
     request = ReadFileRequest(tenant=tenant, repo=NAME, ref="topic", path="yard/crane.py")
     assert "height" in (await yard.search.files.read_file(request)).content
     later = LayerState(commit="c" * 40, ref="topic", version=8, job="j", indexed_at=NOW)
@@ -338,7 +340,7 @@ async def test_a_layer_that_moves_is_read_anew(yard, tenant):
 async def test_a_layer_has_several_names(yard, tenant, ref):
     await yard.has_base(tenant, BASE)
     await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
-    await until_heard(yard, tenant, "topic")
+    await until_current(yard, tenant, "topic")
     request = ListFilesRequest(tenant=tenant, repo=NAME, ref=ref)
     assert (await yard.search.files.list_files(request)).receipt.ref == "topic"
 
@@ -350,11 +352,11 @@ async def test_the_base_has_several_names(yard, tenant, ref):
     assert (await yard.search.files.list_files(request)).receipt.ref == ""
 
 
-async def test_an_unknown_ref_is_refused_with_what_is_near(yard, tenant):
+async def test_an_unknown_ref_is_refused_with_similar_refs(yard, tenant):
     await yard.has_base(tenant, BASE)
     await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
     await yard.has_layer(tenant, "gone", CHANGED, expires_at=NOW - timedelta(days=1))
-    await until_heard(yard, tenant, "topic")
+    await until_current(yard, tenant, "topic")
     for ref in ("topik", "gone", TOPIC[:6]):
         with pytest.raises(PrismError) as refused:
             await yard.search.grep.grep(GrepRequest(tenant=tenant, repo=NAME, ref=ref, pattern="lift"))
@@ -363,22 +365,22 @@ async def test_an_unknown_ref_is_refused_with_what_is_near(yard, tenant):
     assert "prism index PATH --ref" in refused.value.body.next_action
 
 
-async def test_an_overlay_is_told_and_opened_by_its_handle_alone(yard, tenant):
+async def test_an_overlay_is_visible_only_by_its_handle(yard, tenant):
     await yard.has_base(tenant, BASE)
     await yard.has_layer(tenant, HANDLE, EDITED, kind=LayerKind.OVERLAY, source=UPLOAD)
-    await until_heard(yard, tenant, HANDLE)
+    await until_current(yard, tenant, HANDLE)
     for ref in (TOPIC, UPLOAD, f"{HANDLE}x"):
         with pytest.raises(PrismError) as refused:
             await yard.search.grep.grep(GrepRequest(tenant=tenant, repo=NAME, ref=ref, pattern="lift"))
         assert refused.value.code is ErrorCode.REF_NOT_FOUND
         assert refused.value.body.details == {"refs": [], "near": []}
     await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
-    await until_heard(yard, tenant, "topic")
+    await until_current(yard, tenant, "topic")
     request = ListFilesRequest(tenant=tenant, repo=NAME, ref=TOPIC)
     assert (await yard.search.files.list_files(request)).receipt.ref == "topic"
 
 
-async def test_a_commit_that_does_not_come_is_waited_for_no_longer_than_is_told(yard, tenant, monkeypatch):
+async def test_waiting_for_a_commit_ends_at_its_deadline(yard, tenant, monkeypatch):
     monkeypatch.setattr(repositories_module, "WAIT_MAX_S", 0.05)
     await yard.has_base(tenant, BASE, active_job="job-2")
     request = ListFilesRequest(tenant=tenant, repo=NAME, wait_for_commit=MAIN)
@@ -389,7 +391,7 @@ async def test_a_commit_that_does_not_come_is_waited_for_no_longer_than_is_told(
     assert refused.value.body.details["indexed_commit"] == MAIN
 
 
-async def test_a_commit_that_nothing_brings_is_refused_at_once(yard, tenant, monkeypatch):
+async def test_a_commit_without_a_running_import_is_refused_at_once(yard, tenant, monkeypatch):
     monkeypatch.setattr(repositories_module, "BEGIN_MAX_S", 0.05)
     await yard.has_base(tenant, BASE)
     request = ListFilesRequest(tenant=tenant, repo=NAME, wait_for_commit=TOPIC)
@@ -401,10 +403,10 @@ async def test_a_commit_that_nothing_brings_is_refused_at_once(yard, tenant, mon
     assert refused.value.code is ErrorCode.REF_NOT_FOUND
 
 
-async def test_a_receipt_says_what_a_layer_lacks(yard, tenant):
+async def test_a_receipt_reports_what_a_layer_lacks(yard, tenant):
     await yard.has_base(tenant, BASE)
     await yard.has_layer(tenant, "topic", CHANGED, HIDDEN, files_missing=3, base_version=0)
-    await until_heard(yard, tenant, "topic")
+    await until_current(yard, tenant, "topic")
     receipt = (
         await yard.search.files.list_files(ListFilesRequest(tenant=tenant, repo=NAME, ref="topic"))
     ).receipt
@@ -413,12 +415,12 @@ async def test_a_receipt_says_what_a_layer_lacks(yard, tenant):
     assert receipt.files_indexed == len(at_topic())
 
 
-async def test_points_of_layers_are_counted_in_each_and_once_in_all(yard, tenant):
+async def test_shared_points_count_per_layer_and_once_in_total(yard, tenant):
     await yard.has_base(tenant, BASE)
     await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
     await yard.has_layer(tenant, "other", CHANGED)
-    await until_heard(yard, tenant, "topic")
-    await until_heard(yard, tenant, "other")
+    await until_current(yard, tenant, "topic")
+    await until_current(yard, tenant, "other")
     reply = await yard.search.coverage.point_counts(PointCountsRequest(tenant=tenant))
     by_ref = {layer.ref: layer for layer in reply.layers}
     assert set(by_ref) == {"", "topic", "other"}
@@ -428,18 +430,18 @@ async def test_points_of_layers_are_counted_in_each_and_once_in_all(yard, tenant
     assert reply.total == 2 * len(BASE) + 2 * len(CHANGED)
 
 
-async def test_an_overlay_whose_branch_is_gone_is_not_counted_and_takes_nothing_away(yard, tenant):
+async def test_an_overlay_without_its_branch_is_not_counted(yard, tenant):
     await yard.has_base(tenant, BASE)
     orphan = {"kind": LayerKind.OVERLAY, "source": UPLOAD, "parent": layer_id("gone")}
     await yard.has_layer(tenant, HANDLE, EDITED, **orphan)
     await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
-    await until_heard(yard, tenant, "topic")
+    await until_current(yard, tenant, "topic")
     reply = await yard.search.coverage.point_counts(PointCountsRequest(tenant=tenant))
     assert {layer.ref for layer in reply.layers} == {"", "topic"}
     assert reply.total == 2 * len(BASE) + 2 * len(CHANGED)
 
 
-async def test_what_a_layer_has_left_behind_takes_the_place_of_nothing(yard, tenant):
+async def test_leftovers_of_a_layer_override_nothing(yard, tenant):
     await yard.has_base(tenant, BASE)
     texts = [f"def lift(load):\n    return load.lift({number})\n" for number in range(LEFT_BEHIND)]
     points = [
@@ -453,7 +455,7 @@ async def test_what_a_layer_has_left_behind_takes_the_place_of_nothing(yard, ten
 
 
 async def refusals(yard: Yard, tenant: str, ref: str = "") -> set[ErrorCode | None]:
-    """The errors of every kind of question; None for an answer."""
+    """Returns the error of every kind of question; None for an answer."""
     codes: set[ErrorCode | None] = set()
     for ask, request, arguments in asked_of(yard.search):
         try:
@@ -472,16 +474,16 @@ async def test_an_index_with_lost_files_answers_nothing(yard, tenant):
     assert base.lost == 1
 
 
-async def test_a_collection_that_is_gone_is_a_lost_index(yard, tenant):
+async def test_a_missing_collection_is_a_lost_index(yard, tenant):
     await yard.has_base(tenant, BASE)
     await yard.loses(tenant, BASE_LAYER, *BASE)
     assert await refusals(yard, tenant) == {ErrorCode.INDEX_LOST}
 
 
-async def test_a_layer_with_lost_files_is_refused_and_its_base_is_not(yard, tenant):
+async def test_lost_files_of_a_layer_do_not_affect_its_base(yard, tenant):
     await yard.has_base(tenant, BASE)
     await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
-    await until_heard(yard, tenant, "topic")
+    await until_current(yard, tenant, "topic")
     path = next(iter(CHANGED))
     await yard.loses(tenant, variant_layer(path, blob_of(CHANGED[path]), BASIS), path)
     counted = await yard.search.coverage.point_counts(PointCountsRequest(tenant=tenant))
@@ -490,14 +492,14 @@ async def test_a_layer_with_lost_files_is_refused_and_its_base_is_not(yard, tena
     assert None in await refusals(yard, tenant)
 
 
-async def test_files_that_an_import_is_replacing_are_not_lost(yard, tenant):
+async def test_files_being_replaced_are_not_lost(yard, tenant):
     await yard.has_base(tenant, BASE, active_job="job-2")
     await yard.loses(tenant, BASE_LAYER, "yard/old.py")
     reply = await yard.search.files.list_files(ListFilesRequest(tenant=tenant, repo=NAME))
     assert reply.receipt.mixed_with_job == "job-2"
 
 
-async def test_a_receipt_names_the_import_that_failed_halfway(yard, tenant):
+async def test_a_receipt_names_the_failed_import(yard, tenant):
     await yard.has_base(tenant, BASE, unfinished="job-2")
     reply = await yard.search.files.list_files(ListFilesRequest(tenant=tenant, repo=NAME))
     assert reply.receipt.mixed_with_job == "job-2"

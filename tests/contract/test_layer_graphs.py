@@ -1,4 +1,6 @@
-"""The graph of a branch, and of edits over it: every answer is that of a repository that was indexed so. Real processes, real NATS, real store."""
+"""The graph of a branch, and of edits over it: every answer equals that of a repository indexed in that
+state. Real processes, real NATS, real store.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -91,7 +93,7 @@ DIFF = """\
 +def fee(zone, weight=0):
      return zone
 """
-# What imports of the base bring, by their versions.
+# Files that imports of the base change, by version.
 MOVES: dict[int, Files] = {
     1: {},
     2: {
@@ -101,13 +103,13 @@ MOVES: dict[int, Files] = {
     3: {"parcels/tour.py": None, "web/map/package.json": '{"name": "@acme/globe"}\n'},
     4: {"parcels/post.py": "from .depot import Depot\n\nDepot()\n", "parcels/hub.py": None},
 }
-# Which view is looked through after which import.
-LOOKS = (
+# Which view is opened after which import.
+OPENED_VIEWS = (
     (1, ""), (1, "topic"), (1, "edits"), (2, "topic"), (3, "edits"), (3, ""), (4, "topic"), (4, "")
 )  # fmt: skip
-PUT_DOWN_AT = 2
+SAVED_AT = 2
 INDEXED_AT = {1, 2, 4}
-# A compiler would know better; here it only has to know something of files that change or are hidden.
+# A compiler would know better; here it only has to mention files that change or are hidden.
 RATE, TOUR = own("`parcels.rates`/rate()."), own("`parcels.tour`/tour().")
 INDEX = columns_of_index(
     [
@@ -122,35 +124,35 @@ PARENT = {"parent": layer_id("topic"), "kind": LayerKind.OVERLAY}
 
 
 def laid(files: Files, *layers: Files) -> dict[str, str]:
-    """The files where all layers are looked through, the lowest first."""
+    """Returns the files visible through all layers, the lowest first."""
     for layer in layers:
         files = {**files, **layer}
     return {path: text for path, text in files.items() if text is not None}
 
 
 def asked() -> list[tuple[AnyRpc, Message]]:
-    """Every kind of question."""
+    """Returns every kind of question."""
     callees = {"direction": CallDirection.CALLEES}
     return [
-        (MODULE_MAP, ModuleMapRequest(tenant="nobody")),
-        (MODULE_MAP, ModuleMapRequest(tenant="nobody", query="letters")),
-        (ARCHITECTURE, ArchitectureRequest(tenant="nobody")),
-        (ARCHITECTURE, ArchitectureRequest(tenant="nobody", component="parcels")),
-        (CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="rate")),
-        (CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="draw")),
-        (CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="rate", **callees)),
-        (CALL_HIERARCHY, CallHierarchyRequest(tenant="nobody", symbol="tour")),
-        (TYPE_HIERARCHY, TypeHierarchyRequest(tenant="nobody", symbol="Depot")),
-        (TYPE_HIERARCHY, TypeHierarchyRequest(tenant="nobody", symbol="Hub")),
-        (DEPENDENCIES, DependenciesRequest(tenant="nobody", path="parcels/rates.py")),
-        (DEPENDENCIES, DependenciesRequest(tenant="nobody", path="web/app.js")),
-        (FIND_PATH, FindPathRequest(tenant="nobody", source="Depot.ship", target="rate")),
-        (IMPACT, ImpactRequest(tenant="nobody", symbol="rate")),
-        (IMPACT, ImpactRequest(tenant="nobody", diff=DIFF)),
+        (MODULE_MAP, ModuleMapRequest(tenant="any")),
+        (MODULE_MAP, ModuleMapRequest(tenant="any", query="letters")),
+        (ARCHITECTURE, ArchitectureRequest(tenant="any")),
+        (ARCHITECTURE, ArchitectureRequest(tenant="any", component="parcels")),
+        (CALL_HIERARCHY, CallHierarchyRequest(tenant="any", symbol="rate")),
+        (CALL_HIERARCHY, CallHierarchyRequest(tenant="any", symbol="draw")),
+        (CALL_HIERARCHY, CallHierarchyRequest(tenant="any", symbol="rate", **callees)),
+        (CALL_HIERARCHY, CallHierarchyRequest(tenant="any", symbol="tour")),
+        (TYPE_HIERARCHY, TypeHierarchyRequest(tenant="any", symbol="Depot")),
+        (TYPE_HIERARCHY, TypeHierarchyRequest(tenant="any", symbol="Hub")),
+        (DEPENDENCIES, DependenciesRequest(tenant="any", path="parcels/rates.py")),
+        (DEPENDENCIES, DependenciesRequest(tenant="any", path="web/app.js")),
+        (FIND_PATH, FindPathRequest(tenant="any", source="Depot.ship", target="rate")),
+        (IMPACT, ImpactRequest(tenant="any", symbol="rate")),
+        (IMPACT, ImpactRequest(tenant="any", diff=DIFF)),
     ]  # fmt: skip
 
 
-def told(reply: Message | PrismError) -> object:
+def comparable(reply: Message | PrismError) -> object:
     if isinstance(reply, PrismError):
         return reply.body.model_dump(mode="json")
     return reply.model_dump(mode="json", exclude={"receipt"})
@@ -161,8 +163,8 @@ async def ask(town: Town, rpc: AnyRpc, request: Message, **at: str) -> Message |
 
 
 async def map_at(town: Town, ref: str, layer: Layer | None = None) -> ModuleMapReply:
-    """The map at a ref, once it serves this state of the layer."""
-    request = ModuleMapRequest(tenant="nobody", ref=ref, wait_for_commit=layer.served.commit if layer else "")
+    """Returns the map at a ref, once it serves this state of the layer."""
+    request = ModuleMapRequest(tenant="any", ref=ref, wait_for_commit=layer.served.commit if layer else "")
     return await town.answer(partial(town.ask, MODULE_MAP, request))
 
 
@@ -176,9 +178,7 @@ def view_of(town: Town, files: Files) -> View:
     return View.of(tuple(files), (town.tenant, REPO), variants, hidden)
 
 
-async def test_every_answer_at_a_ref_is_that_of_a_repository_that_was_indexed_so(
-    town, nats_server, qdrant_url
-):
+async def test_answers_at_a_ref_equal_a_repository_in_that_state(town, nats_server, qdrant_url):
     await town.import_(1, BASE)
     commits = {
         "topic": (await town.lay("topic", 7, CHANGED)).served.commit,
@@ -194,7 +194,7 @@ async def test_every_answer_at_a_ref_is_that_of_a_repository_that_was_indexed_so
             for rpc, request in asked():
                 here = await ask(town, rpc, request, ref=ref, wait_for_commit=commit)
                 there = await ask(alone, rpc, request)
-                assert told(here) == told(there), (ref, rpc.name, request)
+                assert comparable(here) == comparable(there), (ref, rpc.name, request)
                 if not isinstance(here, PrismError):
                     receipt = here.receipt
                     assert (receipt.ref, receipt.graph_commit, receipt.graph_version) == (
@@ -221,20 +221,20 @@ async def test_a_graph_is_kept_until_the_layer_or_its_base_moves(town):
         assert paths_of(moved) == paths_of(first) | {"parcels/new.py"}
         await town.import_(2, {"parcels/base.py": "from .rates import rate\n", "parcels/rates.py": "z = 1\n"})
         await town.built(2)
-        async with asyncio.timeout(DEADLINE_S):  # the record of a graph reaches who serves it a moment later
+        async with asyncio.timeout(DEADLINE_S):  # the record of a graph reaches the server a moment later
             while paths_of(await map_at(town, "topic")) != paths_of(moved) | {"parcels/base.py"}:
                 await asyncio.sleep(0.02)
         assert "parcels/tour.py" in paths_of(await map_at(town, ""))
 
 
-async def test_at_a_ref_an_index_tells_of_the_files_that_are_those_of_the_base(town):
+async def test_at_a_ref_a_scip_index_covers_unchanged_files(town):
     files = scip_files.FILES
     async with town.atlas():
         await town.import_(1, files)
         await town.lay("topic", 7, {"parcels/fees.py": "class Fee: ...\n"})
         await town.lay("other", 8, {"parcels/rates.py": "# Rates.\n" + files["parcels/rates.py"]})
         assert await callers_of_rate(town, "topic") == [("candidate", "only_definition")]
-        index = await town.learn(columns_of_index(parcels(), {path: f"{path} of 1" for path in files}))
+        index = await town.store_scip(columns_of_index(parcels(), {path: f"{path} of 1" for path in files}))
         await town.built(1, index)
         async with asyncio.timeout(DEADLINE_S):
             while await callers_of_rate(town, "topic") != [("resolved", "scip")]:
@@ -243,18 +243,18 @@ async def test_at_a_ref_an_index_tells_of_the_files_that_are_those_of_the_base(t
 
 
 async def callers_of_rate(town: Town, ref: str) -> list[tuple[str, str]]:
-    """How each caller of `Zone.rate` is known."""
-    request = CallHierarchyRequest(tenant="nobody", symbol="Zone.rate", include_candidates=True, ref=ref)
+    """Returns status and strategy of each caller of `Zone.rate`."""
+    request = CallHierarchyRequest(tenant="any", symbol="Zone.rate", include_candidates=True, ref=ref)
     reply = await ask(town, CALL_HIERARCHY, request)
     return [(branch.via.status, branch.via.strategy) for branch in reply.branches]
 
 
-async def test_a_question_that_comes_before_the_graph_is_told_for_how_long_it_is_wanted(town):
+async def test_a_question_before_the_graph_reports_the_wait(town):
     async with town.atlas(PRISM_ATLAS_LAYER_WAIT_S="0"):
         await town.import_(1, BASE)
         await town.built(1)
         layer = await town.lay("topic", 7, CHANGED)
-        request = ModuleMapRequest(tenant="nobody", ref="topic", wait_for_commit=layer.served.commit)
+        request = ModuleMapRequest(tenant="any", ref="topic", wait_for_commit=layer.served.commit)
         with pytest.raises(PrismError) as refused:
             await town.ask(MODULE_MAP, request)
         assert refused.value.code is ErrorCode.GRAPH_NOT_BUILT
@@ -263,7 +263,7 @@ async def test_a_question_that_comes_before_the_graph_is_told_for_how_long_it_is
         assert "parcels/post.py" in paths_of(await map_at(town, "topic"))
 
 
-async def test_a_branch_that_changed_nothing_has_the_graph_of_the_base(town):
+async def test_an_unchanged_branch_has_the_graph_of_the_base(town):
     async with town.atlas():
         await town.import_(1, BASE)
         built = await town.built(1)
@@ -272,9 +272,7 @@ async def test_a_branch_that_changed_nothing_has_the_graph_of_the_base(town):
         assert reply.receipt.graph_built_at == built.built_at
 
 
-async def test_who_looks_through_one_view_after_the_other_sees_what_one_sees_who_begins_with_it(
-    town, tmp_path
-):
+async def test_view_order_does_not_change_results(town, tmp_path):
     used, unused = DiskCache(tmp_path / "used", 1_000_000), DiskCache(tmp_path / "unused", 1_000_000)
     assembler = StateAssembler(Reader(town.client), used)
     path = tmp_path / "index"
@@ -282,9 +280,9 @@ async def test_who_looks_through_one_view_after_the_other_sees_what_one_sees_who
     views = {"": None, "topic": view_of(town, CHANGED), "edits": view_of(town, {**CHANGED, **EDITED})}
     await town.lay("topic", 7, CHANGED)
     await town.lay(HANDLE, 8, EDITED)
-    await town.import_(1, BASE, told=False)
-    for version, name in LOOKS:
-        await town.import_(version, MOVES[version], told=False)
+    await town.import_(1, BASE, announced=False)
+    for version, name in OPENED_VIEWS:
+        await town.import_(version, MOVES[version], announced=False)
         scope = Scope(town.tenant, (REPO,), view=views[name])
         indexes = {"index": str(path)} if version in INDEXED_AT else {}
         snapshot, files_resolved = await assembler.snapshot(scope, NAME, version, indexes)
@@ -294,15 +292,15 @@ async def test_who_looks_through_one_view_after_the_other_sees_what_one_sees_who
         expected = columns_of(afresh.graph)
         for column, values in columns_of(snapshot.graph).items():
             assert np.array_equal(values, expected[column]), (version, name, column)
-        if version == PUT_DOWN_AT:
+        if version == SAVED_AT:
             assembler.save_all()
             assembler = StateAssembler(Reader(town.client), used)
 
 
-async def test_a_second_look_at_a_view_looks_again_at_what_it_touches_and_not_at_all_files(town, tmp_path):
+async def test_switching_views_resolves_only_affected_files(town, tmp_path):
     assembler = StateAssembler(Reader(town.client), DiskCache(tmp_path, 1_000_000))
     await town.lay("topic", 7, {"parcels/tour.py": "def tour():\n    pass\n"})
-    await town.import_(1, BASE, told=False)
+    await town.import_(1, BASE, announced=False)
     base = Scope(town.tenant, (REPO,))
     topic = replace(base, view=view_of(town, {"parcels/tour.py": "def tour():\n    pass\n"}))
     everything, there, again, back = [
@@ -313,11 +311,9 @@ async def test_a_second_look_at_a_view_looks_again_at_what_it_touches_and_not_at
     assert again == 0
 
 
-async def test_of_several_states_of_a_layer_that_wait_the_newest_is_built(
-    town, tmp_path, qdrant_url, monkeypatch
-):
+async def test_only_the_newest_waiting_state_of_a_layer_is_built(town, tmp_path, qdrant_url, monkeypatch):
     monkeypatch.setenv("PRISM_QDRANT_URL", qdrant_url)
-    await town.import_(1, BASE, told=False)
+    await town.import_(1, BASE, announced=False)
     records = await town.bus.follow(names.KV_REPOSITORIES, Repository)
     registry = CollectorRegistry()
     processes = BuildProcesses(tmp_path / "states", warm_s=60, seconds_max=60)

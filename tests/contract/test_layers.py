@@ -1,4 +1,4 @@
-"""Layers of branches and overlays of edits: what is seen at each is what a checkout would have, whatever moves."""
+"""Layers of branches and overlays of edits: each shows what a checkout would have, whatever moves."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -63,7 +63,7 @@ async def refused(asking) -> ErrorCode:
 # ── branches ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_push_to_a_branch_makes_a_layer_of_what_it_has_otherwise(place: Town) -> None:
+async def test_a_pushed_branch_becomes_a_layer_of_its_differences(place: Town) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n", "new/g.py": "g = 1\n", "b.py": None})
     before = len(place.index.written)
     await place.push("topic")
@@ -81,12 +81,12 @@ async def test_layers_with_the_same_content_share_it(place: Town) -> None:
         commit = place.branch(name, {"a.py": "a = 2\n", f"{name}.py": "x = 1\n"})
         await place.push(name)
         await place.serves(name, commit)
-    assert place.index.written.count("a.py") == 2  # of the base, and of both
+    assert place.index.written.count("a.py") == 2  # one for the base, one for both layers
     assert await place.shown("one") == place.tree("one")
     assert await place.shown("two") == place.tree("two")
 
 
-async def test_when_the_base_moves_its_layers_stay_what_they_are_and_share_what_they_need_now(
+async def test_layers_keep_their_contents_when_the_base_moves(
     place: Town,
 ) -> None:
     commits = {name: place.branch(name, {f"{name}.py": "x = 1\n"}) for name in ("one", "two")}
@@ -101,16 +101,16 @@ async def test_when_the_base_moves_its_layers_stay_what_they_are_and_share_what_
     for name, commit in commits.items():
         await place.serves(name, commit)
         assert await place.shown(name) == place.tree(name)
-    # Of the old contents each was indexed once for all, by one job beside that of the base.
+    # Each old content was indexed once for all layers, by one job next to that of the base.
     assert [place.index.written.count(path) for path in ("a.py", "b.py", "c.py")] == [4, 3, 3]
     assert len(await place.ledger.jobs.all()) == jobs + 2
     late = await place.layer("late")
-    # What the base has as well by now is no difference any more; what it has changed is one.
+    # Files that equal the new base are no differences any more; files that the base changed are.
     assert sorted((await place.variants.lists.get(late.files)).variants) == ["c.py"]
     assert late.size_bytes == len("c = 1\n")
 
 
-async def test_what_a_move_of_the_base_brought_and_a_sweep_took_is_brought_again(place: Town) -> None:
+async def test_variants_dropped_by_a_sweep_are_indexed_again(place: Town) -> None:
     for name in ("one", "two"):
         commit = place.branch(name, {f"{name}.py": "x = 1\n"})
         await place.push(name)
@@ -126,7 +126,7 @@ async def test_what_a_move_of_the_base_brought_and_a_sweep_took_is_brought_again
         await place.serves_base(back)
 
 
-async def test_of_the_layers_over_a_base_that_moves_only_one_with_a_failed_file_is_fetched_again(
+async def test_only_a_layer_with_a_failed_file_is_fetched_again(
     place: Town,
 ) -> None:
     commits = {name: place.branch(name, {f"{name}.py": "x = 1\n"}) for name in ("sound", "failed")}
@@ -146,7 +146,7 @@ async def test_of_the_layers_over_a_base_that_moves_only_one_with_a_failed_file_
     assert (layers.count(layer_id("sound")), layers.count(layer_id("failed"))) == (1, 2)
 
 
-async def test_a_layer_that_was_left_behind_is_brought_along_though_its_fetch_has_failed(place: Town) -> None:
+async def test_a_lagging_layer_is_rebased_despite_a_failed_fetch(place: Town) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     await place.push("topic")
     await place.serves("topic", commit)
@@ -170,7 +170,7 @@ async def test_a_layer_that_was_left_behind_is_brought_along_though_its_fetch_ha
     assert await place.shown("topic") == place.tree("topic")
 
 
-async def test_a_layer_is_worked_on_while_an_import_of_the_base_is_under_way(place: Town) -> None:
+async def test_a_layer_is_indexed_during_an_import_of_the_base(place: Town) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     new = place.commit({"b.py": "b = 2\n"})
     place.index.may_index.clear()
@@ -194,7 +194,7 @@ async def test_a_layer_is_worked_on_while_an_import_of_the_base_is_under_way(pla
     assert await place.shown("topic") == place.tree("topic")
 
 
-async def test_a_forced_push_and_a_push_during_a_job(place: Town) -> None:
+async def test_forced_pushes_and_pushes_during_a_job_are_served(place: Town) -> None:
     place.branch("topic", {"a.py": "a = 2\n"})
     place.index.may_index.clear()
     await place.push("topic")
@@ -217,7 +217,7 @@ async def test_a_forced_push_and_a_push_during_a_job(place: Town) -> None:
     assert await place.shown("topic") == place.tree("topic")
 
 
-async def test_what_a_job_writes_is_newer_than_all_that_came_while_it_was_fetched(place: Town) -> None:
+async def test_files_of_a_job_are_newer_than_those_during_its_fetch(place: Town) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     open_, fetched_at = place.planner.open, []
 
@@ -235,7 +235,7 @@ async def test_what_a_job_writes_is_newer_than_all_that_came_while_it_was_fetche
     assert layer.served.version == written.version >= fetched_at[0]
 
 
-async def test_a_branch_that_is_deleted_takes_its_layer_along(place: Town) -> None:
+async def test_a_deleted_branch_deletes_its_layer(place: Town) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     await place.push("topic")
     await place.serves("topic", commit)
@@ -247,7 +247,7 @@ async def test_a_branch_that_is_deleted_takes_its_layer_along(place: Town) -> No
 
     await place.until(is_gone)
     assert place.base() == place.tree("main")
-    # It comes back with what it had.
+    # It comes back with its content.
     place.origin.git("update-ref", "refs/heads/topic", commit)
     before = len(place.index.written)
     await place.push("topic")
@@ -255,7 +255,7 @@ async def test_a_branch_that_is_deleted_takes_its_layer_along(place: Town) -> No
     assert place.index.written[before:] == []
 
 
-async def test_a_deletion_that_is_heard_of_after_the_branch_was_pushed_again_takes_nothing_along(
+async def test_a_late_deletion_spares_a_branch_pushed_again(
     place: Town,
 ) -> None:
     old = place.branch("topic", {"a.py": "a = 2\n"})
@@ -266,7 +266,7 @@ async def test_a_deletion_that_is_heard_of_after_the_branch_was_pushed_again_tak
     await place.serves("topic", new)
 
 
-async def test_a_layer_that_is_deleted_while_it_is_worked_on_does_not_come_back(place: Town) -> None:
+async def test_a_layer_deleted_during_its_job_does_not_come_back(place: Town) -> None:
     place.branch("topic", {"a.py": "a = 2\n"})
     place.index.may_index.clear()
     made = await place.layers.create(CreateLayerRequest(tenant=TENANT, repo=NAME, ref="topic"))
@@ -281,15 +281,15 @@ async def test_a_layer_that_is_deleted_while_it_is_worked_on_does_not_come_back(
     assert await place.layer("topic") is None
 
 
-async def test_a_pull_request_is_a_layer_until_it_is_closed(place: Town) -> None:
+async def test_a_pull_request_is_a_layer_until_it_closes(place: Town) -> None:
     commit = place.branch("fork", {"a.py": "a = 2\n"})
     place.origin.git("update-ref", "refs/pull/12/head", commit)
-    said = {"pull_request": "pull/12", "ref": "refs/pull/12/head"}
-    await place.push("", **said)
+    payload = {"pull_request": "pull/12", "ref": "refs/pull/12/head"}
+    await place.push("", **payload)
     await place.serves("pull/12", commit)
     assert await place.shown("pull/12") == place.tree(commit)
     assert (await place.layer("pull/12")).kind is LayerKind.PULL_REQUEST
-    await place.push("", is_deleted=True, **said)
+    await place.push("", is_deleted=True, **payload)
 
     async def is_gone() -> bool:
         return await place.layer("pull/12") is None
@@ -297,7 +297,7 @@ async def test_a_pull_request_is_a_layer_until_it_is_closed(place: Town) -> None
     await place.until(is_gone)
 
 
-async def test_a_push_to_the_branch_that_is_followed_makes_no_layer(place: Town) -> None:
+async def test_a_push_to_the_followed_branch_makes_no_layer(place: Town) -> None:
     new = place.commit({"a.py": "a = 5\n"})
     await place.push("main")
     await place.serves_base(new)
@@ -306,7 +306,7 @@ async def test_a_push_to_the_branch_that_is_followed_makes_no_layer(place: Town)
 
 
 @pytest.mark.parametrize("ref", ["topic", "v1", "commit", "pull/7"])
-async def test_who_asks_gets_a_layer_of_any_ref(place: Town, ref: str) -> None:
+async def test_any_ref_can_be_indexed_as_a_layer(place: Town, ref: str) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     place.origin.git("tag", "--annotate", "--message", "one", "v1", "topic")
     place.origin.git("update-ref", "refs/pull/7/head", "topic")
@@ -317,7 +317,7 @@ async def test_who_asks_gets_a_layer_of_any_ref(place: Town, ref: str) -> None:
     assert await place.shown(asked) == place.tree(commit)
 
 
-async def test_there_is_a_limit_of_layers(nats_server, tmp_path) -> None:
+async def test_the_number_of_layers_is_limited(nats_server, tmp_path) -> None:
     async with town(nats_server, tmp_path, layers_max=1) as place:
         for name in ("one", "two"):
             place.branch(name, {"a.py": "a = 2\n"})
@@ -342,12 +342,12 @@ async def test_there_is_a_limit_of_layers(nats_server, tmp_path) -> None:
             )
         )
         assert [layer.ref for layer in await place.ledger.layers.all()] == ["one"]
-        # The one that is there can be renewed, and overlays have a limit of their own.
+        # Existing ones can be renewed, and overlays have a limit of their own.
         await place.layers.create(CreateLayerRequest(tenant=TENANT, repo=NAME, ref="one"))
         await place.overlays.open(overlay())
 
 
-async def test_a_ref_in_full_is_the_layer_of_its_short_name(place: Town) -> None:
+async def test_full_and_short_ref_names_are_one_layer(place: Town) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     making = CreateLayerRequest(tenant=TENANT, repo=NAME, ref="refs/heads/topic")
     await place.layers.create(making)
@@ -363,7 +363,7 @@ async def test_a_ref_in_full_is_the_layer_of_its_short_name(place: Town) -> None
     assert [layer.kind for layer in await place.ledger.layers.all()] == [LayerKind.OVERLAY]
 
 
-async def test_what_cannot_be_made_is_told_and_leaves_nothing(place: Town) -> None:
+async def test_refused_layers_leave_nothing(place: Town) -> None:
     def asking(ref: str, repo: str = NAME):
         return place.layers.create(CreateLayerRequest(tenant=TENANT, repo=repo, ref=ref))
 
@@ -372,7 +372,7 @@ async def test_what_cannot_be_made_is_told_and_leaves_nothing(place: Town) -> No
     assert await refused(asking("main")) is ErrorCode.INVALID_ARGUMENT
     assert await refused(asking("topic", "acme/other")) is ErrorCode.REPO_NOT_FOUND
     assert await refused(asking("--upload-pack=x")) is ErrorCode.REF_NOT_FOUND
-    gone = await asking("f" * 40)  # only a fetch can tell
+    gone = await asking("f" * 40)  # only a fetch can find that out
     ended = await place.ended(gone.job)
     assert (ended.state, ended.error.code) == (JobState.FAILED, ErrorCode.REF_NOT_FOUND)
 
@@ -384,7 +384,7 @@ async def test_what_cannot_be_made_is_told_and_leaves_nothing(place: Town) -> No
     assert await refused(deleting) is ErrorCode.REF_NOT_FOUND
 
 
-async def test_a_round_of_polls_finds_branches_that_moved_or_went(place: Town) -> None:
+async def test_a_poll_finds_moved_and_deleted_branches(place: Town) -> None:
     old = {name: place.branch(name, {f"{name}.py": "x = 1\n"}) for name in ("moved", "gone", "same")}
     for name, commit in old.items():
         await place.push(name)
@@ -406,7 +406,7 @@ async def test_a_round_of_polls_finds_branches_that_moved_or_went(place: Town) -
 
 
 async def send(place: Town, branch: str, commit: str) -> None:
-    """As `prism index PATH --ref BRANCH` does."""
+    """Sends a branch as `prism index PATH --ref BRANCH` does."""
     paths = sorted(place.tree(commit))
     contents = [place.origin.git("show", f"{commit}:{path}").encode() + b"\n" for path in paths]
     files = tuple(
@@ -426,7 +426,7 @@ async def send(place: Town, branch: str, commit: str) -> None:
     await place.ended(opened.job)
 
 
-async def test_a_branch_is_sent_and_files_that_the_base_replaces_later_are_counted(place: Town) -> None:
+async def test_a_sent_branch_counts_files_replaced_by_the_base(place: Town) -> None:
     commit = place.branch("local", {"a.py": "a = 2\n", "b.py": None})
     before = len(place.index.written)
     await send(place, "local", commit)
@@ -438,7 +438,7 @@ async def test_a_branch_is_sent_and_files_that_the_base_replaces_later_are_count
     await place.serves_base(new)
     await place.serves("local", commit)
     assert (await place.layer("local")).files_missing == 1
-    # Of the file whose content nobody has sent the base's is told.
+    # The file whose content was never sent is answered from the base.
     assert await place.shown("local") == place.tree("local") | {"c.py": place.tree("main")["c.py"]}
     await send(place, "local", commit := place.branch("local", {"d.py": "d = 2\n"}, start="local"))
     await place.serves("local", commit)
@@ -446,7 +446,7 @@ async def test_a_branch_is_sent_and_files_that_the_base_replaces_later_are_count
     assert await place.shown("local") == place.tree("local")
 
 
-async def test_who_asks_again_for_a_clone_hears_of_the_job_under_way(place: Town) -> None:
+async def test_a_repeated_clone_returns_the_running_job(place: Town) -> None:
     asked = CloneRequest(tenant=TENANT, url=place.origin.url, repo_name=NAME)
     place.index.may_index.clear()
     first = await place.clones.clone(asked)
@@ -462,11 +462,11 @@ async def test_who_asks_again_for_a_clone_hears_of_the_job_under_way(place: Town
     elsewhere = place.clones.clone(asked.model_copy(update={"ref": "topic"}))
     assert await refused(elsewhere) is ErrorCode.SNAPSHOT_CONFLICT
     place.index.may_index.set()
-    # What was pushed after the first one had fetched is brought too.
+    # A push after the first fetch is imported too.
     await place.serves_base(moved)
 
 
-async def test_a_clone_whose_command_was_lost_is_told_again_to_who_asks_again(place: Town) -> None:
+async def test_a_repeated_clone_publishes_a_lost_command_again(place: Town) -> None:
     url = place.origin.url
     job = new_job(
         key=place.ledger.job_key, tenant=TENANT, repo_name=NAME, layer=BASE_LAYER, lane=Lane.BULK, snapshot="lost",
@@ -479,7 +479,7 @@ async def test_a_clone_whose_command_was_lost_is_told_again_to_who_asks_again(pl
     await place.serves_base(moved)
 
 
-async def test_a_branch_that_is_being_fetched_stays_one_that_is_fetched_when_it_is_sent_meanwhile(
+async def test_an_upload_does_not_change_a_branch_being_fetched(
     place: Town,
 ) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
@@ -494,7 +494,7 @@ async def test_a_branch_that_is_being_fetched_stays_one_that_is_fetched_when_it_
     assert (await place.layer("topic")).source == UPLOAD
 
 
-async def test_a_sweep_keeps_nothing_of_what_clients_list(place: Town) -> None:
+async def test_a_sweep_keeps_no_files_listed_by_clients(place: Town) -> None:
     commit = place.branch("local", {"a.py": "a = 2\n"})
     await send(place, "local", commit)
     await rounds(place, 10)
@@ -502,7 +502,7 @@ async def test_a_sweep_keeps_nothing_of_what_clients_list(place: Town) -> None:
     assert (len(kept.variants), kept.listing) == (1, {})
 
 
-async def test_an_upload_that_was_interrupted_keeps_its_layer_from_the_new_base_only_for_a_while(
+async def test_an_interrupted_upload_delays_its_rebase_for_a_while(
     place: Town,
 ) -> None:
     commit = place.branch("local", {"a.py": "a = 2\n"})
@@ -529,7 +529,7 @@ async def test_an_upload_that_was_interrupted_keeps_its_layer_from_the_new_base_
     assert (await place.ended(opened.job)).state is JobState.ABANDONED
 
 
-async def test_a_branch_of_what_is_not_indexed_cannot_be_sent(place: Town) -> None:
+async def test_a_branch_of_an_unindexed_repository_is_refused(place: Town) -> None:
     request = OpenSnapshotRequest(
         tenant=TENANT, repo_name="acme/other", layer_ref="topic", snapshot="s", commit="c", files=()
     )
@@ -539,7 +539,7 @@ async def test_a_branch_of_what_is_not_indexed_cannot_be_sent(place: Town) -> No
 # ── overlays ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_an_overlay_is_laid_replaced_and_closed(place: Town) -> None:
+async def test_an_overlay_is_opened_replaced_and_closed(place: Town) -> None:
     opened = await place.overlays.open(overlay(files=(edit("a.py", "a = 9\n"), edit("b.py", None))))
     await place.ended(opened.job)
     handle = opened.layer.ref
@@ -559,7 +559,7 @@ async def test_an_overlay_is_laid_replaced_and_closed(place: Town) -> None:
     assert await refused(place.overlays.open(overlay(handle=handle))) is ErrorCode.REF_NOT_FOUND
 
 
-async def test_edits_that_come_while_older_ones_wait_take_their_place(place: Town) -> None:
+async def test_new_edits_replace_waiting_ones(place: Town) -> None:
     place.index.may_index.clear()
     opened = await place.overlays.open(overlay(files=(edit("a.py", "a = 8\n"),)))
     newer = await place.overlays.open(overlay(handle=opened.layer.ref, files=(edit("a.py", "a = 9\n"),)))
@@ -569,14 +569,14 @@ async def test_edits_that_come_while_older_ones_wait_take_their_place(place: Tow
     assert (await place.shown(opened.layer.ref))["a.py"] == blob_hash(b"a = 9\n")
 
 
-async def test_an_edit_on_its_way_is_told_until_it_is_seen(place: Town) -> None:
+async def test_a_pending_edit_is_reported_until_it_is_visible(place: Town) -> None:
     opened = await place.overlays.open(overlay(files=(edit("a.py", "a = 8\n"),)))
     await place.ended(opened.job)
     place.index.may_index.clear()
     newer = await place.overlays.open(overlay(handle=opened.layer.ref, files=(edit("a.py", "a = 9\n"),)))
     assert newer.layer.lag_s(datetime.now(UTC) + timedelta(seconds=1)) >= 1
     asked = JobRequest(tenant=TENANT, job=newer.job.job)
-    # Its last file has settled, and nobody can see it yet.
+    # Its last file has settled, but it is not visible yet.
     counted = {"state": JobState.COMPLETE, "finished_at": datetime.now(UTC)}
     await place.ledger.jobs.modify(newer.job.job, lambda job: job.model_copy(update=counted))
     assert (await place.jobs.job(asked)).job.state is JobState.INDEXING
@@ -591,7 +591,7 @@ async def test_an_edit_on_its_way_is_told_until_it_is_seen(place: Town) -> None:
     assert layer.lag_s(datetime.now(UTC) + timedelta(seconds=1)) == 0
 
 
-async def test_an_overlay_is_told_by_a_diff_and_lies_on_a_branch(place: Town) -> None:
+async def test_an_overlay_is_opened_by_a_diff_on_a_branch(place: Town) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     await place.push("topic")
     await place.serves("topic", commit)
@@ -603,7 +603,7 @@ async def test_an_overlay_is_told_by_a_diff_and_lies_on_a_branch(place: Town) ->
     assert (await place.shown(layer.ref))["a.py"] == blob_hash(b"a = 2\na = 9\n")
 
 
-async def test_what_an_overlay_lies_on_changes_with_its_edits(place: Town) -> None:
+async def test_new_edits_may_move_an_overlay_to_another_ref(place: Town) -> None:
     commit = place.branch("topic", {"b.py": "b = 2\n"})
     await place.push("topic")
     await place.serves("topic", commit)
@@ -617,7 +617,7 @@ async def test_what_an_overlay_lies_on_changes_with_its_edits(place: Town) -> No
     assert (await place.layer(opened.layer.ref)).parent == BASE_LAYER
 
 
-async def test_an_overlay_that_is_closed_while_new_edits_come_stays_closed(place: Town) -> None:
+async def test_an_overlay_closed_during_new_edits_remains_closed(place: Town) -> None:
     opened = await place.overlays.open(overlay())
     await place.ended(opened.job)
     find = place.overlays._layers.find
@@ -632,7 +632,7 @@ async def test_an_overlay_that_is_closed_while_new_edits_come_stays_closed(place
     assert await place.layer(opened.layer.ref) is None
 
 
-async def test_overlays_that_are_refused_leave_nothing(place: Town) -> None:
+async def test_refused_overlays_leave_nothing(place: Town) -> None:
     commit = place.branch("topic", {"b.py": "b = 2\n"})
     await place.push("topic")
     await place.serves("topic", commit)
@@ -655,7 +655,7 @@ async def test_overlays_that_are_refused_leave_nothing(place: Town) -> None:
     await place.overlays.open(overlay(files=(edit("a.py", "x" * OVERLAY_BYTES_MAX),)))
 
 
-async def test_there_is_a_limit_of_overlays(place: Town) -> None:
+async def test_the_number_of_overlays_is_limited(place: Town) -> None:
     first, *_ = [await place.overlays.open(overlay()) for _ in range(OVERLAYS_MAX)]
 
     async def are_known() -> bool:
@@ -666,7 +666,7 @@ async def test_there_is_a_limit_of_overlays(place: Town) -> None:
     await place.overlays.open(overlay(handle=first.layer.ref))
 
 
-async def test_on_an_overlay_lies_no_other(place: Town) -> None:
+async def test_overlays_cannot_be_stacked(place: Town) -> None:
     opened = await place.overlays.open(overlay())
     await place.ended(opened.job)
 
@@ -682,13 +682,13 @@ async def test_on_an_overlay_lies_no_other(place: Town) -> None:
 
 
 async def rounds(place: Town, *minutes: float) -> None:
-    """Rounds of the sweep, so many minutes from now."""
+    """Runs rounds of the sweep, at these minutes from now."""
     for after in minutes:
         await place.sweeper.round(datetime.now(UTC) + timedelta(minutes=after))
 
 
 async def age(place: Town, minutes: float) -> None:
-    """As if all lists of files that there are, and all files of layers, had come so many minutes earlier."""
+    """Ages all lists of files and all layer points by these minutes."""
     earlier_ms = int(minutes * 60_000)
     for name in await place.variants.lists.names():
         read = ListName.read(name)
@@ -700,7 +700,7 @@ async def age(place: Town, minutes: float) -> None:
             place.index.held[file] = held._replace(version=held.version - earlier_ms)
 
 
-async def test_what_no_layer_has_is_dropped_in_the_second_round(place: Town) -> None:
+async def test_unused_variants_are_dropped_in_the_second_round(place: Town) -> None:
     for name in ("one", "two"):
         commit = place.branch(name, {"a.py": "a = 2\n", "b.py": f"b = '{name}'\n"})
         await place.push(name)
@@ -722,7 +722,7 @@ async def test_what_no_layer_has_is_dropped_in_the_second_round(place: Town) -> 
     assert len(await place.variants.lists.names()) == 1
 
 
-async def test_what_a_forgotten_layer_brings_late_is_dropped_too(place: Town) -> None:
+async def test_late_files_of_a_deleted_layer_are_dropped_too(place: Town) -> None:
     place.index.may_index.clear()
     place.branch("topic", {"a.py": "a = 2\n"})
     await place.push("topic")
@@ -751,7 +751,7 @@ async def test_what_a_forgotten_layer_brings_late_is_dropped_too(place: Town) ->
     await place.until(is_swept)
 
 
-async def test_a_list_that_was_replaced_goes_without_what_the_new_one_has(place: Town) -> None:
+async def test_dropping_a_replaced_list_keeps_shared_variants(place: Town) -> None:
     for text in ("1", "2"):
         commit = place.branch("topic", {"x.py": f"x = {text}\n", "y.py": "y = 1\n"})
         await place.push("topic")
@@ -765,7 +765,7 @@ async def test_a_list_that_was_replaced_goes_without_what_the_new_one_has(place:
     assert await place.shown("topic") == place.tree("topic")
 
 
-async def test_a_plan_that_comes_after_the_lists_were_looked_at_makes_anew_what_will_go(place: Town) -> None:
+async def test_a_plan_after_the_sweep_indexes_condemned_files_again(place: Town) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     await place.push("topic")
     await place.serves("topic", commit)
@@ -775,19 +775,19 @@ async def test_a_plan_that_comes_after_the_lists_were_looked_at_makes_anew_what_
     drop = place.variants.drop
 
     async def drop_late(*arguments) -> None:
-        # The variant is as good as gone and still in the store: a branch with it is pushed, and then it is dropped.
+        # The variant is condemned and still in the store: a branch with it is pushed, and then it is dropped.
         await place.push("topic")
         await place.serves("topic", commit)
         assert place.index.written[before:] == ["a.py"]
         await drop(*arguments)
 
     place.variants.drop = drop_late
-    # Some minutes ago: what the branch brings now is newer than what these rounds may drop.
+    # Some minutes ago, so that the branch's new files are newer than what these rounds may drop.
     await rounds(place, -2 * SWEEP_PAUSE_S / 60, 0)
     assert await place.shown("topic") == place.tree("topic")
 
 
-async def test_a_plan_that_claims_before_the_lists_are_looked_at_keeps_what_it_counts_on(place: Town) -> None:
+async def test_a_plan_before_the_sweep_keeps_its_variants(place: Town) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     await place.push("topic")
     await place.serves("topic", commit)
@@ -797,7 +797,7 @@ async def test_a_plan_that_claims_before_the_lists_are_looked_at_keeps_what_it_c
     condemn = place.variants.condemn
 
     async def condemn_late(*arguments) -> None:
-        # Between the look that found the variant unneeded and its condemnation a branch with it is pushed.
+        # A branch with the variant is pushed between the check that found it unused and its condemnation.
         await place.push("topic")
         await place.serves("topic", commit)
         await condemn(*arguments)
@@ -808,7 +808,7 @@ async def test_a_plan_that_claims_before_the_lists_are_looked_at_keeps_what_it_c
     assert await place.shown("topic") == place.tree("topic")
 
 
-async def test_layers_go_when_their_time_is_over(place: Town) -> None:
+async def test_expired_layers_are_deleted(place: Town) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     await place.push("topic")
     await place.serves("topic", commit)
@@ -820,7 +820,7 @@ async def test_layers_go_when_their_time_is_over(place: Town) -> None:
     assert await place.ledger.layers.all() == []
 
 
-async def test_a_layer_that_is_renewed_while_a_sweep_looks_stays(place: Town) -> None:
+async def test_a_layer_renewed_during_a_sweep_is_kept(place: Town) -> None:
     opened = await place.overlays.open(overlay(ttl_s=60))
     await place.ended(opened.job)
     later = datetime.now(UTC) + timedelta(minutes=2)
@@ -840,7 +840,7 @@ async def test_a_layer_that_is_renewed_while_a_sweep_looks_stays(place: Town) ->
 # ── files of commits ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_files_of_any_commit_that_was_fetched_are_read(place: Town) -> None:
+async def test_files_of_any_fetched_commit_are_readable(place: Town) -> None:
     old = place.origin.git("rev-parse", "main")
     secret = "ghp_" + hashlib.sha256(b"nothing").hexdigest()[:36]
     new = place.commit({"a.py": f"token = '{secret}'\n", "b.bin": "\0\0"})
@@ -865,7 +865,7 @@ async def test_files_of_any_commit_that_was_fetched_are_read(place: Town) -> Non
         assert await refused(reading(path)) is ErrorCode.INVALID_PATH
 
 
-async def test_files_that_the_store_lost_are_imported_again(place: Town) -> None:
+async def test_files_lost_by_the_store_are_imported_again(place: Town) -> None:
     commit = place.branch("topic", {"a.py": "a = 2\n"})
     await place.push("topic")
     await place.serves("topic", commit)
@@ -884,7 +884,7 @@ async def test_files_that_the_store_lost_are_imported_again(place: Town) -> None
     assert await place.shown("topic") == seen
 
 
-async def test_a_repository_that_stays_lost_is_imported_less_and_less_often(place: Town) -> None:
+async def test_reimports_of_a_lost_repository_become_less_frequent(place: Town) -> None:
     place.index.lost = {BASE_LAYER}
     jobs = []
     for _ in range(6):
@@ -898,7 +898,7 @@ async def test_a_repository_that_stays_lost_is_imported_less_and_less_often(plac
     assert [later - earlier for earlier, later in pairwise(jobs)] == [0, 1, 0, 0, 0]
 
 
-async def test_the_base_knows_how_many_files_it_has(place: Town) -> None:
+async def test_the_base_records_its_number_of_files(place: Town) -> None:
     def files(repository: Repository) -> int:
         assert repository.served is not None
         return repository.served.files

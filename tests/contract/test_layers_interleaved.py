@@ -1,4 +1,6 @@
-"""The base is imported while a layer is being brought along: at whichever step that happens, the layer ends right."""
+"""An import of the base runs while a layer is being updated: at whichever step it happens, the layer ends
+right.
+"""
 
 import asyncio
 import types
@@ -16,7 +18,7 @@ STEPS_MAX = 500
 
 @pytest.fixture
 async def place(nats_server, tmp_path) -> AsyncIterator[Town]:
-    async with town(nats_server, tmp_path, hears_of_imports=False) as made:
+    async with town(nats_server, tmp_path, rebases_layers=False) as made:
         yield made
 
 
@@ -24,7 +26,9 @@ async def place(nats_server, tmp_path) -> AsyncIterator[Town]:
 def interrupted(
     work: Coroutine[Any, None, None], step: int, meanwhile: Callable[[], Awaitable[None]]
 ) -> Generator[Any, Any, bool]:
-    """Do some work, and before it goes on for the so many-th time all of something else; False if it ended before."""
+    """Runs some work, and before its n-th step all of something else; returns False if the work has fewer
+    steps.
+    """
     for number in range(STEPS_MAX):
         if number == step:
             yield from meanwhile().__await__()
@@ -33,13 +37,14 @@ def interrupted(
         except StopIteration:
             return number >= step
         yield waited_for
-    raise AssertionError("it does not end")
+    raise AssertionError("the work does not end")
 
 
 async def import_base(place: Town, number: int, *, is_known: bool) -> str:
-    """Import another tree; its commit. In turns two files are as the layer has them, and two that it lacks are there.
+    """Imports another tree; returns its commit. It alternates two files that equal the layer's, and two that
+    the layer lacks.
 
-    Contents that are known have been those of the base before.
+    With `is_known` the contents have been in the base before.
     """
     text = "changed = 1\n" if is_known else f"changed = {number}\n"
     changed, same = ("b.py", "e.py") if number % 2 else ("e.py", "b.py")
@@ -54,7 +59,7 @@ async def import_base(place: Town, number: int, *, is_known: bool) -> str:
 
 
 async def ended_import(place: Town, commit: str) -> RepoIndexed:
-    """The fact that says that a commit of the base is served."""
+    """Returns the event that a commit of the base is served."""
     while True:
         ended = await place.ended_imports.get()
         if ended.layer == BASE_LAYER and ended.commit == commit:
@@ -62,25 +67,23 @@ async def ended_import(place: Town, commit: str) -> RepoIndexed:
 
 
 async def until_right(place: Town, commit: str) -> None:
-    """Bring the layer along after each import that has ended, until it is over the base that is served."""
+    """Rebases the layer after each ended import, until it is over the served base."""
     served = asyncio.create_task(place.serves("topic", commit))
     while not served.done():
-        heard = asyncio.create_task(place.ended_imports.get())
-        await asyncio.wait([served, heard], return_when=asyncio.FIRST_COMPLETED)
-        if heard.done():
-            await place.rebases.on_indexed(heard.result())
-        heard.cancel()
+        received = asyncio.create_task(place.ended_imports.get())
+        await asyncio.wait([served, received], return_when=asyncio.FIRST_COMPLETED)
+        if received.done():
+            await place.rebases.on_indexed(received.result())
+        received.cancel()
     await served
     assert await place.shown("topic") == place.tree("topic")
 
 
 @pytest.mark.parametrize("is_known", [True, False], ids=["contents are there", "contents are brought"])
-async def test_an_import_of_the_base_comes_while_a_layer_is_brought_along(
-    place: Town, *, is_known: bool
-) -> None:
+async def test_an_import_of_the_base_during_any_step_of_a_layer(place: Town, *, is_known: bool) -> None:
     commit = place.branch("topic", {"a.py": "a = 'topic'\n", "d.py": None, "g.py": "g = 1\n"})
     await place.push("topic", commit=commit)
-    for number in (1, 2):  # all that the layer may need is brought once
+    for number in (1, 2):  # everything that the layer may need is indexed once
         await import_base(place, number, is_known=is_known)
         await until_right(place, commit)
     step, is_interrupted = 0, True

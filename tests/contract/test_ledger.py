@@ -1,4 +1,4 @@
-"""Who may change a repository, on the records of a real nats-server."""
+"""Which job may change a repository, on the records of a real nats-server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ def job(snapshot: str, idle_s: float = 0.0) -> Job:
     )  # fmt: skip
 
 
-async def test_while_a_job_makes_progress_no_other_begins(ledger) -> None:
+async def test_no_job_begins_while_another_makes_progress(ledger) -> None:
     first = await ledger.begin(job("one"), Origin(UPLOAD), IDLE_S)
     with pytest.raises(PrismError) as caught:
         await ledger.begin(job("two"), Origin(UPLOAD), IDLE_S)
@@ -38,7 +38,7 @@ async def test_while_a_job_makes_progress_no_other_begins(ledger) -> None:
     assert await ledger.begin(job("one"), Origin(UPLOAD), IDLE_S) == first
 
 
-async def test_a_job_without_progress_is_given_up_and_says_so_when_the_next_one_comes(ledger) -> None:
+async def test_an_idle_job_is_abandoned_when_the_next_begins(ledger) -> None:
     first = await ledger.begin(job("one", idle_s=IDLE_S + 1), Origin(UPLOAD), IDLE_S)
     second = await ledger.begin(job("two"), Origin(UPLOAD), IDLE_S)
     assert second.version > first.version
@@ -47,7 +47,7 @@ async def test_a_job_without_progress_is_given_up_and_says_so_when_the_next_one_
     assert (given_up.state, given_up.error.code) == (JobState.ABANDONED, ErrorCode.JOB_ABANDONED)
 
 
-async def test_a_clone_may_say_nothing_for_longer(ledger) -> None:
+async def test_a_clone_may_be_idle_for_longer(ledger) -> None:
     cloning = {"state": JobState.CLONING}
     slow = job("one", idle_s=CLONING_PATIENCE * IDLE_S - 60).model_copy(update=cloning)
     await ledger.begin(slow, Origin(UPLOAD), IDLE_S)
@@ -60,7 +60,7 @@ async def test_a_clone_may_say_nothing_for_longer(ledger) -> None:
     await ledger.begin(job("four"), Origin(UPLOAD), IDLE_S)
 
 
-async def test_of_two_jobs_that_begin_at_once_one_does(ledger) -> None:
+async def test_only_one_of_two_concurrent_jobs_begins(ledger) -> None:
     began = await asyncio.gather(
         *(ledger.begin(job(name), Origin(UPLOAD), IDLE_S) for name in ("one", "two", "three")),
         return_exceptions=True,
@@ -69,7 +69,7 @@ async def test_of_two_jobs_that_begin_at_once_one_does(ledger) -> None:
     assert [error.code for error in refused] == [ErrorCode.SNAPSHOT_CONFLICT] * 2
 
 
-async def test_who_edits_a_fetched_repository_does_not_say_where_its_remote_is(ledger) -> None:
+async def test_an_edit_does_not_change_the_remote_head(ledger) -> None:
     origin = Origin("https://git.example.org/acme/parcel-tracker")
     first = await ledger.begin(job("one"), origin, IDLE_S)
     await ledger.record_remote_head(first.tenant, first.repo, BASE_LAYER, "new", datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""The tools over MCP: through the SDK's client, over HTTP, at both protocol eras."""
+"""The tools over MCP, with the SDK's client over HTTP, in both protocol versions."""
 
 import asyncio
 import json
@@ -24,10 +24,10 @@ ADMIN = [
     *("open_overlay", "close_overlay", "index_status", "index_coverage"),
 ]
 CODE_CHARS_MAX = 10_000  # 2,500 tokens
-FILE_LINES = 300  # of the file that the stand-in has
+FILE_LINES = 300  # of the stand-in's file
 MODES = ["2026-07-28", "legacy"]
 
-# Fields that an answer has only when there is something to say.
+# Fields that an answer has only when they are not empty.
 SOMETIMES = {
     "truncated",
     "changes",
@@ -40,7 +40,7 @@ SOMETIMES = {
     "total_lines",
     "overview",
     "component",
-    # of walks: pydantic leaves out what is as it is by default
+    # of traversals: pydantic omits defaults
     "in_text",
     "note",
     "structural",
@@ -109,12 +109,12 @@ async def test_only_the_code_toolset_is_listed_by_default(stack, mode) -> None:
         ("", CODE),
     ],
 )
-async def test_toolsets_are_chosen_by_address_or_header(stack, asked, expected) -> None:
+async def test_toolsets_are_selected_by_url_or_header(stack, asked, expected) -> None:
     assert await listed(stack, f"/mcp?toolsets={asked}") == expected
     assert await listed(stack, **{"X-Prism-Toolsets": asked}) == expected
 
 
-async def test_an_unknown_toolset_is_told_with_those_there_are(stack) -> None:
+async def test_an_unknown_toolset_error_lists_the_known_ones(stack) -> None:
     async with stack.rest() as http:
         response = await http.post("/mcp?toolsets=code,cods", json={})
     assert response.status_code == 400
@@ -130,7 +130,7 @@ async def test_the_definitions_of_the_code_toolset_are_cheap(stack) -> None:
     assert len(listing) <= CODE_CHARS_MAX
 
 
-async def test_every_tool_says_what_it_takes_gives_and_does(stack) -> None:
+async def test_every_tool_describes_input_output_and_effect(stack) -> None:
     async with stack.mcp(path="/mcp?toolsets=all") as client:
         tools = (await client.list_tools()).tools
     for tool in tools:
@@ -143,7 +143,7 @@ async def test_every_tool_says_what_it_takes_gives_and_does(stack) -> None:
         assert tool.annotations.destructive_hint is (tool.name in FORGETS)
 
 
-async def test_the_text_of_an_overlay_arrives_as_it_is(stack) -> None:
+async def test_the_text_of_an_overlay_arrives_unchanged(stack) -> None:
     texts = ["A = 1\n", "QUJD", "", None]
     files = [{"path": f"{number}.py", "content": text} for number, text in enumerate(texts)]
     async with stack.mcp() as client:
@@ -151,7 +151,7 @@ async def test_the_text_of_an_overlay_arrives_as_it_is(stack) -> None:
     assert [file.content for file in stack.fake.last().files] == [b"A = 1\n", b"QUJD", b"", None]
 
 
-async def test_an_overlay_lies_on_what_other_tools_call_ref(stack) -> None:
+async def test_an_overlay_opens_on_the_ref_argument(stack) -> None:
     files = [{"path": "a.py", "content": ""}]
     async with stack.mcp() as client:
         for asked in ({"ref": "topic"}, {"base_ref": "topic"}, {"ref": "topic", "base_ref": "topic"}):
@@ -165,7 +165,7 @@ async def test_an_overlay_lies_on_what_other_tools_call_ref(stack) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_each_tool_answers_in_its_own_shape(stack, mode) -> None:
+async def test_each_answer_matches_the_schema_of_its_tool(stack, mode) -> None:
     async with stack.mcp(mode, "/mcp?toolsets=all") as client:
         schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
         for name, arguments in CALLS:
@@ -175,10 +175,10 @@ async def test_each_tool_answers_in_its_own_shape(stack, mode) -> None:
             assert always <= set(result.structured_content), name
             (text,) = result.content
             assert text.text.strip()
-            assert not text.text.startswith("{"), "the text is not the JSON again"
+            assert not text.text.startswith("{"), "the text repeats the JSON"
 
 
-async def test_search_code_gives_what_an_agent_needs(stack) -> None:
+async def test_search_code_returns_lines_confidence_and_next_actions(stack) -> None:
     async with stack.mcp() as client:
         result = await client.call_tool("search_code", {"query": "main", "source_only": True})
     answer = result.structured_content
@@ -203,7 +203,7 @@ async def test_nothing_found_comes_with_diagnostics(stack) -> None:
 
 
 @pytest.mark.parametrize("way", ["mcp", "rest"])
-async def test_hits_that_do_not_fit_are_behind_the_cursor(stack, way) -> None:
+async def test_hits_that_do_not_fit_follow_with_the_cursor(stack, way) -> None:
     hit = stack.fake.hits[0]
     stack.fake.hits = tuple(hit.model_copy(update={"content": "x" * 300, "end_line": n}) for n in range(30))
     shown, cursor, pages = [], "", 0
@@ -231,14 +231,14 @@ async def test_grep_code_counts(stack) -> None:
     assert result.content[0].text.startswith("src/app.py:300\n\n300 lines in 1 file with matches; 1 shown;")
 
 
-async def test_search_docs_asks_for_prose(stack) -> None:
+async def test_search_docs_searches_prose(stack) -> None:
     async with stack.mcp() as client:
         await client.call_tool("search_docs", {"query": "install"})
     assert stack.fake.last().corpus == "docs"
 
 
 @pytest.mark.parametrize("name", ["grep_code", "list_files"])
-async def test_paging_a_trimmed_answer_misses_and_repeats_nothing(stack, name) -> None:
+async def test_paging_a_trimmed_answer_is_complete(stack, name) -> None:
     asked = {"pattern": "line", "limit": 300} if name == "grep_code" else {"limit": 500}
     field, key, total = (
         ("matches", "line", FILE_LINES) if name == "grep_code" else ("files", "file_path", 500)
@@ -256,7 +256,7 @@ async def test_paging_a_trimmed_answer_misses_and_repeats_nothing(stack, name) -
     assert pages > 2
 
 
-async def test_a_cut_file_says_where_to_go_on(stack) -> None:
+async def test_a_cut_file_names_the_next_line(stack) -> None:
     async with stack.mcp() as client:
         first = await client.call_tool("read_file", {"file_path": "src/app.py", "max_tokens": 100})
         answer = first.structured_content
@@ -268,7 +268,7 @@ async def test_a_cut_file_says_where_to_go_on(stack) -> None:
         ]
 
 
-async def test_a_map_fits_the_budget_and_the_cursor_goes_on_behind_the_last(stack) -> None:
+async def test_a_map_fits_the_budget_and_continues_by_cursor(stack) -> None:
     async with stack.mcp() as client:
         first = await client.call_tool("get_module_map", {"limit": 300, "max_tokens": 500})
         second = await client.call_tool(
@@ -287,7 +287,7 @@ async def test_a_map_fits_the_budget_and_the_cursor_goes_on_behind_the_last(stac
     assert second.structured_content["entries"][0]["file_path"] == f"src/part{len(shown)}.py"
 
 
-async def test_an_architecture_is_told_in_lines(stack) -> None:
+async def test_an_architecture_is_rendered_as_lines(stack) -> None:
     async with stack.mcp() as client:
         overview = (await client.call_tool("get_architecture", {})).content[0].text
         detail = (await client.call_tool("get_architecture", {"component": "src"})).content[0].text
@@ -307,7 +307,7 @@ async def test_an_architecture_is_told_in_lines(stack) -> None:
     assert stack.fake.last().limit < 20
 
 
-async def test_references_fit_the_budget_and_the_cursor_goes_on_behind_the_last(stack) -> None:
+async def test_references_fit_the_budget_and_continue_by_cursor(stack) -> None:
     async with stack.mcp() as client:
         first = await client.call_tool(
             "find_references", {"symbols": ["main"], "limit": 200, "max_tokens": 500}
@@ -386,7 +386,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_wrong_arguments_are_named_with_those_accepted(stack, mode) -> None:
+async def test_an_invalid_argument_error_lists_the_accepted_ones(stack, mode) -> None:
     async with stack.mcp(mode) as client:
         for name, arguments, named in WRONG:
             result = await client.call_tool(name, arguments)
@@ -399,14 +399,14 @@ async def test_wrong_arguments_are_named_with_those_accepted(stack, mode) -> Non
     assert not stack.fake.asked
 
 
-async def test_null_is_an_argument_left_out(stack) -> None:
+async def test_null_means_an_omitted_argument(stack) -> None:
     async with stack.mcp() as client:
         result = await client.call_tool("search_code", {"query": "x", "language": None, "repo": None})
     assert not result.is_error
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_an_unknown_tool_is_told_with_those_there_are(stack, mode) -> None:
+async def test_an_unknown_tool_error_lists_the_known_ones(stack, mode) -> None:
     async with stack.mcp(mode) as client:
         result = await client.call_tool("serch_code", {"query": "x"})
     assert result.is_error
@@ -417,7 +417,7 @@ async def test_an_unknown_tool_is_told_with_those_there_are(stack, mode) -> None
     ("name", "arguments", "code"),
     [
         ("search_code", {"query": ""}, "empty_query"),
-        ("search_code", {"query": "x", "repo": "nobody/nothing"}, "repo_not_found"),
+        ("search_code", {"query": "x", "repo": "no/such"}, "repo_not_found"),
         ("read_file", {"file_path": "src/none.py"}, "file_not_found"),
         ("get_function_body", {"symbol": "mian"}, "symbol_not_found"),
         ("index_status", {"job": "none"}, "job_not_found"),
@@ -432,7 +432,7 @@ async def test_an_error_of_a_service_becomes_the_result(stack, name, arguments, 
     assert result.content[0].text.startswith(f"{code}: ")
 
 
-async def test_a_miss_carries_near_names(stack) -> None:
+async def test_a_miss_suggests_similar_names(stack) -> None:
     async with stack.mcp() as client:
         found = await client.call_tool("get_symbol_definition", {"symbol": "mian"})
         body = await client.call_tool("get_function_body", {"symbol": "mian"})
@@ -442,7 +442,7 @@ async def test_a_miss_carries_near_names(stack) -> None:
     assert "suggestions: main" in body.content[0].text
 
 
-async def test_a_service_that_is_away_is_unavailable(make_stack) -> None:
+async def test_a_service_that_is_down_is_unavailable(make_stack) -> None:
     stack = await make_stack(services=("ingest",))
     async with stack.mcp() as client:
         result = await client.call_tool("search_code", {"query": "x"})
@@ -451,7 +451,7 @@ async def test_a_service_that_is_away_is_unavailable(make_stack) -> None:
         assert not (await client.call_tool("list_repos", {})).is_error
 
 
-async def test_a_service_that_is_slow_is_a_deadline(make_stack) -> None:
+async def test_a_slow_service_exceeds_the_deadline(make_stack) -> None:
     stack = await make_stack(rpc_timeout_s=0.2)
     async with stack.mcp() as client:
         result = await client.call_tool("search_code", {"query": "slow"})
@@ -469,7 +469,7 @@ async def test_a_slow_call_delays_no_other(stack) -> None:
         assert not (await slow).is_error
 
 
-async def test_a_call_that_is_given_up_is_dropped(stack) -> None:
+async def test_a_cancelled_call_is_dropped(stack) -> None:
     async with stack.mcp() as client:
         with pytest.raises(MCPError):
             await client.call_tool("search_code", {"query": "slow"}, read_timeout_seconds=0.1)
@@ -490,11 +490,11 @@ async def test_a_large_message_is_refused(make_stack) -> None:
     assert response.json()["error"]["code"] == "payload_too_large"
 
 
-async def test_a_tree_fits_the_budget_and_the_cursor_goes_on_behind_the_last_of_the_root(stack) -> None:
+async def test_a_tree_fits_the_budget_and_continues_by_cursor(stack) -> None:
     async with stack.mcp() as client:
         answer = await client.call_tool(
             "get_call_hierarchy", {"symbol": "main", "limit": 200, "max_tokens": 500}
         )
-    told = answer.structured_content
-    assert 1 <= len(told["branches"]) < 200
-    assert told["next_cursor"] == str(len(told["branches"]))
+    content = answer.structured_content
+    assert 1 <= len(content["branches"]) < 200
+    assert content["next_cursor"] == str(len(content["branches"]))

@@ -1,4 +1,4 @@
-"""Mirrors of real repositories, and the poll that compares remotes with what is served."""
+"""Mirrors of real repositories, and the poll that compares remotes with the served commits."""
 
 import asyncio
 import os
@@ -48,7 +48,7 @@ GIT = {
 
 
 class Origin:
-    """A repository that is fetched from."""
+    """A repository to fetch from."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -113,7 +113,7 @@ def folders(cache: Path) -> list[Path]:
     return sorted((cache / "mirrors").iterdir())
 
 
-async def test_a_mirror_follows_its_remote_and_stays(nats_server, vault, origin, tmp_path) -> None:
+async def test_a_mirror_follows_its_remote_and_is_kept(nats_server, vault, origin, tmp_path) -> None:
     mirrors = Mirrors(settings(nats_server, tmp_path), vault)
     for text in ("1\n", "2\n"):
         commit = origin.commit(text)
@@ -151,7 +151,7 @@ async def test_a_mirror_outlives_an_outage_of_its_remote(nats_server, vault, ori
     assert (folder / "kept").exists()
 
 
-async def test_the_least_recently_used_go_first_and_one_in_use_stays(
+async def test_least_recently_used_mirrors_are_evicted_unless_in_use(
     nats_server, vault, origin, tmp_path
 ) -> None:
     mirrors = Mirrors(settings(nats_server, tmp_path, cache_bytes_max=0), vault)
@@ -162,7 +162,7 @@ async def test_the_least_recently_used_go_first_and_one_in_use_stays(
     assert not folders(tmp_path)
 
 
-async def test_two_works_on_one_mirror_wait_for_each_other(nats_server, vault, origin, tmp_path) -> None:
+async def test_two_users_of_one_mirror_take_turns(nats_server, vault, origin, tmp_path) -> None:
     mirrors = Mirrors(settings(nats_server, tmp_path), vault)
     origin.commit()
     async with mirrors.fetched(origin.remote()):
@@ -172,7 +172,7 @@ async def test_two_works_on_one_mirror_wait_for_each_other(nats_server, vault, o
     assert await waiting
 
 
-async def test_reads_wait_for_no_fetch(nats_server, vault, origin, tmp_path) -> None:
+async def test_reads_do_not_wait_for_a_fetch(nats_server, vault, origin, tmp_path) -> None:
     mirrors = Mirrors(settings(nats_server, tmp_path), vault)
     commit = origin.commit()
     async with (
@@ -183,9 +183,7 @@ async def test_reads_wait_for_no_fetch(nats_server, vault, origin, tmp_path) -> 
         assert commit_files(folder, commit)[0] == commit
 
 
-async def test_what_is_fetched_for_the_first_time_is_read_when_all_of_it_is_there(
-    nats_server, vault, origin, tmp_path
-) -> None:
+async def test_a_first_fetch_is_readable_only_when_complete(nats_server, vault, origin, tmp_path) -> None:
     mirrors = Mirrors(settings(nats_server, tmp_path), vault)
     commit = origin.commit()
 
@@ -205,9 +203,7 @@ async def test_what_is_fetched_for_the_first_time_is_read_when_all_of_it_is_ther
     assert await is_there()
 
 
-async def test_a_mirror_that_has_grown_past_the_limit_is_replaced_when_nobody_reads_it(
-    nats_server, vault, origin, tmp_path
-) -> None:
+async def test_an_oversized_mirror_is_replaced_when_unused(nats_server, vault, origin, tmp_path) -> None:
     mirrors = Mirrors(settings(nats_server, tmp_path, clone_bytes_max=100_000), vault)
     old = origin.commit()
     await commit_of(mirrors, origin.remote())
@@ -222,9 +218,7 @@ async def test_a_mirror_that_has_grown_past_the_limit_is_replaced_when_nobody_re
     assert not (folder / "objects/pack/old.pack").exists()
 
 
-async def test_the_packs_of_many_fetches_are_merged_and_no_commit_is_lost(
-    nats_server, vault, origin, tmp_path
-) -> None:
+async def test_merging_packs_of_many_fetches_loses_no_commit(nats_server, vault, origin, tmp_path) -> None:
     mirrors = Mirrors(settings(nats_server, tmp_path), vault)
     first = origin.commit()
     await commit_of(mirrors, origin.remote())
@@ -242,7 +236,7 @@ async def test_the_packs_of_many_fetches_are_merged_and_no_commit_is_lost(
 
 
 async def run_out(bus: Bus) -> None:
-    """Let the lease end, as it does by itself when its holder is gone."""
+    """Ends the lease, as happens by itself when its holder dies."""
     await (await bus.js.key_value(names.KV_LEASES)).purge("poll")
 
 
@@ -256,7 +250,7 @@ async def run_out(bus: Bus) -> None:
         ("https://git.example.org.evil.example.org/acme/app", False),
     ],
 )
-async def test_a_login_is_shown_to_its_own_server_only(nats_server, bus, tmp_path, url, is_shown) -> None:
+async def test_a_login_is_sent_to_its_own_server_only(nats_server, bus, tmp_path, url, is_shown) -> None:
     vault = Vault(VaultSettings(secrets_key=SecretStr("k" * KEY_CHARS_MIN)))
     await vault.open(bus.js, replicas=1)
     login = {"git_host": "git.example.org", "git_username": "ada", "git_password": "hunter2xyz"}
@@ -266,7 +260,7 @@ async def test_a_login_is_shown_to_its_own_server_only(nats_server, bus, tmp_pat
 
 
 class Round:
-    """A poller over one repository, and what it has said."""
+    """A poller over one repository, and the events that it published."""
 
     def __init__(self, bus: Bus, ledger: Ledger, poller: Poller, origin: Origin) -> None:
         self.bus, self.ledger, self.poller, self.origin = bus, ledger, poller, origin
@@ -285,8 +279,8 @@ class Round:
         )
         await self.ledger.repositories.put(repository.key, repository)
 
-    async def said(self) -> list[PushReceived]:
-        """What a round says."""
+    async def round_events(self) -> list[PushReceived]:
+        """Runs a round; returns its events."""
         stream = topics.PUSH_RECEIVED.stream.name
         before = (await self.bus.js.stream_info(stream)).state.last_seq
         await self.poller.round()
@@ -330,68 +324,68 @@ async def polled(nats_server, bus, vault, origin, tmp_path) -> Round:
     return Round(bus, ledger, poller, origin)
 
 
-async def test_a_push_that_nobody_told_of_is_found(polled) -> None:
+async def test_a_poll_finds_an_unannounced_push(polled) -> None:
     old = polled.origin.commit()
     new = polled.origin.commit("2\n")
     await polled.serves(old)
-    [event] = await polled.said()
+    [event] = await polled.round_events()
     assert (event.tenant, event.repo, event.commit) == ("t", repo_id("acme/polled"), new)
 
 
-async def test_what_a_push_has_begun_a_job_for_is_not_said_again(polled) -> None:
+async def test_a_poll_skips_a_push_with_a_job(polled) -> None:
     old = polled.origin.commit()
     new = polled.origin.commit("2\n")
     await polled.serves(old, head_commit=new, active_job="j")
-    assert await polled.said() == []
+    assert await polled.round_events() == []
     await polled.serves(old, head_commit=old, active_job="j")
-    assert [event.commit for event in await polled.said()] == [new]
+    assert [event.commit for event in await polled.round_events()] == [new]
 
 
-async def test_where_nothing_is_new_nothing_is_said_and_a_wrong_head_is_forgotten(polled) -> None:
+async def test_a_poll_without_changes_publishes_nothing(polled) -> None:
     commit = polled.origin.commit()
     await polled.serves(commit, head_commit="f" * 40, head_seen_at=datetime.now(UTC))
-    assert await polled.said() == []
+    assert await polled.round_events() == []
     known = await polled.ledger.repositories.get(f"t.{repo_id('acme/polled')}")
     assert known.head_commit == commit
 
 
-async def test_a_repository_that_is_sent_is_not_looked_at(polled) -> None:
+async def test_an_uploaded_repository_is_not_polled(polled) -> None:
     await polled.serves("a" * 40)
     await polled.ledger.repositories.modify(
         f"t.{repo_id('acme/polled')}", lambda found: found.model_copy(update={"source": "upload"})
     )
-    assert await polled.said() == []
+    assert await polled.round_events() == []
 
 
-async def test_of_two_copies_one_polls(polled, bus) -> None:
+async def test_only_one_of_two_copies_polls(polled, bus) -> None:
     polled.origin.commit()
     await polled.serves("a" * 40)
     other = await Lease.open(bus.js, "poll", replicas=1)
     assert await other.hold()
     assert await other.hold()
-    assert await polled.said() == []
+    assert await polled.round_events() == []
     await run_out(bus)
-    assert len(await polled.said()) == 1
+    assert len(await polled.round_events()) == 1
     assert not await other.hold()
 
 
-async def test_who_polls_goes_on_though_it_asks_for_several_repositories_at_once(polled, bus) -> None:
+async def test_a_poller_keeps_its_lease_during_parallel_polls(polled, bus) -> None:
     lease = await Lease.open(bus.js, "poll", replicas=1)
     for _ in range(3):
         assert all(await asyncio.gather(*(lease.hold() for _ in range(8))))
 
 
-async def test_what_fails_again_and_again_is_looked_at_less_and_less(polled) -> None:
+async def test_failing_remotes_are_polled_less_often(polled) -> None:
     polled.origin.commit()
     await polled.serves("a" * 40)
     polled.origin.folder.rename(polled.origin.folder.with_name("gone"))
-    assert await polled.said() == []
+    assert await polled.round_events() == []
     polled.origin.folder.with_name("gone").rename(polled.origin.folder)
-    assert await polled.said() == []  # left out once
-    assert len(await polled.said()) == 1
+    assert await polled.round_events() == []  # skipped once
+    assert len(await polled.round_events()) == 1
 
 
-def test_rounds_that_are_left_out_double_until_it_works() -> None:
+def test_skipped_rounds_double_until_a_poll_succeeds() -> None:
     backoff, looks = Backoff(), []
     for number in range(16):
         if backoff.is_due("r"):

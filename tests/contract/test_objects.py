@@ -1,4 +1,4 @@
-"""What a process leaves in a bucket of objects that dies while it stores one is freed."""
+"""Objects left by a process that died while storing them are freed."""
 
 from collections.abc import AsyncIterator
 
@@ -22,12 +22,12 @@ async def named() -> set[str]:
     return {"named"}
 
 
-async def test_what_no_record_names_and_pieces_alone_are_freed(js: JetStreamContext) -> None:
+async def test_unnamed_objects_and_stray_pieces_are_freed(js: JetStreamContext) -> None:
     store = await js.create_object_store(BUCKET)
     for name in ("named", "unnamed"):
         await store.put(name, name.encode())
     await js.publish(f"$O.{BUCKET}.C.piece", b"of an object whose process died")
-    assert await reclaim(js, BUCKET, named) == 0  # all of it may be about to be named
+    assert await reclaim(js, BUCKET, named) == 0  # all of them may be named soon
     assert await reclaim(js, BUCKET, kept_s=0) == 1
     assert [one.name for one in await store.list(ignore_deletes=True)] == ["named", "unnamed"]
     assert await reclaim(js, BUCKET, named, kept_s=0) == 1
@@ -36,6 +36,6 @@ async def test_what_no_record_names_and_pieces_alone_are_freed(js: JetStreamCont
     assert await reclaim(js, BUCKET, named, kept_s=0) == 0
 
 
-async def test_an_empty_bucket_has_nothing_to_free(js: JetStreamContext) -> None:
+async def test_nothing_is_freed_in_an_empty_bucket(js: JetStreamContext) -> None:
     await js.create_object_store(BUCKET)
     assert await reclaim(js, BUCKET, named, kept_s=0) == 0

@@ -40,7 +40,7 @@ async def parser():
     await made.close()
 
 
-async def test_a_file_comes_back_in_chunks(parser) -> None:
+async def test_a_file_is_returned_in_chunks(parser) -> None:
     chunked = FileChunked.model_validate_json(await parser.chunk(Lane.BULK, changed()))
     assert [symbol.name for symbol in chunked.symbols] == ["greet"]
     assert "".join(chunk.text for chunk in chunked.chunks) == CODE

@@ -1,4 +1,4 @@
-"""Pulling from a real nats-server, also from one whose answers come late."""
+"""Pulling from a real nats-server, also from one whose answers arrive late."""
 
 import asyncio
 import signal
@@ -36,7 +36,7 @@ async def connection(nats_server) -> AsyncIterator[Client]:
 
 @pytest.fixture
 def arrived() -> list[bytes]:
-    """What the pull said that it had, in the order of arrival."""
+    """The messages that the pull returned, in the order of arrival."""
     return []
 
 
@@ -55,7 +55,7 @@ def stopped(nats_server) -> Iterator[None]:
         nats_server.process.send_signal(signal.SIGCONT)
 
 
-async def say(connection: Client, *bodies: bytes) -> None:
+async def publish(connection: Client, *bodies: bytes) -> None:
     for body in bodies:
         await connection.jetstream().publish(SUBJECT, body)
 
@@ -71,8 +71,8 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_what_is_there_comes_at_once_and_no_more_than_asked_for(connection, pulling, arrived) -> None:
-    await say(connection, b"0", b"1", b"2")
+async def test_available_messages_arrive_at_once_up_to_the_limit(connection, pulling, arrived) -> None:
+    await publish(connection, b"0", b"1", b"2")
     found: list[bytes] = []
     while len(found) < 2:
         found += await bodies(asyncio.create_task(pulling.fetch(2, LONG_S)))
@@ -80,39 +80,37 @@ async def test_what_is_there_comes_at_once_and_no_more_than_asked_for(connection
     assert await bodies(asyncio.create_task(pulling.fetch(2, LONG_S))) == [b"2"]
 
 
-async def test_a_lone_message_waits_for_no_other(connection, pulling, arrived) -> None:
+async def test_a_single_message_does_not_wait_for_others(connection, pulling, arrived) -> None:
     for body in (b"first", b"second"):
         fetching = asyncio.create_task(pulling.fetch(8, LONG_S))
         await connection.flush()
-        await say(connection, body)
+        await publish(connection, body)
         assert await bodies(fetching) == [body]
     assert arrived == [b"first", b"second"]
 
 
-async def test_nothing_is_what_comes_when_the_time_of_a_request_is_up(pulling) -> None:
+async def test_an_expired_request_returns_nothing(pulling) -> None:
     assert await bodies(asyncio.create_task(pulling.fetch(8, 0.05))) == []
 
 
-async def test_an_answer_that_comes_late_holds_no_message_back(
-    connection, pulling, nats_server, monkeypatch
-) -> None:
+async def test_a_late_answer_delays_no_message(connection, pulling, nats_server, monkeypatch) -> None:
     monkeypatch.setattr(pull, "ANSWER_LATE_S", 0.0)
     with stopped(nats_server):
         assert await bodies(asyncio.create_task(pulling.fetch(8, 0.05))) == []
         fetching = asyncio.create_task(pulling.fetch(8, LONG_S))
-    await until(lambda: pulling.delivered == 1)  # the end of the first request, in the second's time
+    await until(lambda: pulling.delivered == 1)  # the end of the first request, during the second
     for body in (b"first", b"second"):
         await connection.flush()
-        await say(connection, body)
+        await publish(connection, body)
         assert await bodies(fetching) == [body]
         fetching = asyncio.create_task(pulling.fetch(8, LONG_S))
     fetching.cancel()
 
 
-async def test_messages_that_may_not_come_yet_hold_none_back(connection, pulling) -> None:
-    """The request stays open for more than the server gives before the first ones are acked."""
+async def test_messages_over_the_ack_limit_delay_no_others(connection, pulling) -> None:
+    """The request stays open for more messages than the server sends before the first acks."""
     wanted = ACK_PENDING_MAX + 2
-    await say(connection, *(b"%d" % number for number in range(wanted)))
+    await publish(connection, *(b"%d" % number for number in range(wanted)))
     messages: list[Msg] = []
     async with asyncio.timeout(DEADLINE_S):
         while len(messages) < wanted:
@@ -123,7 +121,7 @@ async def test_messages_that_may_not_come_yet_hold_none_back(connection, pulling
     assert [message.data for message in messages] == [b"%d" % number for number in range(wanted)]
 
 
-async def test_a_consumer_that_is_gone_is_asked_again_with_pauses(connection, pulling, monkeypatch) -> None:
+async def test_a_missing_consumer_is_retried_with_pauses(connection, pulling, monkeypatch) -> None:
     pauses: list[float] = []
 
     async def pause(seconds: float) -> None:

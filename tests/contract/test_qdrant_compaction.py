@@ -123,7 +123,7 @@ async def test_compacted_collection_answers_the_same_after_a_restart(store, fold
     again.close()
 
 
-async def test_it_is_written_to_and_compacted_again(store, folder):
+async def test_a_compacted_collection_is_writable_and_compacts_again(store, folder):
     await write(store, *map(point, range(POINTS)))
     assert await compaction.compact(store, store.get("c"))
     await write(store, *(point(number, version=2) for number in range(0, 2 * POINTS, 3)))
@@ -189,7 +189,7 @@ async def test_a_compaction_that_fails_changes_nothing(store, monkeypatch):
     assert not compaction.is_worthwhile(collection)
 
 
-async def test_it_pays_from_so_many_points_on(store, monkeypatch):
+async def test_compaction_starts_at_a_number_of_points(store, monkeypatch):
     monkeypatch.setattr(compaction, "UNCOMPACTED_POINTS_MIN", 100)
     collection = store.get("c")
     collection.uncompacted_points = 0

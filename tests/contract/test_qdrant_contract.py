@@ -74,11 +74,11 @@ def status_of(raised: pytest.ExceptionInfo[UnexpectedResponse]) -> int | None:
 # Collections
 
 
-async def test_the_server_is_one_that_the_client_is_made_for(client) -> None:
+async def test_the_client_supports_the_version_of_the_server(client) -> None:
     assert (await client.info()).version.startswith("1.")
 
 
-async def test_a_collection_is_there_from_creation_to_deletion(client) -> None:
+async def test_a_collection_exists_from_creation_to_deletion(client) -> None:
     name = f"test_{uuid.uuid4().hex}"
     assert not await client.collection_exists(name)
     assert await client.create_collection(
@@ -186,7 +186,7 @@ async def test_an_upsert_replaces_the_whole_point(client, name) -> None:
     assert (await client.count(name)).count == 1
 
 
-async def test_payloads_come_back_as_they_went_in(client, name) -> None:
+async def test_payloads_are_returned_unchanged(client, name) -> None:
     payload = {
         "text": 'def f():\n\treturn "ü \U0001f600 \\ \x00"',
         "big": 2**63 - 1,
@@ -201,7 +201,7 @@ async def test_payloads_come_back_as_they_went_in(client, name) -> None:
 
 
 @pytest.mark.parametrize("order", list(permutations([1, 2, 3])))
-async def test_the_newest_wins_in_whatever_order_writes_arrive(client, name, order) -> None:
+async def test_the_newest_version_wins_in_any_order_of_writes(client, name, order) -> None:
     """`update_filter` guards existing points; new points are inserted."""
     for version in order:
         older = models.Filter(must=[models.FieldCondition(key="version", range=models.Range(lt=version))])
@@ -235,7 +235,7 @@ async def test_one_bad_point_refuses_its_whole_upsert(client, name, vector) -> N
     assert await ids(client, name) == []
 
 
-async def test_vectors_of_a_point_that_is_not_there_are_refused(client, name) -> None:
+async def test_vectors_of_a_missing_point_are_refused(client, name) -> None:
     with pytest.raises(UnexpectedResponse) as raised:
         await client.update_vectors(name, [models.PointVectors(id=77, vector={"fast": [0, 1, 0, 0]})])
     assert status_of(raised) == 404
@@ -526,7 +526,7 @@ async def test_an_alias_serves_reads_and_writes(client, name) -> None:
     assert status_of(raised) == 404
 
 
-async def test_an_alias_to_nothing_is_refused_with_all_its_actions(client, name) -> None:
+async def test_an_alias_to_a_missing_collection_refuses_all_actions(client, name) -> None:
     with pytest.raises(UnexpectedResponse) as raised:
         await client.update_collection_aliases([create_alias("no_such_collection", f"{name}_b")])
     assert status_of(raised) == 404

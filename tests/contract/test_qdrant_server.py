@@ -186,7 +186,7 @@ async def test_refused_batch_leaves_nothing_after_a_restart(server, client, http
     await after.close()
 
 
-async def test_terminate_flushes_and_leaves_with_zero(server, client) -> None:
+async def test_terminate_flushes_and_exits_with_zero(server, client) -> None:
     await client.upsert("c", [point(1)])
     assert server.stop() == 0
     assert not (server.folder / "data" / "qdrant.port").exists()
@@ -204,7 +204,7 @@ def test_a_second_server_on_the_same_folder_is_refused(server) -> None:
     assert httpx.get(f"{server.url}/livez").status_code == 200
 
 
-def test_it_stops_on_an_interrupt_too(server) -> None:
+def test_the_server_stops_on_an_interrupt_too(server) -> None:
     server.process.send_signal(signal.SIGINT)
     assert server.process.wait(timeout=DEADLINE_S) == 0
 
@@ -376,7 +376,7 @@ def matching_scope(value: str) -> models.FieldCondition:
     return models.FieldCondition(key="scope", match=models.MatchValue(value=value))
 
 
-async def test_a_large_write_lets_others_in(client, http) -> None:
+async def test_a_large_write_does_not_block_other_requests(client, http) -> None:
     """Repeat with larger writes until a read overlaps a write: on a fast machine a write may end between two
     reads.
     """
@@ -612,7 +612,7 @@ def with_empty_collection(tmp_path_factory) -> Iterator[httpx.Client]:
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_request_that_is_not_understood_is_refused_by_name(with_empty_collection, case) -> None:
+def test_an_invalid_request_is_refused_with_the_field(with_empty_collection, case) -> None:
     http = with_empty_collection
     method, path, body, status, named = REFUSED[case]
     response = http.request(method, path, json=body)
@@ -621,14 +621,14 @@ def test_a_request_that_is_not_understood_is_refused_by_name(with_empty_collecti
     assert http.post("/collections/c/points/count", json={}).json()["result"] == {"count": 0}
 
 
-async def test_a_body_that_is_no_json_is_refused(http) -> None:
+async def test_a_body_that_is_not_json_is_refused(http) -> None:
     headers = {"content-type": "application/json"}
     for body in (b"{", b"\xff\xfe", b"[" * 5_000, b'{"limit": NaN}'):
         response = await http.post("/collections/c/points/scroll", content=body, headers=headers)
         assert response.status_code == 400
 
 
-async def test_a_web_page_cannot_post_without_asking(http) -> None:
+async def test_a_web_page_cannot_post_without_a_preflight(http) -> None:
     """A browser sends text/plain across origins without a preflight request."""
     response = await http.post(
         "/collections/c/points/delete", content=b'{"filter": {}}', headers={"content-type": "text/plain"}
@@ -636,7 +636,7 @@ async def test_a_web_page_cannot_post_without_asking(http) -> None:
     assert response.status_code == 415
 
 
-async def test_a_body_at_the_limit_is_taken_and_one_past_it_is_refused(start) -> None:
+async def test_bodies_are_accepted_up_to_the_limit(start) -> None:
     limit = 20_000
     server = start(max_body_bytes=str(limit))
 
@@ -659,7 +659,7 @@ async def test_a_body_at_the_limit_is_taken_and_one_past_it_is_refused(start) ->
         assert (await http.put("/collections/c/points", content=chunks())).status_code == 413
 
 
-async def test_a_key_is_asked_of_all_but_health_checks(start) -> None:
+async def test_everything_but_health_checks_needs_the_key(start) -> None:
     server = start(api_key="s3cret")
     async with httpx.AsyncClient(base_url=server.url) as http:
         for path in ("/", "/livez", "/readyz", "/healthz"):

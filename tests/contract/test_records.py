@@ -1,4 +1,4 @@
-"""Records on a real nats-server: compare-and-set, a copy that follows, restarts."""
+"""Records on a real nats-server: compare-and-set, a watched copy, restarts."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -54,7 +54,7 @@ async def tallies(connect) -> Records[Tally]:
     return Records(await open_bucket((await connect()).jetstream(), BUCKET), Tally)
 
 
-async def test_a_record_is_only_deleted_as_it_is_at_that_moment(tallies) -> None:
+async def test_a_record_is_deleted_only_at_its_revision(tallies) -> None:
     await tallies.put("k", Tally(count=1))
     delete, seen = tallies._kv.delete, []
 
@@ -79,7 +79,7 @@ async def watched(connect, tallies) -> AsyncIterator[WatchedRecords[Tally]]:
     await copy.close()
 
 
-async def test_a_record_is_written_read_and_forgotten(tallies):
+async def test_a_record_is_written_read_and_deleted(tallies):
     assert await tallies.get("a") is None
     assert await tallies.all() == []
     await tallies.put("a", Tally(count=1))
@@ -105,21 +105,21 @@ async def test_twenty_modifiers_at_once_lose_no_change(connect, tallies):
     assert sorted(tally.by) == sorted(names)
 
 
-async def test_a_change_that_changes_nothing_is_not_written(tallies):
+async def test_an_empty_change_is_not_written(tallies):
     await tallies.modify("a", lambda _: Tally(count=1))
     before = (await tallies._kv.get("a")).revision
     assert await tallies.modify("a", lambda found: found) == Tally(count=1)
     assert (await tallies._kv.get("a")).revision == before
 
 
-async def test_an_error_of_the_change_leaves_the_record_alone(tallies):
+async def test_a_failing_change_leaves_the_record_unchanged(tallies):
     await tallies.put("a", Tally(count=1))
     with pytest.raises(ZeroDivisionError):
         await tallies.modify("a", lambda _: 1 // 0)
     assert await tallies.get("a") == Tally(count=1)
 
 
-async def test_a_forgotten_record_can_be_made_again(tallies):
+async def test_a_deleted_record_can_be_created_again(tallies):
     await tallies.put("a", Tally(count=1))
     await tallies.delete("a")
     seen = []
@@ -128,7 +128,7 @@ async def test_a_forgotten_record_can_be_made_again(tallies):
     assert await tallies.get("a") == Tally(count=5)
 
 
-async def test_a_record_that_never_stands_still_ends_in_an_error(tallies, monkeypatch):
+async def test_endless_conflicts_end_in_an_error(tallies, monkeypatch):
     monkeypatch.setattr(records_module, "CONFLICTS_MAX", 3)
     monkeypatch.setattr(records_module, "CONFLICT_PAUSE_S", 0)
     await tallies.put("a", Tally())
@@ -146,7 +146,7 @@ async def test_a_record_that_never_stands_still_ends_in_an_error(tallies, monkey
         await tallies.modify("a", lambda _: Tally(count=-1))
 
 
-async def test_a_copy_starts_full_and_follows_within_a_second(connect, tallies):
+async def test_a_copy_starts_complete_and_follows_within_a_second(connect, tallies):
     await tallies.put("a", Tally(count=1))
     copy = await follow(await connect())
     async with asyncio.timeout(DEADLINE_S):
@@ -168,15 +168,15 @@ async def test_a_copy_knows_whether_it_is_behind(connect, tallies):
     await tallies.put("a", Tally(count=1))
     await until(lambda: copy.get("a") is not None)
     assert await copy.is_current()
-    await copy.close()  # it hears no more
+    await copy.close()  # it receives no more updates
     await tallies.put("b", Tally(count=1))
     assert not await copy.is_current()
 
 
-async def test_a_record_that_was_not_heard_of_is_looked_up(connect, tallies):
+async def test_an_unseen_record_is_looked_up(connect, tallies):
     copy = await follow(await connect())
     await copy.ready()
-    await copy.close()  # it hears no more
+    await copy.close()  # it receives no more updates
     assert await copy.look_up("a") is None
     await tallies.put("a", Tally(count=1))
     assert copy.get("a") is None
@@ -184,16 +184,16 @@ async def test_a_record_that_was_not_heard_of_is_looked_up(connect, tallies):
 
 
 class HastyWatch:
-    """A watch of a bucket that says first that all has been told, as the client's own may do under load."""
+    """A watch that reports the end of the initial values first, as the client's own may do under load."""
 
     def __init__(self, watcher: KeyValue.KeyWatcher) -> None:
         self._watcher = watcher
-        self._has_said = False
+        self._has_reported = False
         self.stop = watcher.stop
 
     async def updates(self, timeout: float | None) -> KeyValue.Entry | None:  # noqa: ASYNC109 - the client's signature
-        if not self._has_said:
-            self._has_said = True
+        if not self._has_reported:
+            self._has_reported = True
             return None
         return await self._watcher.updates(timeout=timeout)
 
@@ -210,7 +210,7 @@ async def hasty_bucket(connect, monkeypatch) -> KeyValue:
     return bucket
 
 
-async def test_a_copy_is_not_ready_before_it_holds_what_was_there(tallies, hasty_bucket):
+async def test_a_copy_is_ready_only_with_all_existing_records(tallies, hasty_bucket):
     await tallies.put("early", Tally(count=1))
     copy = WatchedRecords(hasty_bucket, Tally, lambda: 0)
     await copy.ready()
@@ -218,7 +218,7 @@ async def test_a_copy_is_not_ready_before_it_holds_what_was_there(tallies, hasty
     await copy.close()
 
 
-async def test_a_list_is_whole(tallies, hasty_bucket):
+async def test_a_list_is_complete(tallies, hasty_bucket):
     await tallies.put("kept", Tally(count=1))
     await tallies.put("changed", Tally(count=2))
     await tallies.put("changed", Tally(count=3))
@@ -228,7 +228,7 @@ async def test_a_list_is_whole(tallies, hasty_bucket):
     assert sorted(counts) == [1, 3]
 
 
-async def test_a_list_that_fails_leaves_nothing_behind_in_the_server(connect, tallies, monkeypatch):
+async def test_a_failed_list_leaves_no_consumer_on_the_server(connect, tallies, monkeypatch):
     await tallies.put("a", Tally(count=1))
     kv = tallies._kv
     stopped: list[bool] = []
@@ -255,14 +255,14 @@ async def test_a_list_that_fails_leaves_nothing_behind_in_the_server(connect, ta
     assert stopped == [True]
 
 
-async def test_a_list_without_a_record_that_cannot_be_read_is_no_answer(tallies):
+async def test_a_list_fails_on_an_unreadable_record(tallies):
     await tallies.put("a", Tally(count=1))
     await tallies._kv.put("b", b'{"count": "many"}')
     with pytest.raises(ValidationError):
         await tallies.all()
 
 
-async def test_lists_leave_nothing_behind_in_the_server(connect):
+async def test_lists_leave_no_consumer_on_the_server(connect):
     js = (await connect()).jetstream()
     listed = Records(await open_bucket(js, "prism_listed"), Tally)
     await listed.put("a", Tally(count=1))
@@ -277,7 +277,7 @@ async def test_lists_leave_nothing_behind_in_the_server(connect):
             await asyncio.sleep(0.1)
 
 
-async def test_a_copy_of_a_bucket_whose_records_have_expired_is_ready(connect):
+async def test_a_copy_of_an_expired_bucket_is_ready(connect):
     client = await connect()
     bucket = await open_bucket(client.jetstream(), "prism_test_expired")
     await Records(bucket, Tally).put("old", Tally(count=1))
@@ -294,8 +294,8 @@ async def test_a_copy_of_an_empty_bucket_is_ready(watched):
     assert watched.values() == []
 
 
-async def test_a_record_that_cannot_be_read_hides_no_other(tallies, connect):
-    """A newer version of Prism may have written it."""
+async def test_an_unreadable_record_hides_no_other(tallies, connect):
+    """A record may have been written by a newer version of Prism."""
     await tallies.put("a", Tally(count=1))
     await tallies._kv.put("b", b'{"count": "many"}')
     await tallies.put("c", Tally(count=3))
@@ -312,7 +312,7 @@ async def test_records_and_copies_survive_a_restart_of_the_server(nats_server, t
     await tallies.put("a", Tally(count=1))
     await until(lambda: watched.get("a") is not None)
     nats_server.stop()
-    assert watched.get("a") == Tally(count=1)  # what was heard is still known
+    assert watched.get("a") == Tally(count=1)  # the watched values are kept
     nats_server.start()
     async with asyncio.timeout(DEADLINE_S):
         while True:

@@ -1,4 +1,4 @@
-"""Who uses a symbol, over a real store and real records: files of our own, as the chunker reads them."""
+"""References over a real store and real records: small files, read by the real chunker."""
 
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -83,7 +83,7 @@ async def ask(index, tenant) -> Callable:
         sources=Sources(index.reader, texts),
         occurrences=await scip_reader(index.bus.js),
         manifests=Manifests(texts),
-        graph=GraphUses(index.bus),  # nobody answers: there is no atlas
+        graph=GraphUses(index.bus),  # there is no atlas to answer
     )
 
     async def ask(*symbols: str, **fields: object) -> tuple[SymbolReferences, ...]:
@@ -96,7 +96,7 @@ def places(answer: SymbolReferences) -> list[str]:
     return [f"{entry.file_path}:{entry.line} {entry.status}" for entry in answer.entries]
 
 
-async def test_edges_come_with_how_they_were_found_and_with_the_rest_of_the_text(ask) -> None:
+async def test_edges_have_a_strategy_and_other_lines_are_listed(ask) -> None:
     (answer,) = await ask("rate")
     assert places(answer) == [
         "parcels/depot.py:4 resolved",
@@ -104,30 +104,30 @@ async def test_edges_come_with_how_they_were_found_and_with_the_rest_of_the_text
         "parcels/far.py:2 candidate",
         "parcels/depot.py:1 resolved",
     ]
-    told = answer.reconciliation
-    assert (told.resolved, told.candidates, told.text_lines, told.unexplained) == (3, 1, 6, 1)
-    assert [line.text for line in told.unexplained_lines] == ["# rate is asked here"]
-    assert (told.files, told.prose_files) == (3, 0)
+    counts = answer.reconciliation
+    assert (counts.resolved, counts.candidates, counts.text_lines, counts.unexplained) == (3, 1, 6, 1)
+    assert [line.text for line in counts.unexplained_lines] == ["# rate is asked here"]
+    assert (counts.files, counts.prose_files) == (3, 0)
 
 
-async def test_a_package_is_known_by_its_manifest_which_does_not_hold_the_name(ask) -> None:
+async def test_a_package_is_resolved_by_its_manifest(ask) -> None:
     (answer,) = await ask("stow")
     assert [(entry.line, entry.status) for entry in answer.entries] == [(2, "resolved"), (1, "resolved")]
 
 
-async def test_a_path_mapping_of_a_configuration_leads_to_a_file(ask) -> None:
+async def test_a_configured_path_mapping_resolves_to_a_file(ask) -> None:
     (answer,) = await ask("ring")
     assert places(answer) == ["web/src/desk.ts:2 resolved", "web/src/desk.ts:1 resolved"]
 
 
-async def test_a_name_that_is_not_defined_is_still_looked_for_in_the_text(ask) -> None:
+async def test_an_undefined_name_is_still_searched_in_the_text(ask) -> None:
     (answer,) = await ask("asked")
     assert not answer.definitions
     assert not answer.entries
     assert [line.line for line in answer.reconciliation.unexplained_lines] == [3]
 
 
-async def test_pages_go_on_behind_the_last_entry(ask) -> None:
+async def test_pages_continue_after_the_last_entry(ask) -> None:
     seen, cursor = [], ""
     for _ in range(4):
         (answer,) = await ask("rate", limit=1, cursor=cursor)
@@ -138,7 +138,7 @@ async def test_pages_go_on_behind_the_last_entry(ask) -> None:
     assert seen == places(whole)
 
 
-async def test_filters_choose_the_entries_and_leave_the_reconciliation(ask) -> None:
+async def test_filters_select_entries_and_not_the_reconciliation(ask) -> None:
     (calls,) = await ask("rate", reference_type=EdgeKind.IMPORTS)
     assert places(calls) == ["parcels/depot.py:1 resolved"]
     (far,) = await ask("rate", path_filter="**/far.py")
@@ -146,7 +146,7 @@ async def test_filters_choose_the_entries_and_leave_the_reconciliation(ask) -> N
     assert far.reconciliation == calls.reconciliation
 
 
-async def test_what_gives_another_name_is_listed_with_the_assignments(ask) -> None:
+async def test_aliases_are_listed_with_the_assignments(ask) -> None:
     (every,) = await ask("Barn")
     (aliases,) = await ask("Barn", reference_type=EdgeKind.ALIAS)
     assert every.counts == {ReferenceGroup.CALLERS: 1, ReferenceGroup.ASSIGNMENTS: 1}
@@ -167,7 +167,9 @@ async def test_a_cursor_of_another_question_is_refused(ask) -> None:
 
 @pytest.fixture
 async def indexed(index, tenant) -> ScipIndex:
-    """A compiler says what `book` is, and that the first of two calls is of something else; rates.py it knows as it was."""
+    """A SCIP index that knows the type of `book`, resolves the first of two calls elsewhere, and covers an
+    older rates.py.
+    """
     rate = own("`parcels.rates`/rate().")
     far = [At(rate, 1, 9, 13)]
     depot = [At(own("far/rate()."), 3, 0, 4), define(own("far/rate()."), 2, 0, 4)]
@@ -180,7 +182,7 @@ async def indexed(index, tenant) -> ScipIndex:
     return await keep_scip(index.bus.js, tenant, REPO, "scip-python", columns)
 
 
-async def test_what_a_compiler_says_goes_before_what_is_guessed(indexed, ask) -> None:
+async def test_a_scip_index_overrides_the_rules(indexed, ask) -> None:
     (answer,) = await ask("rate")
     assert {
         f"{place} {entry.strategy}" for place, entry in zip(places(answer), answer.entries, strict=True)
@@ -194,7 +196,7 @@ async def test_what_a_compiler_says_goes_before_what_is_guessed(indexed, ask) ->
 
 @pytest.fixture
 async def graph(nats_server) -> AsyncIterator[set[str]]:
-    """Atlas tells that nobody uses anything, by a graph that was built with these SCIP indexes."""
+    """A graph without any uses, built with these SCIP indexes."""
     built_with: set[str] = set()
 
     async def uses(_: UsesRequest) -> UsesReply:
@@ -214,7 +216,7 @@ async def graph(nats_server) -> AsyncIterator[set[str]]:
     await bus.stop()
 
 
-async def test_a_graph_is_believed_if_it_was_built_with_what_compilers_say_now(graph, indexed, ask) -> None:
+async def test_a_graph_is_used_only_with_the_current_scip_indexes(graph, indexed, ask) -> None:
     (answer,) = await ask("rate")
     assert "scip" in {entry.strategy for entry in answer.entries}
     graph.add(indexed.object)
@@ -231,7 +233,7 @@ WANTS = '[project]\nname = "app"\ndependencies = ["acme_rates>=1"]\n'
 
 
 @pytest.mark.parametrize("corpus", [{"acme/rates": RATES, "acme/app": {"pyproject.toml": WANTS, "app.py": USER}, "acme/other": {"app.py": USER}}])  # fmt: skip
-async def test_callers_of_other_repositories_are_resolved_if_these_depend_on_the_package(ask) -> None:
+async def test_callers_in_dependent_repositories_are_resolved(ask) -> None:
     (answer,) = await ask("rate")
     assert {(one.repo, one.line, one.status, one.strategy) for one in answer.entries} == {
         ("acme/app", 1, "resolved", "package"),

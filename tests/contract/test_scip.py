@@ -16,7 +16,7 @@ from prism_contracts.records import JobState
 DEADLINE_S = 20
 USE = ("parcels/depot.py", 2, "rate")
 INDEX = index(*parcels())
-TOLD = ["blob of parcels/rates.py"]
+DEFINITION_BLOBS = ["blob of parcels/rates.py"]
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ async def test_uploaded_index_is_listed_to_readers(scip, data) -> None:
     assert (reply.definitions, reply.uses, reply.implementations) == (3, 1, 0)
     assert (reply.repo, reply.commit, reply.indexer) == (NAME, COMMITS[1], "scip-python")
     await kept(scip, 1)
-    assert await scip.told(*USE) == TOLD
-    assert await scip.told("parcels/fees.py", 2, "rate") is None
+    assert await scip.definitions_of(*USE) == DEFINITION_BLOBS
+    assert await scip.definitions_of("parcels/fees.py", 2, "rate") is None
     (record,) = scip.watched.values()
     assert await scip.facts() == [ScipStored(tenant=record.tenant, repo=record.repo, object=record.object)]
     assert not await objects(scip, names.OBJECTS_CLAIMS)
@@ -66,7 +66,7 @@ async def test_uploaded_index_is_listed_to_readers(scip, data) -> None:
     assert taken == 3
 
 
-async def test_twice_is_the_same_as_once(scip) -> None:
+async def test_a_repeated_upload_changes_nothing(scip) -> None:
     first = await scip.send(INDEX)
     assert await scip.send(packed(INDEX)) == first
     assert len(await objects(scip, names.OBJECTS_SCIP)) == 1
@@ -82,10 +82,10 @@ async def test_the_index_of_the_newest_commit_is_kept(scip, order) -> None:
     await kept(scip, 2)
     assert [record.commit for record in scip.watched.values()] == [COMMITS[2]]
     assert len(await objects(scip, names.OBJECTS_SCIP)) == 1
-    assert await scip.told(*USE) == TOLD
+    assert await scip.definitions_of(*USE) == DEFINITION_BLOBS
 
 
-async def test_indexers_and_folders_stand_beside_each_other(scip) -> None:
+async def test_indexes_of_other_indexers_and_folders_are_kept(scip) -> None:
     await scip.send(INDEX)
     await scip.send(index(*parcels(), indexer="scip-other"))
     await scip.send(index(*parcels("parcels/")), root="parcels")
@@ -100,7 +100,7 @@ async def test_files_that_changed_since_the_commit_are_left_out(scip) -> None:
     assert (reply.files, reply.left_out) == (2, {"changed": 1})
     assert [(one.path, one.reason) for one in reply.examples] == [("parcels/rates.py", "changed")]
     await kept(scip, 1)
-    assert await scip.told(*USE) is None
+    assert await scip.definitions_of(*USE) is None
 
 
 async def test_reader_with_an_old_record_gets_the_new_one(scip) -> None:
@@ -113,10 +113,10 @@ async def test_reader_with_an_old_record_gets_the_new_one(scip) -> None:
     fresh = scip.watched._copy.records
     for key, record in old.items():
         fresh[key] = record  # as if no index had arrived yet
-    told, _ = await asyncio.gather(
-        scip.told(*USE), scip.send(index(*parcels(), document("parcels/x.py", [])), 2)
+    found, _ = await asyncio.gather(
+        scip.definitions_of(*USE), scip.send(index(*parcels(), document("parcels/x.py", [])), 2)
     )
-    assert told == TOLD
+    assert found == DEFINITION_BLOBS
 
 
 @pytest.mark.parametrize(
@@ -169,5 +169,5 @@ async def test_dirty_or_failed_import_does_not_index_its_commit(scip) -> None:
         assert (await refused(scip, INDEX, version)).code is ErrorCode.REF_NOT_FOUND
 
 
-async def test_a_root_that_leaves_the_repository_is_refused(scip) -> None:
+async def test_a_root_outside_the_repository_is_refused(scip) -> None:
     assert (await refused(scip, INDEX, root="../parcels")).code is ErrorCode.INVALID_PATH

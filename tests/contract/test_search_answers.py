@@ -1,4 +1,4 @@
-"""What search says of symbols and files, over a real store and real records: an index of a few files of our own."""
+"""Answers about symbols and files, over a real store and real records, from an index of a few files."""
 
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -60,7 +60,7 @@ UNPARSED = {"src/tables.py": "def lookup_rate(zone): ...\n", "src/zones.py": "ZO
 
 @pytest.fixture(scope="module")
 def tenant() -> str:
-    """One for all tests, which only read: making a collection takes long."""
+    """One index for all tests, which only read, because a collection is slow to create."""
     return f"t{uuid.uuid4().hex}"
 
 
@@ -118,12 +118,12 @@ async def test_a_symbol_is_found_by_its_name_in_any_spelling(define, spelled, qu
     assert answer.matched == ""
 
 
-async def test_all_overloads_are_definitions_and_the_one_with_a_body_is_the_first(define):
+async def test_all_overloads_are_listed_the_one_with_a_body_first(define):
     answer = await define("seal")
     assert [found.symbol.name_line for found in answer.definitions] == [3, 1, 2]
 
 
-async def test_a_name_that_is_only_known_in_part_says_which(define):
+async def test_a_partly_known_name_reports_the_known_part(define):
     answer = await define("d.Route")
     assert (answer.total, answer.matched) == (2, "Route")
 
@@ -132,29 +132,29 @@ async def test_a_name_that_is_only_known_in_part_says_which(define):
     ("spelled", "first"),
     [("depot.route", "Depot.Route"), ("LABELS", "Parcels.Labels"), ("harbour_rout", "Harbour.Route")],
 )
-async def test_a_miss_suggests_near_names_whatever_their_case(define, spelled, first):
+async def test_a_miss_suggests_similar_names_in_any_case(define, spelled, first):
     answer = await define(spelled)
     assert answer.definitions == ()
     assert first in answer.suggestions
 
 
-async def test_a_name_that_another_file_has_is_told_with_its_place(define):
+async def test_a_name_of_another_file_is_returned_with_its_path(define):
     (found,) = (await define("Depot")).definitions
     answer = await define("Depot", "nowhere.go")
     assert answer.definitions == ()
     assert answer.suggestions == (f"{found.file_path}:{found.symbol.name_line}",)
 
 
-async def test_a_name_like_no_other_has_no_suggestions(define):
+async def test_a_unique_name_has_no_suggestions(define):
     assert (await define("zzqqxx")).suggestions == ()
 
 
-async def test_a_miss_names_the_files_that_hold_the_name_and_were_not_parsed(define):
+async def test_a_miss_lists_unparsed_files_with_the_name(define):
     assert (await define("lookup_rate")).unparsed == ("src/tables.py",)
     assert (await define("nothing_of_the_kind")).unparsed == ()
 
 
-async def test_coverage_names_the_files_that_were_not_parsed(coverage):
+async def test_coverage_lists_unparsed_files(coverage):
     reply = await coverage()
     assert reply.by_parse == {"ok": 3, "timeout": 2}
     assert reply.unparsed == tuple(
@@ -162,7 +162,7 @@ async def test_coverage_names_the_files_that_were_not_parsed(coverage):
     )
 
 
-async def test_coverage_counts_the_files_that_a_compiler_speaks_of_as_they_are(index, coverage, tenant):
+async def test_coverage_counts_unchanged_files_of_scip_indexes(index, coverage, tenant):
     paths = [*FILES]
     assert (await coverage()).scip == 0
     blobs = {paths[0]: paths[0], paths[1]: "as it was", "gone.py": "gone.py"}
@@ -174,7 +174,7 @@ async def test_coverage_counts_the_files_that_a_compiler_speaks_of_as_they_are(i
 @pytest.mark.parametrize(
     ("language", "near"), [("golang", "go"), ("py", "python"), ("kotln", "kotlin"), ("qqq", "")]
 )
-async def test_an_unknown_language_is_refused_with_those_there_are(index, tenant, language, near):
+async def test_an_unknown_language_error_lists_the_known_ones(index, tenant, language, near):
     request = SearchRequest(tenant=tenant, query="x")
     target = await index.repositories.target(request)
     for accepted in ("Python", "Kotlin"):  # there is no file in Kotlin
@@ -184,8 +184,8 @@ async def test_an_unknown_language_is_refused_with_those_there_are(index, tenant
     body = refused.value.body
     assert body.code is ErrorCode.INVALID_ARGUMENT
     assert body.details["languages"] == ["go", "python", "elixir"]
-    said = f"Did you mean {near}? " if near else ""
-    assert body.next_action == f"{said}details.languages lists the languages of indexed files."
+    suggestion = f"Did you mean {near}? " if near else ""
+    assert body.next_action == f"{suggestion}details.languages lists the languages of indexed files."
 
 
 @pytest.mark.parametrize(
@@ -198,12 +198,12 @@ async def test_an_unknown_language_is_refused_with_those_there_are(index, tenant
         ("go/**", "python", "no indexed file passes path_filter 'go/**' and language 'python'"),
     ],
 )
-async def test_filters_that_leave_no_file_are_told(index, tenant, path_filter, language, expected):
+async def test_filters_that_match_no_file_are_named(index, tenant, path_filter, language, expected):
     scope = (await index.repositories.target(SearchRequest(tenant=tenant, query="x"))).scope
     assert await no_file_passes(index.reader, scope, path_filter, language) == expected
 
 
-async def test_how_rare_words_are_is_what_counting_them_tells(index, tenant):
+async def test_word_rarity_equals_a_count_of_files(index, tenant):
     target = await index.repositories.target(SearchRequest(tenant=tenant, query="pass"))
     counter = RarityCounter(index.reader, index.repositories)
     query = parse_query("lookup rates pass nowhere")
@@ -215,7 +215,7 @@ async def test_how_rare_words_are_is_what_counting_them_tells(index, tenant):
         assert rarity == overall == pytest.approx(counted, abs=1e-3)
 
 
-async def test_within_some_repositories_words_are_counted_there(index, tenant):
+async def test_word_rarity_counts_selected_repositories_only(index, tenant):
     target = await index.repositories.target(SearchRequest(tenant=tenant, query="pass"))
     elsewhere = target._replace(scope=replace(target.scope, repos=(repo_id("acme/other"),)))
     rarity, overall = await RarityCounter(index.reader, index.repositories).rarity(

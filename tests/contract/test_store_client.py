@@ -51,7 +51,7 @@ async def talking_to(server: Server) -> AsyncIterator[StoreClient]:
         listener.close()
 
 
-async def test_a_broken_connection_is_tried_once_more():
+async def test_a_broken_connection_is_retried_once():
     server = Server(None, OK)
     async with talking_to(server) as client:
         assert await client.ask("c", "points/count", {}) == {"count": 3}
@@ -66,7 +66,7 @@ async def test_a_server_that_breaks_every_connection_is_an_outage():
     assert server.requests == 2
 
 
-async def test_a_refusal_is_told_as_the_library_tells_it_and_not_repeated():
+async def test_a_refusal_raises_the_library_error_without_a_retry():
     server = Server(MISSING)
     async with talking_to(server) as client:
         with pytest.raises(UnexpectedResponse) as caught:

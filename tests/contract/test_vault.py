@@ -28,7 +28,7 @@ async def opened(js: JetStreamContext, key: str = KEY) -> Vault:
     return vault
 
 
-async def test_what_is_kept_is_changed_field_by_field_and_found_by_another_process(js) -> None:
+async def test_secrets_change_by_field_and_are_shared(js) -> None:
     vault = await opened(js)
     await vault.change("t", "r", {"webhook_secret": "hook"})
     kept = await vault.change("t", "r", {"git_password": "token"})
@@ -37,7 +37,7 @@ async def test_what_is_kept_is_changed_field_by_field_and_found_by_another_proce
     assert await vault.get("t", "other") == Secrets()
 
 
-async def test_nothing_readable_is_stored_and_the_same_is_never_stored_alike(js) -> None:
+async def test_stored_secrets_are_encrypted_and_never_alike(js) -> None:
     vault = await opened(js)
     bucket = await js.key_value(names.KV_SECRETS)
     stored = []
@@ -49,7 +49,7 @@ async def test_nothing_readable_is_stored_and_the_same_is_never_stored_alike(js)
     assert "hunter2xyz" not in repr(await vault.get("t", "r"))
 
 
-async def test_what_was_sealed_for_one_repository_opens_for_no_other(js) -> None:
+async def test_a_secret_opens_only_for_its_repository(js) -> None:
     vault = await opened(js)
     await vault.change("t", "mine", {"git_password": "token"})
     bucket = await js.key_value(names.KV_SECRETS)
@@ -59,7 +59,7 @@ async def test_what_was_sealed_for_one_repository_opens_for_no_other(js) -> None
     assert caught.value.code is ErrorCode.UNAVAILABLE
 
 
-async def test_another_key_and_no_key_open_nothing(js) -> None:
+async def test_secrets_do_not_open_with_another_key_or_none(js) -> None:
     await (await opened(js)).change("t", "r", {"git_password": "token"})
     for vault in (await opened(js, "x" * KEY_CHARS_MIN), await opened(js, "")):
         with pytest.raises(PrismError) as caught:

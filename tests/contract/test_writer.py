@@ -161,12 +161,12 @@ async def test_drop_removes_all_points_of_older_versions_only(client, tenant):
         await writer.drop(tenant, [old.id, kept.id], below=7)
         assert await everything(client, tenant) == expected
     assert await writer.write(tenant, [old]) == [True]
-    await writer.drop("nobody-" + tenant, [old.id], below=7)
+    await writer.drop("absent-" + tenant, [old.id], below=7)
 
 
 @pytest.mark.parametrize("story", STORIES, ids="-".join)
 @pytest.mark.parametrize("seed", range(2))
-async def test_two_writers_at_once_end_as_the_newest_alone(client, tenant, story, seed):
+async def test_two_writers_at_once_leave_the_newest_version(client, tenant, story, seed):
     files = [version_of(tenant, what, version) for version, what in enumerate(story, start=1)]
     expected = await written_alone(client, tenant, files[-1])
     chance = random.Random(seed)
@@ -177,7 +177,7 @@ async def test_two_writers_at_once_end_as_the_newest_alone(client, tenant, story
     assert await everything(client, tenant) == expected
 
 
-async def test_a_batch_of_many_files_is_each_file_on_its_own(client, tenant):
+async def test_a_batch_of_files_equals_single_writes(client, tenant):
     paths = [f"src/{n}.py" for n in range(30)]
     whats = ["A", "B", "C", "removed", "skipped"]
     final = [version_of(tenant, whats[n % 5], 2 + n % 3, path) for n, path in enumerate(paths)]
@@ -284,7 +284,7 @@ async def test_write_repeated_after_a_crash_has_the_same_result(client, tenant, 
 
 
 @pytest.mark.parametrize("overtaken_by", ["B", "A", "removed"])
-async def test_a_crash_that_is_overtaken_leaves_nothing_behind(client, tenant, overtaken_by):
+async def test_an_overtaken_crash_leaves_nothing_behind(client, tenant, overtaken_by):
     """Version 1 dies at any call, version 2 is written, then version 1 is delivered again."""
     first, second = version_of(tenant, "A", 1), version_of(tenant, overtaken_by, 2)
     expected = await written_alone(client, tenant, second)
@@ -338,7 +338,7 @@ async def test_older_version_between_any_two_calls_leaves_nothing(client, tenant
     raise AssertionError("a write of one file takes more calls than expected")
 
 
-async def test_first_of_two_contents_of_a_version_stays_whole(client, tenant):
+async def test_first_of_two_contents_of_a_version_stays_complete(client, tenant):
     """Another version of the chunker may have cut the same snapshot's file differently."""
     one, other = version_of(tenant, "A", 1), version_of(tenant, "B", 1)
     expected = await written_alone(client, tenant, other)
@@ -439,21 +439,21 @@ async def test_deep_vectors_of_a_new_model_replace_the_old(client, tenant):
 # Models
 
 
-async def test_another_models_index_is_not_written_into(client, tenant):
+async def test_the_index_of_another_model_is_not_written_to(client, tenant):
     with pytest.raises(PrismError) as caught:
         await Writer(client).ensure_collection(tenant, "m2", DIMENSION)
     assert caught.value.code is ErrorCode.MODEL_MISMATCH
     assert not await client.collection_exists(collection(tenant, "m2"))
 
 
-async def test_writers_that_make_a_collection_at_once_all_succeed(client):
+async def test_concurrent_creators_of_a_collection_all_succeed(client):
     tenant = f"t{uuid.uuid4().hex}"
     await asyncio.gather(*(Writer(client).ensure_collection(tenant, MODEL, DIMENSION) for _ in range(4)))
     assert await Writer(client).write(tenant, [version_of(tenant, "A", 1)]) == [True]
     await client.delete_collection(collection(tenant, MODEL))
 
 
-async def test_a_crash_while_a_collection_is_made_is_made_good(client):
+async def test_a_crash_while_a_collection_is_created_is_repaired(client):
     last = len(payload_indexes()) + 3
     for calls in (2, last - 1):
         tenant = f"t{uuid.uuid4().hex}"
@@ -467,7 +467,7 @@ async def test_a_crash_while_a_collection_is_made_is_made_good(client):
 
 async def test_write_without_a_collection_is_a_retried_outage(client):
     with pytest.raises(PrismError) as caught:
-        await Writer(client).write("nobody", [version_of("nobody", "A", 1)])
+        await Writer(client).write("absent", [version_of("absent", "A", 1)])
     assert caught.value.code is ErrorCode.UNAVAILABLE
 
 
@@ -531,7 +531,7 @@ async def test_leg_returns_at_most_ids_from_outside_the_scope(client, tenant):
 
 
 @pytest.mark.parametrize(
-    "elsewhere", [{"repos": (repo_id("acme/other"),)}, {"layer": "feature"}, {"tenant": "nobody"}], ids=str
+    "elsewhere", [{"repos": (repo_id("acme/other"),)}, {"layer": "feature"}, {"tenant": "absent"}], ids=str
 )
 async def test_nothing_is_seen_outside_the_scope(client, tenant, elsewhere):
     file = version_of(tenant, "A", 1)
