@@ -23,7 +23,7 @@ class FileFacts:
     blob: str = ""  # of the content
 
 
-def with_uses_before_dots(facts: FileFacts) -> FileFacts:
+def with_qualifier_uses(facts: FileFacts) -> FileFacts:
     """The same, with a use of each name that stands before the dot of a reference: `Depot.open()` uses Depot as well.
 
     Only where it may mean anything: what begins with a name that the file defines, imports, or says something of.
@@ -34,11 +34,13 @@ def with_uses_before_dots(facts: FileFacts) -> FileFacts:
         (one.name for one in facts.symbols),
         (one.name for one in facts.bindings if one.type or one.made_by),
     )
-    found = (use for reference in facts.references for use in _before_dots(reference) if _head(use) in known)
+    found = (
+        use for reference in facts.references for use in _qualifier_uses(reference) if _head(use) in known
+    )
     return replace(facts, references=(*facts.references, *dict.fromkeys(found)))
 
 
-def _before_dots(reference: Reference) -> Iterator[Reference]:
+def _qualifier_uses(reference: Reference) -> Iterator[Reference]:
     """Names before the dot that are not called there: a call is a reference of its own."""
     if reference.kind is ReferenceKind.IMPORT or not reference.qualifier:
         return

@@ -22,16 +22,16 @@ import re2  # type: ignore[import-untyped]
 
 from prism_contracts.code import Symbol, SymbolFact
 from prism_resolver.languages import ECMASCRIPT, FOLDER_PACKAGES, JVM
-from prism_resolver.modules import File, Sure, imports, key, names
+from prism_resolver.modules import Certainty, File, imports, key, names
 from prism_resolver.path_mappings import (
     PATTERNS_MAX,
+    ModulePatterns,
     PathMapping,
     PathMappings,
-    Patterns,
     is_config,
     read_config,
     read_paths,
-    sources_of,
+    source_candidates,
     strings_in,
 )
 
@@ -59,7 +59,7 @@ class Ecosystem(StrEnum):
     COMPOSER = "composer"
 
 
-_OF_LANGUAGE: Mapping[str, Ecosystem] = {
+_ECOSYSTEMS: Mapping[str, Ecosystem] = {
     "python": Ecosystem.PYTHON,
     "go": Ecosystem.GO,
     "rust": Ecosystem.CARGO,
@@ -77,14 +77,14 @@ class Manifest(NamedTuple):
     folder: str
     ecosystem: Ecosystem
     name: str
-    depends: frozenset[str]
-    places: Mapping[str, tuple[str, ...]] = {}
-    exports: Patterns | None = None
+    dependencies: frozenset[str]
+    module_paths: Mapping[str, tuple[str, ...]] = {}
+    exports: ModulePatterns | None = None
     mapping: PathMapping | None = None
     file: str = ""  # its name
 
 
-class Provider(NamedTuple):
+class PackageProvider(NamedTuple):
     """A manifest and where it lies: the scope, and the repository's own name."""
 
     scope: str
@@ -92,10 +92,10 @@ class Provider(NamedTuple):
     manifest: Manifest
 
 
-class Inside(NamedTuple):
+class PackageModule(NamedTuple):
     """A module as a file of some language at the root of a package would import it; in Go the folder that it is."""
 
-    provider: Provider
+    provider: PackageProvider
     language: str
     module: str
 
@@ -120,7 +120,7 @@ class Inside(NamedTuple):
             return posixpath.dirname(file.path) == self._folder
         # Whatever the folder of the package is called.
         importer, below = File("_", self.language), file.path[len(folder) :].lstrip("/")
-        return imports(importer, self.module, file._replace(path=below)) is Sure.YES
+        return imports(importer, self.module, file._replace(path=below)) is Certainty.YES
 
     @property
     def _folder(self) -> str:
@@ -152,7 +152,7 @@ def read_manifest(path: str, text: str) -> Manifest | None:
         ET.ParseError,
     ):
         return None  # it has another form than its name says
-    return found._replace(folder=folder, file=name) if len(found.depends) <= NAMES_MAX else None
+    return found._replace(folder=folder, file=name) if len(found.dependencies) <= NAMES_MAX else None
 
 
 def named_manifest(path: str, symbols: Sequence[Symbol | SymbolFact]) -> Manifest | None:
@@ -168,27 +168,29 @@ def named_manifest(path: str, symbols: Sequence[Symbol | SymbolFact]) -> Manifes
 class Packages:
     """The packages of repositories, by scope: a repository and a layer of it."""
 
-    def __init__(self, providers: Iterable[Provider] = ()) -> None:
-        self._providers: dict[tuple[Ecosystem, str], list[Provider]] = {}
-        self._depends: dict[tuple[str, Ecosystem], set[str]] = {}
+    def __init__(self, providers: Iterable[PackageProvider] = ()) -> None:
+        self._providers: dict[tuple[Ecosystem, str], list[PackageProvider]] = {}
+        self._dependencies: dict[tuple[str, Ecosystem], set[str]] = {}
         known = sorted(providers, key=lambda one: (one.scope, one.manifest.folder, one.manifest.file))
         for one in known:
             manifest = one.manifest
             if manifest.name:
                 self._providers.setdefault((manifest.ecosystem, manifest.name), []).append(one)
-            self._depends.setdefault((one.scope, manifest.ecosystem), set()).update(manifest.depends)
+            self._dependencies.setdefault((one.scope, manifest.ecosystem), set()).update(
+                manifest.dependencies
+            )
         self._mappings = PathMappings(
             (one.scope, posixpath.join(one.manifest.folder, one.manifest.file), one.manifest.mapping)
             for one in known
             if one.manifest.mapping
         )
 
-    def is_one(self, inside: Inside) -> bool:
+    def is_only_provider(self, module: PackageModule) -> bool:
         """Whether nobody else provides a package of that name."""
-        manifest = inside.provider.manifest
+        manifest = module.provider.manifest
         return len(self._providers[manifest.ecosystem, manifest.name]) == 1
 
-    def around(self, scope: str, path: str) -> Iterator[str]:
+    def containing(self, scope: str, path: str) -> Iterator[str]:
         """The names of the packages of a repository in whose folders a file lies."""
         for (_, name), known in self._providers.items():
             for one in known:
@@ -196,52 +198,55 @@ class Packages:
                 if one.scope == scope and (not folder or path.startswith(f"{folder}/")):
                     yield name
 
-    def mapped(self, scope: str, file: File, module: str) -> Iterator[Inside]:
+    def mapped(self, scope: str, file: File, module: str) -> Iterator[PackageModule]:
         """What a module is that a file imports, the likeliest first, if path mappings of its repository say where it lies."""
         if file.language in ECMASCRIPT:
-            root = Provider(scope, file.repo, Manifest("", Ecosystem.NPM, "", frozenset()))
-            for path in self._mappings.meant(scope, file.path, module):
-                yield Inside(root, file.language, f"./{path}")
+            root = PackageProvider(scope, file.repo, Manifest("", Ecosystem.NPM, "", frozenset()))
+            for path in self._mappings.candidate_paths(scope, file.path, module):
+                yield PackageModule(root, file.language, f"./{path}")
 
-    def modules_of(self, scope: str, file: File) -> Iterator[str]:
+    def module_names(self, scope: str, file: File) -> Iterator[str]:
         """As what path mappings have a file imported, where that is called otherwise than the file."""
         if file.language in ECMASCRIPT:
-            yield from self._mappings.modules_of(scope, ["/".join(name) or "." for name in names(file)])
+            yield from self._mappings.module_names(scope, ["/".join(name) or "." for name in names(file)])
 
-    def meant(self, scope: str, file: File, module: str) -> Iterator[Inside]:
+    def candidates(self, scope: str, file: File, module: str) -> Iterator[PackageModule]:
         """What a module may be that a file imports, the likeliest first: of packages of its own repository, and of those that
         the repository depends on.
         """
-        ecosystem = _OF_LANGUAGE.get(file.language)
+        ecosystem = _ECOSYSTEMS.get(file.language)
         if ecosystem is None or module.startswith("."):
             return
-        depends = self._depends.get((scope, ecosystem), set())
-        for name, rest in _beginnings(ecosystem, module, depends):
+        dependencies = self._dependencies.get((scope, ecosystem), set())
+        for name, rest in _package_splits(ecosystem, module, dependencies):
             known = self._providers.get((ecosystem, name), ())
-            for one in (one for one in known if one.scope == scope or name in depends):
+            for one in (one for one in known if one.scope == scope or name in dependencies):
                 yield from (
-                    Inside(one, file.language, place) for place in _places(one.manifest, module, rest)
+                    PackageModule(one, file.language, place)
+                    for place in _module_paths(one.manifest, module, rest)
                 )
 
 
-def _beginnings(ecosystem: Ecosystem, module: str, depends: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _package_splits(
+    ecosystem: Ecosystem, module: str, dependencies: Iterable[str]
+) -> Iterator[tuple[str, str]]:
     """The packages that a module may be of, and what of its name is left."""
     if ecosystem in {Ecosystem.PYTHON, Ecosystem.MAVEN}:
-        yield from ((name, module) for name in sorted(depends))
+        yield from ((name, module) for name in sorted(dependencies))
         return
     if ecosystem is Ecosystem.CARGO:
         name, _, rest = module.partition("::")
         yield _cargo_name(name), rest.replace("::", "/")
         return
     if ecosystem is Ecosystem.COMPOSER:
-        yield from ((name, module) for name in sorted(depends))
+        yield from ((name, module) for name in sorted(dependencies))
         return
     parts = module.split("/")
     for count in range(len(parts), 0, -1):
         yield "/".join(parts[:count]), "/".join(parts[count:])
 
 
-def _places(manifest: Manifest, module: str, rest: str) -> Iterator[str]:
+def _module_paths(manifest: Manifest, module: str, rest: str) -> Iterator[str]:
     """Where a module may lie in its package, as a file at its root would import it."""
     match manifest.ecosystem:
         case Ecosystem.PYTHON | Ecosystem.MAVEN:
@@ -251,16 +256,16 @@ def _places(manifest: Manifest, module: str, rest: str) -> Iterator[str]:
         case Ecosystem.CARGO:
             yield f"./src/{rest or 'lib'}"
         case Ecosystem.COMPOSER:
-            yield from _composer_places(manifest, module)
+            yield from _composer_paths(manifest, module)
         case Ecosystem.NPM:
             for place in manifest.exports.targets(rest) if manifest.exports else ():
-                yield from sources_of(place)
+                yield from source_candidates(place)
             yield from (f"./{folder}{rest}" for folder in _SOURCES)
 
 
-def _composer_places(manifest: Manifest, module: str) -> Iterator[str]:
+def _composer_paths(manifest: Manifest, module: str) -> Iterator[str]:
     named = module.strip("\\")
-    for prefix, folders in sorted(manifest.places.items(), key=lambda one: -len(one[0])):
+    for prefix, folders in sorted(manifest.module_paths.items(), key=lambda one: -len(one[0])):
         if f"{named}\\".startswith(f"{prefix}\\"):
             rest = named[len(prefix) :].replace("\\", "/").strip("/")
             yield from (posixpath.normpath(f"./{folder}/{rest}") for folder in folders)
@@ -269,19 +274,19 @@ def _composer_places(manifest: Manifest, module: str) -> Iterator[str]:
 # Manifests.
 
 
-def _found(
+def _manifest(
     ecosystem: Ecosystem,
     name: str,
-    depends: Iterable[str],
-    places: Mapping[str, tuple[str, ...]] | None = None,
+    dependencies: Iterable[str],
+    module_paths: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Manifest:
-    return Manifest("", ecosystem, name, frozenset(depends), places or {})
+    return Manifest("", ecosystem, name, frozenset(dependencies), module_paths or {})
 
 
 def _pyproject(text: str) -> Manifest:
     data = tomllib.loads(text)
     project, poetry = data.get("project", {}), data.get("tool", {}).get("poetry", {})
-    wanted = [
+    requirements = [
         *project.get("dependencies", ()),
         *_flat(project.get("optional-dependencies", {})),
         *_flat(data.get("dependency-groups", {})),
@@ -289,35 +294,37 @@ def _pyproject(text: str) -> Manifest:
         *(name for group in poetry.get("group", {}).values() for name in group.get("dependencies", {})),
     ]
     name = str(project.get("name") or poetry.get("name") or "")
-    return _found(Ecosystem.PYTHON, _python_name(name), _requirements(wanted))
+    return _manifest(Ecosystem.PYTHON, _python_name(name), _requirements(requirements))
 
 
 def _setup_cfg(text: str) -> Manifest:
     parser = configparser.ConfigParser(interpolation=None)
     parser.read_string(text)
-    wanted = parser.get("options", "install_requires", fallback="").splitlines()
+    requirements = parser.get("options", "install_requires", fallback="").splitlines()
     if parser.has_section("options.extras_require"):
-        wanted += [line for _, lines in parser.items("options.extras_require") for line in lines.splitlines()]
+        requirements += [
+            line for _, lines in parser.items("options.extras_require") for line in lines.splitlines()
+        ]
     name = parser.get("metadata", "name", fallback="")
-    return _found(Ecosystem.PYTHON, _python_name(name), _requirements(wanted))
+    return _manifest(Ecosystem.PYTHON, _python_name(name), _requirements(requirements))
 
 
 def _requirements_txt(text: str) -> Manifest:
-    return _found(Ecosystem.PYTHON, "", _requirements(text.splitlines()))
+    return _manifest(Ecosystem.PYTHON, "", _requirements(text.splitlines()))
 
 
 def _package_json(text: str) -> Manifest:
     data = json.loads(text)
     groups = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
-    places: dict[str, tuple[str, ...]] = {}
+    module_paths: dict[str, tuple[str, ...]] = {}
     for sub, value in islice(_exports(data.get("exports")), PATTERNS_MAX):
-        places[sub] = tuple(strings_in(value))
+        module_paths[sub] = tuple(strings_in(value))
     entries = (data.get(field) for field in ("source", "module", "main", "types"))
-    places[""] = (*places.get("", ()), *(entry for entry in entries if isinstance(entry, str)))
-    depends = (name for group in groups for name in data.get(group) or ())
+    module_paths[""] = (*module_paths.get("", ()), *(entry for entry in entries if isinstance(entry, str)))
+    dependencies = (name for group in groups for name in data.get(group) or ())
     mapped = _own_paths(data)
-    return _found(Ecosystem.NPM, str(data.get("name") or ""), depends)._replace(
-        exports=Patterns.of(places), mapping=PathMapping(read_paths(mapped)) if mapped else None
+    return _manifest(Ecosystem.NPM, str(data.get("name") or ""), dependencies)._replace(
+        exports=ModulePatterns.of(module_paths), mapping=PathMapping(read_paths(mapped)) if mapped else None
     )
 
 
@@ -330,7 +337,7 @@ def _own_paths(data: Mapping[str, Any]) -> Mapping[str, list[str]]:
 
 
 def _tsconfig(text: str) -> Manifest:
-    return _found(Ecosystem.NPM, "", ())._replace(mapping=read_config(text))
+    return _manifest(Ecosystem.NPM, "", ())._replace(mapping=read_config(text))
 
 
 def _exports(exports: object) -> Iterator[tuple[str, object]]:
@@ -344,15 +351,17 @@ def _exports(exports: object) -> Iterator[tuple[str, object]]:
 
 def _go_mod(text: str) -> Manifest:
     name = _GO_MODULE.search(text)
-    return _found(Ecosystem.GO, name[1].strip('"') if name else "", _GO_REQUIRE.findall(text))
+    return _manifest(Ecosystem.GO, name[1].strip('"') if name else "", _GO_REQUIRE.findall(text))
 
 
 def _cargo_toml(text: str) -> Manifest:
     data = tomllib.loads(text)
     tables = [data, *data.get("target", {}).values(), data.get("workspace", {})]
     groups = ("dependencies", "dev-dependencies", "build-dependencies")
-    depends = (_cargo_name(name) for table in tables for group in groups for name in table.get(group, {}))
-    return _found(Ecosystem.CARGO, _cargo_name(data.get("package", {}).get("name", "")), depends)
+    dependencies = (
+        _cargo_name(name) for table in tables for group in groups for name in table.get(group, {})
+    )
+    return _manifest(Ecosystem.CARGO, _cargo_name(data.get("package", {}).get("name", "")), dependencies)
 
 
 def _pom_xml(text: str) -> Manifest:
@@ -360,21 +369,21 @@ def _pom_xml(text: str) -> Manifest:
         raise ValueError("a manifest has no entities of its own")
     root = ET.fromstring(text)  # noqa: S314 - without entities there is nothing to expand
     group = _child(root, "groupId") or _child(_element(root, "parent"), "groupId")
-    depends = (
+    dependencies = (
         f"{_child(one, 'groupId')}:{_child(one, 'artifactId')}".replace("${project.groupId}", group)
         for one in root.iter()
         if _tag(one) == "dependency"
     )
     artifact = _child(root, "artifactId")
-    return _found(Ecosystem.MAVEN, f"{group}:{artifact}" if artifact else "", depends)
+    return _manifest(Ecosystem.MAVEN, f"{group}:{artifact}" if artifact else "", dependencies)
 
 
 def _composer_json(text: str) -> Manifest:
     data = json.loads(text)
     loaded = data.get("autoload", {}).get("psr-4", {})
-    places = {prefix.strip("\\"): tuple(strings_in(folders)) for prefix, folders in loaded.items()}
-    depends = (name for group in ("require", "require-dev") for name in data.get(group) or ())
-    return _found(Ecosystem.COMPOSER, str(data.get("name") or ""), depends, places)
+    module_paths = {prefix.strip("\\"): tuple(strings_in(folders)) for prefix, folders in loaded.items()}
+    dependencies = (name for group in ("require", "require-dev") for name in data.get(group) or ())
+    return _manifest(Ecosystem.COMPOSER, str(data.get("name") or ""), dependencies, module_paths)
 
 
 def _flat(groups: Mapping[str, Iterable[Any]]) -> Iterator[Any]:

@@ -22,7 +22,7 @@ FILE_IMPORTS = frozenset({"dart", "zig"})
 SEPARATORS = re.compile(r"::|[./\\]")
 
 
-class Sure(IntEnum):
+class Certainty(IntEnum):
     """How sure it is that an import means a file."""
 
     NO = 0
@@ -38,22 +38,26 @@ class File(NamedTuple):
     repo: str = ""
 
 
-def imports(importer: File, module: str, target: File) -> Sure:
+def imports(importer: File, module: str, target: File) -> Certainty:
     """Whether the module that a file imports is the target file, or the folder that it stands for or lies in."""
     if importer.language in C_FAMILY:
         named = _parts(posixpath.normpath(posixpath.join(posixpath.dirname(importer.path), module)))
         if named == _parts(target.path):
-            return Sure.YES
+            return Certainty.YES
         is_own = not module.startswith("../") and not is_standard(importer.language, module)
-        return _below_root(importer, _parts(target.path), _parts(module)) if is_own else Sure.NO
+        return _below_root(importer, _parts(target.path), _parts(module)) if is_own else Certainty.NO
     if importer.language in FOLDER_PACKAGES:
         return _folder_package(module, target)
     start, named = _relative(importer, module)
     if start is not None:
-        return Sure.YES if any(start + named == own for own in names(target)) else Sure.NO
-    sure = max((_below_root(importer, own, named) for own in names(target)), default=Sure.NO)
+        return Certainty.YES if any(start + named == own for own in names(target)) else Certainty.NO
+    certainty = max((_below_root(importer, own, named) for own in names(target)), default=Certainty.NO)
     # `lodash` is a package, unless a build file says otherwise.
-    return min(sure, Sure.MAYBE) if importer.language in ECMASCRIPT and module[:1] not in "@~" else sure
+    return (
+        min(certainty, Certainty.MAYBE)
+        if importer.language in ECMASCRIPT and module[:1] not in "@~"
+        else certainty
+    )
 
 
 def key(importer: File, module: str) -> str:
@@ -89,7 +93,7 @@ def names(file: File) -> list[tuple[str, ...]]:
     return names
 
 
-def stands_for_folder(path: str) -> bool:
+def represents_folder(path: str) -> bool:
     """Whether a file stands for the folder that it lies in, and so may give on what is defined anywhere below."""
     return path.rpartition("/")[2].partition(".")[0] in FOLDER_FILES
 
@@ -101,7 +105,7 @@ def _relative(importer: File, module: str) -> tuple[tuple[str, ...] | None, tupl
         name = module.lstrip(".")
         up = len(module) - len(name) - 1
         return folder[: max(0, len(folder) - up)], tuple(filter(None, name.split(".")))
-    is_file = importer.language in FILE_IMPORTS and _is_file(importer, module)
+    is_file = importer.language in FILE_IMPORTS and _is_file_path(importer, module)
     if is_file or module.startswith(("./", "../")) or module in {".", ".."}:
         path = posixpath.normpath(posixpath.join(posixpath.dirname(importer.path), module))
         return (), _without_suffix(_parts(path)) if is_file else _parts(SOURCE_SUFFIX.sub("", path))
@@ -119,35 +123,35 @@ def _relative(importer: File, module: str) -> tuple[tuple[str, ...] | None, tupl
     return None, parts
 
 
-def _is_file(importer: File, module: str) -> bool:
+def _is_file_path(importer: File, module: str) -> bool:
     """Whether a module is the path of a file from the importing one: no package, whose name has no extension or a scheme."""
     return module.endswith(posixpath.splitext(importer.path)[1]) and ":" not in module
 
 
-def _below_root(importer: File, own: tuple[str, ...], named: tuple[str, ...]) -> Sure:
+def _below_root(importer: File, own: tuple[str, ...], named: tuple[str, ...]) -> Certainty:
     """Whether the file's path ends as the module is named; sure, if it is so below a root or a folder of the importer."""
     if not named or own[len(own) - len(named) :] != named or len(named) > len(own):
-        return Sure.NO
+        return Certainty.NO
     root = own[: len(own) - len(named)]
     if root and is_standard(importer.language, ".".join(named)):
-        return Sure.NO
+        return Certainty.NO
     while root and root[-1] in ROOTS:
         root = root[:-1]
     # Python looks beside the importing file only in scripts: in a package `import json` is another json.
     is_beside = _parts(posixpath.dirname(importer.path))[: len(root)] == root
     is_package = importer.language == "python" and len(named) == 1 and bool(root)
-    return Sure.YES if is_beside and not is_package else Sure.MAYBE
+    return Certainty.YES if is_beside and not is_package else Certainty.MAYBE
 
 
-def _folder_package(module: str, target: File) -> Sure:
+def _folder_package(module: str, target: File) -> Certainty:
     """`host/owner/repository/folder` names the files of a folder; without the repository's name it may be another's."""
     folder, parts = _parts(posixpath.dirname(target.path)), _package_parts(module)
     if parts[len(parts) - len(folder) :] != folder or len(parts) <= len(folder):
-        return Sure.NO
+        return Certainty.NO
     before = parts[len(parts) - len(folder) - 1]
     if before == target.repo:
-        return Sure.YES
-    return Sure.MAYBE if folder and "." in parts[0] else Sure.NO
+        return Certainty.YES
+    return Certainty.MAYBE if folder and "." in parts[0] else Certainty.NO
 
 
 def _package_parts(module: str) -> tuple[str, ...]:

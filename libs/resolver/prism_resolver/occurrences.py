@@ -20,7 +20,7 @@ _END = "\0"
 Numbers = NDArray[np.int32]
 
 
-class Spot(NamedTuple):
+class DefinitionSite(NamedTuple):
     """Where something is defined: the line of its name, 1-based, in a file of some content."""
 
     file: str  # id
@@ -49,10 +49,10 @@ class Columns(NamedTuple):
     implementation_name: Numbers
     implementation_symbol: Numbers
     # Where symbols are defined.
-    first_spot: Numbers
-    spot_file: Numbers
-    spot_line: Numbers
-    spot_name: Numbers
+    first_site: Numbers
+    site_file: Numbers
+    site_line: Numbers
+    site_name: Numbers
 
     def packed(self) -> bytes:
         """As a file."""
@@ -81,7 +81,7 @@ class Implementation(NamedTuple):
 
     line: int
     name: str
-    implemented: Sequence[Spot]
+    implemented: Sequence[DefinitionSite]
 
 
 class OccurrenceIndex:
@@ -106,17 +106,17 @@ class OccurrenceIndex:
         number = self._numbers.get(file)
         return number is not None and self._columns.blobs[number] == blob
 
-    def find(self, file: str, blob: str, line: int, name: str) -> Sequence[Spot] | None:
+    def find(self, file: str, blob: str, line: int, name: str) -> Sequence[DefinitionSite] | None:
         """Where a name on a line of a file is defined: nowhere if it is outside of the repository; None if that is not known."""
         if not self.has(file, blob):
             return None
         columns, number = self._columns, self._numbers[file]
         end = int(columns.first_use[number + 1])
         at = bisect_left(columns.use_line, line, int(columns.first_use[number]), end)
-        found: list[Spot] | None = None
+        found: list[DefinitionSite] | None = None
         while at < end and columns.use_line[at] == line:
             if columns.names[columns.use_name[at]] == name:
-                found = [*(found or ()), *self._spots(int(columns.use_symbol[at]))]
+                found = [*(found or ()), *self._sites(int(columns.use_symbol[at]))]
             at += 1
         return found
 
@@ -129,33 +129,33 @@ class OccurrenceIndex:
                 part, columns.implementation_line, columns.implementation_name, columns.implementation_symbol
             )
             for line, name, symbol in rows:
-                yield Implementation(line, columns.names[name], self._spots(symbol))
+                yield Implementation(line, columns.names[name], self._sites(symbol))
 
     def using(self, files: Collection[str]) -> set[str]:
         """The files that use what one of these defines."""
-        return self._holding(self._columns.use_symbol, self._columns.first_use, files)
+        return self._files_with(self._columns.use_symbol, self._columns.first_use, files)
 
     def implementing(self, files: Collection[str]) -> set[str]:
         """The files that have definitions which implement what one of these defines."""
         columns = self._columns
-        return self._holding(columns.implementation_symbol, columns.first_implementation, files)
+        return self._files_with(columns.implementation_symbol, columns.first_implementation, files)
 
-    def _holding(self, row_symbol: Numbers, first_row: Numbers, files: Collection[str]) -> set[str]:
+    def _files_with(self, row_symbol: Numbers, first_row: Numbers, files: Collection[str]) -> set[str]:
         """The files that have a row of a symbol which one of these files defines."""
         columns = self._columns
         numbers = [self._numbers[file] for file in files if file in self._numbers]
-        spots = np.flatnonzero(np.isin(columns.spot_file, numbers))
-        rows = np.flatnonzero(np.isin(row_symbol, _groups(columns.first_spot, spots)))
+        sites = np.flatnonzero(np.isin(columns.site_file, numbers))
+        rows = np.flatnonzero(np.isin(row_symbol, _groups(columns.first_site, sites)))
         return {self.files[one] for one in np.unique(_groups(first_row, rows)).tolist()}
 
-    def _spots(self, symbol: int) -> Sequence[Spot]:
+    def _sites(self, symbol: int) -> Sequence[DefinitionSite]:
         if symbol == OUTSIDE:
             return ()
         columns = self._columns
-        part = _part(columns.first_spot, symbol)
-        rows = _rows(part, columns.spot_file, columns.spot_line, columns.spot_name)
+        part = _part(columns.first_site, symbol)
+        rows = _rows(part, columns.site_file, columns.site_line, columns.site_name)
         return [
-            Spot(self.files[file], columns.blobs[file], line, columns.names[name])
+            DefinitionSite(self.files[file], columns.blobs[file], line, columns.names[name])
             for file, line, name in rows
         ]
 
@@ -166,11 +166,11 @@ class Occurrences:
     def __init__(self, indexes: Sequence[OccurrenceIndex] = ()) -> None:
         self.indexes = indexes
 
-    def find(self, file: str, blob: str, line: int, name: str) -> Sequence[Spot] | None:
+    def find(self, file: str, blob: str, line: int, name: str) -> Sequence[DefinitionSite] | None:
         """Where a name on a line of a file is defined: nowhere if it is outside of the repository; None if that is not known."""
         known = [index.find(file, blob, line, name) for index in self.indexes]
-        told = [spots for spots in known if spots is not None]
-        return [spot for spots in told for spot in spots] if told else None
+        known_sites = [sites for sites in known if sites is not None]
+        return [spot for sites in known_sites for spot in sites] if known_sites else None
 
     def using(self, files: Collection[str]) -> set[str]:
         """The files that use what one of these defines."""
@@ -180,7 +180,7 @@ class Occurrences:
         """The files that have definitions which implement what one of these defines."""
         return {found for index in self.indexes for found in index.implementing(files)}
 
-    def files_unlike(self, other: "Occurrences") -> set[str]:
+    def changed_files(self, other: "Occurrences") -> set[str]:
         """The files of the indexes that only one of both has."""
         return {file for index in set(self.indexes) ^ set(other.indexes) for file in index.files}
 

@@ -37,20 +37,20 @@ class PathMapping(NamedTuple):
     references: tuple[str, ...] = ()
 
 
-class Patterns(NamedTuple):
+class ModulePatterns(NamedTuple):
     """Targets of modules: those of whole names, and of patterns by what is before and behind their `*`, the longest beginning first."""
 
     exact: Mapping[str, Sequence[str]]
     wild: Sequence[tuple[str, str, Sequence[str]]]
 
     @classmethod
-    def of(cls, targets: Mapping[str, Sequence[str]]) -> "Patterns":
+    def of(cls, targets: Mapping[str, Sequence[str]]) -> "ModulePatterns":
         """Of targets by pattern."""
         exact = {pattern: found for pattern, found in targets.items() if "*" not in pattern}
         wild = [
-            (before, behind, found)
+            (before, after, found)
             for pattern, found in targets.items()
-            for before, star, behind in [pattern.partition("*")]
+            for before, star, after in [pattern.partition("*")]
             if star
         ]
         return cls(exact, sorted(wild, key=lambda one: -len(one[0])))
@@ -59,19 +59,19 @@ class Patterns(NamedTuple):
         """Those of the pattern that fits best."""
         if module in self.exact:
             return self.exact[module]
-        for before, behind, targets in self.wild:
-            if (rest := _between(before, module, behind)) is not None:
+        for before, after, targets in self.wild:
+            if (rest := _wildcard_match(before, module, after)) is not None:
                 return [target.replace("*", rest, 1) for target in targets]
         return ()
 
 
-class _Scheme(NamedTuple):
+class _FolderMapping(NamedTuple):
     """What holds in a folder, by paths of the repository."""
 
-    patterns: Patterns
+    patterns: ModulePatterns
     base: str | None
 
-    def meant(self, module: str) -> Iterator[str]:
+    def candidate_paths(self, module: str) -> Iterator[str]:
         """The paths that a module may be: those of a pattern, then that from the base."""
         yield from self.patterns.targets(module)
         if self.base is not None:
@@ -83,99 +83,107 @@ class PathMappings:
 
     def __init__(self, known: Iterable[tuple[str, str, PathMapping]] = ()) -> None:
         """Each with its scope and the path of its file."""
-        self._known = {(scope, path): mapping for scope, path, mapping in known}
+        self._configs = {(scope, path): mapping for scope, path, mapping in known}
         # By what said it: all that extend one file share what that says.
-        self._made: dict[tuple[int, str, str | None], _Scheme] = {}
-        self._of_configs = dict(self._folders(_CONFIGS_OF_FOLDERS))
-        self._of_packages = dict(self._folders(("package.json",)))
+        self._cache: dict[tuple[int, str, str | None], _FolderMapping] = {}
+        self._by_config_folder = dict(self._folder_table(_CONFIGS_OF_FOLDERS))
+        self._by_package_folder = dict(self._folder_table(("package.json",)))
 
-    def meant(self, scope: str, path: str, module: str) -> Iterator[str]:
+    def candidate_paths(self, scope: str, path: str, module: str) -> Iterator[str]:
         """The paths that a module may be which a file imports, the likeliest first."""
-        if not self._known or module.startswith((".", "/")):
+        if not self._configs or module.startswith((".", "/")):
             return
-        tables = (self._of_configs, self._of_packages) if module.startswith("#") else (self._of_configs,)
+        tables = (
+            (self._by_config_folder, self._by_package_folder)
+            if module.startswith("#")
+            else (self._by_config_folder,)
+        )
         for table in tables:
-            scheme = next((table[scope, one] for one in _folders_around(path) if (scope, one) in table), None)
-            found = map(posixpath.normpath, scheme.meant(module) if scheme else ())
+            mapping_here = next(
+                (table[scope, one] for one in _parent_folders(path) if (scope, one) in table), None
+            )
+            found = map(posixpath.normpath, mapping_here.candidate_paths(module) if mapping_here else ())
             yield from (one for one in found if not one.startswith(".."))
 
-    def modules_of(self, scope: str, names: Sequence[str]) -> Iterator[str]:
+    def module_names(self, scope: str, names: Sequence[str]) -> Iterator[str]:
         """As what a file is imported, given by the paths that it has without its extension, where that ends otherwise than these paths."""
         for name in names:
             yield from self._by_target.get((scope, name), ())
-            for before, behind, module in self._unlike.get(scope, ()):
-                if (rest := _between(before, name, behind)) is not None:
+            for before, after, module in self._renaming_targets.get(scope, ()):
+                if (rest := _wildcard_match(before, name, after)) is not None:
                     yield module.replace("*", rest, 1)
 
     @cached_property
     def _by_target(self) -> Mapping[tuple[str, str], Sequence[str]]:
         found: dict[tuple[str, str], list[str]] = {}
-        for scope, scheme in self._schemes:
-            for module, targets in scheme.patterns.exact.items():
+        for scope, mapping_here in self._folder_mappings:
+            for module, targets in mapping_here.patterns.exact.items():
                 for target in targets:
                     found.setdefault((scope, target), []).append(module)
         return found
 
     @cached_property
-    def _unlike(self) -> Mapping[str, Sequence[tuple[str, str, str]]]:
+    def _renaming_targets(self) -> Mapping[str, Sequence[tuple[str, str, str]]]:
         """Targets with what is before and behind their `*`, and their patterns, if what a module ends with is not all of a name."""
         found: dict[str, set[tuple[str, str, str]]] = {}
-        for scope, scheme in self._schemes:
-            for before, behind, targets in scheme.patterns.wild:
+        for scope, mapping_here in self._folder_mappings:
+            for before, after, targets in mapping_here.patterns.wild:
                 for target in targets:
-                    if not _ends_alike(f"{before}*{behind}", target):
+                    if not _keeps_name(f"{before}*{after}", target):
                         start, _, end = target.partition("*")
-                        found.setdefault(scope, set()).add((start, end, f"{before}*{behind}"))
-        return {scope: sorted(unlike) for scope, unlike in found.items()}
+                        found.setdefault(scope, set()).add((start, end, f"{before}*{after}"))
+        return {scope: sorted(renaming) for scope, renaming in found.items()}
 
     @cached_property
-    def _schemes(self) -> Sequence[tuple[str, _Scheme]]:
+    def _folder_mappings(self) -> Sequence[tuple[str, _FolderMapping]]:
         """Each with its scope, once."""
-        found = (*self._of_configs.items(), *self._of_packages.items())
-        return list({(scope, id(scheme)): (scope, scheme) for (scope, _), scheme in found}.values())
+        found = (*self._by_config_folder.items(), *self._by_package_folder.items())
+        return list(
+            {(scope, id(mapping_here)): (scope, mapping_here) for (scope, _), mapping_here in found}.values()
+        )
 
-    def _folders(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], _Scheme]]:
+    def _folder_table(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], _FolderMapping]]:
         """What holds in each folder that has a file of one of these names which says anything: of several, what the first says."""
         for name in reversed(names):
-            for scope, path in self._known:
-                if posixpath.basename(path) == name and (scheme := self._scheme(scope, path)):
-                    yield (scope, posixpath.dirname(path)), scheme
+            for scope, path in self._configs:
+                if posixpath.basename(path) == name and (mapping_here := self._folder_mapping(scope, path)):
+                    yield (scope, posixpath.dirname(path)), mapping_here
 
-    def _scheme(self, scope: str, path: str) -> _Scheme | None:
+    def _folder_mapping(self, scope: str, path: str) -> _FolderMapping | None:
         """What a file says itself or by those that it extends, else the first that says anything of those which it only names as
         parts of its project.
         """
-        for one in (path, *_beside(path, self._known[scope, path].references)):
-            if scheme := self._scheme_of(self._line(scope, one)):
-                return scheme
+        for one in (path, *_config_paths(path, self._configs[scope, path].references)):
+            if mapping_here := self._mapping_of_chain(self._config_chain(scope, one)):
+                return mapping_here
         return None
 
-    def _scheme_of(self, line: Sequence[tuple[str, PathMapping]]) -> _Scheme | None:
+    def _mapping_of_chain(self, chain: Sequence[tuple[str, PathMapping]]) -> _FolderMapping | None:
         """What the first in a line says that says anything; None if none does."""
-        based = ((folder, one.base_url) for folder, one in line if one.base_url is not None)
+        based = ((folder, one.base_url) for folder, one in chain if one.base_url is not None)
         base = next((posixpath.join(*one) for one in based), None)
         folder, paths = next(
-            ((folder, one.paths) for folder, one in line if one.paths is not None), ("", None)
+            ((folder, one.paths) for folder, one in chain if one.paths is not None), ("", None)
         )
         if base is None and paths is None:
             return None
         start = folder if base is None else base
-        made = self._made.get((id(paths), start, base))
-        if made is None:
-            made = self._made[id(paths), start, base] = _Scheme(
-                Patterns.of(_placed(start, paths or {})), base
+        cached = self._cache.get((id(paths), start, base))
+        if cached is None:
+            cached = self._cache[id(paths), start, base] = _FolderMapping(
+                ModulePatterns.of(_resolve_targets(start, paths or {})), base
             )
-        return made
+        return cached
 
-    def _line(self, scope: str, path: str) -> Sequence[tuple[str, PathMapping]]:
+    def _config_chain(self, scope: str, path: str) -> Sequence[tuple[str, PathMapping]]:
         """A file and those that it extends with their folders, each before those that it goes before."""
         found: dict[str, PathMapping] = {}
         todo = [path]
         while todo and len(found) < CONFIGS_MAX:
             one = todo.pop()
-            if one not in found and (mapping := self._known.get((scope, one))):
+            if one not in found and (mapping := self._configs.get((scope, one))):
                 found[one] = mapping
-                todo += _beside(one, mapping.extends)  # the last one goes before the others
+                todo += _config_paths(one, mapping.extends)  # the last one goes before the others
         return [(posixpath.dirname(one), mapping) for one, mapping in found.items()]
 
 
@@ -205,14 +213,17 @@ def read_paths(patterns: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
         raise ValueError("too many patterns")
     return {
         pattern: tuple(
-            islice((source for target in strings_in(targets) for source in sources_of(target)), TARGETS_MAX)
+            islice(
+                (source for target in strings_in(targets) for source in source_candidates(target)),
+                TARGETS_MAX,
+            )
         )
         for pattern, targets in patterns.items()
         if pattern.count("*") <= 1
     }
 
 
-def sources_of(place: str) -> Iterator[str]:
+def source_candidates(place: str) -> Iterator[str]:
     """A path of a manifest without its extension, and the sources that it may be built from."""
     plain = _SUFFIX.sub("", posixpath.normpath(place))
     yield f"./{plain}"
@@ -242,34 +253,34 @@ def _relative(paths: Iterable[object]) -> Iterator[str]:
     return islice(relative, CONFIGS_MAX)
 
 
-def _beside(path: str, others: Iterable[str]) -> Iterator[str]:
+def _config_paths(path: str, others: Iterable[str]) -> Iterator[str]:
     """Paths of other configurations that one names: a folder is its tsconfig.json, and the extension may be left out."""
     for other in others:
         found = posixpath.normpath(posixpath.join(posixpath.dirname(path), other))
         yield from (found, f"{found}.json", posixpath.join(found, _CONFIGS_OF_FOLDERS[0]))
 
 
-def _placed(start: str, paths: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+def _resolve_targets(start: str, paths: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     return {
         pattern: [posixpath.normpath(posixpath.join(start, target)) for target in targets]
         for pattern, targets in paths.items()
     }
 
 
-def _between(before: str, text: str, behind: str) -> str | None:
+def _wildcard_match(before: str, text: str, after: str) -> str | None:
     """What stands between two ends of a text; None if it has other ends."""
-    is_long = len(text) >= len(before) + len(behind)
-    if is_long and text.startswith(before) and text.endswith(behind):
-        return text[len(before) : len(text) - len(behind)]
+    is_long = len(text) >= len(before) + len(after)
+    if is_long and text.startswith(before) and text.endswith(after):
+        return text[len(before) : len(text) - len(after)]
     return None
 
 
-def _ends_alike(pattern: str, target: str) -> bool:
+def _keeps_name(pattern: str, target: str) -> bool:
     """Whether the last name of a module is that of what it means, whatever stands for the `*`."""
     return pattern.rpartition("/")[2] == target.rpartition("/")[2] == "*"
 
 
-def _folders_around(path: str) -> Iterator[str]:
+def _parent_folders(path: str) -> Iterator[str]:
     while path:
         path = path.rpartition("/")[0]
         yield path

@@ -17,11 +17,11 @@ from prism_resolver.languages import (
     family_of,
     is_standard,
 )
-from prism_resolver.manifests import Inside, Packages, Provider
-from prism_resolver.modules import File, Sure, imports, key, keys
-from prism_resolver.occurrences import Occurrences, Spot
-from prism_resolver.unit import DEFAULT, Definition, Import, Unit, read_unit
-from prism_resolver.values import FOREIGN, UNKNOWN, Place, Value, What
+from prism_resolver.manifests import PackageModule, PackageProvider, Packages
+from prism_resolver.modules import Certainty, File, imports, key, keys
+from prism_resolver.occurrences import DefinitionSite, Occurrences
+from prism_resolver.unit import DEFAULT, Import, Unit, UnitDefinition, read_unit
+from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # Re-exports of re-exports.
 STEPS_MAX = 40
@@ -29,14 +29,14 @@ STEPS_MAX = 40
 SCOPE_KINDS = frozenset({SymbolKind.NAMESPACE, SymbolKind.MODULE})
 
 
-class Located(NamedTuple):
+class LocatedModule(NamedTuple):
     """The files that a module may mean, and how sure that is."""
 
     units: tuple[Unit, ...]
-    sure: Sure
+    certainty: Certainty
 
 
-NOWHERE = Located((), Sure.NO)
+NOT_FOUND = LocatedModule((), Certainty.NO)
 
 
 class Program:
@@ -46,33 +46,33 @@ class Program:
         self,
         occurrences: Occurrences | None = None,
         packages: Packages | None = None,
-        unread: Container[str] = frozenset(),
+        unloaded: Container[str] = frozenset(),
     ) -> None:
         """What else is known of the files, where it is: `occurrences` by compilers' indexes, `packages` by the texts of manifests.
         `unread` are ids of files that there are, whether they are added or not.
         """
         self.occurrences = occurrences or Occurrences()
         self._packages = packages or Packages()
-        self._unread = unread
+        self._unloaded = unloaded
         # The same by the manifests among the files, of which less is known: by id of the file, and made of these when asked for.
-        self._providers: dict[str, Provider] = {}
-        self._provided: Packages | None = None
+        self._providers: dict[str, PackageProvider] = {}
+        self._packages_of_loaded: Packages | None = None
         self.units: dict[str, Unit] = {}
         # What a resolver found out about names that many definitions have, for as long as no file changes.
-        self.candidates: dict[tuple[Hashable, ...], Sequence[Place]] = {}
+        self.candidates: dict[tuple[Hashable, ...], Sequence[SymbolRef]] = {}
         self._by_key: dict[str, dict[str, Unit]] = {}
         # Name -> files that define it outside of all, or import it.
-        self._givers: dict[str, dict[str, Unit]] = {}
-        self._by_name: dict[str, dict[Place, None]] = {}
-        self._by_qualified_name: dict[str, dict[Place, None]] = {}
-        self._located: dict[tuple[str, ...], Located] = {}
-        self._given: dict[tuple[str, str], Value] = {}
-        self._brought: dict[tuple[str, str, str], Value] = {}
-        self._reach: dict[str, Mapping[str, Sure]] = {}
+        self._exporters: dict[str, dict[str, Unit]] = {}
+        self._by_name: dict[str, dict[SymbolRef, None]] = {}
+        self._by_qualified_name: dict[str, dict[SymbolRef, None]] = {}
+        self._located: dict[tuple[str, ...], LocatedModule] = {}
+        self._exported_values: dict[tuple[str, str], Value] = {}
+        self._imported_values: dict[tuple[str, str, str], Value] = {}
+        self._wildcard_closures: dict[str, Mapping[str, Certainty]] = {}
         # What files import from each other in a circle is looked for once: here until the first question is answered.
-        self._under_way: dict[tuple[str, str], Value] = {}
-        self._is_cut = False
-        self._is_settling = False
+        self._in_progress: dict[tuple[str, str], Value] = {}
+        self._is_incomplete = False
+        self._is_final_pass = False
         self._depth = 0
         # Of a class, what it inherits from: found by `Inference`, kept here until a file changes.
         self.lineages: dict[tuple[str, str], Sequence[tuple[Unit | None, str]]] = {}
@@ -81,13 +81,13 @@ class Program:
         # Modules that were looked for and are no file of the program, with the files that import them.
         self.missing: dict[tuple[File, str], None] = {}
         # By id of a file, the ids of files that the modules which it names were found to be since it was added.
-        self._read: dict[str, set[str]] = {}
+        self._imported_files: dict[str, set[str]] = {}
 
     # Files.
 
-    def know(self, packages: Packages) -> None:
+    def set_packages(self, packages: Packages) -> None:
         """Have other manifests say what packages there are."""
-        self._forget()
+        self._clear_caches()
         self._packages = packages
 
     def add(self, facts: FileFacts) -> None:
@@ -100,376 +100,381 @@ class Program:
         self.units[unit.id] = unit
         for files, name in self._entries(unit):
             files.setdefault(name, {})[unit.id] = unit
-        for places, name, place in self._places(unit):
-            places.setdefault(name, {})[place] = None
+        for refs, name, ref in self._symbol_refs(unit):
+            refs.setdefault(name, {})[ref] = None
         if unit.manifest:
-            self._providers[unit.id] = Provider(unit.scope, unit.file.repo, unit.manifest)
+            self._providers[unit.id] = PackageProvider(unit.scope, unit.file.repo, unit.manifest)
 
     def remove(self, file: str) -> None:
         """Forget a file."""
-        self._forget()
+        self._clear_caches()
         unit = self.units.pop(file, None)
         if unit is None:
             return
         for files, name in self._entries(unit):
             files[name].pop(unit.id, None)
-        for places, name, place in self._places(unit):
-            places[name].pop(place, None)
+        for refs, name, ref in self._symbol_refs(unit):
+            refs[name].pop(ref, None)
         self._providers.pop(file, None)
-        self._read.pop(file, None)
+        self._imported_files.pop(file, None)
 
-    def readers(self, units: Iterable[Unit]) -> set[str]:
+    def dependents(self, units: Iterable[Unit]) -> set[str]:
         """The ids of files that may be told something by these: of themselves, of those whose imports were found to lead to one of them,
         of those that see one without an import, and of all that these tell in turn.
         """
         readers: dict[Hashable, list[Unit]] = {}
-        for reader, read in self._read.items():
+        for reader, read in self._imported_files.items():
             for file in read:
                 readers.setdefault(file, []).append(self.units[reader])
         for unit in self.units.values():
-            for circle in _sees(unit):
-                readers.setdefault(circle, []).append(unit)
+            for group in _visible_groups(unit):
+                readers.setdefault(group, []).append(unit)
         todo = list(units)
         found = {unit.id for unit in todo}
         while todo:
             unit = todo.pop()
-            new = [one for place in (unit.id, *_seen_in(unit)) for one in readers.pop(place, ())]
+            new = [one for key in (unit.id, *_own_groups(unit)) for one in readers.pop(key, ())]
             todo += (one for one in new if one.id not in found)
             found.update(one.id for one in new)
         return found
 
-    def definition(self, place: Place) -> Definition:
+    def definition(self, ref: SymbolRef) -> UnitDefinition:
         """The symbol at a place."""
-        return self.units[place.file].definitions[place.symbol]
+        return self.units[ref.file].definitions[ref.symbol]
 
-    def defined_at(self, spot: Spot) -> Place | None:
+    def defined_at(self, site: DefinitionSite) -> SymbolRef | None:
         """What is defined at a line under a name; None if there is no symbol of its own, or the file was not read. Raises
         LookupError if the file has changed since, or is gone.
         """
-        unit = self.units.get(spot.file)
-        if unit is None and spot.file in self._unread:
+        unit = self.units.get(site.file)
+        if unit is None and site.file in self._unloaded:
             return None
-        if unit is None or unit.blob != spot.blob:
-            raise LookupError(spot.file)
-        here = (position for position, line in enumerate(unit.name_lines) if line == spot.line)
-        named = (position for position in here if unit.definitions[position].name == spot.name)
+        if unit is None or unit.blob != site.blob:
+            raise LookupError(site.file)
+        here = (position for position, line in enumerate(unit.name_lines) if line == site.line)
+        named = (position for position in here if unit.definitions[position].name == site.name)
         position = next(named, None)
-        return None if position is None else Place(unit.id, position)
+        return None if position is None else SymbolRef(unit.id, position)
 
-    def packaged(self, unit: Unit, name: str) -> tuple[Place, ...]:
+    def same_package_definitions(self, unit: Unit, name: str) -> tuple[SymbolRef, ...]:
         """What other files of the folder define under a name, in languages where that is enough to see it."""
         if unit.language not in SAME_FOLDER:
             return ()
         others = [
             other
-            for other in self._givers.get(name, {}).values()
+            for other in self._exporters.get(name, {}).values()
             if other.id != unit.id and _share_names(unit, other)
         ]
         return tuple(
-            Place(other.id, position) for other in _ordered(others) for position in other.named.get(name, ())
+            SymbolRef(other.id, position)
+            for other in _ordered(others)
+            for position in other.named.get(name, ())
         )
 
-    def members_elsewhere(self, unit: Unit, qualified_name: str) -> tuple[Place, ...]:
+    def members_in_other_files(self, unit: Unit, qualified_name: str) -> tuple[SymbolRef, ...]:
         """Where else than in the file of its class a member is defined, in languages that allow it."""
         if unit.language not in MEMBERS_IN_FOLDER | MEMBERS_ANYWHERE:
             return ()
-        places = self._by_qualified_name.get(qualified_name, ())
-        found = [place for place in places if _share_members(unit, self.units[place.file])]
-        return tuple(sorted(found, key=lambda place: (self.units[place.file].file.path, place.symbol)))
+        refs = self._by_qualified_name.get(qualified_name, ())
+        found = [ref for ref in refs if _share_members(unit, self.units[ref.file])]
+        return tuple(sorted(found, key=lambda ref: (self.units[ref.file].file.path, ref.symbol)))
 
-    def types(self, unit: Unit, qualified_name: str) -> Sequence[Place]:
+    def types_named(self, unit: Unit, qualified_name: str) -> Sequence[SymbolRef]:
         """The definitions of a type in all files of the repository that the language shares, by path; one if it only is a scope."""
         found = [
-            place
-            for place in self._by_qualified_name.get(qualified_name, ())
-            if self.definition(place).kind in TYPE_KINDS and _share_members(unit, self.units[place.file])
+            ref
+            for ref in self._by_qualified_name.get(qualified_name, ())
+            if self.definition(ref).kind in TYPE_KINDS and _share_members(unit, self.units[ref.file])
         ]
-        found.sort(
-            key=lambda place: (len(self.units[place.file].file.path), self.units[place.file].file.path)
-        )
-        is_scope = all(self.definition(place).kind in SCOPE_KINDS for place in found)
+        found.sort(key=lambda ref: (len(self.units[ref.file].file.path), self.units[ref.file].file.path))
+        is_scope = all(self.definition(ref).kind in SCOPE_KINDS for ref in found)
         return found[:1] if is_scope else found
 
-    def named(self, name: str) -> Collection[Place]:
+    def named(self, name: str) -> Collection[SymbolRef]:
         """All definitions of a name."""
         return self._by_name.get(name, ())
 
-    def bodies(self, places: Sequence[Place]) -> Sequence[Place]:
+    def main_definitions(self, refs: Sequence[SymbolRef]) -> Sequence[SymbolRef]:
         """One place a symbol: of overloads, and of what is announced and defined apart, the one that says most."""
-        chosen: dict[tuple[str, str], Place] = {}
-        for place in places:
-            if place.symbol < 0:
-                chosen[place.file, ""] = place
+        chosen: dict[tuple[str, str], SymbolRef] = {}
+        for ref in refs:
+            if ref.symbol < 0:
+                chosen[ref.file, ""] = ref
                 continue
-            body = self._body(place) if self.definition(place).bodiless else place
+            body = self._body(ref) if self.definition(ref).bodiless else ref
             symbol = (body.file, self.definition(body).qualified_name)
-            if symbol not in chosen or self._says_more(body, chosen[symbol]):
+            if symbol not in chosen or self._is_better(body, chosen[symbol]):
                 chosen[symbol] = body
         return tuple(chosen.values())
 
-    def _says_more(self, place: Place, other: Place) -> bool:
+    def _is_better(self, ref: SymbolRef, other: SymbolRef) -> bool:
         """A body says more than an announcement, and a function more than the variable that it may be kept in."""
-        one, two = self.definition(place), self.definition(other)
+        one, two = self.definition(ref), self.definition(other)
         return (one.bodiless, one.kind in VALUE_KINDS) < (two.bodiless, two.kind in VALUE_KINDS)
 
-    def _body(self, place: Place) -> Place:
+    def _body(self, ref: SymbolRef) -> SymbolRef:
         """Where what is announced at a place is defined, the place itself if that is not known."""
-        unit, definition = self.units[place.file], self.definition(place)
+        unit, definition = self.units[ref.file], self.definition(ref)
         found = [
             other
             for other in self._by_qualified_name[definition.qualified_name]
             if not self.definition(other).bodiless and _share_members(unit, self.units[other.file])
         ]
         is_shared = unit.language in MEMBERS_ANYWHERE
-        return found[0] if len(found) == 1 and (is_shared or found[0].file == place.file) else place
+        return found[0] if len(found) == 1 and (is_shared or found[0].file == ref.file) else ref
 
     def _entries(self, unit: Unit) -> Iterator[tuple[dict[str, dict[str, Unit]], str]]:
         for one in keys(unit.file):
             yield self._by_key, one
         for name in unit.named:
             if "." not in name:
-                yield self._givers, name
+                yield self._exporters, name
         for name in (*unit.imports, *unit.aliases):
-            yield self._givers, name
+            yield self._exporters, name
 
-    def _places(self, unit: Unit) -> Iterator[tuple[dict[str, dict[Place, None]], str, Place]]:
+    def _symbol_refs(self, unit: Unit) -> Iterator[tuple[dict[str, dict[SymbolRef, None]], str, SymbolRef]]:
         for position, definition in enumerate(unit.definitions):
-            place = Place(unit.id, position)
-            yield self._by_name, definition.name, place
-            yield self._by_qualified_name, definition.qualified_name, place
+            ref = SymbolRef(unit.id, position)
+            yield self._by_name, definition.name, ref
+            yield self._by_qualified_name, definition.qualified_name, ref
 
-    def _forget(self) -> None:
-        kept = (self._located, self._given, self._brought, self._reach)
+    def _clear_caches(self) -> None:
+        kept = (self._located, self._exported_values, self._imported_values, self._wildcard_closures)
         for memory in (*kept, self.lineages, self.originals, self.missing, self.candidates):
             memory.clear()
-        self._provided = None
+        self._packages_of_loaded = None
 
     # Modules.
 
-    def locate(self, unit: Unit, module: str) -> Located:
+    def locate(self, unit: Unit, module: str) -> LocatedModule:
         """The files that a module is, as a file imports it: those that it means surely, else those that it may mean."""
-        place = unit.file.path if unit.language == "rust" else unit.folder
-        known = (unit.scope, unit.language, place, module)
+        start = unit.file.path if unit.language == "rust" else unit.folder
+        known = (unit.scope, unit.language, start, module)
         if known not in self._located:
             self._located[known] = self._locate(unit, module)
         located = self._located[known]
         if located.units:
-            self._read.setdefault(unit.id, set()).update(one.id for one in located.units)
+            self._imported_files.setdefault(unit.id, set()).update(one.id for one in located.units)
         return located
 
-    def _locate(self, unit: Unit, module: str) -> Located:
+    def _locate(self, unit: Unit, module: str) -> LocatedModule:
         """By a path mapping, by its path or by the package that it is named after: the first that is sure, else the last that may be."""
-        found = NOWHERE
-        for way in (self._mapped, self._find, self._in_package):
-            located = way(unit, module)
-            if located.sure is Sure.YES:
+        found = NOT_FOUND
+        for find in (self._mapped, self._find, self._in_package):
+            located = find(unit, module)
+            if located.certainty is Certainty.YES:
                 return located
             found = located if located.units else found
         if not found.units:
             self.missing[unit.file, module] = None
         return found
 
-    def _mapped(self, unit: Unit, module: str) -> Located:
+    def _mapped(self, unit: Unit, module: str) -> LocatedModule:
         """The files that a module is by the first path of a mapping that leads to any."""
-        for inside in self._packages.mapped(unit.scope, unit.file, module):
-            if found := self._inside(unit, inside):
-                return Located(found, Sure.YES)
-        return NOWHERE
+        for module_in_package in self._packages.mapped(unit.scope, unit.file, module):
+            if found := self._package_files(unit, module_in_package):
+                return LocatedModule(found, Certainty.YES)
+        return NOT_FOUND
 
-    def _find(self, unit: Unit, module: str) -> Located:
-        found: dict[Sure, list[Unit]] = {Sure.YES: [], Sure.MAYBE: []}
+    def _find(self, unit: Unit, module: str) -> LocatedModule:
+        found: dict[Certainty, list[Unit]] = {Certainty.YES: [], Certainty.MAYBE: []}
         for other in self._by_key.get(key(unit.file, module), {}).values():
             if other.language not in family_of(unit.language):
                 continue
-            sure = imports(unit.file, module, other.file)
+            certainty = imports(unit.file, module, other.file)
             # Of another repository that is never sure, unless the module names it.
             is_near = unit.scope == other.scope or unit.language in FOLDER_PACKAGES
-            sure = sure if is_near else min(sure, Sure.MAYBE)
-            if sure:
-                found[sure].append(other)
-        best = Sure.YES if found[Sure.YES] else Sure.MAYBE
-        return Located(tuple(_ordered(found[best])), best)
+            certainty = certainty if is_near else min(certainty, Certainty.MAYBE)
+            if certainty:
+                found[certainty].append(other)
+        best = Certainty.YES if found[Certainty.YES] else Certainty.MAYBE
+        return LocatedModule(tuple(_ordered(found[best])), best)
 
-    def _in_package(self, unit: Unit, module: str) -> Located:
+    def _in_package(self, unit: Unit, module: str) -> LocatedModule:
         """The files that a module is by what is known of packages; not sure if several provide one of its name."""
         for packages in (self._packages, self._packages_of_files()):
-            for inside in packages.meant(unit.scope, unit.file, module):
-                if found := self._inside(unit, inside):
-                    return Located(found, Sure.YES if packages.is_one(inside) else Sure.MAYBE)
-        return NOWHERE
+            for module_in_package in packages.candidates(unit.scope, unit.file, module):
+                if found := self._package_files(unit, module_in_package):
+                    return LocatedModule(
+                        found,
+                        Certainty.YES if packages.is_only_provider(module_in_package) else Certainty.MAYBE,
+                    )
+        return NOT_FOUND
 
-    def packages_around(self, unit: Unit) -> set[str]:
+    def packages_containing(self, unit: Unit) -> set[str]:
         """The names of the packages in whose folders a file lies."""
         known = (self._packages, self._packages_of_files())
-        return {name for packages in known for name in packages.around(unit.scope, unit.file.path)}
+        return {name for packages in known for name in packages.containing(unit.scope, unit.file.path)}
 
-    def modules_of(self, unit: Unit) -> Iterator[str]:
+    def module_names(self, unit: Unit) -> Iterator[str]:
         """As what path mappings have a file imported, where that is called otherwise than the file."""
-        return self._packages.modules_of(unit.scope, unit.file)
+        return self._packages.module_names(unit.scope, unit.file)
 
     def _packages_of_files(self) -> Packages:
-        if self._provided is None:
-            self._provided = Packages(self._providers.values())
-        return self._provided
+        if self._packages_of_loaded is None:
+            self._packages_of_loaded = Packages(self._providers.values())
+        return self._packages_of_loaded
 
-    def _inside(self, unit: Unit, inside: Inside) -> tuple[Unit, ...]:
+    def _package_files(self, unit: Unit, module_in_package: PackageModule) -> tuple[Unit, ...]:
         """The files that are a module of a package."""
-        files = self._by_key.get(inside.key, {}).values()
+        files = self._by_key.get(module_in_package.key, {}).values()
         found = [one for one in files if one.language in family_of(unit.language)]
-        found = [one for one in found if inside.is_file(one.scope, one.file)]
-        if not found and inside.provider.scope == unit.scope:
-            self.missing[inside.importer, inside.module] = None
+        found = [one for one in found if module_in_package.is_file(one.scope, one.file)]
+        if not found and module_in_package.provider.scope == unit.scope:
+            self.missing[module_in_package.importer, module_in_package.module] = None
         return tuple(_ordered(found))
 
-    def brought(self, unit: Unit, one: Import) -> Value:
+    def imported_value(self, unit: Unit, one: Import) -> Value:
         """What an import brings: a definition, or a module."""
         known = (unit.id, one.name, one.module)
-        if known not in self._brought:
-            value = self._find_brought(unit, one)
-            if self._under_way:
+        if known not in self._imported_values:
+            value = self._find_imported_value(unit, one)
+            if self._in_progress:
                 return value  # it may be less than what there is
-            self._brought[known] = value
-        return self._brought[known]
+            self._imported_values[known] = value
+        return self._imported_values[known]
 
-    def _find_brought(self, unit: Unit, one: Import) -> Value:
+    def _find_imported_value(self, unit: Unit, one: Import) -> Value:
         if is_standard(unit.language, one.module):
-            return FOREIGN
+            return EXTERNAL
         whole, joined = one.modules
         located = self.locate(unit, whole)
-        before, self._is_cut = self._is_cut, False
-        given = self.given_by(located, one.name, besides=unit)
-        is_cut, self._is_cut = self._is_cut, self._is_cut or before
-        if given.is_told:
-            return given.by(Strategy.IMPORT)
-        if is_cut:
+        before, self._is_incomplete = self._is_incomplete, False
+        exported = self.module_export(located, one.name, exclude=unit)
+        is_incomplete, self._is_incomplete = self._is_incomplete, self._is_incomplete or before
+        if exported.is_known:
+            return exported.with_strategy(Strategy.IMPORT)
+        if is_incomplete:
             return UNKNOWN
         named = located if _names_module(one) else self.locate(unit, joined)
         if named.units:
-            places = tuple(Place(one.id, -1) for one in named.units)
-            return Value(What.MODULE, places, named.sure, Strategy.IMPORT)
-        return FOREIGN if located.units and located.sure is Sure.YES else UNKNOWN
+            refs = tuple(SymbolRef(one.id, -1) for one in named.units)
+            return Value(ValueKind.MODULE, refs, named.certainty, Strategy.IMPORT)
+        return EXTERNAL if located.units and located.certainty is Certainty.YES else UNKNOWN
 
-    def given(self, unit: Unit, name: str) -> Value:
+    def exported_value(self, unit: Unit, name: str) -> Value:
         """What a file gives to others under a name: what it defines, imports, or passes on."""
         known = (unit.id, name)
-        if known in self._given:
-            return self._given[known]
-        if known in self._under_way or self._depth > STEPS_MAX:
-            found = self._under_way.get(known, UNKNOWN)
-            self._is_cut |= not found.is_told and not self._is_settling
+        if known in self._exported_values:
+            return self._exported_values[known]
+        if known in self._in_progress or self._depth > STEPS_MAX:
+            found = self._in_progress.get(known, UNKNOWN)
+            self._is_incomplete |= not found.is_known and not self._is_final_pass
             return found
-        before, self._is_cut = self._is_cut, False
-        self._under_way[known] = UNKNOWN
+        before, self._is_incomplete = self._is_incomplete, False
+        self._in_progress[known] = UNKNOWN
         self._depth += 1
-        value = self._under_way[known] = self._find_given(unit, name)
+        value = self._in_progress[known] = self._find_exported_value(unit, name)
         self._depth -= 1
         if self._depth == 0:
-            self._settle()
-            return self._given[known]
-        if not self._is_cut:
-            self._given[known] = value
-        self._is_cut |= before
+            self._finish_cycle()
+            return self._exported_values[known]
+        if not self._is_incomplete:
+            self._exported_values[known] = value
+        self._is_incomplete |= before
         return value
 
-    def _settle(self) -> None:
+    def _finish_cycle(self) -> None:
         """Keep what was found. Where files import each other in a circle, look again until nobody learns more; what still is
         unknown then is unknown to all of them.
         """
-        if self._is_cut:
+        if self._is_incomplete:
             self._depth = 1
-            while self._learn():
+            while self._retry_unknown():
                 pass
-            self._is_settling = True
-            self._learn()
-            self._is_settling, self._depth = False, 0
-        self._given.update(self._under_way)
-        self._under_way.clear()
-        self._is_cut = False
+            self._is_final_pass = True
+            self._retry_unknown()
+            self._is_final_pass, self._depth = False, 0
+        self._exported_values.update(self._in_progress)
+        self._in_progress.clear()
+        self._is_incomplete = False
 
-    def _learn(self) -> bool:
+    def _retry_unknown(self) -> bool:
         """Look for all again that is not known yet; whether anything was found."""
-        unknown = [known for known, value in self._under_way.items() if not value.is_told]
-        found = {known: self._find_given(self.units[known[0]], known[1]) for known in unknown}
-        self._under_way |= found
-        return any(value.is_told for value in found.values())
+        unknown = [known for known, value in self._in_progress.items() if not value.is_known]
+        found = {known: self._find_exported_value(self.units[known[0]], known[1]) for known in unknown}
+        self._in_progress |= found
+        return any(value.is_known for value in found.values())
 
-    def _find_given(self, unit: Unit, name: str) -> Value:
+    def _find_exported_value(self, unit: Unit, name: str) -> Value:
         if own := unit.named.get(name):
-            return symbols(unit, own).by(Strategy.SAME_FILE)
+            return symbol_value(unit, own).with_strategy(Strategy.SAME_FILE)
         if unit.language in KEEPS_IMPORTS:
             return UNKNOWN
         for one in unit.imports.get(name, ()):
-            if (value := self.brought(unit, one)).is_told:
+            if (value := self.imported_value(unit, one)).is_known:
                 return value
         if name in unit.aliases:
-            return self.given(unit, unit.aliases[name].type)
+            return self.exported_value(unit, unit.aliases[name].type)
         if name == DEFAULT:
             return self._default_of(unit)
-        return self.passed_on(unit, name)
+        return self.wildcard_value(unit, name)
 
     def _default_of(self, unit: Unit) -> Value:
         """What a module exports by default."""
         spelled = next(iter(unit.variables.get(("", DEFAULT), ())), None)
-        return self.given(unit, spelled.type) if spelled else UNKNOWN
+        return self.exported_value(unit, spelled.type) if spelled else UNKNOWN
 
-    def given_by(self, located: Located, name: str, besides: Unit | None = None) -> Value:
+    def module_export(self, located: LocatedModule, name: str, exclude: Unit | None = None) -> Value:
         """What the files of a module give under a name, all but the one that asks."""
-        givers = self._givers.get(name, {})
+        exporters = self._exporters.get(name, {})
         values = [
-            self.given(unit, name).by(Strategy.MODULE, located.sure)
+            self.exported_value(unit, name).with_strategy(Strategy.MODULE, located.certainty)
             for unit in located.units
-            if (unit.id in givers or unit.wildcards or name == DEFAULT) and unit is not besides
+            if (unit.id in exporters or unit.wildcards or name == DEFAULT) and unit is not exclude
         ]
-        return _joined(value for value in values if value.is_told)
+        return _merged(value for value in values if value.is_known)
 
-    def passed_on(self, unit: Unit, name: str) -> Value:
+    def wildcard_value(self, unit: Unit, name: str) -> Value:
         """What comes with all that other files have: `from m import *`, `#include`."""
         if not unit.wildcards or name == DEFAULT:
             return UNKNOWN
-        reach = self._reach_of(unit)
+        closure = self._wildcard_closure(unit)
         values = []
-        for giver in self._givers_within(reach, unit, name):
-            value = self.given(giver, name)
-            values.append(value.by(Strategy.WILDCARD_IMPORT, reach[giver.id]))
-        told = [value for value in values if value.is_told]
-        return _joined(told, is_first_enough=unit.language in LAST_IMPORT_WINS)
+        for exporter in self._exporters_within(closure, unit, name):
+            value = self.exported_value(exporter, name)
+            values.append(value.with_strategy(Strategy.WILDCARD_IMPORT, closure[exporter.id]))
+        known_values = [value for value in values if value.is_known]
+        return _merged(known_values, first_wins=unit.language in LAST_IMPORT_WINS)
 
-    def _givers_within(self, reach: Mapping[str, Sure], unit: Unit, name: str) -> Sequence[Unit]:
+    def _exporters_within(self, closure: Mapping[str, Certainty], unit: Unit, name: str) -> Sequence[Unit]:
         """The files of a reach that give a name: by precedence where the language has one, else by path."""
-        givers = self._givers.get(name, {})
-        found = [giver for giver in givers.values() if giver.id in reach and giver.id != unit.id]
+        exporters = self._exporters.get(name, {})
+        found = [
+            exporter for exporter in exporters.values() if exporter.id in closure and exporter.id != unit.id
+        ]
         if unit.language not in LAST_IMPORT_WINS:
             return _ordered(found)
-        rank = {file: position for position, file in enumerate(reach)}
-        return sorted(found, key=lambda giver: rank[giver.id])
+        rank = {file: position for position, file in enumerate(closure)}
+        return sorted(found, key=lambda exporter: rank[exporter.id])
 
-    def _reach_of(self, unit: Unit) -> Mapping[str, Sure]:
+    def _wildcard_closure(self, unit: Unit) -> Mapping[str, Certainty]:
         """The files of which a file brings everything in, also through others, and how sure that is. The last import of a file
         comes first, and a file comes before what it imports itself.
         """
-        if unit.id not in self._reach:
-            found: dict[str, Sure] = {}
-            todo = [*self._brought_whole(unit, Sure.YES)]
+        if unit.id not in self._wildcard_closures:
+            found: dict[str, Certainty] = {}
+            todo = [*self._wildcard_sources(unit, Certainty.YES)]
             while todo:
-                one, sure = todo.pop()
-                if found.get(one.id, Sure.NO) >= sure:
+                one, certainty = todo.pop()
+                if found.get(one.id, Certainty.NO) >= certainty:
                     continue
                 found.pop(one.id, None)  # it takes the rank of the surer path
-                found[one.id] = sure
+                found[one.id] = certainty
                 if one.language not in KEEPS_IMPORTS:
-                    reached = self._brought_whole(one, sure)
-                    todo += (other for other in reached if found.get(other[0].id, Sure.NO) < other[1])
-            self._reach[unit.id] = found
-        return self._reach[unit.id]
+                    reached = self._wildcard_sources(one, certainty)
+                    todo += (other for other in reached if found.get(other[0].id, Certainty.NO) < other[1])
+            self._wildcard_closures[unit.id] = found
+        return self._wildcard_closures[unit.id]
 
-    def _brought_whole(self, unit: Unit, sure: Sure) -> Iterator[tuple[Unit, Sure]]:
+    def _wildcard_sources(self, unit: Unit, certainty: Certainty) -> Iterator[tuple[Unit, Certainty]]:
         """The files of which a file brings everything in itself, and how sure that is if the file itself is as sure as given."""
         for module in unit.wildcards:
             located = self.locate(unit, module)
-            yield from ((other, min(sure, located.sure)) for other in located.units)
+            yield from ((other, min(certainty, located.certainty)) for other in located.units)
 
 
-def _sees(unit: Unit) -> Iterator[Hashable]:
+def _visible_groups(unit: Unit) -> Iterator[Hashable]:
     """The circles of files of which a file sees something without an import."""
     if unit.language in SAME_FOLDER | MEMBERS_IN_FOLDER:
         yield unit.scope, unit.language, unit.folder
@@ -477,14 +482,14 @@ def _sees(unit: Unit) -> Iterator[Hashable]:
         yield from ((unit.scope, language) for language in family_of(unit.language))
 
 
-def _seen_in(unit: Unit) -> tuple[Hashable, Hashable]:
+def _own_groups(unit: Unit) -> tuple[Hashable, Hashable]:
     """The circles in which a file is seen."""
     return (unit.scope, unit.language, unit.folder), (unit.scope, unit.language)
 
 
-def symbols(unit: Unit, positions: Sequence[int]) -> Value:
+def symbol_value(unit: Unit, positions: Sequence[int]) -> Value:
     """The definitions of a file at these positions."""
-    return Value(What.SYMBOL, tuple(Place(unit.id, position) for position in positions))
+    return Value(ValueKind.SYMBOL, tuple(SymbolRef(unit.id, position) for position in positions))
 
 
 def _ordered(units: Sequence[Unit]) -> Sequence[Unit]:
@@ -492,18 +497,18 @@ def _ordered(units: Sequence[Unit]) -> Sequence[Unit]:
     return sorted(units, key=lambda unit: (unit.file.path, unit.scope))
 
 
-def _joined(values: Iterable[Value], *, is_first_enough: bool = False) -> Value:
+def _merged(values: Iterable[Value], *, first_wins: bool = False) -> Value:
     """Of several, the surest; all of those that are as sure and of one kind. `is_first_enough`: the first of them hides the
     others, if it is sure.
     """
-    found = sorted(values, key=lambda value: (value.what is not What.SYMBOL, -value.sure))
+    found = sorted(values, key=lambda value: (value.kind is not ValueKind.SYMBOL, -value.certainty))
     if not found:
         return UNKNOWN
     first = found[0]
-    if is_first_enough and first.sure is Sure.YES:
+    if first_wins and first.certainty is Certainty.YES:
         return first
-    same = [value for value in found if value.what is first.what and value.sure is first.sure]
-    return first._replace(places=tuple(dict.fromkeys(place for value in same for place in value.places)))
+    same = [value for value in found if value.kind is first.kind and value.certainty is first.certainty]
+    return first._replace(symbols=tuple(dict.fromkeys(ref for value in same for ref in value.symbols)))
 
 
 def _names_module(one: Import) -> bool:

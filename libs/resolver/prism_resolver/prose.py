@@ -50,8 +50,8 @@ def leading_sentence(opening: str) -> str:
     for start, end in _comments(opening):
         if not _LEADING.fullmatch(opening, at, start):
             break
-        said = "\n".join(line for line in opening[start:end].splitlines() if not _is_directive(line))
-        if sentence := first_sentence(first_comments(said)):
+        prose = "\n".join(line for line in opening[start:end].splitlines() if not _is_directive(line))
+        if sentence := first_sentence(first_comments(prose)):
             return sentence
         at = end
     return ""
@@ -59,8 +59,8 @@ def leading_sentence(opening: str) -> str:
 
 def first_sentence(prose: str) -> str:
     """What a docstring begins with, without markup; empty if that is about its licence."""
-    told = "\n".join(line for line in prose.splitlines() if not _is_directive(line))
-    match = _SENTENCE.match(" ".join(_MARKUP.sub("", told).split()))
+    plain = "\n".join(line for line in prose.splitlines() if not _is_directive(line))
+    match = _SENTENCE.match(" ".join(_MARKUP.sub("", plain).split()))
     sentence = match[0][:SENTENCE_CHARS_MAX] if match else ""
     return "" if _LICENCE.search(sentence) else sentence
 

@@ -22,13 +22,13 @@ from prism_contracts.code import (
 )
 from prism_resolver.expressions import OWN_OBJECT, steps_of
 from prism_resolver.facts import FileFacts
-from prism_resolver.inference import STEPS_MAX, Inference, Where
+from prism_resolver.inference import STEPS_MAX, Inference, Location
 from prism_resolver.languages import ECMASCRIPT, IMPLICIT_OBJECT, family_of
-from prism_resolver.modules import Sure
-from prism_resolver.occurrences import Spot
+from prism_resolver.modules import Certainty
+from prism_resolver.occurrences import DefinitionSite
 from prism_resolver.program import Program
-from prism_resolver.unit import INHERITS, Definition, Import, Spelled, Unit, callable_around
-from prism_resolver.values import LOCAL, UNKNOWN, Place, Value, What
+from prism_resolver.unit import INHERITS, Import, Unit, UnitDefinition, UnresolvedType, enclosing_callable
+from prism_resolver.values import LOCAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # Of a name that more definitions have, no one is more likely than another.
 CANDIDATES_MAX = 8
@@ -45,16 +45,16 @@ KINDS: Mapping[ReferenceKind, frozenset[SymbolKind]] = {
 }
 
 
-class Edge(NamedTuple):
+class ReferenceEdge(NamedTuple):
     """A reference and a definition, or a file, that it means or may mean."""
 
     reference: int  # position in the references of its file
-    target: Place
+    target: SymbolRef
     status: EdgeStatus
     strategy: Strategy
 
 
-class Sought(Enum):
+class LookupKind(Enum):
     """Among what a name is looked for that nothing else is known of."""
 
     NOTHING = auto()
@@ -68,11 +68,11 @@ class NamedUse(NamedTuple):
 
     language: str
     kind: ReferenceKind
-    sought: Sought
+    lookup: LookupKind
     has_qualifier: bool
 
 
-class Candidate(NamedTuple):
+class CandidateDefinition(NamedTuple):
     """A definition of the name of a reference, by what decides whether it may be meant."""
 
     language: str
@@ -84,26 +84,26 @@ class Candidate(NamedTuple):
 class Meaning(NamedTuple):
     """What a reference means: places that were found, or a name that is all there is."""
 
-    places: tuple[Place, ...] = ()
+    targets: tuple[SymbolRef, ...] = ()
     status: EdgeStatus = EdgeStatus.RESOLVED
     strategy: Strategy = Strategy.NAME
-    sought: Sought = Sought.NOTHING
+    lookup: LookupKind = LookupKind.NOTHING
 
 
-def edges(program: Program, facts: FileFacts) -> Iterator[Edge]:
+def edges(program: Program, facts: FileFacts) -> Iterator[ReferenceEdge]:
     """The edges of a file that was added to the program: at most CANDIDATES_MAX of a reference that only has a name."""
     resolver = Resolver(program, facts)
     for position, reference in enumerate(facts.references):
         yield from resolver.edges(position, reference, resolver.meaning(reference))
 
 
-def may_mean(use: NamedUse, candidate: Candidate) -> bool:
+def may_mean(use: NamedUse, candidate: CandidateDefinition) -> bool:
     """Whether a definition may be what a reference to its name means."""
     if candidate.language not in family_of(use.language) or candidate.kind not in KINDS[use.kind]:
         return False
-    if use.sought is Sought.NOTHING or (candidate.is_local and not _is_returned(candidate, use)):
+    if use.lookup is LookupKind.NOTHING or (candidate.is_local and not _is_returned(candidate, use)):
         return False
-    return use.sought is Sought.ALL or candidate.is_member == (use.sought is Sought.MEMBERS)
+    return use.lookup is LookupKind.ALL or candidate.is_member == (use.lookup is LookupKind.MEMBERS)
 
 
 class Resolver:
@@ -115,208 +115,218 @@ class Resolver:
         self._facts = facts
         self._unit: Unit = program.units[facts.id]
         self._depth = 0
-        self._bound: dict[tuple[int, str], list[Binding]] = {}
+        self._local_bindings: dict[tuple[int, str], list[Binding]] = {}
         for binding in facts.bindings:
-            around = callable_around(facts, binding.symbol)
+            around = enclosing_callable(facts, binding.symbol)
             if around >= 0:
-                self._bound.setdefault((around, binding.name), []).append(binding)
+                self._local_bindings.setdefault((around, binding.name), []).append(binding)
 
     def meaning(self, reference: Reference) -> Meaning:
         """What a reference of the file means: what a compiler's index says of it, or else what its rules lead to."""
-        spots = self._spots(reference)
-        if spots is None:
-            return self._read(reference)
-        if not spots:
-            return self._outside(self._read(reference))
+        sites = self._sites(reference)
+        if sites is None:
+            return self._by_rules(reference)
+        if not sites:
+            return self._outside_repository(self._by_rules(reference))
         try:
-            places = tuple(self._made_by(place, reference) for place in self._defined_at(spots))
+            refs = tuple(self._constructed_class(ref, reference) for ref in self._defined_at(sites))
         except LookupError:
-            return self._read(reference)
-        return Meaning(places, strategy=Strategy.SCIP)
+            return self._by_rules(reference)
+        return Meaning(refs, strategy=Strategy.SCIP)
 
     def implementations(self) -> Iterator[tuple[Reference, Meaning]]:
         """What definitions of the file implement without a word of it, as in Go, by what an index says: as references that stand
         there, without a name, for none is written.
         """
-        said = {(one.name, one.symbol) for one in self._facts.references if one.kind in INHERITS}
+        declared = {(one.name, one.symbol) for one in self._facts.references if one.kind in INHERITS}
         for one in self._program.occurrences.implementations(self._facts.id, self._facts.blob):
             try:
-                place = self._program.defined_at(Spot(self._facts.id, self._facts.blob, one.line, one.name))
+                ref = self._program.defined_at(
+                    DefinitionSite(self._facts.id, self._facts.blob, one.line, one.name)
+                )
                 implemented = tuple(self._defined_at(one.implemented))
             except LookupError:
                 continue
-            if place is None or not implemented:
+            if ref is None or not implemented:
                 continue
             name = self._program.definition(implemented[0]).name
-            if (name, place.symbol) not in said:
+            if (name, ref.symbol) not in declared:
                 kind = ReferenceKind.IMPLEMENTS
-                reference = Reference(name="", kind=kind, line=one.line, symbol=place.symbol)
+                reference = Reference(name="", kind=kind, line=one.line, symbol=ref.symbol)
                 yield reference, Meaning(implemented, strategy=Strategy.SCIP)
 
-    def _defined_at(self, spots: Iterable[Spot]) -> Iterator[Place]:
+    def _defined_at(self, sites: Iterable[DefinitionSite]) -> Iterator[SymbolRef]:
         """The symbols there. Raises LookupError if one of the files has changed since."""
-        return (place for spot in spots if (place := self._program.defined_at(spot)) is not None)
+        return (ref for site in sites if (ref := self._program.defined_at(site)) is not None)
 
-    def _spots(self, reference: Reference) -> Sequence[Spot] | None:
+    def _sites(self, reference: Reference) -> Sequence[DefinitionSite] | None:
         """Where an index says that a reference is defined; None if it says nothing of it. It knows no other names of imports."""
         find = partial(self._program.occurrences.find, self._facts.id, self._facts.blob, reference.line)
         known = map(find, [reference.name, *(one.name for one in self._unit.imports.get(reference.name, ()))])
-        return next((spots for spots in known if spots is not None), None)
+        return next((sites for sites in known if sites is not None), None)
 
-    def _outside(self, meaning: Meaning) -> Meaning:
+    def _outside_repository(self, meaning: Meaning) -> Meaning:
         """What is left of a meaning if it is in no file of the repository."""
         units = self._program.units
-        places = tuple(place for place in meaning.places if units[place.file].scope != self._unit.scope)
-        return meaning._replace(places=places, sought=Sought.NOTHING)
+        refs = tuple(ref for ref in meaning.targets if units[ref.file].scope != self._unit.scope)
+        return meaning._replace(targets=refs, lookup=LookupKind.NOTHING)
 
-    def _made_by(self, place: Place, reference: Reference) -> Place:
+    def _constructed_class(self, ref: SymbolRef, reference: Reference) -> SymbolRef:
         """The class whose constructor is called by its name."""
-        definition = self._program.definition(place)
+        definition = self._program.definition(ref)
         owner = definition.parent
         is_own = definition.kind is SymbolKind.CONSTRUCTOR and owner >= 0
-        named = self._program.definition(Place(place.file, owner)).name if is_own else ""
-        return Place(place.file, owner) if named == reference.name else place
+        named = self._program.definition(SymbolRef(ref.file, owner)).name if is_own else ""
+        return SymbolRef(ref.file, owner) if named == reference.name else ref
 
-    def _read(self, reference: Reference) -> Meaning:
+    def _by_rules(self, reference: Reference) -> Meaning:
         if reference.kind is ReferenceKind.IMPORT:
-            return self._of_import(reference)
+            return self._import_meaning(reference)
         if reference.qualifier:
-            return self._of_member(reference)
-        return self._of_name(reference)
+            return self._member_meaning(reference)
+        return self._name_meaning(reference)
 
-    def edges(self, position: int, reference: Reference, meaning: Meaning) -> Iterator[Edge]:
+    def edges(self, position: int, reference: Reference, meaning: Meaning) -> Iterator[ReferenceEdge]:
         """The edges that follow from what a reference means, which has this position in its file."""
-        for place in self._program.bodies(meaning.places):
-            yield Edge(position, place, meaning.status, meaning.strategy)
-        if meaning.sought is not Sought.NOTHING:
-            yield from self._candidate_edges(position, reference, meaning.sought)
+        for ref in self._program.main_definitions(meaning.targets):
+            yield ReferenceEdge(position, ref, meaning.status, meaning.strategy)
+        if meaning.lookup is not LookupKind.NOTHING:
+            yield from self._candidate_edges(position, reference, meaning.lookup)
         if reference.kind is ReferenceKind.IMPORT:
-            known = set(meaning.places)
+            known = set(meaning.targets)
             yield from (edge for edge in self._modules(position, reference) if edge.target not in known)
 
-    def _candidate_edges(self, position: int, reference: Reference, sought: Sought) -> Iterator[Edge]:
-        places = self._candidates(reference, sought)
-        strategy = Strategy.ONLY_DEFINITION if len(places) == 1 else Strategy.NAME
-        if len(places) <= CANDIDATES_MAX:
-            yield from (Edge(position, place, EdgeStatus.CANDIDATE, strategy) for place in places)
+    def _candidate_edges(
+        self, position: int, reference: Reference, lookup: LookupKind
+    ) -> Iterator[ReferenceEdge]:
+        refs = self._candidates(reference, lookup)
+        strategy = Strategy.ONLY_DEFINITION if len(refs) == 1 else Strategy.NAME
+        if len(refs) <= CANDIDATES_MAX:
+            yield from (ReferenceEdge(position, ref, EdgeStatus.CANDIDATE, strategy) for ref in refs)
 
-    def _candidates(self, reference: Reference, sought: Sought) -> Sequence[Place]:
+    def _candidates(self, reference: Reference, lookup: LookupKind) -> Sequence[SymbolRef]:
         """The definitions that have the name of a reference and may be what it means; of many, one more than CANDIDATES_MAX."""
         named = self._program.named(reference.name)
         if len(named) <= CANDIDATES_MAX:
-            return self._bodies_of(named, reference, sought)
+            return self._possible_definitions(named, reference, lookup)
         # All that `may_mean` asks of a reference: a name that thousands have is looked through once a language.
-        alike = (reference.name, reference.kind, sought, self._unit.language, bool(reference.qualifier))
+        group = (reference.name, reference.kind, lookup, self._unit.language, bool(reference.qualifier))
         memory = self._program.candidates
-        if alike not in memory:
-            memory[alike] = self._bodies_of(named, reference, sought)[: CANDIDATES_MAX + 1]
-        return memory[alike]
+        if group not in memory:
+            memory[group] = self._possible_definitions(named, reference, lookup)[: CANDIDATES_MAX + 1]
+        return memory[group]
 
-    def _bodies_of(self, named: Iterable[Place], reference: Reference, sought: Sought) -> Sequence[Place]:
-        return self._program.bodies(tuple(filter(partial(self.may_mean, reference, sought), named)))
+    def _possible_definitions(
+        self, named: Iterable[SymbolRef], reference: Reference, lookup: LookupKind
+    ) -> Sequence[SymbolRef]:
+        return self._program.main_definitions(tuple(filter(partial(self.may_mean, reference, lookup), named)))
 
-    def may_mean(self, reference: Reference, sought: Sought, place: Place) -> bool:
+    def may_mean(self, reference: Reference, lookup: LookupKind, ref: SymbolRef) -> bool:
         """Whether a definition of the name may be what a reference means of which nothing else is known."""
-        unit, definition = self._program.units[place.file], self._program.definition(place)
-        use = NamedUse(self._unit.language, reference.kind, sought, bool(reference.qualifier))
+        unit, definition = self._program.units[ref.file], self._program.definition(ref)
+        use = NamedUse(self._unit.language, reference.kind, lookup, bool(reference.qualifier))
         is_member = "." in definition.qualified_name
         is_local = _is_local(unit, definition)
-        return may_mean(use, Candidate(unit.language, definition.kind, is_member, is_local))
+        return may_mean(use, CandidateDefinition(unit.language, definition.kind, is_member, is_local))
 
-    def _modules(self, position: int, reference: Reference) -> Iterator[Edge]:
+    def _modules(self, position: int, reference: Reference) -> Iterator[ReferenceEdge]:
         """The file that an import names, be it for one of its names. A package of many files is shown by its first."""
         located = self._program.locate(self._unit, reference.qualifier)
         others = [unit for unit in located.units if unit.id != self._facts.id]
         if others:
-            place = Place(others[0].id, -1)
-            value = Value(What.MODULE, (place,), located.sure, Strategy.IMPORT)
-            if located.sure is Sure.YES:
-                yield Edge(position, place, EdgeStatus.RESOLVED, self._strategy(value))
+            ref = SymbolRef(others[0].id, -1)
+            value = Value(ValueKind.MODULE, (ref,), located.certainty, Strategy.IMPORT)
+            if located.certainty is Certainty.YES:
+                yield ReferenceEdge(position, ref, EdgeStatus.RESOLVED, self._strategy(value))
             else:
-                yield Edge(position, place, EdgeStatus.CANDIDATE, Strategy.IMPORT)
+                yield ReferenceEdge(position, ref, EdgeStatus.CANDIDATE, Strategy.IMPORT)
 
-    def _of_import(self, reference: Reference) -> Meaning:
+    def _import_meaning(self, reference: Reference) -> Meaning:
         local = reference.alias or reference.name
         one = Import(local, reference.name, reference.qualifier, range(0))
-        value = self._program.brought(self._unit, one)
-        if value.what is What.MODULE:
+        value = self._program.imported_value(self._unit, one)
+        if value.kind is ValueKind.MODULE:
             return Meaning()  # `modules` has it
-        return self._told(value, Sought.OUTSIDE)
+        return self._as_meaning(value, LookupKind.OUTSIDE)
 
-    def _of_name(self, reference: Reference) -> Meaning:
-        where = self._where(reference.symbol, reference.line)
-        value = self._inference.name_at(reference.name, where)
-        return self._told(value, Sought.ALL if self._may_be_own(where) else Sought.OUTSIDE)
+    def _name_meaning(self, reference: Reference) -> Meaning:
+        location = self._location_of(reference.symbol, reference.line)
+        value = self._inference.name_at(reference.name, location)
+        return self._as_meaning(
+            value, LookupKind.ALL if self._may_be_member(location) else LookupKind.OUTSIDE
+        )
 
-    def _may_be_own(self, where: Where) -> bool:
+    def _may_be_member(self, location: Location) -> bool:
         """Whether a name without an object may be a member of the class around."""
-        return self._unit.language in IMPLICIT_OBJECT and bool(where.inside)
+        return self._unit.language in IMPLICIT_OBJECT and bool(location.inside)
 
-    def _of_member(self, reference: Reference) -> Meaning:
+    def _member_meaning(self, reference: Reference) -> Meaning:
         steps = steps_of(reference.qualifier)
-        value = self._inference.value_of(steps, self._where(reference.symbol, reference.line))
+        value = self._inference.value_of(steps, self._location_of(reference.symbol, reference.line))
         member = self._inference.member_of(value, reference.name)
         is_own = len(steps) == 1 and steps[0].name in OWN_OBJECT  # a class below may have what its own lacks
-        if not member.is_told and not is_own and self._inference.lacks(value, reference.name):
+        if not member.is_known and not is_own and self._inference.lacks(value, reference.name):
             return Meaning()
-        is_object = is_own or value.what in {What.OBJECT, What.BASES}
-        return self._told(member, Sought.MEMBERS if is_object else Sought.ALL)
+        is_object = is_own or value.kind in {ValueKind.INSTANCE, ValueKind.SUPER}
+        return self._as_meaning(member, LookupKind.MEMBERS if is_object else LookupKind.ALL)
 
-    def _told(self, value: Value, otherwise: Sought) -> Meaning:
-        if value.what is What.SYMBOL:
-            if value.sure is Sure.YES:
-                return Meaning(value.places, EdgeStatus.RESOLVED, self._strategy(value))
-            return Meaning(value.places, EdgeStatus.CANDIDATE, Strategy.NAME)
-        if value.what is What.UNKNOWN:
-            return Meaning(status=EdgeStatus.CANDIDATE, sought=otherwise)
+    def _as_meaning(self, value: Value, fallback: LookupKind) -> Meaning:
+        if value.kind is ValueKind.SYMBOL:
+            if value.certainty is Certainty.YES:
+                return Meaning(value.symbols, EdgeStatus.RESOLVED, self._strategy(value))
+            return Meaning(value.symbols, EdgeStatus.CANDIDATE, Strategy.NAME)
+        if value.kind is ValueKind.UNKNOWN:
+            return Meaning(status=EdgeStatus.CANDIDATE, lookup=fallback)
         return Meaning()
 
     def _strategy(self, value: Value) -> Strategy:
         """How it was found; what lies in another repository, by the package that this one depends on."""
-        is_far = any(self._program.units[place.file].scope != self._unit.scope for place in value.places)
+        is_far = any(self._program.units[ref.file].scope != self._unit.scope for ref in value.symbols)
         return Strategy.PACKAGE if is_far else value.strategy
 
-    def _where(self, symbol: int, line: int) -> Where:
+    def _location_of(self, symbol: int, line: int) -> Location:
         inside = self._facts.symbols[symbol].qualified_name if symbol >= 0 else ""
-        return Where(self._unit, inside, line, partial(self._local, symbol, line))
+        return Location(self._unit, inside, line, partial(self._local_value, symbol, line))
 
-    def _local(self, symbol: int, line: int, name: str) -> Value | None:
+    def _local_value(self, symbol: int, line: int, name: str) -> Value | None:
         """What a variable of the functions around a symbol is known to hold on a line; None if there is no such variable."""
         while symbol >= 0:
-            before = [one for one in self._bound.get((symbol, name), ()) if one.line <= line]
+            before = [one for one in self._local_bindings.get((symbol, name), ()) if one.line <= line]
             if before:
-                value = self._made(max(before, key=lambda one: one.line))
-                return value if value.is_told else LOCAL
+                value = self._bound_value(max(before, key=lambda one: one.line))
+                return value if value.is_known else LOCAL
             symbol = self._facts.symbols[symbol].parent
         if (
             name not in self._unit.imports
             and name not in self._unit.named
             and ("", name) in self._unit.variables
         ):
-            return self._inference.variable_at(name, Where(self._unit, line=line))
+            return self._inference.variable_at(name, Location(self._unit, line=line))
         return None
 
-    def _made(self, binding: Binding) -> Value:
+    def _bound_value(self, binding: Binding) -> Value:
         if self._depth > STEPS_MAX:
             return UNKNOWN  # `x = x.next()`, a hundred times
         self._depth += 1
-        value = self._find_made(binding)
+        value = self._find_bound_value(binding)
         self._depth -= 1
         return value
 
-    def _find_made(self, binding: Binding) -> Value:
-        where = self._where(binding.symbol, binding.line)._replace(
-            local=partial(self._local, binding.symbol, binding.line - 1)
+    def _find_bound_value(self, binding: Binding) -> Value:
+        location = self._location_of(binding.symbol, binding.line)._replace(
+            local=partial(self._local_value, binding.symbol, binding.line - 1)
         )
-        return self._inference.made(Spelled(binding.type, binding.made_by, binding.line, where.inside), where)
+        return self._inference.created_value(
+            UnresolvedType(binding.type, binding.made_by, binding.line, location.inside), location
+        )
 
 
-def _is_returned(candidate: Candidate, use: NamedUse) -> bool:
+def _is_returned(candidate: CandidateDefinition, use: NamedUse) -> bool:
     """Whether a function in a function may be what a reference means elsewhere: a member of the object that is returned."""
     return candidate.language in ECMASCRIPT and use.has_qualifier
 
 
-def _is_local(unit: Unit, definition: Definition) -> bool:
+def _is_local(unit: Unit, definition: UnitDefinition) -> bool:
     """Whether a definition stands in a function, and is known there only."""
     parent = definition.parent
     return parent >= 0 and unit.definitions[parent].kind in CALLABLE_KINDS

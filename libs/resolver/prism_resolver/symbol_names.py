@@ -22,7 +22,7 @@ BETWEEN_WORDS = re.compile(r"[\W_]")
 NOT_FLAT = re.compile(r"[^a-z0-9]")
 
 
-class Named(Protocol):
+class NamedDefinition(Protocol):
     """What a definition is called, on its own and with its owners."""
 
     @property
@@ -31,7 +31,7 @@ class Named(Protocol):
     def qualified_name(self) -> str: ...
 
 
-class Fit(NamedTuple):
+class NameFit(NamedTuple):
     """How well a definition fits a name: the greater, the better."""
 
     shared: int  # last components that both have
@@ -45,7 +45,7 @@ class Fit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Location:
+class RepoPath:
     """Where symbols are defined: the name of a repository, and a path in it."""
 
     repo: str
@@ -95,18 +95,20 @@ class SymbolName:
         ends = (".".join(self.parts[start:]) for start in range(len(self.parts) - 1))
         return tuple(dict.fromkeys(name for name in (*self._as_written, *ends) if name != self.last))
 
-    def fit(self, symbol: Named, location: Location) -> Fit | None:
+    def fit(self, symbol: NamedDefinition, location: RepoPath) -> NameFit | None:
         """How well a definition at a location fits; None if the name means another one."""
         if self._as_written & {symbol.name, symbol.qualified_name}:
-            return Fit(len(self.parts), 0, is_whole=symbol.qualified_name in self._as_written)
+            return NameFit(len(self.parts), 0, is_whole=symbol.qualified_name in self._as_written)
         own = symbol.qualified_name.split(".")
         shared = _shared_end(own, self.parts)
         rest = self.parts[: len(self.parts) - shared]
         if not shared or (rest and not _may_lead(rest[-1], location)):
             return None
-        return Fit(shared, sum(flat(part) in location.words for part in rest), is_whole=len(own) == shared)
+        return NameFit(
+            shared, sum(flat(part) in location.words for part in rest), is_whole=len(own) == shared
+        )
 
-    def understood_by(self, fit: Fit) -> str:
+    def matched_suffix(self, fit: NameFit) -> str:
         """The end of the name that such a definition is called, if nothing speaks for what is before it; else empty."""
         return "" if fit.placed or fit.shared == len(self.parts) else ".".join(self.parts[-fit.shared :])
 
@@ -120,12 +122,12 @@ def flat(name: str) -> str:
     return NOT_FLAT.sub("", name.lower())
 
 
-def _shared_end(own: list[str], asked: tuple[str, ...]) -> int:
-    pairs = zip(reversed(own), reversed(asked), strict=False)
-    return next((count for count, (a, b) in enumerate(pairs) if a != b), min(len(own), len(asked)))
+def _shared_end(own: list[str], requested: tuple[str, ...]) -> int:
+    pairs = zip(reversed(own), reversed(requested), strict=False)
+    return next((count for count, (a, b) in enumerate(pairs) if a != b), min(len(own), len(requested)))
 
 
-def _may_lead(part: str, location: Location) -> bool:
+def _may_lead(part: str, location: RepoPath) -> bool:
     """Whether a component may stand before a symbol that it does not own: a part of its location, or what begins in lower
     case and so is a module or a variable (`self.close`). A type that does not own the symbol means another one.
     """

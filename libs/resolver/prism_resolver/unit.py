@@ -28,7 +28,7 @@ INHERITS = frozenset({ReferenceKind.EXTENDS, ReferenceKind.IMPLEMENTS})
 OWN_VARIABLE = re.compile(r"(?:(?:self|this|cls|\$this|Self)(?:\.|->|::)|@{1,2})(\w+)")
 
 
-class Definition(NamedTuple):
+class UnitDefinition(NamedTuple):
     """A symbol, by what others need to know of it."""
 
     name: str
@@ -45,7 +45,7 @@ class Import(NamedTuple):
     local: str
     name: str
     module: str
-    within: range  # lines in which it holds: those of the function that it stands in
+    lines: range  # lines in which it holds: those of the function that it stands in
 
     @property
     def modules(self) -> Sequence[str]:
@@ -54,7 +54,7 @@ class Import(NamedTuple):
         return (self.module, f"{self.module}{joiner}{self.name}")
 
 
-class Spelled(NamedTuple):
+class UnresolvedType(NamedTuple):
     """A type or what makes a value, as a file spells it, and the qualified name of what it stands in."""
 
     type: str
@@ -70,14 +70,18 @@ class Unit:
     id: str
     scope: str
     file: File
-    definitions: Sequence[Definition]
+    definitions: Sequence[UnitDefinition]
     named: Mapping[str, Sequence[int]]  # qualified name -> positions in `definitions`
     imports: Mapping[str, Sequence[Import]]  # local name -> what it may bring
     wildcards: Sequence[str]  # modules of which everything is brought in
-    bases: Mapping[str, Sequence[Spelled]]  # qualified name of a class -> what it extends or implements
-    variables: Mapping[tuple[str, str], Sequence[Spelled]]  # (class or "", variable) -> what it is made to be
-    returns: Mapping[str, Spelled]  # qualified name of a callable -> what it is declared to return
-    aliases: Mapping[str, Spelled]  # qualified name of an alias, or that of an export -> what it names
+    bases: Mapping[
+        str, Sequence[UnresolvedType]
+    ]  # qualified name of a class -> what it extends or implements
+    variables: Mapping[
+        tuple[str, str], Sequence[UnresolvedType]
+    ]  # (class or "", variable) -> what it is made to be
+    returns: Mapping[str, UnresolvedType]  # qualified name of a callable -> what it is declared to return
+    aliases: Mapping[str, UnresolvedType]  # qualified name of an alias, or that of an export -> what it names
     folder: str = ""
     manifest: Manifest | None = None  # what it says of a package, as far as its parser saw that
     name_lines: Sequence[int] = ()  # of the definitions, 1-based
@@ -91,7 +95,7 @@ class Unit:
 
 def read_unit(facts: FileFacts) -> Unit:
     """What others can see of a file."""
-    reader = _Reader(facts)
+    reader = _UnitReader(facts)
     wildcards, imports = reader.imports()
     variables, returns = reader.variables()
     return Unit(
@@ -118,7 +122,7 @@ def is_shared(language: str, signature: str) -> bool:
     return language in C_FAMILY and not signature.startswith("static")
 
 
-def callable_around(facts: FileFacts, symbol: int) -> int:
+def enclosing_callable(facts: FileFacts, symbol: int) -> int:
     """The innermost callable around a symbol of the file, itself included; -1 outside of all or if a class is nearer."""
     while symbol >= 0 and facts.symbols[symbol].kind not in CALLABLE_KINDS:
         if facts.symbols[symbol].kind in TYPE_KINDS:
@@ -127,7 +131,7 @@ def callable_around(facts: FileFacts, symbol: int) -> int:
     return symbol
 
 
-def owner_around(facts: FileFacts, symbol: int) -> str:
+def enclosing_type(facts: FileFacts, symbol: int) -> str:
     """Qualified name of the class around a symbol of the file, itself included; empty outside of all."""
     while symbol >= 0:
         found = facts.symbols[symbol]
@@ -146,11 +150,11 @@ def own_variable(name: str) -> str:
     return found[1] if found else ""
 
 
-class _Reader:
+class _UnitReader:
     def __init__(self, facts: FileFacts) -> None:
         self._facts = facts
         self.definitions = [
-            Definition(s.name, s.qualified_name, s.kind, s.parent, s.bodiless, s.exported)
+            UnitDefinition(s.name, s.qualified_name, s.kind, s.parent, s.bodiless, s.exported)
             for s in facts.symbols
         ]
 
@@ -184,56 +188,58 @@ class _Reader:
                 named.setdefault(reference.qualifier, []).append(one)
         return wildcards, named
 
-    def bases(self) -> dict[str, list[Spelled]]:
-        found: dict[str, list[Spelled]] = {}
+    def bases(self) -> dict[str, list[UnresolvedType]]:
+        found: dict[str, list[UnresolvedType]] = {}
         for reference in self._facts.references:
             if reference.kind in INHERITS:
-                owner = owner_around(self._facts, reference.symbol)
+                owner = enclosing_type(self._facts, reference.symbol)
                 around = owner.rpartition(".")[0]
-                base = Spelled(_spelled(reference), "", reference.line, around)
+                base = UnresolvedType(_dotted(reference), "", reference.line, around)
                 found.setdefault(owner, []).append(base)
         return found
 
-    def aliases(self) -> dict[str, Spelled]:
-        found: dict[str, Spelled] = {}
+    def aliases(self) -> dict[str, UnresolvedType]:
+        found: dict[str, UnresolvedType] = {}
         for reference in self._facts.references:
             if reference.kind is ReferenceKind.ALIAS:
                 inside = self._name_of(reference.symbol)
-                one = Spelled(_spelled(reference), "", reference.line, inside)
+                one = UnresolvedType(_dotted(reference), "", reference.line, inside)
                 found[reference.alias or inside] = one
         return found
 
-    def variables(self) -> tuple[dict[tuple[str, str], list[Spelled]], dict[str, Spelled]]:
-        variables: dict[tuple[str, str], list[Spelled]] = {}
-        returns: dict[str, Spelled] = {}
+    def variables(self) -> tuple[dict[tuple[str, str], list[UnresolvedType]], dict[str, UnresolvedType]]:
+        variables: dict[tuple[str, str], list[UnresolvedType]] = {}
+        returns: dict[str, UnresolvedType] = {}
         for binding in self._facts.bindings:
-            spelled = Spelled(binding.type, binding.made_by, binding.line, self._name_of(binding.symbol))
+            unresolved = UnresolvedType(
+                binding.type, binding.made_by, binding.line, self._name_of(binding.symbol)
+            )
             if not binding.name:
-                returns.setdefault(self._name_of(binding.symbol), spelled)
-            elif (place := self._place_of(binding)) is not None:
-                variables.setdefault(place, []).append(spelled)
+                returns.setdefault(self._name_of(binding.symbol), unresolved)
+            elif (variable := self._variable_key(binding)) is not None:
+                variables.setdefault(variable, []).append(unresolved)
         return variables, returns
 
-    def _place_of(self, binding: Binding) -> tuple[str, str] | None:
+    def _variable_key(self, binding: Binding) -> tuple[str, str] | None:
         """The class and the name of a variable that outlives a call; None for a local one."""
         own = own_variable(binding.name)
         if own:
-            return owner_around(self._facts, binding.symbol), own
-        if callable_around(self._facts, binding.symbol) >= 0:
+            return enclosing_type(self._facts, binding.symbol), own
+        if enclosing_callable(self._facts, binding.symbol) >= 0:
             return None
-        return owner_around(self._facts, binding.symbol), binding.name
+        return enclosing_type(self._facts, binding.symbol), binding.name
 
     def _name_of(self, symbol: int) -> str:
         return self._facts.symbols[symbol].qualified_name if symbol >= 0 else ""
 
     def _lines_of(self, symbol: int) -> range:
-        symbol = callable_around(self._facts, symbol)
+        symbol = enclosing_callable(self._facts, symbol)
         if symbol < 0:
             return range(1, 1 << 31)
         return range(self._facts.symbols[symbol].start_line, self._facts.symbols[symbol].end_line + 1)
 
 
-def _spelled(reference: Reference) -> str:
+def _dotted(reference: Reference) -> str:
     return f"{reference.qualifier}.{reference.name}" if reference.qualifier else reference.name
 
 

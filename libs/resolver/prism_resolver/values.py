@@ -4,24 +4,24 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from prism_contracts.code import Strategy
-from prism_resolver.modules import Sure
+from prism_resolver.modules import Certainty
 
 
-class Place(NamedTuple):
+class SymbolRef(NamedTuple):
     """A symbol, or a whole file."""
 
     file: str  # id
     symbol: int  # position in its file's symbols; -1: the file, which is what `import module` means
 
 
-class What(Enum):
+class ValueKind(Enum):
     """What kind of thing an expression stands for."""
 
     SYMBOL = auto()  # a definition: a class itself, a function, a variable
-    OBJECT = auto()  # an object of a class
-    BASES = auto()  # the object itself, seen as one of what its class inherits from
+    INSTANCE = auto()  # an object of a class
+    SUPER = auto()  # the object itself, seen as one of what its class inherits from
     MODULE = auto()
-    FOREIGN = (
+    EXTERNAL = (
         auto()
     )  # something that is defined elsewhere: the language itself, a package, another kind of thing
     LOCAL = auto()  # a variable of a function, of whose value nothing is known
@@ -31,21 +31,21 @@ class What(Enum):
 class Value(NamedTuple):
     """What an expression stands for. `places` are the definitions, for an object those of its class."""
 
-    what: What
-    places: tuple[Place, ...] = ()
-    sure: Sure = Sure.YES
+    kind: ValueKind
+    symbols: tuple[SymbolRef, ...] = ()
+    certainty: Certainty = Certainty.YES
     strategy: Strategy = Strategy.NAME
 
     @property
-    def is_told(self) -> bool:
+    def is_known(self) -> bool:
         """Whether anything is known, be it that it is something else."""
-        return self.what is not What.UNKNOWN
+        return self.kind is not ValueKind.UNKNOWN
 
-    def by(self, strategy: Strategy, sure: Sure = Sure.YES) -> "Value":
+    def with_strategy(self, strategy: Strategy, certainty: Certainty = Certainty.YES) -> "Value":
         """The same, found in another way, and at most as sure as that."""
-        return self._replace(strategy=strategy, sure=min(self.sure, sure))
+        return self._replace(strategy=strategy, certainty=min(self.certainty, certainty))
 
 
-UNKNOWN = Value(What.UNKNOWN)
-FOREIGN = Value(What.FOREIGN)
-LOCAL = Value(What.LOCAL)
+UNKNOWN = Value(ValueKind.UNKNOWN)
+EXTERNAL = Value(ValueKind.EXTERNAL)
+LOCAL = Value(ValueKind.LOCAL)

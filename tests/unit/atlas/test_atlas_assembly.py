@@ -15,7 +15,7 @@ from prism_atlas.core.assembly import Assembly
 from prism_atlas.core.columns import columns_of
 from prism_atlas.core.graph import EDGE_KINDS, STRATEGIES, Graph
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
-from prism_resolver.manifests import Packages, Provider, read_manifest
+from prism_resolver.manifests import PackageProvider, Packages, read_manifest
 from prism_resolver.occurrences import OccurrenceIndex, Occurrences
 
 STATUSES = list(EdgeStatus)
@@ -105,7 +105,7 @@ CONFIG = read_manifest(
     "tsconfig.json",
     '{"compilerOptions": {"paths": {"@fees": ["rates/table.ts"], "@/*": ["./*/main.ts"], "~*": ["rates/*"]}}}',
 )
-MAPPED = Packages([Provider("r1/base", "depot", CONFIG)] if CONFIG else ())
+MAPPED = Packages([PackageProvider("r1/base", "depot", CONFIG)] if CONFIG else ())
 MAPPED_VERSIONS = {
     "rates/table.ts": ["export default function fee() {}\n", "export { rate as fee } from '@/zones';\n", "export const fee = 1;\n"],
     "zones/main.ts": ["export function rate() {}\n", "export { fee as rate } from '@fees';\n", "export * from '~table';\n"],

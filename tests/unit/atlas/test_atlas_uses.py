@@ -9,7 +9,7 @@ from prism_atlas.core.graph import Graph
 from prism_contracts.code import EDGE_KINDS, EdgeKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.symbols import DefinitionPlace, ReferenceGroup, UsesRequest
-from prism_resolver.facts import with_uses_before_dots
+from prism_resolver.facts import with_qualifier_uses
 from prism_resolver.occurrences import OccurrenceIndex, Occurrences
 from prism_resolver.program import Program
 from prism_resolver.unit import read_unit
@@ -65,7 +65,7 @@ def flags_of(path: str) -> str:
 
 
 def source(path: str, text: str) -> report.SourceFile:
-    facts = with_uses_before_dots(source_file(path, text, flags_of(path)).facts)
+    facts = with_qualifier_uses(source_file(path, text, flags_of(path)).facts)
     return report.SourceFile(facts, read_unit(facts), text.split("\n"))
 
 

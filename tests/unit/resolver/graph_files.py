@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from prism_chunker.core import chunk_file
-from prism_resolver.facts import FileFacts, with_uses_before_dots
-from prism_resolver.manifests import Packages, Provider, read_manifest
+from prism_resolver.facts import FileFacts, with_qualifier_uses
+from prism_resolver.manifests import PackageProvider, Packages, read_manifest
 from prism_resolver.program import Program
 from prism_resolver.resolution import edges
 
@@ -22,7 +22,7 @@ def facts_of(path: str, text: str, scope: str = "r/base") -> FileFacts:
         references=parsed.references,
         bindings=parsed.bindings,
     )
-    return with_uses_before_dots(facts)
+    return with_qualifier_uses(facts)
 
 
 def told(files: Mapping[str, str] | list[FileFacts]) -> set[str]:
@@ -52,7 +52,7 @@ def told_between_files(*repositories: dict[str, str]) -> set[str]:
         for path, text in files.items():
             manifest = read_manifest(path, text)
             if manifest:
-                providers.append(Provider(scope, "parcels", manifest))
+                providers.append(PackageProvider(scope, "parcels", manifest))
             else:
                 program_files.append(facts_of(path, text, scope))
     program = Program(packages=Packages(providers))

@@ -7,8 +7,8 @@ from graph_files import facts_of
 from graph_files import told_between_files as told
 
 from prism_resolver import manifests
-from prism_resolver.manifests import Packages, Provider, is_manifest, read_manifest
-from prism_resolver.modules import File, Sure, imports
+from prism_resolver.manifests import PackageProvider, Packages, is_manifest, read_manifest
+from prism_resolver.modules import Certainty, File, imports
 from prism_resolver.program import Program
 from prism_resolver.resolution import edges
 
@@ -58,7 +58,7 @@ COMPOSER = {
 def test_a_manifest_says_what_it_provides_and_what_it_depends_on(path, text, name, depends) -> None:
     found = read_manifest(f"packages/parcels/{path}", text)
     assert found
-    assert (found.folder, found.name, found.depends) == ("packages/parcels", name, depends)
+    assert (found.folder, found.name, found.dependencies) == ("packages/parcels", name, depends)
 
 
 # Of requirements.txt any line may be the name of a package.
@@ -69,7 +69,7 @@ def test_a_manifest_says_what_it_provides_and_what_it_depends_on(path, text, nam
 )  # fmt: skip
 def test_a_manifest_that_cannot_be_read_says_nothing_and_harms_nobody(path, text) -> None:
     found = read_manifest(path, text)
-    assert found is None or not found.depends
+    assert found is None or not found.dependencies
 
 
 def test_a_manifest_at_the_limit_is_read_and_one_past_it_is_not(monkeypatch) -> None:
@@ -243,12 +243,12 @@ def test_a_folder_s_file_of_a_package_is_found_without_an_entry_in_the_manifest(
 def test_a_module_that_is_looked_for_in_a_package_is_told_as_the_package_s_own() -> None:
     manifest = read_manifest("packages/rates/package.json", package("@acme/rates"))
     assert manifest
-    program = Program(packages=Packages([Provider("r/base", "parcels", manifest)]))
+    program = Program(packages=Packages([PackageProvider("r/base", "parcels", manifest)]))
     user = facts_of("packages/app/user.ts", "import { rate } from '@acme/rates/zones';\nrate();\n")
     program.add(user)
     list(edges(program, user))
     target = File("packages/rates/src/zones.ts", "typescript")
-    assert any(imports(importer, module, target) is Sure.YES for importer, module in program.missing)
+    assert any(imports(importer, module, target) is Certainty.YES for importer, module in program.missing)
 
 
 def test_of_a_package_json_the_symbols_say_the_name() -> None:

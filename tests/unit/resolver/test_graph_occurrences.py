@@ -134,7 +134,7 @@ def test_what_implements_without_saying_so_is_told() -> None:
         program.add(one)
     ((reference, meaning),) = Resolver(program, known["b.go"]).implementations()
     assert (reference.name, reference.line, reference.kind) == ("", 2, "implements")
-    assert [program.definition(place).name for place in meaning.places] == ["Weigher"]
+    assert [program.definition(place).name for place in meaning.targets] == ["Weigher"]
     assert known["b.go"].symbols[reference.symbol].name == "Depot"
 
 
@@ -163,7 +163,7 @@ def test_who_uses_or_implements_what_a_file_defines_is_known() -> None:
 
 
 def test_definitions_of_a_file_that_is_not_read_are_elsewhere() -> None:
-    program = Program(occurrences(parcels(), FILES), unread=FILES)
+    program = Program(occurrences(parcels(), FILES), unloaded=FILES)
     user, fees = facts(DEPOT, FILES[DEPOT]), facts("parcels/fees.py", FILES["parcels/fees.py"])
     program.add(user)
     program.add(fees)

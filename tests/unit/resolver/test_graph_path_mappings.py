@@ -6,7 +6,7 @@ import pytest
 from graph_files import facts_of, told_between_files
 
 from prism_resolver import path_mappings
-from prism_resolver.manifests import Packages, Provider, read_manifest
+from prism_resolver.manifests import PackageProvider, Packages, read_manifest
 from prism_resolver.path_mappings import PathMapping, PathMappings, read_config
 from prism_resolver.program import Program
 from prism_resolver.resolution import edges
@@ -99,7 +99,7 @@ def test_the_mapping_of_one_repository_says_nothing_in_another() -> None:
 def test_a_file_that_is_not_read_yet_is_looked_for_where_the_mapping_has_it() -> None:
     manifest = read_manifest("tsconfig.json", config({"@depot": ["./code/rates.ts"]}))
     assert manifest
-    program = Program(packages=Packages([Provider("r/base", "parcels", manifest)]))
+    program = Program(packages=Packages([PackageProvider("r/base", "parcels", manifest)]))
     user = facts_of("app/user.ts", importing("@depot"))
     program.add(user)
     list(edges(program, user))
@@ -124,9 +124,9 @@ def test_of_configurations_that_extend_each_other_so_many_are_read(monkeypatch) 
         ("r", "tsconfig.2.json", PathMapping(base_url="code")),
     ]
     monkeypatch.setattr(path_mappings, "CONFIGS_MAX", 3)
-    assert [*PathMappings(known).meant("r", "user.ts", "rates")] == ["code/rates"]
+    assert [*PathMappings(known).candidate_paths("r", "user.ts", "rates")] == ["code/rates"]
     monkeypatch.setattr(path_mappings, "CONFIGS_MAX", 2)
-    assert [*PathMappings(known).meant("r", "user.ts", "rates")] == []
+    assert [*PathMappings(known).candidate_paths("r", "user.ts", "rates")] == []
     monkeypatch.setattr(path_mappings, "CONFIGS_MAX", 1)
     assert read_config(config(extends=["./a", "./b"])).extends == ("./a",)
 
@@ -137,8 +137,8 @@ def test_projects_that_extend_one_configuration_share_what_it_says() -> None:
         ("r", f"p{number}/tsconfig.json", read_config('{"extends": "../base.json"}')) for number in range(5)
     ]
     mappings = PathMappings([base, *projects])
-    assert [*mappings.meant("r", "p3/user.ts", "@depot")] == ["src/depot"]
-    assert [*mappings.modules_of("r", ["src/depot"])] == ["@depot"]
+    assert [*mappings.candidate_paths("r", "p3/user.ts", "@depot")] == ["src/depot"]
+    assert [*mappings.module_names("r", ["src/depot"])] == ["@depot"]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_projects_that_extend_one_configuration_share_what_it_says() -> None:
 )
 def test_what_a_file_is_imported_as_where_it_is_called_otherwise(paths, name, modules) -> None:
     mapping = read_config(config(paths))
-    assert [*PathMappings([("r", "tsconfig.json", mapping)]).modules_of("r", [name])] == modules
+    assert [*PathMappings([("r", "tsconfig.json", mapping)]).module_names("r", [name])] == modules
 
 
 @pytest.mark.parametrize("text", ['{"a": "' + '\\"' * 50_000, "/*" * 50_000, "," * 100_000, '"' * 100_001])

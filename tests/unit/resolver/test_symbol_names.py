@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_contracts.code import Symbol, SymbolKind
-from prism_resolver.symbol_names import Location, SymbolName, flat
+from prism_resolver.symbol_names import RepoPath, SymbolName, flat
 
-NOWHERE = Location("", "")
+NOWHERE = RepoPath("", "")
 
 
 def defined(qualified_name: str, name: str = "") -> Symbol:
@@ -80,7 +80,7 @@ def test_what_it_may_be_called_is_looked_up(spelled, qualified_name):
     assert name.last not in name.longer
 
 
-def fits(spelled: str, *qualified_names: str, location: Location = NOWHERE) -> list[str]:
+def fits(spelled: str, *qualified_names: str, location: RepoPath = NOWHERE) -> list[str]:
     """Those of the names that fit, best first."""
     name = SymbolName.read(spelled)
     found = [(name.fit(defined(known), location), known) for known in qualified_names]
@@ -98,7 +98,7 @@ def test_more_of_the_name_fits_better_and_a_whole_name_best():
 
 def test_another_owner_means_another_symbol():
     assert fits("Depot.route", "Harbour.route", "route") == []
-    assert fits("Depot.route", "Harbour.route", location=Location("acme/shop", "src/depot.py")) == [
+    assert fits("Depot.route", "Harbour.route", location=RepoPath("acme/shop", "src/depot.py")) == [
         "Harbour.route"
     ]
 
@@ -108,17 +108,17 @@ def test_a_variable_or_module_may_stand_before_any_symbol(spelled):
     name = SymbolName.read(spelled)
     fit = name.fit(defined("Depot.route"), NOWHERE)
     assert fit
-    assert name.understood_by(fit) == "route"
+    assert name.matched_suffix(fit) == "route"
 
 
 def test_a_location_speaks_for_what_stands_before_the_owner():
     name = SymbolName.read("org.example.parcels.Depot")
-    near = name.fit(defined("Depot"), Location("acme/shop", "src/org/example/parcels/Depot.java"))
-    far = name.fit(defined("Depot"), Location("acme/shop", "src/harbour/Depot.java"))
+    near = name.fit(defined("Depot"), RepoPath("acme/shop", "src/org/example/parcels/Depot.java"))
+    far = name.fit(defined("Depot"), RepoPath("acme/shop", "src/harbour/Depot.java"))
     assert near
     assert far
     assert near.degree > far.degree
-    assert (name.understood_by(near), name.understood_by(far)) == ("", "Depot")
+    assert (name.matched_suffix(near), name.matched_suffix(far)) == ("", "Depot")
 
 
 def test_a_location_is_called_by_repository_folders_file_and_their_words():
@@ -132,7 +132,7 @@ def test_a_location_is_called_by_repository_folders_file_and_their_words():
         "depot",
         "list",
         "py",
-    } <= Location("acme/parcel-tracker", "src/depot_list.py").words
+    } <= RepoPath("acme/parcel-tracker", "src/depot_list.py").words
 
 
 def test_flat_joins_what_is_written_in_two_ways():

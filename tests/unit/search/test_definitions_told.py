@@ -3,7 +3,7 @@
 import pytest
 
 from prism_chunker.core import chunk_file
-from prism_resolver.symbol_names import Location, SymbolName
+from prism_resolver.symbol_names import RepoPath, SymbolName
 from prism_search.adapters.definitions import Found, each_place_once
 from prism_store.reader import StoredPoint
 
@@ -15,7 +15,7 @@ def told(name: str, *files: tuple[str, str]) -> list[str]:
         Found(StoredPoint(path, 0.0, {"path": path}), symbol, fit)
         for path, text in files
         for symbol in chunk_file(path, text).symbols
-        if (fit := asked.fit(symbol, Location("parcels", path)))
+        if (fit := asked.fit(symbol, RepoPath("parcels", path)))
     ]
     return [f"{one.symbol.qualified_name}: {one.symbol.signature}" for one in each_place_once(found)]
 

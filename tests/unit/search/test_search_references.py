@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from source_files import source
 
 from prism_contracts.rpc.symbols import ReferenceGroup
-from prism_resolver.modules import File, Sure, imports
+from prism_resolver.modules import Certainty, File, imports
 from prism_search.core import references as report
 from prism_search.core.references import Definition, SourceFile
 
@@ -306,24 +306,24 @@ def test_callers_come_first_and_tests_last():
 @pytest.mark.parametrize(
     ("importer", "language", "module", "target", "sure"),
     [
-        ("a/b/c.py", "python", ".d", "a/b/d.py", Sure.YES),
-        ("a/b/c.py", "python", "..d", "a/d/__init__.py", Sure.YES),
-        ("a/b/c.py", "python", ".d", "a/d.py", Sure.NO),
-        ("a/c.py", "python", "x.y", "src/x/y.py", Sure.YES),
-        ("a/c.py", "python", "y", "deep/in/y.py", Sure.MAYBE),
-        ("a/c.ts", "typescript", "./d", "a/d/index.ts", Sure.YES),
-        ("a/c.ts", "typescript", "@/lib/d", "src/lib/d.tsx", Sure.YES),
-        ("a/c.ts", "typescript", "d", "b/e.ts", Sure.NO),
-        ("c.go", "go", "example.org/acme/parcels/x", "x/y.go", Sure.YES),
-        ("c.go", "go", "example.org/acme/parcels", "y.go", Sure.YES),
-        ("c.go", "go", "encoding/json", "json/y.go", Sure.NO),
-        ("src/a/mod.rs", "rust", "super::b", "src/b.rs", Sure.YES),
-        ("src/a/c.rs", "rust", "crate::a::d", "src/a/d.rs", Sure.YES),
-        ("src/c.c", "c", "x/y.h", "include/x/y.h", Sure.YES),
-        ("src/c.c", "c", "y.h", "include/x/y.hpp", Sure.NO),
-        ("lib/c.rb", "ruby", "x/y", "lib/x/y.rb", Sure.YES),
-        ("A.java", "java", "x.y", "src/main/java/x/y/Z.java", Sure.YES),
-        ("a.py", "python", "", "b.py", Sure.NO),
+        ("a/b/c.py", "python", ".d", "a/b/d.py", Certainty.YES),
+        ("a/b/c.py", "python", "..d", "a/d/__init__.py", Certainty.YES),
+        ("a/b/c.py", "python", ".d", "a/d.py", Certainty.NO),
+        ("a/c.py", "python", "x.y", "src/x/y.py", Certainty.YES),
+        ("a/c.py", "python", "y", "deep/in/y.py", Certainty.MAYBE),
+        ("a/c.ts", "typescript", "./d", "a/d/index.ts", Certainty.YES),
+        ("a/c.ts", "typescript", "@/lib/d", "src/lib/d.tsx", Certainty.YES),
+        ("a/c.ts", "typescript", "d", "b/e.ts", Certainty.NO),
+        ("c.go", "go", "example.org/acme/parcels/x", "x/y.go", Certainty.YES),
+        ("c.go", "go", "example.org/acme/parcels", "y.go", Certainty.YES),
+        ("c.go", "go", "encoding/json", "json/y.go", Certainty.NO),
+        ("src/a/mod.rs", "rust", "super::b", "src/b.rs", Certainty.YES),
+        ("src/a/c.rs", "rust", "crate::a::d", "src/a/d.rs", Certainty.YES),
+        ("src/c.c", "c", "x/y.h", "include/x/y.h", Certainty.YES),
+        ("src/c.c", "c", "y.h", "include/x/y.hpp", Certainty.NO),
+        ("lib/c.rb", "ruby", "x/y", "lib/x/y.rb", Certainty.YES),
+        ("A.java", "java", "x.y", "src/main/java/x/y/Z.java", Certainty.YES),
+        ("a.py", "python", "", "b.py", Certainty.NO),
     ],
 )
 def test_which_file_an_import_means(importer, language, module, target, sure):

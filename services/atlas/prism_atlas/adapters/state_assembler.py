@@ -12,7 +12,7 @@ from prism_atlas.core.assembly import Assembly, ProgramFile
 from prism_atlas.core.snapshot import GraphSnapshot
 from prism_contracts.base import file_id
 from prism_contracts.code import FileStatus
-from prism_resolver.manifests import Manifest, Packages, Provider, is_manifest, read_manifest
+from prism_resolver.manifests import Manifest, PackageProvider, Packages, is_manifest, read_manifest
 from prism_resolver.occurrences import Columns, OccurrenceIndex, Occurrences
 from prism_runtime.kept import Kept
 from prism_store.reader import Reader, StoredPoint, newer_than, with_status
@@ -43,7 +43,7 @@ class RepositoryState:
     generations: dict[str, str] = field(default_factory=dict)  # of the files in the assembly, by file id
     # Path and manifest by file id.
     manifests: dict[str, tuple[str, Manifest]] = field(default_factory=dict)
-    providers: Sequence[Provider] = ()  # packages that the assembly knows
+    providers: Sequence[PackageProvider] = ()  # packages that the assembly knows
     # SCIP indexes that the assembly uses, by object name.
     indexes: Mapping[str, OccurrenceIndex] = field(default_factory=dict)
     analysis: Analysis | None = None  # of the last graph
@@ -89,8 +89,8 @@ class RepositoryState:
         names = frozenset(manifest.name for manifest in known)
         repo = self.repo_name.rpartition("/")[2]
         # Packages of other repositories don't count here, so a new external dependency changes no edge.
-        own = [manifest._replace(depends=manifest.depends & names) for manifest in known]
-        providers = tuple(Provider(self.scope.repos[0], repo, one) for one in own)
+        own = [manifest._replace(dependencies=manifest.dependencies & names) for manifest in known]
+        providers = tuple(PackageProvider(self.scope.repos[0], repo, one) for one in own)
         if providers != self.providers:
             self.providers = providers
             self.assembly.set_packages(Packages(providers))

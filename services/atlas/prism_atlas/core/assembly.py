@@ -17,11 +17,11 @@ from prism_atlas.core.invalidation import ChangedNames, Dependents, changed_name
 from prism_atlas.core.overriding import CONSTRUCTOR_NAMES
 from prism_atlas.core.references import ReferenceRow
 from prism_contracts.code import EDGE_KINDS, TYPE_KINDS, EdgeKind, ReferenceKind
-from prism_resolver.facts import FileFacts, with_uses_before_dots
+from prism_resolver.facts import FileFacts, with_qualifier_uses
 from prism_resolver.manifests import Packages
 from prism_resolver.occurrences import Occurrences
 from prism_resolver.program import Program
-from prism_resolver.resolution import Edge, Resolver
+from prism_resolver.resolution import ReferenceEdge, Resolver
 from prism_resolver.unit import Unit
 
 _NUMBERS = np.int32
@@ -50,13 +50,13 @@ class Assembly:
 
     def set_packages(self, packages: Packages) -> None:
         """Replace the known packages. Every import may resolve differently now, so all files become stale."""
-        self._program.know(packages)
+        self._program.set_packages(packages)
         self._unconnected |= set(self._used_names)
 
     def set_occurrences(self, occurrences: Occurrences) -> None:
         """Replace the compiler indexes, which override the rules. The files of changed ones become stale."""
         before, self._program.occurrences = self._program.occurrences, occurrences
-        self._unconnected |= self._used_names.keys() & before.files_unlike(occurrences)
+        self._unconnected |= self._used_names.keys() & before.changed_files(occurrences)
 
     def add(self, file: ProgramFile) -> None:
         """Add a file with its definitions, or replace it."""
@@ -102,7 +102,7 @@ class Assembly:
         """Resolve the references of a stale file."""
         resolver = Resolver(self._program, facts)
         # The parser's references come first: only they become edges, uses before dots do not.
-        references = with_uses_before_dots(facts).references
+        references = with_qualifier_uses(facts).references
         rows = [ReferenceRow(reference, resolver.meaning(reference)) for reference in references]
         implementing = [ReferenceRow(*one) for one in resolver.implementations()]
         found = [
@@ -135,7 +135,7 @@ class Assembly:
         """Whether a reference resolves within the repository, or its name or alias is defined there."""
         reference, meaning = row
         named = self._program.named
-        return bool(meaning.places or named(reference.name) or (reference.alias and named(reference.alias)))
+        return bool(meaning.targets or named(reference.name) or (reference.alias and named(reference.alias)))
 
     def _implementing_rows(self, facts: FileFacts, rows: Iterable[ReferenceRow]) -> Iterator[EdgeRow]:
         """Types implement types; members override members, except constructors."""
@@ -143,7 +143,7 @@ class Assembly:
             symbol = facts.symbols[reference.symbol]
             kind = EdgeKind.IMPLEMENTS if symbol.kind in TYPE_KINDS else EdgeKind.OVERRIDES
             if kind is EdgeKind.IMPLEMENTS or symbol.name not in CONSTRUCTOR_NAMES:
-                for place in self._program.bodies(meaning.places):
+                for place in self._program.main_definitions(meaning.targets):
                     yield EdgeRow(
                         reference.symbol, place, kind, meaning.status, meaning.strategy, reference.line
                     )
@@ -163,7 +163,7 @@ class Assembly:
 
         potential_readers = users_of(self._named(self._changed_names[Dependents.POTENTIAL_READERS]))
         units = self._program.units
-        readers = self._program.readers(
+        readers = self._program.dependents(
             [*self._changed_units.values(), *(units[file] for file in potential_readers)]
         )
         affected_readers = readers & users_of(self._affected_names(readers))
@@ -193,7 +193,7 @@ def _joined(parts: Iterable[NDArray[np.int32]]) -> NDArray[np.int32]:
     return np.concatenate([np.zeros(0, _NUMBERS), *(part.ravel() for part in parts)])
 
 
-def _edge_rows(facts: FileFacts, found: Iterable[Edge]) -> Iterator[EdgeRow]:
+def _edge_rows(facts: FileFacts, found: Iterable[ReferenceEdge]) -> Iterator[EdgeRow]:
     for edge in found:
         reference = facts.references[edge.reference]
         yield EdgeRow(
@@ -206,7 +206,7 @@ def _edge_rows(facts: FileFacts, found: Iterable[Edge]) -> Iterator[EdgeRow]:
         )
 
 
-def _external_rows(facts: FileFacts, found: Iterable[Edge]) -> Iterator[ExternalRow]:
+def _external_rows(facts: FileFacts, found: Iterable[ReferenceEdge]) -> Iterator[ExternalRow]:
     """Returns the imports that have no edge."""
     answered = {edge.reference for edge in found}
     outside = {

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from prism_contracts.code import EdgeKind, EdgeStatus, ReferenceKind, Strategy, SymbolKind
 from prism_contracts.rpc.maps import EntryKind
-from prism_resolver.resolution import Sought
+from prism_resolver.resolution import LookupKind
 
 Numbers = NDArray[np.int32]
 Codes = NDArray[np.uint8]
@@ -28,7 +28,7 @@ SYMBOL_KINDS = tuple(SymbolKind)
 EDGE_KINDS = tuple(EdgeKind)
 EDGE_STATUSES = tuple(EdgeStatus)
 REFERENCE_KINDS = tuple(ReferenceKind)
-SOUGHT = tuple(Sought)
+SOUGHT = tuple(LookupKind)
 STRATEGIES = tuple(Strategy)
 ENTRY_KINDS = tuple(EntryKind)
 

@@ -31,7 +31,7 @@ _WHOLE_FILES_MAX = 1_000
 class Dependents(Enum):
     """The files that a statement concerns."""
 
-    READERS = auto()  # files that read this one, as in `Program.readers`
+    READERS = auto()  # files that read this one, as in `Program.dependents`
     # All files that use one of the names: the name alone may make them refer to the definition.
     USERS = auto()
     # All files that use one of the names: they may start or stop reading this file.
@@ -102,9 +102,9 @@ def _of_file(program: Program, unit: Unit) -> Iterator[Statement]:
     yield Statement(
         frozenset({*modules, *_parts(stem)}), (unit.file, unit.scope), Dependents.POTENTIAL_READERS
     )
-    for name in program.packages_around(unit):
+    for name in program.packages_containing(unit):
         yield Statement(_parts(name), ("inside", name), Dependents.POTENTIAL_READERS)
-    for module in program.modules_of(unit):
+    for module in program.module_names(unit):
         yield Statement(
             frozenset({_MODULE + key(unit.file, module)}), ("mapped", module), Dependents.POTENTIAL_READERS
         )

@@ -10,7 +10,7 @@ import numpy as np
 from prism_atlas.core.graph import NONE, Graph, Mask, Numbers
 from prism_contracts.code import ASIDE
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_resolver.symbol_names import Fit, Location, SymbolName
+from prism_resolver.symbol_names import NameFit, RepoPath, SymbolName
 
 AT_LINE = re.compile(r"(.+):(\d+)")
 # In these languages, types and namespaces of one name are one symbol, also across files.
@@ -106,13 +106,13 @@ def _is_named(path: str, name: str) -> bool:
     return f"/{path}".rpartition(".")[0].endswith(f"/{name}") or f"/{path}".endswith(f"/{name}")
 
 
-def _matches(graph: Graph, repo: str, name: SymbolName, path: str) -> list[tuple[NamedSymbol, Fit]]:
+def _matches(graph: Graph, repo: str, name: SymbolName, path: str) -> list[tuple[NamedSymbol, NameFit]]:
     found = []
-    locations: dict[str, Location] = {}
+    locations: dict[str, RepoPath] = {}
     for definition in _named_symbols(graph, _definitions_named(graph, name)):
         if path and not f"/{definition.path}".endswith(f"/{path.strip('/')}"):
             continue
-        location = locations.setdefault(definition.path, Location(repo, definition.path))
+        location = locations.setdefault(definition.path, RepoPath(repo, definition.path))
         fit = name.fit(definition, location)
         if fit:
             found.append((definition, fit))
@@ -140,7 +140,7 @@ def _named_symbols(graph: Graph, nodes: Numbers) -> Iterable[NamedSymbol]:
 
 
 def _best_match(
-    graph: Graph, name: SymbolName, matches: Sequence[tuple[NamedSymbol, Fit]], preferred: Mask | None
+    graph: Graph, name: SymbolName, matches: Sequence[tuple[NamedSymbol, NameFit]], preferred: Mask | None
 ) -> ResolvedName:
     if not matches:
         return ResolvedName(np.array([], np.int32))
@@ -165,12 +165,12 @@ def _best_match(
         for _, _, definition in ordered
         if definition.node not in same and int(graph.symbols.parent[definition.node]) not in same
     ]
-    matched = name.understood_by(next(fit for definition, fit in matches if definition is first))
+    matched = name.matched_suffix(next(fit for definition, fit in matches if definition is first))
     chosen = one if len(one) == len(rivals) else []
     return ResolvedName(np.array(sorted(chosen), np.int32), others if chosen else [*one, *others], matched)
 
 
-def _priority(graph: Graph, definition: NamedSymbol, fit: Fit) -> tuple[bool, bool]:
+def _priority(graph: Graph, definition: NamedSymbol, fit: NameFit) -> tuple[bool, bool]:
     """Sort key: whole names first, then code before tests and generated files."""
     flags = graph.strings[graph.files.flags[graph.file_of(definition.node)]]
     return not fit.is_whole, not ASIDE.isdisjoint(flags)

@@ -62,7 +62,7 @@ def file_references(
             (
                 (position, serial(place.file), place.symbol)
                 for position, row in enumerate(rows)
-                for place in row.meaning.places
+                for place in row.meaning.targets
                 if place.symbol >= 0
             ),
             MEANING_COLUMNS,
@@ -139,7 +139,7 @@ def _row(row: ReferenceRow, string: Callable[[str], int]) -> tuple[int, ...]:
 
 def _codes(reference: Reference, meaning: Meaning) -> int:
     """Packs a byte each, lowest first: kind, status, strategy, lookup kind with the qualifier flag."""
-    sought = _SOUGHT_CODES[meaning.sought] << 1 | bool(reference.qualifier)
+    sought = _SOUGHT_CODES[meaning.lookup] << 1 | bool(reference.qualifier)
     return (
         _KIND_CODES[reference.kind]
         | _STATUS_CODES[meaning.status] << 8

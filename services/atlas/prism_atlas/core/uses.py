@@ -23,8 +23,8 @@ from prism_contracts.code import CALLABLE_KINDS, EDGE_KINDS, EdgeStatus, Flag, S
 from prism_contracts.rpc.symbols import REFERENCE_GROUPS, DefinitionPlace, ReferenceGroup
 from prism_resolver.modules import File
 from prism_resolver.program import Program
-from prism_resolver.resolution import Candidate, NamedUse, may_mean
-from prism_resolver.unit import DEFAULT, Definition, Unit
+from prism_resolver.resolution import CandidateDefinition, NamedUse, may_mean
+from prism_resolver.unit import DEFAULT, Unit, UnitDefinition
 
 _CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 _GROUPS = tuple(ReferenceGroup)
@@ -168,10 +168,10 @@ def _may_mean(graph: Graph, references: Numbers, targets: Sequence[int]) -> NDAr
     return found
 
 
-def _candidate(graph: Graph, node: int) -> Candidate:
+def _candidate(graph: Graph, node: int) -> CandidateDefinition:
     symbols = graph.symbols
     parent = int(symbols.parent[node])
-    return Candidate(
+    return CandidateDefinition(
         graph.strings[graph.files.language[symbols.file[node]]],
         SYMBOL_KINDS[symbols.kind[node]],
         is_member="." in graph.strings[symbols.qualified_name[node]],
@@ -192,7 +192,7 @@ def _is_only_symbol(graph: Graph, name: str) -> bool:
     program = Program()
     for file in np.unique(symbols.file[named]).tolist():
         program.add_unit(_unit(graph, file, named[symbols.file[named] == file].tolist()))
-    return len(program.bodies(tuple(program.named(name)))) == 1
+    return len(program.main_definitions(tuple(program.named(name)))) == 1
 
 
 def _unit(graph: Graph, file: int, nodes: Sequence[int]) -> Unit:
@@ -214,9 +214,9 @@ def _unit(graph: Graph, file: int, nodes: Sequence[int]) -> Unit:
     )
 
 
-def _definition(graph: Graph, node: int) -> Definition:
+def _definition(graph: Graph, node: int) -> UnitDefinition:
     symbols = graph.symbols
-    return Definition(
+    return UnitDefinition(
         graph.strings[symbols.name[node]],
         graph.strings[symbols.qualified_name[node]],
         SYMBOL_KINDS[symbols.kind[node]],

@@ -111,7 +111,7 @@ def _reply(repository: Repository, index: ScipIndex, taken: Taken, *, stored: bo
         stored=stored,
         documents=taken.documents,
         files=index.files,
-        definitions=len(taken.columns.spot_line),
+        definitions=len(taken.columns.site_line),
         uses=len(taken.columns.use_line),
         implementations=len(taken.columns.implementation_line),
         left_out={reason.value: count for reason, count in taken.left_out.items()},

@@ -10,7 +10,7 @@ from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, UNPARSED, Fi
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.symbols import Definition
 from prism_contracts.types import SYMBOL_CHARS_MAX
-from prism_resolver.symbol_names import Fit, Location, SymbolName
+from prism_resolver.symbol_names import NameFit, RepoPath, SymbolName
 from prism_runtime.packing import as_symbol, unpack_symbol_facts
 from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.texts import FILE_FIELDS
@@ -35,7 +35,7 @@ class Found(NamedTuple):
 
     point: StoredPoint
     symbol: Symbol
-    fit: Fit
+    fit: NameFit
 
 
 class Sought(NamedTuple):
@@ -147,7 +147,7 @@ class Definitions:
         return [
             Found(point, as_symbol(symbol), fit)
             for point in files.values()
-            for location in [Location(target.name_of(point.repo), point.text("path"))]
+            for location in [RepoPath(target.name_of(point.repo), point.text("path"))]
             for symbol in unpack_symbol_facts(point.text("symbols"))
             if (fit := name.fit(symbol, location))
         ]

@@ -17,7 +17,7 @@ from prism_catalog.target import Target
 from prism_contracts.base import scope_key
 from prism_contracts.code import FileStatus
 from prism_resolver.manifests import is_manifest
-from prism_resolver.modules import File, keys, stands_for_folder
+from prism_resolver.modules import File, keys, represents_folder
 from prism_runtime.kept import Kept
 from prism_search.core.clauses import Clause
 from prism_search.core.edits import by_what_they_test
@@ -81,7 +81,7 @@ class Files(ABC):
         found: dict[tuple[str, str], list[StoredPoint]] = {}
         for point in self.points:
             path = point.text("path")
-            if stands_for_folder(path):
+            if represents_folder(path):
                 found.setdefault((point.repo, path.rpartition("/")[0]), []).append(point)
         return found
 

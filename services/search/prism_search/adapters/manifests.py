@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from prism_catalog.target import Target
-from prism_resolver.manifests import Packages, Provider, read_manifest
+from prism_resolver.manifests import PackageProvider, Packages, read_manifest
 from prism_runtime.kept import Kept
 from prism_search.adapters.listing import Files
 from prism_search.adapters.texts import Texts
@@ -31,13 +31,13 @@ class Manifests:
             self._kept.keep(state, known, 1)
         return known
 
-    async def _read(self, target: Target, points: Sequence[StoredPoint]) -> list[Provider]:
+    async def _read(self, target: Target, points: Sequence[StoredPoint]) -> list[PackageProvider]:
         providers = []
         for point, text in zip(points, await self._texts.read(target.scope, points), strict=True):
             manifest = read_manifest(point.text("path"), text) if text is not None else None
             if manifest is not None:
                 repo = target.name_of(point.repo).rpartition("/")[2]
-                providers.append(Provider(point.repo, repo, manifest))
+                providers.append(PackageProvider(point.repo, repo, manifest))
         return providers
 
 

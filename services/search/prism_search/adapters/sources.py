@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from prism_catalog.target import Target
-from prism_resolver.facts import FileFacts, with_uses_before_dots
+from prism_resolver.facts import FileFacts, with_qualifier_uses
 from prism_resolver.unit import read_unit
 from prism_runtime.kept import Kept
 from prism_runtime.packing import unpack_bindings, unpack_references, unpack_symbol_facts
@@ -69,5 +69,5 @@ def _source_file(target: Target, point: StoredPoint, fact: StoredPoint, text: st
         bindings=unpack_bindings(fact.text("bindings")),
         blob=fact.text("blob"),
     )
-    facts = with_uses_before_dots(facts)
+    facts = with_qualifier_uses(facts)
     return SourceFile(facts, read_unit(facts), lines_of(text))

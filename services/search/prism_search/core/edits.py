@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolFact, SymbolKind
 from prism_contracts.rpc.symbols import Definition
 from prism_resolver.languages import C_FAMILY
-from prism_resolver.unit import owner_around
+from prism_resolver.unit import enclosing_type
 from prism_search.core.references import SourceFile
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__construct", "initialize", "constructor"})
@@ -33,7 +33,7 @@ def symbol_at(symbols: Sequence[Symbol | SymbolFact], start: int, end: int) -> i
 def owner_of(file: SourceFile, index: int) -> str:
     """Qualified name of the class that has a member; empty for what is no member of one."""
     symbol = file.symbols[index]
-    return "" if symbol.kind in TYPE_KINDS else owner_around(file.facts, index)
+    return "" if symbol.kind in TYPE_KINDS else enclosing_type(file.facts, index)
 
 
 def is_constructor(symbol: Symbol) -> bool:

@@ -21,7 +21,7 @@ from prism_resolver.modules import File
 from prism_resolver.program import Program
 from prism_resolver.resolution import Resolver
 from prism_resolver.unit import DEFAULT, Unit, is_shared
-from prism_resolver.values import Place
+from prism_resolver.values import SymbolRef
 
 PROSE = "p"
 
@@ -147,7 +147,7 @@ class Uses:
         self.learn(files)
         symbols = {_symbol_key(definition) for definition in definitions}
         self._targets = {
-            Place(file.id, position)
+            SymbolRef(file.id, position)
             for file in files
             for position, symbol in enumerate(file.symbols)
             if symbol.name == self._name and _symbol_key(Definition(file, symbol)) in symbols
@@ -165,7 +165,7 @@ class Uses:
     def edges(self) -> list[Edge]:
         """Edges to any of the definitions, one a reference, in the order to show them."""
         names = _names_of(self._name, self._files)
-        is_only_one = len(self._program.bodies(tuple(self._program.named(self._name)))) == 1
+        is_only_one = len(self._program.main_definitions(tuple(self._program.named(self._name)))) == 1
         by_name = Strategy.ONLY_DEFINITION if is_only_one else Strategy.NAME
         found = (edge for file in self._files for edge in self._edges_of(file, names, by_name))
         return sorted(found, key=_order)
@@ -176,15 +176,15 @@ class Uses:
             if reference.name not in names:
                 continue
             meaning = resolver.meaning(reference)
-            if not self._targets.isdisjoint(meaning.places):
+            if not self._targets.isdisjoint(meaning.targets):
                 strategy = by_name if meaning.status is EdgeStatus.CANDIDATE else meaning.strategy
                 yield Edge(file, reference, meaning.status, strategy)
             elif reference.name == self._name and any(
-                resolver.may_mean(reference, meaning.sought, place) for place in self._targets
+                resolver.may_mean(reference, meaning.lookup, place) for place in self._targets
             ):
                 yield Edge(file, reference, EdgeStatus.CANDIDATE, by_name)
         for reference, meaning in resolver.implementations():
-            if not self._targets.isdisjoint(meaning.places):
+            if not self._targets.isdisjoint(meaning.targets):
                 yield Edge(file, reference, meaning.status, meaning.strategy)
 
 

@@ -104,7 +104,7 @@ class FocusFinder:
             file,
             Lines(best.symbol.start_line, best.symbol.end_line),
             index,
-            sought.name.understood_by(best.fit),
+            sought.name.matched_suffix(best.fit),
             [told_definition(target, one.point, one.symbol) for one in others],
         )
 

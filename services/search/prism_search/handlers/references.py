@@ -340,7 +340,7 @@ def _told(question: _Question, uses: UsesReply, files: Sequence[TextFile], left_
         ),
         next_cursor=write_cursor(question.of_cursor, ends) if ends < total else "",
         suggestions=sought.suggestions,
-        matched=sought.name.understood_by(sought.found[0].fit) if sought.found else "",
+        matched=sought.name.matched_suffix(sought.found[0].fit) if sought.found else "",
         unparsed=sought.unparsed,
     )
 

@@ -38,7 +38,7 @@ class SymbolHandlers:
             definitions=tuple(definitions),
             total=len(found),
             suggestions=sought.suggestions,
-            matched=sought.name.understood_by(sought.found[0].fit) if sought.found else "",
+            matched=sought.name.matched_suffix(sought.found[0].fit) if sought.found else "",
             unparsed=sought.unparsed,
         )
 
