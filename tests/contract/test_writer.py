@@ -15,7 +15,7 @@ import indexed_texts
 import numpy as np
 import pytest
 
-from prism_contracts.base import Lane, file_id, repo_id
+from prism_contracts.base import Lane, file_id, repo_id, scope_key
 from prism_contracts.code import Chunk, FileFlags, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import (
@@ -39,7 +39,6 @@ from prism_store.schema import (
     deep_vector,
     is_deep_vector,
     payload_indexes,
-    scope_key,
 )
 from prism_store.scope import Scope
 from prism_store.settings import StoreSettings

@@ -10,13 +10,13 @@ def own(*spans):
 
 
 def test_own_time_excludes_child_spans():
-    told = own(span("ask", 0, 10), span("legs", 2, 5, "ask"), span("points", 4, 7, "ask"))
-    assert told == [(0, "ask", 5), (1, "legs", 3), (1, "points", 3)]
+    rows = own(span("ask", 0, 10), span("legs", 2, 5, "ask"), span("points", 4, 7, "ask"))
+    assert rows == [(0, "ask", 5), (1, "legs", 3), (1, "points", 3)]
 
 
 def test_span_that_outlives_its_parent_counts_once():
-    told = own(span("ask", 0, 10), span("create", 1, 1, "ask"), span("publish", 2, 8, "create"))
-    assert told == [(0, "ask", 4), (1, "create", 0), (2, "publish", 6)]
+    rows = own(span("ask", 0, 10), span("create", 1, 1, "ask"), span("publish", 2, 8, "create"))
+    assert rows == [(0, "ask", 4), (1, "create", 0), (2, "publish", 6)]
 
 
 def test_span_without_its_parent_is_a_root():

@@ -226,7 +226,7 @@ class Shop<T> {
 }
 
 
-def told(path: str, text: str) -> str:
+def bindings_of(path: str, text: str) -> str:
     bindings = chunk_file(path, text).bindings
     return " ".join(
         f"{b.name or 'returns'}:{b.type or (f'{b.made_by}()' if b.made_by else '?')}" for b in bindings
@@ -237,7 +237,7 @@ def told(path: str, text: str) -> str:
 def test_bindings_of(path: str) -> None:
     text, expected = SHOPS[path]
     assert chunk_file(path, text).parse == "ok"
-    assert told(path, text) == expected
+    assert bindings_of(path, text) == expected
 
 
 def test_a_binding_stands_in_the_symbol_around_it() -> None:
@@ -251,28 +251,31 @@ def test_a_binding_stands_in_the_symbol_around_it() -> None:
 
 def test_a_variable_given_on_keeps_its_type_once() -> None:
     text = "class Shop:\n    def f(self, depot: Depot):\n        near = depot\n        self.depot = {}\n"
-    assert told("a.py", text.format("depot")) == "self.depot:Depot"
-    assert told("a.py", text.format("near")) == ""
+    assert bindings_of("a.py", text.format("depot")) == "self.depot:Depot"
+    assert bindings_of("a.py", text.format("near")) == ""
 
 
 def test_untyped_name_is_bound_where_it_shadows_another() -> None:
-    assert told("a.py", "def f():\n    depot = near[0]\n    depot.open()\n") == ""
+    assert bindings_of("a.py", "def f():\n    depot = near[0]\n    depot.open()\n") == ""
     assert (
-        told("a.py", "def f(a, depot: Depot):\n    depot.open()\n    depot = near[0]\n")
+        bindings_of("a.py", "def f(a, depot: Depot):\n    depot.open()\n    depot = near[0]\n")
         == "depot:Depot depot:?"
     )
-    assert told("a.py", "from shop import depot\ndef f(depot): ...\n") == "depot:?"
+    assert bindings_of("a.py", "from shop import depot\ndef f(depot): ...\n") == "depot:?"
 
 
 def test_nothing_hides_no_type() -> None:
-    assert told("a.py", "class A:\n    def f(self):\n        self.d = None\n        self.d = Depot()\n") == (
-        "self.d:Depot()"
-    )
+    assert bindings_of(
+        "a.py", "class A:\n    def f(self):\n        self.d = None\n        self.d = Depot()\n"
+    ) == ("self.d:Depot()")
 
 
 def test_import_by_a_call_is_not_a_variable() -> None:
     assert (
-        told("a.js", "const fs = require('fs');\nconst { open } = require('fs');\nfs.read(open.x());\n") == ""
+        bindings_of(
+            "a.js", "const fs = require('fs');\nconst { open } = require('fs');\nfs.read(open.x());\n"
+        )
+        == ""
     )
 
 

@@ -64,9 +64,9 @@ async def test_unauthenticated_caller_is_pointed_to_the_token(server: Server):
 @pytest.mark.parametrize("error", [httpx.ConnectError("refused"), httpx.ReadTimeout("")])
 async def test_silence_is_not_running(server: Server, error: Exception):
     server.answers = [error]
-    told = await failure(server)
-    assert told.exit_code is Exit.NOT_RUNNING
-    assert "http://prism.test" in told.message
+    error = await failure(server)
+    assert error.exit_code is Exit.NOT_RUNNING
+    assert "http://prism.test" in error.message
 
 
 async def test_a_question_is_asked_once(server: Server):

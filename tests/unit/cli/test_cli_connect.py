@@ -32,6 +32,6 @@ def test_unknown_client_error_lists_the_clients():
 
 def test_output_explains_how_to_search_uncommitted_changes(capsys: pytest.CaptureFixture[str]):
     up.connect(URL, TOKEN, "claude")
-    told = capsys.readouterr().out
-    assert "`ref`" in told
-    assert "prism watch" in told
+    shown = capsys.readouterr().out
+    assert "`ref`" in shown
+    assert "prism watch" in shown

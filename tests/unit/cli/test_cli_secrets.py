@@ -28,24 +28,24 @@ def sent(server: Server) -> dict[str, str]:
 
 
 def test_webhook_secret_is_shown_once_with_its_url(server, capsys):
-    told = secrets.keep(TARGET, "acme/group/app", webhook=True, git_login="")
-    assert told["webhook"]["url"] == "https://prism.test/api/v1/ingest/webhook"
-    assert sent(server) == {"webhook_secret": told["webhook"]["secret"]}
-    assert re.fullmatch(r"[\w-]{43}", told["webhook"]["secret"])
-    secrets.show(told)
-    assert told["webhook"]["secret"] in capsys.readouterr().out
+    stored = secrets.keep(TARGET, "acme/group/app", webhook=True, git_login="")
+    assert stored["webhook"]["url"] == "https://prism.test/api/v1/ingest/webhook"
+    assert sent(server) == {"webhook_secret": stored["webhook"]["secret"]}
+    assert re.fullmatch(r"[\w-]{43}", stored["webhook"]["secret"])
+    secrets.show(stored)
+    assert stored["webhook"]["secret"] in capsys.readouterr().out
 
 
 def test_a_password_comes_from_standard_input_and_is_not_shown(server, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO("hunter2xyz\n"))
-    told = secrets.keep(TARGET, "acme/group/app", webhook=False, git_login="ada@git.test:8443")
+    stored = secrets.keep(TARGET, "acme/group/app", webhook=False, git_login="ada@git.test:8443")
     assert sent(server) == {
         "git_host": "git.test:8443",
         "git_username": "ada",
         "git_password": "hunter2xyz",
     }
-    secrets.show(told)
-    assert "hunter2xyz" not in capsys.readouterr().out + str(told)
+    secrets.show(stored)
+    assert "hunter2xyz" not in capsys.readouterr().out + str(stored)
 
 
 @pytest.mark.parametrize("login", ["", "ada@git.test"])

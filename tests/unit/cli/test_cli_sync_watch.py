@@ -25,14 +25,14 @@ SECONDS_MAX = 20.0
 class Watched:
     """A running watch, and its output."""
 
-    def __init__(self, watch: Watch, said: io.StringIO, server: OverlayServer) -> None:
+    def __init__(self, watch: Watch, output: io.StringIO, server: OverlayServer) -> None:
         self.task = asyncio.create_task(watch.run())
-        self._said = said
+        self._output = output
         self._server = server
 
     @property
-    def said(self) -> list[str]:
-        return self._said.getvalue().splitlines()
+    def output(self) -> list[str]:
+        return self._output.getvalue().splitlines()
 
     async def news(self) -> str:
         """Returns the next event of the server."""
@@ -42,15 +42,15 @@ class Watched:
 @pytest.fixture
 async def watched(repo: Repo, overlays: OverlayServer) -> AsyncIterator[Watched]:
     overlays.served[""] = Served(repo.commit(**{"a.py": "1\n", ".gitignore": "*.log\n"}))
-    said = io.StringIO()
+    output = io.StringIO()
     with (
         Checkout(repo.folder) as checkout,
         Saves(checkout) as saves,
-        StatusLine(Console(file=said, width=500)) as line,
+        StatusLine(Console(file=output, width=500)) as line,
     ):
         async with overlays.prism() as prism:
             overlay = Overlay(prism, checkout, REPO, Memory(data_dir(), URL, checkout.root), TTL_S)
-            watching = Watched(Watch(overlay, saves, line, checkout.root), said, overlays)
+            watching = Watched(Watch(overlay, saves, line, checkout.root), output, overlays)
             try:
                 yield watching
             finally:
@@ -91,7 +91,7 @@ async def test_unavailable_server_is_retried_until_it_is_back(
     while await watched.news() == AWAY:
         pass
     assert overlays.contents("ov-1") == {"a.py": "2\n"}
-    assert any("Not in sync" in line for line in watched.said)
+    assert any("Not in sync" in line for line in watched.output)
 
 
 async def test_failed_sync_is_reported_and_retried(
@@ -101,7 +101,7 @@ async def test_failed_sync_is_reported_and_retried(
     overlays.served[""] = Served("f" * 40)
     monkeypatch.setattr(overlays, "_files", lambda *_: refuse())
     repo.write("a.py", "2\n")
-    while not any("unavailable" in line for line in watched.said):
+    while not any("unavailable" in line for line in watched.output):
         await asyncio.sleep(0)
     monkeypatch.undo()
     while overlays.overlays["ov-1"]["base_commit"] != "f" * 40:

@@ -31,11 +31,11 @@ def test_a_repository_is_the_same_in_any_case():
 
 @given(files, files)
 def test_files_differ_if_tenant_layer_or_path_differ(one, other):
-    """No name holds a NUL: paths, layers and tenants are checked where they come in."""
+    """Names contain no NUL: paths, layers and tenants are validated at the boundary."""
     assert (file_id(one[0], REPO, *one[1:]) == file_id(other[0], REPO, *other[1:])) == (one == other)
 
 
-def test_what_an_index_holds_is_a_function_of_content_chunker_and_model():
+def test_a_generation_depends_on_content_chunker_and_model():
     address = generation("b" * 40, "1", "m")
     assert len(address) == 16
     assert address == generation("b" * 40, "1", "m")
@@ -43,7 +43,7 @@ def test_what_an_index_holds_is_a_function_of_content_chunker_and_model():
     assert len(changed | {address}) == 4
 
 
-def test_a_chunk_tells_its_file_its_generation_and_its_position():
+def test_a_chunk_id_holds_file_generation_and_position():
     file, address = file_id("t", REPO, "base", "a.py"), generation("b" * 40, "1", "m")
     for ordinal in (0, 3, CHUNKS_MAX - 1):
         chunk = chunk_id(file, address, ordinal)
@@ -58,7 +58,7 @@ def test_a_chunk_tells_its_file_its_generation_and_its_position():
 
 
 def test_ids_are_pinned():
-    """They are in people's indexes: another derivation would orphan every point."""
+    """Existing indexes use these ids; another derivation would orphan every point."""
     file = file_id("default", REPO, "base", "tracker/routes.py")
     assert file == "f8272859-8f57-8cd6-9a9a-000000000000"
     assert generation("b" * 40, "1", "m") == "5ee81c91c7eacba8"

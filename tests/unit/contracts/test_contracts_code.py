@@ -1,4 +1,4 @@
-"""What parsers and rules say of a file, in its short forms."""
+"""Packed forms of what parsers and rules extract from a file."""
 
 import pytest
 from hypothesis import given
@@ -10,16 +10,16 @@ FLAGS = st.builds(FileFlags, **dict.fromkeys(FileFlags.model_fields, st.booleans
 
 
 @given(FLAGS)
-def test_flags_come_back_from_their_letters(flags: FileFlags) -> None:
+def test_flags_round_trip_through_their_letters(flags: FileFlags) -> None:
     assert FileFlags.of_letters(flags.letters) == flags
 
 
-def test_letters_are_what_the_index_has() -> None:
+def test_letters_are_those_stored_in_the_index() -> None:
     assert FileFlags().letters == ""
     assert FileFlags(**dict.fromkeys(FileFlags.model_fields, True)).letters == "gvmdt"
     assert Flag.TEST in FileFlags(test=True, generated=True).letters
 
 
-def test_a_letter_that_is_no_flag_is_refused() -> None:
+def test_an_unknown_letter_is_refused() -> None:
     with pytest.raises(ValueError, match="'x'"):
         FileFlags.of_letters("gx")

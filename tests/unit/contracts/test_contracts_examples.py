@@ -1,4 +1,4 @@
-"""Stored examples hold the wire format: a change of a field's name, order or form shows here."""
+"""Stored examples pin the wire format: a changed name, order or form of a field fails here."""
 
 import inspect
 import json
@@ -33,17 +33,17 @@ def example(name: str) -> str:
     return (FOLDER / f"{name}.json").read_text(encoding="utf-8")
 
 
-def test_every_message_has_an_example_and_every_example_a_message():
+def test_messages_and_examples_correspond():
     assert {path.stem for path in FOLDER.glob("*.json")} == set(TYPES)
 
 
 @pytest.mark.parametrize("name", sorted(TYPES))
-def test_an_example_comes_back_byte_for_byte(name):
+def test_an_example_round_trips_byte_for_byte(name):
     assert TYPES[name].model_validate_json(example(name)).model_dump_json(indent=2) + "\n" == example(name)
 
 
 @pytest.mark.parametrize("name", sorted(TYPES))
-def test_a_reader_ignores_what_it_does_not_know(name):
+def test_a_reader_ignores_unknown_fields(name):
     newer = json.loads(example(name)) | {"a_field_of_the_next_version": 1}
     assert TYPES[name].model_validate_json(json.dumps(newer)) == TYPES[name].model_validate_json(
         example(name)
@@ -65,17 +65,17 @@ def test_messages_are_frozen(name):
         ("CloneRequested", "CloneRequested:0c9a4d1e-57b3-5d0a-9a53-0d6f5b7b2c11"),
     ],
 )
-def test_the_idempotency_key_is_that_of_the_thing_said(name, key):
+def test_the_idempotency_key_depends_on_the_event(name, key):
     assert TYPES[name].model_validate_json(example(name)).message_id == key
 
 
-def test_settled_files_are_the_same_message_if_they_are_the_same_files():
-    said = events.FilesSettled.model_validate_json(example("FilesSettled"))
-    again = said.model_copy(update={"files": tuple(file.model_copy() for file in said.files)})
-    fewer = said.model_copy(update={"files": said.files[:1]})
-    other_job = said.model_copy(update={"job": "another"})
-    assert again.message_id == said.message_id
-    assert len({said.message_id, fewer.message_id, other_job.message_id}) == 3
+def test_the_same_settled_files_have_the_same_message_id():
+    settled = events.FilesSettled.model_validate_json(example("FilesSettled"))
+    again = settled.model_copy(update={"files": tuple(file.model_copy() for file in settled.files)})
+    fewer = settled.model_copy(update={"files": settled.files[:1]})
+    other_job = settled.model_copy(update={"job": "another"})
+    assert again.message_id == settled.message_id
+    assert len({settled.message_id, fewer.message_id, other_job.message_id}) == 3
 
 
 @pytest.mark.parametrize("count", [0, SYMBOLS_BATCH_MAX + 1])

@@ -37,7 +37,7 @@ def test_subjects_and_durables_are_unique():
     assert not any(set(durable) & set(". *>/\\") for durable in durables)
 
 
-def test_the_lane_is_the_events_or_the_topics():
+def test_the_lane_comes_from_the_event_or_the_topic():
     dropped = events.FilesDropped(tenant="t", files=(), below=1, round="1")
     assert topics.FILES_DROPPED.lane_of(dropped) is Lane.BULK
     push = events.PushReceived(tenant="t", repo="r", delivery="1", received_at=NOW, lane=Lane.BULK)
@@ -69,7 +69,7 @@ def test_requests_and_buckets_are_unique_and_name_their_service():
     assert all(subject.startswith("prism.rpc.") and subject.count(".") == 3 for subject in requests)
 
 
-def test_a_body_at_the_limit_fits_the_servers_message_with_its_headers():
+def test_a_body_at_the_limit_fits_a_message_with_headers():
     assert names.MESSAGE_BYTES_MAX < 1024 * 1024
 
 

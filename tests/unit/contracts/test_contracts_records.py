@@ -1,4 +1,4 @@
-"""How far what is served is behind what is known, and the keys of records."""
+"""The lag of the served state, and the keys of records."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -32,20 +32,18 @@ def state(commit: str, *, dirty: bool = False, version: int = 1) -> LayerState:
         (state("a"), "", 7),
         (state("b"), "", 0),
         (state("b"), "j", 0),
-        # Edits have no commit of their own: newer ones are on their way.
+        # Edits have no commit of their own: newer ones are pending.
         (state("b", dirty=True), "j", 7),
         (state("b", dirty=True), "", 0),
     ],
 )
-def test_what_is_known_and_not_served_lags(
-    served: LayerState | None, active_job: str, behind_s: float
-) -> None:
+def test_a_known_unserved_commit_lags(served: LayerState | None, active_job: str, behind_s: float) -> None:
     indexed = Indexed(head_commit="b", head_seen_at=SEEN, served=served, active_job=active_job)
     assert indexed.lag_s(NOW) == behind_s
 
 
 @pytest.mark.parametrize(("kind", "behind_s"), [(LayerKind.BRANCH, 7), (LayerKind.OVERLAY, 0)])
-def test_a_layer_lags_while_it_is_told_apart_from_an_older_base(kind: LayerKind, behind_s: float) -> None:
+def test_a_layer_diffed_against_an_older_base_lags(kind: LayerKind, behind_s: float) -> None:
     base = Repository(
         tenant="t", repo="r", name="n", source="upload", created_at=NOW, served=state("a", version=2)
     )

@@ -1,4 +1,4 @@
-"""What a name, a commit and a text of a caller may be."""
+"""Valid names, commits and texts of a caller."""
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -78,7 +78,7 @@ def test_nothing_else_is_a_blob(blob) -> None:
         (types.Language, types.LANGUAGE_CHARS_MAX),
     ],
 )
-def test_a_text_ends_at_its_limit(kind, chars_max) -> None:
+def test_a_text_is_limited(kind, chars_max) -> None:
     assert holds(kind, "a" * chars_max)
     assert not holds(kind, "a" * (chars_max + 1))
 
@@ -95,7 +95,7 @@ def body_of(kind: object, value: object):
     return invalid_argument(caught.value.errors(), "Correct it.")
 
 
-def test_an_error_says_what_a_name_should_be() -> None:
+def test_an_error_describes_a_valid_name() -> None:
     body = body_of(types.RepoName, "a/../b")
     assert body.code is ErrorCode.INVALID_ARGUMENT
     assert body.message == "name: should be owner/name, of letters, digits and . _ - + @ ~, without `..`"

@@ -51,6 +51,9 @@ PLAIN += ("docs/invariants.md", "docs/storage.md", "docs/operations.md", "docs/s
 PLAIN += ("docs/crashes.md", "docs/exactness.md", "docs/graph.md", "docs/growth.md", "docs/quality.md")
 PLAIN += ("docs/events.md", "docs/languages.md", "docs/metrics.md", "docs/settings.md", "docs/tools.md")
 PLAIN += ("docs/generate.py", "CHANGELOG.md", "tests/system", "tests/contract")
+PLAIN += tuple(
+    f"tests/unit/{area}" for area in ("contracts", "embedder", "gateway", "runtime", "source", "store")
+)
 WRAPPED = (
     "README.md",
     "ARCHITECTURE.md",

@@ -45,7 +45,7 @@ def model(encoder):
     return DeepModel(encoder, "weights", DeepOptions())
 
 
-def test_rows_come_back_in_the_order_of_the_texts(model):
+def test_rows_have_the_order_of_the_texts(model):
     texts = ["x" * length + "abc"[length % 3] for length in (9, 1, 7, 3, 5, 2)]
     rows = model.embed_documents(texts)
     assert rows.dtype == np.float32
@@ -59,7 +59,7 @@ def test_distinct_texts_are_embedded_in_batches_by_length(model, encoder):
     assert embedded == [f"text {'a' * number}" for number in range(10)]
 
 
-def test_a_question_is_no_document(model, encoder):
+def test_questions_and_documents_are_embedded_differently(model, encoder):
     np.testing.assert_array_equal(model.embed_queries(["abc"])[0], letters("abc"))
     assert encoder.calls == [("query", ["abc"])]
 
@@ -70,13 +70,13 @@ def test_a_text_is_cut_at_the_limit(model, encoder):
     assert [len(text) for _, texts in encoder.calls for text in texts] == [TEXT_CHARS_MAX] * 3
 
 
-def test_nothing_in_gives_nothing_out(model, encoder):
+def test_no_texts_give_no_rows(model, encoder):
     assert model.embed_documents([]).shape == (0, 26)
     assert model.embed_queries([]).shape == (0, 26)
     assert encoder.calls == []
 
 
-def test_the_fingerprint_changes_with_all_that_changes_vectors():
+def test_the_fingerprint_covers_everything_that_affects_vectors():
     def of(identity="weights", tokens_max=256, **options):
         return DeepModel(LetterEncoder(tokens_max), identity, DeepOptions(**options)).fingerprint
 

@@ -1,4 +1,4 @@
-"""A receipt of our own."""
+"""A receipt for tests."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Every field that a caller can fill in has a bound: of length, of the number of items, or a range."""
+"""Every field that a caller can fill in is bounded: by length, number of items, or range."""
 
 import inspect
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from prism_gateway.webhooks import payloads
 Schema = dict[str, Any]
 
 REQUESTS = [rpc.request for rpc in ALL_RPCS]
-# What the gateway says to others in a caller's words.
+# Messages that the gateway sends with text of a caller.
 EVENTS = [events.FilesUploaded, events.PushReceived, events.CloneRequested]
 PAYLOADS = [
     found
@@ -36,7 +36,7 @@ BOUNDED = {"bool", "enum", "literal", "none", "datetime", "uuid", "date"}
 
 
 def unbounded(schema: Schema, where: str) -> Iterator[str]:
-    """The places in a core schema of pydantic where a value can grow without end."""
+    """Returns the places in a core schema of pydantic where a value can grow without bound."""
     kind = schema["type"]
     definitions = {found["ref"]: found for found in schema.get("definitions", ())}
     if kind in ("str", "bytes") and "max_length" not in schema:
@@ -56,7 +56,7 @@ def is_fixed(schema: Schema) -> bool:
 
 
 def parts_of(schema: Schema, definitions: dict[str, Schema]) -> Iterator[tuple[str, Schema]]:
-    """What a schema is made of, with the name of a field."""
+    """Returns the parts of a schema, each with the name of its field."""
     if schema["type"] == "model-fields":
         yield from ((name, field["schema"]) for name, field in schema["fields"].items())
         return
@@ -102,7 +102,7 @@ class Unbounded(BaseModel):
     nested: list[dict[str, bytes | None]]
 
 
-def test_the_walk_finds_what_has_no_bound() -> None:
+def test_the_check_finds_unbounded_fields() -> None:
     assert set(unbounded_in(Unbounded)) == {".text", ".number", ".items", ".nested"}
     assert len(REQUESTS) > 30
     assert len(ROUTES) > 20

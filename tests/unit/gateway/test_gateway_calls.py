@@ -20,7 +20,7 @@ CALL = Call(cast("Backend", None), CALLER, "acme/header", "topic", "c0ffee1", 1)
 
 
 @pytest.mark.parametrize(("given", "asked"), [("", "acme/header"), ("acme/app", "acme/app")])
-def test_the_repository_of_the_arguments_goes_before_the_header_s(given, asked) -> None:
+def test_the_repo_argument_wins_over_the_header(given, asked) -> None:
     request = CALL.request(OutlineRequest, GetFileOutline(repo=given, file_path="a.py"))
     assert request == OutlineRequest(
         tenant="acme", repo=asked, ref="topic", wait_for_commit="c0ffee1", path="a.py"
@@ -28,12 +28,12 @@ def test_the_repository_of_the_arguments_goes_before_the_header_s(given, asked) 
 
 
 @pytest.mark.parametrize(("given", "asked"), [("", "topic"), ("pull/7", "pull/7")])
-def test_the_ref_of_the_arguments_goes_before_the_header_s(given, asked) -> None:
+def test_the_ref_argument_wins_over_the_header(given, asked) -> None:
     request = CALL.request(OutlineRequest, GetFileOutline(ref=given, file_path="a.py"))
     assert (request.ref, request.wait_for_commit) == (asked, "c0ffee1")
 
 
-def test_what_a_request_calls_otherwise_is_given_by_its_own_name() -> None:
+def test_arguments_map_to_fields_with_other_names() -> None:
     arguments = FindReferences(symbols=["get"], file_path="a.py", reference_type="calls", limit=7)
     request = CALL.request(ReferencesRequest, arguments, symbols=["set"])
     assert (request.path, request.reference_type, request.limit) == ("a.py", "calls", 7)
@@ -58,7 +58,7 @@ class NumbersBackend(Backend):
 
 
 @pytest.mark.parametrize(("fitting", "shown", "cut_off"), [(8, 8, True), (9, 9, False), (10, 9, False)])
-async def test_a_page_that_does_not_fit_is_asked_for_again_with_what_does(fitting, shown, cut_off) -> None:
+async def test_a_page_that_does_not_fit_is_requested_smaller(fitting, shown, cut_off) -> None:
     request = ListFilesRequest(tenant="acme")
     call = replace(CALL, backend=NumbersBackend())
     page, more = await ask_for_what_fits(

@@ -1,4 +1,4 @@
-"""What an agent reads of an error."""
+"""Errors as agents read them."""
 
 import logging
 
@@ -11,7 +11,7 @@ from prism_gateway.mcp.tools.code import TOOLS
 SEARCH = TOOLS[0]
 
 
-def test_names_that_the_advice_points_at_are_in_the_text() -> None:
+def test_names_mentioned_by_next_action_are_in_the_text() -> None:
     body = ErrorBody(
         code=ErrorCode.REPO_NOT_FOUND,
         message="No such repository.",
@@ -23,7 +23,7 @@ def test_names_that_the_advice_points_at_are_in_the_text() -> None:
     assert text.endswith("acme/8, acme/9.")
 
 
-def test_an_unknown_argument_is_named_with_those_accepted() -> None:
+def test_an_unknown_argument_error_lists_the_accepted_ones() -> None:
     try:
         SEARCH.arguments.model_validate({"query": "x", "branch": "main"})
     except ValidationError as error:
@@ -34,7 +34,7 @@ def test_an_unknown_argument_is_named_with_those_accepted() -> None:
     assert "query" in body.details["accepted"]
 
 
-def test_a_crash_tells_the_log_and_not_the_caller(caplog) -> None:
+def test_a_crash_is_logged_and_hidden_from_the_caller(caplog) -> None:
     caplog.set_level(logging.ERROR)
     body = to_body(SEARCH, RuntimeError("secret detail"))
     assert body.code is ErrorCode.INTERNAL

@@ -1,4 +1,4 @@
-"""Lines of files and lists of files."""
+"""Lines of files, and lists of files."""
 
 from gateway_receipts import RECEIPT
 

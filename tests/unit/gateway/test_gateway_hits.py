@@ -55,7 +55,7 @@ def test_a_search_over_its_budget_shortens_code_and_says_so() -> None:
     assert len(answer.text) < 500 * 4 * 1.2
 
 
-def test_a_search_far_over_its_budget_leaves_the_last_results_out() -> None:
+def test_a_search_far_over_its_budget_omits_the_last_results() -> None:
     answer = show_search(search_reply(*(hit(number, 200) for number in range(20))), 1_000)
     shown = answer.structured["results"]
     assert [result["file_path"] for result in shown] == [f"src/{number}.py" for number in range(len(shown))]
@@ -63,7 +63,7 @@ def test_a_search_far_over_its_budget_leaves_the_last_results_out() -> None:
     assert "Cut to max_tokens=1000" in answer.structured["next_actions"][0]
 
 
-def test_nothing_found_says_why_in_words() -> None:
+def test_an_empty_result_explains_why() -> None:
     empty = search_reply().model_copy(
         update={
             "diagnostics": {
@@ -86,7 +86,7 @@ def test_a_passage_has_a_limit_of_its_own() -> None:
     assert "truncated" not in answer.structured
 
 
-def test_what_the_file_defines_is_said_under_its_hit() -> None:
+def test_definitions_of_the_file_follow_its_hit() -> None:
     context = FileContext(lines=40, definitions=("1-9 class A", "3-5 method A.b"), definitions_left_out=2)
     answer = show_search(search_reply(hit(0).model_copy(update={"file_context": context}), hit(1)), 4_000)
     assert answer.structured["results"][0]["file_context"]["definitions"] == ["1-9 class A", "3-5 method A.b"]

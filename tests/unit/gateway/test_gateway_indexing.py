@@ -1,4 +1,4 @@
-"""Jobs, repositories and what of them is searchable."""
+"""Jobs, repositories and coverage."""
 
 import pytest
 from gateway_receipts import RECEIPT
@@ -19,7 +19,7 @@ from prism_gateway.mcp.answers import indexing
         (JobState.COMPLETE, b"", 9),
     ],
 )
-def test_a_job_counts_what_is_settled_and_hides_how(state, settled, count) -> None:
+def test_a_job_shows_counts_and_hides_internals(state, settled, count) -> None:
     job = Job(
         job="j",
         tenant="t",
@@ -42,13 +42,13 @@ def test_a_job_counts_what_is_settled_and_hides_how(state, settled, count) -> No
     assert answer.text.endswith("clone_failed: no route")
 
 
-def test_no_repositories_says_how_to_get_one() -> None:
+def test_an_empty_list_explains_how_to_index() -> None:
     assert "index_repository" in indexing.repositories([], []).text
     fresh = Repository(tenant="t", repo="r", name="acme/app", source="upload", created_at=RECEIPT.indexed_at)
     assert indexing.repositories([fresh], []).text == "acme/app: not indexed yet"
 
 
-def test_repositories_come_with_their_branches_and_without_anybodys_overlays() -> None:
+def test_repositories_list_branches_and_no_overlays() -> None:
     served = LayerState(commit="c" * 40, ref="main", version=1, job="j", indexed_at=RECEIPT.indexed_at)
     at = {"tenant": "t", "repo": "r", "created_at": RECEIPT.indexed_at}
     repository = Repository(name="acme/app", source="upload", served=served, **at)
@@ -62,8 +62,8 @@ def test_repositories_come_with_their_branches_and_without_anybodys_overlays() -
         ),
     ]
     answer = indexing.repositories([repository], layers)
-    (told,) = answer.structured["repositories"]
-    assert [(layer["layer"], layer["ref"]) for layer in told["layers"]] == [
+    (shown,) = answer.structured["repositories"]
+    assert [(layer["layer"], layer["ref"]) for layer in shown["layers"]] == [
         ("base", "main"),
         ("topic", "topic"),
     ]
@@ -72,7 +72,7 @@ def test_repositories_come_with_their_branches_and_without_anybodys_overlays() -
 
 
 @pytest.mark.parametrize(("scip", "is_said"), [(0, False), (2, True)])
-def test_coverage_says_of_how_many_files_a_compiler_speaks(scip, is_said) -> None:
+def test_coverage_counts_files_of_scip_indexes(scip, is_said) -> None:
     reply = CoverageReply(
         repo="acme/app",
         files=3,

@@ -1,4 +1,4 @@
-"""The size of bodies, told by their length or by their bytes."""
+"""The size of bodies, by declared length or by received bytes."""
 
 import pytest
 from starlette.exceptions import HTTPException

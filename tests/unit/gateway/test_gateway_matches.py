@@ -1,4 +1,4 @@
-"""Matches and files that have some, within a budget."""
+"""Matches, and files with matches, within a budget."""
 
 import pytest
 from gateway_receipts import RECEIPT
@@ -38,7 +38,7 @@ def test_matches_name_the_repository_where_there_are_several() -> None:
     assert "acme/other a.py" in answer.text
 
 
-def test_a_very_long_line_is_clipped_before_a_match_is_left_out() -> None:
+def test_a_long_line_is_clipped_before_a_match_is_omitted() -> None:
     reply = grep_reply(grep_match(1, text="y" * 5_000), grep_match(2))
     assert matches.fit_matches(reply, 200).kept == 2
     answer = show_grep(reply, 200)
@@ -57,7 +57,7 @@ def test_a_very_long_line_is_clipped_before_a_match_is_left_out() -> None:
         ({"files_scanned": 4}, "No match in 4 files scanned;"),
     ],
 )
-def test_no_match_says_where_it_was_looked_for(fields, expected) -> None:
+def test_an_empty_result_names_the_searched_files(fields, expected) -> None:
     answer = show_grep(grep_reply().model_copy(update=fields))
     assert answer.text.startswith(expected)
     assert fields.get("note", "") in answer.text
@@ -70,7 +70,7 @@ def file_matches(count: int, lines: int | None = None, repos: int = 1) -> tuple[
     )
 
 
-def test_files_with_matches_are_a_line_each_with_their_counts_and_the_totals() -> None:
+def test_files_are_lines_with_counts_and_totals() -> None:
     reply = grep_reply().model_copy(
         update={
             "files": file_matches(2, lines=3),
@@ -87,7 +87,7 @@ def test_files_with_matches_are_a_line_each_with_their_counts_and_the_totals() -
     )
 
 
-def test_files_without_counts_or_totals_claim_none() -> None:
+def test_unknown_counts_and_totals_are_omitted() -> None:
     reply = grep_reply().model_copy(update={"files": file_matches(2, repos=2), "files_scanned": 40})
     answer = show_grep(reply)
     assert answer.structured["files"][1] == {"repo": "acme/app1", "file_path": "src/001.py"}
@@ -97,5 +97,5 @@ def test_files_without_counts_or_totals_claim_none() -> None:
     )
 
 
-def test_files_that_do_not_fit_are_left_out() -> None:
+def test_files_that_do_not_fit_are_omitted() -> None:
     assert 1 < matches.fit_matches(grep_reply().model_copy(update={"files": file_matches(99)}), 300).kept < 99

@@ -1,4 +1,4 @@
-"""What readers are told of how fresh and how complete an answer is."""
+"""The receipt line: how fresh and how complete an answer is."""
 
 from gateway_receipts import RECEIPT
 
@@ -6,7 +6,7 @@ from prism_contracts.rpc.common import SEVERAL_REPOSITORIES
 from prism_gateway.mcp.answers.receipts import receipt_line
 
 
-def test_the_receipt_line_tells_what_is_missing() -> None:
+def test_the_receipt_line_lists_what_is_missing() -> None:
     stale = RECEIPT.model_copy(
         update={
             "head_commit": "2" * 40,
@@ -22,7 +22,7 @@ def test_the_receipt_line_tells_what_is_missing() -> None:
     )
 
 
-def test_the_receipt_line_tells_at_what_ref_it_was_looked_and_what_of_it_is_not_there() -> None:
+def test_the_receipt_line_names_the_ref_and_its_gaps() -> None:
     layer = RECEIPT.model_copy(update={"ref": "topic", "dirty": True, "files_missing": 2})
     assert receipt_line(layer) == (
         "index acme/app@1111111111 at topic with uncommitted changes, "

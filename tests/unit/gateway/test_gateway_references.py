@@ -1,4 +1,4 @@
-"""Who uses a symbol, as it is told: what the figures are of."""
+"""References as text: what the counts cover."""
 
 import pytest
 from gateway_receipts import RECEIPT
@@ -28,7 +28,7 @@ TOLD = Reconciliation(
 )
 
 
-def told(entries: tuple[ReferenceEntry, ...] = (CALL,), **asked: object):
+def rendered(entries: tuple[ReferenceEntry, ...] = (CALL,), **asked: object):
     found = SymbolReferences(
         symbol="weigh",
         definitions=(DEFINITION,),
@@ -42,8 +42,8 @@ def told(entries: tuple[ReferenceEntry, ...] = (CALL,), **asked: object):
     return answer.structured["answers"][0], answer.text.splitlines()
 
 
-def test_lines_are_told_apart_by_whether_they_are_of_prose() -> None:
-    structured, lines = told()
+def test_lines_of_prose_are_counted_separately() -> None:
+    structured, lines = rendered()
     assert (
         "7 references resolved, 1 candidates (?), 2 references of the name to other symbols; "
         "12 lines in 3 files contain the name, 0 of them outside definitions and references."
@@ -60,8 +60,8 @@ def test_lines_are_told_apart_by_whether_they_are_of_prose() -> None:
         ({"source_only": True, "path_filter": "app/**"}, "in app/**, without tests"),
     ],
 )
-def test_figures_say_whether_they_are_of_the_filter(asked, words) -> None:
-    structured, lines = told(**asked)
+def test_counts_state_whether_they_are_filtered(asked, words) -> None:
+    structured, lines = rendered(**asked)
     assert structured["filter"] == asked
     assert structured["reconciliation"]["filtered"] is False
     assert f"callers (3 {words}):" in lines
@@ -69,13 +69,13 @@ def test_figures_say_whether_they_are_of_the_filter(asked, words) -> None:
     assert lines[at + 1].startswith("7 references resolved")
 
 
-def test_no_reference_that_the_filter_lets_through_is_said() -> None:
-    _, lines = told((), path_filter="app/**")
+def test_an_empty_filtered_result_is_stated() -> None:
+    _, lines = rendered((), path_filter="app/**")
     assert lines[1:3] == ["none in app/**", "Without the filter (in app/**):"]
 
 
-def test_without_a_filter_none_is_spoken_of() -> None:
-    structured, lines = told()
+def test_without_a_filter_none_is_mentioned() -> None:
+    structured, lines = rendered()
     assert "filter" not in structured
     assert "callers (3):" in lines
     assert not any(line.startswith("Of all") for line in lines)

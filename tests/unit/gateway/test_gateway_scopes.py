@@ -1,4 +1,4 @@
-"""Which token may do what."""
+"""Permissions of tokens by scope."""
 
 from datetime import UTC, datetime
 
@@ -31,12 +31,12 @@ def test_every_tool_has_a_scope() -> None:
     assert {tool.name for tool in TOOLS} == TOOL_SCOPES.keys()
 
 
-def test_a_tool_that_changes_something_needs_write() -> None:
+def test_a_writing_tool_needs_the_write_scope() -> None:
     for tool in TOOLS:
         assert (TOOL_SCOPES[tool.name] == WRITE) is (tool.effect is not Effect.READS), tool.name
 
 
-def test_a_route_that_changes_something_needs_write() -> None:
+def test_a_writing_route_needs_the_write_scope() -> None:
     questions = {"POST /search", "POST /grep"}
     for route, needed in ROUTES.items():
         assert (needed == WRITE) is (not route.startswith("GET ") and route not in questions), route
@@ -52,7 +52,7 @@ def test_a_route_that_changes_something_needs_write() -> None:
         (("admin",), set()),
     ],
 )
-def test_a_token_may_do_what_its_scopes_say(scopes, allowed) -> None:
+def test_a_token_is_limited_to_its_scopes(scopes, allowed) -> None:
     for needed in (READ, WRITE, ANY):
         if needed in allowed:
             check_scope(token(*scopes), needed)
@@ -63,6 +63,6 @@ def test_a_token_may_do_what_its_scopes_say(scopes, allowed) -> None:
         assert caught.value.body.next_action
 
 
-def test_nothing_is_open_without_a_scope() -> None:
+def test_no_route_or_tool_is_open_without_a_scope() -> None:
     with pytest.raises(PrismError):
         check_scope(token("read", "write"), frozenset())

@@ -28,7 +28,7 @@ def definition(name: str, body: str = "") -> Definition:
     )
 
 
-def test_an_outline_nests_and_lets_docstrings_go_first() -> None:
+def test_an_outline_nests_and_drops_docstrings_first() -> None:
     reply = OutlineReply(
         repo="acme/app",
         file_path="a.py",
@@ -68,7 +68,7 @@ def definitions_text(*answers: SymbolAnswer) -> str:
     return symbols.definitions(DefinitionsReply(answers=answers, receipt=RECEIPT), 1_000).text
 
 
-def test_definitions_say_what_of_the_name_was_found_and_how_many_more_there_are() -> None:
+def test_definitions_report_partial_names_and_totals() -> None:
     text = definitions_text(
         SymbolAnswer(symbol="self.a", definitions=(definition("a"),), total=3, matched="a")
     )
@@ -83,14 +83,14 @@ def test_a_miss_names_files_that_may_define_it() -> None:
     assert "a: no definition. It may be defined in big.py" in text
 
 
-def test_a_function_body_names_the_other_places() -> None:
+def test_a_function_body_lists_other_definitions() -> None:
     answer = symbols.function_body(definition("a", "one\ntwo\n"), [definition("b")], RECEIPT, 1_000)
     assert answer.structured["body"] == "one\ntwo\n"
     assert answer.structured["others"] == [{"repo": "acme/app", "file_path": "b.py", "start_line": 1}]
     assert "also defined at b.py:1" in answer.text
 
 
-def test_a_long_function_body_is_cut_with_the_way_on() -> None:
+def test_a_cut_function_body_names_the_next_line() -> None:
     body = "".join(f"line {number}\n" for number in range(9))
     answer = symbols.function_body(definition("a", body * 100), [], RECEIPT, 100)
     assert answer.structured["truncated"] is True

@@ -1,4 +1,4 @@
-"""The table of tools and what a request sees of it."""
+"""The table of tools, and the part of it that a request sees."""
 
 import pytest
 from starlette.requests import HTTPConnection
@@ -30,7 +30,7 @@ def test_the_default_is_code() -> None:
     assert toolsets_of(request()) == DEFAULT == {Toolset.CODE}
 
 
-def test_address_and_header_add_up() -> None:
+def test_toolsets_of_url_and_header_add_up() -> None:
     chosen = toolsets_of(request("toolsets=code&toolsets=Docs", "graph"))
     assert chosen == {Toolset.CODE, Toolset.DOCS, Toolset.GRAPH}
     assert toolsets_of(request("", "ALL")) == set(Toolset)
@@ -51,7 +51,7 @@ def test_every_scoped_tool_takes_a_repository_and_a_budget() -> None:
             assert issubclass(tool.arguments, BudgetedArguments), tool.name
 
 
-def test_schemas_carry_nothing_that_tells_nothing() -> None:
+def test_schemas_contain_nothing_redundant() -> None:
     for tool in TOOLS:
         schema = input_schema(tool.arguments)
         assert not {"title", "description"} & set(schema)

@@ -1,4 +1,4 @@
-"""Turns: a tenant alone has all of them, and several share them fairly."""
+"""Turns: a single tenant gets all of them, several share them fairly."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -12,7 +12,7 @@ LIMITS = TurnLimits(total=4, of_tenant_shared=2, queued_of_tenant=3, queue_s=30)
 
 
 class Asker:
-    """Questions of tenants that go on until they are told to end."""
+    """Questions of tenants that run until a test ends them."""
 
     def __init__(self, limits: TurnLimits = LIMITS) -> None:
         self.now = 0.0
@@ -71,7 +71,7 @@ async def test_the_next_free_turn_goes_to_the_tenant_with_the_fewest(asker):
     assert sorted(asker.working) == ["a", "a", "a", "b"]
 
 
-async def test_tenants_that_ask_at_the_same_time_have_their_share(asker):
+async def test_concurrent_tenants_get_their_share(asker):
     await asker.ask("b")
     await asker.ask("a", 5)
     assert sorted(asker.working) == ["a", "a", "b"]
@@ -79,7 +79,7 @@ async def test_tenants_that_ask_at_the_same_time_have_their_share(asker):
     assert sorted(asker.working) == ["a", "a", "b"]
 
 
-async def test_a_tenant_whose_neighbour_rests_is_alone_again(asker):
+async def test_a_tenant_gets_all_turns_when_others_are_idle(asker):
     await asker.ask("b")
     await asker.end("b")
     await asker.ask("a", 3)
@@ -91,7 +91,7 @@ async def test_a_tenant_whose_neighbour_rests_is_alone_again(asker):
     assert asker.working == ["a"] * 4
 
 
-async def test_a_queue_has_an_end(asker):
+async def test_a_queue_is_limited(asker):
     await asker.ask("a", 4 + 3)
     with pytest.raises(PrismError) as refused:
         async with asker.turns.turn("a"):
@@ -115,7 +115,7 @@ async def test_a_question_that_waits_too_long_is_refused():
         pass
 
 
-async def test_callers_that_leave_the_queue_cost_no_turn(asker):
+async def test_callers_that_leave_the_queue_use_no_turn(asker):
     await asker.ask("a", 7)
     for task in asker.tasks[4:6]:
         task.cancel()
@@ -126,7 +126,7 @@ async def test_callers_that_leave_the_queue_cost_no_turn(asker):
     assert asker.working == ["a"] * 4
 
 
-async def test_a_caller_that_leaves_with_its_turn_hands_it_on(asker):
+async def test_a_cancelled_caller_passes_its_turn_on(asker):
     await asker.ask("a", 6)
     asker.tasks[0].cancel()
     asker.tasks[4].cancel()

@@ -1,4 +1,4 @@
-"""Walks along the graph as text: what a reader has to know of each line, and what fits."""
+"""Traversals of the graph as text: what each line shows, and what fits."""
 
 from datetime import UTC, datetime
 
@@ -57,14 +57,14 @@ def edge(*lines: int, sure: bool = True, kind: EdgeKind = EdgeKind.CALLS, total:
 
 
 def calls(*branches: TreeBranch, **more: object) -> CallHierarchyReply:
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "roots": (SHIP,),
         "direction": CallDirection.CALLERS,
         "branches": branches,
         "total": len(branches),
         "receipt": RECEIPT,
     }
-    return CallHierarchyReply(**(told | more))  # type: ignore[arg-type]
+    return CallHierarchyReply(**(fields | more))  # type: ignore[arg-type]
 
 
 TREE = (
@@ -74,7 +74,7 @@ TREE = (
 )
 
 
-def test_a_tree_is_drawn_branch_below_branch() -> None:
+def test_a_tree_is_drawn_with_indented_branches() -> None:
     answer = walks.call_hierarchy(calls(*TREE, total=2, next_cursor="c"), 4_000)
     assert answer.text.split("\n")[:-2] == [
         "callers of depot.py:12 Depot.ship",
@@ -89,7 +89,7 @@ def test_a_tree_is_drawn_branch_below_branch() -> None:
     assert "truncated" not in answer.structured
 
 
-def test_what_is_cut_off_a_tree_is_counted_where_it_hung() -> None:
+def test_cut_branches_are_counted_at_their_parent() -> None:
     answer = walks.call_hierarchy(calls(*TREE, total=2), 100)
     assert [branch.get("left_out", 0) for branch in answer.structured["branches"]] == [3, 0]
     assert answer.structured["truncated"]
@@ -101,7 +101,7 @@ def test_branches_fit_into_the_budget_from_the_top() -> None:
     assert 1 <= few < many < 100
 
 
-def told(**counts: int) -> Reconciliation:
+def reconciliation(**counts: int) -> Reconciliation:
     none = dict.fromkeys(("resolved", "candidates", "elsewhere", "text_lines", "unexplained", "files"), 0)
     return Reconciliation(**(none | counts))
 
@@ -109,20 +109,20 @@ def told(**counts: int) -> Reconciliation:
 @pytest.mark.parametrize(
     ("in_text", "expected"),
     [
-        (told(text_lines=1), "The text confirms it"),
-        (told(text_lines=3, unexplained=2), "The text does not confirm it"),
-        (told(candidates=1), "The text does not confirm it"),
-        (told(files_left_out=1), "The text does not confirm it"),
+        (reconciliation(text_lines=1), "The text confirms it"),
+        (reconciliation(text_lines=3, unexplained=2), "The text does not confirm it"),
+        (reconciliation(candidates=1), "The text does not confirm it"),
+        (reconciliation(files_left_out=1), "The text does not confirm it"),
         (None, "Not checked against the text"),
     ],
 )
-def test_no_callers_is_only_said_if_the_text_agrees(in_text, expected) -> None:
+def test_no_callers_is_claimed_only_if_the_text_agrees(in_text, expected) -> None:
     answer = walks.call_hierarchy(calls(in_text=in_text, other_uses={EdgeKind.IMPORTS: 3}), 4_000)
     assert f"\n{expected}" in answer.text
     assert "Other uses: imports 3" in answer.text
 
 
-def test_a_path_is_told_edge_by_edge_and_a_search_without_one_by_what_it_saw() -> None:
+def test_paths_list_edges_and_misses_what_was_searched() -> None:
     path = GraphPath(nodes=(LOAD, SHIP), edges=(edge(33, sure=False),))
     search = PathSearch(forward=True, edges="calls", candidates=True, visited=7, found=0)
     reply = FindPathReply(source=(LOAD,), target=(SHIP,), paths=(path,), searches=(search,), receipt=RECEIPT)
@@ -133,7 +133,7 @@ def test_a_path_is_told_edge_by_edge_and_a_search_without_one_by_what_it_saw() -
     assert "but in the opposite direction:" in text
 
 
-def test_types_say_what_the_graph_cannot_know() -> None:
+def test_types_state_what_the_graph_cannot_know() -> None:
     reply = TypeHierarchyReply(
         roots=(SHIP,),
         supertypes=(),
@@ -151,7 +151,7 @@ def test_types_say_what_the_graph_cannot_know() -> None:
     assert "Types here need no names. 9:\n? main.py:1 (top level)" in text
 
 
-def test_dependencies_tell_candidates_apart_and_count_those_that_are_not_told() -> None:
+def test_dependencies_mark_candidates_and_count_omissions() -> None:
     sure = FileDependency(
         file_path="depot.py", depth=1, edges=(edge(1, kind=EdgeKind.IMPORTS),), symbols=("Depot",)
     )
@@ -182,7 +182,7 @@ def test_dependencies_tell_candidates_apart_and_count_those_that_are_not_told() 
     assert walks.fit_dependencies(reply, 100) == 1
 
 
-def test_impact_tells_files_symbols_and_tests() -> None:
+def test_impact_lists_files_symbols_and_tests() -> None:
     one = AffectedNode(
         node=LOAD, distance=1, status=EdgeStatus.CANDIDATE, via=edge(33, sure=False), uses=SHIP
     )

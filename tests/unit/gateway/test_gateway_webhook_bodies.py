@@ -1,4 +1,4 @@
-"""What is done with the body of a webhook before its signature is checked."""
+"""Handling of a webhook's body before its signature is checked."""
 
 import json
 from collections.abc import AsyncIterator
@@ -51,7 +51,7 @@ async def chunks(*parts: bytes) -> AsyncIterator[bytes]:
         yield part
 
 
-async def test_a_body_past_the_budget_is_refused_and_forgotten() -> None:
+async def test_a_body_past_the_budget_is_refused_and_released() -> None:
     budget = BodyBudget(bytes_max=10)
     async with budget.held("6", chunks(b"123", b"456")) as body:
         assert body == b"123456"

@@ -1,4 +1,4 @@
-"""What forges post: payloads as GitHub, GitLab and Gitea document them, cut to what matters, with names made up."""
+"""Payloads as GitHub, GitLab and Gitea document them, shortened, with invented names."""
 
 import contextlib
 import hashlib
@@ -21,7 +21,7 @@ COMMIT, GONE = "4f5e6d7c8b9a0f1e2d3c4b5a69788796a5b4c3d2", "0" * 40
 JSON = {"content-type": "application/json"}
 GITHUB = JSON | {"x-github-event": "push", "x-github-delivery": "72d3162e-cc78-11e3-81ab-4c9367dc0958"}
 GITLAB = JSON | {"x-gitlab-event": "Push Hook", "x-gitlab-event-uuid": "13792a34-cac6-4fda-95a8-c58e00a3954e"}
-# Gitea says the same in the words of those whom it stands in for.
+# Gitea also sends the headers of GitHub and Gogs.
 GITEA = JSON | {
     "x-gitea-event": "push", "x-gogs-event": "push", "x-github-event": "push",
     "x-gitea-delivery": "f6266f16-1bf3-46a5-9ea4-602e06ead473", "x-github-delivery": "other",
@@ -74,7 +74,7 @@ def refused(headers, body) -> ErrorCode:
     return caught.value.code
 
 
-def test_a_push_of_github():
+def test_a_push_of_github_is_parsed():
     hook = read(GITHUB, GITHUB_PUSH)
     assert hook == (
         Provider.GITHUB,
@@ -94,7 +94,7 @@ def test_a_push_of_gitea_is_not_taken_for_githubs():
     )
 
 
-def test_a_push_of_gitlab():
+def test_a_push_of_gitlab_is_parsed():
     hook = read(GITLAB, GITLAB_PUSH)
     assert (hook.provider, hook.event, hook.push) == (
         Provider.GITLAB,
@@ -128,28 +128,28 @@ def test_a_pull_request_is_a_ref_of_its_own(headers, action, commit):
     ("action", "commit"),
     [("open", COMMIT), ("reopen", COMMIT), ("update", COMMIT), ("close", ""), ("merge", "")],
 )
-def test_a_merge_request_of_gitlab(action, commit):
+def test_a_merge_request_of_gitlab_is_parsed(action, commit):
     attributes = {"iid": 12, "action": action, "last_commit": {"id": COMMIT}}
-    said = {"object_kind": "merge_request", "object_attributes": attributes}
-    hook = read(GITLAB, GITLAB_PUSH | said)
+    payload = {"object_kind": "merge_request", "object_attributes": attributes}
+    hook = read(GITLAB, GITLAB_PUSH | payload)
     assert (hook.event, hook.push) == (
         Event.PULL_REQUEST, Push("refs/merge-requests/12/head", commit, "pull/12"),
     )  # fmt: skip
 
 
-def test_hooks_of_a_whole_gitlab():
+def test_system_hooks_of_gitlab_are_parsed():
     system = {key: value for key, value in GITLAB_PUSH.items() if key != "object_kind"}
     assert read(GITLAB | {"x-gitlab-event": "System Hook"}, system).event is Event.PUSH
     assert read(GITLAB, {"event_name": "user_create"}).event is Event.OTHER
 
 
-def test_a_form_holds_the_same():
+def test_a_form_equals_the_json_body():
     form = {**GITHUB, "content-type": "application/x-www-form-urlencoded"}
     body = urlencode({"payload": json.dumps(GITHUB_PUSH)}).encode()
     assert read_hook(form, body) == read(GITHUB, GITHUB_PUSH)
 
 
-def test_a_delivery_without_a_name_is_called_by_what_it_says():
+def test_a_delivery_without_an_id_is_named_by_its_content():
     headers = {name: value for name, value in GITHUB.items() if name != "x-github-delivery"}
     body = json.dumps(GITHUB_PUSH).encode()
     assert read_hook(headers, body).delivery == hashlib.sha256(body).hexdigest()
@@ -173,7 +173,7 @@ def test_a_delivery_without_a_name_is_called_by_what_it_says():
         ("repository", {"action": "renamed"}, "Prism handles pushes and pull requests only"),
     ],
 )
-def test_why_nothing_is_done(event, changes, reason):
+def test_ignored_events_have_a_reason(event, changes, reason):
     assert why_nothing(read(GITHUB | {"x-github-event": event}, GITHUB_PUSH | changes)) == reason
 
 
@@ -196,7 +196,7 @@ def test_the_ping_of_an_organisation_names_no_repository():
         GITHUB_PUSH | {"repository": {"full_name": 7}},
     ],
 )
-def test_another_shape_is_refused(payload):
+def test_payloads_of_another_shape_are_refused(payload):
     assert refused(GITHUB, json.dumps(payload).encode()) is ErrorCode.INVALID_ARGUMENT
 
 
@@ -211,15 +211,15 @@ def test_another_shape_is_refused(payload):
         (GITHUB | {"content-type": "application/x-www-form-urlencoded"}, b"a=1&" * 11, ErrorCode.INVALID_ARGUMENT),
     ],
 )  # fmt: skip
-def test_what_is_no_webhook_is_refused(headers, body, code):
+def test_a_request_that_is_not_a_webhook_is_refused(headers, body, code):
     assert refused(headers, body) is code
 
 
 @given(st.binary(max_size=200))
-def test_any_body_is_refused_or_no_push(body):
+def test_random_bodies_are_refused_or_ignored(body):
     for headers in (GITHUB, GITLAB, GITEA, GITHUB | {"content-type": "application/x-www-form-urlencoded"}):
         with contextlib.suppress(PrismError):
-            # Any JSON object is an event of GitLab's, and none that Prism acts on.
+            # Any JSON object is an event of GitLab's, and none that Prism handles.
             assert read_hook(headers, body).event is Event.OTHER
 
 
@@ -227,7 +227,7 @@ def test_any_body_is_refused_or_no_push(body):
 EXAMPLE = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
 
 
-def test_the_signature_of_githubs_documentation():
+def test_the_documented_signature_of_github_is_valid():
     headers = {"x-hub-signature-256": EXAMPLE}
     assert is_signed(Provider.GITHUB, headers, b"Hello, World!", "It's a Secret to Everybody")
     assert not is_signed(Provider.GITHUB, headers, b"Hello, World?", "It's a Secret to Everybody")
@@ -250,7 +250,7 @@ def test_only_the_secret_signs(provider, body, secret, other):
 
 
 @pytest.mark.parametrize("provider", list(Provider))
-def test_no_secret_signs_nothing(provider):
+def test_an_empty_secret_signs_nothing(provider):
     digest = hmac.new(b"", b"{}", hashlib.sha256).hexdigest()
     headers = {"x-hub-signature-256": f"sha256={digest}", "x-gitlab-token": "", "x-gitea-signature": digest}
     assert not is_signed(provider, headers, b"{}", "")
@@ -274,15 +274,15 @@ def repository(name="acme/app", source="https://github.example/acme/app", **chan
         (repository(name="ours/app", source="https://other.example/acme/app"), False),
     ],
 )
-def test_a_repository_is_meant_by_its_place_or_its_name(known, is_meant):
+def test_a_payload_selects_repositories_by_url_or_name(known, is_meant):
     assert bool(named_by(REMOTE, [known])) is is_meant
 
 
-def test_a_payload_without_names_means_nobody():
+def test_a_payload_without_names_selects_no_repository():
     assert not named_by(Remote(), [repository(), repository(name="", source="upload")][:1])
 
 
-def test_a_repository_is_behind_if_a_known_commit_is_not_served_and_nobody_brings_it():
+def test_a_repository_with_an_unserved_head_is_behind():
     served = LayerState(commit=COMMIT, version=1, job="j", indexed_at=datetime(2026, 1, 1, tzinfo=UTC))
     assert is_behind(repository(head_commit=COMMIT))
     assert is_behind(repository(head_commit="b" * 40, served=served))

@@ -108,7 +108,7 @@ def test_an_indexed_file_is_exactly_this_point():
     }
 
 
-def test_its_chunks_are_exactly_these_points():
+def test_the_chunks_of_a_file_are_exactly_these_points():
     point = indexed_point(embedded())
     common = COMMON | {"generation": ADDRESS, "language": "python", "prose": False, "file": ID}
     assert [chunk.payload for chunk in point.chunks] == [
@@ -134,8 +134,10 @@ def test_search_reads_the_definitions_that_the_indexer_writes():
 def test_search_finds_the_chunks_where_the_indexer_cut_them():
     point = indexed_point(embedded())
     hits = [ChunkHit(chunk.id, 1.0) for chunk in point.chunks]
-    told = {name: point.payload[name] for name in ("path", "generation", "lines", "starts", "chunk_symbols")}
-    file = Candidate(ID, "r", **told, keyword_chunks=hits, vector_chunks=hits[1:])
+    payload = {
+        name: point.payload[name] for name in ("path", "generation", "lines", "starts", "chunk_symbols")
+    }
+    file = Candidate(ID, "r", **payload, keyword_chunks=hits, vector_chunks=hits[1:])
     locate_chunks(file)
     first, second = file.keyword_chunks
     assert first[2:] == (1, 3, "Route", "class")
@@ -147,7 +149,7 @@ def ids(point: FilePoint) -> list[str]:
     return [point.id, *(chunk.id for chunk in point.chunks)]
 
 
-def test_ids_are_of_the_content_and_not_of_the_version():
+def test_ids_depend_on_the_content_not_on_the_version():
     seventh, eighth = indexed_point(embedded(7)), indexed_point(embedded(8))
     assert ids(seventh) == ids(eighth)
     assert (seventh.generation, eighth.version) == (eighth.generation, 8)
@@ -227,7 +229,7 @@ def work(tenant: str, path: str, version: int = 1) -> Work:
     return Work(event, removed_point(event))
 
 
-def test_a_batch_of_different_files_is_one_round_a_tenant():
+def test_a_batch_of_different_files_is_one_round_per_tenant():
     batch = [work("t", "a"), work("u", "a"), work("t", "b"), work("u", "c")]
     assert _rounds(batch, ()) == [[0, 2], [1, 3]]
 

@@ -79,7 +79,7 @@ def test_a_vector_is_the_same_bit_by_bit_in_any_batch(model, files, data):
         assert rows.tobytes() == b"".join(row.tobytes() for row in alone)
 
 
-def test_a_vector_is_the_same_after_the_memo_started_afresh(model, fast_folder, monkeypatch):
+def test_a_vector_is_the_same_after_the_memo_is_cleared(model, fast_folder, monkeypatch):
     chunks = [CODE, *(f"word{number} {'x' * (number % 50)} status code" for number in range(300))]
     expected = model.embed_chunks(PATH, chunks)
     monkeypatch.setattr(tokens, "IDENTIFIERS_MAX", 20)
@@ -126,13 +126,13 @@ def test_a_question_without_words_is_a_zero_row(model):
     assert not model.embed_queries(["???"]).any()
 
 
-def test_nothing_in_gives_nothing_out(model):
+def test_no_texts_give_no_rows(model):
     assert model.embed_files([]) == []
     assert model.embed_chunks(PATH, []).shape == (0, model.dimension)
     assert model.embed_queries([]).shape == (0, model.dimension)
 
 
-def test_more_texts_than_a_batch(model):
+def test_more_texts_than_a_batch_are_embedded(model):
     chunks = [f"number {number}" for number in range(BATCH_TEXTS * 2 + 1)]
     rows = model.embed_chunks(PATH, chunks)
     assert rows[-1].tobytes() == model.embed_chunks(PATH, chunks[-1:])[0].tobytes()
@@ -207,7 +207,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_files_that_do_not_belong_together_are_refused(fast_folder, tmp_path, damage):
+def test_mismatched_files_are_refused(fast_folder, tmp_path, damage):
     folder = shutil.copytree(fast_folder, tmp_path / "model")
     damage(folder)
     with pytest.raises(PrismError) as caught:
@@ -215,7 +215,7 @@ def test_files_that_do_not_belong_together_are_refused(fast_folder, tmp_path, da
     assert caught.value.code is ErrorCode.MODEL_MISMATCH
 
 
-def test_vectors_that_stay_in_their_file_are_the_same(model, fast_folder):
+def test_memory_mapped_vectors_are_the_same(model, fast_folder):
     texts = ["where is a parcel routed", "HTTPConnectionPool", "???", "status code status code"]
     mapped = StaticModel.load(fast_folder, mapped=True)
     assert mapped.fingerprint == model.fingerprint
@@ -223,7 +223,7 @@ def test_vectors_that_stay_in_their_file_are_the_same(model, fast_folder):
     np.testing.assert_array_equal(mapped.embed_chunks("a/b.py", texts), model.embed_chunks("a/b.py", texts))
 
 
-def test_vectors_that_are_compressed_cannot_stay_in_their_file(fast_folder, tmp_path):
+def test_compressed_vectors_cannot_be_memory_mapped(fast_folder, tmp_path):
     for name in ("tokenizer.json", "config.json"):
         shutil.copy(fast_folder / name, tmp_path)
     with np.load(fast_folder / "model.npz") as archive:

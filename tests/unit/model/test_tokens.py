@@ -44,7 +44,7 @@ def test_identifiers_fall_into_words(identifier, expected):
     assert split_words(identifier) == expected
 
 
-def test_anything_but_ascii_letters_and_digits_separates():
+def test_only_ascii_letters_and_digits_form_words():
     assert split_identifiers("parse_json(naïve, 日本x)\n\tend\x0bnow\ud800z") == [
         *(b"parse", b"json", b"na", b"ve", b"x", b"end", b"now", b"z")
     ]

@@ -13,7 +13,7 @@ def alias(name: str, collection: str) -> tuple[str, dict[str, str]]:
     return "create_alias", {"alias_name": name, "collection_name": collection}
 
 
-def test_state_comes_back_as_it_was_saved(tmp_path) -> None:
+def test_saved_state_is_loaded_unchanged(tmp_path) -> None:
     state = State({"c": CollectionState(VECTORS, {"path": {"type": "keyword"}}, {"model": "m"})}, {"a": "c"})
     save_state(tmp_path / "state.json", state)
     assert load_state(tmp_path / "state.json") == state
@@ -26,7 +26,7 @@ def test_state_of_a_later_format_is_not_guessed_at(tmp_path) -> None:
         load_state(tmp_path / "state.json")
 
 
-def test_collections_and_aliases_are_there_after_a_restart(tmp_path) -> None:
+def test_collections_and_aliases_survive_a_restart(tmp_path) -> None:
     store = Store(tmp_path)
     store.create("c", VECTORS, None)
     store.change_aliases([alias("now", "c")])
@@ -36,7 +36,7 @@ def test_collections_and_aliases_are_there_after_a_restart(tmp_path) -> None:
     again.close()
 
 
-def test_deleting_a_collection_takes_its_folder_and_aliases(tmp_path) -> None:
+def test_deleting_a_collection_deletes_its_folder_and_aliases(tmp_path) -> None:
     store = Store(tmp_path)
     store.create("c", VECTORS, None)
     store.change_aliases([alias("now", "c")])
@@ -66,13 +66,13 @@ def test_a_name_is_either_a_collection_or_an_alias(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../c", "a/b", "a\\b", "a\0", "x" * 256, "ü" * 128])
-def test_names_that_are_refused(tmp_path, name) -> None:
+def test_invalid_names_are_refused(tmp_path, name) -> None:
     with pytest.raises(Refusal):
         Store(tmp_path).create(name, VECTORS, None)
 
 
 @pytest.mark.parametrize("name", ["c", "prism_tenant_model", "ü" * 127, "a b", "%2e"])
-def test_names_that_are_taken(tmp_path, name) -> None:
+def test_valid_names_are_accepted(tmp_path, name) -> None:
     store = Store(tmp_path)
     store.create(name, VECTORS, None)
     assert store.get(name).name == name

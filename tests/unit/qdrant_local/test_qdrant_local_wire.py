@@ -1,4 +1,4 @@
-"""Reading requests: limits at and past the edge, and slices."""
+"""Parsing requests: limits at and past the edge, and slices."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def test_updates_of_vectors_name_the_points_that_must_exist() -> None:
     assert change.ids == [[1, read_id(uuid)]]
 
 
-def test_deleting_points_that_are_gone_is_no_error() -> None:
+def test_deleting_missing_points_is_no_error() -> None:
     (change,) = read_all(changes.read_delete({"points": [1, 2]}, SIZES))
     assert (change.slices, change.ids) == ([[1, 2]], [])
 
@@ -85,17 +85,17 @@ def test_prefetches_nest_up_to_the_limit() -> None:
 
 
 @pytest.mark.parametrize("limit", [1, limits.LIMIT_MAX])
-def test_limits_within_bounds(limit) -> None:
+def test_limits_within_bounds_are_accepted(limit) -> None:
     assert queries.read_query({"limit": limit}).limit == limit
 
 
 @pytest.mark.parametrize("limit", [0, -1, limits.LIMIT_MAX + 1, True, 1.5, "10"])
-def test_limits_out_of_bounds(limit) -> None:
+def test_limits_out_of_bounds_are_refused(limit) -> None:
     with pytest.raises(Refusal, match="limit"):
         queries.read_query({"limit": limit})
 
 
-def test_nulls_are_as_good_as_absent() -> None:
+def test_null_equals_an_absent_field() -> None:
     assert queries.read_query({"filter": None, "limit": None, "query": None}).limit == 10
     assert read_filter({"must": None}).must is None
 
@@ -107,7 +107,7 @@ def test_booleans_stay_booleans(value) -> None:
 
 
 @pytest.mark.parametrize("point_id", [0, 2**64 - 1, "6f8b7f4c3c574c559f1b0f3b9d5a6a10"])
-def test_ids(point_id) -> None:
+def test_valid_ids_are_accepted(point_id) -> None:
     read_id(point_id)
 
 

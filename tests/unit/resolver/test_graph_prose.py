@@ -10,7 +10,7 @@ CPU_MAX_S = 0.5
 
 
 @pytest.mark.parametrize(
-    ("opening", "told"),
+    ("opening", "sentence"),
     [
         ('"""Where parcels wait for a tour."""\n', "Where parcels wait for a tour."),
         ("#!/usr/bin/env python\n# Where parcels wait for a tour.\n", "Where parcels wait for a tour."),
@@ -31,8 +31,8 @@ CPU_MAX_S = 0.5
         ("", ""),
     ],
 )
-def test_the_comment_that_a_file_begins_with(opening, told):
-    assert leading_sentence(opening) == told
+def test_the_comment_that_a_file_begins_with(opening, sentence):
+    assert leading_sentence(opening) == sentence
 
 
 def test_a_sentence_is_one_line_and_has_no_end():

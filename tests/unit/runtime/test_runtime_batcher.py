@@ -7,7 +7,7 @@ from prism_runtime.batcher import Batcher
 
 
 class Work:
-    """Remembers its batches; answers `-item`, or with the error that an item is."""
+    """Records its batches; answers `-item`, or raises an item that is an error."""
 
     def __init__(self) -> None:
         self.batches: list[list[object]] = []
@@ -20,24 +20,24 @@ class Work:
         return [item if isinstance(item, Exception) else -item for item in items]
 
 
-async def test_items_that_wait_together_are_worked_on_together_and_each_gets_its_own_result():
+async def test_waiting_items_form_a_batch_with_separate_results():
     work = Work()
     batcher = Batcher(work, items_max=10)
     assert await asyncio.gather(*map(batcher.submit, range(5))) == [0, -1, -2, -3, -4]
     assert work.batches == [[0, 1, 2, 3, 4]]
 
 
-async def test_a_lone_item_does_not_wait_for_company():
+async def test_a_single_item_does_not_wait_for_others():
     work = Work()
     batcher = Batcher(work, items_max=10)
     task = asyncio.create_task(batcher.submit(1))
-    for _ in range(3):  # submit, the runner's one turn, the work: no timer is among them
+    for _ in range(3):  # submit, the runner's one turn, the work: no timer is involved
         await asyncio.sleep(0)
     assert work.batches == [[1]]
     assert await task == -1
 
 
-async def test_what_comes_during_a_batch_is_the_next_one():
+async def test_items_during_a_batch_form_the_next_one():
     work = Work()
     batcher = Batcher(work, items_max=10)
     work.gate.clear()
@@ -51,7 +51,7 @@ async def test_what_comes_during_a_batch_is_the_next_one():
     assert work.batches == [[1], [2, 3]]
 
 
-async def test_a_batch_has_a_number_of_items_and_keeps_their_order():
+async def test_a_batch_limits_its_items_and_keeps_their_order():
     work = Work()
     batcher = Batcher(work, items_max=2)
     await asyncio.gather(*map(batcher.submit, range(5)))
@@ -75,7 +75,7 @@ async def test_an_item_heavier_than_a_batch_goes_alone():
 FOR_EVER_S = 3_600.0
 
 
-async def test_with_a_distance_the_first_goes_at_once_and_the_next_when_it_is_full():
+async def test_with_an_interval_only_a_full_batch_starts_early():
     work = Work()
     batcher = Batcher(work, items_max=3, distance_s=FOR_EVER_S)
     assert await batcher.submit(1) == -1
@@ -95,7 +95,7 @@ async def test_a_batch_is_full_by_weight_as_well():
     assert work.batches == [[1], [4, 6]]
 
 
-async def test_after_the_distance_a_batch_goes_though_it_is_not_full():
+async def test_after_the_interval_a_partial_batch_starts():
     work = Work()
     batcher = Batcher(work, items_max=100, distance_s=0.001)
     await batcher.submit(1)
@@ -109,7 +109,7 @@ async def test_the_error_of_one_item_is_its_own():
     assert (results[0], str(results[1]), results[2]) == (-1, "mine", -3)
 
 
-async def test_the_error_of_the_work_is_everybodys_and_the_next_batch_is_worked_on():
+async def test_an_error_of_the_work_fails_only_its_batch():
     calls = []
 
     async def work(items):
@@ -125,7 +125,7 @@ async def test_the_error_of_the_work_is_everybodys_and_the_next_batch_is_worked_
 
 
 @pytest.mark.parametrize("answers", [[], [1, 2, 3]])
-async def test_work_that_answers_for_too_few_or_too_many_fails_its_batch_and_leaves_nobody_waiting(answers):
+async def test_a_wrong_number_of_results_fails_the_whole_batch(answers):
     async def work(items):
         return answers
 
@@ -135,7 +135,7 @@ async def test_work_that_answers_for_too_few_or_too_many_fails_its_batch_and_lea
     assert [type(result) for result in results] == [ValueError, ValueError]
 
 
-async def test_a_cancelled_submitter_takes_nobody_along():
+async def test_a_cancelled_submitter_cancels_no_other():
     work = Work()
     batcher = Batcher(work, items_max=10)
     work.gate.clear()
@@ -151,7 +151,7 @@ async def test_a_cancelled_submitter_takes_nobody_along():
     assert await batcher.submit(3) == -3
 
 
-async def test_a_cancelled_submitter_that_still_waits_takes_nobody_along():
+async def test_a_cancelled_waiting_submitter_cancels_no_other():
     work = Work()
     batcher = Batcher(work, items_max=1)
     tasks = [asyncio.create_task(batcher.submit(item)) for item in (1, 2, 3)]

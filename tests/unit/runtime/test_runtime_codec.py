@@ -53,13 +53,13 @@ def codec() -> ClaimCodec:
     return made
 
 
-async def test_a_model_travels_as_json(codec):
+async def test_a_model_is_sent_as_json(codec):
     body, content_type = await codec.encode(Body(text="é"))
     assert (body, content_type) == ('{"text":"é"}'.encode(), JSON_TYPE)
     assert await codec.decode(incoming(body, content_type)) == body
 
 
-async def test_a_body_is_compressed_from_the_size_at_which_it_pays(codec):
+async def test_a_body_is_compressed_from_a_minimum_size(codec):
     small, large = of_size(COMPRESSED_BYTES_MIN - 1), of_size(COMPRESSED_BYTES_MIN)
     assert (await codec.encode(small))[1] == JSON_TYPE
     body, content_type = await codec.encode(large)
@@ -68,7 +68,7 @@ async def test_a_body_is_compressed_from_the_size_at_which_it_pays(codec):
     assert await codec.decode(incoming(body, content_type)) == large.model_dump_json().encode()
 
 
-async def test_a_body_at_the_limit_travels_itself_and_one_past_it_by_claim(codec, monkeypatch):
+async def test_a_body_past_the_limit_is_sent_as_a_claim(codec, monkeypatch):
     large = incompressible(100_000)
     body, content_type = await codec.encode(large)
     assert content_type == ZSTD_TYPE
@@ -87,7 +87,7 @@ async def test_a_body_at_the_limit_travels_itself_and_one_past_it_by_claim(codec
     assert await codec.decode(incoming(travelling, content_type)) == large.model_dump_json().encode()
 
 
-async def test_the_same_large_body_is_kept_once(codec):
+async def test_the_same_large_body_is_stored_once(codec):
     for _ in range(2):
         assert (await codec.encode(incompressible(2 * MESSAGE_BYTES_MAX)))[1] == CLAIM_TYPE
     assert len(codec.store.objects) == 1
@@ -113,20 +113,23 @@ async def test_a_body_that_grows_past_the_largest_is_refused_unread(codec, monke
     assert len(await codec.decode(incoming(bomb, ZSTD_TYPE))) == 100_000
     monkeypatch.setattr(codec_module, "BODY_BYTES_MAX", 99_999)
     endless = zstandard.ZstdCompressor().compressobj()
-    for body in (bomb, endless.compress(b"x" * 10) + endless.flush()):  # the second does not say its length
+    for body in (
+        bomb,
+        endless.compress(b"x" * 10) + endless.flush(),
+    ):  # the second one does not declare its length
         with pytest.raises(PrismError) as caught:
             await codec.decode(incoming(body, ZSTD_TYPE))
         assert caught.value.code is ErrorCode.MESSAGE_INVALID
 
 
-async def test_a_claim_whose_body_is_gone_is_an_invalid_message(codec):
+async def test_a_claim_without_its_body_is_an_invalid_message(codec):
     body = Claim(object="gone", size_bytes=1, content_type=JSON_TYPE).model_dump_json().encode()
     with pytest.raises(PrismError) as caught:
         await codec.decode(incoming(body, CLAIM_TYPE))
     assert caught.value.code is ErrorCode.MESSAGE_INVALID
 
 
-async def test_without_a_store_small_bodies_travel_and_large_ones_wait():
+async def test_without_a_store_only_small_bodies_are_sent():
     codec = ClaimCodec()
     await codec.encode(of_size(100))
     with pytest.raises(PrismError) as caught:

@@ -29,31 +29,31 @@ async def silent() -> None:
     await asyncio.Event().wait()
 
 
-def test_a_process_that_answers_is_alive_whatever_its_dependencies_do():
+def test_a_process_is_alive_regardless_of_dependencies():
     reply = get(health_app("search", {"nats": unwell}), "/livez")
     assert (reply.status_code, reply.json()) == (200, {"status": "ok", "service": "search"})
 
 
-def test_it_is_ready_when_every_check_passes():
+def test_a_process_is_ready_when_every_check_passes():
     reply = get(health_app("search", {"nats": well, "qdrant": well}), "/readyz")
     assert reply.status_code == 200
     assert reply.json() == {"status": "ok", "checks": {"nats": "ok", "qdrant": "ok"}}
 
 
-def test_it_is_not_ready_when_one_fails_and_says_which_and_why():
+def test_a_failed_check_is_named_with_its_reason():
     reply = get(health_app("search", {"nats": unwell, "qdrant": well}), "/readyz")
     assert reply.status_code == 503
     assert reply.json()["checks"] == {"nats": "ConnectionError: no route", "qdrant": "ok"}
 
 
-def test_a_check_that_never_answers_is_cut_off(monkeypatch):
+def test_a_check_that_never_answers_times_out(monkeypatch):
     monkeypatch.setattr(health, "READY_TIMEOUT_S", 0.01)
     reply = get(health_app("search", {"nats": silent}), "/readyz")
     assert reply.status_code == 503
     assert reply.json()["checks"]["nats"].startswith("no answer within")
 
 
-async def test_a_cached_check_is_made_once_in_a_while(monkeypatch):
+async def test_a_cached_check_runs_once_per_period(monkeypatch):
     times, made = iter([0.0, 2.0, 2.1]), []
 
     async def check() -> None:
@@ -78,5 +78,5 @@ def test_metrics_are_those_of_prometheus():
 
 
 @pytest.mark.parametrize("path", ["/", "/healthz"])
-def test_nothing_else_is_there(path):
+def test_other_paths_are_not_found(path):
     assert get(health_app("search", {}), path).status_code == 404

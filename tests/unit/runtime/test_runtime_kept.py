@@ -8,7 +8,7 @@ from prism_runtime.kept import Kept
 MAX = 10
 
 
-def test_what_came_first_goes_when_the_weight_is_passed():
+def test_the_oldest_entry_is_evicted_past_the_weight():
     kept: Kept[str, str] = Kept(MAX)
     kept.keep("a", "A", 5)
     kept.keep("b", "B", 5)
@@ -17,7 +17,7 @@ def test_what_came_first_goes_when_the_weight_is_passed():
     assert (kept.get("a"), kept.get("b"), kept.get("c")) == (None, "B", "C")
 
 
-def test_what_is_heavier_alone_than_all_may_be_is_not_kept():
+def test_an_entry_heavier_than_the_limit_is_not_kept():
     kept: Kept[str, str] = Kept(MAX)
     kept.keep("heavy", "H", MAX + 1)
     assert kept.get("heavy") is None
@@ -25,7 +25,7 @@ def test_what_is_heavier_alone_than_all_may_be_is_not_kept():
     assert kept.get("light") == "L"
 
 
-def test_what_meets_a_condition_is_dropped_with_its_weight():
+def test_dropped_entries_release_their_weight():
     kept: Kept[str, int] = Kept(MAX)
     for key, weight in (("a", 5), ("b", 2), ("c", 3)):
         kept.keep(key, weight, weight)
@@ -35,7 +35,7 @@ def test_what_meets_a_condition_is_dropped_with_its_weight():
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, MAX + 2))))
-def test_the_weight_is_that_of_what_is_there(steps):
+def test_the_weight_is_the_sum_of_the_entries(steps):
     kept: Kept[str, int] = Kept(MAX)
     for key, weight in steps:
         kept.keep(key, weight, weight)

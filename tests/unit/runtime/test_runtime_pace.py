@@ -10,7 +10,7 @@ async def turns(count: int = 5) -> None:
         await asyncio.sleep(0)
 
 
-async def test_the_first_after_a_rest_goes_at_once_and_the_next_waits():
+async def test_the_first_after_a_pause_passes_and_the_next_waits():
     pace = Pace(FOR_EVER_S)
     await pace.wait()
     waiting = asyncio.create_task(pace.wait())
@@ -19,7 +19,7 @@ async def test_the_first_after_a_rest_goes_at_once_and_the_next_waits():
     waiting.cancel()
 
 
-async def test_those_who_wait_go_together():
+async def test_waiting_callers_pass_together():
     pace = Pace(0.001)
     await pace.wait()
     passed: list[int] = []
@@ -33,7 +33,7 @@ async def test_those_who_wait_go_together():
     assert passed == [0, 1, 2]
 
 
-async def test_one_who_gives_up_holds_nobody_back():
+async def test_a_cancelled_waiter_does_not_block_others():
     pace = Pace(0.001)
     await pace.wait()
     tasks = [asyncio.create_task(pace.wait()) for _ in range(2)]

@@ -42,12 +42,12 @@ references = st.builds(
 
 
 @given(st.lists(symbols, max_size=5))
-def test_symbols_come_back(given_symbols):
+def test_symbols_round_trip(given_symbols):
     assert unpack_symbols(pack_symbols(given_symbols)) == tuple(given_symbols)
 
 
 @given(st.lists(references, max_size=5))
-def test_references_come_back(given_references):
+def test_references_round_trip(given_references):
     assert unpack_references(pack_references(given_references)) == tuple(given_references)
 
 
@@ -73,5 +73,5 @@ def test_a_bomb_is_cut_at_the_limit_and_refused(monkeypatch):
 
 
 @given(st.dictionaries(st.text(max_size=10), st.lists(st.integers(1, 10**6), max_size=5), max_size=5))
-def test_lines_come_back_as_they_were(given_lines):
+def test_lines_round_trip(given_lines):
     assert unpack_lines(pack_lines(given_lines)) == given_lines

@@ -31,7 +31,7 @@ def test_writes_are_refused_below_the_floor(tmp_path, free):
     disk.check()
 
 
-def test_what_is_under_way_may_use_half_of_the_floor(tmp_path, free):
+def test_running_work_may_use_half_of_the_floor(tmp_path, free):
     disk = Room(str(tmp_path), 100)
     free[0] = 50
     assert disk.is_short()
@@ -40,7 +40,7 @@ def test_what_is_under_way_may_use_half_of_the_floor(tmp_path, free):
     assert disk.is_critical()
 
 
-def test_without_a_folder_there_is_room(free):
+def test_without_a_folder_writes_are_allowed(free):
     free[0] = 0
     disk = Room("", 100)
     disk.check()

@@ -19,7 +19,7 @@ def test_settings_do_not_change_after_the_start(settings_type):
 
 
 @pytest.mark.parametrize("settings_type", ALL)
-def test_every_setting_says_what_it_is(settings_type):
+def test_every_setting_has_a_description(settings_type):
     for name, field in settings_type.model_fields.items():
         assert field.description, name
 
@@ -36,7 +36,7 @@ def test_settings_are_read_from_the_environment_at_the_start(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "value"), [("NATS_REPLICAS", "6"), ("HEALTH_PORT", "65536"), ("NATS_STORAGE_SCALE", "0")]
 )
-def test_a_wrong_setting_stops_the_start(monkeypatch, name, value):
+def test_an_invalid_setting_prevents_the_start(monkeypatch, name, value):
     monkeypatch.setenv(f"PRISM_{name}", value)
     with pytest.raises(ValidationError):
         ServiceSettings()

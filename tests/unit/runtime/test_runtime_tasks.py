@@ -20,7 +20,7 @@ async def at_once() -> str:
 
 
 async def fail() -> str:
-    raise ValueError("never told")
+    raise ValueError("never awaited")
 
 
 async def test_a_task_that_is_awaited_gives_its_result():
@@ -41,7 +41,7 @@ async def test_a_task_does_not_outlive_a_block_that_fails():
     assert ended == ["cancelled"]
 
 
-async def test_what_a_task_raised_that_nobody_awaited_does_not_hide_how_the_block_ended():
+async def test_an_unawaited_error_does_not_hide_the_blocks_own():
     async with running(fail()) as task:
         await asyncio.wait([task])
     assert isinstance(task.exception(), ValueError)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from prism_runtime.upkeep import Upkeep
 
 
-async def test_a_bucket_that_is_made_during_a_look_is_not_lost() -> None:
+async def test_a_bucket_created_during_a_check_is_not_lost() -> None:
     buckets: set[str] = set()
     lost: list[Collection[str]] = []
     is_listed = asyncio.Event()

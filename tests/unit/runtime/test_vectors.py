@@ -22,14 +22,14 @@ def test_the_wire_is_little_endian_float16_row_after_row():
 
 
 @given(matrices)
-def test_there_and_back_keeps_three_digits(rows):
+def test_a_round_trip_keeps_three_digits(rows):
     back = unpack(pack(rows), *rows.shape)
     assert back.dtype == np.float32
     np.testing.assert_allclose(back, rows, atol=5e-4)
 
 
 @given(matrices)
-def test_what_came_back_once_comes_back_unchanged(rows):
+def test_a_second_round_trip_changes_nothing(rows):
     once = pack(rows)
     assert pack(unpack(once, *rows.shape)) == once
 
@@ -38,7 +38,7 @@ def test_no_rows_are_a_matrix_too():
     assert unpack(pack(np.empty((0, 3), np.float32)), 0, 3).shape == (0, 3)
 
 
-def test_what_came_back_can_be_written_to():
+def test_decoded_vectors_are_writable():
     unpack(pack(ROWS), 2, 2)[0, 0] = 5
 
 
@@ -50,7 +50,7 @@ def test_the_wrong_size_is_refused(count):
 
 
 @pytest.mark.parametrize("rows", [np.zeros(3), np.full((1, 2), np.nan), np.full((1, 2), 70_000.0)])
-def test_what_does_not_fit_is_refused(rows):
+def test_rows_that_do_not_fit_are_refused(rows):
     with pytest.raises(ValueError, match=r"axes|float16"):
         pack(rows)
 

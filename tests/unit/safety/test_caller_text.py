@@ -118,7 +118,7 @@ def test_the_longest_hostile_text_is_read_quickly(reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("module", MET_BY)
-def test_the_patterns_that_callers_meet_are_quick(module: str) -> None:
+def test_patterns_applied_to_caller_text_are_quick(module: str) -> None:
     slow = [
         (name, text[:20])
         for name, pattern in vars(importlib.import_module(module)).items()

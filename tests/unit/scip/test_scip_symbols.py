@@ -19,7 +19,7 @@ from prism_scip.symbols import read_name
         ("cxx . . $ parcels/RATE!", ("parcels", "RATE")),
     ],
 )  # fmt: skip
-def test_a_symbol_is_called_by_its_last_part(symbol, found) -> None:
+def test_the_name_of_a_symbol_is_its_last_part(symbol, found) -> None:
     name = read_name(symbol)
     assert name
     assert (name.owner, name.name) == found

@@ -1,4 +1,4 @@
-"""A work tree that is looked at again and again: what is checked out, and what is not as its commit has it."""
+"""A work tree that is read repeatedly: what is checked out, and what differs from its commit."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from prism_source.checkout import Checkout
 
 @pytest.fixture
 def look(repo):
-    """The state of the work tree now."""
+    """Returns the current state of the work tree."""
 
     def status():
         with Checkout(repo.folder) as checkout:
@@ -61,7 +61,7 @@ def test_each_kind_of_change_says_whether_a_file_is_there(repo, look):
         b"old name.py": False,
         b"new name.py": True,
         "untracked/ü.py".encode(): True,
-        # On the disk, and nobody's business.
+        # Files on the disk that do not belong to the tree.
         b"ignored.py": False,
     }
 
@@ -125,7 +125,7 @@ def test_a_tree_is_its_regular_files(repo):
         assert not checkout.has("tree:" + "0" * 64)
 
 
-def test_git_says_what_is_ignored(repo):
+def test_git_decides_what_is_ignored(repo):
     repo.commit(**{".gitignore": "*.log\nbuild/\n", "src/.gitignore": "cache\n", "kept.log.py": "1\n"})
     for path in ("build/deep/x.py", "src/cache/y.py", "a.log", "src/a.py"):
         repo.write(path)
@@ -137,7 +137,7 @@ def test_git_says_what_is_ignored(repo):
 
 
 @pytest.mark.parametrize("folder", [".", "missing", ".git"])
-def test_what_is_no_work_tree_is_refused(tmp_path, repo, folder):
+def test_a_folder_without_a_work_tree_is_refused(tmp_path, repo, folder):
     place = repo.folder / ".git" if folder == ".git" else tmp_path / folder
     with pytest.raises(PrismError) as caught:
         Checkout(place)

@@ -39,7 +39,7 @@ def test_the_default_branch_comes_with_its_files(repo, url, tmp_path):
         assert [snapshot.read(ordinal) for ordinal in range(2)] == [b"1\n", b"2\n"]
 
 
-def test_a_branch_a_tag_and_a_commit(repo, url, tmp_path):
+def test_branches_tags_and_commits_are_fetched(repo, url, tmp_path):
     first = repo.commit(**{"a.py": "1\n"})
     repo.git("tag", "--annotate", "v1", "--message", "one")
     repo.git("branch", "topic/x")
@@ -52,7 +52,7 @@ def test_a_branch_a_tag_and_a_commit(repo, url, tmp_path):
             assert snapshot.commit == made.commit
 
 
-def test_a_mirror_is_brought_up_to_date_even_if_history_was_rewritten(repo, url, tmp_path):
+def test_a_mirror_follows_a_rewritten_history(repo, url, tmp_path):
     repo.commit(**{"a.py": "1\n"})
     mirror(url, tmp_path / "mirror", RULES)
     repo.git("checkout", "--quiet", "--orphan", "new")
@@ -62,7 +62,7 @@ def test_a_mirror_is_brought_up_to_date_even_if_history_was_rewritten(repo, url,
     assert mirror(url, tmp_path / "mirror", RULES).commit == commit
 
 
-def test_an_unknown_ref_is_refused_with_near_names(repo, url, tmp_path):
+def test_an_unknown_ref_is_refused_with_similar_names(repo, url, tmp_path):
     repo.commit(**{"a.py": "1\n"})
     repo.git("branch", "release")
     error = refusal(url, tmp_path / "mirror", ref="relase")
@@ -72,7 +72,7 @@ def test_an_unknown_ref_is_refused_with_near_names(repo, url, tmp_path):
     assert not (tmp_path / "mirror").exists()
 
 
-def test_an_empty_and_a_missing_repository(repo, url, tmp_path):
+def test_empty_and_missing_repositories_are_errors(repo, url, tmp_path):
     assert refusal(url, tmp_path / "mirror").code is ErrorCode.SOURCE_EMPTY
     error = refusal(f"file://{tmp_path}/nowhere", tmp_path / "mirror")
     assert error.code is ErrorCode.CLONE_FAILED
@@ -83,7 +83,7 @@ def test_a_file_url_is_refused_by_default(url, tmp_path):
     assert refusal(url, tmp_path / "mirror", CloneRules()).code is ErrorCode.CLONE_REFUSED
 
 
-def test_the_size_is_watched(repo, url, tmp_path):
+def test_the_size_is_limited(repo, url, tmp_path):
     repo.write("noise", os.urandom(300_000))
     repo.commit()
     rules = CloneRules(schemes=frozenset({"file"}), bytes_max=100_000)
@@ -128,7 +128,7 @@ def test_a_mirror_whose_fetch_was_killed_is_used_again(repo, url, tmp_path):
     assert not (folder / "objects/pack/tmp_pack_x").exists()
 
 
-def test_progress_is_told(repo, url, tmp_path):
+def test_progress_is_reported(repo, url, tmp_path):
     repo.commit(**{f"{number}.txt": f"{number}\n" for number in range(50)})
     steps = []
     mirror(url, tmp_path / "mirror", RULES, on_progress=steps.append)
@@ -166,7 +166,7 @@ def test_only_the_checked_addresses_are_used():
     assert clone_module._transport_url(check_url("git://[::1]/a/b", rules)) == "git://[::1]:9418/a/b"
 
 
-def test_git_sees_nothing_of_whoever_runs_it(monkeypatch):
+def test_git_sees_nothing_of_its_operator(monkeypatch):
     for name in ("SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "PRISM_NATS_TOKEN", "PRISM_SECRETS_KEY", "GIT_SSH"):
         monkeypatch.setenv(name, "hunter2")
     monkeypatch.setenv("HOME", "/home/hunter2")
@@ -203,10 +203,13 @@ def test_ssh_has_the_given_key_and_nothing_else(tmp_path, monkeypatch):
     key = "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\n-----END OPENSSH PRIVATE KEY-----"
     rules = CloneRules(allow_private=True)
     refusal("git@127.0.0.1:a/b", tmp_path / "mirror", rules, credentials=f"git:{key}")
-    told = (tmp_path / "ssh.arguments").read_text()
-    assert f"{key}\n" in told
-    assert "-rw-------" in told
-    assert {"-F\nnone", "-oIdentitiesOnly=yes", "-oIdentityAgent=none"} <= {*told.splitlines(), told[:7]}
+    arguments = (tmp_path / "ssh.arguments").read_text()
+    assert f"{key}\n" in arguments
+    assert "-rw-------" in arguments
+    assert {"-F\nnone", "-oIdentitiesOnly=yes", "-oIdentityAgent=none"} <= {
+        *arguments.splitlines(),
+        arguments[:7],
+    }
     assert "SSH_AUTH_SOCK" not in (tmp_path / "ssh.environment").read_text()
     assert not list(Path(tempfile.gettempdir()).glob("prism-key-*"))
 
@@ -218,11 +221,11 @@ def test_git_has_limits_of_memory_and_time(repo, tmp_path, monkeypatch):
     git.chmod(0o755)
     monkeypatch.setenv("PATH", f"{git.parent}:{os.environ['PATH']}")
     limits = ProcessLimits(memory_bytes_max=256 * 1024**2, cpu_s_max=7)
-    told = run_git(tmp_path, "version", environment=isolated_environment(), limits=limits)
-    assert told.split() == [b"262144", b"7"]
+    limits_shown = run_git(tmp_path, "version", environment=isolated_environment(), limits=limits)
+    assert limits_shown.split() == [b"262144", b"7"]
 
 
-def test_errors_hold_no_credentials():
+def test_errors_contain_no_credentials():
     source = check_url("https://user:hunter2@127.0.0.1/a/b", CloneRules(allow_private=True))
     stderr = (
         "remote: hunter2 is wrong\nfatal: unable to access 'https://user:hunter2@127.0.0.1/a/b/': "
@@ -236,7 +239,7 @@ def test_errors_hold_no_credentials():
     assert "***" in clone_module._reason("fatal: hunter2", source)
 
 
-def test_what_is_here_is_not_fetched_again(repo, url, tmp_path, monkeypatch):
+def test_existing_commits_are_not_fetched_again(repo, url, tmp_path, monkeypatch):
     commit = repo.commit(**{"a.py": "1\n"})
     folder = tmp_path / "mirror"
     mirror(url, folder, RULES)
@@ -246,7 +249,7 @@ def test_what_is_here_is_not_fetched_again(repo, url, tmp_path, monkeypatch):
 
     monkeypatch.setattr(clone_module, "_fetch", no_fetch)
     assert mirror(url, folder, RULES).commit == commit
-    # A commit that is here needs no server at all.
+    # A commit that exists locally needs no server at all.
     repo.folder.rename(tmp_path / "away")
     assert mirror(url, folder, RULES, ref=commit).commit == commit
 
@@ -263,7 +266,7 @@ def test_an_update_is_as_small_as_the_change(repo, url, tmp_path):
     assert sum(pack.stat().st_size for pack in added) < 5_000 < sum(before.values())
 
 
-def test_commits_before_it_come_along_as_far_as_wanted(repo, url, tmp_path):
+def test_history_is_fetched_to_the_requested_depth(repo, url, tmp_path):
     for number in range(5):
         repo.commit(**{"a.py": f"{number}\n"})
     folder = tmp_path / "mirror"
@@ -274,7 +277,7 @@ def test_commits_before_it_come_along_as_far_as_wanted(repo, url, tmp_path):
         assert int(count) == depth
 
 
-def test_the_head_of_a_remote_is_told_without_fetching(repo, url):
+def test_the_head_of_a_remote_is_read_without_fetching(repo, url):
     first = repo.commit(**{"a.py": "1\n"})
     repo.git("tag", "--annotate", "v1", "--message", "one")
     repo.git("branch", "topic")
@@ -289,7 +292,7 @@ def test_the_head_of_a_remote_is_told_without_fetching(repo, url):
     assert caught.value.code is ErrorCode.REF_NOT_FOUND
 
 
-def test_a_ref_that_is_no_branch_is_fetched_by_its_full_name(repo, url, tmp_path):
+def test_other_refs_are_fetched_by_their_full_name(repo, url, tmp_path):
     first = repo.commit(**{"a.py": "1\n"})
     repo.git("update-ref", "refs/pull/7/head", first)
     repo.commit(**{"a.py": "2\n"})
@@ -297,14 +300,14 @@ def test_a_ref_that_is_no_branch_is_fetched_by_its_full_name(repo, url, tmp_path
     assert (mirrored.commit, mirrored.ref) == (first, "refs/pull/7/head")
 
 
-def test_a_commit_that_went_with_a_forced_push_is_told(repo, url, tmp_path):
+def test_a_commit_lost_by_a_forced_push_is_an_error(repo, url, tmp_path):
     repo.commit(**{"a.py": "1\n"})
     with pytest.raises(PrismError) as caught:
         mirror(url, tmp_path / "mirror", RULES, ref="f" * 40)
     assert caught.value.code is ErrorCode.REF_NOT_FOUND
 
 
-def test_credentials_beside_the_url_are_used_and_hidden(repo):
+def test_separate_credentials_are_used_and_hidden(repo):
     rules = CloneRules(allow_private=True, seconds_max=20)
     source = clone_module._with_credentials(check_url("http://127.0.0.1:1/a/b", rules), "ada:hunter2")
     assert (

@@ -1,4 +1,4 @@
-"""Which URLs are cloned. No test here asks a name server: the resolver is ours."""
+"""Which URLs are cloned. No test here contacts a name server: the resolver is a stub."""
 
 import ipaddress
 import socket
@@ -68,7 +68,7 @@ def test_urls_are_normalized_and_named(url, shown, name):
     assert (checked.url, checked.name) == (shown, name)
 
 
-def test_credentials_are_kept_apart_and_never_shown():
+def test_credentials_are_separated_and_never_shown():
     checked = check_url("https://user:pa%40ss@github.com/a/b", CloneRules())
     assert checked.credentials == "user:pa@ss"
     assert "pa@ss" not in repr(checked)
@@ -109,7 +109,7 @@ def test_credentials_are_kept_apart_and_never_shown():
         "https://" + "a" * 2_050,
     ],
 )
-def test_what_is_not_a_plain_url_is_refused(url):
+def test_invalid_urls_are_refused(url):
     assert refusal(url).code is ErrorCode.CLONE_REFUSED
 
 
@@ -211,10 +211,10 @@ def test_an_unknown_host_is_an_error_and_credentials_are_in_none():
         "ssh://git@git.example.org:2222/acme/app.git",
     ],
 )
-def test_every_way_to_write_a_place_is_the_same_place(url):
+def test_spellings_of_one_repository_are_equal(url):
     assert normalized_location(url) == "git.example.org/acme/app"
 
 
 @pytest.mark.parametrize("url", ["", "upload", "https://", "https://host", "http://[::1/a", "/a/b"])
-def test_what_is_no_url_is_no_place(url):
+def test_an_invalid_url_names_no_repository(url):
     assert not normalized_location(url)

@@ -1,4 +1,4 @@
-"""Snapshots of plain folders: what is in, what is out, and what is only named."""
+"""Snapshots of plain folders: what is included, what is excluded, and what is only listed."""
 
 import hashlib
 import os
@@ -46,7 +46,7 @@ def refusal(folder: Path, limits: SourceLimits | None = None) -> PrismError:
     return caught.value
 
 
-def test_files_come_sorted_with_their_hashes_and_bytes(root):
+def test_files_are_sorted_with_their_hashes_and_sizes(root):
     write(root, "b/z.py", "z = 1\n")
     write(root, "b.py", b"\xff\xfe\n")
     write(root, "a b/ü.txt", "")
@@ -58,7 +58,7 @@ def test_files_come_sorted_with_their_hashes_and_bytes(root):
         assert len(snapshot.read(ordinal)) == file.size_bytes
 
 
-def test_the_commit_stands_for_the_files(root):
+def test_the_commit_is_a_digest_of_the_files(root):
     write(root, "a.py", "1")
     first = snapshot_folder(root)
     digest = hashlib.sha256(f"a.py\0{blob_hash(b'1')}\n".encode()).hexdigest()
@@ -95,33 +95,33 @@ def test_nested_ignore_files_with_negation(root):
     assert paths(root) == expected
 
 
-def test_a_file_inside_an_ignored_folder_cannot_come_back(root):
+def test_a_file_in_an_ignored_folder_cannot_be_included(root):
     write(root, ".gitignore", "out/\n!out/keep.py\n")
     write(root, "out/keep.py")
     assert paths(root) == [".gitignore"]
 
 
-def test_a_list_of_what_is_wanted_works(root):
+def test_an_allow_list_of_patterns_works(root):
     write(root, ".gitignore", "*\n!*/\n!*.py\n")
     write(root, "src/deep/a.py")
     write(root, "src/deep/a.txt")
     assert paths(root) == ["src/deep/a.py"]
 
 
-def test_a_rule_about_a_folder_says_nothing_of_what_is_below(root):
+def test_a_rule_of_a_folder_does_not_apply_below(root):
     write(root, ".gitignore", "b*\n!src/\n")
     write(root, "src/src/build/x.py")
     write(root, "src/src/a.py")
     assert paths(root) == [".gitignore", "src/src/a.py"]
 
 
-def test_only_ignore_files_leave_things_out_and_the_git_folder(root):
+def test_only_ignore_rules_and_the_git_folder_exclude(root):
     for path in ("node_modules/a.js", ".env", "__pycache__/x.pyc", "sub/.git/config", "sub/a.py"):
         write(root, path)
     assert paths(root) == [".env", "__pycache__/x.pyc", "node_modules/a.js", "sub/a.py"]
 
 
-def test_links_are_named_and_never_followed(root):
+def test_links_are_listed_and_never_followed(root):
     write(root, "real/a.py")
     (root / "file-link").symlink_to("real/a.py")
     (root / "folder-link").symlink_to("real")
@@ -134,7 +134,7 @@ def test_links_are_named_and_never_followed(root):
     assert link.blob == blob_hash(b"real/a.py")
 
 
-def test_pipes_and_sockets_are_named_and_never_opened(root, monkeypatch):
+def test_pipes_and_sockets_are_listed_and_never_opened(root, monkeypatch):
     write(root, "a.py")
     os.mkfifo(root / "pipe")
     monkeypatch.chdir(root)
@@ -143,7 +143,7 @@ def test_pipes_and_sockets_are_named_and_never_opened(root, monkeypatch):
         assert skips(root) == {"pipe": SkipReason.SPECIAL, "socket": SkipReason.SPECIAL}
 
 
-def test_a_pipe_in_the_place_of_a_file_does_not_hang(root):
+def test_a_pipe_that_replaced_a_file_does_not_hang(root):
     write(root, "a.py")
     snapshot = snapshot_folder(root)
     (root / "a.py").unlink()
@@ -153,7 +153,7 @@ def test_a_pipe_in_the_place_of_a_file_does_not_hang(root):
     assert caught.value.code is ErrorCode.SOURCE_UNREADABLE
 
 
-def test_a_link_in_the_place_of_a_file_is_not_followed(root):
+def test_a_link_that_replaced_a_file_is_not_followed(root):
     write(root, "a.py")
     secret = write(root.parent, "secret", "secret")
     snapshot = snapshot_folder(root)
@@ -163,7 +163,7 @@ def test_a_link_in_the_place_of_a_file_is_not_followed(root):
         snapshot.read(0)
 
 
-def test_names_that_are_not_text_are_named_and_told_apart(root):
+def test_undecodable_names_are_listed_and_distinct(root):
     for name in (b"caf\xe9.py", b"a\nb.py", b"x\xff", b"x\\xff", b"tab\t"):
         Path(os.fsdecode(os.fsencode(root) + b"/" + name)).write_text("x")
     found = {file.path: file.skipped for file in snapshot_folder(root).files}
@@ -199,7 +199,7 @@ def test_size_is_limited_at_the_limit_and_just_past_it(root):
     assert skips(root) == {"past": SkipReason.TOO_LARGE}
 
 
-def test_a_file_that_may_not_be_read_is_named(root, monkeypatch):
+def test_an_unreadable_file_is_listed(root, monkeypatch):
     write(root, "a.py")
     write(root, "closed.py")
     real_open = os.open
@@ -213,7 +213,7 @@ def test_a_file_that_may_not_be_read_is_named(root, monkeypatch):
     assert skips(root) == {"closed.py": SkipReason.UNREADABLE}
 
 
-def test_a_folder_that_may_not_be_listed_is_named(root, monkeypatch):
+def test_an_unreadable_folder_is_listed(root, monkeypatch):
     write(root, "a.py")
     write(root, "closed/b.py")
     real_scandir = os.scandir
@@ -228,7 +228,7 @@ def test_a_folder_that_may_not_be_listed_is_named(root, monkeypatch):
     assert found["closed"] == (SkipReason.UNREADABLE, "a folder: permission denied")
 
 
-def test_a_file_that_goes_while_it_is_listed_is_left_out(root, monkeypatch):
+def test_a_file_deleted_during_listing_is_skipped(root, monkeypatch):
     write(root, "a.py")
     write(root, "gone.py")
     real_describe = folder_module.describe
@@ -241,7 +241,7 @@ def test_a_file_that_goes_while_it_is_listed_is_left_out(root, monkeypatch):
     assert paths(root) == ["a.py"]
 
 
-def test_a_file_that_goes_or_grows_before_it_is_read_is_an_error(root):
+def test_a_file_changed_before_reading_is_an_error(root):
     write(root, "a.py")
     write(root, "b.py")
     snapshot = snapshot_folder(root)
@@ -254,7 +254,7 @@ def test_a_file_that_goes_or_grows_before_it_is_read_is_an_error(root):
     assert (gone.value.code, grown.value.code) == (ErrorCode.FILE_NOT_FOUND, ErrorCode.PAYLOAD_TOO_LARGE)
 
 
-def test_a_file_that_changes_before_it_is_read_has_another_hash(root):
+def test_a_file_edited_before_reading_has_another_hash(root):
     write(root, "a.py", "old")
     snapshot = snapshot_folder(root)
     write(root, "a.py", "new")
@@ -268,7 +268,7 @@ def test_a_skipped_file_is_not_read(root):
     assert caught.value.code is ErrorCode.FILE_SKIPPED
 
 
-def test_attributes_of_a_plain_folder_count(root):
+def test_attributes_of_a_plain_folder_apply(root):
     write(root, ".gitattributes", "*.gen linguist-generated linguist-language=Python\n")
     write(root, "sub/.gitattributes", "mine/** -linguist-vendored\n*.py -linguist-generated\n")
     write(root, "a.gen")
@@ -289,7 +289,7 @@ def test_the_first_lines_flag_a_file(root):
     assert snapshot_folder(root).files[0].flags.generated
 
 
-def test_refusals_say_what_to_do(root, tmp_path, monkeypatch):
+def test_refusals_have_a_next_action(root, tmp_path, monkeypatch):
     assert refusal(tmp_path / "missing").code is ErrorCode.SOURCE_NOT_FOUND
     assert refusal(write(tmp_path, "file")).code is ErrorCode.SOURCE_NOT_FOUND
     assert refusal(tmp_path / "file/below").code is ErrorCode.SOURCE_NOT_FOUND

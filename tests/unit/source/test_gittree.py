@@ -20,7 +20,7 @@ def refusal(folder, ref="", limits=None) -> PrismError:
     return caught.value
 
 
-def test_a_branch_a_tag_a_commit_and_the_default(repo):
+def test_branch_tag_commit_and_default_are_resolved(repo):
     first = repo.commit(**{"a.py": "1\n"})
     repo.git("tag", "--annotate", "v1", "--message", "one")
     second = repo.commit(**{"a.py": "2\n"})
@@ -36,7 +36,7 @@ def test_a_branch_a_tag_a_commit_and_the_default(repo):
         assert (snapshot.commit, snapshot.ref, snapshot.read(0)) == (first, "v1", b"1\n")
 
 
-def test_a_branch_comes_before_a_tag_and_a_commit_of_the_same_name(repo):
+def test_a_branch_wins_over_a_tag_or_commit_of_its_name(repo):
     first = repo.commit(**{"a.py": "1\n"})
     second = repo.commit(**{"a.py": "2\n"})
     repo.git("tag", "both", first)
@@ -46,7 +46,7 @@ def test_a_branch_comes_before_a_tag_and_a_commit_of_the_same_name(repo):
     assert resolve_ref(repo.folder, first[:8]) == (second, first[:8])
 
 
-def test_an_unknown_ref_is_refused_with_near_names(repo):
+def test_an_unknown_ref_is_refused_with_similar_names(repo):
     repo.commit(**{"a.py": "1\n"})
     repo.git("branch", "feature/login")
     error = refusal(repo.folder, "feature/logn")
@@ -71,14 +71,14 @@ def test_an_unknown_ref_is_refused_with_near_names(repo):
         "x" * 1_001,
     ],
 )
-def test_what_is_more_than_a_name_is_not_a_ref(repo, ref):
+def test_revision_expressions_are_not_refs(repo, ref):
     repo.commit(**{"a.py": "1\n"})
     assert not is_ref_name(ref)
     if ref:
         assert refusal(repo.folder, ref).code is ErrorCode.REF_NOT_FOUND
 
 
-def test_every_kind_of_entry(repo, tmp_path):
+def test_every_kind_of_entry_is_listed(repo, tmp_path):
     repo.write("run.sh", "#!/bin/sh\n").chmod(0o755)
     (repo.folder / "link").symlink_to("/etc/passwd")
     repo.write("big.txt", "x\n" * 20)
@@ -99,8 +99,8 @@ def test_every_kind_of_entry(repo, tmp_path):
         assert caught.value.code is ErrorCode.FILE_SKIPPED
 
 
-def test_a_hostile_tree_is_only_named(repo):
-    """A tree may name what no file system would: git mktree writes it, fsck would refuse it."""
+def test_entries_of_a_hostile_tree_are_only_listed(repo):
+    """A tree may contain names that no file system allows: git mktree writes them, fsck would refuse them."""
     blob = repo.git("hash-object", "-w", "--stdin", input="x")
     inner = repo.git("mktree", input=f"100644 blob {blob}\tevil.py\n")
     raw = b"".join(
@@ -128,7 +128,7 @@ def test_a_hostile_tree_is_only_named(repo):
     assert all(path.startswith("invalid-path-") for path in found)
 
 
-def test_a_tree_that_unfolds_without_end_is_stopped(repo):
+def test_an_exponential_tree_is_stopped(repo):
     tree = repo.git("mktree", input=f"100644 blob {repo.git('hash-object', '-w', '--stdin', input='x')}\tf\n")
     for _ in range(9):
         tree = repo.git("mktree", input="".join(f"040000 tree {tree}\t{name}\n" for name in "abcdefghij"))
@@ -143,7 +143,7 @@ def test_files_are_limited_at_the_limit_and_just_past_it(repo):
     assert refusal(repo.folder, limits=SourceLimits(files_max=1)).code is ErrorCode.PAYLOAD_TOO_LARGE
 
 
-def test_attributes_of_the_commit_count_not_those_on_the_disk(repo):
+def test_attributes_of_the_commit_apply_not_those_on_disk(repo):
     repo.commit(
         **{".gitattributes": "*.x linguist-language=Go linguist-generated\n", "a.x": "1\n", "s/b.x": "1\n"}
     )
@@ -173,7 +173,7 @@ def test_empty_repositories_and_commits_are_refused(repo, tmp_path):
     assert refusal(tmp_path).code is ErrorCode.SOURCE_NOT_FOUND
 
 
-def test_blobs_of_every_size_from_many_threads(repo):
+def test_blobs_of_every_size_are_read_from_many_threads(repo):
     contents = [b"", b"\n", b"x" * 200_000, b"a\nb\0c\n", "ü\n".encode()]
     for number, content in enumerate(contents):
         repo.write(f"{number}.bin", content)
@@ -194,7 +194,7 @@ def test_blobs_of_every_size_from_many_threads(repo):
         assert wrong == []
 
 
-def test_a_reader_goes_on_after_an_error_and_after_its_process_died(repo):
+def test_a_reader_continues_after_errors_and_a_dead_process(repo):
     repo.commit(**{"a.py": "1\n", "big": "x" * 100})
     reader = BlobReader(repo.folder / ".git", SourceLimits(file_bytes_max=50))
     with pytest.raises(PrismError) as missing:
@@ -216,27 +216,27 @@ def test_a_reader_goes_on_after_an_error_and_after_its_process_died(repo):
     reader.close()
 
 
-def told(changes) -> tuple[dict[str, bytes], tuple[str, ...]]:
+def changes_of(changes) -> tuple[dict[str, bytes], tuple[str, ...]]:
     with changes.snapshot as snapshot:
         files = {file.path: snapshot.read(at) for at, file in enumerate(snapshot.files)}
     return files, changes.removed
 
 
-def test_changes_are_what_tells_two_trees_apart(repo):
+def test_changes_are_the_differences_of_two_trees(repo):
     old = repo.commit(**{"same.py": "1\n", "a/changed.py": "1\n", "a/gone.py": "1\n", "from.py": "moved\n"})
     repo.git("rm", "--quiet", "a/gone.py")
     repo.git("mv", "from.py", "to.py")
     new = repo.commit(**{"a/changed.py": "2\n", "-n": "an option?\n", ":(glob)*": "magic?\n"})
-    files, removed = told(snapshot_changes(repo.folder, old, new))
+    files, removed = changes_of(snapshot_changes(repo.folder, old, new))
     assert files == {
         "a/changed.py": b"2\n", "to.py": b"moved\n", "-n": b"an option?\n", ":(glob)*": b"magic?\n",
     }  # fmt: skip
     assert removed == ("a/gone.py", "from.py")
     assert snapshot_changes(repo.folder, old, new).added == 3
-    assert told(snapshot_changes(repo.folder, new, new)) == ({}, ())
+    assert changes_of(snapshot_changes(repo.folder, new, new)) == ({}, ())
 
 
-def test_a_changed_file_has_what_the_whole_snapshot_says_of_it(repo):
+def test_a_changed_file_equals_its_entry_in_the_snapshot(repo):
     rules = {
         ".gitattributes": "*.gen linguist-generated\n",
         "sub/.gitattributes": "*.x linguist-language=Go\n",
@@ -252,10 +252,10 @@ def test_a_changed_file_has_what_the_whole_snapshot_says_of_it(repo):
 def test_only_removals_are_changes(repo):
     old = repo.commit(**{"a.py": "1\n", "b.py": "1\n"})
     repo.git("rm", "--quiet", "a.py")
-    assert told(snapshot_changes(repo.folder, old, repo.commit())) == ({}, ("a.py",))
+    assert changes_of(snapshot_changes(repo.folder, old, repo.commit())) == ({}, ("a.py",))
 
 
-def test_changes_that_cannot_be_told_are_not(repo):
+def test_changes_of_unknown_trees_are_none(repo):
     old = repo.commit(**{"a.py": "1\n"})
     new = repo.commit(**{"bad\nname.py": "1\n"})
     assert snapshot_changes(repo.folder, old, new) is None

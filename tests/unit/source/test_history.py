@@ -1,4 +1,4 @@
-"""What changed lately, read from repositories made with the real git."""
+"""Recent changes, read from repositories made with the real git."""
 
 import os
 from datetime import UTC, datetime, timedelta
@@ -35,20 +35,20 @@ def read(folder: Path, head: str = "HEAD", *, is_work_tree: bool = True):
     return read_history(folder, head, user_environment(), is_work_tree=is_work_tree, now=NOW)
 
 
-def told(history) -> dict[str, tuple[int, int, str]]:
+def counts_of(history) -> dict[str, tuple[int, int, str]]:
     return {
         file.path: (file.commits_90_days, file.commits_12_months, history.commits[file.last].message)
         for file in history.files
     }
 
 
-def test_each_file_has_its_commits_of_a_quarter_and_of_a_year(repo, commit) -> None:
+def test_files_have_commit_counts_of_a_quarter_and_a_year(repo, commit) -> None:
     commit(500, "too old", a="0", b="0")
     commit(200, "half a year ago", a="1")
     head = commit(10, "lately\n\nand why", a="2", c="2")
     commit(1, "nothing")
     history = read(repo.folder)
-    assert told(history) == {"a": (1, 2, "lately"), "c": (1, 1, "lately")}
+    assert counts_of(history) == {"a": (1, 2, "lately"), "c": (1, 1, "lately")}
     assert [one.message for one in history.commits] == ["lately", "half a year ago"]
     assert head.startswith(history.commits[0].commit)
     assert history.commits[0].at == NOW - timedelta(days=10)
@@ -56,36 +56,36 @@ def test_each_file_has_its_commits_of_a_quarter_and_of_a_year(repo, commit) -> N
     assert not history.is_cut
 
 
-def test_of_a_folder_paths_are_relative_to_it_and_others_are_absent(repo, commit) -> None:
+def test_the_history_of_a_folder_has_its_relative_paths(repo, commit) -> None:
     commit(3, "first", **{"depot/weigh é.py": "1", "other.py": "1"})
     commit(2, "elsewhere", **{"other.py": "2"})
-    assert told(read(repo.folder / "depot")) == {"weigh é.py": (1, 1, "first")}
-    assert set(told(read(repo.folder))) == {"depot/weigh é.py", "other.py"}
+    assert counts_of(read(repo.folder / "depot")) == {"weigh é.py": (1, 1, "first")}
+    assert set(counts_of(read(repo.folder))) == {"depot/weigh é.py", "other.py"}
 
 
-def test_merges_change_nothing(repo, commit) -> None:
+def test_merges_are_not_counted(repo, commit) -> None:
     commit(9, "first", a="1")
     repo.git("checkout", "--quiet", "-b", "side")
     commit(8, "side", b="1")
     repo.git("checkout", "--quiet", "main")
     commit(7, "main", c="1")
     repo.git("merge", "--quiet", "--no-edit", "side")
-    assert told(read(repo.folder)) == {"a": (1, 1, "first"), "b": (1, 1, "side"), "c": (1, 1, "main")}
+    assert counts_of(read(repo.folder)) == {"a": (1, 1, "first"), "b": (1, 1, "side"), "c": (1, 1, "main")}
 
 
-def test_a_shallow_clone_says_so_and_its_end_changes_nothing(repo, commit, tmp_path) -> None:
+def test_a_shallow_clone_is_marked_and_its_root_not_counted(repo, commit, tmp_path) -> None:
     commit(9, "first", a="1", b="1")
     commit(8, "second", a="2")
     commit(7, "third", a="3")
     repo.git("clone", "--quiet", "--depth=2", f"file://{repo.folder}", str(tmp_path / "shallow"))
     history = read(tmp_path / "shallow")
-    assert told(history) == {"a": (1, 1, "third")}
+    assert counts_of(history) == {"a": (1, 1, "third")}
     assert history.is_shallow
     repo.git("clone", "--quiet", "--depth=1", f"file://{repo.folder}", str(tmp_path / "one"))
     assert read(tmp_path / "one") is None
 
 
-def test_past_a_limit_the_newest_are_told(repo, commit, monkeypatch) -> None:
+def test_past_the_limit_the_newest_are_kept(repo, commit, monkeypatch) -> None:
     for days in (4, 3, 2):
         commit(days, f"{days} days ago", **{f"{days}.py": "1"})
     monkeypatch.setattr(module, "COMMITS_MAX", 3)
@@ -93,14 +93,14 @@ def test_past_a_limit_the_newest_are_told(repo, commit, monkeypatch) -> None:
     monkeypatch.setattr(module, "COMMITS_MAX", 2)
     history = read(repo.folder)
     assert history.is_cut
-    assert set(told(history)) == {"2.py", "3.py"}
+    assert set(counts_of(history)) == {"2.py", "3.py"}
     monkeypatch.setattr(module, "COMMITS_MAX", 9)
     monkeypatch.setattr(module, "FILES_MAX", 1)
     history = read(repo.folder)
-    assert (history.is_cut, set(told(history))) == (True, {"2.py"})
+    assert (history.is_cut, set(counts_of(history))) == (True, {"2.py"})
 
 
-def test_what_git_cannot_tell_is_no_history(repo, commit, tmp_path) -> None:
+def test_a_failure_of_git_gives_no_history(repo, commit, tmp_path) -> None:
     assert read(repo.folder) is None  # no commit yet
     commit(1, "first", a="1")
     assert read(repo.folder, "0" * 40) is None
@@ -112,7 +112,7 @@ def test_a_long_message_is_cut_and_bytes_of_any_kind_are_read(repo, commit) -> N
     assert read(repo.folder).commits[0].message == "é" * module.MESSAGE_CHARS_MAX
 
 
-def test_snapshots_carry_it(repo) -> None:
+def test_snapshots_carry_the_history(repo) -> None:
     head = repo.commit(a="1")
     with snapshot_folder(repo.folder) as snapshot:
         assert [file.path for file in snapshot.history.files] == ["a"]
@@ -120,7 +120,7 @@ def test_snapshots_carry_it(repo) -> None:
         assert [file.path for file in snapshot.history.files] == ["a"]
 
 
-def test_a_plain_folder_has_none(tmp_path) -> None:
+def test_a_plain_folder_has_no_history(tmp_path) -> None:
     (tmp_path / "a.py").write_text("1")
     with snapshot_folder(tmp_path) as snapshot:
         assert snapshot.history is None

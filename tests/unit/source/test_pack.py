@@ -1,4 +1,4 @@
-"""Packs go there and back, and whatever else arrives is refused."""
+"""Packs round-trip, and everything else is refused."""
 
 import contextlib
 import struct
@@ -31,7 +31,7 @@ def refusal(data: bytes, limits: SourceLimits | None = None) -> ErrorCode:
 
 
 @given(ITEMS)
-def test_packs_go_there_and_back(items):
+def test_packs_round_trip(items):
     assert decode_pack(encode_pack(items.items())) == sorted(items.items())
 
 
@@ -56,7 +56,7 @@ def test_a_cut_pack_is_refused(items, data):
 
 
 @given(st.binary(max_size=300))
-def test_noise_is_refused(noise):
+def test_random_bytes_are_refused(noise):
     assert refusal(b"PRPK\x02" + noise) in (ErrorCode.MESSAGE_INVALID, ErrorCode.PAYLOAD_TOO_LARGE)
 
 
@@ -85,17 +85,17 @@ def test_forged_packs_are_refused(pack):
     assert refusal(pack) is ErrorCode.MESSAGE_INVALID
 
 
-def test_a_bomb_is_stopped_before_it_unfolds():
+def test_a_bomb_is_stopped_before_it_unpacks():
     bomb = b"\0" * (20 * PACK_BYTES_MAX)
     assert refusal(forge(bomb)) is ErrorCode.PAYLOAD_TOO_LARGE
     assert refusal(forge(bomb, raw_bytes=100)) is ErrorCode.MESSAGE_INVALID
 
 
 def test_a_bomb_that_lies_about_its_length_is_stopped_there():
-    frame_said = zstandard.compress(b"\0" * PACK_BYTES_MAX)
+    frame_declared = zstandard.compress(b"\0" * PACK_BYTES_MAX)
     frame_true = zstandard.compress(b"\0" * (2 * PACK_BYTES_MAX))
-    header, said = zstandard.frame_header_size(frame_true), zstandard.frame_header_size(frame_said)
-    lying = frame_said[:said] + frame_true[header:]
+    header, declared = zstandard.frame_header_size(frame_true), zstandard.frame_header_size(frame_declared)
+    lying = frame_declared[:declared] + frame_true[header:]
     assert refusal(forge(b"", raw_bytes=PACK_BYTES_MAX)[:13] + lying) is ErrorCode.MESSAGE_INVALID
 
 
@@ -110,14 +110,14 @@ def test_sizes_are_limited_at_the_limit_and_just_past_it():
 
 
 @given(st.lists(st.integers(0, 300), max_size=50))
-def test_plans_hold_every_file_once_and_fit(sizes):
+def test_plans_contain_every_file_once_and_fit(sizes):
     groups = list(plan_packs(enumerate(sizes), 200))
     assert [ordinal for group in groups for ordinal in group] == list(range(len(sizes)))
     for group in groups:
         assert len(group) == 1 or sum(sizes[ordinal] + 8 for ordinal in group) <= 200
 
 
-def test_a_large_file_and_many_small_ones_have_packs_of_their_own():
+def test_a_large_file_gets_a_pack_of_its_own():
     assert list(plan_packs([(0, 10), (1, 5_000), (2, 10)], 1_000)) == [(0,), (1,), (2,)]
     assert [len(group) for group in plan_packs((n, 0) for n in range(PACK_FILES_MAX + 1))] == [
         PACK_FILES_MAX,

@@ -1,4 +1,4 @@
-"""What a valid path is, and that an invalid one can always be shown as a valid one."""
+"""Valid paths, and valid display forms of invalid ones."""
 
 import pytest
 from hypothesis import given
@@ -24,7 +24,7 @@ from prism_source.paths import decode_path, path_problem, validate_path
         "x" * PATH_BYTES_MAX,
     ],
 )
-def test_valid_paths_stay_as_they_are(path):
+def test_valid_paths_are_unchanged(path):
     assert validate_path(path) == path
 
 
@@ -52,7 +52,7 @@ def test_valid_paths_stay_as_they_are(path):
         "é" * (PATH_BYTES_MAX // 2 + 1),
     ],
 )
-def test_invalid_paths_are_refused_with_what_to_do(path):
+def test_invalid_paths_are_refused_with_a_next_action(path):
     with pytest.raises(PrismError) as caught:
         validate_path(path)
     assert caught.value.code is ErrorCode.INVALID_PATH
@@ -73,7 +73,7 @@ def test_names_that_are_not_valid_are_shown_escaped(raw, shown):
 
 
 @given(st.binary(max_size=60))
-def test_whatever_the_name_it_is_shown_as_a_valid_path(raw):
+def test_any_name_is_shown_as_a_valid_path(raw):
     shown, problem = decode_path(raw)
     assert path_problem(shown) == ""
     assert problem or shown.encode() == raw

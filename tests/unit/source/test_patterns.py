@@ -1,4 +1,4 @@
-"""Our reading of `.gitignore` and `.gitattributes` beside git's own, on random trees."""
+"""Our parsing of `.gitignore` and `.gitattributes` compared with git's own, on random trees."""
 
 import os
 import random
@@ -101,7 +101,7 @@ def test_random_trees_are_read_as_git_reads_them(tmp_path, seed):
         ("*a" * 50 + "b\n", "a" * 4_000, None),
     ],
 )
-def test_lines_of_an_ignore_file(text, path, ignored):
+def test_lines_of_an_ignore_file_are_parsed(text, path, ignored):
     assert IgnoreFile(text).decide(path, is_folder=False) is ignored
 
 
@@ -114,7 +114,7 @@ def test_thousands_of_rules_work_and_the_last_one_wins():
     assert rules.decide("a/namecc", is_folder=False) is None
 
 
-def test_patterns_without_end_cost_linear_time():
+def test_hostile_patterns_take_linear_time():
     for text in (
         "[" * 1_000_000,
         "[a" * 500_000,

@@ -1,4 +1,4 @@
-"""Files that hold secrets by their nature, and what an operator may add."""
+"""Files that hold secrets by their nature, and rules that an operator may add."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_secret_files_are_withheld_by_name():
     assert [path for path in paths.split() if not is_withheld(path, b"x", DEFAULT_POLICY)] == []
 
 
-def test_what_only_sounds_secret_is_not_withheld():
+def test_files_that_only_sound_secret_are_not_withheld():
     paths = "id_rsa.pub src/netrc.py docs/credentials.md keystore.go .env .env.example config.json tfstate.go credentials"
     assert [path for path in paths.split() if is_withheld(path, b"{}", DEFAULT_POLICY)] == []
 
@@ -39,7 +39,7 @@ def test_what_only_sounds_secret_is_not_withheld():
         ("ci/config.json", b'{"auths": {}}', b'{"a": 1}'),
     ],
 )
-def test_some_are_withheld_for_what_they_hold(path, secret, public):
+def test_some_files_are_withheld_by_content(path, secret, public):
     assert skip_reason(len(secret), secret, SourceLimits(), path) is SkipReason.SECRET_FILE
     assert skip_reason(len(public), public, SourceLimits(), path) is None
 

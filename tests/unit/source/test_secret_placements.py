@@ -1,4 +1,4 @@
-"""Secrets where people write them. The values are made up here, at random: none of them opens anything."""
+"""Secrets where people write them. The values are random: none of them opens anything."""
 
 import base64
 import random
@@ -10,7 +10,7 @@ from pathlib import Path
 from prism_source.secrets import redact
 
 PLACEMENTS = tomllib.loads((Path(__file__).parent / "secret_placements.toml").read_text())["placements"]
-# Of a hundred placements, so many are hidden.
+# This many of a hundred placements are hidden.
 HIDDEN_PERCENT_MIN = 99
 
 ALPHABETS = {
@@ -33,7 +33,7 @@ PLACE = re.compile(r"\{(base64 of [a-z]+|pem[: ]?[A-Za-z ]*|[a-z0-9_]+(?::\d+)?)
 
 
 class Values:
-    """Fills a template, and remembers the values."""
+    """Fills a template, and records the values."""
 
     def __init__(self, seed: int) -> None:
         self._dice = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Secrets go, and nothing else does. The samples are made here: none of them opens anything."""
+"""Secrets are redacted, and nothing else is. The samples are invented: none of them opens anything."""
 
 import random
 import re
@@ -63,7 +63,7 @@ SAMPLES = [
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample[0])
-def test_secrets_are_redacted_and_what_is_around_them_stays(sample):
+def test_secrets_are_redacted_and_their_surroundings_kept(sample):
     rule, template, secret = sample if len(sample) == 3 else (sample[0], 'x = f("{}")', sample[1])
     user = secret.partition(":")[0] + ":" if ":" in secret else ""
     text = "import os\r\n" + template.replace("{}", secret) + "\nend"
@@ -74,7 +74,7 @@ def test_secrets_are_redacted_and_what_is_around_them_stays(sample):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("kind", ["", "RSA ", "OPENSSH ", "EC ", "ENCRYPTED "])
-def test_a_private_key_goes_and_its_lines_stay(kind, end):
+def test_a_private_key_is_redacted_and_its_lines_kept(kind, end):
     text = f"before{end}{key_block(kind, end=end)}after{end}"
     redacted, rules = redact(text)
     assert rules == ("private-key",)
@@ -85,7 +85,7 @@ def test_a_private_key_goes_and_its_lines_stay(kind, end):
     assert len(lines) == len(text.split(end))
 
 
-def test_a_private_key_of_a_service_account_stays_on_its_line():
+def test_a_key_of_a_service_account_is_redacted_in_its_line():
     text = '{"private_key": "' + key_block("", end="\\n") + '", "client_email": "x@y"}'
     begin, end = "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----\\n"
     assert (
@@ -94,7 +94,7 @@ def test_a_private_key_of_a_service_account_stays_on_its_line():
     )
 
 
-def test_a_private_key_that_is_cut_off_goes_too():
+def test_a_truncated_private_key_is_redacted_too():
     text = "".join(key_block().splitlines(keepends=True)[:10])
     redacted, rules = redact(text)
     assert rules == ("private-key",)
@@ -102,7 +102,7 @@ def test_a_private_key_that_is_cut_off_goes_too():
     assert redacted.count("\n") == text.count("\n")
 
 
-def test_a_key_after_a_mention_of_its_border_goes():
+def test_a_key_after_a_mention_of_its_header_is_redacted():
     mention = 'if line == "-----BEGIN PRIVATE KEY-----":\n    start()\n'
     redacted, rules = redact(mention + key_block())
     assert rules == ("private-key",)
@@ -148,7 +148,7 @@ def test_a_key_after_a_mention_of_its_border_goes():
         'object-keys: "npm:^1.1.1"\njs-tokens: "npm:^4.0.0"',
     ],
 )
-def test_code_that_speaks_of_secrets_stays(text):
+def test_code_that_mentions_secrets_is_kept(text):
     assert redact(text) == (text, ())
 
 
@@ -181,7 +181,7 @@ FRAGMENTS = st.sampled_from(
 
 
 @given(st.lists(st.one_of(FRAGMENTS, st.text(max_size=20)), max_size=12).map("".join))
-def test_twice_is_once_and_no_line_is_lost(text):
+def test_redaction_is_idempotent_and_loses_no_line(text):
     redacted, _ = redact(text)
     assert redact(redacted) == (redacted, ())
     for end in ("\n", "\r"):
@@ -189,7 +189,7 @@ def test_twice_is_once_and_no_line_is_lost(text):
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=200))
-def test_any_text_is_taken(text):
+def test_any_text_is_accepted(text):
     redact(text).text.encode()
 
 

@@ -1,4 +1,4 @@
-"""A folder and its commit are the same files."""
+"""A folder and its commit have the same files."""
 
 from prism_source.folder import snapshot_folder
 from prism_source.gittree import snapshot_git

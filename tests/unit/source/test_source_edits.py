@@ -1,4 +1,4 @@
-"""What a work tree has otherwise than files that are known by hash."""
+"""Differences between a work tree and files known by hash."""
 
 import pytest
 
@@ -14,7 +14,7 @@ ROOM = EditLimits(files_max=100, bytes_max=10_000)
 
 @pytest.fixture
 def edits_over(repo):
-    """The edits over some files, which are given as `path=content`, or over those of a commit."""
+    """Returns the edits over files given as `path=content`, or over those of a commit."""
 
     def edits(served, room=ROOM, limits=DEFAULT_LIMITS) -> Edits:
         with Checkout(repo.folder, limits) as checkout:
@@ -27,11 +27,11 @@ def edits_over(repo):
     return edits
 
 
-def test_a_clean_tree_of_what_is_served_has_no_edits(repo, edits_over):
+def test_a_clean_tree_of_the_served_commit_has_no_edits(repo, edits_over):
     assert edits_over(repo.commit(**{"a.py": "1\n", "b/c.py": "2\n"})) == ({}, {})
 
 
-def test_commits_that_are_not_served_and_uncommitted_changes_come_together(repo, edits_over):
+def test_unserved_commits_and_uncommitted_changes_combine(repo, edits_over):
     served = repo.commit(**{"a.py": "1\n", "b.py": "1\n", "c.py": "1\n", "d.py": "1\n"})
     repo.git("rm", "--quiet", "d.py")
     repo.commit(**{"a.py": "2\n", "b.py": "2\n"})
@@ -47,21 +47,21 @@ def test_commits_that_are_not_served_and_uncommitted_changes_come_together(repo,
     }
 
 
-def test_a_commit_that_is_behind_what_is_served_takes_it_back(repo, edits_over):
+def test_an_older_checkout_reverts_the_served_commit(repo, edits_over):
     old = repo.commit(**{"a.py": "1\n"})
     served = repo.commit(**{"a.py": "2\n", "b.py": "1\n"})
     repo.git("checkout", "--quiet", old)
     assert edits_over(served).contents == {"a.py": b"1\n", "b.py": None}
 
 
-def test_an_edit_that_leads_back_to_what_is_served_is_none(repo, edits_over):
+def test_an_edit_back_to_the_served_content_is_none(repo, edits_over):
     served = repo.commit(**{"a.py": "1\n"})
     repo.commit(**{"a.py": "2\n"})
     repo.write("a.py", "1\n")
     assert edits_over(served) == ({}, {})
 
 
-def test_what_was_served_uncommitted_and_is_no_more_is_taken_back(repo, edits_over):
+def test_reverted_uncommitted_changes_are_undone(repo, edits_over):
     repo.commit(**{"a.py": "1\n", "b.py": "1\n"})
     repo.write("b.py", "same\n")
     served = {"a.py": "edited\n", "b.py": "same\n", "gone.py": "untracked\n"}
@@ -81,13 +81,13 @@ def test_ignored_files_are_never_sent(repo, edits_over):
     assert edits_over(served).contents == {"b.py": None}
 
 
-def test_a_change_of_the_mode_alone_is_none(repo, edits_over):
+def test_a_changed_mode_alone_is_no_edit(repo, edits_over):
     served = repo.commit(**{"a.sh": "1\n"})
     (repo.folder / "a.sh").chmod(0o755)
     assert edits_over(served) == ({}, {})
 
 
-def test_line_ends_are_those_of_the_disk_where_git_sees_a_change(repo, edits_over):
+def test_changed_files_keep_the_line_ends_on_disk(repo, edits_over):
     repo.git("config", "core.autocrlf", "true")
     served = repo.commit(**{"a.py": "1\n2\n", "b.py": "1\n2\n"})
     # As a checkout on Windows leaves it: other bytes, and nothing to commit.
@@ -97,7 +97,7 @@ def test_line_ends_are_those_of_the_disk_where_git_sees_a_change(repo, edits_ove
     assert edits_over(served).contents == {"b.py": b"1\r\n3\r\n"}
 
 
-def test_a_link_takes_the_place_of_a_file_and_is_not_followed(repo, edits_over, tmp_path):
+def test_a_link_that_replaces_a_file_is_not_followed(repo, edits_over, tmp_path):
     served = repo.commit(**{"a.py": "1\n"})
     (tmp_path / "outside.py").write_text("outside\n")
     (repo.folder / "a.py").unlink()
@@ -123,7 +123,7 @@ def test_a_file_behind_a_link_to_a_folder_is_gone(repo, edits_over, tmp_path):
     ],
 )
 @pytest.mark.parametrize("is_committed", [True, False])
-def test_what_is_no_text_is_left_out_and_takes_away_what_was(repo, edits_over, content, reason, is_committed):
+def test_a_file_that_became_binary_is_removed(repo, edits_over, content, reason, is_committed):
     served = repo.commit(**{"a.py": "1\n"})
     repo.write("a.py", content)
     repo.write("new.bin", content)
@@ -133,7 +133,7 @@ def test_what_is_no_text_is_left_out_and_takes_away_what_was(repo, edits_over, c
     assert found == ({"a.py": None}, {"a.py": reason, "new.bin": reason})
 
 
-def test_a_folder_takes_the_place_of_a_file(repo, edits_over):
+def test_a_folder_replaces_a_file(repo, edits_over):
     served = repo.commit(**{"a.py": "1\n"})
     (repo.folder / "a.py").unlink()
     (repo.folder / "a.py").mkdir()
@@ -141,7 +141,7 @@ def test_a_folder_takes_the_place_of_a_file(repo, edits_over):
     assert edits_over(served).contents == {"a.py": None, "a.py/b.py": b"2\n"}
 
 
-def test_a_file_of_a_sparse_checkout_is_as_its_commit_has_it(repo, edits_over):
+def test_a_file_outside_a_sparse_checkout_is_unchanged(repo, edits_over):
     served = repo.commit(**{"a.py": "1\n", "far/b.py": "1\n"})
     repo.commit(**{"far/b.py": "2\n"})
     repo.git("sparse-checkout", "set", "--no-cone", "/a.py")
@@ -149,13 +149,13 @@ def test_a_file_of_a_sparse_checkout_is_as_its_commit_has_it(repo, edits_over):
     assert edits_over(served).contents == {"far/b.py": b"2\n"}
 
 
-def test_a_name_that_is_no_path_is_left_out(repo, edits_over):
+def test_a_name_that_is_not_a_path_is_skipped(repo, edits_over):
     served = repo.commit(**{"a.py": "1\n"})
     repo.write("line\nend.py")
     assert edits_over(served) == ({}, {"line\\x0aend.py": SkipReason.PATH_INVALID})
 
 
-def test_limits_hold_for_what_is_committed_and_for_what_is_not(repo, edits_over):
+def test_limits_apply_to_committed_and_uncommitted_edits(repo, edits_over):
     repo.commit(**{f"{number}.py": "12345\n" for number in range(3)})
     assert len(edits_over({}, EditLimits(3, 18)).contents) == 3
     repo.write("new.py", "")

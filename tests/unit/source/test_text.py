@@ -35,7 +35,7 @@ def reason(data: bytes) -> SkipReason | None:
         "a\n".encode("utf-32"),
     ],
 )
-def test_text_is_text(data):
+def test_text_is_recognized(data):
     assert reason(data) is None
 
 
@@ -51,7 +51,7 @@ def test_text_is_text(data):
         codecs.BOM_UTF16_LE + b"\x00\xd8" * 30,
     ],
 )
-def test_binary_is_binary(data):
+def test_binary_is_recognized(data):
     assert reason(data) is SkipReason.BINARY
 
 
@@ -76,19 +76,19 @@ def test_an_lfs_pointer_is_one_only_if_it_is_small():
     assert reason(LFS_POINTER + b"x" * 1_024) is None
 
 
-def test_marks_go_and_line_ends_stay():
+def test_byte_order_marks_are_removed_and_line_ends_kept():
     assert decode(codecs.BOM_UTF8 + b"a\r\nb\rc\n") == ("a\r\nb\rc\n", False)
     assert decode("ä\r\n".encode("utf-16")) == ("ä\r\n", False)
     assert decode(codecs.BOM_UTF32_BE + "ä".encode("utf-32-be")) == ("ä", False)
 
 
-def test_what_cannot_be_decoded_is_replaced_and_reported():
+def test_undecodable_bytes_are_replaced_and_reported():
     assert decode(b"gr\xfc\xdfe\n") == ("gr\ufffd\ufffde\n", True)
     assert decode("ab".encode("utf-16") + b"x").decode_errors
 
 
 @given(st.binary(max_size=200))
-def test_decoding_never_fails_and_gives_text_that_can_be_sent(data):
+def test_decoding_never_fails_and_gives_valid_text(data):
     decode(data).text.encode()
     is_binary(data)
     is_binary(codecs.BOM_UTF16_LE + data)

@@ -1,4 +1,4 @@
-"""Snapshots of git work trees: git decides what belongs to them; hashes are those of the bytes on the disk."""
+"""Snapshots of git work trees: git decides which files belong to them; hashes are of the bytes on disk."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ def assert_hashes_are_of_the_bytes(snapshot: Snapshot) -> None:
             assert blob_hash(snapshot.read(ordinal)) == file.blob, file.path
 
 
-def test_ignored_files_are_out_and_untracked_ones_in(repo, git_configuration, tmp_path):
+def test_ignored_files_are_excluded_and_untracked_included(repo, git_configuration, tmp_path):
     excludes = tmp_path / "excludes"
     excludes.write_text("*.swp\n")
     repo.git("config", "--global", "core.excludesFile", str(excludes))
@@ -51,7 +51,7 @@ def test_ignored_files_are_out_and_untracked_ones_in(repo, git_configuration, tm
     ]
 
 
-def test_a_tracked_file_stays_in_even_if_ignored(repo):
+def test_a_tracked_file_is_included_even_if_ignored(repo):
     repo.write("a.log")
     repo.write(".gitignore", "*.log\n")
     repo.git("add", "--force", "--all")
@@ -59,7 +59,7 @@ def test_a_tracked_file_stays_in_even_if_ignored(repo):
     assert "a.log" in by_path(repo.folder)
 
 
-def test_a_clean_tree_is_clean_and_its_files_are_not_read_whole(repo, monkeypatch):
+def test_files_of_a_clean_tree_are_not_read_completely(repo, monkeypatch):
     commit = repo.commit(**{"a.py": "a = 1\n" * 5_000})
     sizes = []
     real_read = files_module.read_regular
@@ -113,13 +113,13 @@ def test_a_change_that_git_was_told_to_ignore_has_the_right_hash(repo):
     assert_hashes_are_of_the_bytes(snapshot_folder(repo.folder))
 
 
-def test_a_sparse_checkout_holds_what_is_there(repo):
+def test_a_sparse_checkout_has_the_files_on_disk(repo):
     repo.commit(**{"in/a.py": "a\n", "out/b.py": "b\n"})
     repo.git("sparse-checkout", "set", "in")
     assert list(by_path(repo.folder)) == ["in/a.py"]
 
 
-def test_a_folder_of_a_repository_is_taken_alone(repo):
+def test_a_folder_of_a_repository_is_read_alone(repo):
     commit = repo.commit(
         **{"a.py": "a\n", "sub/b.py": "b\n", "sub/deep/c.py": "c\n", ".gitignore": "*.log\n"}
     )
@@ -137,7 +137,7 @@ def test_a_folder_of_a_repository_is_taken_alone(repo):
     assert_hashes_are_of_the_bytes(snapshot)
 
 
-def test_a_folder_that_the_repository_ignores_is_taken_as_a_plain_one(repo):
+def test_an_ignored_folder_is_read_as_a_plain_folder(repo):
     repo.commit(**{".gitignore": "build/\n"})
     repo.write("build/.gitignore", "*.o\n")
     repo.write("build/a.py")
@@ -147,7 +147,7 @@ def test_a_folder_that_the_repository_ignores_is_taken_as_a_plain_one(repo):
     assert snapshot.commit.startswith("tree:")
 
 
-def test_another_work_tree_and_a_detached_head(repo, tmp_path):
+def test_linked_work_trees_and_detached_heads_are_read(repo, tmp_path):
     first = repo.commit(**{"a.py": "1\n"})
     repo.commit(**{"a.py": "2\n"})
     repo.git("worktree", "add", "--quiet", "-b", "topic", str(tmp_path / "other"))
@@ -177,7 +177,7 @@ def test_the_inside_of_a_repository_is_refused(repo, tmp_path):
         assert "bare" in str(error)
 
 
-def test_submodules_and_repositories_inside_are_named(repo, tmp_path):
+def test_submodules_and_nested_repositories_are_listed(repo, tmp_path):
     inner = tmp_path / "inner"
     inner.mkdir()
     for command in (("init", "--quiet"), ("commit", "--quiet", "--allow-empty", "-m", "x")):
@@ -190,7 +190,7 @@ def test_submodules_and_repositories_inside_are_named(repo, tmp_path):
     assert found == {".gitmodules": None, "linked": SkipReason.SUBMODULE, "nested": SkipReason.SUBMODULE}
 
 
-def test_links_and_pipes_are_named_and_never_followed(repo):
+def test_links_and_pipes_are_listed_and_never_followed(repo):
     repo.write("real/a.py")
     (repo.folder / "tracked").symlink_to("real")
     repo.commit(**{"b.py": "b\n"})
@@ -213,7 +213,7 @@ def test_a_folder_replaced_by_a_link_is_not_entered(repo, tmp_path):
     assert by_path(repo.folder) == {"sub": SkipReason.SYMLINK}
 
 
-def test_strange_names(repo):
+def test_unusual_names_are_read(repo):
     names = [b"caf\xe9.py", b"a\nb.py", b"with space.py", "ü.py".encode(), b'quote".py', b"tab\t.py"]
     for name in names[:3]:
         Path(os.fsdecode(os.fsencode(repo.folder) + b"/" + name)).write_text("x")
@@ -229,7 +229,7 @@ def test_strange_names(repo):
     assert {path for path, reason in found.items() if reason} == {"caf\\xe9.py", "a\\x0ab.py", "tab\\x09.py"}
 
 
-def test_a_conflict_is_there_once_with_the_bytes_on_the_disk(repo):
+def test_a_file_in_conflict_is_listed_once_as_on_disk(repo):
     repo.commit(**{"a.py": "base\n"})
     repo.git("checkout", "--quiet", "-b", "topic")
     repo.commit(**{"a.py": "topic\n"})
@@ -253,7 +253,7 @@ def test_a_conflict_is_there_once_with_the_bytes_on_the_disk(repo):
         ("* -text\n", "true"),
     ],
 )
-def test_converted_line_ends_have_the_hash_of_the_disk(repo, attributes, autocrlf):
+def test_converted_line_ends_are_hashed_as_on_disk(repo, attributes, autocrlf):
     if autocrlf:
         repo.git("config", "core.autocrlf", autocrlf)
     repo.git("config", "core.safecrlf", "false")
@@ -272,7 +272,7 @@ def test_converted_line_ends_have_the_hash_of_the_disk(repo, attributes, autocrl
     assert not snapshot.dirty
 
 
-def test_filtered_files_have_the_hash_of_the_disk(repo):
+def test_filtered_files_are_hashed_as_on_disk(repo):
     repo.git("config", "filter.rot.clean", "tr a-z b-za")
     repo.git("config", "filter.rot.smudge", "tr b-za a-z")
     files = {"a.rot": "abc\n", "id.txt": "$Id$\n", "wide.txt": "text\n"}
@@ -287,7 +287,7 @@ def test_filtered_files_have_the_hash_of_the_disk(repo):
     assert not snapshot.dirty
 
 
-def test_attributes_count_in_both_directions(repo):
+def test_attributes_apply_in_both_directions(repo):
     repo.commit(
         **{
             ".gitattributes": "*.gen linguist-generated linguist-language=Go\n",
@@ -304,7 +304,7 @@ def test_attributes_count_in_both_directions(repo):
     assert found["vendor/theirs.c"].flags.vendored
 
 
-def test_a_hook_that_calls_us_does_not_lead_us_astray(repo, tmp_path, monkeypatch):
+def test_git_variables_of_a_hook_are_ignored(repo, tmp_path, monkeypatch):
     commit = repo.commit(**{"a.py": "1\n"})
     monkeypatch.setenv("GIT_DIR", str(tmp_path))
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
@@ -322,7 +322,7 @@ def test_programs_named_by_the_repository_do_not_run(repo, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_missing_git_is_explained(repo, monkeypatch):
+def test_a_missing_git_is_an_error_with_a_next_action(repo, monkeypatch):
     repo.commit(**{"a.py": "1\n"})
     monkeypatch.setenv("PATH", "/nowhere")
     error = refusal(repo.folder)
@@ -336,7 +336,7 @@ def test_a_plain_folder_needs_no_git(tmp_path, monkeypatch):
     assert by_path(tmp_path) == {"a.py": None}
 
 
-def test_a_repository_of_somebody_else_is_explained(repo, monkeypatch):
+def test_a_repository_of_another_user_is_an_error(repo, monkeypatch):
     repo.commit(**{"a.py": "1\n"})
 
     def dubious(*_arguments, **_options):
@@ -348,13 +348,13 @@ def test_a_repository_of_somebody_else_is_explained(repo, monkeypatch):
     assert "safe.directory" in error.body.next_action
 
 
-def test_a_damaged_repository_is_explained(repo):
+def test_a_damaged_repository_is_an_error(repo):
     repo.commit(**{"a.py": "1\n"})
     (repo.folder / ".git/index").write_bytes(b"garbage")
     assert refusal(repo.folder).code is ErrorCode.SOURCE_UNREADABLE
 
 
-def test_a_git_folder_that_is_no_repository_means_nothing(tmp_path):
+def test_an_invalid_git_folder_is_ignored(tmp_path):
     (tmp_path / ".git").mkdir()
     (tmp_path / "a.py").write_text("1")
     assert by_path(tmp_path) == {"a.py": None}

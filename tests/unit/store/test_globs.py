@@ -10,7 +10,7 @@ from prism_store.globs import BRACES_MAX, GLOB_CHARS_MAX, compile_glob, literal_
 
 
 def expand(glob: str) -> list[str]:
-    """A glob with braces as globs without: the naive way."""
+    """Expands a glob with braces into globs without, naively."""
     found = re.search(r"\{([^{}]*)\}", glob)
     if not found:
         return [glob]
@@ -22,8 +22,10 @@ def expand(glob: str) -> list[str]:
 
 
 def heads(glob: str, path: str, *, starts: bool) -> Iterator[tuple[str, int]]:
-    """What the first part of a glob may take of a path: the rest of the glob, and how many characters."""
-    if glob.startswith("**/") and starts:  # any folders, also none
+    """Yields what the first part of a glob may match: the rest of the glob, and how many characters were
+    matched.
+    """
+    if glob.startswith("**/") and starts:  # any number of folders, including none
         yield from ((glob[3:], size) for size in range(len(path) + 1) if size == 0 or path[size - 1] == "/")
     elif glob.startswith("**"):
         yield from ((glob[2:], size) for size in range(len(path) + 1))
@@ -38,7 +40,7 @@ def heads(glob: str, path: str, *, starts: bool) -> Iterator[tuple[str, int]]:
 
 
 def matches(glob: str, path: str, *, starts: bool = True) -> bool:
-    """Whether a glob without braces takes all of a path, tried in every way."""
+    """Returns whether a glob without braces matches the whole path, by trying every way."""
     if not glob:
         return not path
     return any(
@@ -48,7 +50,7 @@ def matches(glob: str, path: str, *, starts: bool = True) -> bool:
 
 
 def reference(glob: str, path: str) -> bool:
-    """What the docstring of compile_glob says, of globs that have a special character."""
+    """Checks the special cases in the docstring of compile_glob."""
     return any(matches(one if "/" in glob else "**/" + one, path) for one in expand(glob))
 
 
@@ -60,7 +62,7 @@ paths = st.lists(st.text("ab.", min_size=1, max_size=3), min_size=1, max_size=3)
 
 @settings(max_examples=500)
 @given(st.lists(pieces, min_size=1, max_size=5).map("".join), paths)
-def test_it_matches_as_the_naive_reference(glob, path):
+def test_matches_equal_the_naive_reference(glob, path):
     assume(re.search(r"[*?\[{]", glob) and not glob.startswith(("/", "./")) and not glob.endswith("/"))
     assume("***" not in glob)
     assert bool(compile_glob(glob).fullmatch(path)) == reference(glob, path)
@@ -110,7 +112,7 @@ def test_every_match_starts_with_the_literal_prefix(glob, path):
         ("./", ["a", "a/b"], []),
     ],
 )
-def test_globs_mean_what_people_expect(glob, taken, left):
+def test_globs_match_as_expected(glob, taken, left):
     pattern = compile_glob(glob)
     assert [path for path in taken if not pattern.fullmatch(path)] == []
     assert [path for path in left if pattern.fullmatch(path)] == []
@@ -119,13 +121,13 @@ def test_globs_mean_what_people_expect(glob, taken, left):
 @pytest.mark.parametrize(
     "glob", ["{a,b*", "a}*", "[z-a]*", "x" * (GLOB_CHARS_MAX + 1), "{a}" * (BRACES_MAX + 1)]
 )
-def test_what_is_no_glob_is_refused(glob):
+def test_invalid_globs_are_refused(glob):
     with pytest.raises(PrismError) as caught:
         compile_glob(glob)
     assert caught.value.code is ErrorCode.INVALID_ARGUMENT
 
 
-def test_a_glob_at_its_limits_is_taken():
+def test_a_glob_at_its_limits_is_accepted():
     assert compile_glob("x" * GLOB_CHARS_MAX).fullmatch("x" * GLOB_CHARS_MAX)
     assert compile_glob("{a,b}" * BRACES_MAX).fullmatch("ab" * (BRACES_MAX // 2))
 

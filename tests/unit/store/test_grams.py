@@ -1,4 +1,4 @@
-"""A signature may let too much through and must never leave out what holds a piece."""
+"""A signature may admit files without a piece, and must never exclude one that has it."""
 
 import random
 import string
@@ -17,7 +17,7 @@ from prism_store.grams import (
     write_signature,
 )
 
-# Letters that fold across ASCII, that grow when lowered, that have a final form.
+# Letters that fold across ASCII, that grow when lowered, or that have a final form.
 LETTERS = "abkKsS_0 .(\u017f\u212aİıéÉßΣσς中\n"  # noqa: RUF001 - look-alikes are the point
 TEXTS = st.one_of(st.text(LETTERS, max_size=60), st.text(max_size=60))
 
@@ -27,7 +27,7 @@ def signatures(*texts: str) -> Signatures:
 
 
 @given(TEXTS, st.integers(0, 60), st.integers(1, 60), st.sampled_from([str, str.upper, str.swapcase]))
-def test_every_piece_of_a_text_may_be_in_it(text, start, size, other_case):
+def test_every_piece_of_a_text_passes_its_signature(text, start, size, other_case):
     piece = text[start : start + size]
     assert signatures(text).may_hold([piece]).all()
     if piece.isascii():
@@ -42,23 +42,23 @@ def test_lower_case_does_not_look_at_neighbours(text):
 
 
 @given(st.lists(TEXTS, max_size=5), TEXTS)
-def test_many_are_asked_as_one_by_one(texts, piece):
+def test_many_signatures_give_the_same_as_one_by_one(texts, piece):
     together = signatures(*texts).may_hold([piece]).tolist()
     assert together == [bool(signatures(text).may_hold([piece]).all()) for text in texts]
 
 
-def test_one_of_several_pieces_is_enough_and_none_is_too_little():
+def test_one_matching_piece_of_several_is_enough():
     files = signatures("def route_parcel(", "class Depot:", "")
     assert files.may_hold(["route_parcel", "Depot"]).tolist() == [True, True, False]
     assert files.may_hold(["Parcels"]).tolist() == [False, False, False]
     assert files.may_hold([]).tolist() == [False, False, False]
 
 
-def test_what_is_shorter_than_a_trigram_may_be_anywhere():
+def test_a_piece_shorter_than_a_trigram_passes_everywhere():
     assert signatures("abc", "").may_hold(["ab"]).tolist() == [True, True]
 
 
-def test_a_file_without_a_signature_may_hold_anything():
+def test_a_file_without_a_signature_always_passes():
     assert Signatures([read_signature("")]).may_hold(["whatever"]).all()
 
 
@@ -75,7 +75,7 @@ def test_tables_grow_with_the_text_and_stay_mostly_empty():
     assert sizes[-1] == TABLE_BITS_MAX
 
 
-def test_few_files_are_let_through_that_do_not_hold_a_piece():
+def test_few_files_without_a_piece_pass():
     chance = random.Random(1)
     texts = ["".join(chance.choices(string.ascii_lowercase + " _.(", k=5_000)) for _ in range(100)]
     pieces = [texts[salt][100:110] for salt in range(100)]

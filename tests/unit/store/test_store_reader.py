@@ -1,4 +1,4 @@
-"""What is asked of the store for a leg, and in how many requests."""
+"""The requests that a leg sends to the store, and their number."""
 
 import asyncio
 from dataclasses import replace
@@ -13,7 +13,7 @@ SCOPE = Scope(tenant="t", repos=("r",))
 
 
 class Client:
-    """Keeps what is asked, and finds for each search one point that is called as it is limited."""
+    """Records the requests, and finds one point per search, named after its limit."""
 
     def __init__(self) -> None:
         self.asked: list[list[dict[str, object]]] = []
@@ -32,7 +32,7 @@ async def filter_of(leg: TextLeg, *, is_whole: bool) -> object:
     return client.asked[0][0].get("filter")
 
 
-async def test_a_filter_is_asked_for_only_if_it_filters():
+async def test_a_filter_is_sent_only_if_it_filters():
     assert await filter_of(TextLeg("text", "words", 1), is_whole=True) is None
     limited = await filter_of(TextLeg("text", "words", 1, (has("prose", value=True),)), is_whole=True)
     assert [condition.key for condition in limited.must] == ["prose"]
@@ -40,7 +40,7 @@ async def test_a_filter_is_asked_for_only_if_it_filters():
     assert [condition.key for condition in scoped.must] == ["scope", "prose"]
 
 
-async def test_a_leg_without_a_repository_is_refused_whatever_is_thought_to_be_whole():
+async def test_a_leg_without_a_repository_is_refused():
     with pytest.raises(PrismError) as refused:
         await Reader(Client()).ask_legs(Scope(tenant="t", repos=()), [TextLeg("text", "w", 1)], is_whole=True)
     assert refused.value.body.code is ErrorCode.FORBIDDEN
@@ -50,7 +50,7 @@ def legs(*limits: int) -> list[TextLeg]:
     return [TextLeg("text", "words", limit) for limit in limits]
 
 
-async def test_what_is_asked_at_once_is_one_request_and_everybody_gets_his_own():
+async def test_simultaneous_legs_share_a_request():
     client = Client()
     reader = Reader(client)  # type: ignore[arg-type]
     first, rarities, second = await asyncio.gather(
@@ -73,7 +73,7 @@ async def test_tenants_share_no_request():
     assert [[search["limit"] for search in searches] for searches in client.asked] == [[1], [2]]
 
 
-async def test_a_request_takes_no_more_than_it_may():
+async def test_a_request_is_limited_in_size():
     client = Client()
     reader = Reader(client)  # type: ignore[arg-type]
     almost_all = legs(*[1] * (SEARCHES_MAX - 1))
@@ -81,7 +81,7 @@ async def test_a_request_takes_no_more_than_it_may():
     assert [len(searches) for searches in client.asked] == [SEARCHES_MAX, 1]
 
 
-async def test_who_gives_up_takes_nothing_from_who_waits():
+async def test_a_cancelled_caller_does_not_affect_others():
     reader = Reader(Client())  # type: ignore[arg-type]
     impatient = asyncio.create_task(reader.ask_legs(SCOPE, legs(1)))
     patient = asyncio.create_task(reader.ask_legs(SCOPE, legs(2)))
