@@ -328,7 +328,7 @@ async def test_only_the_newest_waiting_state_of_a_layer_is_built(town, tmp_path,
         for version, files in enumerate((CHANGED, {"parcels/tour.py": None}), start=7):
             layer = await town.lay("topic", version, files)
             target = Target(Scope(town.tenant, (REPO,), view=view_of(town, files)), (repository,), layer)
-            asked.append(asyncio.create_task(graphs.of(target, layer, 1)))
+            asked.append(asyncio.create_task(graphs.get(target, layer, 1)))
             await asyncio.sleep(0)
     overtaken, built = await asyncio.gather(*asked, return_exceptions=True)
     assert overtaken.code is ErrorCode.GRAPH_NOT_BUILT

@@ -18,8 +18,8 @@ from prism_atlas.handlers.builds import BuildHandlers
 from prism_atlas.handlers.layers import LayerGraphs
 from prism_atlas.handlers.maps import MapHandlers
 from prism_atlas.handlers.served import ServedGraphs
+from prism_atlas.handlers.traversal import TraversalHandlers
 from prism_atlas.handlers.uses import UsesHandler
-from prism_atlas.handlers.walk import WalkHandlers
 from prism_atlas.settings import AtlasSettings
 from prism_catalog.histories import Histories, HistoryStore
 from prism_catalog.layer_files import LayerFilesStore
@@ -61,17 +61,17 @@ async def open_graphs(bus: Bus, settings: AtlasSettings, folder: Path) -> GraphS
 
 
 def register(
-    bus: Bus, maps: MapHandlers, walks: WalkHandlers, uses: UsesHandler, *, deadline_s: float
+    bus: Bus, maps: MapHandlers, traversals: TraversalHandlers, uses: UsesHandler, *, deadline_s: float
 ) -> None:
     """Serve the requests."""
     bus.serve(MODULE_MAP, maps.module_map, deadline_s=deadline_s)
     bus.serve(ARCHITECTURE, maps.architecture, deadline_s=deadline_s)
-    bus.serve(CALL_HIERARCHY, walks.call_hierarchy, deadline_s=deadline_s)
-    bus.serve(TYPE_HIERARCHY, walks.type_hierarchy, deadline_s=deadline_s)
-    bus.serve(DEPENDENCIES, walks.dependencies, deadline_s=deadline_s)
-    bus.serve(FIND_PATH, walks.find_path, deadline_s=deadline_s)
+    bus.serve(CALL_HIERARCHY, traversals.call_hierarchy, deadline_s=deadline_s)
+    bus.serve(TYPE_HIERARCHY, traversals.type_hierarchy, deadline_s=deadline_s)
+    bus.serve(DEPENDENCIES, traversals.dependencies, deadline_s=deadline_s)
+    bus.serve(FIND_PATH, traversals.find_path, deadline_s=deadline_s)
     bus.serve(USES, uses.uses, deadline_s=deadline_s)
-    bus.serve(IMPACT, walks.impact, deadline_s=deadline_s)
+    bus.serve(IMPACT, traversals.impact, deadline_s=deadline_s)
 
 
 async def serve() -> None:
@@ -116,8 +116,8 @@ async def serve() -> None:
             bus.consume(topics.SCIP_STORED, builds.on_scip_stored, workers=1)
             histories = Histories(await HistoryStore.open(bus.js, settings.nats_replicas))
             maps = MapHandlers(served, Summaries(reader), histories)
-            walks = WalkHandlers(served, SearchClient(bus))
-            register(bus, maps, walks, UsesHandler(served), deadline_s=settings.atlas_deadline_s)
+            traversals = TraversalHandlers(served, SearchClient(bus))
+            register(bus, maps, traversals, UsesHandler(served), deadline_s=settings.atlas_deadline_s)
             await bus.start()
             background.append(
                 asyncio.create_task(

@@ -7,10 +7,10 @@ import pytest
 from graph_sketch import CLASS, EXTENDS, FUNCTION, IMPORTS, Sketch
 
 from prism_atlas.core.answering.call_hierarchy import call_hierarchy
+from prism_atlas.core.answering.common import one_symbol
 from prism_atlas.core.answering.dependencies import dependencies_of
 from prism_atlas.core.answering.impact import ChangeSet, impact_of, impact_of_symbol, read_change
 from prism_atlas.core.answering.path import find_path
-from prism_atlas.core.answering.start import one_symbol
 from prism_atlas.core.answering.type_hierarchy import type_hierarchy
 from prism_atlas.core.diffs import read_diff
 from prism_atlas.core.file_graph import file_edges, graph_of_files

@@ -72,7 +72,7 @@ class Depot:
         )
         view = View.of((f"{ref} {version}",), ("t", "r"), {"depot.py": "variant"}, ())
         target = Target(Scope("t", ("r",), view=view), (self.records.known,), layer)
-        return self.graphs.of(target, layer, 1)
+        return self.graphs.get(target, layer, 1)
 
     def count(self, outcome: str) -> float:
         labels = {"lane": Lane.LIVE.value, "outcome": outcome}

@@ -67,13 +67,13 @@ class RepositoryState:
         (own_before, hidden_before), (own, hidden) = _own_and_hidden(self.view), _own_and_hidden(view)
         self.view = view
         for file in (own_before - own) | hidden:
-            self.forget(file)
+            self.remove(file)
         return (own | (hidden_before - hidden)) - self.generations.keys()
 
-    def take(self, point: StoredPoint) -> ProgramFile | None:
+    def apply(self, point: StoredPoint) -> ProgramFile | None:
         """Add or update a file if its content changed; None if the file no longer exists."""
         if point.text("status") != FileStatus.INDEXED:
-            self.forget(point.id)
+            self.remove(point.id)
             return None
         file = source_file(point, self.repo_name)
         if self.generations.get(point.id) != file.generation:
@@ -107,7 +107,7 @@ class RepositoryState:
         id_of = partial(file_id, self.scope.tenant, self.scope.repos[0], self.scope.layer)
         return OccurrenceIndex(Columns.unpacked(Path(path).read_bytes()), id_of)
 
-    def forget(self, file: str) -> None:
+    def remove(self, file: str) -> None:
         """Remove a file."""
         self.assembly.remove(file)
         self.generations.pop(file, None)
@@ -158,11 +158,11 @@ class StateAssembler:
         files_resolved = 0
         while stale := state.assembly.stale():
             async for point in self._points(state.view_scope, stale, points):
-                if file := state.take(point):
+                if file := state.apply(point):
                     state.assembly.connect(file.facts)
                     files_resolved += 1
             for gone in stale & state.assembly.stale():
-                state.forget(gone)
+                state.remove(gone)
         return files_resolved
 
     async def _apply_changes(self, state: RepositoryState, revealed: Iterable[str]) -> dict[str, StoredPoint]:
@@ -174,7 +174,7 @@ class StateAssembler:
         room = POINTS_KEPT_CHARS_MAX
         manifests: list[StoredPoint] = []
         async for point in self._changes(state, revealed):
-            if state.take(point) and is_manifest(point.text("path")):
+            if state.apply(point) and is_manifest(point.text("path")):
                 manifests.append(point)
             room -= sum(len(point.text(name)) for name in ("symbols", "references", "bindings"))
             if room > 0:

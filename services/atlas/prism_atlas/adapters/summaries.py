@@ -31,7 +31,7 @@ class Summaries:
         self._reader = reader
         self._cache: Kept[SummarizedFile, str] = Kept(KEPT_CHARS_MAX)
 
-    async def of(self, scope: Scope, files: Sequence[SummarizedFile]) -> dict[str, str]:
+    async def get(self, scope: Scope, files: Sequence[SummarizedFile]) -> dict[str, str]:
         """Returns summaries by file id.
 
         A summary is the first sentence of the comment that opens the file, else of the docstring of its main

@@ -7,7 +7,7 @@ import numpy as np
 
 from prism_atlas.core.communities import Communities, communities
 from prism_atlas.core.graph import Graph, Numbers
-from prism_atlas.core.links import Links, Weights, edge_weights, file_links, quiet_files
+from prism_atlas.core.links import Links, Weights, edge_weights, file_links, flagged_files
 from prism_atlas.core.ranking import Ranks, module_order, ranks_of_files, ranks_of_nodes, tiers
 
 
@@ -29,12 +29,12 @@ class Analysis:
         if (
             before
             and _is_same(links, before.links)
-            and _is_same(quiet_files(graph), quiet_files(before.graph))
+            and _is_same(flagged_files(graph), flagged_files(before.graph))
         ):
             by_file, groups = before.ranks.file, before.communities
         else:
             by_file = ranks_of_files(graph, links)
-            groups = communities(links, len(graph.files), quiet_files(graph))
+            groups = communities(links, len(graph.files), flagged_files(graph))
         if before and _has_same_edges(graph, weights, before.graph):
             by_node = before.ranks.node
         else:
@@ -46,7 +46,7 @@ class Analysis:
 def _has_same_edges(graph: Graph, weights: Weights, other: Graph) -> bool:
     """Whether two graphs are equal in everything that the ranks of nodes depend on."""
     tables = [
-        (one.edges.source, one.edges.target, one.edges.kind, one.files.first_symbol, quiet_files(one))
+        (one.edges.source, one.edges.target, one.edges.kind, one.files.first_symbol, flagged_files(one))
         for one in (graph, other)
     ]
     is_alike = all(map(np.array_equal, *tables))

@@ -11,7 +11,7 @@ from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.cycles import shortest_cycle
 from prism_atlas.core.folders import component_files, component_names, divergence
 from prism_atlas.core.graph import ENTRY_KINDS, NONE, Numbers
-from prism_atlas.core.links import quiet_files
+from prism_atlas.core.links import flagged_files
 from prism_atlas.core.module_map import symbol_label, top_symbols
 from prism_atlas.core.partitions import partitions
 from prism_contracts.errors import ErrorCode, PrismError, shown
@@ -200,7 +200,7 @@ class Architecture:
         is_inward = (
             (nodes[edges.target] == component) & (nodes[edges.source] != component) & (edges.status == 0)
         )
-        is_inward &= ~quiet_files(graph)[graph.node_files()[edges.source]]
+        is_inward &= ~flagged_files(graph)[graph.node_files()[edges.source]]
         uses = Counter(edges.target[is_inward].tolist())
         ordered = sorted(uses.items(), key=lambda use: (-use[1], use[0]))
         return [
@@ -231,11 +231,11 @@ class Architecture:
 
     def _roots(self) -> Iterator[int]:
         """Files that use many others, and that only tests, generated files and the like use."""
-        quiet = quiet_files(self._graph)
-        uses = np.bincount(self._links.source, self._links.resolved > 0, minlength=len(quiet))
-        loud = ~quiet[self._links.source]
-        used = np.bincount(self._links.target[loud], minlength=len(quiet))
-        yield from np.flatnonzero((uses >= ROOT_USES_MIN) & (used == 0) & ~quiet).tolist()
+        flagged = flagged_files(self._graph)
+        uses = np.bincount(self._links.source, self._links.resolved > 0, minlength=len(flagged))
+        unflagged = ~flagged[self._links.source]
+        used = np.bincount(self._links.target[unflagged], minlength=len(flagged))
+        yield from np.flatnonzero((uses >= ROOT_USES_MIN) & (used == 0) & ~flagged).tolist()
 
     def _ends(self, link: np.intp) -> tuple[str, str]:
         return self._graph.path(self._links.source[link]), self._graph.path(self._links.target[link])

@@ -46,17 +46,17 @@ class Assembly:
         self._derived_names: dict[str, NDArray[np.int32]] = {}  # pairs, by file id
         self._changed_units: dict[str, Unit] = {}  # by file id; removed files as they were
         self._changed_names: ChangedNames = {dependents: set() for dependents in Dependents}
-        self._unconnected: set[str] = set()
+        self._stale_files: set[str] = set()
 
     def set_packages(self, packages: Packages) -> None:
         """Replace the known packages. Every import may resolve differently now, so all files become stale."""
         self._program.set_packages(packages)
-        self._unconnected |= set(self._used_names)
+        self._stale_files |= set(self._used_names)
 
     def set_occurrences(self, occurrences: Occurrences) -> None:
         """Replace the compiler indexes, which override the rules. The files of changed ones become stale."""
         before, self._program.occurrences = self._program.occurrences, occurrences
-        self._unconnected |= self._used_names.keys() & before.changed_files(occurrences)
+        self._stale_files |= self._used_names.keys() & before.changed_files(occurrences)
 
     def add(self, file: ProgramFile) -> None:
         """Add a file with its definitions, or replace it."""
@@ -68,7 +68,7 @@ class Assembly:
         self._used_names[facts.id] = self._numbered(names_used(unit, facts))
         pairs = [self._numbered(pair) for pair in set(derived_names(unit))]
         self._derived_names[facts.id] = np.array(pairs, _NUMBERS).reshape(-1, 2)
-        self._unconnected.add(facts.id)
+        self._stale_files.add(facts.id)
         self._builder.add(
             FileRow(file.lines, facts.path, facts.id, file.generation, facts.language, facts.flags),
             facts.symbols,
@@ -83,20 +83,20 @@ class Assembly:
         self._record_change(before, None)
         self._program.remove(file)
         self._builder.remove(file)
-        self._unconnected.discard(file)
+        self._stale_files.discard(file)
         del self._used_names[file], self._derived_names[file]
 
     def stale(self) -> set[str]:
         """Returns the files to resolve: added ones, and those that the changes affect."""
         if self._changed_units:
-            self._unconnected |= self._affected_files()
+            self._stale_files |= self._affected_files()
             # Indexes refer to lines: their targets may vanish or reappear without any change of names.
             occurrences = self._program.occurrences
             using = occurrences.using(self._changed_units) | occurrences.implementing(self._changed_units)
-            self._unconnected |= self._used_names.keys() & using
+            self._stale_files |= self._used_names.keys() & using
             self._changed_units.clear()
             self._changed_names = {dependents: set() for dependents in Dependents}
-        return set(self._unconnected)
+        return set(self._stale_files)
 
     def connect(self, facts: FileFacts) -> None:
         """Resolve the references of a stale file."""
@@ -117,7 +117,7 @@ class Assembly:
             _external_rows(facts, found),
             filter(self._is_relevant, rows),
         )
-        self._unconnected.discard(facts.id)
+        self._stale_files.discard(facts.id)
 
     def graph(self) -> Graph:
         """Returns the graph. Call it when no file is stale."""
@@ -125,7 +125,7 @@ class Assembly:
 
     def _record_change(self, before: Unit | None, after: Unit | None) -> None:
         unit = after or before
-        if unit is None or len(self._unconnected) == len(self._used_names):  # all files are stale anyway
+        if unit is None or len(self._stale_files) == len(self._used_names):  # all files are stale anyway
             return
         self._changed_units[unit.id] = unit
         for dependents, names in changed_names(self._program, before, after).items():

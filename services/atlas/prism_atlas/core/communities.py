@@ -25,9 +25,9 @@ class Communities:
     cycle: Numbers
 
 
-def communities(links: Links, files: int, quiet: NDArray[np.bool_]) -> Communities:
+def communities(links: Links, files: int, flagged: NDArray[np.bool_]) -> Communities:
     """Returns the components and cycles of files."""
-    return Communities(component=components(links, files), cycle=cycles(links, files, quiet))
+    return Communities(component=components(links, files), cycle=cycles(links, files, flagged))
 
 
 def components(links: Links, files: int) -> Numbers:
@@ -45,9 +45,9 @@ def components(links: Links, files: int) -> Numbers:
     return _by_size(community, COMPONENT_FILES_MIN)
 
 
-def cycles(links: Links, files: int, quiet: NDArray[np.bool_]) -> Numbers:
+def cycles(links: Links, files: int, flagged: NDArray[np.bool_]) -> Numbers:
     """Strongly connected files over resolved links, without tests, generated files and the like."""
-    surely = (links.resolved > 0) & ~quiet[links.source] & ~quiet[links.target]
+    surely = (links.resolved > 0) & ~flagged[links.source] & ~flagged[links.target]
     graph = rustworkx.PyDiGraph(multigraph=False)
     graph.add_nodes_from(range(files))
     graph.add_edges_from_no_data(

@@ -28,7 +28,7 @@ SYMBOL_KINDS = tuple(SymbolKind)
 EDGE_KINDS = tuple(EdgeKind)
 EDGE_STATUSES = tuple(EdgeStatus)
 REFERENCE_KINDS = tuple(ReferenceKind)
-SOUGHT = tuple(LookupKind)
+LOOKUP_KINDS = tuple(LookupKind)
 STRATEGIES = tuple(Strategy)
 ENTRY_KINDS = tuple(EntryKind)
 
@@ -134,7 +134,7 @@ class ReferenceTable:
     kind: Codes  # of REFERENCE_KINDS
     status: Codes  # of EDGE_STATUSES
     strategy: Codes  # of STRATEGIES
-    sought: Codes  # of SOUGHT: what an unresolved name may refer to
+    sought: Codes  # of LOOKUP_KINDS: what an unresolved name may refer to
     has_qualifier: NDArray[np.bool_]
     by_name: Numbers  # references in order of name
 

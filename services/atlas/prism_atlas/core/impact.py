@@ -29,8 +29,8 @@ USES = (
 )
 
 
-# By node, its share of the rank of the repository.
-Ranks = NDArray[np.float32]
+# The rank of each node.
+NodeRanks = NDArray[np.float32]
 
 
 class TouchedSymbol(NamedTuple):
@@ -58,7 +58,9 @@ class Affected(NamedTuple):
         return Affected(nodes[chosen], distance[chosen], edge[chosen], resolved[chosen], in_test[chosen])
 
 
-def affected(graph: Graph, rank: Ranks, changed: Numbers, depth_max: int, *, candidates: bool) -> Affected:
+def affected(
+    graph: Graph, rank: NodeRanks, changed: Numbers, depth_max: int, *, candidates: bool
+) -> Affected:
     """Returns all users of some symbols over at most `depth_max` edges, and tests over some more.
 
     Shown, but not followed further: overrides of a changed member, users that only an ambiguous name

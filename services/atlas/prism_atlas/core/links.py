@@ -13,7 +13,7 @@ IMPORT_WEIGHT = 0.5
 # Shared by all candidates of one reference, of which at most one is meant.
 CANDIDATE_WEIGHT = 0.3
 # For edges from flagged files, such as tests and generated code: they use everything.
-QUIET_WEIGHT = 0.1
+FLAGGED_WEIGHT = 0.1
 
 _IMPORTS = EDGE_KINDS.index(EdgeKind.IMPORTS)
 _OVERRIDES = EDGE_KINDS.index(EdgeKind.OVERRIDES)
@@ -60,15 +60,15 @@ def edge_weights(graph: Graph) -> Weights:
     weights = np.where(edges.kind == _IMPORTS, IMPORT_WEIGHT, 1.0)
     weights[edges.kind == _OVERRIDES] = 0.0  # not a use: it follows from inheritance
     weights *= np.where(edges.status == _RESOLVED, 1.0, CANDIDATE_WEIGHT / _alternatives(graph))
-    weights *= np.where(quiet_files(graph)[graph.node_files()[edges.source]], QUIET_WEIGHT, 1.0)
+    weights *= np.where(flagged_files(graph)[graph.node_files()[edges.source]], FLAGGED_WEIGHT, 1.0)
     return weights
 
 
-def quiet_files(graph: Graph) -> NDArray[np.bool_]:
+def flagged_files(graph: Graph) -> NDArray[np.bool_]:
     """Returns by file whether it is flagged, as tests and generated code are: its uses count little."""
     distinct, flags = np.unique(graph.files.flags, return_inverse=True)
-    quiet = [bool(graph.strings[string]) for string in distinct]
-    return np.array(quiet, np.bool_)[flags]
+    flagged = [bool(graph.strings[string]) for string in distinct]
+    return np.array(flagged, np.bool_)[flags]
 
 
 def _alternatives(graph: Graph) -> Weights:

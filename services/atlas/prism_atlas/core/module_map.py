@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Codes, Graph, Numbers
-from prism_atlas.core.links import QUIET_WEIGHT, Weights, quiet_files
+from prism_atlas.core.links import FLAGGED_WEIGHT, Weights, flagged_files
 from prism_atlas.core.ranking import DEFINITION_KINDS, TIERS, file_ranks, module_order
 from prism_atlas.core.relevance import file_relevance, words_of
 from prism_contracts.code import SymbolKind
@@ -104,7 +104,7 @@ def symbol_label(graph: Graph, symbol: int) -> str:
 def _personal_ranks(analysis: Analysis, words: list[str]) -> Weights:
     """Returns ranks for a query: files that its words name, and what those depend on."""
     named = file_relevance(analysis.graph, words)
-    named *= np.where(quiet_files(analysis.graph), QUIET_WEIGHT, 1.0)
+    named *= np.where(flagged_files(analysis.graph), FLAGGED_WEIGHT, 1.0)
     if not named.any():
         return named
     reached = file_ranks(analysis.links, named, QUERY_DAMPING)

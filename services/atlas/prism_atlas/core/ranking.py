@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prism_atlas.core.graph import SYMBOL_KINDS, Codes, Graph, Numbers
-from prism_atlas.core.links import QUIET_WEIGHT, Links, Weights, quiet_files
+from prism_atlas.core.links import FLAGGED_WEIGHT, Links, Weights, flagged_files
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
 from prism_contracts.rpc.maps import Tier
 
@@ -47,7 +47,7 @@ def ranks_of_nodes(graph: Graph, weights: Weights) -> NDArray[np.float32]:
 
 
 def _starts(graph: Graph) -> Weights:
-    return np.where(quiet_files(graph), QUIET_WEIGHT, 1.0)
+    return np.where(flagged_files(graph), FLAGGED_WEIGHT, 1.0)
 
 
 def _node_ranks(graph: Graph, weights: Weights, starts: Weights) -> Weights:
@@ -113,7 +113,7 @@ def tiers(file_rank: NDArray[np.floating]) -> Codes:
 
 def module_order(graph: Graph, links: Links, rank: NDArray[np.floating]) -> Numbers:
     """Returns the files with code, highest rank first; among equal ones flagged files come last."""
-    order = np.lexsort((quiet_files(graph), -rank))
+    order = np.lexsort((flagged_files(graph), -rank))
     return order[_has_code(graph, links)[order]].astype(np.int32)
 
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from prism_atlas.core.graph import (
     EDGE_STATUSES,
+    LOOKUP_KINDS,
     NONE,
     REFERENCE_KINDS,
-    SOUGHT,
     STRATEGIES,
     AliasTable,
     MeaningTable,
@@ -27,7 +27,7 @@ ALIAS_COLUMNS = 3
 _KIND_CODES = {kind: code for code, kind in enumerate(REFERENCE_KINDS)}
 _STATUS_CODES = {status: code for code, status in enumerate(EDGE_STATUSES)}
 _STRATEGY_CODES = {strategy: code for code, strategy in enumerate(STRATEGIES)}
-_SOUGHT_CODES = {sought: code for code, sought in enumerate(SOUGHT)}
+_LOOKUP_CODES = {lookup: code for code, lookup in enumerate(LOOKUP_KINDS)}
 
 
 class ReferenceRow(NamedTuple):
@@ -139,10 +139,10 @@ def _row(row: ReferenceRow, string: Callable[[str], int]) -> tuple[int, ...]:
 
 def _codes(reference: Reference, meaning: Meaning) -> int:
     """Packs a byte each, lowest first: kind, status, strategy, lookup kind with the qualifier flag."""
-    sought = _SOUGHT_CODES[meaning.lookup] << 1 | bool(reference.qualifier)
+    lookup = _LOOKUP_CODES[meaning.lookup] << 1 | bool(reference.qualifier)
     return (
         _KIND_CODES[reference.kind]
         | _STATUS_CODES[meaning.status] << 8
         | _STRATEGY_CODES[meaning.strategy] << 16
-        | sought << 24
+        | lookup << 24
     )

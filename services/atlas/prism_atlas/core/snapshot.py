@@ -14,8 +14,8 @@ from prism_atlas.core.graph import (
     EDGE_KINDS,
     EDGE_STATUSES,
     ENTRY_KINDS,
+    LOOKUP_KINDS,
     REFERENCE_KINDS,
-    SOUGHT,
     STRATEGIES,
     SYMBOL_KINDS,
     EdgeTable,
@@ -72,7 +72,7 @@ def _format() -> str:
         *STRATEGIES,
         *ENTRY_KINDS,
         *REFERENCE_KINDS,
-        *SOUGHT,
+        *LOOKUP_KINDS,
         *TIERS,
     )
     codes = [str(code) for code in kinds]

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from prism_atlas.core.graph import (
     EDGE_STATUSES,
+    LOOKUP_KINDS,
     NONE,
     REFERENCE_KINDS,
-    SOUGHT,
     STRATEGIES,
     SYMBOL_KINDS,
     Graph,
@@ -158,7 +158,7 @@ def _may_mean(graph: Graph, references: Numbers, targets: Sequence[int]) -> NDAr
         NamedUse(
             graph.strings[one >> 24],
             REFERENCE_KINDS[one >> 16 & 0xFF],
-            SOUGHT[one >> 8 & 0xFF],
+            LOOKUP_KINDS[one >> 8 & 0xFF],
             bool(one & 1),
         )
         for one in distinct.tolist()

@@ -80,7 +80,7 @@ class LayerGraphs:
         self._cache: Kept[_GraphKey, LayerGraph] = Kept(kept_bytes_max)
         self._builds: dict[_GraphKey, _Build] = {}  # oldest first
 
-    async def of(self, target: Target, layer: Layer, version: int) -> LayerGraph:
+    async def get(self, target: Target, layer: Layer, version: int) -> LayerGraph:
         """Returns the graph of a layer over the base of this version.
 
         Raises GRAPH_NOT_BUILT, with the seconds since the first request, if it is not ready in time; and

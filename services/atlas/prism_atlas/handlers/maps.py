@@ -32,7 +32,7 @@ class MapHandlers:
 
     async def module_map(self, request: ModuleMapRequest) -> ModuleMapReply:
         """Returns a page of the most depended-upon files. A cursor is valid for one state of the graph."""
-        served = await self._graphs.of(request)
+        served = await self._graphs.get(request)
         question = f"{served.state} {request.model_dump_json(exclude={'cursor', 'limit'})}"
         start = int(read_cursor(question, request.cursor, (int,))[0]) if request.cursor else 0
         found = await asyncio.to_thread(modules, served.snapshot.analysis, request.query, request.path_filter)
@@ -49,7 +49,7 @@ class MapHandlers:
 
     async def architecture(self, request: ArchitectureRequest) -> ArchitectureReply:
         """Returns an overview of all components, or the details of one."""
-        served = await self._graphs.of(request)
+        served = await self._graphs.get(request)
         report = await asyncio.to_thread(served.snapshot.read_report)
         if not request.component:
             overview = report.overview(request.limit)
@@ -97,7 +97,7 @@ class MapHandlers:
         graph = served.snapshot.graph
         symbols = {module.file: top_symbols(served.snapshot.analysis, [module.file]) for module in page}
         summarized = {file: _summarized(graph, file, top) for file, top in symbols.items()}
-        read_report = await self._summaries.of(served.target.scope, list(summarized.values()))
+        read_report = await self._summaries.get(served.target.scope, list(summarized.values()))
         changes = {file: await self._histories.changes(served.target, graph.path(file)) for file in symbols}
         return tuple(
             ModuleEntry(

@@ -63,7 +63,7 @@ class ServedGraphs:
         self._builds = builds
         self._layers = layers
 
-    async def of(self, request: ScopedRequest) -> ServedGraph:
+    async def get(self, request: ScopedRequest) -> ServedGraph:
         """Returns the graph of a request.
 
         Raises REPO_NOT_FOUND, REPO_AMBIGUOUS, REF_NOT_FOUND, and GRAPH_NOT_BUILT until the repository has its
@@ -112,7 +112,7 @@ class ServedGraphs:
         base = target.repositories[0].served
         if base is None or layer.served is None:
             raise _not_built(target.repositories[0].name, None)
-        graph = await self._layers.of(target, layer, base.version)
+        graph = await self._layers.get(target, layer, base.version)
         return _LocatedGraph(
             graph.snapshot,
             state=" ".join([str(base.version), *graph.indexes, *view.state]),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from prism_atlas.core import hierarchy
-from prism_atlas.core.answering.start import next_page, one_symbol, page_start, render_tree, union
+from prism_atlas.core.answering.common import next_page, one_symbol, page_start, render_tree, union
 from prism_atlas.core.graph import EDGE_KINDS, Graph, Numbers
 from prism_atlas.core.hierarchy import with_constructors
 from prism_atlas.core.rendering import render_nodes

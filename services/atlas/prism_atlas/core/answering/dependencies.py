@@ -1,7 +1,7 @@
 """Dependencies and dependents of files."""
 
 from prism_atlas.core import dependencies
-from prism_atlas.core.answering.start import next_page, page_start, requested_files
+from prism_atlas.core.answering.common import next_page, page_start, requested_files
 from prism_atlas.core.dependencies import Dependencies
 from prism_atlas.core.graph import Graph
 from prism_contracts.rpc.common import GraphReceipt

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prism_atlas.core.answering.start import next_page, page_start
+from prism_atlas.core.answering.common import next_page, page_start
 from prism_atlas.core.diffs import FileDiff, applies_to
 from prism_atlas.core.graph import NONE, Graph, Numbers
 from prism_atlas.core.impact import (
     USES,
     Affected,
-    Ranks,
+    NodeRanks,
     TouchedSymbol,
     affected,
     test_depth,
@@ -44,7 +44,7 @@ class ChangeSet(NamedTuple):
 
 
 def impact_of_symbol(
-    graph: Graph, rank: Ranks, resolved_name: ResolvedName, request: ImpactRequest, receipt: GraphReceipt
+    graph: Graph, rank: NodeRanks, resolved_name: ResolvedName, request: ImpactRequest, receipt: GraphReceipt
 ) -> ImpactReply:
     """Returns the impact of changing a symbol completely, its signature included."""
     changed = [TouchedSymbol(int(node), signature=True) for node in resolved_name.nodes]
@@ -56,7 +56,7 @@ def impact_of_symbol(
 
 def impact_of(
     graph: Graph,
-    rank: Ranks,
+    rank: NodeRanks,
     changes: ChangeSet,
     request: ImpactRequest,
     receipt: GraphReceipt,

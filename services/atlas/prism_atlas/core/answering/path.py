@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from prism_atlas.core import paths
-from prism_atlas.core.answering.start import one_symbol, union
+from prism_atlas.core.answering.common import one_symbol, union
 from prism_atlas.core.graph import EDGE_KINDS, Graph, Numbers
 from prism_atlas.core.paths import NodePath, PathSearchResult, find_paths
 from prism_atlas.core.rendering import render_edge, render_nodes

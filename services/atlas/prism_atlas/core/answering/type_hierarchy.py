@@ -3,7 +3,7 @@
 import numpy as np
 
 from prism_atlas.core import hierarchy, structural
-from prism_atlas.core.answering.start import one_symbol, render_tree
+from prism_atlas.core.answering.common import one_symbol, render_tree
 from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
 from prism_atlas.core.hierarchy import IS_TYPE, Expansion, Tree
 from prism_atlas.core.rendering import render_node, render_nodes

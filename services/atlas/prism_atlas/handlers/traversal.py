@@ -13,7 +13,7 @@ from prism_atlas.core.answering import dependencies as files
 from prism_atlas.core.answering import impact as impacts
 from prism_atlas.core.answering import path as paths
 from prism_atlas.core.answering import type_hierarchy as types
-from prism_atlas.core.answering.start import one_symbol
+from prism_atlas.core.answering.common import one_symbol
 from prism_atlas.core.diffs import FileDiff, read_diff
 from prism_atlas.core.graph import NONE
 from prism_atlas.handlers.served import ServedGraph, ServedGraphs
@@ -41,7 +41,7 @@ TEXT = "text"
 Reply = TypeVar("Reply")
 
 
-class WalkHandlers:
+class TraversalHandlers:
     """Answers `call_hierarchy`, `type_hierarchy`, `dependencies`, `find_path` and `impact`."""
 
     def __init__(self, served: ServedGraphs, search: SearchClient) -> None:
@@ -50,7 +50,7 @@ class WalkHandlers:
 
     async def call_hierarchy(self, request: CallHierarchyRequest) -> CallHierarchyReply:
         """Returns a tree of calls. If it has no callers, search checks the text for the name."""
-        served = await self._served.of(request)
+        served = await self._served.get(request)
         graph = served.snapshot.graph
         reply = await self._answer(request, lambda: calls.call_hierarchy(graph, request, served.receipt))
         if reply.total or request.direction is not CallDirection.CALLERS or not reply.roots[0].symbol:
@@ -59,19 +59,19 @@ class WalkHandlers:
 
     async def type_hierarchy(self, request: TypeHierarchyRequest) -> TypeHierarchyReply:
         """Returns the supertypes and subtypes of a type."""
-        served = await self._served.of(request)
+        served = await self._served.get(request)
         graph = served.snapshot.graph
         return await self._answer(request, lambda: types.type_hierarchy(graph, request, served.receipt))
 
     async def dependencies(self, request: DependenciesRequest) -> DependenciesReply:
         """Returns the dependencies and dependents of files."""
-        served = await self._served.of(request)
+        served = await self._served.get(request)
         graph, between = served.snapshot.graph, served.snapshot.files()
         return await asyncio.to_thread(files.dependencies_of, graph, between, request, served.receipt)
 
     async def find_path(self, request: FindPathRequest) -> FindPathReply:
         """Returns paths from one symbol or file to another."""
-        served = await self._served.of(request)
+        served = await self._served.get(request)
         graph, between = served.snapshot.graph, served.snapshot.files()
         return await self._answer(request, lambda: paths.find_path(graph, between, request, served.receipt))
 
@@ -86,7 +86,7 @@ class WalkHandlers:
                 "Exactly one of symbol and diff is required.",
                 "Give a symbol, or a diff.",
             )
-        served = await self._served.of(request)
+        served = await self._served.get(request)
         if request.diff:
             return await self._impact_of_diff(request, served)
         graph, rank = served.snapshot.graph, served.snapshot.analysis.ranks.node
