@@ -63,18 +63,18 @@ from prism_ingest.adapters.mirrors import Mirrors
 from prism_ingest.adapters.plans import PlanStore
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.core import is_final
-from prism_ingest.handlers.clones import CloneHandlers
-from prism_ingest.handlers.commits import CommitHandlers
-from prism_ingest.handlers.jobs import JobHandlers
-from prism_ingest.handlers.layers import LayerHandlers
-from prism_ingest.handlers.overlays import OverlayHandlers
-from prism_ingest.handlers.snapshots import SnapshotHandlers
+from prism_ingest.operations.branch_layers import LayerHandlers
+from prism_ingest.operations.commit_reader import CommitHandlers
+from prism_ingest.operations.fetching import CloneHandlers
+from prism_ingest.operations.job_tracker import JobHandlers
 from prism_ingest.operations.layer_registry import LayerRegistry
+from prism_ingest.operations.overlays import OverlayHandlers
 from prism_ingest.operations.planning import Planner
 from prism_ingest.operations.poll import Poller
 from prism_ingest.operations.rebase import RebaseHandlers
 from prism_ingest.operations.recovery import Recovery
 from prism_ingest.operations.sweep import Sweeper
+from prism_ingest.operations.uploads import SnapshotHandlers
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket

@@ -21,7 +21,7 @@ from prism_contracts.rpc.files import MANIFEST, ManifestEntry, ManifestReply, Ma
 from prism_contracts.rpc.imports import StoreScipReply, StoreScipRequest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.scip import ScipMetrics, ScipStore
-from prism_ingest.handlers.scip import ScipHandlers
+from prism_ingest.operations.scip_imports import ScipHandlers
 from prism_ingest.settings import IngestSettings
 from prism_resolver.occurrences import Columns
 from prism_runtime.bus import Bus

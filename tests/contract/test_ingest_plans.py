@@ -35,10 +35,10 @@ from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PushMetrics
 from prism_ingest.adapters.plans import PlanStore
 from prism_ingest.adapters.variants import Variants
-from prism_ingest.handlers.jobs import JobHandlers
-from prism_ingest.handlers.snapshots import SnapshotHandlers
+from prism_ingest.operations.job_tracker import JobHandlers
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_ingest.operations.planning import Planner
+from prism_ingest.operations.uploads import SnapshotHandlers
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus, DeadLetter
 from prism_runtime.records import Records, open_bucket

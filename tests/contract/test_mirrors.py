@@ -26,8 +26,8 @@ from prism_ingest.adapters.mirrors import PACKS_MAX, Mirrors, Remote
 from prism_ingest.adapters.plans import PlanStore
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.core.backoff import Backoff
-from prism_ingest.handlers.clones import CloneHandlers
-from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.operations.fetching import CloneHandlers
+from prism_ingest.operations.job_tracker import JobHandlers
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_ingest.operations.planning import Planner
 from prism_ingest.operations.poll import Poller

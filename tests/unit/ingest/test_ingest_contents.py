@@ -14,7 +14,7 @@ from prism_contracts.rpc.imports import SnapshotFile
 from prism_contracts.topics import topic_of
 from prism_ingest.core.contents import file_event
 from prism_ingest.core.jobs import new_job
-from prism_ingest.handlers.snapshots import _check_files
+from prism_ingest.operations.uploads import _check_files
 from prism_source.classify import classify_text
 from prism_source.limits import SourceLimits
 from prism_source.snapshot import blob_hash

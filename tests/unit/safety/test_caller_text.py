@@ -49,7 +49,7 @@ MET_BY = {
     "prism_catalog.layers": NAME_CHARS,
     "prism_source.gittree": NAME_CHARS,
     "prism_source.clone_url": URL_CHARS,
-    "prism_ingest.handlers.layers": NAME_CHARS,
+    "prism_ingest.operations.branch_layers": NAME_CHARS,
 }
 
 

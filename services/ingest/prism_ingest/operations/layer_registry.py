@@ -7,7 +7,7 @@ from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.records import UPLOAD, JobState, Layer, LayerKind, Repository, layer_key
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.core.layers import new_layer
-from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.operations.job_tracker import JobHandlers
 from prism_ingest.settings import IngestSettings
 from prism_runtime.records import WatchedRecords
 

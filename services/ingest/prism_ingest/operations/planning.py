@@ -38,7 +38,7 @@ from prism_ingest.core.layers import (
     exact_commit,
     layer_version,
 )
-from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.operations.job_tracker import JobHandlers
 from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus

@@ -22,7 +22,7 @@ from prism_ingest.adapters.metrics import PollMetrics
 from prism_ingest.adapters.mirrors import Mirrors, Remote
 from prism_ingest.core.backoff import Backoff
 from prism_ingest.core.layers import is_followed
-from prism_ingest.handlers.clones import CloneHandlers
+from prism_ingest.operations.fetching import CloneHandlers
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_runtime.bus import Bus
 from prism_runtime.tasks import cancelled

@@ -49,8 +49,8 @@ from prism_ingest.core.layers import (
     present_blobs,
     rebased,
 )
-from prism_ingest.handlers.clones import CloneHandlers, read_events
-from prism_ingest.handlers.jobs import ENDED_WELL
+from prism_ingest.operations.fetching import CloneHandlers, read_events
+from prism_ingest.operations.job_tracker import ENDED_WELL
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_ingest.operations.planning import Planner
 from prism_ingest.operations.publishing import publish_file_events

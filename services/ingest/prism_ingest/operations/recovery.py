@@ -14,8 +14,8 @@ from prism_contracts.records import Job, JobState, Layer, Repository, repository
 from prism_ingest.adapters.ledger import CLONING_PATIENCE, Ledger
 from prism_ingest.core import is_final, is_planned
 from prism_ingest.core.layers import REBASE, REBASE_KEPT_MS
-from prism_ingest.handlers.clones import CloneHandlers
-from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.operations.fetching import CloneHandlers
+from prism_ingest.operations.job_tracker import JobHandlers
 from prism_ingest.settings import IngestSettings
 
 log = logging.getLogger(__name__)

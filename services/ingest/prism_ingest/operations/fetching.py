@@ -34,7 +34,7 @@ from prism_ingest.core import is_final, is_planned, known_commit, new_job
 from prism_ingest.core.contents import failed, file_event
 from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import BRANCHES, Base, exact_commit, is_followed, layer_of
-from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.operations.job_tracker import JobHandlers
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_ingest.operations.planning import Listing, Opened, Planner
 from prism_ingest.operations.publishing import publish_file_events

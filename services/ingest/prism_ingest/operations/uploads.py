@@ -20,7 +20,7 @@ from prism_ingest.core import is_final, new_job
 from prism_ingest.core.contents import file_event
 from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import check_served, layer_of, usual_ref
-from prism_ingest.handlers.jobs import job_not_found
+from prism_ingest.operations.job_tracker import job_not_found
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_ingest.operations.planning import Listing, Planner
 from prism_ingest.operations.publishing import publish_file_events

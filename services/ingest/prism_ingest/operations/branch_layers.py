@@ -10,7 +10,7 @@ from prism_contracts.rpc.layers import CreateLayerRequest, DeleteLayerRequest, L
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.mirrors import Mirrors, Remote
 from prism_ingest.core.layers import check_served, layer_of, usual_ref
-from prism_ingest.handlers.clones import CloneHandlers
+from prism_ingest.operations.fetching import CloneHandlers
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_source.clone import RemoteRefs
 from prism_source.gittree import ref_not_found
