@@ -7,6 +7,7 @@ once unless a test delays them.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +15,6 @@ from typing import NamedTuple
 from prometheus_client import CollectorRegistry
 from test_mirrors import Origin
 
-from prism_catalog.histories import HistoryStore
 from prism_catalog.vault import Vault, VaultSettings
 from prism_contracts import names, topics
 from prism_contracts.base import BASE_LAYER, file_id, layer_id, repo_id, variant_layer
@@ -56,25 +56,23 @@ from prism_contracts.rpc.files import (
     ReadFileRequest,
 )
 from prism_contracts.rpc.imports import CloneRequest, JobRequest
-from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
-from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
-from prism_ingest.adapters.mirrors import Mirrors
-from prism_ingest.adapters.plans import PlanStore
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.core import is_final
-from prism_ingest.operations.branch_layers import LayerHandlers
-from prism_ingest.operations.commit_reader import CommitHandlers
-from prism_ingest.operations.fetching import CloneHandlers
-from prism_ingest.operations.job_tracker import JobHandlers
+from prism_ingest.handlers.clones import CloneHandlers
+from prism_ingest.handlers.commits import CommitHandlers
+from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.handlers.layers import LayerHandlers
+from prism_ingest.handlers.overlays import OverlayHandlers
+from prism_ingest.handlers.rebase import RebaseHandlers
+from prism_ingest.handlers.snapshots import SnapshotHandlers
+from prism_ingest.main import build, register
 from prism_ingest.operations.layer_registry import LayerRegistry
-from prism_ingest.operations.overlays import OverlayHandlers
 from prism_ingest.operations.planning import Planner
 from prism_ingest.operations.poll import Poller
-from prism_ingest.operations.rebase import RebaseHandlers
+from prism_ingest.operations.rebase import Rebaser
 from prism_ingest.operations.recovery import Recovery
 from prism_ingest.operations.sweep import Sweeper
-from prism_ingest.operations.uploads import SnapshotHandlers
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket
@@ -82,7 +80,7 @@ from prism_runtime.records import Records, open_bucket
 TENANT, NAME = "t", "acme/app"
 REPO = repo_id(NAME)
 DEADLINE_S = 30.0
-SWEEP_PAUSE_S = 300.0
+SWEEP_PAUSE_S = 300
 NOWHERE = Receipt(
     repo=NAME, indexed_commit="", head_commit="", lag_seconds=0, indexed_at=None, corpus_version=0, files_indexed=0,
     files_skipped=0, files_failed=0,
@@ -182,6 +180,16 @@ class Index:
         )  # fmt: skip
 
 
+class EndedImports:
+    """Queues the ends of imports, so that a test decides when layers follow."""
+
+    def __init__(self) -> None:
+        self.queue: asyncio.Queue[RepoIndexed] = asyncio.Queue()
+
+    async def on_indexed(self, event: RepoIndexed) -> None:
+        await self.queue.put(event)
+
+
 class Town(NamedTuple):
     """The parts of ingest that tests of layers use."""
 
@@ -196,10 +204,12 @@ class Town(NamedTuple):
     layers: LayerHandlers
     overlays: OverlayHandlers
     commits: CommitHandlers
+    registry: LayerRegistry
     poller: Poller
     sweeper: Sweeper
     planner: Planner
     rebases: RebaseHandlers
+    rebaser: Rebaser
     recovery: Recovery
     ended_imports: asyncio.Queue[RepoIndexed]  # receives the imports if `rebases` does not
 
@@ -322,7 +332,11 @@ async def town(nats_server, folder: Path, *, rebases_layers: bool = True, **sett
     ended imports.
     """
     config = IngestSettings(
-        nats_url=nats_server.url, clone_schemes="file", cache_dir=str(folder / "cache"), **settings
+        nats_url=nats_server.url,
+        clone_schemes="file",
+        cache_dir=str(folder / "cache"),
+        sweep_pause_s=SWEEP_PAUSE_S,
+        **settings,
     )
     bus, behind = Bus("ingest", config), Bus("index", config)
     index = Index(behind)
@@ -332,51 +346,19 @@ async def town(nats_server, folder: Path, *, rebases_layers: bool = True, **sett
     components = Records(await open_bucket(bus.js, names.KV_COMPONENTS), Component)
     for component in (COMPONENT_CHUNKER, COMPONENT_FAST_MODEL):
         await components.put(component, Component(version="1"))
-    registry = CollectorRegistry()
-    vault = Vault(VaultSettings())
-    await vault.open(bus.js, replicas=1)
-    ledger, store = await Ledger.open(bus.js, 1), await PlanStore.open(bus.js, 1)
-    variants, histories = await Variants.open(bus, 1), await HistoryStore.open(bus.js, 1)
-    mirrors = Mirrors(config, vault)
-    jobs = JobHandlers(bus, ledger, store, variants.lists, PushMetrics(registry))
-    watched = await bus.follow(names.KV_LAYERS, Layer)
-    layers = LayerRegistry(ledger, watched, jobs, config)
-    planner = Planner(
-        bus, ledger, snapshots=store, variants=variants, histories=histories, jobs=jobs, settings=config
-    )
-    clones = CloneHandlers(bus, ledger, mirrors, planner=planner, layers=layers, jobs=jobs, settings=config)
-    rebases = RebaseHandlers(
-        bus, ledger, mirrors, variants=variants, layers=layers, planner=planner, clones=clones, settings=config
-    )  # fmt: skip
-    snapshots = SnapshotHandlers(bus, ledger, store, planner=planner, layers=layers, settings=config)
-    bus.consume(topics.FILES_UPLOADED, snapshots.on_uploaded, workers=1)
-    bus.consume(topics.PUSH_RECEIVED, clones.on_push, workers=2)
-    bus.consume(topics.CLONE_REQUESTED, clones.on_clone_requested, workers=2)
-    bus.consume(topics.FILES_SETTLED, jobs.on_settled, workers=4)
-    ended: asyncio.Queue[RepoIndexed] = asyncio.Queue()
-    bus.consume(topics.REPO_INDEXED, rebases.on_indexed if rebases_layers else ended.put, workers=1)
+    app = await build(bus, config, Vault(VaultSettings()), CollectorRegistry())
+    imports = EndedImports()
+    register(bus, app if rebases_layers else replace(app, rebases=imports), workers=1)
     await bus.start()
-    recovery = Recovery(ledger, clones, jobs, config)
     origin = Origin(folder / "origin" / "app")
     made = Town(
-        bus, origin, index, ledger, variants, clones, jobs, snapshots,
-        LayerHandlers(ledger, mirrors, clones, layers),
-        OverlayHandlers(bus, ledger, layers, planner, config),
-        CommitHandlers(ledger, mirrors, config),
-        Poller(
-            bus, ledger, mirrors, clones=clones, layers=layers, lease=await Lease.open(bus.js, "poll", replicas=1),
-            metrics=PollMetrics(registry),
-        ),
-        Sweeper(
-            ledger, layers, rebases, variants, recovery=recovery,
-            lease=await Lease.open(bus.js, "sweep", replicas=1), metrics=LayerMetrics(registry), pause_s=SWEEP_PAUSE_S,
-        ),
-        planner, rebases, recovery, ended,
+        bus, origin, index, app.ledger, app.variants, app.clones, app.jobs, app.snapshots, app.layers, app.overlays,
+        app.commits, app.registry, app.poller, app.sweeper, app.planner, app.rebases, app.rebaser, app.recovery,
+        imports.queue,
     )  # fmt: skip
     index.variants_at = made.variants_at
     made.commit({f"{name}.py": f"{name} = 1\n" for name in "abcdef"})
     await made.index_base()
     yield made
-    await watched.close()
     await bus.stop()
     await behind.stop()

@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry
 
 from prism_catalog.scip_indexes import ScipIndexes
 from prism_catalog.target import Target
+from prism_catalog.vault import Vault, VaultSettings
 from prism_contracts import names, topics
 from prism_contracts.base import Lane, file_id, repo_id
 from prism_contracts.events import ScipStored
@@ -20,8 +21,8 @@ from prism_contracts.records import Job, JobState, LayerState, Repository, ScipI
 from prism_contracts.rpc.files import MANIFEST, ManifestEntry, ManifestReply, ManifestRequest
 from prism_contracts.rpc.imports import StoreScipReply, StoreScipRequest
 from prism_ingest.adapters.ledger import Ledger
-from prism_ingest.adapters.scip import ScipMetrics, ScipStore
-from prism_ingest.operations.scip_imports import ScipHandlers
+from prism_ingest.handlers.scip import ScipHandlers
+from prism_ingest.main import build
 from prism_ingest.settings import IngestSettings
 from prism_resolver.occurrences import Columns
 from prism_runtime.bus import Bus
@@ -151,13 +152,11 @@ async def scip_stack(url: str) -> AsyncIterator[ScipStack]:
     await search.start()
     await bus.start()
     registry = CollectorRegistry()
-    ledger = await Ledger.open(bus.js, 1)
-    store = await ScipStore.open(bus, 1)
+    app = await build(bus, settings, Vault(VaultSettings()), registry)
     watched = await bus.follow(names.KV_SCIP, ScipIndex)
     reader = OccurrenceReader(ScipIndexes(watched, await bus.objects(names.OBJECTS_SCIP)))
-    handlers = ScipHandlers(bus, ledger, store, ScipMetrics(registry), settings)
     try:
-        yield ScipStack(handlers, bus, ledger, manifest, reader, watched, registry)
+        yield ScipStack(app.scip, bus, app.ledger, manifest, reader, watched, registry)
     finally:
         await watched.close()
         await bus.stop()

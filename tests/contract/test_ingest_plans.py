@@ -9,6 +9,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from prism_catalog.histories import HistoryStore
+from prism_catalog.vault import Vault, VaultSettings
 from prism_contracts import names, topics
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
@@ -22,7 +23,6 @@ from prism_contracts.records import (
     HistoryFile,
     Job,
     JobState,
-    Layer,
 )
 from prism_contracts.rpc.files import MANIFEST, ManifestReply, ManifestRequest
 from prism_contracts.rpc.imports import (
@@ -32,13 +32,9 @@ from prism_contracts.rpc.imports import (
     SnapshotFile,
 )
 from prism_ingest.adapters.ledger import Ledger
-from prism_ingest.adapters.metrics import PushMetrics
-from prism_ingest.adapters.plans import PlanStore
-from prism_ingest.adapters.variants import Variants
-from prism_ingest.operations.job_tracker import JobHandlers
-from prism_ingest.operations.layer_registry import LayerRegistry
-from prism_ingest.operations.planning import Planner
-from prism_ingest.operations.uploads import SnapshotHandlers
+from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.handlers.snapshots import SnapshotHandlers
+from prism_ingest.main import build
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus, DeadLetter
 from prism_runtime.records import Records, open_bucket
@@ -88,23 +84,8 @@ async def ingest(nats_server) -> AsyncIterator[Ingest]:
     components = Records(await open_bucket(bus.js, names.KV_COMPONENTS), Component)
     for component in (COMPONENT_CHUNKER, COMPONENT_FAST_MODEL):
         await components.put(component, Component(version="1"))
-    ledger = await Ledger.open(bus.js, 1)
-    store = await PlanStore.open(bus.js, 1)
-    histories = await HistoryStore.open(bus.js, 1)
-    variants = await Variants.open(bus, 1)
-    jobs = JobHandlers(bus, ledger, store, variants.lists, PushMetrics(CollectorRegistry()))
-    layers = LayerRegistry(ledger, await bus.follow(names.KV_LAYERS, Layer), jobs, settings)
-    planner = Planner(
-        bus,
-        ledger,
-        snapshots=store,
-        variants=variants,
-        histories=histories,
-        jobs=jobs,
-        settings=settings,
-    )
-    snapshots = SnapshotHandlers(bus, ledger, store, planner=planner, layers=layers, settings=settings)
-    yield Ingest(snapshots, jobs, ledger, histories, asked)
+    app = await build(bus, settings, Vault(VaultSettings()), CollectorRegistry())
+    yield Ingest(app.snapshots, app.jobs, app.ledger, app.histories, asked)
     await bus.stop()
     await search.stop()
 

@@ -154,7 +154,7 @@ async def test_a_lagging_layer_is_rebased_despite_a_failed_fetch(place: Town) ->
     left = {"base_version": 0, "base_commit": ""}
     await place.ledger.layers.modify(key, lambda found: found.model_copy(update=left))
     away = place.origin.folder.rename(place.origin.folder.with_name("away"))
-    await place.rebases.catch_up()
+    await place.rebaser.catch_up()
 
     async def has_failed() -> bool:
         return (
@@ -165,7 +165,7 @@ async def test_a_lagging_layer_is_rebased_despite_a_failed_fetch(place: Town) ->
     await place.until(has_failed)
     away.rename(place.origin.folder)
     for _ in range(2):  # one is left out
-        await place.rebases.catch_up()
+        await place.rebaser.catch_up()
     await place.serves("topic", commit)
     assert await place.shown("topic") == place.tree("topic")
 
@@ -326,7 +326,7 @@ async def test_the_number_of_layers_is_limited(nats_server, tmp_path) -> None:
         await place.serves("one", commit)
 
         async def is_known() -> bool:
-            return bool(place.overlays._layers.all())
+            return bool(place.registry.all())
 
         await place.until(is_known)
         making = place.layers.create(CreateLayerRequest(tenant=TENANT, repo=NAME, ref="two"))
@@ -516,14 +516,14 @@ async def test_an_interrupted_upload_delays_its_rebase_for_a_while(
     )
     await place.push("main", commit=(new := place.commit({"z.py": "z = 1\n"})))
     await place.serves_base(new)
-    await place.rebases.catch_up()
+    await place.rebaser.catch_up()
     assert (await place.layer("local")).active_job == opened.job.job
     hour = timedelta(hours=1)
     await place.ledger.jobs.modify(
         opened.job.job, lambda found: found.model_copy(update={"updated_at": found.updated_at - hour})
     )
     for _ in range(2):  # one is left out
-        await place.rebases.catch_up()
+        await place.rebaser.catch_up()
     await place.serves("local", commit)
     assert await place.shown("local") == place.tree("local")
     assert (await place.ended(opened.job)).state is JobState.ABANDONED
@@ -620,14 +620,14 @@ async def test_new_edits_may_move_an_overlay_to_another_ref(place: Town) -> None
 async def test_an_overlay_closed_during_new_edits_remains_closed(place: Town) -> None:
     opened = await place.overlays.open(overlay())
     await place.ended(opened.job)
-    find = place.overlays._layers.find
+    find = place.registry.find
 
     async def find_before_it_is_closed(repository: Repository, layer: str) -> Layer | None:
         found = await find(repository, layer)
         await place.ledger.layers.delete(opened.layer.key)
         return found
 
-    place.overlays._layers.find = find_before_it_is_closed
+    place.registry.find = find_before_it_is_closed
     assert await refused(place.overlays.open(overlay(handle=opened.layer.ref))) is ErrorCode.REF_NOT_FOUND
     assert await place.layer(opened.layer.ref) is None
 
@@ -659,7 +659,7 @@ async def test_the_number_of_overlays_is_limited(place: Town) -> None:
     first, *_ = [await place.overlays.open(overlay()) for _ in range(OVERLAYS_MAX)]
 
     async def are_known() -> bool:
-        return len(place.overlays._layers.all()) == OVERLAYS_MAX
+        return len(place.registry.all()) == OVERLAYS_MAX
 
     await place.until(are_known)
     assert await refused(place.overlays.open(overlay())) is ErrorCode.RATE_LIMITED
@@ -671,7 +671,7 @@ async def test_overlays_cannot_be_stacked(place: Town) -> None:
     await place.ended(opened.job)
 
     async def is_known() -> bool:
-        return any(layer.served for layer in place.overlays._layers.all())
+        return any(layer.served for layer in place.registry.all())
 
     await place.until(is_known)
     asking = place.overlays.open(overlay(base_ref=opened.layer.ref))

@@ -11,25 +11,17 @@ import pytest
 from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
-from prism_catalog.histories import HistoryStore
-from prism_catalog.layer_files import LayerFilesStore
 from prism_catalog.vault import KEY_CHARS_MIN, Vault, VaultSettings
 from prism_contracts import names, topics
 from prism_contracts.base import repo_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import PushReceived
-from prism_contracts.records import Layer, LayerState, Repository
+from prism_contracts.records import LayerState, Repository
 from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
-from prism_ingest.adapters.metrics import PollMetrics, PushMetrics
 from prism_ingest.adapters.mirrors import PACKS_MAX, Mirrors, Remote
-from prism_ingest.adapters.plans import PlanStore
-from prism_ingest.adapters.variants import Variants
 from prism_ingest.core.backoff import Backoff
-from prism_ingest.operations.fetching import CloneHandlers
-from prism_ingest.operations.job_tracker import JobHandlers
-from prism_ingest.operations.layer_registry import LayerRegistry
-from prism_ingest.operations.planning import Planner
+from prism_ingest.main import build
 from prism_ingest.operations.poll import Poller
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
@@ -290,38 +282,10 @@ class Round:
 
 
 @pytest.fixture
-async def polled(nats_server, bus, vault, origin, tmp_path) -> Round:
-    ledger = await Ledger.open(bus.js, 1)
-    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
-    lease = await Lease.open(bus.js, "poll", replicas=1)
+async def polled(nats_server, bus, origin, tmp_path) -> Round:
+    app = await build(bus, settings(nats_server, tmp_path), Vault(VaultSettings()), CollectorRegistry())
     await run_out(bus)
-    watched = await bus.follow(names.KV_LAYERS, Layer)
-    store, lists = await PlanStore.open(bus.js, 1), await LayerFilesStore.open(bus.js, 1)
-    jobs = JobHandlers(bus, ledger, store, lists, PushMetrics(CollectorRegistry()))
-    layers = LayerRegistry(ledger, watched, jobs, settings(nats_server, tmp_path))
-    planner = Planner(
-        bus, ledger, snapshots=store, variants=await Variants.open(bus, 1),
-        histories=await HistoryStore.open(bus.js, 1), jobs=jobs, settings=settings(nats_server, tmp_path),
-    )  # fmt: skip
-    clones = CloneHandlers(
-        bus,
-        ledger,
-        mirrors,
-        planner=planner,
-        layers=layers,
-        jobs=jobs,
-        settings=settings(nats_server, tmp_path),
-    )
-    poller = Poller(
-        bus,
-        ledger,
-        mirrors,
-        clones=clones,
-        layers=layers,
-        lease=lease,
-        metrics=PollMetrics(CollectorRegistry()),
-    )
-    return Round(bus, ledger, poller, origin)
+    return Round(bus, app.ledger, app.poller, origin)
 
 
 async def test_a_poll_finds_an_unannounced_push(polled) -> None:

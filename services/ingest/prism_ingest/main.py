@@ -1,8 +1,10 @@
-"""Ingest as a process."""
+"""Ingest as a process: assembles its parts, subscribes them to the bus, and runs them."""
 
 import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 
-from prometheus_client import REGISTRY
+from prometheus_client import REGISTRY, CollectorRegistry
 
 from prism_catalog.histories import HistoryStore
 from prism_catalog.vault import Vault, VaultSettings
@@ -32,20 +34,32 @@ from prism_ingest.adapters.mirrors import Mirrors
 from prism_ingest.adapters.plans import PlanStore
 from prism_ingest.adapters.scip import ScipMetrics, ScipStore
 from prism_ingest.adapters.variants import Variants
-from prism_ingest.operations.branch_layers import LayerHandlers
-from prism_ingest.operations.commit_reader import CommitHandlers
-from prism_ingest.operations.edits import EditHandlers
-from prism_ingest.operations.fetching import CloneHandlers
-from prism_ingest.operations.job_tracker import JobHandlers
+from prism_ingest.handlers.clones import CloneHandlers
+from prism_ingest.handlers.commits import CommitHandlers
+from prism_ingest.handlers.edits import EditHandlers
+from prism_ingest.handlers.jobs import JobHandlers
+from prism_ingest.handlers.layers import LayerHandlers
+from prism_ingest.handlers.overlays import OverlayHandlers
+from prism_ingest.handlers.rebase import RebaseHandlers
+from prism_ingest.handlers.scip import ScipHandlers
+from prism_ingest.handlers.snapshots import SnapshotHandlers
+from prism_ingest.operations.branch_layers import BranchLayers
+from prism_ingest.operations.commit_reader import CommitReader
+from prism_ingest.operations.edits import Edits
+from prism_ingest.operations.fetch_jobs import FetchJobs
+from prism_ingest.operations.fetching import Fetcher
+from prism_ingest.operations.job_status import JobStatus
+from prism_ingest.operations.job_tracker import JobTracker
 from prism_ingest.operations.layer_registry import LayerRegistry
-from prism_ingest.operations.overlays import OverlayHandlers
+from prism_ingest.operations.overlays import Overlays
 from prism_ingest.operations.planning import Planner
 from prism_ingest.operations.poll import Poller
-from prism_ingest.operations.rebase import RebaseHandlers
+from prism_ingest.operations.pushes import Pushes
+from prism_ingest.operations.rebase import Rebaser
 from prism_ingest.operations.recovery import Recovery
-from prism_ingest.operations.scip_imports import ScipHandlers
+from prism_ingest.operations.scip_imports import ScipImports
 from prism_ingest.operations.sweep import Sweeper
-from prism_ingest.operations.uploads import SnapshotHandlers
+from prism_ingest.operations.uploads import Uploads
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_runtime.objects import reclaim_regularly
@@ -54,153 +68,178 @@ from prism_runtime.service import Service
 from prism_runtime.tasks import cancelled
 
 SERVICE = "ingest"
-OPEN_DEADLINE_S = 110.0
-CLONE_DEADLINE_S = 20.0
-SCIP_DEADLINE_S = 280.0
-EDIT_DEADLINE_S = 60.0
-ASK_DEADLINE_S = 10.0
 SETTLED_WORKERS = 16
-# Of one lane. Most wait for a slot of their tenant: see adapters/mirrors.py.
+# Per lane. Most wait for a slot of their tenant: see adapters/mirrors.py.
 CLONE_WORKERS = 64
 PUSHES_AT_ONCE = 16
-# Two of one repository would do the same work twice.
+# Two for one repository would do the same work twice.
 REBASES_AT_ONCE = 1
 
 
-def register(
-    bus: Bus,
-    snapshots: SnapshotHandlers,
-    clones: CloneHandlers,
-    edits: EditHandlers,
-    jobs: JobHandlers,
-    *,
-    workers: int,
-) -> None:
-    """Subscribe to what ingest hears and answers."""
-    bus.consume(topics.FILES_UPLOADED, snapshots.on_uploaded, workers=workers)
-    bus.consume(topics.PUSH_RECEIVED, clones.on_push, workers=PUSHES_AT_ONCE)
-    bus.consume(topics.CLONE_REQUESTED, clones.on_clone_requested, workers=CLONE_WORKERS)
-    bus.consume(topics.FILES_SETTLED, jobs.on_settled, workers=SETTLED_WORKERS)
-    bus.consume_dead_letters(jobs.on_dead_letter)
-    bus.serve(OPEN_SNAPSHOT, snapshots.open_snapshot)
-    bus.serve(ADMIT_UPLOAD, snapshots.admit_upload)
-    bus.serve(CLONE, clones.clone)
-    bus.serve(EDIT, edits.edit)
-    bus.serve(JOB, jobs.job)
-    bus.serve(JOBS, jobs.jobs)
+@dataclass(frozen=True)
+class App:
+    """The parts of ingest that something outside calls: handlers, the tasks of rounds, and the stores."""
+
+    ledger: Ledger
+    histories: HistoryStore
+    variants: Variants
+    scip_store: ScipStore
+    mirrors: Mirrors
+    registry: LayerRegistry
+    planner: Planner
+    rebaser: Rebaser
+    recovery: Recovery
+    poller: Poller
+    sweeper: Sweeper
+    snapshots: SnapshotHandlers
+    clones: CloneHandlers
+    edits: EditHandlers
+    jobs: JobHandlers
+    layers: LayerHandlers
+    overlays: OverlayHandlers
+    rebases: RebaseHandlers
+    commits: CommitHandlers
+    scip: ScipHandlers
 
 
-def register_scip(bus: Bus, scip: ScipHandlers) -> None:
-    """Answer those who bring SCIP indexes."""
-    bus.serve(STORE_SCIP, scip.store)
+async def build(
+    bus: Bus, settings: IngestSettings, vault: Vault, metrics: CollectorRegistry = REGISTRY
+) -> App:
+    """Assemble ingest on a connected bus. Nothing runs until `register` and `Bus.start`."""
+    replicas = settings.nats_replicas
+    await vault.open(bus.js, replicas=replicas)
+    mirrors = Mirrors(settings, vault)
+    ledger = await Ledger.open(bus.js, replicas)
+    plans = await PlanStore.open(bus.js, replicas)
+    histories = await HistoryStore.open(bus.js, replicas)
+    variants = await Variants.open(bus, replicas)
+    scip_store = await ScipStore.open(bus, replicas)
+    tracker = JobTracker(bus, ledger, plans, variants.lists, PushMetrics(metrics))
+    registry = LayerRegistry(ledger, await bus.follow(names.KV_LAYERS, Layer), tracker, settings)
+    planner = Planner(
+        bus,
+        ledger,
+        plans=plans,
+        variants=variants,
+        histories=histories,
+        tracker=tracker,
+        settings=settings,
+    )
+    fetch_jobs = FetchJobs(bus, ledger, mirrors, settings)
+    pushes = Pushes(ledger, mirrors, layers=registry, fetch_jobs=fetch_jobs, settings=settings)
+    fetcher = Fetcher(
+        bus, ledger, mirrors, planner=planner, layers=registry, tracker=tracker, settings=settings
+    )
+    rebaser = Rebaser(
+        bus,
+        ledger,
+        mirrors,
+        variants=variants,
+        layers=registry,
+        planner=planner,
+        fetch_jobs=fetch_jobs,
+        settings=settings,
+    )
+    recovery = Recovery(ledger, fetch_jobs, tracker, settings)
+    poller = Poller(
+        bus,
+        ledger,
+        mirrors,
+        fetch_jobs=fetch_jobs,
+        layers=registry,
+        lease=await Lease.open(bus.js, "poll", replicas=replicas),
+        metrics=PollMetrics(metrics),
+    )
+    sweeper = Sweeper(
+        ledger,
+        registry,
+        rebaser,
+        variants,
+        recovery=recovery,
+        lease=await Lease.open(bus.js, "sweep", replicas=replicas),
+        metrics=LayerMetrics(metrics),
+        pause_s=settings.sweep_pause_s,
+    )
+    uploads = Uploads(bus, ledger, plans, planner=planner, layers=registry, settings=settings)
+    scip_imports = ScipImports(bus, ledger, scip_store, ScipMetrics(metrics), settings)
+    return App(
+        ledger=ledger,
+        histories=histories,
+        variants=variants,
+        scip_store=scip_store,
+        mirrors=mirrors,
+        registry=registry,
+        planner=planner,
+        rebaser=rebaser,
+        recovery=recovery,
+        poller=poller,
+        sweeper=sweeper,
+        snapshots=SnapshotHandlers(uploads),
+        clones=CloneHandlers(fetch_jobs, pushes, fetcher),
+        edits=EditHandlers(Edits(bus, ledger, planner, settings)),
+        jobs=JobHandlers(tracker, JobStatus(ledger)),
+        layers=LayerHandlers(BranchLayers(ledger, mirrors, fetch_jobs, registry)),
+        overlays=OverlayHandlers(Overlays(bus, ledger, registry, planner, settings)),
+        rebases=RebaseHandlers(rebaser),
+        commits=CommitHandlers(CommitReader(ledger, mirrors, settings)),
+        scip=ScipHandlers(scip_imports),
+    )
 
 
-def register_layers(
-    bus: Bus,
-    layers: LayerHandlers,
-    overlays: OverlayHandlers,
-    rebases: RebaseHandlers,
-    commits: CommitHandlers,
-) -> None:
-    """Subscribe to what moves layers, and answer those who make some or read at a commit."""
-    bus.consume(topics.REPO_INDEXED, rebases.on_indexed, workers=REBASES_AT_ONCE)
-    bus.serve(CREATE_LAYER, layers.create)
-    bus.serve(DELETE_LAYER, layers.delete)
-    bus.serve(OPEN_OVERLAY, overlays.open)
-    bus.serve(CLOSE_OVERLAY, overlays.close)
-    bus.serve(COMMIT_FILE, commits.file)
-    bus.serve(COMMIT_FILES, commits.files)
+def register(bus: Bus, app: App, *, workers: int) -> None:
+    """Subscribe the handlers. `workers` is the number of packs in progress at once, per lane."""
+    bus.consume(topics.FILES_UPLOADED, app.snapshots.on_uploaded, workers=workers)
+    bus.consume(topics.PUSH_RECEIVED, app.clones.on_push, workers=PUSHES_AT_ONCE)
+    bus.consume(topics.CLONE_REQUESTED, app.clones.on_clone_requested, workers=CLONE_WORKERS)
+    bus.consume(topics.FILES_SETTLED, app.jobs.on_settled, workers=SETTLED_WORKERS)
+    bus.consume_dead_letters(app.jobs.on_dead_letter)
+    bus.consume(topics.REPO_INDEXED, app.rebases.on_indexed, workers=REBASES_AT_ONCE)
+    bus.serve(OPEN_SNAPSHOT, app.snapshots.open_snapshot)
+    bus.serve(ADMIT_UPLOAD, app.snapshots.admit_upload)
+    bus.serve(CLONE, app.clones.clone)
+    bus.serve(EDIT, app.edits.edit)
+    bus.serve(JOB, app.jobs.job)
+    bus.serve(JOBS, app.jobs.jobs)
+    bus.serve(CREATE_LAYER, app.layers.create)
+    bus.serve(DELETE_LAYER, app.layers.delete)
+    bus.serve(OPEN_OVERLAY, app.overlays.open)
+    bus.serve(CLOSE_OVERLAY, app.overlays.close)
+    bus.serve(COMMIT_FILE, app.commits.file)
+    bus.serve(COMMIT_FILES, app.commits.files)
+    bus.serve(STORE_SCIP, app.scip.store)
 
 
 async def serve() -> None:
-    """Build everything, then run until told to stop."""
+    """Build everything, then run until a signal arrives."""
     settings = IngestSettings()
     service = Service(SERVICE, settings)
     bus, vault = service.bus, Vault(VaultSettings())
-    mirrors = Mirrors(settings, vault)
-    rounds: list[asyncio.Task[None]] = []
+    open_until_stop = AsyncExitStack()
 
     async def start() -> None:
         await bus.connect()
-        replicas = settings.nats_replicas
-        ledger = await Ledger.open(bus.js, replicas)
-        store = await PlanStore.open(bus.js, replicas)
-        histories = await HistoryStore.open(bus.js, replicas)
-        variants = await Variants.open(bus, replicas)
-        await vault.open(bus.js, replicas=replicas)
-        jobs = JobHandlers(bus, ledger, store, variants.lists, PushMetrics(REGISTRY))
-        layers = LayerRegistry(ledger, await bus.follow(names.KV_LAYERS, Layer), jobs, settings)
-        planner = Planner(
-            bus,
-            ledger,
-            snapshots=store,
-            variants=variants,
-            histories=histories,
-            jobs=jobs,
-            settings=settings,
-        )
-        snapshots = SnapshotHandlers(bus, ledger, store, planner=planner, layers=layers, settings=settings)
-        clones = CloneHandlers(
-            bus, ledger, mirrors, planner=planner, layers=layers, jobs=jobs, settings=settings
-        )
-        edits = EditHandlers(bus, ledger, planner, settings)
-        register(bus, snapshots, clones, edits, jobs, workers=settings.ingest_workers)
-        rebases = RebaseHandlers(
-            bus,
-            ledger,
-            mirrors,
-            variants=variants,
-            layers=layers,
-            planner=planner,
-            clones=clones,
-            settings=settings,
-        )
-        register_layers(
-            bus,
-            LayerHandlers(ledger, mirrors, clones, layers),
-            OverlayHandlers(bus, ledger, layers, planner, settings),
-            rebases,
-            CommitHandlers(ledger, mirrors, settings),
-        )
-        scip = await ScipStore.open(bus, replicas)
-        register_scip(bus, ScipHandlers(bus, ledger, scip, ScipMetrics(REGISTRY), settings))
-        recovery = Recovery(ledger, clones, jobs, settings)
-        await recovery.start()
+        app = await build(bus, settings, vault)
+        open_until_stop.callback(app.mirrors.close)
+        register(bus, app, workers=settings.ingest_workers)
+        await app.recovery.start()
         await bus.start()
-        buckets = {names.OBJECTS_SCIP: scip.named, names.OBJECTS_LAYERS: None, names.OBJECTS_HISTORIES: None}
-        rounds.append(asyncio.create_task(reclaim_regularly(bus.js, buckets)))
-        if settings.poll_interval_s:
-            lease = await Lease.open(bus.js, "poll", replicas=replicas)
-            poller = Poller(
-                bus,
-                ledger,
-                mirrors,
-                clones=clones,
-                layers=layers,
-                lease=lease,
-                metrics=PollMetrics(REGISTRY),
-            )
-            rounds.append(asyncio.create_task(poller.run(settings.poll_interval_s)))
-        if settings.sweep_interval_s:
-            lease = await Lease.open(bus.js, "sweep", replicas=replicas)
-            metrics, pause_s = LayerMetrics(REGISTRY), settings.sweep_pause_s
-            sweeper = Sweeper(
-                ledger,
-                layers,
-                rebases,
-                variants,
-                recovery=recovery,
-                lease=lease,
-                metrics=metrics,
-                pause_s=pause_s,
-            )
-            rounds.append(asyncio.create_task(sweeper.run(settings.sweep_interval_s)))
+        open_until_stop.push_async_callback(cancelled, *_begin_rounds(bus, app, settings))
 
-    async def close() -> None:
-        await cancelled(*rounds)
-        mirrors.close()
+    await service.run(start, close=open_until_stop.aclose)
 
-    await service.run(start, close=close)
+
+def _begin_rounds(bus: Bus, app: App, settings: IngestSettings) -> list[asyncio.Task[None]]:
+    buckets = {
+        names.OBJECTS_SCIP: app.scip_store.named,
+        names.OBJECTS_LAYERS: None,
+        names.OBJECTS_HISTORIES: None,
+    }
+    rounds = [asyncio.create_task(reclaim_regularly(bus.js, buckets))]
+    if settings.poll_interval_s:
+        rounds.append(asyncio.create_task(app.poller.run(settings.poll_interval_s)))
+    if settings.sweep_interval_s:
+        rounds.append(asyncio.create_task(app.sweeper.run(settings.sweep_interval_s)))
+    return rounds
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ KEPT_S = names.WEEK_S
 IN_MEMORY_MAX = 4
 
 
-class JobFiles(Message):
+class JobPlan(Message):
     """What a job was planned to do. Ordinals: positions in `files`, then in `removed` behind them."""
 
     files: tuple[SnapshotFile, ...]
@@ -32,7 +32,7 @@ class PlanStore:
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
-        self._recent: dict[str, JobFiles] = {}
+        self._recent: dict[str, JobPlan] = {}
 
     @classmethod
     async def open(cls, js: JetStreamContext, replicas: int) -> "PlanStore":
@@ -40,11 +40,11 @@ class PlanStore:
         config = ObjectStoreConfig(ttl=KEPT_S, replicas=replicas)
         return cls(await js.create_object_store(names.OBJECTS_SNAPSHOTS, config))
 
-    async def put(self, job: str, files: JobFiles) -> None:
+    async def put(self, job: str, files: JobPlan) -> None:
         """Keep the list of a job."""
         await self._store.put(job, zlib.compress(files.model_dump_json().encode(), 1))
 
-    async def get(self, job: str) -> JobFiles:
+    async def get(self, job: str) -> JobPlan:
         """The list of a job. Raises JOB_NOT_FOUND."""
         if job not in self._recent:
             files = await self._fetch(job)
@@ -61,11 +61,11 @@ class PlanStore:
         except ObjectNotFoundError:
             return
 
-    async def _fetch(self, job: str) -> JobFiles:
+    async def _fetch(self, job: str) -> JobPlan:
         try:
             stored = await self._store.get(job)
         except ObjectNotFoundError as error:
             raise PrismError(
                 ErrorCode.JOB_NOT_FOUND, f"Job {job} has no snapshot.", "Open a snapshot first."
             ) from error
-        return JobFiles.model_validate_json(zlib.decompress(stored.data or b""))
+        return JobPlan.model_validate_json(zlib.decompress(stored.data or b""))

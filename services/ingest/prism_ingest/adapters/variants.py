@@ -37,7 +37,7 @@ class Variants:
         condemned = await open_bucket(bus.js, names.KV_CONDEMNED, replicas=replicas)
         return cls(bus, lists, Records(condemned, Condemned))
 
-    async def claim(self, tenant: str, repo: str, name: str, files: LayerFiles) -> set[str]:
+    async def pin(self, tenant: str, repo: str, name: str, files: LayerFiles) -> set[str]:
         """Put the list of a layer's files; those of its variants that are in the store, and stay there as long as the list
         is that of the layer, or of its job.
         """

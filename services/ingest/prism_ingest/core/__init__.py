@@ -8,6 +8,7 @@ from prism_ingest.core.jobs import (
     new_job,
     open_ordinals,
     push_seconds,
+    without_bits,
 )
 from prism_ingest.core.plan import (
     Plan,
@@ -34,4 +35,5 @@ __all__ = [
     "plan_changes",
     "plan_variants",
     "push_seconds",
+    "without_bits",
 ]

@@ -64,6 +64,11 @@ def is_planned(job: Job) -> bool:
     return bool(job.settled or job.expected) or is_final(job)
 
 
+def without_bits(job: Job) -> Job:
+    """Returns the job without its bitmap, for replies."""
+    return job.model_copy(update={"settled": b""})
+
+
 def apply_settled(job: Job, files: Sequence[SettledFile], now: datetime) -> Job:
     """The job after these files settled; the same job if all of them were counted before."""
     bits, counts, problems = bytearray(job.settled), job.counts.model_dump(), list(job.problems)

@@ -1,1 +1,1 @@
-"""What ingest does when asked or told: one module a kind of work."""
+"""What ingest receives and answers: one module per kind of message. Handlers decode, call an operation, and reply."""

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterable
 
-from prism_contracts.base import BASE_LAYER, layer_id
+from prism_contracts.base import BASE_LAYER, Lane, layer_id
 from prism_contracts.errors import ErrorCode, PrismError, shown
-from prism_contracts.records import LayerKind, Repository
-from prism_contracts.rpc.layers import CreateLayerRequest, DeleteLayerRequest, LayerReply
+from prism_contracts.records import Job, Layer, LayerKind, Repository
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.mirrors import Mirrors, Remote
 from prism_ingest.core.layers import check_served, layer_of, usual_ref
-from prism_ingest.operations.fetching import CloneHandlers
+from prism_ingest.operations.fetch_jobs import FetchJobs
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_source.clone import RemoteRefs
 from prism_source.gittree import ref_not_found
@@ -18,54 +17,54 @@ from prism_source.gittree import ref_not_found
 PULL_REQUEST = re.compile(r"pull/(\d{1,12})")
 
 
-class LayerHandlers:
+class BranchLayers:
     """Answers `create_layer` and `delete_layer`."""
 
     def __init__(
-        self, ledger: Ledger, mirrors: Mirrors, clones: CloneHandlers, layers: LayerRegistry
+        self, ledger: Ledger, mirrors: Mirrors, fetch_jobs: FetchJobs, layers: LayerRegistry
     ) -> None:
         self._ledger = ledger
         self._mirrors = mirrors
-        self._clones = clones
+        self._fetch_jobs = fetch_jobs
         self._layers = layers
 
-    async def create(self, request: CreateLayerRequest) -> LayerReply:
+    async def create(self, tenant: str, repo: str, ref: str, lane: Lane) -> tuple[Layer, Job | None]:
         """Make a layer of what a ref is at the remote now, or bring it there.
 
         Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_ARGUMENT (the base is it already, or Prism cannot fetch),
         RATE_LIMITED, and as prism_source.clone.mirror.
         """
-        repository = await self._ledger.repository(request.tenant, request.repo)
+        repository = await self._ledger.repository(tenant, repo)
         check_served(repository)
         _check_fetched(repository)
-        pull = PULL_REQUEST.fullmatch(usual_ref(request.ref))
-        if not pull and layer_of(repository, usual_ref(request.ref)) == BASE_LAYER:
+        pull = PULL_REQUEST.fullmatch(usual_ref(ref))
+        if not pull and layer_of(repository, usual_ref(ref)) == BASE_LAYER:
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT,
-                f"{shown(request.ref)} is the branch that {repository.name} follows; the base already has it.",
+                f"{shown(ref)} is the branch that {repository.name} follows; the base already has it.",
                 "Ask without a ref.",
             )
         heads = _heads(pull.group(1)) if pull else ()
         remote = Remote(repository.tenant, repository.repo, repository.source)
         refs = await self._mirrors.refs(remote, heads)
-        source = _pull_request_ref(request.ref, refs, heads) if pull else refs.full_name(request.ref)
+        source = _pull_request_ref(ref, refs, heads) if pull else refs.full_name(ref)
         kind = LayerKind.PULL_REQUEST if pull else LayerKind.BRANCH
-        layer = await self._layers.keep(repository, kind, usual_ref(request.ref), source)
-        job = await self._clones.look(repository, layer, request.lane)
-        return LayerReply(layer=await self._layers.find(repository, layer.layer) or layer, job=job)
+        layer = await self._layers.keep(repository, kind, usual_ref(ref), source)
+        job = await self._fetch_jobs.update(repository, layer, lane)
+        return await self._layers.find(repository, layer.layer) or layer, job
 
-    async def delete(self, request: DeleteLayerRequest) -> LayerReply:
+    async def delete(self, tenant: str, repo: str, ref: str) -> Layer:
         """Forget a layer; its variants go with the next rounds of the sweep. Raises REPO_NOT_FOUND, REF_NOT_FOUND."""
-        repository = await self._ledger.repository(request.tenant, request.repo)
-        layer = await self._layers.find(repository, layer_id(usual_ref(request.ref)))
+        repository = await self._ledger.repository(tenant, repo)
+        layer = await self._layers.find(repository, layer_id(usual_ref(ref)))
         if layer is None:
             raise PrismError(
                 ErrorCode.REF_NOT_FOUND,
-                f"{repository.name} has no layer of {shown(request.ref)}.",
+                f"{repository.name} has no layer of {shown(ref)}.",
                 "It may have been deleted; `prism status` lists all layers.",
             )
         await self._layers.forget(layer)
-        return LayerReply(layer=layer)
+        return layer
 
 
 def _check_fetched(repository: Repository) -> None:

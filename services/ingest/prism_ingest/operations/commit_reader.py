@@ -1,15 +1,11 @@
 """Reads files of any commit that a mirror holds, as it was fetched: nothing is fetched for it, and nothing indexed."""
 
 import asyncio
+from typing import NamedTuple
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Repository
-from prism_contracts.rpc.imports import (
-    CommitFileReply,
-    CommitFileRequest,
-    CommitFilesReply,
-    CommitFilesRequest,
-)
+from prism_contracts.rpc.imports import SnapshotFile
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.mirrors import Mirrors, Remote
 from prism_ingest.settings import IngestSettings
@@ -19,7 +15,15 @@ from prism_source.secrets import redact
 from prism_source.text import decode
 
 
-class CommitHandlers:
+class CommitFile(NamedTuple):
+    """A file at a commit."""
+
+    commit: str
+    file: SnapshotFile
+    text: str  # secrets redacted
+
+
+class CommitReader:
     """Answers `commit_file` and `commit_files`."""
 
     def __init__(self, ledger: Ledger, mirrors: Mirrors, settings: IngestSettings) -> None:
@@ -27,26 +31,23 @@ class CommitHandlers:
         self._mirrors = mirrors
         self._limits = settings.limits
 
-    async def file(self, request: CommitFileRequest) -> CommitFileReply:
+    async def file(self, tenant: str, repo: str, commit: str, path: str) -> CommitFile:
         """The text of a file at a commit, secrets redacted.
 
         Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_PATH, FILE_NOT_FOUND, FILE_SKIPPED.
         """
-        path = validate_path(request.path)
-        remote = await self._remote(request.tenant, request.repo)
+        validate_path(path)
+        remote = await self._remote(tenant, repo)
         async with self._mirrors.held(remote) as git_dir:
-            commit, file, data = await asyncio.to_thread(
-                commit_file, git_dir, request.commit, path, self._limits
-            )
+            full, file, data = await asyncio.to_thread(commit_file, git_dir, commit, path, self._limits)
         text = await asyncio.to_thread(lambda: redact(decode(data)[0], self._limits.secrets.rules, path).text)
-        return CommitFileReply(commit=commit, blob=file.blob, text=text, size_bytes=file.size_bytes)
+        return CommitFile(full, file, text)
 
-    async def files(self, request: CommitFilesRequest) -> CommitFilesReply:
+    async def files(self, tenant: str, repo: str, commit: str) -> tuple[str, tuple[SnapshotFile, ...]]:
         """The files of a commit. Raises REPO_NOT_FOUND, REF_NOT_FOUND, PAYLOAD_TOO_LARGE."""
-        remote = await self._remote(request.tenant, request.repo)
+        remote = await self._remote(tenant, repo)
         async with self._mirrors.held(remote) as git_dir:
-            commit, files = await asyncio.to_thread(commit_files, git_dir, request.commit, self._limits)
-        return CommitFilesReply(commit=commit, files=files)
+            return await asyncio.to_thread(commit_files, git_dir, commit, self._limits)
 
     async def _remote(self, tenant: str, name: str) -> Remote:
         repository = await self._ledger.repository(tenant, name)

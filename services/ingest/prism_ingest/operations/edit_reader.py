@@ -1,19 +1,15 @@
 """What a client's files and its diff make of what a layer serves, and the events that say so."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import FileEvent
 from prism_contracts.records import Repository
 from prism_contracts.rpc.imports import FileEdit
 from prism_ingest.adapters.index import read_text
-from prism_ingest.core.contents import file_event
-from prism_ingest.core.edits import editable_path, flags_of
+from prism_ingest.core.edits import editable_path
 from prism_ingest.core.patches import Patch, apply, read_diff
-from prism_ingest.operations.planning import Opened
 from prism_runtime.bus import Bus
-from prism_source.limits import SourceLimits
 from prism_source.snapshot import blob_hash
 
 
@@ -36,15 +32,6 @@ async def read_edits(
             )
         edits[path] = edit
     return edits
-
-
-def edit_events(opened: Opened, contents: Mapping[str, bytes], limits: SourceLimits) -> Iterator[FileEvent]:
-    """Of the files whose contents the job wants, what becomes of them."""
-    for ordinal in opened.wanted:
-        file = opened.files.files[ordinal]
-        yield file_event(
-            opened.job, ordinal, file, contents[file.path], limits=limits, flags_of=flags_of(file)
-        )
 
 
 async def _patched(bus: Bus, repository: Repository, ref: str, patch: Patch) -> Iterator[FileEdit]:

@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.records import Job, JobState, LayerState, Repository
 from prism_contracts.rpc.files import ManifestEntry
-from prism_contracts.rpc.imports import EditRequest, FileEdit, JobReply
+from prism_contracts.rpc.imports import EditRequest, FileEdit
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.core import new_job
 from prism_ingest.core.edits import check_bases, contents_of, described
 from prism_ingest.core.layers import check_commit, check_served
-from prism_ingest.operations.edit_reader import edit_events, read_edits
+from prism_ingest.operations.edit_reader import read_edits
+from prism_ingest.operations.file_events import edit_events
 from prism_ingest.operations.planning import Listing, Planner
 from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
@@ -25,7 +26,7 @@ from prism_runtime.bus import Bus
 from prism_source.snapshot import blob_hash
 
 
-class EditHandlers:
+class Edits:
     """Takes edits in."""
 
     def __init__(self, bus: Bus, ledger: Ledger, planner: Planner, settings: IngestSettings) -> None:
@@ -34,7 +35,7 @@ class EditHandlers:
         self._planner = planner
         self._limits = settings.limits
 
-    async def edit(self, request: EditRequest) -> JobReply:
+    async def apply(self, request: EditRequest) -> Job:
         """Begin a job for some files of a repository; answered when their events are stored. The same edit twice is one job.
 
         Raises PrismError: REPO_NOT_FOUND, REF_NOT_FOUND, BASE_MISMATCH, INVALID_PATH, INVALID_ARGUMENT,
@@ -51,12 +52,12 @@ class EditHandlers:
         files = tuple(described(path, data, self._limits) for path, data in sorted(contents.items()))
         removed = tuple(sorted(path for path in edits.keys() - contents.keys() if path in known))
         opened = await self._planner.open(
-            job, Origin(repository.source, repository.ref), Listing(files, removed, is_claimed=True)
+            job, Origin(repository.source, repository.ref), Listing(files, removed, is_unverified=True)
         )
         if request.commit:
             await self._ledger.record_remote_head(job.tenant, job.repo, BASE_LAYER, request.commit, _now())
         await publish_file_events(self._bus, edit_events(opened, contents, self._limits))
-        return JobReply(job=opened.job.model_copy(update={"settled": b""}))
+        return opened.job
 
     async def _entries(
         self, request: EditRequest, repository: Repository, edits: Mapping[str, FileEdit]

@@ -1,29 +1,23 @@
 """Counts what settled, ends jobs, turns dead letters into failed files, and tells how jobs are doing."""
 
-import asyncio
-import logging
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from pydantic import ValidationError
-
 from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import topics
 from prism_contracts.base import BASE_LAYER, variant_layer
-from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, shown
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.events import (
     FileEvent,
     FileFailed,
     FilesSettled,
-    JobLetter,
     Outcome,
     PushReceived,
     RepoIndexed,
     SettledFile,
 )
 from prism_contracts.records import Indexed, Job, JobState, Layer, LayerFiles
-from prism_contracts.rpc.imports import JobReply, JobRequest, JobsReply, JobsRequest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PushMetrics
 from prism_ingest.adapters.plans import PlanStore
@@ -37,44 +31,28 @@ SETTLED_PER_BATCH = 16
 GIVEN_UP = frozenset({JobState.FAILED, JobState.ABANDONED})
 ENDED_WELL = frozenset({JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS})
 
-log = logging.getLogger(__name__)
 
-
-class JobHandlers:
+class JobTracker:
     """The life of a job after its files are on their way."""
 
     def __init__(
         self,
         bus: Bus,
         ledger: Ledger,
-        snapshots: PlanStore,
+        plans: PlanStore,
         lists: LayerFilesStore,
         metrics: PushMetrics,
     ) -> None:
         self._bus = bus
         self._ledger = ledger
-        self._snapshots = snapshots
+        self._plans = plans
         self._lists = lists
         self._metrics = metrics
         self._settled: Batcher[FilesSettled, None] = Batcher(self._count, items_max=SETTLED_PER_BATCH)
 
-    async def on_settled(self, event: FilesSettled) -> None:
+    async def settle(self, event: FilesSettled) -> None:
         """Files of a job are done."""
         await self._settled.submit(event)
-
-    async def on_dead_letter(self, letter: DeadLetter) -> None:
-        """A stage gave a message up: its file, or its job, has failed, and that is said where people look."""
-        log.error("dead letter from %s: %s %s", letter.consumer, letter.code, letter.reason)
-        event = _read_letter(letter)
-        if isinstance(event, JobLetter):
-            error = ErrorBody(
-                code=ErrorCode(letter.code), message=letter.reason, next_action="Index the repository again."
-            )
-            job = await self._ledger.jobs.get(event.job)
-            if job is not None and job.tenant == event.tenant:
-                await self.fail(event.job, error)
-        elif isinstance(event, FileEvent):
-            await self._publish_failed(event, letter)
 
     async def fail(self, job_id: str, error: ErrorBody, state: JobState = JobState.FAILED) -> None:
         """End a job for a reason."""
@@ -85,39 +63,29 @@ class JobHandlers:
         )
         await self._look_again(job, await self._ledger.release(job))
 
+    async def fail_of_tenant(self, tenant: str, job_id: str, error: ErrorBody) -> None:
+        """End a job for a reason, if it is the tenant's."""
+        job = await self._ledger.jobs.get(job_id)
+        if job is not None and job.tenant == tenant:
+            await self.fail(job_id, error)
+
+    async def fail_file(self, event: FileEvent, letter: DeadLetter) -> None:
+        """Have the indexer record that a stage gave a file up. If the indexer gave that up too, settle the file."""
+        reason = {"code": letter.code, "detail": letter.reason}
+        if letter.subject.endswith(topics.FILE_FAILED.fact):
+            file = SettledFile(path=event.path, ordinal=event.ordinal, outcome=Outcome.FAILED, **reason)
+            settled = FilesSettled(tenant=event.tenant, job=event.job, files=(file,))
+            await self._bus.publish(settled, lane=event.lane)
+        else:
+            failed = FileFailed(**event.address, stage=letter.consumer.split("-")[0], **reason)
+            await publish_file_events(self._bus, [failed])
+
     async def conclude(self, job: Job) -> None:
         """Finish what follows the end of a final job: a process may have died in the middle of it. May be repeated."""
         if job.state in ENDED_WELL:
             await self.end(job)
         else:
             await self._look_again(job, await self._ledger.release(job))
-
-    async def job(self, request: JobRequest) -> JobReply:
-        """One job of the tenant, or the newest of a repository."""
-        jobs = [job for job in await self._jobs_of(request) if job.tenant == request.tenant]
-        if not jobs:
-            raise job_not_found(request.job, request.repo)
-        newest = max(jobs, key=lambda job: job.created_at)
-        return JobReply(job=_without_bits(await self._as_seen(newest)))
-
-    async def jobs(self, request: JobsRequest) -> JobsReply:
-        """The newest jobs, and all repositories of the tenant with their layers."""
-        now = _now()
-        jobs, repositories, layers = await asyncio.gather(
-            self._ledger.jobs.all(), self._ledger.repositories.all(), self._ledger.layers.all()
-        )
-        known = (layer for layer in layers if layer.tenant == request.tenant and not layer.is_expired(now))
-        mine = sorted((job for job in jobs if job.tenant == request.tenant), key=lambda job: job.created_at)
-        return JobsReply(
-            jobs=tuple(_without_bits(job) for job in mine[: -request.limit - 1 : -1]),
-            repositories=tuple(
-                sorted(
-                    (repo for repo in repositories if repo.tenant == request.tenant),
-                    key=lambda repo: repo.name,
-                )
-            ),
-            layers=tuple(sorted(known, key=lambda layer: layer.ref)),
-        )
 
     async def end(self, job: Job) -> None:
         """Serve what a final job brought and say so. May be repeated. Of a layer, its record is what makes all of it visible."""
@@ -135,7 +103,7 @@ class JobHandlers:
             lane=job.lane,
         )
         await self._bus.publish(fact, lane=job.lane)
-        await self._snapshots.drop(job.job)
+        await self._plans.drop(job.job)
         await self._look_again(job, indexed)
 
     async def _serve(self, job: Job) -> Indexed | None:
@@ -146,7 +114,7 @@ class JobHandlers:
             return await self._ledger.finish(job, {})
         if not await self._ledger.is_active(job):  # it has ended before, and its plan is gone
             return await self._ledger.indexed(job.tenant, job.repo, job.layer)
-        plan = await self._snapshots.get(job.job)
+        plan = await self._plans.get(job.job)
         return await self._ledger.finish(job, plan.layer)
 
     async def _look_again(self, job: Job, indexed: Indexed | None) -> None:
@@ -163,23 +131,6 @@ class JobHandlers:
         # Said before it is forgotten: a crash in between repeats a look, and never loses one.
         await self._bus.publish(event)
         await self._ledger.forget_push(job)
-
-    async def _as_seen(self, job: Job) -> Job:
-        """The job as those see it who wait for it to ask: it has ended when what it brought is served, a moment after its last file."""
-        if not is_final(job) or not await self._ledger.is_active(job):
-            return job
-        return job.model_copy(update={"state": JobState.INDEXING, "finished_at": None})
-
-    async def _publish_failed(self, event: FileEvent, letter: DeadLetter) -> None:
-        """Let the indexer note that a file was given up; if it cannot even do that, the job does."""
-        reason = {"code": letter.code, "detail": letter.reason}
-        if letter.subject.endswith(topics.FILE_FAILED.fact):
-            file = SettledFile(path=event.path, ordinal=event.ordinal, outcome=Outcome.FAILED, **reason)
-            settled = FilesSettled(tenant=event.tenant, job=event.job, files=(file,))
-            await self._bus.publish(settled, lane=event.lane)
-        else:
-            failed = FileFailed(**event.address, stage=letter.consumer.split("-")[0], **reason)
-            await publish_file_events(self._bus, [failed])
 
     async def _count(self, events: Sequence[FilesSettled]) -> list[Exception | None]:
         by_job: dict[tuple[str, str], list[SettledFile]] = defaultdict(list)
@@ -211,7 +162,7 @@ class JobHandlers:
         only unused lists name, and would not see these.
         """
         try:
-            plan = await self._snapshots.get(job.job)
+            plan = await self._plans.get(job.job)
         except PrismError:
             return  # given up before it was planned, or a week ago
         own = str(plan.layer.get("files", ""))
@@ -224,40 +175,11 @@ class JobHandlers:
         name = ListName(job.tenant, job.repo, job.layer, layer_version(0, _now()))
         await self._lists.put(str(name), late)
 
-    async def _jobs_of(self, request: JobRequest) -> list[Job]:
-        if request.job:
-            found = await self._ledger.jobs.get(request.job)
-            return [found] if found else []
-        jobs = await self._ledger.jobs.all()
-        return [job for job in jobs if request.repo.lower() in {job.repo_name.lower(), job.repo}]
-
-
-def _read_letter(letter: DeadLetter) -> FileEvent | JobLetter | None:
-    fact = letter.subject.split(".", 2)[-1]
-    is_job = fact in {topics.FILES_UPLOADED.fact, topics.CLONE_REQUESTED.fact}
-    try:
-        return (JobLetter if is_job else FileEvent).model_validate_json(letter.body)
-    except ValidationError:
-        return None  # not ours: it stays in the dead letters for people to look at
-
-
-def job_not_found(job: str, repo: str = "") -> PrismError:
-    """The answer about a job that the tenant does not have."""
-    return PrismError(
-        ErrorCode.JOB_NOT_FOUND,
-        f"There is no job {job}." if job else f"{shown(repo)} has no job.",
-        "List the jobs with index_status, or start one with `prism index`.",
-    )
-
 
 def _known(job: Job | None) -> Job:
     if job is None:
         raise PrismError(ErrorCode.JOB_NOT_FOUND, "The job no longer exists.")
     return job
-
-
-def _without_bits(job: Job) -> Job:
-    return job.model_copy(update={"settled": b""})
 
 
 def _now() -> datetime:

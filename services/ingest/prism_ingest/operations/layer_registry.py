@@ -7,7 +7,7 @@ from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.records import UPLOAD, JobState, Layer, LayerKind, Repository, layer_key
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.core.layers import new_layer
-from prism_ingest.operations.job_tracker import JobHandlers
+from prism_ingest.operations.job_tracker import JobTracker
 from prism_ingest.settings import IngestSettings
 from prism_runtime.records import WatchedRecords
 
@@ -16,11 +16,11 @@ class LayerRegistry:
     """All layers, as the ledger has them."""
 
     def __init__(
-        self, ledger: Ledger, watched: WatchedRecords[Layer], jobs: JobHandlers, settings: IngestSettings
+        self, ledger: Ledger, watched: WatchedRecords[Layer], tracker: JobTracker, settings: IngestSettings
     ) -> None:
         self._ledger = ledger
         self._watched = watched
-        self._jobs = jobs
+        self._tracker = tracker
         self._kept = timedelta(days=settings.layer_days)
         self._max = settings.layers_max
 
@@ -78,4 +78,4 @@ class LayerRegistry:
     async def _give_up(self, layer: Layer) -> None:
         if layer.active_job:
             error = ErrorBody(code=ErrorCode.JOB_ABANDONED, message=f"The layer of {layer.ref} was deleted.")
-            await self._jobs.fail(layer.active_job, error, JobState.ABANDONED)
+            await self._tracker.fail(layer.active_job, error, JobState.ABANDONED)

@@ -16,12 +16,13 @@ from prism_contracts.records import (
     LayerState,
     Repository,
 )
-from prism_contracts.rpc.layers import CloseOverlayRequest, LayerReply, OpenOverlayRequest
+from prism_contracts.rpc.layers import OpenOverlayRequest
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.core import new_job
 from prism_ingest.core.edits import contents_of, described
 from prism_ingest.core.layers import check_commit, check_served, layer_named, new_layer
-from prism_ingest.operations.edit_reader import edit_events, read_edits
+from prism_ingest.operations.edit_reader import read_edits
+from prism_ingest.operations.file_events import edit_events
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_ingest.operations.planning import Listing, Planner
 from prism_ingest.operations.publishing import publish_file_events
@@ -31,7 +32,7 @@ from prism_runtime.bus import Bus
 HANDLE_BYTES = 10
 
 
-class OverlayHandlers:
+class Overlays:
     """Answers `open_overlay` and `close_overlay`."""
 
     def __init__(
@@ -44,7 +45,7 @@ class OverlayHandlers:
         self._settings = settings
         self._limits = settings.limits
 
-    async def open(self, request: OpenOverlayRequest) -> LayerReply:
+    async def open(self, request: OpenOverlayRequest) -> tuple[Layer, Job]:
         """Lay edits on a layer, in the place of those that the handle had; answered when their events are stored.
 
         Raises PrismError: REPO_NOT_FOUND, REF_NOT_FOUND, BASE_MISMATCH, INVALID_PATH, INVALID_ARGUMENT,
@@ -65,17 +66,14 @@ class OverlayHandlers:
         # Whatever the handle's last edits are still waiting for: these take their place.
         opened = await self._planner.open(job, Origin(UPLOAD), listing, idle_s=0)
         await publish_file_events(self._bus, edit_events(opened, contents, self._limits))
-        return LayerReply(
-            layer=await self._layers.find(repository, layer.layer) or layer,
-            job=opened.job.model_copy(update={"settled": b""}),
-        )
+        return await self._layers.find(repository, layer.layer) or layer, opened.job
 
-    async def close(self, request: CloseOverlayRequest) -> LayerReply:
+    async def close(self, tenant: str, repo: str, handle: str) -> Layer:
         """Forget an overlay. Raises REPO_NOT_FOUND, REF_NOT_FOUND."""
-        repository = await self._ledger.repository(request.tenant, request.repo)
-        layer = await self._overlay(repository, request.handle)
+        repository = await self._ledger.repository(tenant, repo)
+        layer = await self._overlay(repository, handle)
         await self._layers.forget(layer)
-        return LayerReply(layer=layer)
+        return layer
 
     async def _below(self, repository: Repository, ref: str) -> Layer | None:
         """The layer that the overlay lies on; None is the base."""

@@ -14,7 +14,7 @@ from prism_contracts.rpc.files import ManifestEntry
 from prism_contracts.rpc.imports import SnapshotFile
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger, Origin
-from prism_ingest.adapters.plans import JobFiles, PlanStore
+from prism_ingest.adapters.plans import JobPlan, PlanStore
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.core import (
     Plan,
@@ -38,7 +38,7 @@ from prism_ingest.core.layers import (
     exact_commit,
     layer_version,
 )
-from prism_ingest.operations.job_tracker import JobHandlers
+from prism_ingest.operations.job_tracker import JobTracker
 from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
@@ -52,7 +52,7 @@ class Listing(NamedTuple):
     # what the index holds, and these are to go.
     removed: tuple[str, ...] | None = None
     # A client says that the commit's files are these; nobody has compared.
-    is_claimed: bool = False
+    is_unverified: bool = False
     # What changed lately. None says nothing, and leaves what an older snapshot said.
     history: History | None = None
     # Of a layer, if `removed` is given: what it differs from.
@@ -69,15 +69,15 @@ class Opened(NamedTuple):
     """A job under way and what it is to do."""
 
     job: Job
-    files: JobFiles
+    plan: JobPlan
 
     @property
-    def wanted(self) -> list[int]:
+    def needed(self) -> list[int]:
         """The files whose contents are still to come, by ordinal."""
-        return [] if is_final(self.job) else open_ordinals(self.job, self.files.needed)
+        return [] if is_final(self.job) else open_ordinals(self.job, self.plan.needed)
 
 
-NOTHING = JobFiles(files=(), needed=(), skipped=(), removed=())
+NOTHING = JobPlan(files=(), needed=(), skipped=(), removed=())
 
 
 class Planner:
@@ -88,18 +88,18 @@ class Planner:
         bus: Bus,
         ledger: Ledger,
         *,
-        snapshots: PlanStore,
+        plans: PlanStore,
         variants: Variants,
         histories: HistoryStore,
-        jobs: JobHandlers,
+        tracker: JobTracker,
         settings: IngestSettings,
     ) -> None:
         self._bus = bus
         self._ledger = ledger
-        self._snapshots = snapshots
+        self._plans = plans
         self._variants = variants
         self._histories = histories
-        self._jobs = jobs
+        self._tracker = tracker
         self._settings = settings
 
     async def basis(self) -> str:
@@ -120,23 +120,25 @@ class Planner:
         """
         begun = await self._ledger.begin(job, origin, self._settings.job_idle_s if idle_s is None else idle_s)
         if is_final(begun):
-            await self._jobs.conclude(begun)
+            await self._tracker.conclude(begun)
             return Opened(begun, NOTHING)
         await self._keep_history(begun, listing.history)
         if is_planned(begun):
-            planned = Opened(begun, await self._snapshots.get(begun.job))
+            planned = Opened(begun, await self._plans.get(begun.job))
         else:
             fresh = begun.model_copy(update=_described(job))
             if job.layer != BASE_LAYER:
                 fresh = await self._ledger.renew_version(fresh)
             planned = await self._plan(fresh, listing)
         if is_final(planned.job):
-            await self._jobs.end(planned.job)
+            await self._tracker.end(planned.job)
         else:
             await publish_file_events(self._bus, _content_free_events(planned))
         return planned
 
-    async def bring(self, job: Job, files: tuple[SnapshotFile, ...], lacking: Collection[int]) -> Opened:
+    async def open_variants(
+        self, job: Job, files: tuple[SnapshotFile, ...], lacking: Collection[int]
+    ) -> Opened:
         """Begin a job that brings variants for layers that are switched when it has ended, or go on with it."""
         known = await self._ledger.jobs.get(job.job)
         if known is not None and is_final(known):
@@ -163,9 +165,9 @@ class Planner:
             plan, layer = await self._diff_against_base(job, listing, basis)
         if job.layer == BASE_LAYER:
             job = job.model_copy(update={"files": len(files) if listing.removed is None else listing.total})
-        claimed = listing.is_claimed and job.layer == BASE_LAYER
+        unverified = listing.is_unverified and job.layer == BASE_LAYER
         return await self._keep_plan(
-            _planned(job, files, plan, "" if claimed else basis), _todo(files, plan, layer)
+            _planned(job, files, plan, "" if unverified else basis), _todo(files, plan, layer)
         )
 
     async def _compare(self, job: Job, listing: Listing) -> Plan:
@@ -180,7 +182,7 @@ class Planner:
     ) -> tuple[Plan, dict[str, str | int]]:
         """What a layer has otherwise than its base, and what its record is to say of that.
 
-        The list of its files is put before the store is asked which of them it has: see `Variants.claim`.
+        The list of its files is put before the store is asked which of them it has: see `Variants.pin`.
         """
         base, apart = await self._difference(job, listing, basis)
         files = [listing.files[number] for number in apart.files]
@@ -188,7 +190,7 @@ class Planner:
         sent = {file.path: file.blob for file in listing.files} if listing.is_sent else {}
         layer = LayerFiles(variants=wanted, hidden=apart.hidden, listing=sent)
         name = ListName(job.tenant, job.repo, job.layer, job.version)
-        stored = await self._variants.claim(job.tenant, job.repo, str(name), layer)
+        stored = await self._variants.pin(job.tenant, job.repo, str(name), layer)
         fields: dict[str, str | int] = {
             "parent": listing.parent,
             "files": str(name),
@@ -212,16 +214,16 @@ class Planner:
         entries = await read_manifest(self._bus, job.tenant, job.repo, BASE_LAYER)
         return Base(served.version, commit), difference(listing.files, entries)
 
-    async def _keep_plan(self, planned: Job, todo: JobFiles) -> Opened:
+    async def _keep_plan(self, planned: Job, todo: JobPlan) -> Opened:
         """Write the plan down, unless the same command, delivered twice, did so meanwhile: its files may have settled."""
         known = await self._ledger.jobs.get(planned.job)
         if known is None or not is_planned(known):
-            await self._snapshots.put(planned.job, todo)
+            await self._plans.put(planned.job, todo)
             known = await self._ledger.jobs.modify(
                 planned.job, lambda found: found if found and is_planned(found) else planned
             )
         is_ours = known == planned or is_final(known)  # of a job that ended no plan is kept
-        return Opened(known, todo if is_ours else await self._snapshots.get(known.job))
+        return Opened(known, todo if is_ours else await self._plans.get(known.job))
 
 
 def _planned(job: Job, files: Sequence[SnapshotFile], plan: Plan, basis: str) -> Job:
@@ -249,18 +251,18 @@ def _planned(job: Job, files: Sequence[SnapshotFile], plan: Plan, basis: str) ->
     )
 
 
-def _todo(files: tuple[SnapshotFile, ...], plan: Plan, layer: dict[str, str | int]) -> JobFiles:
-    return JobFiles(files=files, needed=plan.needed, skipped=plan.skipped, removed=plan.removed, layer=layer)
+def _todo(files: tuple[SnapshotFile, ...], plan: Plan, layer: dict[str, str | int]) -> JobPlan:
+    return JobPlan(files=files, needed=plan.needed, skipped=plan.skipped, removed=plan.removed, layer=layer)
 
 
 def _content_free_events(opened: Opened) -> Iterator[FileEvent]:
-    job, files = opened
-    for ordinal in open_ordinals(job, files.skipped):
-        file = files.files[ordinal]
+    job, plan = opened
+    for ordinal in open_ordinals(job, plan.skipped):
+        file = plan.files[ordinal]
         yield skipped(job, ordinal, file, file.skipped or SkipReason.UNREADABLE)
-    first = len(files.files)
-    for ordinal in open_ordinals(job, range(first, first + len(files.removed))):
-        yield FileRemoved(**address(job, ordinal, files.removed[ordinal - first]))
+    first = len(plan.files)
+    for ordinal in open_ordinals(job, range(first, first + len(plan.removed))):
+        yield FileRemoved(**address(job, ordinal, plan.removed[ordinal - first]))
 
 
 def _described(job: Job) -> dict[str, object]:

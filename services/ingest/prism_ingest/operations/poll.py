@@ -22,7 +22,7 @@ from prism_ingest.adapters.metrics import PollMetrics
 from prism_ingest.adapters.mirrors import Mirrors, Remote
 from prism_ingest.core.backoff import Backoff
 from prism_ingest.core.layers import is_followed
-from prism_ingest.operations.fetching import CloneHandlers
+from prism_ingest.operations.fetch_jobs import FetchJobs
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_runtime.bus import Bus
 from prism_runtime.tasks import cancelled
@@ -45,14 +45,14 @@ class Poller:
         ledger: Ledger,
         mirrors: Mirrors,
         *,
-        clones: CloneHandlers,
+        fetch_jobs: FetchJobs,
         layers: LayerRegistry,
         lease: Lease,
         metrics: PollMetrics,
     ) -> None:
         self._bus = bus
         self._ledger = ledger
-        self._clones = clones
+        self._fetch_jobs = fetch_jobs
         self._layers = layers
         self._mirrors = mirrors
         self._lease = lease
@@ -122,10 +122,10 @@ class Poller:
         log.warning("the store lost files of %s: importing them again", repository.name)
         self._backoff.failed(key)
         if BASE_LAYER in lost:
-            await self._clones.restore(repository)
+            await self._fetch_jobs.restore(repository)
         for layer in self._layers.of(repository):
             if layer.layer in lost and is_followed(layer):
-                await self._clones.look(repository, layer, Lane.BULK)
+                await self._fetch_jobs.update(repository, layer, Lane.BULK)
 
     async def _compare(self, repository: Repository) -> str:
         """Say which of a repository's branches have moved; the outcome is that of its base."""

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 from prism_contracts.base import BASE_LAYER, Lane, variant_layer
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import RepoIndexed
 from prism_contracts.records import (
     UPLOAD,
     Job,
@@ -49,7 +48,8 @@ from prism_ingest.core.layers import (
     present_blobs,
     rebased,
 )
-from prism_ingest.operations.fetching import CloneHandlers, read_events
+from prism_ingest.operations.fetch_jobs import FetchJobs
+from prism_ingest.operations.file_events import snapshot_events
 from prism_ingest.operations.job_tracker import ENDED_WELL
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_ingest.operations.planning import Planner
@@ -85,7 +85,7 @@ class Next(NamedTuple):
     size_bytes: int = 0
 
 
-class RebaseHandlers:
+class Rebaser:
     """Hears of imports that have ended."""
 
     def __init__(
@@ -97,7 +97,7 @@ class RebaseHandlers:
         variants: Variants,
         layers: LayerRegistry,
         planner: Planner,
-        clones: CloneHandlers,
+        fetch_jobs: FetchJobs,
         settings: IngestSettings,
     ) -> None:
         self._bus = bus
@@ -106,22 +106,22 @@ class RebaseHandlers:
         self._variants = variants
         self._layers = layers
         self._planner = planner
-        self._clones = clones
+        self._fetch_jobs = fetch_jobs
         self._job_idle_s = settings.job_idle_s
         self._limits = settings.limits
         self._backoff = Backoff()
 
-    async def on_indexed(self, event: RepoIndexed) -> None:
+    async def follow(self, tenant: str, repo: str, only: str, cause: str) -> None:
         """Bring all layers that are told apart from an older base to the one that is served; of a layer, that one."""
-        repository = await self._ledger.repositories.get(repository_key(event.tenant, event.repo))
+        repository = await self._ledger.repositories.get(repository_key(tenant, repo))
         if repository is None or repository.served is None:
             return
-        behind = await self._behind(repository, event.layer)
+        behind = await self._behind(repository, only)
         idle = [layer for layer in behind if not layer.active_job]
-        await self._bring_along(repository, idle, event.job)
+        await self._bring_along(repository, idle, cause)
         # A process that died may have begun the jobs of this event, and told nobody.
-        begun = [layer for layer in behind if self._is_begun(repository, layer, event.job)]
-        await self._look_again(repository, begun, event.job)
+        begun = [layer for layer in behind if self._is_begun(repository, layer, cause)]
+        await self._look_again(repository, begun, cause)
 
     async def catch_up(self) -> None:
         """Bring along what an import left behind, as the job of a layer failed then, or its client went away."""
@@ -169,12 +169,12 @@ class RebaseHandlers:
         return _behind(repository, (layer for layer in found if layer is not None))
 
     def _is_begun(self, repository: Repository, layer: Layer, cause: str) -> bool:
-        return self._clones.is_looking(repository, layer, Lane.BULK, _delivery(layer, cause))
+        return self._fetch_jobs.is_updating(repository, layer, Lane.BULK, _delivery(layer, cause))
 
     async def _look_again(self, repository: Repository, layers: Iterable[Layer], cause: str) -> None:
         """Have each compared with the base by itself, as if it had been pushed to. The same cause begins the same job."""
         for layer in layers:
-            await self._clones.look(repository, layer, Lane.BULK, _delivery(layer, cause))
+            await self._fetch_jobs.update(repository, layer, Lane.BULK, _delivery(layer, cause))
 
     async def _rebase(self, repository: Repository, commit: str, layers: Sequence[Layer]) -> bool:
         """Bring fetched layers from one commit of the base to that which is served; False if that cannot be done."""
@@ -225,7 +225,7 @@ class RebaseHandlers:
         needed = {variant for made in nexts for variant in made.files.variants.values()}
         own = {file.path: variant_layer(file.path, file.blob, basis) for file in files}
         wanted = {path: variant for path, variant in own.items() if variant in needed}
-        stored = await self._claim(repository, wanted)
+        stored = await self._pin(repository, wanted)
         lacking = [
             number
             for number, file in enumerate(files)
@@ -245,8 +245,8 @@ class RebaseHandlers:
             state=JobState.INDEXING,
             now=datetime.now(UTC),
         )
-        opened = await self._planner.bring(job, files, lacking)
-        await publish_file_events(self._bus, read_events(opened, move.back.snapshot, self._limits))
+        opened = await self._planner.open_variants(job, files, lacking)
+        await publish_file_events(self._bus, snapshot_events(opened, move.back.snapshot, self._limits))
         return opened.job
 
     async def _relist(self, repository: Repository, layers: Sequence[Layer]) -> None:
@@ -261,12 +261,12 @@ class RebaseHandlers:
         known = [(layer, files.listing) for layer, files in lists if files is not None]
         for layer, listing in known:
             wanted = differing_blobs(listing, blobs, basis)
-            stored = await self._claim(repository, wanted)
+            stored = await self._pin(repository, wanted)
             files, missing = listed(listing, blobs, basis, stored)
             made = Next(layer, files, missing, layer.size_bytes)
             await self._switch(Base(check_served(repository).version, commit), [made])
 
-    async def _claim(self, repository: Repository, variants: dict[str, str]) -> set[str]:
+    async def _pin(self, repository: Repository, variants: dict[str, str]) -> set[str]:
         """Those of the variants, by path, that are in the store and stay there for now."""
         name = ListName(
             repository.tenant,
@@ -274,7 +274,7 @@ class RebaseHandlers:
             f"{REBASE}-{_digest(variants.values())}",
             layer_version(0, datetime.now(UTC)),
         )
-        return await self._variants.claim(
+        return await self._variants.pin(
             repository.tenant, repository.repo, str(name), LayerFiles(variants=variants)
         )
 

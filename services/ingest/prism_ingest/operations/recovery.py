@@ -14,8 +14,8 @@ from prism_contracts.records import Job, JobState, Layer, Repository, repository
 from prism_ingest.adapters.ledger import CLONING_PATIENCE, Ledger
 from prism_ingest.core import is_final, is_planned
 from prism_ingest.core.layers import REBASE, REBASE_KEPT_MS
-from prism_ingest.operations.fetching import CloneHandlers
-from prism_ingest.operations.job_tracker import JobHandlers
+from prism_ingest.operations.fetch_jobs import FetchJobs
+from prism_ingest.operations.job_tracker import JobTracker
 from prism_ingest.settings import IngestSettings
 
 log = logging.getLogger(__name__)
@@ -25,11 +25,11 @@ class Recovery:
     """Looks through all jobs: at every start, and in each round of the sweep."""
 
     def __init__(
-        self, ledger: Ledger, clones: CloneHandlers, jobs: JobHandlers, settings: IngestSettings
+        self, ledger: Ledger, fetch_jobs: FetchJobs, tracker: JobTracker, settings: IngestSettings
     ) -> None:
         self._ledger = ledger
-        self._clones = clones
-        self._jobs = jobs
+        self._fetch_jobs = fetch_jobs
+        self._tracker = tracker
         self._idle = timedelta(seconds=settings.job_idle_s)
 
     async def start(self) -> None:
@@ -38,9 +38,9 @@ class Recovery:
         for job in _active(jobs, repositories.values(), layers):
             repository = repositories.get(repository_key(job.tenant, job.repo))
             if is_final(job):
-                await self._jobs.conclude(job)
+                await self._tracker.conclude(job)
             elif job.state is JobState.CLONING and not is_planned(job) and repository is not None:
-                await self._clones.tell_again(job, repository)
+                await self._fetch_jobs.publish_again(job, repository)
 
     async def round(self, now: datetime) -> None:
         """Finish jobs that have ended, and give up those that nothing will end."""
@@ -50,7 +50,7 @@ class Recovery:
         for job in jobs.values():
             if is_final(job):
                 if job.job in active:
-                    await self._jobs.conclude(job)
+                    await self._tracker.conclude(job)
             elif job.job in active:
                 if job.job in waiting and _is_of_client(job) and now - job.updated_at >= self._idle:
                     await self._give_up(job, "Its client disappeared, and a push waits for its end.")
@@ -68,7 +68,7 @@ class Recovery:
         error = ErrorBody(
             code=ErrorCode.JOB_ABANDONED, message=why, next_action="Index the repository again."
         )
-        await self._jobs.fail(job.job, error, JobState.ABANDONED)
+        await self._tracker.fail(job.job, error, JobState.ABANDONED)
 
     def _patience(self, job: Job) -> timedelta:
         """How long a job that is not active may make no progress. Layers wait for a rebase as long as what it brings is kept."""

@@ -6,14 +6,14 @@ upload ▶ documents, one at a time ▶ columns ▶ object store
 import asyncio
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import ScipStored
 from prism_contracts.records import Repository, ScipIndex
 from prism_contracts.rpc.files import ManifestEntry
-from prism_contracts.rpc.imports import LeftOutDocument, StoreScipReply, StoreScipRequest
+from prism_contracts.rpc.imports import StoreScipRequest
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.scip import ScipMetrics, ScipStore, uploaded
@@ -28,8 +28,17 @@ from prism_source.paths import validate_path
 COMMITS_SHOWN_MAX = 10
 
 
-class ScipHandlers:
-    """Answers `store_scip`."""
+class StoredIndex(NamedTuple):
+    """The outcome of an upload."""
+
+    repository: Repository
+    record: ScipIndex
+    taken: Taken
+    is_stored: bool  # False if a newer index is stored already
+
+
+class ScipImports:
+    """Imports of SCIP indexes."""
 
     def __init__(
         self, bus: Bus, ledger: Ledger, store: ScipStore, metrics: ScipMetrics, settings: IngestSettings
@@ -42,7 +51,7 @@ class ScipHandlers:
         # What is taken from an index is in memory until it is kept: of one at a time.
         self._turn = asyncio.Lock()
 
-    async def store(self, request: StoreScipRequest) -> StoreScipReply:
+    async def store(self, request: StoreScipRequest) -> StoredIndex:
         """Take an index in. Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_PATH, SCIP_INVALID, PAYLOAD_TOO_LARGE."""
         bytes_max, folder = self._settings.scip_unpacked_bytes_max, self._settings.scip_dir
         async with self._turn, uploaded(self._bus.codec, request.object, bytes_max, folder) as file:
@@ -68,7 +77,7 @@ class ScipHandlers:
                 event = ScipStored(tenant=kept.tenant, repo=kept.repo, object=kept.object)
                 await self._bus.publish(event, lane=Lane.BULK)
         self._metrics.count(taken, stored=stored)
-        return _reply(repository, index, taken, stored=stored)
+        return StoredIndex(repository, index, taken, stored)
 
     async def _version(self, repository: Repository, request: StoreScipRequest) -> int:
         """The version that a commit was indexed as. Raises REF_NOT_FOUND."""
@@ -101,20 +110,3 @@ def _take(
             examples=[path for path, _ in taken.examples],
         )
     return about, taken
-
-
-def _reply(repository: Repository, index: ScipIndex, taken: Taken, *, stored: bool) -> StoreScipReply:
-    return StoreScipReply(
-        repo=repository.name,
-        commit=index.commit,
-        indexer=index.indexer,
-        stored=stored,
-        documents=taken.documents,
-        files=index.files,
-        definitions=len(taken.columns.site_line),
-        uses=len(taken.columns.use_line),
-        implementations=len(taken.columns.implementation_line),
-        left_out={reason.value: count for reason, count in taken.left_out.items()},
-        examples=tuple(LeftOutDocument(path=path, reason=reason) for path, reason in taken.examples),
-        unreadable=taken.unreadable,
-    )

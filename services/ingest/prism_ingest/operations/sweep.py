@@ -24,7 +24,7 @@ from prism_ingest.adapters.metrics import LayerMetrics
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.core.layers import ListName, is_in_use
 from prism_ingest.operations.layer_registry import LayerRegistry
-from prism_ingest.operations.rebase import RebaseHandlers
+from prism_ingest.operations.rebase import Rebaser
 from prism_ingest.operations.recovery import Recovery
 
 Place = tuple[str, str]  # tenant and repository
@@ -47,7 +47,7 @@ class Sweeper:
         self,
         ledger: Ledger,
         layers: LayerRegistry,
-        rebases: RebaseHandlers,
+        rebaser: Rebaser,
         variants: Variants,
         *,
         recovery: Recovery,
@@ -57,7 +57,7 @@ class Sweeper:
     ) -> None:
         self._ledger = ledger
         self._layers = layers
-        self._rebases = rebases
+        self._rebaser = rebaser
         self._variants = variants
         self._recovery = recovery
         self._lease = lease
@@ -83,7 +83,7 @@ class Sweeper:
             if layer.is_expired(now):
                 await self._layers.forget_expired(layer, now)
         await self._recovery.round(now)
-        await self._rebases.catch_up()
+        await self._rebaser.catch_up()
         look = await self._look(now)
         self._metrics.show(await self._ledger.layers.all(), look.needed.values())
         await self._sweep(look, now)

@@ -8,9 +8,6 @@ from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import FileEvent, FilesUploaded
 from prism_contracts.records import UPLOAD, Job, JobState, LayerKind
 from prism_contracts.rpc.imports import (
-    AdmitUploadReply,
-    AdmitUploadRequest,
-    OpenSnapshotReply,
     OpenSnapshotRequest,
     SnapshotFile,
 )
@@ -20,9 +17,9 @@ from prism_ingest.core import is_final, new_job
 from prism_ingest.core.contents import file_event
 from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import check_served, layer_of, usual_ref
-from prism_ingest.operations.job_tracker import job_not_found
+from prism_ingest.operations.job_status import job_not_found
 from prism_ingest.operations.layer_registry import LayerRegistry
-from prism_ingest.operations.planning import Listing, Planner
+from prism_ingest.operations.planning import Listing, Opened, Planner
 from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
@@ -33,14 +30,14 @@ from prism_source.paths import path_problem
 log = logging.getLogger(__name__)
 
 
-class SnapshotHandlers:
+class Uploads:
     """Begins jobs and takes their contents in."""
 
     def __init__(
         self,
         bus: Bus,
         ledger: Ledger,
-        snapshots: PlanStore,
+        plans: PlanStore,
         *,
         planner: Planner,
         layers: LayerRegistry,
@@ -48,13 +45,13 @@ class SnapshotHandlers:
     ) -> None:
         self._bus = bus
         self._ledger = ledger
-        self._snapshots = snapshots
+        self._plans = plans
         self._planner = planner
         self._layers = layers
         self._limits = settings.limits
         self._import_limits = ImportLimits(settings.import_files_max, settings.import_bytes_max)
 
-    async def open_snapshot(self, request: OpenSnapshotRequest) -> OpenSnapshotReply:
+    async def open(self, request: OpenSnapshotRequest) -> Opened:
         """Begin a job for a snapshot, or go on with it; says which contents are wanted."""
         check_import(request.files, self._import_limits)
         _check_files(request.files)
@@ -80,10 +77,7 @@ class SnapshotHandlers:
             if layer == BASE_LAYER
             else Listing(request.files, is_sent=True)
         )
-        opened = await self._planner.open(job, Origin(request.source), listing)
-        return OpenSnapshotReply(
-            job=opened.job.model_copy(update={"settled": b""}), needed=tuple(opened.wanted)
-        )
+        return await self._planner.open(job, Origin(request.source), listing)
 
     async def _layer(self, request: OpenSnapshotRequest) -> str:
         """The id of the layer that the snapshot is of; made if it is not there and not the base.
@@ -105,14 +99,14 @@ class SnapshotHandlers:
             )
         return id_
 
-    async def admit_upload(self, request: AdmitUploadRequest) -> AdmitUploadReply:
-        """Whether contents may be uploaded for a job. Raises JOB_NOT_FOUND if the tenant has no such job."""
-        job = await self._ledger.jobs.get(request.job)
-        if job is None or job.tenant != request.tenant:
-            raise job_not_found(request.job)
-        return AdmitUploadReply(is_open=not is_final(job), bytes_max=job.counts.bytes)
+    async def job(self, tenant: str, job_id: str) -> Job:
+        """Returns a job of a tenant. Raises JOB_NOT_FOUND."""
+        job = await self._ledger.jobs.get(job_id)
+        if job is None or job.tenant != tenant:
+            raise job_not_found(job_id)
+        return job
 
-    async def on_uploaded(self, event: FilesUploaded) -> None:
+    async def receive(self, event: FilesUploaded) -> None:
         """Contents of a job's files came."""
         job = await self._ledger.jobs.get(event.job)
         if job is None or job.tenant != event.tenant:
@@ -123,7 +117,7 @@ class SnapshotHandlers:
             return
         if is_final(job):
             return
-        files = (await self._snapshots.get(job.job)).files
+        files = (await self._plans.get(job.job)).files
         contents = decode_pack(event.data, self._limits)
         if any(ordinal >= len(files) for ordinal, _ in contents):
             raise PrismError(ErrorCode.MESSAGE_INVALID, "A pack contains a file that is not in its snapshot.")

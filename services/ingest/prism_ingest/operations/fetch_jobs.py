@@ -1,0 +1,201 @@
+"""Begins jobs that fetch a repository, and publishes their commands. `fetching` runs the commands.
+
+In: a git URL, or a layer whose remote may have moved. Out: a job and `CloneRequested`. Nothing is fetched here.
+"""
+
+import asyncio
+from datetime import UTC, datetime
+
+from pydantic import TypeAdapter, ValidationError
+
+from prism_contracts.base import BASE_LAYER, Lane
+from prism_contracts.errors import ErrorCode, PrismError, shown
+from prism_contracts.events import CloneRequested, PushReceived
+from prism_contracts.records import Job, JobState, Layer, Repository
+from prism_contracts.rpc.imports import CloneRequest
+from prism_contracts.types import RepoName
+from prism_ingest.adapters.ledger import Ledger, Origin
+from prism_ingest.adapters.mirrors import Mirrors
+from prism_ingest.core import new_job, without_bits
+from prism_ingest.settings import IngestSettings
+from prism_runtime.bus import DUPLICATE_WINDOW_S, Bus
+from prism_source.clone_url import CloneUrl
+
+RETRY_S = 0.1
+
+_REPO_NAME: TypeAdapter[str] = TypeAdapter(RepoName)
+
+
+class FetchJobs:
+    """Jobs that fetch."""
+
+    def __init__(self, bus: Bus, ledger: Ledger, mirrors: Mirrors, settings: IngestSettings) -> None:
+        self._bus = bus
+        self._ledger = ledger
+        self._mirrors = mirrors
+        self._job_idle_s = settings.job_idle_s
+
+    async def clone(self, request: CloneRequest) -> Job:
+        """Begin a job that clones a git URL.
+
+        Idempotent: returns the running job for the same source, so a caller may retry after a timeout. The
+        remote is then fetched again when that job ends. Raises PrismError: CLONE_REFUSED, SNAPSHOT_CONFLICT.
+        """
+        checked = await self._mirrors.check(request.url)
+        if checked.credentials:
+            # The command travels on a stream and the URL is stored with the repository.
+            raise PrismError(
+                ErrorCode.CLONE_REFUSED,
+                "The URL contains credentials, which would be stored in plain text.",
+                "Store them with `prism secrets NAME`, and give the URL without them.",
+            )
+        job = new_job(
+            key=self._ledger.job_key,
+            tenant=request.tenant,
+            repo_name=request.repo_name or _name_of(checked),
+            layer=BASE_LAYER,
+            lane=request.lane,
+            snapshot=f"{checked.url}\0{request.ref}\0{_now().isoformat()}",
+            state=JobState.CLONING,
+            now=_now(),
+        )
+        origin = Origin(checked.url, request.ref)
+        while True:
+            try:
+                return await self._begin(job, origin, incremental=False)
+            except PrismError as error:
+                if error.code is not ErrorCode.SNAPSHOT_CONFLICT:
+                    raise
+                repository = await self._ledger.repository(job.tenant, job.repo_name)
+                if (repository.source, repository.ref) != (origin.source, origin.ref):
+                    raise
+                active = repository.active_job and await self._ledger.jobs.get(repository.active_job)
+                if not active:  # it has just ended, or its record is about to be written
+                    await asyncio.sleep(RETRY_S)
+                elif await self._ledger.postpone(job):
+                    if (_now() - active.created_at).total_seconds() < DUPLICATE_WINDOW_S:
+                        # The process that began it may have died before it published. Otherwise JetStream
+                        # drops this duplicate.
+                        await self._publish(active, origin, incremental=False)
+                    return without_bits(active)
+
+    async def restore(self, repository: Repository) -> None:
+        """Begin a job that reads every file of the base again, because the store lost some.
+
+        Does nothing if a job is active.
+        """
+        job = new_job(
+            key=self._ledger.job_key,
+            tenant=repository.tenant,
+            repo_name=repository.name,
+            layer=BASE_LAYER,
+            lane=Lane.BULK,
+            snapshot=f"restore\0{repository.next_version}",
+            state=JobState.CLONING,
+            now=_now(),
+        )
+        try:
+            await self._begin(job, Origin(repository.source, repository.ref), incremental=False)
+        except PrismError as error:
+            if error.code is not ErrorCode.SNAPSHOT_CONFLICT:
+                raise
+
+    async def update(
+        self, repository: Repository, layer: Layer, lane: Lane, delivery: str = ""
+    ) -> Job | None:
+        """Begin a job that brings a layer to the head of its source.
+
+        Returns None if a job is active; the layer is then updated when that job ends. The same delivery
+        gives the same job.
+        """
+        event = _requested(layer, lane, delivery or f"asked:{_now().isoformat()}")
+        return await self.follow(repository, layer.layer, layer.ref, event)
+
+    def is_updating(self, repository: Repository, layer: Layer, lane: Lane, delivery: str) -> bool:
+        """Whether the active job of a layer is the one that `update` begins for this delivery."""
+        job = self._update_job(repository, layer.layer, layer.ref, _requested(layer, lane, delivery))
+        return layer.active_job == job.job
+
+    async def follow(self, repository: Repository, layer: str, ref: str, event: PushReceived) -> Job | None:
+        """Begin the job of a push. Returns None if it has to wait for the active job, or for the base."""
+        if layer != BASE_LAYER and repository.served is None:
+            return None  # the first import of the base updates all layers when it ends
+        if event.commit:
+            await self._ledger.record_remote_head(
+                event.tenant, event.repo, layer, event.commit, event.received_at
+            )
+        return await self._begin_or_postpone(self._update_job(repository, layer, ref, event), repository)
+
+    async def publish_again(self, job: Job, repository: Repository) -> None:
+        """Publish the command of a job again: the process that began the job may have died before it did."""
+        origin = Origin(repository.source, repository.ref)
+        await self._publish(job, origin, incremental=job.layer != BASE_LAYER)
+
+    def _update_job(self, repository: Repository, layer: str, ref: str, event: PushReceived) -> Job:
+        """Returns the job that fetches a layer; the same event gives the same job."""
+        return new_job(
+            key=self._ledger.job_key,
+            tenant=event.tenant,
+            repo_name=repository.name,
+            layer=layer,
+            lane=event.lane,
+            snapshot=event.message_id,
+            state=JobState.CLONING,
+            now=_now(),
+        ).model_copy(update={"pushed_at": event.received_at, "ref": ref})
+
+    async def _begin_or_postpone(self, job: Job, repository: Repository) -> Job | None:
+        while True:
+            try:
+                return await self._begin(job, Origin(repository.source, repository.ref), incremental=True)
+            except PrismError as error:
+                if error.code is not ErrorCode.SNAPSHOT_CONFLICT:
+                    raise
+                if await self._ledger.postpone(job):
+                    return None
+
+    async def _begin(self, job: Job, origin: Origin, *, incremental: bool) -> Job:
+        begun = await self._ledger.begin(job, origin, self._job_idle_s)
+        await self._publish(job, origin, incremental=incremental)
+        return begun
+
+    async def _publish(self, job: Job, origin: Origin, *, incremental: bool) -> None:
+        command = CloneRequested(
+            tenant=job.tenant,
+            repo=job.repo,
+            layer=job.layer,
+            job=job.job,
+            url=origin.source,
+            ref=origin.ref,
+            incremental=incremental,
+            lane=job.lane,
+        )
+        await self._bus.publish(command, lane=job.lane)
+
+
+def _requested(layer: Layer, lane: Lane, delivery: str) -> PushReceived:
+    """Returns the event that a webhook would have caused for the branch of a layer."""
+    return PushReceived(
+        tenant=layer.tenant,
+        repo=layer.repo,
+        branch=layer.ref,
+        delivery=delivery,
+        received_at=_now(),
+        lane=lane,
+    )
+
+
+def _name_of(url: CloneUrl) -> str:
+    """Returns the repository name that a URL implies. Raises INVALID_ARGUMENT if it is not a valid name."""
+    try:
+        return _REPO_NAME.validate_python(url.name)
+    except ValidationError:
+        raise PrismError(
+            ErrorCode.INVALID_ARGUMENT,
+            f"The URL results in the repository name {shown(url.name)!r}, which is not valid.",
+            "Set another one with `name`: owner/name.",
+        ) from None
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
