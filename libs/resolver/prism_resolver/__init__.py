@@ -1,1 +1,1 @@
-"""What the references of files mean: from what a parser saw in each file to edges between symbols. Pure."""
+"""Resolves references: turns the parsed facts of files into edges between symbols. Pure."""

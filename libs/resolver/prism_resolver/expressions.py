@@ -1,23 +1,23 @@
-"""What stands before a dot, as steps: `self.depots[0].open().gate` is a name, a member, an item, a member, a call, a member."""
+"""Splits dotted expressions into steps: `self.gate.open().id` is a name, two members, a call, a member."""
 
 import re
 from functools import lru_cache
 from typing import NamedTuple
 
-# Words before an expression that do not change what it is.
+# Prefixes that do not change the type of an expression.
 _PREFIX = re.compile(r"(?:new|await|yield|return|throw|\(?\s*\*|&mut|&|\*|!)\s*(?=[\w@$(\\])")
 _NAME = re.compile(r"[@$]{0,2}[^\W\d]\w*[!?]?")
 _DOT = re.compile(r"\s*(?:\?\.|!\.|\.|::|->|\\|:)\s*")
 _CLOSING = {"(": ")", "[": "]", "<": ">", "{": "}"}
-# What the object is called whose method it stands in.
+# Names for the object on which a method is called.
 OWN_OBJECT = frozenset({"self", "this", "cls", "$this", "Self", "@"})
 STEPS_MAX = 12
-# Longer ones are not names: their parser cuts what it says of them at about half of that.
+# Longer expressions are not names: the parser truncates them at about half of this.
 CHARS_MAX = 200
 
 
 class Step(NamedTuple):
-    """A name, or with `name` empty a call of what is before it."""
+    """A name, or a call of the previous steps if `name` is empty."""
 
     name: str
 
@@ -27,7 +27,7 @@ CALL = Step("")
 
 @lru_cache(maxsize=50_000)
 def steps_of(expression: str) -> tuple[Step, ...]:
-    """The steps of a dotted expression, none if it is anything else: an operator, a literal, an item of a container.
+    """Returns the steps of a dotted expression; none for operators, literals and items of containers.
 
     >>> steps_of("new Depot(gate).open")
     (Step(name='Depot'), Step(name=''), Step(name='open'))
@@ -47,7 +47,7 @@ def steps_of(expression: str) -> tuple[Step, ...]:
             return ()
         steps.append(Step(name[0].strip("!?")))
         at = _after_generics(text, name.end())
-        while text.startswith(("(", "{"), at):  # `Depot{gate}` makes one in Go, Rust and Swift
+        while text.startswith(("(", "{"), at):  # `Depot{gate}` creates an instance in Go, Rust and Swift
             at = _end_of_group(text, at)
             if not at:
                 return ()
@@ -61,14 +61,14 @@ def steps_of(expression: str) -> tuple[Step, ...]:
 
 
 def _after_generics(text: str, at: int) -> int:
-    """Past type arguments: `Box<Depot>`, `Vec::<u8>`."""
+    """Returns the position after type arguments: `Box<Depot>`, `Vec::<u8>`."""
     begin = at + 2 if text.startswith("::<", at) else at
     end = _end_of_group(text, begin) if text.startswith("<", begin) else 0
     return end or at
 
 
 def _end_of_group(text: str, at: int) -> int:
-    """Behind the bracket that closes the one at a position; 0 if none does."""
+    """Returns the position after the bracket that closes the one at `at`; 0 if none does."""
     opening, closing, depth = text[at], _CLOSING[text[at]], 0
     for position in range(at, len(text)):
         depth += (text[position] == opening) - (text[position] == closing)

@@ -1,4 +1,4 @@
-"""What a parser saw in one file."""
+"""The parsed facts of one file: symbols, references and bindings."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,9 +9,9 @@ from prism_resolver.expressions import CALL, OWN_OBJECT, steps_of
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """A file of a repository, by what it defines, uses and says of its variables."""
+    """A file of a repository: its definitions, its references and the types of its variables."""
 
-    id: str  # of the file point
+    id: str  # id of the file point
     scope: str  # id of the repository
     repo: str  # the repository's own name, without its owner
     path: str
@@ -20,13 +20,13 @@ class FileFacts:
     symbols: Sequence[Symbol | SymbolFact]
     references: Sequence[Reference]
     bindings: Sequence[Binding]
-    blob: str = ""  # of the content
+    blob: str = ""  # hash of the content
 
 
 def with_qualifier_uses(facts: FileFacts) -> FileFacts:
-    """The same, with a use of each name that stands before the dot of a reference: `Depot.open()` uses Depot as well.
+    """Adds a reference for each name before the dot of another: `Depot.open()` also uses Depot.
 
-    Only where it may mean anything: what begins with a name that the file defines, imports, or says something of.
+    Adds only names that can resolve: their first part is defined, imported or given a type in the file.
     """
     imported = (one for one in facts.references if one.kind is ReferenceKind.IMPORT)
     known = OWN_OBJECT.union(
@@ -41,7 +41,7 @@ def with_qualifier_uses(facts: FileFacts) -> FileFacts:
 
 
 def _qualifier_uses(reference: Reference) -> Iterator[Reference]:
-    """Names before the dot that are not called there: a call is a reference of its own."""
+    """Yields the names before the dot that are not calls: a call has its own reference."""
     if reference.kind is ReferenceKind.IMPORT or not reference.qualifier:
         return
     steps = steps_of(reference.qualifier)

@@ -1,7 +1,8 @@
-"""What the names and expressions of a program stand for, outside of functions.
+"""Infers the values of names and expressions of a program, outside of functions.
 
-Names are followed from where they are used to where they are defined: through the classes around, imports and what passes them
-on, what classes inherit, and what variables are declared or made to be. What cannot be followed is unknown; it is never guessed.
+Follows a name from its use to its definition: through enclosing classes, imports and re-exports, inheritance,
+and the declared types or initial values of variables. A name that cannot be followed is unknown; never
+guesses.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,13 +26,16 @@ from prism_resolver.program import SCOPE_KINDS, LocatedModule, Program, symbol_v
 from prism_resolver.unit import Unit, UnresolvedType
 from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 
-# Bases of bases, what a call of a call returns.
+# Depth of base classes of base classes, and of calls of returned values.
 STEPS_MAX = 12
 LINEAGE_MAX = 50
 
 
 class Members(NamedTuple):
-    """The definitions of a member. `is_whole`: all bases were looked at, so that none means that there is none."""
+    """The definitions of a member.
+
+    `is_complete`: all base classes are known, so no result means no member.
+    """
 
     symbols: tuple[SymbolRef, ...]
     is_inherited: bool
@@ -39,29 +43,29 @@ class Members(NamedTuple):
     certainty: Certainty = Certainty.YES
 
     def value(self, strategy: Strategy, certainty: Certainty = Certainty.YES) -> Value:
-        """As the value of an expression."""
+        """Returns the member as the value of an expression."""
         strategy = Strategy.INHERITED if self.is_inherited and strategy is Strategy.RECEIVER else strategy
         return Value(ValueKind.SYMBOL, self.symbols, min(self.certainty, certainty), strategy)
 
 
 class Location(NamedTuple):
-    """A place in the code: a file, the qualified name of what is around, and the line (0: anywhere in it)."""
+    """A location in code: a file, the qualified name of the enclosing symbol, and the line (0: any line)."""
 
     unit: Unit
     inside: str = ""
     line: int = 0
-    # What the variables of the functions around are known to be: None if there is no such variable.
+    # Returns the value of a variable of the enclosing functions, None if there is no such variable.
     local: Callable[[str], Value | None] = lambda _: None
 
 
 class Inference:
-    """Reads names and expressions of a program."""
+    """Evaluates names and expressions of a program."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
 
     def name_at(self, name: str, location: Location) -> Value:
-        """What a name without a qualifier stands for."""
+        """Returns the value of a name without a qualifier."""
         for find in (
             _local,
             self._in_enclosing,
@@ -78,7 +82,7 @@ class Inference:
         return EXTERNAL if is_builtin and not value.is_known else value
 
     def _in_enclosing(self, name: str, location: Location) -> Value | None:
-        """A function in a function around, or a member that needs no object before it."""
+        """Finds a function nested in an enclosing function, or a member that is used without an object."""
         unit, inside = location.unit, location.inside
         is_innermost = True
         while inside:
@@ -98,7 +102,7 @@ class Inference:
         return None
 
     def _imported(self, name: str, location: Location) -> Value | None:
-        """What an import binds the name to, on the line: the narrowest one. Unknown if it leads to nothing that is indexed."""
+        """Returns the value of the narrowest import on the line; unknown if its target is not indexed."""
         unit = location.unit
         holding = [
             one for one in unit.imports.get(name, ()) if location.line == 0 or location.line in one.lines
@@ -110,7 +114,7 @@ class Inference:
             return None
         value = next((value for value in values if value.is_known), values[0])
         if not value.is_known and unit.language in OPEN_TYPES:
-            return None  # it names a type, not a file
+            return None  # the import names a type, not a file
         return _imported_or_own(value, self._in_file(name, location))
 
     def _in_file(self, name: str, location: Location) -> Value | None:
@@ -122,9 +126,11 @@ class Inference:
         return Value(ValueKind.SYMBOL, refs, strategy=Strategy.SAME_PACKAGE) if refs else None
 
     def _global_type(self, name: str, location: Location) -> Value | None:
-        """A type that all files see by its name, dotted or not: of the innermost scope around, or of what is imported.
+        """Finds a type that is visible in all files: in the innermost enclosing scope, or in an imported
+        scope.
 
-        Outside of all scopes several files may have one each, of programs of their own: then none is meant.
+        If several files each define it outside of all scopes, they belong to separate programs, and it is
+        none.
         """
         if location.unit.language not in OPEN_TYPES or not name[:1].isupper():
             return None
@@ -137,7 +143,7 @@ class Inference:
     # Expressions.
 
     def value_of(self, steps: Sequence[Step], location: Location, depth: int = 0) -> Value:
-        """What an expression stands for."""
+        """Returns the value of an expression."""
         if not steps or depth > STEPS_MAX:
             return UNKNOWN
         value, rest = self._head(steps, location)
@@ -156,9 +162,9 @@ class Inference:
         return value
 
     def _original(self, value: Value, depth: int) -> Value:
-        """What an alias is another name of; any other value, and what cannot be followed, as it is."""
+        """Returns the target of an alias. Any other value, or an alias of unknown target, is unchanged."""
         if value.kind is not ValueKind.SYMBOL or len(value.symbols) > 1:
-            return value  # of several, `if` or `try` decides which one it is
+            return value  # several definitions: `if` or `try` selects one at run time
         ref = value.symbols[0]
         unit, name = self._program.units[ref.file], self._program.definition(ref).qualified_name
         if name not in unit.aliases:
@@ -172,7 +178,7 @@ class Inference:
         return originals[known].with_strategy(value.strategy, value.certainty)
 
     def _head(self, steps: Sequence[Step], location: Location) -> tuple[Value, Sequence[Step]]:
-        """What the first steps stand for, and the steps behind them."""
+        """Returns the value of the first steps, and the remaining steps."""
         name, unit = steps[0].name, location.unit
         if name in OWN_OBJECT:
             return self._own_object(location, ValueKind.INSTANCE), steps[1:]
@@ -192,7 +198,7 @@ class Inference:
         return value, steps[1:]
 
     def _path(self, steps: Sequence[Step], location: Location) -> tuple[Value, Sequence[Step]]:
-        """`crate::depot::Depot`: the longest beginning that is a module."""
+        """Resolves the longest prefix that is a module: `crate::depot` of `crate::depot::Depot`."""
         for count in range(len(steps), 0, -1):
             if all(step.name for step in steps[:count]):
                 located = self._program.locate(location.unit, "::".join(step.name for step in steps[:count]))
@@ -212,7 +218,7 @@ class Inference:
                     strategy=Strategy.RECEIVER,
                 )
             if not positions:
-                # `impl S { fn f }`, `func (s *S) F`: the class is elsewhere.
+                # `impl S { fn f }`, `func (s *S) F`: the class is defined elsewhere.
                 value = self.name_at(inside, location._replace(inside="", line=0))
                 return (
                     value._replace(kind=kind, strategy=Strategy.RECEIVER)
@@ -223,7 +229,7 @@ class Inference:
         return UNKNOWN
 
     def member_of(self, value: Value, name: str, depth: int = 0) -> Value:
-        """What `.name` behind a value stands for."""
+        """Returns the value of the member `name` of a value."""
         if value.kind is ValueKind.MODULE:
             return self._member_of_module(value, name)
         if value.kind is ValueKind.SYMBOL and not self._is_class(value):
@@ -241,7 +247,7 @@ class Inference:
         return self._member_variable(value, name, depth + 1)
 
     def lacks(self, value: Value, name: str) -> bool:
-        """Whether it is known that an object or a class has no such member: all that it inherits from is known."""
+        """Returns whether an instance or a class surely lacks a member: all of its base classes are known."""
         if value.kind not in {ValueKind.INSTANCE, ValueKind.SYMBOL} or value.certainty is not Certainty.YES:
             return False
         if self._program.units[value.symbols[0].file].language in OPEN_TYPES:
@@ -264,7 +270,7 @@ class Inference:
         return Value(ValueKind.MODULE, refs, value.certainty, Strategy.MODULE) if refs else EXTERNAL
 
     def _called(self, value: Value, depth: int) -> Value:
-        """What a call of a value gives."""
+        """Returns the value of a call."""
         if value.kind is not ValueKind.SYMBOL:
             return UNKNOWN
         if self._is_class(value):
@@ -279,7 +285,7 @@ class Inference:
         return UNKNOWN
 
     def created_value(self, unresolved: UnresolvedType, location: Location, depth: int = 0) -> Value:
-        """The object that a variable holds, by its declared type or by what makes it."""
+        """Returns the instance that a variable holds, by its declared type or its initial value."""
         if depth > STEPS_MAX or not (unresolved.type or unresolved.made_by):
             return UNKNOWN
         location = location._replace(inside=unresolved.inside, line=unresolved.line)
@@ -291,7 +297,7 @@ class Inference:
         return value if value.kind in {ValueKind.EXTERNAL, ValueKind.INSTANCE} else UNKNOWN
 
     def variable_value(self, value: Value, depth: int = 0) -> Value:
-        """The object that a variable outside of functions holds."""
+        """Returns the instance that a variable outside of functions holds."""
         for ref in value.symbols:
             unit, definition = self._program.units[ref.file], self._program.definition(ref)
             owner = definition.qualified_name.rpartition(".")[0]
@@ -301,13 +307,13 @@ class Inference:
         return UNKNOWN
 
     def variable_at(self, name: str, location: Location) -> Value:
-        """What a variable outside of functions that is no symbol holds: the last that it was made to be before the line."""
+        """Returns the last value before the line of a top-level variable that is not a symbol."""
         unresolved = location.unit.variables.get(("", name), ())
         before = [one for one in unresolved if one.line <= location.line] or unresolved
         return self.created_value(before[-1], Location(location.unit)) if before else UNKNOWN
 
     def _member_variable(self, value: Value, name: str, depth: int) -> Value:
-        """What a variable of an object holds."""
+        """Returns the value of a variable of an instance."""
         for unit, owner in self._lineage(value):
             found = self._agreed_value(unit, unit.variables.get((owner, name), ()), depth)
             if found.is_known:
@@ -315,7 +321,7 @@ class Inference:
         return UNKNOWN
 
     def _agreed_value(self, unit: Unit, unresolved: Sequence[UnresolvedType], depth: int) -> Value:
-        """What all that says something of a variable says alike; a declaration says more than what makes it."""
+        """Returns the value on which all bindings agree. Declared types override initial values."""
         declared = [one for one in unresolved if one.type]
         distinct = {(one.type, one.made_by): one for one in declared or unresolved if one.type or one.made_by}
         values = {self.created_value(one, Location(unit), depth) for one in distinct.values()}
@@ -341,7 +347,7 @@ class Inference:
         return next((one for one in found if one.symbols), found[0])
 
     def members(self, unit: Unit, owner: str, name: str, *, is_base: bool = False) -> Members:
-        """The definitions of a member of a class, of its own or of what it inherits from; `is_base`: of the latter only."""
+        """Returns the definitions of a member in a class or its bases; with `is_base`, only in its bases."""
         is_complete = True
         for at, owner_name in self._lineage_of(unit, owner):
             if at is None:
@@ -350,7 +356,7 @@ class Inference:
                 continue
             elif refs := self._members_here(at, owner_name, name):
                 is_inherited = not (at is unit and owner_name == owner)
-                # What stands between it and a base that is not known may define it as well.
+                # An unknown base that comes before this class may define the member too.
                 return Members(
                     refs, is_inherited, is_complete, Certainty.YES if is_complete else Certainty.MAYBE
                 )
@@ -366,7 +372,7 @@ class Inference:
         )
 
     def _lineage(self, value: Value) -> Iterator[tuple[Unit, str]]:
-        """The classes of an object and what they inherit from, nearest first, as far as they are known."""
+        """Yields the known classes and base classes of a value, nearest first."""
         for ref in value.symbols:
             for unit, owner in self._lineage_of(
                 self._program.units[ref.file], self._program.definition(ref).qualified_name
@@ -375,10 +381,11 @@ class Inference:
                     yield unit, owner
 
     def _lineage_of(self, unit: Unit, owner: str) -> Sequence[tuple[Unit | None, str]]:
-        """A class and what it inherits from, nearest first; without a file for a base that is not known."""
+        """Returns a class and its bases, nearest first; an unknown base has no file."""
         known = (unit.id, owner)
         if known not in self._program.lineages:
-            # While it is climbed, a base may be looked for in the class itself: `class Depot(Depot.Base)`.
+            # Prevents recursion: the lookup of a base may lead to the class itself, as in `class
+            # Depot(Depot.Base)`.
             self._program.lineages[known] = ((unit, owner),)
             self._program.lineages[known] = tuple(self._walk_lineage(unit, owner))
         return self._program.lineages[known]
@@ -411,7 +418,7 @@ _MEMBER_STRATEGY: Mapping[ValueKind, Strategy] = {
 
 
 def _qualified_names(name: str, location: Location) -> Iterator[str]:
-    """The qualified names that a name of a type may stand for, nearest first."""
+    """Yields the qualified names that a type name may mean, nearest first."""
     inside = location.inside if location.unit.language in NESTED_TYPES else ""
     while inside:
         yield f"{inside}.{name}"
@@ -435,12 +442,12 @@ def _is_value(unit: Unit, positions: Sequence[int]) -> bool:
 
 
 def _is_constructor(owner: str, name: str) -> bool:
-    """Whether a member is called like its class: by that name the class is meant."""
+    """Returns whether a member has the name of its class: the name means the class then."""
     return owner.rpartition(".")[2] == name
 
 
 def _imported_or_own(value: Value, other: Value | None) -> Value:
-    """What a name stands for that a file both imports and defines, as it does for another system."""
+    """Returns the value of a name that a file both imports and defines, for example per operating system."""
     if other is None:
         return value
     refs = value.symbols if value.kind is ValueKind.SYMBOL else ()
@@ -452,7 +459,7 @@ def _local(name: str, location: Location) -> Value | None:
 
 
 def _member_of_objects(units: Iterable[Unit], name: str, certainty: Certainty) -> Value:
-    """A member of the object that a module is, whatever it is called inside: `M.add`, `exports.add`. Unknown if it has none."""
+    """Returns a member of a module object of any name (`M.add`, `exports.add`); unknown if there is none."""
     members = [
         (unit, position, one.qualified_name.partition(".")[0])
         for unit in units
@@ -466,7 +473,7 @@ def _member_of_objects(units: Iterable[Unit], name: str, certainty: Certainty) -
     ]
     if not found:
         return UNKNOWN
-    # Which object a file gives away is not known but by its name, or if there is no other.
+    # The exported object is certain only by its name, or if the file has no other object.
     owners = {(unit.id, owner) for unit, _, owner in members}
     unit, _, owner = found[0]
     is_exported = len(found) == 1 and (

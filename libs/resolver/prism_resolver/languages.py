@@ -1,4 +1,4 @@
-"""How languages differ in what an import, a name or a member may mean: a set of their ids for each such question."""
+"""Language rules for imports, names and members: one set of language ids per rule."""
 
 import builtins
 import re
@@ -9,43 +9,44 @@ from functools import lru_cache
 ECMASCRIPT = frozenset({"javascript", "typescript", "tsx", "vue", "svelte"})
 C_FAMILY = frozenset({"c", "cpp", "objc"})
 JVM = frozenset({"java", "kotlin", "scala", "groovy"})
-# Of a family each calls the code of the others directly.
+# The languages of a family call each other's code directly.
 FAMILIES = (ECMASCRIPT, C_FAMILY, JVM)
 
-# An import names a folder, and whatever lies in it is seen.
+# An import names a folder, and makes all of its files visible.
 FOLDER_PACKAGES = frozenset({"go"})
-# Files of one folder see each other's names.
+# Files in the same folder see each other's names.
 SAME_FOLDER = JVM | {"go", "php"}
-# An import brings in all that the other file defines.
+# An import makes all definitions of the other file visible.
 WILDCARD_IMPORTS = C_FAMILY | {"ruby"}
-# Of two imports that bring everything of a file, the later one binds a name that both have.
+# If two wildcard imports provide the same name, the later one wins.
 LAST_IMPORT_WINS = frozenset({"python"})
-# What a file imports is its own, and not to be had from it.
+# Imports are private: other files cannot import a name through the file that imports it.
 KEEPS_IMPORTS = SAME_FOLDER | {"csharp", "swift"}
-# A module is an object that the file makes, and what it has is defined as members of a variable: `exports.add`, `function M.add`.
+# A module is an object that the file creates; its members are members of a variable: `exports.add`,
+# `function M.add`.
 OBJECT_MODULES = frozenset({"javascript", "lua", "luau"})
-# What that object is called in JavaScript.
+# The name of that object in JavaScript.
 EXPORTS = "exports"
-# A path names modules by their names, without an import.
+# A path refers to modules by name, without an import.
 MODULE_PATHS = frozenset({"rust", "php", "csharp"})
-# Members may stand outside of the file of their class, and where they are looked for then.
+# Members may be defined outside the file of their class: in its folder, or anywhere in the repository.
 MEMBERS_IN_FOLDER = frozenset({"go"})
 MEMBERS_ANYWHERE = C_FAMILY | {"rust", "csharp", "ruby", "swift", "kotlin", "scala"}
-# A type is seen everywhere without an import of its file; and what it has need not be in its definition, so that nothing is ever
-# known to be missing there.
+# A type is visible everywhere without an import of its file. Its members may be defined elsewhere, so a
+# member is never known to be missing.
 OPEN_TYPES = frozenset({"csharp", "elixir", "ruby", "swift"})
-# Of these: a name is looked up in the scopes around, from the innermost outwards, and in those that are imported.
+# Those of them that look a name up in the enclosing scopes, innermost first, and in imported scopes.
 NESTED_TYPES = OPEN_TYPES - {"elixir"}
-# A method is called without naming its object.
+# A method can be called without naming its object.
 IMPLICIT_OBJECT = JVM | {"csharp", "cpp", "ruby", "swift", "dart"}
-# In the body of a class, outside of its methods, members need no object before them.
+# In a class body, outside of methods, members are used without an object.
 BARE_IN_BODY = frozenset({"python"})
 
-# What is known without an import. A name that a Python file neither binds nor imports can be nothing else.
+# Builtins. In Python, a name that a file neither binds nor imports can only be one of these.
 BUILTIN: Mapping[str, frozenset[str]] = {"python": frozenset(dir(builtins))}
-# What an object is called as one of what its class inherits from, where that is not `super`.
+# The name for `super` where a language has another.
 BASE_OBJECTS: Mapping[str, str] = {"csharp": "base", "php": "parent"}
-# How the standard library is named: nothing of it knows the code that uses it.
+# Modules of standard libraries, which never refer to the code that uses them.
 STANDARD: Mapping[str, re.Pattern[str]] = (
     {
         "python": re.compile(rf"(?:{'|'.join(sorted(sys.stdlib_module_names))})(?:\.|$)"),
@@ -68,11 +69,11 @@ STANDARD: Mapping[str, re.Pattern[str]] = (
 
 @lru_cache(maxsize=1_000)
 def family_of(language: str) -> frozenset[str]:
-    """The languages whose code calls that of a language directly."""
+    """Returns the languages whose code can call the given one directly."""
     return next((family for family in FAMILIES if language in family), frozenset({language}))
 
 
 def is_standard(language: str, module: str) -> bool:
-    """Whether the module is one of the language's own."""
+    """Returns whether a module belongs to the standard library of a language."""
     known = STANDARD.get(language)
     return known is not None and known.match(module) is not None

@@ -1,10 +1,10 @@
-"""Packages: which folder of which repository provides one, who depends on it, and what an import of it means.
+"""Packages: which folder of which repository provides one, who depends on it, and what its imports mean.
 
-And path mappings, which say of modules without a package where they lie.
+Also reads path mappings, which locate modules without a package.
 
-Read from the manifests that package managers read, or where no text is at hand, from what a parser saw in them. One that cannot be
-read says nothing. Of some languages the name of a package begins its modules' names (npm, Go, Cargo, Composer), of others it says
-only where to look for them (Python, Maven).
+The source is the manifests of package managers or, without their text, the facts of the parser. A manifest
+that cannot be read is ignored. In some ecosystems a module's name starts with the name of its package (npm,
+Go, Cargo, Composer); in others the package only determines where to search for modules (Python, Maven).
 """
 
 import configparser
@@ -37,19 +37,19 @@ from prism_resolver.path_mappings import (
 
 TEXT_CHARS_MAX = 1_000_000
 NAMES_MAX = 5_000
-# The name of a requirement begins it: https://packaging.python.org/en/latest/specifications/name-normalization
+# A requirement starts with its name: https://packaging.python.org/en/latest/specifications/name-normalization
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
-# As the signature of the key in a package.json has it.
+# The signature of the symbol `name` in a package.json.
 _NPM_NAME = re.compile(r'"name":\s*"([^"]+)",?')
 _GO_MODULE = re.compile(r"^module\s+(\S+)", re.MULTILINE)
-# RE2: with `re` the time grows with the square of a line of dots.
+# RE2, because `re` takes quadratic time on a line of dots.
 _GO_REQUIRE = re2.compile(r"(?m)^(?:require\s+|\s+)([\w.~-]+\.[\w.~-]+/\S+)\s+v")
-# Where the sources of a package lie.
+# Source folders of a package.
 _SOURCES = ("src/", "", "lib/")
 
 
 class Ecosystem(StrEnum):
-    """What manages packages of a language."""
+    """A package ecosystem."""
 
     PYTHON = "python"
     NPM = "npm"
@@ -70,8 +70,10 @@ _ECOSYSTEMS: Mapping[str, Ecosystem] = {
 
 
 class Manifest(NamedTuple):
-    """What a manifest says. `places`: paths below its folder where modules of these names lie; the empty name is the package. Of npm
-    `exports` has them, as there they may be patterns.
+    """The contents of a manifest.
+
+    `module_paths` maps module names to paths below its folder; the empty name is the package itself. npm
+    manifests use `exports` instead, where names may be patterns.
     """
 
     folder: str
@@ -85,7 +87,7 @@ class Manifest(NamedTuple):
 
 
 class PackageProvider(NamedTuple):
-    """A manifest and where it lies: the scope, and the repository's own name."""
+    """A manifest with its scope and the name of its repository (without the owner)."""
 
     scope: str
     repo: str
@@ -93,7 +95,7 @@ class PackageProvider(NamedTuple):
 
 
 class PackageModule(NamedTuple):
-    """A module as a file of some language at the root of a package would import it; in Go the folder that it is."""
+    """A module of a package, as a file at the root of the package imports it; in Go, its folder."""
 
     provider: PackageProvider
     language: str
@@ -101,24 +103,24 @@ class PackageModule(NamedTuple):
 
     @property
     def key(self) -> str:
-        """One of the `modules.keys` of the files that it may be."""
+        """A key of the files that it may be, see `modules.keys`."""
         if self.language in FOLDER_PACKAGES:
             return posixpath.basename(self._folder) or self.provider.repo
         return key(self.importer, self.module)
 
     @property
     def importer(self) -> File:
-        """A file at the root of the package."""
+        """A fictitious file at the root of the package."""
         return File(posixpath.join(self.provider.manifest.folder, "_"), self.language, self.provider.repo)
 
     def is_file(self, scope: str, file: File) -> bool:
-        """Whether a file is the module, or one of its files."""
+        """Returns whether a file is the module, or one of its files."""
         folder = self.provider.manifest.folder
         if scope != self.provider.scope or (folder and not file.path.startswith(f"{folder}/")):
             return False
         if self.language in FOLDER_PACKAGES:
             return posixpath.dirname(file.path) == self._folder
-        # Whatever the folder of the package is called.
+        # Compare relative to the package, so that the name of its folder does not matter.
         importer, below = File("_", self.language), file.path[len(folder) :].lstrip("/")
         return imports(importer, self.module, file._replace(path=below)) is Certainty.YES
 
@@ -130,12 +132,12 @@ class PackageModule(NamedTuple):
 
 
 def is_manifest(path: str) -> bool:
-    """Whether a file is one that `read_manifest` reads."""
+    """Returns whether `read_manifest` reads a file."""
     return posixpath.basename(path) in _READERS or is_config(path)
 
 
 def read_manifest(path: str, text: str) -> Manifest | None:
-    """What a manifest says; None if it is none, or cannot be read."""
+    """Parses a manifest; None if it is none, or cannot be read."""
     folder, _, name = path.rpartition("/")
     read = _tsconfig if is_config(name) else _READERS.get(name)
     if read is None or len(text) > TEXT_CHARS_MAX:
@@ -151,12 +153,12 @@ def read_manifest(path: str, text: str) -> Manifest | None:
         configparser.Error,
         ET.ParseError,
     ):
-        return None  # it has another form than its name says
+        return None  # the content does not have the format of the name
     return found._replace(folder=folder, file=name) if len(found.dependencies) <= NAMES_MAX else None
 
 
 def named_manifest(path: str, symbols: Sequence[Symbol | SymbolFact]) -> Manifest | None:
-    """What the symbols that a parser saw in a file say of a package: of a package.json, its name."""
+    """Builds a manifest from the parsed symbols of a file: for a package.json, its name."""
     folder, _, name = path.rpartition("/")
     if name != "package.json":
         return None
@@ -166,7 +168,7 @@ def named_manifest(path: str, symbols: Sequence[Symbol | SymbolFact]) -> Manifes
 
 
 class Packages:
-    """The packages of repositories, by scope: a repository and a layer of it."""
+    """The packages of repositories, by scope (a repository, or a layer of it)."""
 
     def __init__(self, providers: Iterable[PackageProvider] = ()) -> None:
         self._providers: dict[tuple[Ecosystem, str], list[PackageProvider]] = {}
@@ -186,12 +188,12 @@ class Packages:
         )
 
     def is_only_provider(self, module: PackageModule) -> bool:
-        """Whether nobody else provides a package of that name."""
+        """Returns whether the package of a module has only one provider."""
         manifest = module.provider.manifest
         return len(self._providers[manifest.ecosystem, manifest.name]) == 1
 
     def containing(self, scope: str, path: str) -> Iterator[str]:
-        """The names of the packages of a repository in whose folders a file lies."""
+        """Yields the names of a repository's packages whose folders contain a file."""
         for (_, name), known in self._providers.items():
             for one in known:
                 folder = one.manifest.folder
@@ -199,20 +201,21 @@ class Packages:
                     yield name
 
     def mapped(self, scope: str, file: File, module: str) -> Iterator[PackageModule]:
-        """What a module is that a file imports, the likeliest first, if path mappings of its repository say where it lies."""
+        """Yields what an imported module may be by the path mappings of the repository, likeliest first."""
         if file.language in ECMASCRIPT:
             root = PackageProvider(scope, file.repo, Manifest("", Ecosystem.NPM, "", frozenset()))
             for path in self._mappings.candidate_paths(scope, file.path, module):
                 yield PackageModule(root, file.language, f"./{path}")
 
     def module_names(self, scope: str, file: File) -> Iterator[str]:
-        """As what path mappings have a file imported, where that is called otherwise than the file."""
+        """Yields the names under which path mappings import a file, where they differ from its own."""
         if file.language in ECMASCRIPT:
             yield from self._mappings.module_names(scope, ["/".join(name) or "." for name in names(file)])
 
     def candidates(self, scope: str, file: File, module: str) -> Iterator[PackageModule]:
-        """What a module may be that a file imports, the likeliest first: of packages of its own repository, and of those that
-        the repository depends on.
+        """Yields what an imported module may be, likeliest first.
+
+        Searches the packages of the file's own repository, and those that the repository depends on.
         """
         ecosystem = _ECOSYSTEMS.get(file.language)
         if ecosystem is None or module.startswith("."):
@@ -230,7 +233,7 @@ class Packages:
 def _package_splits(
     ecosystem: Ecosystem, module: str, dependencies: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
-    """The packages that a module may be of, and what of its name is left."""
+    """Yields the packages that a module may belong to, each with the rest of the module's name."""
     if ecosystem in {Ecosystem.PYTHON, Ecosystem.MAVEN}:
         yield from ((name, module) for name in sorted(dependencies))
         return
@@ -247,7 +250,7 @@ def _package_splits(
 
 
 def _module_paths(manifest: Manifest, module: str, rest: str) -> Iterator[str]:
-    """Where a module may lie in its package, as a file at its root would import it."""
+    """Yields where a module may be in its package, as imports of a file at the root of the package."""
     match manifest.ecosystem:
         case Ecosystem.PYTHON | Ecosystem.MAVEN:
             yield module
@@ -329,7 +332,7 @@ def _package_json(text: str) -> Manifest:
 
 
 def _own_paths(data: Mapping[str, Any]) -> Mapping[str, list[str]]:
-    """What of `imports` leads to files of the package, and to no other package."""
+    """Returns the `imports` whose targets are files of the package, not other packages."""
     return {
         pattern: [target for target in strings_in(targets) if target.startswith("./")]
         for pattern, targets in (data.get("imports") or {}).items()
@@ -341,7 +344,7 @@ def _tsconfig(text: str) -> Manifest:
 
 
 def _exports(exports: object) -> Iterator[tuple[str, object]]:
-    """What of a package may be imported under which name: https://nodejs.org/api/packages.html#package-entry-points"""
+    """Yields names and targets of the exports: https://nodejs.org/api/packages.html#package-entry-points"""
     if isinstance(exports, dict) and any(name.startswith(".") for name in exports):
         for name, value in exports.items():
             yield name.lstrip(".").lstrip("/"), value

@@ -1,7 +1,8 @@
-"""Which file an import means, as far as paths tell.
+"""Matches imports with files by their paths alone.
 
-A module is written relative to the importing file (`./m`, `.x`, `super::w`) or from some root (`a.b.c`, `x/y.h`). A root
-is not known, so what is left of the file's path before the module's own parts decides how sure the answer is.
+A module is relative to the importing file (`./m`, `.x`, `super::w`) or to some root (`a.b.c`, `x/y.h`). Roots
+are not known, so the rest of the file's path before the module's own parts determines the certainty of a
+match.
 """
 
 import posixpath
@@ -11,19 +12,19 @@ from typing import NamedTuple
 
 from prism_resolver.languages import C_FAMILY, ECMASCRIPT, FOLDER_PACKAGES, SAME_FOLDER, is_standard
 
-# A file of such a name stands for its folder.
+# A file with such a name represents its folder.
 FOLDER_FILES = frozenset({"__init__", "index", "mod", "init", "lib", "package", "main"})
-# Folders that a language's import path begins below.
+# Usual root folders of import paths.
 ROOTS = frozenset({"", "src", "lib", "python", "app", "include", "inc", "main", "java", "kotlin", "scala", "source", "packages"})  # fmt: skip
-# Of a module, whose name may have dots of its own: `./user.model`.
+# Stripped from modules, whose names may contain other dots: `./user.model`.
 SOURCE_SUFFIX = re.compile(r"\.(?:[mc]?[jt]sx?|vue|svelte|json)$")
-# Languages in which a file is imported by its path, with its extension.
+# Languages that import a file by its path, with the extension.
 FILE_IMPORTS = frozenset({"dart", "zig"})
 SEPARATORS = re.compile(r"::|[./\\]")
 
 
 class Certainty(IntEnum):
-    """How sure it is that an import means a file."""
+    """How certain it is that an import means a file."""
 
     NO = 0
     MAYBE = 1
@@ -31,7 +32,7 @@ class Certainty(IntEnum):
 
 
 class File(NamedTuple):
-    """A file as an import sees it. `repo` is the repository's own name, without its owner."""
+    """A file as seen by imports. `repo` is the name of the repository without its owner."""
 
     path: str
     language: str
@@ -39,7 +40,7 @@ class File(NamedTuple):
 
 
 def imports(importer: File, module: str, target: File) -> Certainty:
-    """Whether the module that a file imports is the target file, or the folder that it stands for or lies in."""
+    """Returns whether an imported module is the target file, the folder that it represents, or its folder."""
     if importer.language in C_FAMILY:
         named = _parts(posixpath.normpath(posixpath.join(posixpath.dirname(importer.path), module)))
         if named == _parts(target.path):
@@ -52,7 +53,7 @@ def imports(importer: File, module: str, target: File) -> Certainty:
     if start is not None:
         return Certainty.YES if any(start + named == own for own in names(target)) else Certainty.NO
     certainty = max((_below_root(importer, own, named) for own in names(target)), default=Certainty.NO)
-    # `lodash` is a package, unless a build file says otherwise.
+    # `lodash` is a package, unless a build file maps it.
     return (
         min(certainty, Certainty.MAYBE)
         if importer.language in ECMASCRIPT and module[:1] not in "@~"
@@ -61,7 +62,7 @@ def imports(importer: File, module: str, target: File) -> Certainty:
 
 
 def key(importer: File, module: str) -> str:
-    """The last part of what a module names: it can only mean files that have it among their `keys`."""
+    """Returns the last part of a module's name. The module can only mean files with this in `keys`."""
     if importer.language in C_FAMILY:
         return posixpath.basename(module)
     if importer.language in FOLDER_PACKAGES:
@@ -73,7 +74,7 @@ def key(importer: File, module: str) -> str:
 
 
 def keys(file: File) -> frozenset[str]:
-    """The last parts of the modules that may mean a file."""
+    """Returns the last parts of the modules that may mean a file."""
     if file.language in C_FAMILY:
         return frozenset({posixpath.basename(file.path)})
     if file.language in FOLDER_PACKAGES:
@@ -83,7 +84,7 @@ def keys(file: File) -> frozenset[str]:
 
 
 def names(file: File) -> list[tuple[str, ...]]:
-    """The paths by which the file can be imported, in parts: its own, and that of the folder that it stands for."""
+    """Returns the paths that import a file, in parts: its own, and that of the folder that it represents."""
     own = _without_suffix(_parts(file.path))
     names = [own]
     if own and own[-1] in FOLDER_FILES:
@@ -94,12 +95,12 @@ def names(file: File) -> list[tuple[str, ...]]:
 
 
 def represents_folder(path: str) -> bool:
-    """Whether a file stands for the folder that it lies in, and so may give on what is defined anywhere below."""
+    """Returns whether a file represents its folder, and so may re-export anything defined below."""
     return path.rpartition("/")[2].partition(".")[0] in FOLDER_FILES
 
 
 def _relative(importer: File, module: str) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
-    """The folder that a relative module starts from, None for one from a root, and the module's parts."""
+    """Returns the folder where a relative module starts (None: at a root), and the module's parts."""
     folder = _parts(posixpath.dirname(importer.path))
     if importer.language == "python" and module.startswith("."):
         name = module.lstrip(".")
@@ -124,12 +125,12 @@ def _relative(importer: File, module: str) -> tuple[tuple[str, ...] | None, tupl
 
 
 def _is_file_path(importer: File, module: str) -> bool:
-    """Whether a module is the path of a file from the importing one: no package, whose name has no extension or a scheme."""
+    """Returns whether a module is a relative file path. A package has no file extension, or has a scheme."""
     return module.endswith(posixpath.splitext(importer.path)[1]) and ":" not in module
 
 
 def _below_root(importer: File, own: tuple[str, ...], named: tuple[str, ...]) -> Certainty:
-    """Whether the file's path ends as the module is named; sure, if it is so below a root or a folder of the importer."""
+    """Matches the end of a path with a module; certain below a usual root or a parent of the importer."""
     if not named or own[len(own) - len(named) :] != named or len(named) > len(own):
         return Certainty.NO
     root = own[: len(own) - len(named)]
@@ -137,14 +138,14 @@ def _below_root(importer: File, own: tuple[str, ...], named: tuple[str, ...]) ->
         return Certainty.NO
     while root and root[-1] in ROOTS:
         root = root[:-1]
-    # Python looks beside the importing file only in scripts: in a package `import json` is another json.
+    # Only scripts in Python import files from their own folder: in a package, `import json` is another json.
     is_beside = _parts(posixpath.dirname(importer.path))[: len(root)] == root
     is_package = importer.language == "python" and len(named) == 1 and bool(root)
     return Certainty.YES if is_beside and not is_package else Certainty.MAYBE
 
 
 def _folder_package(module: str, target: File) -> Certainty:
-    """`host/owner/repository/folder` names the files of a folder; without the repository's name it may be another's."""
+    """Matches `host/owner/repository/folder` with a folder; uncertain without the name of the repository."""
     folder, parts = _parts(posixpath.dirname(target.path)), _package_parts(module)
     if parts[len(parts) - len(folder) :] != folder or len(parts) <= len(folder):
         return Certainty.NO
@@ -155,7 +156,7 @@ def _folder_package(module: str, target: File) -> Certainty:
 
 
 def _package_parts(module: str) -> tuple[str, ...]:
-    """Without the version: `example.org/acme/parcels/v2/depot`."""
+    """Splits a package path, without its version (`v2` in `example.org/acme/parcels/v2/depot`)."""
     return tuple(part for part in module.split("/") if part and not re.fullmatch(r"v\d+", part))
 
 

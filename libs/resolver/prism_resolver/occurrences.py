@@ -1,7 +1,7 @@
-"""What compilers' indexes say of the names in files: where in the repository each is defined.
+"""Compiler indexes: where in the repository each name in a file is defined.
 
-Kept in columns, for an index of a large repository has millions of rows. Of each file the blob is known that was indexed: of
-another content nothing is said, neither of what it uses nor of what it defines.
+Stored in columns, because the index of a large repository has millions of rows. An index records the blob of
+each indexed file, and answers nothing about a file whose content differs.
 """
 
 import io
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# In the place of a symbol that no file of the repository defines.
+# The number of a symbol that no file of the repository defines.
 OUTSIDE = -1
 _END = "\0"
 
@@ -21,7 +21,7 @@ Numbers = NDArray[np.int32]
 
 
 class DefinitionSite(NamedTuple):
-    """Where something is defined: the line of its name, 1-based, in a file of some content."""
+    """The site of a definition: the line of its name, 1-based, in one version of a file."""
 
     file: str  # id
     blob: str
@@ -30,32 +30,33 @@ class DefinitionSite(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """An index of one repository. Rows are in order of file and line; files, names and symbols are numbered from 0.
+    """The index of a repository. Rows are sorted by file and line; files, names and symbols are numbered from
+    0.
 
-    `first_…` has a position for each file or symbol and, last, where all end.
+    `first_…` has the first row of each file or symbol, and finally the number of rows.
     """
 
     paths: Sequence[str]
     blobs: Sequence[str]
     names: Sequence[str]
-    # Names as they are used: a row a name, a line and a symbol that it means.
+    # Uses of names: one row per name, line and symbol that the name means.
     first_use: Numbers
     use_line: Numbers
     use_name: Numbers
     use_symbol: Numbers
-    # Definitions that implement what a symbol is.
+    # Definitions that implement a symbol.
     first_implementation: Numbers
     implementation_line: Numbers
     implementation_name: Numbers
     implementation_symbol: Numbers
-    # Where symbols are defined.
+    # Definition sites of symbols.
     first_site: Numbers
     site_file: Numbers
     site_line: Numbers
     site_name: Numbers
 
     def packed(self) -> bytes:
-        """As a file."""
+        """Serializes the columns."""
         file = io.BytesIO()
         texts = [_END.join(part).encode() for part in self[:3]]
         np.savez_compressed(file, *(np.frombuffer(text, np.uint8) for text in texts), *self[3:])
@@ -63,7 +64,7 @@ class Columns(NamedTuple):
 
     @classmethod
     def unpacked(cls, data: bytes) -> "Columns":
-        """Back from `packed`."""
+        """Deserializes the result of `packed`."""
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             parts = [file[name] for name in file.files]
         texts = [part.tobytes().decode() for part in parts[:3]]
@@ -71,13 +72,13 @@ class Columns(NamedTuple):
 
     @property
     def size_bytes(self) -> int:
-        """What it takes in memory, about."""
+        """The approximate size in memory."""
         texts = sum(len(text) + 60 for part in self[:3] for text in part)
         return texts + sum(part.nbytes for part in self[3:])
 
 
 class Implementation(NamedTuple):
-    """A definition of a file, by line and name, and where that is defined which it implements."""
+    """A definition of a file, by line and name, and the definition sites of what it implements."""
 
     line: int
     name: str
@@ -85,10 +86,10 @@ class Implementation(NamedTuple):
 
 
 class OccurrenceIndex:
-    """What one index says of the files of one repository."""
+    """One compiler index of the files of one repository."""
 
     def __init__(self, columns: Columns, id_of: Callable[[str], str]) -> None:
-        """`id_of` gives the id of the file of a path."""
+        """Takes the columns, and a function that returns the file id of a path."""
         self._columns = columns
         self.files: Sequence[str] = [id_of(path) for path in columns.paths]
 
@@ -98,16 +99,16 @@ class OccurrenceIndex:
 
     @property
     def size_bytes(self) -> int:
-        """What it takes in memory, about."""
+        """The approximate size in memory."""
         return self._columns.size_bytes + 200 * len(self.files)
 
     def has(self, file: str, blob: str) -> bool:
-        """Whether it speaks of a file of this content."""
+        """Returns whether the index covers a file with this content."""
         number = self._numbers.get(file)
         return number is not None and self._columns.blobs[number] == blob
 
     def find(self, file: str, blob: str, line: int, name: str) -> Sequence[DefinitionSite] | None:
-        """Where a name on a line of a file is defined: nowhere if it is outside of the repository; None if that is not known."""
+        """Returns where a name on a line is defined: empty if outside of the repository, None if unknown."""
         if not self.has(file, blob):
             return None
         columns, number = self._columns, self._numbers[file]
@@ -121,7 +122,7 @@ class OccurrenceIndex:
         return found
 
     def implementations(self, file: str, blob: str) -> Iterator[Implementation]:
-        """What definitions of a file implement."""
+        """Yields what the definitions of a file implement."""
         if self.has(file, blob):
             columns = self._columns
             part = _part(columns.first_implementation, self._numbers[file])
@@ -132,16 +133,16 @@ class OccurrenceIndex:
                 yield Implementation(line, columns.names[name], self._sites(symbol))
 
     def using(self, files: Collection[str]) -> set[str]:
-        """The files that use what one of these defines."""
+        """Returns the files that use a definition of one of the given files."""
         return self._files_with(self._columns.use_symbol, self._columns.first_use, files)
 
     def implementing(self, files: Collection[str]) -> set[str]:
-        """The files that have definitions which implement what one of these defines."""
+        """Returns the files with definitions that implement a definition of one of the given files."""
         columns = self._columns
         return self._files_with(columns.implementation_symbol, columns.first_implementation, files)
 
     def _files_with(self, row_symbol: Numbers, first_row: Numbers, files: Collection[str]) -> set[str]:
-        """The files that have a row of a symbol which one of these files defines."""
+        """Returns the files with a row for a symbol that one of the given files defines."""
         columns = self._columns
         numbers = [self._numbers[file] for file in files if file in self._numbers]
         sites = np.flatnonzero(np.isin(columns.site_file, numbers))
@@ -161,36 +162,36 @@ class OccurrenceIndex:
 
 
 class Occurrences:
-    """What several indexes say: of several repositories, or languages."""
+    """Several compiler indexes: of several repositories or languages."""
 
     def __init__(self, indexes: Sequence[OccurrenceIndex] = ()) -> None:
         self.indexes = indexes
 
     def find(self, file: str, blob: str, line: int, name: str) -> Sequence[DefinitionSite] | None:
-        """Where a name on a line of a file is defined: nowhere if it is outside of the repository; None if that is not known."""
+        """Returns where a name on a line is defined: empty if outside of the repository, None if unknown."""
         known = [index.find(file, blob, line, name) for index in self.indexes]
         known_sites = [sites for sites in known if sites is not None]
         return [spot for sites in known_sites for spot in sites] if known_sites else None
 
     def using(self, files: Collection[str]) -> set[str]:
-        """The files that use what one of these defines."""
+        """Returns the files that use a definition of one of the given files."""
         return {found for index in self.indexes for found in index.using(files)}
 
     def implementing(self, files: Collection[str]) -> set[str]:
-        """The files that have definitions which implement what one of these defines."""
+        """Returns the files with definitions that implement a definition of one of the given files."""
         return {found for index in self.indexes for found in index.implementing(files)}
 
     def changed_files(self, other: "Occurrences") -> set[str]:
-        """The files of the indexes that only one of both has."""
+        """Returns the files of the indexes that only one of the two has."""
         return {file for index in set(self.indexes) ^ set(other.indexes) for file in index.files}
 
     def implementations(self, file: str, blob: str) -> Sequence[Implementation]:
-        """What definitions of a file implement."""
+        """Returns what the definitions of a file implement."""
         return [one for index in self.indexes for one in index.implementations(file, blob)]
 
 
 def _groups(first: Numbers, rows: NDArray[np.integer]) -> NDArray[np.integer]:
-    """The file or symbol that each row is of."""
+    """Returns the file or symbol of each row."""
     return np.searchsorted(first, rows, side="right") - 1
 
 

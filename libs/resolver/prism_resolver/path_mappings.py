@@ -1,8 +1,10 @@
-"""Path mappings: which paths a module means that neither is relative nor names a package, as configuration files have it.
+"""Path mappings of configuration files: the paths of modules that are neither relative nor named by a
+package.
 
-Of TypeScript `paths` and `baseUrl` of a tsconfig.json (https://www.typescriptlang.org/tsconfig/#paths), of Node `imports` of a package.json
-(https://nodejs.org/api/packages.html#subpath-imports). A pattern has one `*` at most, for which its targets have what the module has.
-Paths are those of the repository; whether there is such a file is for others to say.
+In TypeScript, `paths` and `baseUrl` of a tsconfig.json (https://www.typescriptlang.org/tsconfig/#paths); in
+Node, `imports` of a package.json (https://nodejs.org/api/packages.html#subpath-imports). A pattern has at
+most one `*`, whose match replaces the `*` of a target. Paths are relative to the repository; callers check
+that a file exists.
 """
 
 import json
@@ -15,21 +17,22 @@ from typing import Any, NamedTuple
 
 PATTERNS_MAX = 2_000
 TARGETS_MAX = 20
-# That extend each other, and that one names.
+# Configurations in a chain of `extends`, and names that one configuration lists.
 CONFIGS_MAX = 20
 _CONFIG = re.compile(r"[jt]sconfig(?:[.-][\w.-]+)?\.json")
-# The one that holds in a folder comes first.
+# By precedence in a folder.
 _CONFIGS_OF_FOLDERS = ("tsconfig.json", "jsconfig.json")
-# Each begins with what no other does and ends at the end of the text at the latest, so that no text is gone over twice.
+# Linear time: each alternative starts with a different character, and ends at the end of the text at the
+# latest.
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|,(?=\s*[}\]])')
-# Folders that are made of sources.
+# Folders of build output.
 _BUILT = re.compile(r"^(?:dist|build|lib|out|cjs|esm|es)(?:/(?:cjs|esm|es|src))?/")
 _SUFFIX = re.compile(r"(?:\.d)?\.[mc]?[jt]sx?$")
 
 
 class PathMapping(NamedTuple):
-    """What one configuration file says, by paths from its folder. None is what it does not say, and others may."""
+    """The settings of one configuration file, with paths relative to its folder. None: not set here."""
 
     paths: Mapping[str, tuple[str, ...]] | None = None
     base_url: str | None = None
@@ -38,14 +41,14 @@ class PathMapping(NamedTuple):
 
 
 class ModulePatterns(NamedTuple):
-    """Targets of modules: those of whole names, and of patterns by what is before and behind their `*`, the longest beginning first."""
+    """Targets by exact module name, and by the text around a pattern's `*`, longest prefix first."""
 
     exact: Mapping[str, Sequence[str]]
     wild: Sequence[tuple[str, str, Sequence[str]]]
 
     @classmethod
     def of(cls, targets: Mapping[str, Sequence[str]]) -> "ModulePatterns":
-        """Of targets by pattern."""
+        """Builds it from targets by pattern."""
         exact = {pattern: found for pattern, found in targets.items() if "*" not in pattern}
         wild = [
             (before, after, found)
@@ -56,7 +59,7 @@ class ModulePatterns(NamedTuple):
         return cls(exact, sorted(wild, key=lambda one: -len(one[0])))
 
     def targets(self, module: str) -> Sequence[str]:
-        """Those of the pattern that fits best."""
+        """Returns the targets of the best matching pattern."""
         if module in self.exact:
             return self.exact[module]
         for before, after, targets in self.wild:
@@ -66,13 +69,13 @@ class ModulePatterns(NamedTuple):
 
 
 class _FolderMapping(NamedTuple):
-    """What holds in a folder, by paths of the repository."""
+    """The mapping that applies in a folder, with paths relative to the repository."""
 
     patterns: ModulePatterns
     base: str | None
 
     def candidate_paths(self, module: str) -> Iterator[str]:
-        """The paths that a module may be: those of a pattern, then that from the base."""
+        """Yields the paths that a module may be: those of a pattern, then the one below the base."""
         yield from self.patterns.targets(module)
         if self.base is not None:
             yield posixpath.join(self.base, module)
@@ -82,15 +85,15 @@ class PathMappings:
     """The path mappings of repositories, by scope."""
 
     def __init__(self, known: Iterable[tuple[str, str, PathMapping]] = ()) -> None:
-        """Each with its scope and the path of its file."""
+        """Takes mappings, each with its scope and the path of its file."""
         self._configs = {(scope, path): mapping for scope, path, mapping in known}
-        # By what said it: all that extend one file share what that says.
+        # Configurations that extend the same file share one mapping.
         self._cache: dict[tuple[int, str, str | None], _FolderMapping] = {}
         self._by_config_folder = dict(self._folder_table(_CONFIGS_OF_FOLDERS))
         self._by_package_folder = dict(self._folder_table(("package.json",)))
 
     def candidate_paths(self, scope: str, path: str, module: str) -> Iterator[str]:
-        """The paths that a module may be which a file imports, the likeliest first."""
+        """Yields the paths that an imported module may be, likeliest first."""
         if not self._configs or module.startswith((".", "/")):
             return
         tables = (
@@ -106,7 +109,10 @@ class PathMappings:
             yield from (one for one in found if not one.startswith(".."))
 
     def module_names(self, scope: str, names: Sequence[str]) -> Iterator[str]:
-        """As what a file is imported, given by the paths that it has without its extension, where that ends otherwise than these paths."""
+        """Yields the modules that import a file whose last part differs from that of the file's paths.
+
+        `names` are the paths of the file without its extension.
+        """
         for name in names:
             yield from self._by_target.get((scope, name), ())
             for before, after, module in self._renaming_targets.get(scope, ()):
@@ -124,7 +130,7 @@ class PathMappings:
 
     @cached_property
     def _renaming_targets(self) -> Mapping[str, Sequence[tuple[str, str, str]]]:
-        """Targets with what is before and behind their `*`, and their patterns, if what a module ends with is not all of a name."""
+        """Targets, split at their `*`, with patterns whose last part may differ from the target's."""
         found: dict[str, set[tuple[str, str, str]]] = {}
         for scope, mapping_here in self._folder_mappings:
             for before, after, targets in mapping_here.patterns.wild:
@@ -136,30 +142,31 @@ class PathMappings:
 
     @cached_property
     def _folder_mappings(self) -> Sequence[tuple[str, _FolderMapping]]:
-        """Each with its scope, once."""
+        """Each mapping once, with its scope."""
         found = (*self._by_config_folder.items(), *self._by_package_folder.items())
         return list(
             {(scope, id(mapping_here)): (scope, mapping_here) for (scope, _), mapping_here in found}.values()
         )
 
     def _folder_table(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], _FolderMapping]]:
-        """What holds in each folder that has a file of one of these names which says anything: of several, what the first says."""
+        """Yields the mapping of each folder that has a configuration with one of these names.
+
+        The preferred name comes last, because later entries override earlier ones.
+        """
         for name in reversed(names):
             for scope, path in self._configs:
                 if posixpath.basename(path) == name and (mapping_here := self._folder_mapping(scope, path)):
                     yield (scope, posixpath.dirname(path)), mapping_here
 
     def _folder_mapping(self, scope: str, path: str) -> _FolderMapping | None:
-        """What a file says itself or by those that it extends, else the first that says anything of those which it only names as
-        parts of its project.
-        """
+        """Returns the mapping of a file with those it extends, else the first of its project references."""
         for one in (path, *_config_paths(path, self._configs[scope, path].references)):
             if mapping_here := self._mapping_of_chain(self._config_chain(scope, one)):
                 return mapping_here
         return None
 
     def _mapping_of_chain(self, chain: Sequence[tuple[str, PathMapping]]) -> _FolderMapping | None:
-        """What the first in a line says that says anything; None if none does."""
+        """Returns the mapping of a chain, whose first settings win; None if nothing is set."""
         based = ((folder, one.base_url) for folder, one in chain if one.base_url is not None)
         base = next((posixpath.join(*one) for one in based), None)
         folder, paths = next(
@@ -176,24 +183,27 @@ class PathMappings:
         return cached
 
     def _config_chain(self, scope: str, path: str) -> Sequence[tuple[str, PathMapping]]:
-        """A file and those that it extends with their folders, each before those that it goes before."""
+        """Returns a configuration and those that it extends, each with its folder, by precedence."""
         found: dict[str, PathMapping] = {}
         todo = [path]
         while todo and len(found) < CONFIGS_MAX:
             one = todo.pop()
             if one not in found and (mapping := self._configs.get((scope, one))):
                 found[one] = mapping
-                todo += _config_paths(one, mapping.extends)  # the last one goes before the others
+                todo += _config_paths(one, mapping.extends)  # the last one overrides the others
         return [(posixpath.dirname(one), mapping) for one, mapping in found.items()]
 
 
 def is_config(path: str) -> bool:
-    """Whether a file is named as those that `read_config` reads."""
+    """Returns whether `read_config` reads a file with this path."""
     return _CONFIG.fullmatch(posixpath.basename(path)) is not None
 
 
 def read_config(text: str) -> PathMapping:
-    """What a tsconfig.json says. Raises ValueError, TypeError or AttributeError if it has another form, or too many patterns."""
+    """Parses a tsconfig.json.
+
+    Raises ValueError, TypeError or AttributeError if it has another format, or too many patterns.
+    """
     data = json.loads(_plain_json(text))
     options = data.get("compilerOptions") or {}
     paths, base = options.get("paths"), options.get("baseUrl")
@@ -208,7 +218,10 @@ def read_config(text: str) -> PathMapping:
 
 
 def read_paths(patterns: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
-    """Where the sources of modules may lie, by pattern. Raises ValueError or AttributeError if these are no patterns, or too many."""
+    """Returns where the sources of modules may be, by pattern.
+
+    Raises ValueError or AttributeError if these are no patterns, or too many.
+    """
     if len(patterns) > PATTERNS_MAX:
         raise ValueError("too many patterns")
     return {
@@ -224,7 +237,7 @@ def read_paths(patterns: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
 
 
 def source_candidates(place: str) -> Iterator[str]:
-    """A path of a manifest without its extension, and the sources that it may be built from."""
+    """Yields a path of a manifest without its extension, and the source that it may be built from."""
     plain = _SUFFIX.sub("", posixpath.normpath(place))
     yield f"./{plain}"
     built = _BUILT.match(plain)
@@ -233,7 +246,7 @@ def source_candidates(place: str) -> Iterator[str]:
 
 
 def strings_in(value: object) -> Iterator[str]:
-    """All strings in a tree of lists and objects: Node's conditions are objects."""
+    """Yields all strings in a tree of lists and objects: Node's conditions are objects."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -242,19 +255,22 @@ def strings_in(value: object) -> Iterator[str]:
 
 
 def _plain_json(text: str) -> str:
-    """Without comments and commas behind the last item, which TypeScript reads over."""
+    """Strips comments and trailing commas, which TypeScript accepts."""
     without_comments = _COMMENT.sub(lambda found: found[1] or " ", text.removeprefix("\ufeff"))
     return _LAST_COMMA.sub(lambda found: found[1] or "", without_comments)
 
 
 def _relative(paths: Iterable[object]) -> Iterator[str]:
-    """The first of those that are no package."""
+    """Yields the first paths that are relative, not packages."""
     relative = (path for path in paths if isinstance(path, str) and path.startswith("."))
     return islice(relative, CONFIGS_MAX)
 
 
 def _config_paths(path: str, others: Iterable[str]) -> Iterator[str]:
-    """Paths of other configurations that one names: a folder is its tsconfig.json, and the extension may be left out."""
+    """Yields the paths that a reference to another configuration may mean.
+
+    A folder means its tsconfig.json, and the extension is optional.
+    """
     for other in others:
         found = posixpath.normpath(posixpath.join(posixpath.dirname(path), other))
         yield from (found, f"{found}.json", posixpath.join(found, _CONFIGS_OF_FOLDERS[0]))
@@ -268,7 +284,7 @@ def _resolve_targets(start: str, paths: Mapping[str, Sequence[str]]) -> dict[str
 
 
 def _wildcard_match(before: str, text: str, after: str) -> str | None:
-    """What stands between two ends of a text; None if it has other ends."""
+    """Returns the text between a prefix and a suffix; None if the text does not have them."""
     is_long = len(text) >= len(before) + len(after)
     if is_long and text.startswith(before) and text.endswith(after):
         return text[len(before) : len(text) - len(after)]
@@ -276,7 +292,7 @@ def _wildcard_match(before: str, text: str, after: str) -> str | None:
 
 
 def _keeps_name(pattern: str, target: str) -> bool:
-    """Whether the last name of a module is that of what it means, whatever stands for the `*`."""
+    """Returns whether a module and its target always have the same last part, for any match of the `*`."""
     return pattern.rpartition("/")[2] == target.rpartition("/")[2] == "*"
 
 

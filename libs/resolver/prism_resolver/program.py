@@ -1,4 +1,4 @@
-"""The files of a program: in which of them a module lies, and what each gives to others."""
+"""The files of a program: resolves modules to files, and names to what each file exports."""
 
 import re
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -23,14 +23,14 @@ from prism_resolver.occurrences import DefinitionSite, Occurrences
 from prism_resolver.unit import DEFAULT, Import, Unit, UnitDefinition, read_unit
 from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 
-# Re-exports of re-exports.
+# Depth of re-exports.
 STEPS_MAX = 40
-# What is in them is known by its bare name in all of them.
+# A definition inside one of these is visible by its bare name everywhere in it.
 SCOPE_KINDS = frozenset({SymbolKind.NAMESPACE, SymbolKind.MODULE})
 
 
 class LocatedModule(NamedTuple):
-    """The files that a module may mean, and how sure that is."""
+    """The files that a module may mean, and with what certainty."""
 
     units: tuple[Unit, ...]
     certainty: Certainty
@@ -48,20 +48,22 @@ class Program:
         packages: Packages | None = None,
         unloaded: Container[str] = frozenset(),
     ) -> None:
-        """What else is known of the files, where it is: `occurrences` by compilers' indexes, `packages` by the texts of manifests.
-        `unread` are ids of files that there are, whether they are added or not.
+        """Creates an empty program. `unloaded`: ids of files that exist but may not be loaded.
+
+        `occurrences` are from compiler indexes, `packages` from the texts of manifests.
         """
         self.occurrences = occurrences or Occurrences()
         self._packages = packages or Packages()
         self._unloaded = unloaded
-        # The same by the manifests among the files, of which less is known: by id of the file, and made of these when asked for.
+        # Packages derived from the loaded files alone, which show less of a manifest: providers by file id,
+        # and the packages, built on demand.
         self._providers: dict[str, PackageProvider] = {}
         self._packages_of_loaded: Packages | None = None
         self.units: dict[str, Unit] = {}
-        # What a resolver found out about names that many definitions have, for as long as no file changes.
+        # A resolver's cache for names with many definitions, cleared when a file changes.
         self.candidates: dict[tuple[Hashable, ...], Sequence[SymbolRef]] = {}
         self._by_key: dict[str, dict[str, Unit]] = {}
-        # Name -> files that define it outside of all, or import it.
+        # Name -> files that define it at the top level, or import it.
         self._exporters: dict[str, dict[str, Unit]] = {}
         self._by_name: dict[str, dict[SymbolRef, None]] = {}
         self._by_qualified_name: dict[str, dict[SymbolRef, None]] = {}
@@ -69,33 +71,33 @@ class Program:
         self._exported_values: dict[tuple[str, str], Value] = {}
         self._imported_values: dict[tuple[str, str, str], Value] = {}
         self._wildcard_closures: dict[str, Mapping[str, Certainty]] = {}
-        # What files import from each other in a circle is looked for once: here until the first question is answered.
+        # Values that are being computed, to end cycles of imports. Cleared when the outermost lookup ends.
         self._in_progress: dict[tuple[str, str], Value] = {}
         self._is_incomplete = False
         self._is_final_pass = False
         self._depth = 0
-        # Of a class, what it inherits from: found by `Inference`, kept here until a file changes.
+        # Cache of `Inference`: class -> its base classes. Cleared when a file changes.
         self.lineages: dict[tuple[str, str], Sequence[tuple[Unit | None, str]]] = {}
-        # Of an alias, what it is another name of: the same.
+        # Cache of `Inference`: alias -> its target.
         self.originals: dict[tuple[str, str], Value] = {}
-        # Modules that were looked for and are no file of the program, with the files that import them.
+        # Modules that are no file of the program, with the files that import them.
         self.missing: dict[tuple[File, str], None] = {}
-        # By id of a file, the ids of files that the modules which it names were found to be since it was added.
+        # File id -> ids of the files that its imports have been resolved to since it was added.
         self._imported_files: dict[str, set[str]] = {}
 
     # Files.
 
     def set_packages(self, packages: Packages) -> None:
-        """Have other manifests say what packages there are."""
+        """Replaces the packages."""
         self._clear_caches()
         self._packages = packages
 
     def add(self, facts: FileFacts) -> None:
-        """A file with what it defines, imports and inherits, in the place of what it said before."""
+        """Adds a file, or replaces its previous version."""
         self.add_unit(read_unit(facts))
 
     def add_unit(self, unit: Unit) -> None:
-        """The same of a file that was read before."""
+        """Adds a file that is already parsed, or replaces its previous version."""
         self.remove(unit.id)
         self.units[unit.id] = unit
         for files, name in self._entries(unit):
@@ -106,7 +108,7 @@ class Program:
             self._providers[unit.id] = PackageProvider(unit.scope, unit.file.repo, unit.manifest)
 
     def remove(self, file: str) -> None:
-        """Forget a file."""
+        """Removes a file."""
         self._clear_caches()
         unit = self.units.pop(file, None)
         if unit is None:
@@ -119,8 +121,9 @@ class Program:
         self._imported_files.pop(file, None)
 
     def dependents(self, units: Iterable[Unit]) -> set[str]:
-        """The ids of files that may be told something by these: of themselves, of those whose imports were found to lead to one of them,
-        of those that see one without an import, and of all that these tell in turn.
+        """Returns the ids of all transitive dependents of the given units, and of the units themselves.
+
+        A file depends on those that its imports resolve to, and on those that it sees without an import.
         """
         readers: dict[Hashable, list[Unit]] = {}
         for reader, read in self._imported_files.items():
@@ -139,12 +142,13 @@ class Program:
         return found
 
     def definition(self, ref: SymbolRef) -> UnitDefinition:
-        """The symbol at a place."""
+        """Returns the definition of a symbol."""
         return self.units[ref.file].definitions[ref.symbol]
 
     def defined_at(self, site: DefinitionSite) -> SymbolRef | None:
-        """What is defined at a line under a name; None if there is no symbol of its own, or the file was not read. Raises
-        LookupError if the file has changed since, or is gone.
+        """Returns the symbol that is defined at a site; None if there is none, or the file is not loaded.
+
+        Raises LookupError if the file has changed since, or is gone.
         """
         unit = self.units.get(site.file)
         if unit is None and site.file in self._unloaded:
@@ -157,7 +161,7 @@ class Program:
         return None if position is None else SymbolRef(unit.id, position)
 
     def same_package_definitions(self, unit: Unit, name: str) -> tuple[SymbolRef, ...]:
-        """What other files of the folder define under a name, in languages where that is enough to see it."""
+        """Returns the definitions of a name in other files of the folder, if the language shares these."""
         if unit.language not in SAME_FOLDER:
             return ()
         others = [
@@ -172,7 +176,7 @@ class Program:
         )
 
     def members_in_other_files(self, unit: Unit, qualified_name: str) -> tuple[SymbolRef, ...]:
-        """Where else than in the file of its class a member is defined, in languages that allow it."""
+        """Returns the definitions of a member in any file, in languages that allow it outside the class."""
         if unit.language not in MEMBERS_IN_FOLDER | MEMBERS_ANYWHERE:
             return ()
         refs = self._by_qualified_name.get(qualified_name, ())
@@ -180,7 +184,7 @@ class Program:
         return tuple(sorted(found, key=lambda ref: (self.units[ref.file].file.path, ref.symbol)))
 
     def types_named(self, unit: Unit, qualified_name: str) -> Sequence[SymbolRef]:
-        """The definitions of a type in all files of the repository that the language shares, by path; one if it only is a scope."""
+        """Returns a type's definitions in the repository, by path; only one of a namespace or module."""
         found = [
             ref
             for ref in self._by_qualified_name.get(qualified_name, ())
@@ -191,11 +195,11 @@ class Program:
         return found[:1] if is_scope else found
 
     def named(self, name: str) -> Collection[SymbolRef]:
-        """All definitions of a name."""
+        """Returns all definitions of a name."""
         return self._by_name.get(name, ())
 
     def main_definitions(self, refs: Sequence[SymbolRef]) -> Sequence[SymbolRef]:
-        """One place a symbol: of overloads, and of what is announced and defined apart, the one that says most."""
+        """Reduces to one definition per symbol: one of several overloads, the body for a declaration."""
         chosen: dict[tuple[str, str], SymbolRef] = {}
         for ref in refs:
             if ref.symbol < 0:
@@ -208,12 +212,12 @@ class Program:
         return tuple(chosen.values())
 
     def _is_better(self, ref: SymbolRef, other: SymbolRef) -> bool:
-        """A body says more than an announcement, and a function more than the variable that it may be kept in."""
+        """Returns whether `ref` is better: a body than a declaration, a function than a variable that holds it."""
         one, two = self.definition(ref), self.definition(other)
         return (one.bodiless, one.kind in VALUE_KINDS) < (two.bodiless, two.kind in VALUE_KINDS)
 
     def _body(self, ref: SymbolRef) -> SymbolRef:
-        """Where what is announced at a place is defined, the place itself if that is not known."""
+        """Returns the body of a declaration, or the declaration itself if its body is not known."""
         unit, definition = self.units[ref.file], self.definition(ref)
         found = [
             other
@@ -247,7 +251,7 @@ class Program:
     # Modules.
 
     def locate(self, unit: Unit, module: str) -> LocatedModule:
-        """The files that a module is, as a file imports it: those that it means surely, else those that it may mean."""
+        """Returns the files that an imported module certainly means, else those that it may mean."""
         start = unit.file.path if unit.language == "rust" else unit.folder
         known = (unit.scope, unit.language, start, module)
         if known not in self._located:
@@ -258,7 +262,10 @@ class Program:
         return located
 
     def _locate(self, unit: Unit, module: str) -> LocatedModule:
-        """By a path mapping, by its path or by the package that it is named after: the first that is sure, else the last that may be."""
+        """Tries path mappings, paths and packages.
+
+        Returns the first certain result, else the last possible one.
+        """
         found = NOT_FOUND
         for find in (self._mapped, self._find, self._in_package):
             located = find(unit, module)
@@ -270,9 +277,9 @@ class Program:
         return found
 
     def _mapped(self, unit: Unit, module: str) -> LocatedModule:
-        """The files that a module is by the first path of a mapping that leads to any."""
-        for module_in_package in self._packages.mapped(unit.scope, unit.file, module):
-            if found := self._package_files(unit, module_in_package):
+        """Returns the files at the first mapped path that has any."""
+        for candidate in self._packages.mapped(unit.scope, unit.file, module):
+            if found := self._package_files(unit, candidate):
                 return LocatedModule(found, Certainty.YES)
         return NOT_FOUND
 
@@ -282,7 +289,7 @@ class Program:
             if other.language not in family_of(unit.language):
                 continue
             certainty = imports(unit.file, module, other.file)
-            # Of another repository that is never sure, unless the module names it.
+            # A match in another repository is uncertain, unless the module names the repository.
             is_near = unit.scope == other.scope or unit.language in FOLDER_PACKAGES
             certainty = certainty if is_near else min(certainty, Certainty.MAYBE)
             if certainty:
@@ -291,23 +298,23 @@ class Program:
         return LocatedModule(tuple(_ordered(found[best])), best)
 
     def _in_package(self, unit: Unit, module: str) -> LocatedModule:
-        """The files that a module is by what is known of packages; not sure if several provide one of its name."""
+        """Returns the files of a module in the known packages; uncertain with several providers."""
         for packages in (self._packages, self._packages_of_files()):
-            for module_in_package in packages.candidates(unit.scope, unit.file, module):
-                if found := self._package_files(unit, module_in_package):
+            for candidate in packages.candidates(unit.scope, unit.file, module):
+                if found := self._package_files(unit, candidate):
                     return LocatedModule(
                         found,
-                        Certainty.YES if packages.is_only_provider(module_in_package) else Certainty.MAYBE,
+                        Certainty.YES if packages.is_only_provider(candidate) else Certainty.MAYBE,
                     )
         return NOT_FOUND
 
     def packages_containing(self, unit: Unit) -> set[str]:
-        """The names of the packages in whose folders a file lies."""
+        """Returns the names of the packages whose folders contain a file."""
         known = (self._packages, self._packages_of_files())
         return {name for packages in known for name in packages.containing(unit.scope, unit.file.path)}
 
     def module_names(self, unit: Unit) -> Iterator[str]:
-        """As what path mappings have a file imported, where that is called otherwise than the file."""
+        """Yields the names under which path mappings import a file, where they differ from its own."""
         return self._packages.module_names(unit.scope, unit.file)
 
     def _packages_of_files(self) -> Packages:
@@ -315,22 +322,22 @@ class Program:
             self._packages_of_loaded = Packages(self._providers.values())
         return self._packages_of_loaded
 
-    def _package_files(self, unit: Unit, module_in_package: PackageModule) -> tuple[Unit, ...]:
-        """The files that are a module of a package."""
-        files = self._by_key.get(module_in_package.key, {}).values()
+    def _package_files(self, unit: Unit, candidate: PackageModule) -> tuple[Unit, ...]:
+        """Returns the files of a module in a package."""
+        files = self._by_key.get(candidate.key, {}).values()
         found = [one for one in files if one.language in family_of(unit.language)]
-        found = [one for one in found if module_in_package.is_file(one.scope, one.file)]
-        if not found and module_in_package.provider.scope == unit.scope:
-            self.missing[module_in_package.importer, module_in_package.module] = None
+        found = [one for one in found if candidate.is_file(one.scope, one.file)]
+        if not found and candidate.provider.scope == unit.scope:
+            self.missing[candidate.importer, candidate.module] = None
         return tuple(_ordered(found))
 
     def imported_value(self, unit: Unit, one: Import) -> Value:
-        """What an import brings: a definition, or a module."""
+        """Returns the value that an import binds: a definition, or a module."""
         known = (unit.id, one.name, one.module)
         if known not in self._imported_values:
             value = self._find_imported_value(unit, one)
             if self._in_progress:
-                return value  # it may be less than what there is
+                return value  # may be incomplete
             self._imported_values[known] = value
         return self._imported_values[known]
 
@@ -353,7 +360,7 @@ class Program:
         return EXTERNAL if located.units and located.certainty is Certainty.YES else UNKNOWN
 
     def exported_value(self, unit: Unit, name: str) -> Value:
-        """What a file gives to others under a name: what it defines, imports, or passes on."""
+        """Returns what a file exports under a name: a definition, an import or a wildcard re-export."""
         known = (unit.id, name)
         if known in self._exported_values:
             return self._exported_values[known]
@@ -375,8 +382,10 @@ class Program:
         return value
 
     def _finish_cycle(self) -> None:
-        """Keep what was found. Where files import each other in a circle, look again until nobody learns more; what still is
-        unknown then is unknown to all of them.
+        """Caches the values of the outermost lookup.
+
+        In a cycle of imports, first repeats the lookups until no more values become known. Values that are
+        unknown then stay unknown.
         """
         if self._is_incomplete:
             self._depth = 1
@@ -390,7 +399,7 @@ class Program:
         self._is_incomplete = False
 
     def _retry_unknown(self) -> bool:
-        """Look for all again that is not known yet; whether anything was found."""
+        """Repeats the lookup of all unknown values. Returns whether any became known."""
         unknown = [known for known, value in self._in_progress.items() if not value.is_known]
         found = {known: self._find_exported_value(self.units[known[0]], known[1]) for known in unknown}
         self._in_progress |= found
@@ -411,12 +420,12 @@ class Program:
         return self.wildcard_value(unit, name)
 
     def _default_of(self, unit: Unit) -> Value:
-        """What a module exports by default."""
+        """Returns the default export of a module."""
         spelled = next(iter(unit.variables.get(("", DEFAULT), ())), None)
         return self.exported_value(unit, spelled.type) if spelled else UNKNOWN
 
     def module_export(self, located: LocatedModule, name: str, exclude: Unit | None = None) -> Value:
-        """What the files of a module give under a name, all but the one that asks."""
+        """Returns the value that the files of a module export under a name, without the file `exclude`."""
         exporters = self._exporters.get(name, {})
         values = [
             self.exported_value(unit, name).with_strategy(Strategy.MODULE, located.certainty)
@@ -426,7 +435,7 @@ class Program:
         return _merged(value for value in values if value.is_known)
 
     def wildcard_value(self, unit: Unit, name: str) -> Value:
-        """What comes with all that other files have: `from m import *`, `#include`."""
+        """Returns the value that wildcard imports provide for a name: `from m import *`, `#include`."""
         if not unit.wildcards or name == DEFAULT:
             return UNKNOWN
         closure = self._wildcard_closure(unit)
@@ -438,7 +447,7 @@ class Program:
         return _merged(known_values, first_wins=unit.language in LAST_IMPORT_WINS)
 
     def _exporters_within(self, closure: Mapping[str, Certainty], unit: Unit, name: str) -> Sequence[Unit]:
-        """The files of a reach that give a name: by precedence where the language has one, else by path."""
+        """Returns the files of a closure that export a name, by precedence in the language, else by path."""
         exporters = self._exporters.get(name, {})
         found = [
             exporter for exporter in exporters.values() if exporter.id in closure and exporter.id != unit.id
@@ -449,8 +458,9 @@ class Program:
         return sorted(found, key=lambda exporter: rank[exporter.id])
 
     def _wildcard_closure(self, unit: Unit) -> Mapping[str, Certainty]:
-        """The files of which a file brings everything in, also through others, and how sure that is. The last import of a file
-        comes first, and a file comes before what it imports itself.
+        """Returns the files that a file transitively imports by wildcard, with the certainty of each.
+
+        The last import of a file comes first, and a file comes before its own imports.
         """
         if unit.id not in self._wildcard_closures:
             found: dict[str, Certainty] = {}
@@ -459,7 +469,7 @@ class Program:
                 one, certainty = todo.pop()
                 if found.get(one.id, Certainty.NO) >= certainty:
                     continue
-                found.pop(one.id, None)  # it takes the rank of the surer path
+                found.pop(one.id, None)  # it moves to the rank of the more certain path
                 found[one.id] = certainty
                 if one.language not in KEEPS_IMPORTS:
                     reached = self._wildcard_sources(one, certainty)
@@ -468,14 +478,14 @@ class Program:
         return self._wildcard_closures[unit.id]
 
     def _wildcard_sources(self, unit: Unit, certainty: Certainty) -> Iterator[tuple[Unit, Certainty]]:
-        """The files of which a file brings everything in itself, and how sure that is if the file itself is as sure as given."""
+        """Yields the files that a file itself imports by wildcard, with at most the given certainty."""
         for module in unit.wildcards:
             located = self.locate(unit, module)
             yield from ((other, min(certainty, located.certainty)) for other in located.units)
 
 
 def _visible_groups(unit: Unit) -> Iterator[Hashable]:
-    """The circles of files of which a file sees something without an import."""
+    """Yields the groups of files whose names a file sees without an import."""
     if unit.language in SAME_FOLDER | MEMBERS_IN_FOLDER:
         yield unit.scope, unit.language, unit.folder
     if unit.language in MEMBERS_ANYWHERE | OPEN_TYPES:
@@ -483,23 +493,24 @@ def _visible_groups(unit: Unit) -> Iterator[Hashable]:
 
 
 def _own_groups(unit: Unit) -> tuple[Hashable, Hashable]:
-    """The circles in which a file is seen."""
+    """Returns the groups that a file belongs to."""
     return (unit.scope, unit.language, unit.folder), (unit.scope, unit.language)
 
 
 def symbol_value(unit: Unit, positions: Sequence[int]) -> Value:
-    """The definitions of a file at these positions."""
+    """Returns a value with the definitions of a file at these positions."""
     return Value(ValueKind.SYMBOL, tuple(SymbolRef(unit.id, position) for position in positions))
 
 
 def _ordered(units: Sequence[Unit]) -> Sequence[Unit]:
-    """Files by path: an answer must not depend on the order in which they were read."""
+    """Sorts files by path, so that results do not depend on the order in which files were loaded."""
     return sorted(units, key=lambda unit: (unit.file.path, unit.scope))
 
 
 def _merged(values: Iterable[Value], *, first_wins: bool = False) -> Value:
-    """Of several, the surest; all of those that are as sure and of one kind. `is_first_enough`: the first of them hides the
-    others, if it is sure.
+    """Merges values: keeps the most certain, and combines those of equal certainty and the same kind.
+
+    With `first_wins`, a certain first value hides the others.
     """
     found = sorted(values, key=lambda value: (value.kind is not ValueKind.SYMBOL, -value.certainty))
     if not found:
@@ -512,18 +523,18 @@ def _merged(values: Iterable[Value], *, first_wins: bool = False) -> Value:
 
 
 def _names_module(one: Import) -> bool:
-    """Whether an import names a module as a whole: `import a.b`, `import * as x from './x.js'`."""
+    """Returns whether an import names a whole module: `import a.b`, `import * as x from './x.js'`."""
     last = re.split(r"::|[/\\]", one.module)[-1]
     return one.name in {DEFAULT, last, last.partition(".")[0], last.rpartition(".")[2]}
 
 
 def _share_members(unit: Unit, other: Unit) -> bool:
-    """Whether a member of a class of one file may be defined in the other."""
+    """Returns whether a member of a class in one file may be defined in the other."""
     if unit.scope != other.scope or other.language not in family_of(unit.language):
         return False
     return unit.folder == other.folder if unit.language in MEMBERS_IN_FOLDER else True
 
 
 def _share_names(unit: Unit, other: Unit) -> bool:
-    """Whether each sees what the other defines, without an import."""
+    """Returns whether two files see each other's definitions without an import."""
     return (unit.scope, unit.folder, unit.language) == (other.scope, other.folder, other.language)

@@ -1,22 +1,22 @@
-"""What a file says of itself in words: its first comments, and what its docstrings begin with."""
+"""Extracts prose from files: the first comments of a file, and the first sentence of a docstring."""
 
 import re
 from collections.abc import Iterator
 
 SENTENCE_CHARS_MAX = 160
 COMMENTS_CHARS_MAX = 400
-OPENING_CHARS_MAX = 6_000  # of a file, in which its first comments are looked for
+OPENING_CHARS_MAX = 6_000  # at the start of a file, searched for its first comments
 
-# By what a comment or a docstring begins with, what it ends with.
+# Start of a block comment or docstring -> its end.
 _CLOSERS = {"/*": "*/", '"""': '"""', "'''": "'''", "{-": "-}", "<!--": "-->"}
-# One of these, or lines that are comments.
+# Start of a block comment, or a run of line comments.
 _COMMENT_START = re.compile(
     r'/\*|"""|\'\'\'|\{-(?!#)|<!--'
     r"|(?:^[ \t]*(?://|--|;|%|#(?!\[|!|[ \t]*(?:include|define|undef|if|elif|else|endif|pragma|import|region)\b))[^\n]*\n?)+",
     re.MULTILINE,
 )
 _DECORATION = re.compile(r"""^[\s/*#;%"'{}|!<>=~-]+|[\s/*#"'{}|<>=~-]+$""")
-# Lines that say who may copy the file.
+# Licence and copyright lines.
 _LICENCE = re.compile(
     r"copyright|licen[sc]|spdx|warrant|redistribut|permission|merchantab|liable|liability|damages|all rights|furnished"
     r"|substantial portions|without restriction|\bas is\b|and associated documentation|conditions are met|@author"
@@ -24,7 +24,7 @@ _LICENCE = re.compile(
     r"|portability *:",
     re.IGNORECASE,
 )
-# What is told to a linter, a compiler or an editor, or is a mark of its own.
+# Directives for linters, compilers and editors, and standalone marks.
 _DIRECTIVE = re.compile(
     r"(?:eslint|tslint|jshint|jscs|biome|prettier|stylelint|istanbul|c8 ignore|v8 ignore|webpack|@ts-|pylint|flake8|mypy|ruff|noqa|type: ignore"
     r"|rubocop|frozen_string_literal|phpcs|swiftlint|clang-format|nolint|coding[:=]|vim?:|region\b)|@\w+$|end(?:region)?$",
@@ -32,12 +32,15 @@ _DIRECTIVE = re.compile(
 )
 _MARKUP = re.compile(r"<[^>]{1,80}>|[`*{}@]")
 _SENTENCE = re.compile(r".{20,}?[.!?](?=\s)|.+", re.DOTALL)
-# What may stand before the first comment: space, a line for the system or the compiler.
+# Allowed before the first comment: whitespace, and a line for the system or the compiler.
 _LEADING = re.compile(r"(?:\s++|^#![^\n]*+\n?)*+", re.MULTILINE)
 
 
 def first_comments(opening: str) -> str:
-    """The words of the first comments of a file, but for licences. `opening` is the text that it begins with."""
+    """Returns the text of the first comments of a file, without licences.
+
+    `opening` is the start of the file.
+    """
     text = opening[:OPENING_CHARS_MAX]
     lines = (line for start, end in _comments(text) for line in text[start:end].splitlines())
     plain = (_DECORATION.sub("", line) for line in lines if not _LICENCE.search(line))
@@ -45,7 +48,7 @@ def first_comments(opening: str) -> str:
 
 
 def leading_sentence(opening: str) -> str:
-    """What the comment says that a file begins with, but for licences; empty if it begins with something else."""
+    """Returns the first sentence of a file's leading comments, without licences; empty if there is none."""
     at = 0
     for start, end in _comments(opening):
         if not _LEADING.fullmatch(opening, at, start):
@@ -58,7 +61,7 @@ def leading_sentence(opening: str) -> str:
 
 
 def first_sentence(prose: str) -> str:
-    """What a docstring begins with, without markup; empty if that is about its licence."""
+    """Returns the first sentence of a docstring, without markup; empty if it is about the licence."""
     plain = "\n".join(line for line in prose.splitlines() if not _is_directive(line))
     match = _SENTENCE.match(" ".join(_MARKUP.sub("", plain).split()))
     sentence = match[0][:SENTENCE_CHARS_MAX] if match else ""
@@ -66,7 +69,10 @@ def first_sentence(prose: str) -> str:
 
 
 def _comments(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each comment and docstring. Takes linear time: what nothing closes is looked for once."""
+    """Yields start and end of each comment and docstring.
+
+    Linear time: a missing end is searched only once.
+    """
     at, unclosed = 0, set()
     while found := _COMMENT_START.search(text, at):
         at, closer = found.end(), _CLOSERS.get(found[0])
@@ -80,5 +86,5 @@ def _comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_directive(line: str) -> bool:
-    """Whether a line of a comment is for tools."""
+    """Returns whether a comment line is a directive for tools."""
     return _DIRECTIVE.match(_DECORATION.sub("", line)) is not None

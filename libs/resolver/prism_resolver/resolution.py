@@ -1,7 +1,8 @@
-"""From the references of a file to edges: what each means, and how that is known.
+"""Resolves the references of a file to edges, each with its status and the strategy that found it.
 
-A reference is *resolved* if imports, scopes, receivers or inheritance lead from it to a definition, a *candidate* if the name
-is all that speaks for one and nothing against it. What leads elsewhere is no edge.
+A reference is *resolved* if imports, scopes, receivers or inheritance lead from it to a definition. It is a
+*candidate* if only the name supports the definition and nothing contradicts it. A reference to anything else
+has no edge.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,9 +31,9 @@ from prism_resolver.program import Program
 from prism_resolver.unit import INHERITS, Import, Unit, UnitDefinition, UnresolvedType, enclosing_callable
 from prism_resolver.values import LOCAL, UNKNOWN, SymbolRef, Value, ValueKind
 
-# Of a name that more definitions have, no one is more likely than another.
+# If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
-# What a name may be that is used so, if the name is all that is known.
+# The kinds of symbols that a reference may mean if only its name is known.
 KINDS: Mapping[ReferenceKind, frozenset[SymbolKind]] = {
     ReferenceKind.CALL: CALLABLE_KINDS | TYPE_KINDS,
     ReferenceKind.IMPORT: CALLABLE_KINDS | TYPE_KINDS | VALUE_KINDS,
@@ -46,7 +47,7 @@ KINDS: Mapping[ReferenceKind, frozenset[SymbolKind]] = {
 
 
 class ReferenceEdge(NamedTuple):
-    """A reference and a definition, or a file, that it means or may mean."""
+    """A reference, and a definition or file that it means or may mean."""
 
     reference: int  # position in the references of its file
     target: SymbolRef
@@ -55,16 +56,16 @@ class ReferenceEdge(NamedTuple):
 
 
 class LookupKind(Enum):
-    """Among what a name is looked for that nothing else is known of."""
+    """The definitions among which a name is looked up if nothing else is known about it."""
 
     NOTHING = auto()
-    OUTSIDE = auto()  # what stands outside of classes
+    OUTSIDE = auto()  # definitions outside of classes
     MEMBERS = auto()
     ALL = auto()
 
 
 class NamedUse(NamedTuple):
-    """A reference of which nothing is known but its name, by what decides which definitions it may mean."""
+    """An unresolved reference, reduced to what decides which definitions it may mean."""
 
     language: str
     kind: ReferenceKind
@@ -73,16 +74,16 @@ class NamedUse(NamedTuple):
 
 
 class CandidateDefinition(NamedTuple):
-    """A definition of the name of a reference, by what decides whether it may be meant."""
+    """A definition with the name of a reference, reduced to what decides whether it may be meant."""
 
     language: str
     kind: SymbolKind
     is_member: bool
-    is_local: bool  # stands in a function
+    is_local: bool  # defined in a function
 
 
 class Meaning(NamedTuple):
-    """What a reference means: places that were found, or a name that is all there is."""
+    """What a reference means: the targets that were found, or where to look its name up."""
 
     targets: tuple[SymbolRef, ...] = ()
     status: EdgeStatus = EdgeStatus.RESOLVED
@@ -91,14 +92,14 @@ class Meaning(NamedTuple):
 
 
 def edges(program: Program, facts: FileFacts) -> Iterator[ReferenceEdge]:
-    """The edges of a file that was added to the program: at most CANDIDATES_MAX of a reference that only has a name."""
+    """Yields the edges of a file of the program: at most CANDIDATES_MAX for a reference with only a name."""
     resolver = Resolver(program, facts)
     for position, reference in enumerate(facts.references):
         yield from resolver.edges(position, reference, resolver.meaning(reference))
 
 
 def may_mean(use: NamedUse, candidate: CandidateDefinition) -> bool:
-    """Whether a definition may be what a reference to its name means."""
+    """Returns whether a reference may mean a definition of its name."""
     if candidate.language not in family_of(use.language) or candidate.kind not in KINDS[use.kind]:
         return False
     if use.lookup is LookupKind.NOTHING or (candidate.is_local and not _is_returned(candidate, use)):
@@ -107,7 +108,7 @@ def may_mean(use: NamedUse, candidate: CandidateDefinition) -> bool:
 
 
 class Resolver:
-    """Says what the references of one file mean. The program has the file."""
+    """Resolves the references of one file of a program."""
 
     def __init__(self, program: Program, facts: FileFacts) -> None:
         self._program = program
@@ -122,7 +123,7 @@ class Resolver:
                 self._local_bindings.setdefault((around, binding.name), []).append(binding)
 
     def meaning(self, reference: Reference) -> Meaning:
-        """What a reference of the file means: what a compiler's index says of it, or else what its rules lead to."""
+        """Resolves a reference of the file by a compiler's index, or else by the rules of the language."""
         sites = self._sites(reference)
         if sites is None:
             return self._by_rules(reference)
@@ -135,8 +136,10 @@ class Resolver:
         return Meaning(refs, strategy=Strategy.SCIP)
 
     def implementations(self) -> Iterator[tuple[Reference, Meaning]]:
-        """What definitions of the file implement without a word of it, as in Go, by what an index says: as references that stand
-        there, without a name, for none is written.
+        """Yields what definitions of the file implement implicitly, as in Go, according to a compiler's
+        index.
+
+        Each is a reference at the definition, with an empty name because the source has none.
         """
         declared = {(one.name, one.symbol) for one in self._facts.references if one.kind in INHERITS}
         for one in self._program.occurrences.implementations(self._facts.id, self._facts.blob):
@@ -156,23 +159,30 @@ class Resolver:
                 yield reference, Meaning(implemented, strategy=Strategy.SCIP)
 
     def _defined_at(self, sites: Iterable[DefinitionSite]) -> Iterator[SymbolRef]:
-        """The symbols there. Raises LookupError if one of the files has changed since."""
+        """Yields the symbols defined at the sites.
+
+        Raises LookupError if one of the files has changed since.
+        """
         return (ref for site in sites if (ref := self._program.defined_at(site)) is not None)
 
     def _sites(self, reference: Reference) -> Sequence[DefinitionSite] | None:
-        """Where an index says that a reference is defined; None if it says nothing of it. It knows no other names of imports."""
+        """Returns where an index locates the definitions of a reference; None if the index lacks the
+        reference.
+
+        An index uses the original name of an import, so this looks up aliases by both names.
+        """
         find = partial(self._program.occurrences.find, self._facts.id, self._facts.blob, reference.line)
         known = map(find, [reference.name, *(one.name for one in self._unit.imports.get(reference.name, ()))])
         return next((sites for sites in known if sites is not None), None)
 
     def _outside_repository(self, meaning: Meaning) -> Meaning:
-        """What is left of a meaning if it is in no file of the repository."""
+        """Returns the part of a meaning that is outside the repository."""
         units = self._program.units
         refs = tuple(ref for ref in meaning.targets if units[ref.file].scope != self._unit.scope)
         return meaning._replace(targets=refs, lookup=LookupKind.NOTHING)
 
     def _constructed_class(self, ref: SymbolRef, reference: Reference) -> SymbolRef:
-        """The class whose constructor is called by its name."""
+        """Returns the class of a constructor that is called by the class name, else the symbol itself."""
         definition = self._program.definition(ref)
         owner = definition.parent
         is_own = definition.kind is SymbolKind.CONSTRUCTOR and owner >= 0
@@ -187,7 +197,7 @@ class Resolver:
         return self._name_meaning(reference)
 
     def edges(self, position: int, reference: Reference, meaning: Meaning) -> Iterator[ReferenceEdge]:
-        """The edges that follow from what a reference means, which has this position in its file."""
+        """Yields the edges of a reference, given its position in the file and its meaning."""
         for ref in self._program.main_definitions(meaning.targets):
             yield ReferenceEdge(position, ref, meaning.status, meaning.strategy)
         if meaning.lookup is not LookupKind.NOTHING:
@@ -205,11 +215,12 @@ class Resolver:
             yield from (ReferenceEdge(position, ref, EdgeStatus.CANDIDATE, strategy) for ref in refs)
 
     def _candidates(self, reference: Reference, lookup: LookupKind) -> Sequence[SymbolRef]:
-        """The definitions that have the name of a reference and may be what it means; of many, one more than CANDIDATES_MAX."""
+        """Returns the definitions that a reference may mean by name. Of many, CANDIDATES_MAX + 1."""
         named = self._program.named(reference.name)
         if len(named) <= CANDIDATES_MAX:
             return self._possible_definitions(named, reference, lookup)
-        # All that `may_mean` asks of a reference: a name that thousands have is looked through once a language.
+        # Everything that `may_mean` reads of a reference: thousands of definitions are filtered once per
+        # group.
         group = (reference.name, reference.kind, lookup, self._unit.language, bool(reference.qualifier))
         memory = self._program.candidates
         if group not in memory:
@@ -222,7 +233,7 @@ class Resolver:
         return self._program.main_definitions(tuple(filter(partial(self.may_mean, reference, lookup), named)))
 
     def may_mean(self, reference: Reference, lookup: LookupKind, ref: SymbolRef) -> bool:
-        """Whether a definition of the name may be what a reference means of which nothing else is known."""
+        """Returns whether an unresolved reference may mean a definition of its name."""
         unit, definition = self._program.units[ref.file], self._program.definition(ref)
         use = NamedUse(self._unit.language, reference.kind, lookup, bool(reference.qualifier))
         is_member = "." in definition.qualified_name
@@ -230,7 +241,7 @@ class Resolver:
         return may_mean(use, CandidateDefinition(unit.language, definition.kind, is_member, is_local))
 
     def _modules(self, position: int, reference: Reference) -> Iterator[ReferenceEdge]:
-        """The file that an import names, be it for one of its names. A package of many files is shown by its first."""
+        """Yields an edge to the file that an import names; for a package, to its first file."""
         located = self._program.locate(self._unit, reference.qualifier)
         others = [unit for unit in located.units if unit.id != self._facts.id]
         if others:
@@ -246,7 +257,7 @@ class Resolver:
         one = Import(local, reference.name, reference.qualifier, range(0))
         value = self._program.imported_value(self._unit, one)
         if value.kind is ValueKind.MODULE:
-            return Meaning()  # `modules` has it
+            return Meaning()  # `_modules` yields its edge
         return self._as_meaning(value, LookupKind.OUTSIDE)
 
     def _name_meaning(self, reference: Reference) -> Meaning:
@@ -257,14 +268,14 @@ class Resolver:
         )
 
     def _may_be_member(self, location: Location) -> bool:
-        """Whether a name without an object may be a member of the class around."""
+        """Returns whether a name without an object may be a member of the enclosing class."""
         return self._unit.language in IMPLICIT_OBJECT and bool(location.inside)
 
     def _member_meaning(self, reference: Reference) -> Meaning:
         steps = steps_of(reference.qualifier)
         value = self._inference.value_of(steps, self._location_of(reference.symbol, reference.line))
         member = self._inference.member_of(value, reference.name)
-        is_own = len(steps) == 1 and steps[0].name in OWN_OBJECT  # a class below may have what its own lacks
+        is_own = len(steps) == 1 and steps[0].name in OWN_OBJECT  # a subclass may have what this class lacks
         if not member.is_known and not is_own and self._inference.lacks(value, reference.name):
             return Meaning()
         is_object = is_own or value.kind in {ValueKind.INSTANCE, ValueKind.SUPER}
@@ -280,7 +291,7 @@ class Resolver:
         return Meaning()
 
     def _strategy(self, value: Value) -> Strategy:
-        """How it was found; what lies in another repository, by the package that this one depends on."""
+        """Returns the value's strategy, or PACKAGE if it is defined in another repository."""
         is_far = any(self._program.units[ref.file].scope != self._unit.scope for ref in value.symbols)
         return Strategy.PACKAGE if is_far else value.strategy
 
@@ -289,7 +300,7 @@ class Resolver:
         return Location(self._unit, inside, line, partial(self._local_value, symbol, line))
 
     def _local_value(self, symbol: int, line: int, name: str) -> Value | None:
-        """What a variable of the functions around a symbol is known to hold on a line; None if there is no such variable."""
+        """Returns a variable's value at a line in the enclosing functions; None without such a variable."""
         while symbol >= 0:
             before = [one for one in self._local_bindings.get((symbol, name), ()) if one.line <= line]
             if before:
@@ -322,11 +333,11 @@ class Resolver:
 
 
 def _is_returned(candidate: CandidateDefinition, use: NamedUse) -> bool:
-    """Whether a function in a function may be what a reference means elsewhere: a member of the object that is returned."""
+    """Returns whether a nested function may be a member of the object that its parent returns."""
     return candidate.language in ECMASCRIPT and use.has_qualifier
 
 
 def _is_local(unit: Unit, definition: UnitDefinition) -> bool:
-    """Whether a definition stands in a function, and is known there only."""
+    """Returns whether a definition is inside a function, and visible only there."""
     parent = definition.parent
     return parent >= 0 and unit.definitions[parent].kind in CALLABLE_KINDS

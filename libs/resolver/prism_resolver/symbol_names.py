@@ -1,7 +1,8 @@
-"""Names of symbols as callers spell them, in whatever language, and which definitions such a name can mean.
+"""Parses symbol names in the notation of any language, and matches them with definitions.
 
-`(*gin.Context).Next`, `gin.Context#Next()` and `Context::Next` are one name in three spellings. What stands before the
-name of a symbol is its owner (`Context`), which its qualified name tells, or where it is (`gin`), which its path tells.
+`(*gin.Context).Next`, `gin.Context#Next()` and `Context::Next` are three notations of one name. The
+components before the symbol's own name are its owner (`Context`), found in its qualified name, or its
+location (`gin`), found in its path.
 """
 
 import re
@@ -12,7 +13,7 @@ from typing import NamedTuple, Protocol
 import re2  # type: ignore[import-untyped]
 
 SEPARATOR = re.compile(r"::|->|[.#\\/:]")
-# What a spelling has beside names, each in the languages that write it so.
+# Parts of a notation besides names, in some languages.
 PARAMETERS = re.compile(r"(?<=[\w!?])\s*\([^()]*\)$")
 ARITY = re.compile(r"(?<=[\w!?])/\d+$")
 IMPLEMENTED = re2.compile(r"<[^<>]* as ([^<>]+)>")  # <T as Trait>::name; with `re` cubic in a run of " as a"
@@ -23,7 +24,7 @@ NOT_FLAT = re.compile(r"[^a-z0-9]")
 
 
 class NamedDefinition(Protocol):
-    """What a definition is called, on its own and with its owners."""
+    """A definition with its own name and its qualified name."""
 
     @property
     def name(self) -> str: ...
@@ -32,28 +33,28 @@ class NamedDefinition(Protocol):
 
 
 class NameFit(NamedTuple):
-    """How well a definition fits a name: the greater, the better."""
+    """How well a definition matches a name. Compares as a tuple: greater is better."""
 
-    shared: int  # last components that both have
-    placed: int  # of the components before them, how many the definition's place has
+    shared: int  # number of trailing components that both have
+    placed: int  # number of components before them that the definition's location has
     is_whole: bool  # the definition has no further owner
 
     @property
     def degree(self) -> tuple[int, int]:
-        """By how much of the name it was found."""
+        """How much of the name matched."""
         return self.shared, self.placed
 
 
 @dataclass(frozen=True)
 class RepoPath:
-    """Where symbols are defined: the name of a repository, and a path in it."""
+    """A location of definitions: the name of a repository, and a path in it."""
 
     repo: str
     path: str
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """What it may be called: the repository, the folders and the file of the path, and their words."""
+        """Names that refer to it: the repository, the folders and file of the path, and their words."""
         names = [*self.repo.split("/"), *self.path.split("/")]
         pieces = (
             piece for name in names for piece in (name, name.rpartition(".")[0], *BETWEEN_WORDS.split(name))
@@ -63,14 +64,14 @@ class RepoPath:
 
 @dataclass(frozen=True)
 class SymbolName:
-    """A name as it was spelled, and its components, the outermost first; at least one."""
+    """A name as written, and its components, outermost first; at least one."""
 
     spelled: str
     parts: tuple[str, ...]
 
     @classmethod
     def read(cls, spelled: str) -> "SymbolName":
-        """Any text is a name: one without components is its own."""
+        """Parses a name. Accepts any text: without components, the text is the only component."""
         text = spelled = spelled.strip()
         for pattern, replacement in ((PARAMETERS, ""), (ARITY, ""), (IMPLEMENTED, r"\1")):
             text = pattern.sub(replacement, text)
@@ -86,17 +87,17 @@ class SymbolName:
 
     @property
     def dotted(self) -> str:
-        """All components, as qualified names are written."""
+        """All components, joined like a qualified name."""
         return ".".join(self.parts)
 
     @property
     def longer(self) -> tuple[str, ...]:
-        """What a definition may be called that tells more than the last component."""
+        """The possible names of a definition that are longer than the last component."""
         ends = (".".join(self.parts[start:]) for start in range(len(self.parts) - 1))
         return tuple(dict.fromkeys(name for name in (*self._as_written, *ends) if name != self.last))
 
     def fit(self, symbol: NamedDefinition, location: RepoPath) -> NameFit | None:
-        """How well a definition at a location fits; None if the name means another one."""
+        """Returns how well a definition at a location matches; None if the name means another one."""
         if self._as_written & {symbol.name, symbol.qualified_name}:
             return NameFit(len(self.parts), 0, is_whole=symbol.qualified_name in self._as_written)
         own = symbol.qualified_name.split(".")
@@ -109,7 +110,7 @@ class SymbolName:
         )
 
     def matched_suffix(self, fit: NameFit) -> str:
-        """The end of the name that such a definition is called, if nothing speaks for what is before it; else empty."""
+        """Returns the matched end of the name if nothing supports the rest; else an empty string."""
         return "" if fit.placed or fit.shared == len(self.parts) else ".".join(self.parts[-fit.shared :])
 
     @cached_property
@@ -118,7 +119,7 @@ class SymbolName:
 
 
 def flat(name: str) -> str:
-    """Letters and digits only, lower case: `flat_hash_map` and `FlatHashMap` are the same."""
+    """Returns only letters and digits, in lower case: `flat_hash_map` and `FlatHashMap` become the same."""
     return NOT_FLAT.sub("", name.lower())
 
 
@@ -128,7 +129,9 @@ def _shared_end(own: list[str], requested: tuple[str, ...]) -> int:
 
 
 def _may_lead(part: str, location: RepoPath) -> bool:
-    """Whether a component may stand before a symbol that it does not own: a part of its location, or what begins in lower
-    case and so is a module or a variable (`self.close`). A type that does not own the symbol means another one.
+    """Returns whether a component may precede a symbol that it does not own.
+
+    A part of the symbol's location may, and so may a module or a variable, which begin in lower case
+    (`self.close`). After a type that does not own the symbol, the name means another symbol.
     """
     return flat(part) in location.words or part[:1].islower()

@@ -1,4 +1,4 @@
-"""What others can see of a file: what it defines, imports, inherits, and says of its variables."""
+"""The public view of a file: its definitions, imports, base classes and variable types."""
 
 import re
 from array import array
@@ -21,15 +21,15 @@ from prism_resolver.manifests import Manifest, named_manifest
 from prism_resolver.modules import File
 
 WHOLE_MODULE = "*"
-# The name under which a module gives what it exports by default.
+# The name of a module's default export.
 DEFAULT = "default"
 INHERITS = frozenset({ReferenceKind.EXTENDS, ReferenceKind.IMPLEMENTS})
-# A variable of the object that a method belongs to.
+# A variable of the object on which a method is called.
 OWN_VARIABLE = re.compile(r"(?:(?:self|this|cls|\$this|Self)(?:\.|->|::)|@{1,2})(\w+)")
 
 
 class UnitDefinition(NamedTuple):
-    """A symbol, by what others need to know of it."""
+    """A symbol, reduced to what other files need."""
 
     name: str
     qualified_name: str
@@ -40,22 +40,22 @@ class UnitDefinition(NamedTuple):
 
 
 class Import(NamedTuple):
-    """A name that a file takes from a module, and what it calls it."""
+    """A name that a file imports from a module, and its local name."""
 
     local: str
     name: str
     module: str
-    lines: range  # lines in which it holds: those of the function that it stands in
+    lines: range  # the lines where the import applies: those of the enclosing function
 
     @property
     def modules(self) -> Sequence[str]:
-        """The modules that it may mean: `from a import b` takes b from a, or the module a.b."""
+        """The modules it may refer to: `from a import b` imports b from a, or the module a.b."""
         joiner = "" if self.module.endswith((".", "/")) else "::" if "::" in self.module else "."
         return (self.module, f"{self.module}{joiner}{self.name}")
 
 
 class UnresolvedType(NamedTuple):
-    """A type or what makes a value, as a file spells it, and the qualified name of what it stands in."""
+    """A type or an initial value as written, with the qualified name of the enclosing symbol."""
 
     type: str
     made_by: str
@@ -65,36 +65,34 @@ class UnresolvedType(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A file as the rest of a program sees it."""
+    """A file as the rest of a program sees it: a compilation unit."""
 
     id: str
     scope: str
     file: File
     definitions: Sequence[UnitDefinition]
     named: Mapping[str, Sequence[int]]  # qualified name -> positions in `definitions`
-    imports: Mapping[str, Sequence[Import]]  # local name -> what it may bring
-    wildcards: Sequence[str]  # modules of which everything is brought in
-    bases: Mapping[
-        str, Sequence[UnresolvedType]
-    ]  # qualified name of a class -> what it extends or implements
-    variables: Mapping[
-        tuple[str, str], Sequence[UnresolvedType]
-    ]  # (class or "", variable) -> what it is made to be
+    imports: Mapping[str, Sequence[Import]]  # local name -> imports that may bind it
+    wildcards: Sequence[str]  # modules whose names are all imported
+    # Qualified name of a class -> what it extends or implements.
+    bases: Mapping[str, Sequence[UnresolvedType]]
+    # (class or "", variable) -> its types and initial values.
+    variables: Mapping[tuple[str, str], Sequence[UnresolvedType]]
     returns: Mapping[str, UnresolvedType]  # qualified name of a callable -> what it is declared to return
-    aliases: Mapping[str, UnresolvedType]  # qualified name of an alias, or that of an export -> what it names
+    aliases: Mapping[str, UnresolvedType]  # qualified name of an alias or an export -> its target
     folder: str = ""
-    manifest: Manifest | None = None  # what it says of a package, as far as its parser saw that
-    name_lines: Sequence[int] = ()  # of the definitions, 1-based
-    blob: str = ""  # of the content
+    manifest: Manifest | None = None  # the package that the file declares, as far as the parser extracts it
+    name_lines: Sequence[int] = ()  # lines of the definitions' names, 1-based
+    blob: str = ""  # hash of the content
 
     @property
     def language(self) -> str:
-        """Of the file."""
+        """The language of the file."""
         return self.file.language
 
 
 def read_unit(facts: FileFacts) -> Unit:
-    """What others can see of a file."""
+    """Builds the public view of a file."""
     reader = _UnitReader(facts)
     wildcards, imports = reader.imports()
     variables, returns = reader.variables()
@@ -118,12 +116,15 @@ def read_unit(facts: FileFacts) -> Unit:
 
 
 def is_shared(language: str, signature: str) -> bool:
-    """Whether definitions of one qualified name in several files are one symbol: in C a declaration and its body elsewhere."""
+    """Returns whether definitions with one qualified name in several files are one symbol.
+
+    In C, a declaration and a body in another file are.
+    """
     return language in C_FAMILY and not signature.startswith("static")
 
 
 def enclosing_callable(facts: FileFacts, symbol: int) -> int:
-    """The innermost callable around a symbol of the file, itself included; -1 outside of all or if a class is nearer."""
+    """Returns the innermost callable that is or encloses a symbol; -1 if none, or a class is nearer."""
     while symbol >= 0 and facts.symbols[symbol].kind not in CALLABLE_KINDS:
         if facts.symbols[symbol].kind in TYPE_KINDS:
             return -1
@@ -132,20 +133,20 @@ def enclosing_callable(facts: FileFacts, symbol: int) -> int:
 
 
 def enclosing_type(facts: FileFacts, symbol: int) -> str:
-    """Qualified name of the class around a symbol of the file, itself included; empty outside of all."""
+    """Returns the qualified name of the class that is or encloses a symbol; empty if there is none."""
     while symbol >= 0:
         found = facts.symbols[symbol]
         if found.kind in TYPE_KINDS:
             return found.qualified_name
         owner = found.qualified_name.rpartition(".")[0]
         if found.parent < 0 and owner:
-            return owner  # `impl S { fn f }`, `func (s *S) F`: the class is elsewhere
+            return owner  # `impl S { fn f }`, `func (s *S) F`: the class is defined elsewhere
         symbol = found.parent
     return ""
 
 
 def own_variable(name: str) -> str:
-    """The variable of the object itself that a name means, `depot` of `self.depot`; empty for any other name."""
+    """Returns the variable of the object itself, `depot` for `self.depot`; empty for any other name."""
     found = OWN_VARIABLE.fullmatch(name)
     return found[1] if found else ""
 
@@ -159,7 +160,7 @@ class _UnitReader:
         ]
 
     def named(self) -> dict[str, list[int]]:
-        """Without variables that are imports: `const depot = require("./depot")`."""
+        """Excludes variables that are imports: `const depot = require("./depot")`."""
         found: dict[str, list[int]] = {}
         imported = {
             (reference.alias, reference.line)
@@ -183,7 +184,7 @@ class _UnitReader:
             local = reference.alias or reference.name
             one = Import(local, reference.name, reference.qualifier, self._lines_of(reference.symbol))
             named.setdefault(local, []).append(one)
-            # `import a.b.c` is used by all of its name.
+            # After `import a.b.c`, code uses the full name.
             if not reference.alias and _last_part(reference.qualifier) == reference.name:
                 named.setdefault(reference.qualifier, []).append(one)
         return wildcards, named
@@ -221,7 +222,7 @@ class _UnitReader:
         return variables, returns
 
     def _variable_key(self, binding: Binding) -> tuple[str, str] | None:
-        """The class and the name of a variable that outlives a call; None for a local one."""
+        """Returns the class and the name of a variable that outlives a call; None for a local variable."""
         own = own_variable(binding.name)
         if own:
             return enclosing_type(self._facts, binding.symbol), own

@@ -1,4 +1,4 @@
-"""What an expression stands for, as far as it can be told without running it."""
+"""The value of an expression, as far as it is known without running code."""
 
 from enum import Enum, auto
 from typing import NamedTuple
@@ -11,25 +11,23 @@ class SymbolRef(NamedTuple):
     """A symbol, or a whole file."""
 
     file: str  # id
-    symbol: int  # position in its file's symbols; -1: the file, which is what `import module` means
+    symbol: int  # position in the symbols of the file; -1: the file itself, as in `import module`
 
 
 class ValueKind(Enum):
-    """What kind of thing an expression stands for."""
+    """What kind of thing an expression evaluates to."""
 
-    SYMBOL = auto()  # a definition: a class itself, a function, a variable
-    INSTANCE = auto()  # an object of a class
-    SUPER = auto()  # the object itself, seen as one of what its class inherits from
+    SYMBOL = auto()  # a definition: the class itself, a function, a variable
+    INSTANCE = auto()  # an instance of a class
+    SUPER = auto()  # the instance, seen as one of its base classes
     MODULE = auto()
-    EXTERNAL = (
-        auto()
-    )  # something that is defined elsewhere: the language itself, a package, another kind of thing
-    LOCAL = auto()  # a variable of a function, of whose value nothing is known
+    EXTERNAL = auto()  # defined elsewhere: by the language, by a package, or as another kind of thing
+    LOCAL = auto()  # a local variable of unknown value
     UNKNOWN = auto()
 
 
 class Value(NamedTuple):
-    """What an expression stands for. `places` are the definitions, for an object those of its class."""
+    """The value of an expression. `symbols` are its definitions; for an instance, those of its class."""
 
     kind: ValueKind
     symbols: tuple[SymbolRef, ...] = ()
@@ -38,11 +36,11 @@ class Value(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether anything is known, be it that it is something else."""
+        """Whether anything is known about the value, including that it is defined elsewhere."""
         return self.kind is not ValueKind.UNKNOWN
 
     def with_strategy(self, strategy: Strategy, certainty: Certainty = Certainty.YES) -> "Value":
-        """The same, found in another way, and at most as sure as that."""
+        """Returns the same value, found by another strategy, with at most the given certainty."""
         return self._replace(strategy=strategy, certainty=min(self.certainty, certainty))
 
 

@@ -39,6 +39,7 @@ PATTERN = re.compile(r"\b(?:" + "|".join(PHRASES) + r")\b")
 OPENING_OF = re.compile(r'(?:^|"""|# |\* |- )Of (?:a|an|the|what|each|all|one|those|its|which|two)\b')
 PLAIN = (
     "libs/contracts",
+    "libs/resolver",
     "libs/source",
     "services/atlas",
     "services/gateway",
