@@ -1,1 +1,1 @@
-"""The graph and what is read off it. Pure: no store, no broker, no clock."""
+"""The graph and the answers computed from it. Never uses the store, the broker or the clock."""
