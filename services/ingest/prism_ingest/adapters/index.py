@@ -1,4 +1,4 @@
-"""What the index holds of a layer, asked of the search service: the file points are the only manifest."""
+"""Requests to search about the index. The file points are the only manifest."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -25,7 +25,7 @@ SETTLED = frozenset({FileStatus.INDEXED, FileStatus.SKIPPED})
 async def read_manifest(
     bus: Bus, tenant: str, repo: str, layer: str, *, paths: tuple[str, ...] = ()
 ) -> list[ManifestEntry]:
-    """Every file of a layer that the index knows, or those of the paths."""
+    """Returns the indexed files of a layer, all or those of the given paths."""
     entries: list[ManifestEntry] = []
     cursor = ""
     while True:
@@ -38,7 +38,7 @@ async def read_manifest(
 
 
 async def layers_with_losses(bus: Bus, tenant: str, repo: str) -> set[str]:
-    """The layers of a repository of which the store lost files since they were indexed."""
+    """Returns the layers of a repository that lost files in the store since they were indexed."""
     request = PointCountsRequest(tenant=tenant, repo=repo)
     reply = await bus.ask(POINT_COUNTS, request, timeout_s=PAGE_TIMEOUT_S)
     return {counted.layer for counted in reply.layers if counted.lost}
@@ -47,7 +47,7 @@ async def layers_with_losses(bus: Bus, tenant: str, repo: str) -> set[str]:
 async def read_variants(
     bus: Bus, tenant: str, repo: str, variants: Iterable[tuple[str, str]]
 ) -> dict[str, ManifestEntry]:
-    """Those of the variants, each a path and its layer, that are in the store and need nothing, by layer."""
+    """Returns the stored, settled variants by layer id. `variants` are pairs of path and layer id."""
     layers = {file_id(tenant, repo, layer, path): layer for path, layer in variants}
     ids = sorted(layers)
     found: dict[str, ManifestEntry] = {}
@@ -59,14 +59,14 @@ async def read_variants(
 
 
 class IndexedText(NamedTuple):
-    """A file as it is indexed: with secrets redacted, so its hash may differ from that of the repository's."""
+    """An indexed file. Secrets are redacted, so the content may not hash to `blob`."""
 
     content: str
     blob: str
 
 
 async def read_text(bus: Bus, tenant: str, repo_name: str, ref: str, path: str) -> IndexedText:
-    """The whole text of a file. Raises FILE_NOT_FOUND, FILE_SKIPPED."""
+    """Returns the whole text of a file. Raises FILE_NOT_FOUND, FILE_SKIPPED."""
     parts: list[str] = []
     start = 1
     while True:

@@ -36,7 +36,8 @@ JOB_KEY_BYTES = 32
 Record = TypeVar("Record", bound=Indexed)
 
 
-# A clone may have to wait for others, and tells of no progress: by default twice PRISM_CLONE_SECONDS_MAX.
+# Factor on the idle time of jobs that clone: a clone may wait for others and reports no progress. By default
+# the result is twice PRISM_CLONE_SECONDS_MAX.
 CLONING_PATIENCE = 6
 
 
@@ -44,11 +45,11 @@ class Origin(NamedTuple):
     """Where the files of a repository come from."""
 
     source: str  # UPLOAD, or a git URL without credentials
-    ref: str = ""  # what of the URL is followed, empty for the default branch
+    ref: str = ""  # the ref that is followed; empty: the default branch
 
 
 class Ledger:
-    """What ingest writes down."""
+    """The records that ingest writes."""
 
     def __init__(
         self,
@@ -66,7 +67,7 @@ class Ledger:
 
     @classmethod
     async def open(cls, js: JetStreamContext, replicas: int) -> "Ledger":
-        """The ledger, its buckets made if they are not there."""
+        """Open the ledger, and create its buckets if they do not exist."""
         repositories = await open_bucket(js, names.KV_REPOSITORIES, replicas=replicas)
         layers = await open_bucket(js, names.KV_LAYERS, replicas=replicas)
         jobs = await open_bucket(js, names.KV_JOBS, ttl_s=names.JOBS_MAX_AGE_S, replicas=replicas)
@@ -80,7 +81,10 @@ class Ledger:
         )
 
     async def versions(self) -> tuple[str, str]:
-        """Version of the chunker and fingerprint of the fast model. Raises UNAVAILABLE until both have been said."""
+        """Returns the chunker's version and the fast model's fingerprint.
+
+        Raises UNAVAILABLE until both services have published theirs.
+        """
         chunker = await self._components.get(COMPONENT_CHUNKER)
         model = await self._components.get(COMPONENT_FAST_MODEL)
         if chunker is None or model is None:
@@ -92,7 +96,7 @@ class Ledger:
         return chunker.version, model.version
 
     async def repository(self, tenant: str, name: str) -> Repository:
-        """A repository by its full name or its id. Raises REPO_NOT_FOUND, naming those that exist."""
+        """Returns a repository by full name or id. Raises REPO_NOT_FOUND, which lists the existing ones."""
         for repo in (repo_id(name), name):
             found = await self.repositories.get(repository_key(tenant, repo))
             if found is not None:
@@ -106,13 +110,13 @@ class Ledger:
         )
 
     async def begin(self, job: Job, origin: Origin, idle_s: float) -> Job:
-        """Give the job the next version of what it brings up to date, and make it the active one there.
+        """Give the job the next version of its repository or layer, and make it the active job there.
 
-        A repository that is not known yet is made, a layer is not. Raises SNAPSHOT_CONFLICT while another job of the same
-        makes progress, REF_NOT_FOUND. A job that began already is returned as it is.
+        Creates the record of an unknown repository, but not of a layer. Returns a job that has begun as it is.
+        Raises REF_NOT_FOUND, and SNAPSHOT_CONFLICT while another job of the same layer makes progress.
 
-        The job is written before the record that names it: a record never names a job that is not there. A job that
-        died between the two writes has no version, and begins when it is asked for again.
+        The job is written before the record that names it, so a record never names a missing job. If the
+        process dies between the two writes, the job has no version, and begins at the next request for it.
         """
         known = await self.jobs.get(job.job)
         if known is not None and known.version:
@@ -130,7 +134,7 @@ class Ledger:
         )
 
     async def _take_turn(self, job: Job, origin: Origin, retired: str) -> int:
-        """Make the job the active one; its version, which is the same if it is active already."""
+        """Make the job the active one. Returns its version, which does not change if it is active already."""
         begun: Indexed
         if job.layer == BASE_LAYER:
             key = repository_key(job.tenant, job.repo)
@@ -143,9 +147,9 @@ class Ledger:
         return begun.next_version - 1
 
     async def renew_version(self, job: Job) -> Job:
-        """The job of a layer with the version of this moment, which is that of all that it will write.
+        """Returns a layer's job with a version of the current time, which everything it writes will have.
 
-        It may have waited long since it began. The same job if its layer is gone.
+        The job may have waited for long since it began. Returns the same job if its layer was deleted.
         """
         layer = await self._change(
             _of(job), lambda found: {"next_version": layer_version(found.next_version, datetime.now(UTC)) + 1}
@@ -153,44 +157,47 @@ class Ledger:
         return job if layer is None else job.model_copy(update={"version": layer.next_version - 1})
 
     async def indexed(self, tenant: str, repo: str, layer: str) -> Repository | Layer | None:
-        """The record of the base of a repository, or of another layer of it."""
+        """Returns the record of a repository's base or of one of its layers."""
         if layer == BASE_LAYER:
             return await self.repositories.get(repository_key(tenant, repo))
         return await self.layers.get(layer_key(tenant, repo, layer))
 
     async def record_remote_head(self, tenant: str, repo: str, layer: str, commit: str, at: datetime) -> None:
-        """Note a commit that the remote is said to be at: what is served is behind it until a job brings it."""
+        """Record the remote's head commit. Until a job imports it, the served state counts as behind."""
         changes = {"head_commit": commit, "head_seen_at": at}
         await self._change(
             (tenant, repo, layer), lambda found: {} if found.head_commit == commit else changes
         )
 
     async def postpone(self, job: Job) -> bool:
-        """Have the remote looked at again when the active job ends; False if there is none, so that the job may begin."""
+        """Have the remote fetched again when the active job ends. Returns False if no job is active."""
         indexed = await self._change(_of(job), lambda found: {"is_pushed": bool(found.active_job)})
         return indexed is not None and bool(indexed.active_job)
 
     async def forget_push(self, job: Job) -> None:
-        """Note that what was pushed while the job ran is looked at."""
+        """Record that the push that arrived while the job ran is being handled."""
         await self._change(_of(job), lambda _: {"is_pushed": False})
 
     async def is_active(self, job: Job) -> bool:
-        """Whether the end of the job is still waited for."""
+        """Whether the job is the active one of its repository or layer."""
         indexed = await self.indexed(*_of(job))
         return indexed is not None and indexed.active_job == job.job
 
     async def finish(self, job: Job, changes: Mapping[str, object]) -> Indexed | None:
-        """Serve what the job brought, and let the next job begin; None if the layer is gone. `changes` are made with it."""
+        """Serve the result of the job, apply `changes` to the record, and let the next job begin.
+
+        Returns None if the layer was deleted.
+        """
         return await self._change(
             _of(job), lambda found: _released(found, job.job) | _serving(found, job, changes)
         )
 
     async def release(self, job: Job) -> Indexed | None:
-        """Let the next job begin; what is served stays. None if the layer is gone."""
+        """Let the next job begin, and keep the served state. Returns None if the layer was deleted."""
         return await self._change(_of(job), lambda found: _released(found, job.job) | _unfinished(found, job))
 
     async def give_up_idle(self, layer: Layer, idle_s: float) -> None:
-        """Give the active job of a layer up, if it makes no progress any more, and let the next one begin."""
+        """Abandon the active job of a layer if it makes no progress, and let the next one begin."""
         now = datetime.now(UTC)
         active = await self.jobs.get(layer.active_job)
         if active is not None:
@@ -209,7 +216,7 @@ class Ledger:
         )
 
     async def switch(self, layer: Layer, version: int, changes: Mapping[str, object]) -> None:
-        """Let a layer serve other files without a job, unless it serves others than when it was looked at, or a job has begun."""
+        """Have a layer serve other files without a job, unless its record has changed since `layer` was read."""
 
         def changed(found: Indexed) -> Mapping[str, object]:
             if found.served != layer.served or found.next_version != layer.next_version or not found.served:
@@ -221,7 +228,7 @@ class Ledger:
     async def _change(
         self, place: tuple[str, str, str], change: Callable[[Indexed], Mapping[str, object]]
     ) -> Indexed | None:
-        """Change the fields of a record. None if there is none: a layer may be deleted at any moment."""
+        """Change fields of a record. Returns None if it does not exist: a layer may be deleted at any time."""
 
         def changed(found: Record | None) -> Record:
             if found is None:
@@ -237,7 +244,7 @@ class Ledger:
             return None
 
     async def _retire_active(self, job: Job, idle_s: float) -> str:
-        """Give the active job up if it makes no progress any more; its id. Raises SNAPSHOT_CONFLICT if it makes some."""
+        """Abandon the active job if it makes no progress, and return its id. Else raise SNAPSHOT_CONFLICT."""
         indexed = await self.indexed(*_of(job))
         if indexed is None or indexed.active_job in {"", job.job}:
             return ""
@@ -248,7 +255,7 @@ class Ledger:
 
 
 class _GoneError(Exception):
-    """There is no such record."""
+    """The record does not exist."""
 
 
 def _of(job: Job) -> tuple[str, str, str]:
@@ -256,7 +263,7 @@ def _of(job: Job) -> tuple[str, str, str]:
 
 
 def _given_up(active: Job, job: Job, idle_s: float) -> Job:
-    """The active job, abandoned for another. Raises SNAPSHOT_CONFLICT if it makes progress."""
+    """Returns the active job as abandoned for another. Raises SNAPSHOT_CONFLICT if it makes progress."""
     now = datetime.now(UTC)
     if not is_final(active) and not _is_idle(active, idle_s, now):
         raise _conflict(job, active.job)
@@ -269,13 +276,13 @@ def _given_up(active: Job, job: Job, idle_s: float) -> Job:
 
 
 def _is_idle(job: Job, idle_s: float, now: datetime) -> bool:
-    """Whether a job makes no progress any more."""
+    """Whether a job has made no progress for too long."""
     patience = CLONING_PATIENCE if job.state is JobState.CLONING else 1
     return (now - job.updated_at).total_seconds() >= idle_s * patience
 
 
 async def _job_key(js: JetStreamContext, replicas: int) -> bytes:
-    """The secret that job ids are derived with, made by whoever asks first."""
+    """Returns the secret that job ids are derived with. The first caller creates it."""
     records = Records(await open_bucket(js, names.KV_INSTALLATION, replicas=replicas), Installation)
     fresh = Installation(job_key=secrets.token_bytes(JOB_KEY_BYTES))
     return (await records.modify(INSTALLATION, lambda found: found or fresh)).job_key
@@ -290,12 +297,12 @@ def _begun_base(found: Repository | None, job: Job, origin: Origin, retired: str
         source=origin.source,
         created_at=now,
     )
-    # Of a git URL the remote says where it is, not who changes a file on top of it.
-    heard = job.commit if origin.source == UPLOAD else ""
+    # For a git URL, only the remote reports the head, not a client that edits a file on top of it.
+    head = job.commit if origin.source == UPLOAD else ""
     return repository.model_copy(
         update=_begun(repository, job, retired, repository.next_version)
         | {"source": origin.source, "ref": origin.ref}
-        | ({"head_commit": heard, "head_seen_at": now} if heard else {})
+        | ({"head_commit": head, "head_seen_at": now} if head else {})
     )
 
 
@@ -306,16 +313,16 @@ def _begun_layer(found: Layer | None, job: Job, origin: Origin, retired: str) ->
         )
     now = datetime.now(UTC)
     version = layer_version(found.next_version, now)
-    # What a client sends is not fetched any more; of what is fetched the remote says where it is.
-    sent = (
+    # An uploaded layer is no longer fetched. For a fetched one, the remote reports the head.
+    uploaded = (
         {"source": UPLOAD, "head_commit": job.commit, "head_seen_at": now} if origin.source == UPLOAD else {}
     )
-    return found.model_copy(update=_begun(found, job, retired, version) | sent)
+    return found.model_copy(update=_begun(found, job, retired, version) | uploaded)
 
 
 def _begun(indexed: Indexed, job: Job, retired: str, version: int) -> dict[str, object]:
     if indexed.active_job not in {"", job.job, retired}:
-        raise _conflict(job, indexed.active_job)  # it began since the last look
+        raise _conflict(job, indexed.active_job)  # it began since the last read
     if indexed.active_job == job.job:
         return {}
     return {"next_version": version + 1, "active_job": job.job}
@@ -335,7 +342,7 @@ def _released(indexed: Indexed, job: str) -> dict[str, object]:
 
 
 def _unfinished(indexed: Indexed, job: Job) -> dict[str, object]:
-    """Marks a base whose planned job ended early: files of a base are replaced one by one."""
+    """Marks a base whose planned job ended early: the files of a base are replaced one by one."""
     has_written = job.layer == BASE_LAYER and job.planned_at is not None
     return {"unfinished": job.job} if has_written and indexed.active_job == job.job else {}
 

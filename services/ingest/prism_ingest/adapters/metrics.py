@@ -1,4 +1,4 @@
-"""What ingest tells Prometheus."""
+"""Metrics of ingest."""
 
 from collections import Counter as Count
 from collections.abc import Iterable, Sized
@@ -25,16 +25,16 @@ class PushMetrics:
         )
 
     def observe(self, lane: Lane, steps: Iterable[tuple[str, float]]) -> None:
-        """One push that is searchable."""
+        """Count a push that is searchable, given the seconds of each step."""
         for step, seconds in steps:
             self._seconds.labels(step, lane.value).observe(seconds)
 
 
 class PollMetrics:
-    """Counts looks at git servers by what they found."""
+    """Counts polls of git servers by outcome."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._looks = Counter(
+        self._polls = Counter(
             "prism_polls",
             "Polls of git servers by outcome: same, behind (starts an import), or the error code.",
             ["outcome"],
@@ -42,12 +42,12 @@ class PollMetrics:
         )
 
     def count(self, outcome: str) -> None:
-        """One look."""
-        self._looks.labels(outcome).inc()
+        """Count one poll."""
+        self._polls.labels(outcome).inc()
 
 
 class LayerMetrics:
-    """How many layers there are, what they have, and what was let go."""
+    """The numbers of layers, their files and variants, and of deleted variants."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._layers = Gauge(
@@ -69,7 +69,7 @@ class LayerMetrics:
         )
 
     def show(self, layers: Iterable[Layer], variants: Iterable[Sized]) -> None:
-        """What a sweep has found."""
+        """Show the numbers that a sweep found."""
         known = list(layers)
         by_kind = Count(layer.kind for layer in known)
         for kind in LayerKind:
@@ -78,5 +78,5 @@ class LayerMetrics:
         self._variants.set(sum(map(len, variants)))
 
     def count_swept(self, variants: int) -> None:
-        """What a sweep has dropped."""
+        """Count variants that a sweep deleted."""
         self._swept.inc(variants)

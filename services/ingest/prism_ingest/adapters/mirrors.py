@@ -1,10 +1,10 @@
-"""Repositories as they were last fetched, kept from one push to the next: a push then brings only what is new.
+"""Mirrors of git repositories, kept between pushes so that a fetch transfers only new objects.
 
-A mirror is a cache and nothing else. One that cannot be read or brought up to date is thrown away and cloned again; past
-the limit the least recently used go. Mirrors of different tenants or credentials are never shared.
+A mirror is only a cache. If it cannot be read or updated, it is deleted and cloned again; beyond the size limit
+the least recently used are deleted. Different tenants, repositories and URLs never share a mirror.
 
-Reads wait for no fetch. A fetch only adds objects, and git looks again where its packs are when they were merged; a mirror
-is cloned beside its place, and put there, or taken away, when nobody reads it.
+Reads do not wait for fetches. A fetch only adds objects, and git rescans the packs after they were merged. A new
+mirror is cloned next to its final place. It is moved there, or an old one is deleted, while it has no reader.
 """
 
 import asyncio
@@ -30,9 +30,9 @@ from prism_ingest.settings import IngestSettings
 from prism_source.clone import CloneRules, Mirror, RemoteRefs, merge_packs, mirror, remote_refs
 from prism_source.clone_url import CloneUrl, check_url, git_server
 
-# Each fetch leaves a pack, and git looks a blob up in each: past so many they are merged.
+# Each fetch adds a pack, and git searches all packs for a blob: beyond this number they are merged.
 PACKS_MAX = 64
-# What may be wrong with the mirror rather than with the remote. What it has gathered over time may be what is too large.
+# Errors whose cause may be the mirror and not the remote. A mirror also grows too large over time.
 SUSPICIOUS = frozenset(
     {
         ErrorCode.CLONE_FAILED,
@@ -41,13 +41,13 @@ SUSPICIOUS = frozenset(
         ErrorCode.PAYLOAD_TOO_LARGE,
     }
 )
-# How the name of a folder ends in which a mirror is cloned.
+# The suffix of a folder into which a mirror is being cloned.
 FRESH = ".fresh"
 
-# Of one lane.
+# Per lane.
 FETCHES = SlotLimits(total=4, of_tenant=3, of_server=2)
-LOOKS = SlotLimits(total=8, of_tenant=4, of_server=2)
-# Looking up the hosts of URLs, which may take half a minute.
+REF_LISTINGS = SlotLimits(total=8, of_tenant=4, of_server=2)
+# DNS lookups of the hosts of URLs, which may take half a minute.
 CHECKS_AT_ONCE = 8
 
 Result = TypeVar("Result")
@@ -56,7 +56,7 @@ log = logging.getLogger(__name__)
 
 
 class Remote(NamedTuple):
-    """A ref of a git repository that a tenant's repository is fetched from."""
+    """A ref of the git repository that a tenant's repository is fetched from."""
 
     tenant: str
     repo: str
@@ -65,7 +65,7 @@ class Remote(NamedTuple):
 
 
 class Mirrors:
-    """The mirrors of this process, which has their folder for itself."""
+    """The mirrors of this process. No other process may use their folder."""
 
     def __init__(self, settings: IngestSettings, vault: Vault) -> None:
         self._vault = vault
@@ -84,53 +84,54 @@ class Mirrors:
             known_hosts=str(cache.absolute() / "known_hosts"),
         )
         self._fetches = {lane: Slots(FETCHES) for lane in Lane}
-        self._looks = Slots(LOOKS)
-        self._looking: set[asyncio.Task[RemoteRefs]] = set()
-        # Threads of their own: slow servers must not use up those that everything else in this process shares.
+        self._listing_slots = Slots(REF_LISTINGS)
+        self._listings: set[asyncio.Task[RemoteRefs]] = set()
+        # Own threads: slow servers must not occupy the pool that the rest of this process uses.
         self._threads = ThreadPoolExecutor(
-            len(Lane) * FETCHES.total + LOOKS.total + CHECKS_AT_ONCE, thread_name_prefix="remote"
+            len(Lane) * FETCHES.total + REF_LISTINGS.total + CHECKS_AT_ONCE, thread_name_prefix="remote"
         )
         self._uses: WeakValueDictionary[str, ReadWriteLock] = WeakValueDictionary()
         self._sizes: dict[Path, int] | None = None  # in bytes, of every mirror; None before the first fetch
 
     @property
     def rules(self) -> CloneRules:
-        """What may be cloned."""
+        """The rules for what may be cloned."""
         return self._rules
 
     async def check(self, url: str) -> CloneUrl:
-        """Take a URL apart. Raises PrismError as prism_source.clone_url.check_url."""
+        """Parse and check a URL. Raises PrismError as prism_source.clone_url.check_url does."""
         return await self._remotely(partial(check_url, url, self._rules))
 
-    async def refs(self, remote: Remote, beside: Iterable[str] = ()) -> RemoteRefs:
-        """The branches and tags as they are at the remote now, and those of the full names `beside` that it has.
+    async def refs(self, remote: Remote, extra_refs: Iterable[str] = ()) -> RemoteRefs:
+        """Returns the current branches and tags of the remote, and those of the full names `extra_refs` that exist.
 
-        A caller that no longer waits leaves its slot held until git has ended. Raises PrismError as prism_source.clone.mirror.
+        If the caller is cancelled, its slot remains occupied until git ends. Raises PrismError as
+        prism_source.clone.mirror does.
         """
-        look = asyncio.create_task(self._refs(remote, tuple(beside)))
-        self._looking.add(look)
-        look.add_done_callback(self._on_looked)
-        return await asyncio.shield(look)
+        listing = asyncio.create_task(self._refs(remote, tuple(extra_refs)))
+        self._listings.add(listing)
+        listing.add_done_callback(self._on_listed)
+        return await asyncio.shield(listing)
 
-    async def _refs(self, remote: Remote, beside: tuple[str, ...]) -> RemoteRefs:
+    async def _refs(self, remote: Remote, extra_refs: tuple[str, ...]) -> RemoteRefs:
         credentials = await self._credentials(remote)
-        look = partial(remote_refs, remote.url, self._rules, extra_refs=beside, credentials=credentials)
-        async with self._looks.held(remote.tenant, git_server(remote.url)):
-            return await self._remotely(look)
+        read = partial(remote_refs, remote.url, self._rules, extra_refs=extra_refs, credentials=credentials)
+        async with self._listing_slots.held(remote.tenant, git_server(remote.url)):
+            return await self._remotely(read)
 
-    def _on_looked(self, look: asyncio.Task[RemoteRefs]) -> None:
-        self._looking.discard(look)
-        if not look.cancelled():
-            look.exception()  # known to whoever waited
+    def _on_listed(self, listing: asyncio.Task[RemoteRefs]) -> None:
+        self._listings.discard(listing)
+        if not listing.cancelled():
+            listing.exception()  # the caller has it; this keeps asyncio from logging it
 
     async def _remotely(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     @asynccontextmanager
     async def held(self, remote: Remote) -> AsyncIterator[Path]:
-        """The mirror as it is, without a look at the remote. Nobody removes it meanwhile; more may be fetched into it.
+        """Yields the mirror's folder without contacting the remote.
 
-        Raises REF_NOT_FOUND if there is none.
+        The mirror is not deleted meanwhile, but a fetch may add objects. Raises REF_NOT_FOUND if there is none.
         """
         folder = self._folder(remote)
         async with self._use(folder).reading():
@@ -144,11 +145,10 @@ class Mirrors:
 
     @asynccontextmanager
     async def fetched(self, remote: Remote, lane: Lane = Lane.LIVE) -> AsyncIterator[Mirror]:
-        """The ref as it is at the remote now. Nobody else fetches into the mirror or removes it meanwhile.
+        """Fetch the ref and yield the mirror, which no one else updates or deletes meanwhile.
 
-        Fetching waits for a slot of the tenant in the lane; the slot is free again when this yields.
-
-        Raises PrismError as prism_source.clone.mirror.
+        The fetch waits for a slot of the tenant in the lane, and releases it before this yields. Raises
+        PrismError as prism_source.clone.mirror does.
         """
         folder = self._folder(remote)
         use = self._use(folder)
@@ -159,7 +159,7 @@ class Mirrors:
         await self._trim(folder)
 
     async def forget(self, mirrored: Mirror) -> None:
-        """Throw a mirror away whose contents cannot be read. Whoever has fetched it calls this."""
+        """Delete a mirror whose contents cannot be read. Call this inside `fetched`."""
         log.warning("deleting the mirror of %s", mirrored.source.url)
         async with self._use(mirrored.git_dir).alone():
             await asyncio.to_thread(_remove, mirrored.git_dir)
@@ -175,11 +175,14 @@ class Mirrors:
         return self._root / hashlib.sha256(key.encode()).hexdigest()[:32]
 
     def _use(self, folder: Path) -> ReadWriteLock:
-        """Of a mirror, or of what is to be it."""
+        """Returns the lock of a mirror, or of the folder that becomes one."""
         return self._uses.setdefault(folder.stem, ReadWriteLock())
 
     async def _credentials(self, remote: Remote) -> str:
-        """`user:password`, empty if none are kept for this server: who may set the URL must not learn the password by it."""
+        """Returns `user:password`, or "" if none is stored for this server.
+
+        Otherwise a caller that may set the URL could send the password to its own server.
+        """
         kept = await self._vault.get(remote.tenant, remote.repo)
         if not kept.git_password or git_server(remote.url) != kept.git_host.lower():
             return ""
@@ -190,7 +193,7 @@ class Mirrors:
         made = await self._remotely(partial(self._update, remote, credentials, folder))
         if made is not None:
             return made
-        # If the remote is away, a mirror that could not be brought up to date stays.
+        # If the remote is down, this raises, and the mirror that could not be updated is kept.
         fresh = folder.with_suffix(FRESH)
         made = await self._remotely(partial(self._clone, remote, credentials, fresh))
         async with use.alone():
@@ -198,13 +201,13 @@ class Mirrors:
         return made._replace(git_dir=folder)
 
     def _update(self, remote: Remote, credentials: str, folder: Path) -> Mirror | None:
-        """None if there is no mirror, or something is wrong with it."""
+        """Returns None if there is no mirror, or if it is damaged."""
         if not folder.exists():
             return None
         try:
             if _packs(folder) > PACKS_MAX:
                 merge_packs(folder, self._rules.seconds_max)
-            made = self._bring(remote, credentials, folder)
+            made = self._mirror(remote, credentials, folder)
         except PrismError as error:
             if error.code not in SUSPICIOUS:
                 raise
@@ -215,13 +218,13 @@ class Mirrors:
 
     def _clone(self, remote: Remote, credentials: str, fresh: Path) -> Mirror:
         _remove(fresh)
-        return self._bring(remote, credentials, fresh)
+        return self._mirror(remote, credentials, fresh)
 
-    def _bring(self, remote: Remote, credentials: str, folder: Path) -> Mirror:
+    def _mirror(self, remote: Remote, credentials: str, folder: Path) -> Mirror:
         return mirror(remote.url, folder, self._rules, ref=remote.ref, credentials=credentials)
 
     async def _trim(self, fetched: Path) -> None:
-        """Remove the least recently used mirrors until the rest fits; one in use stays."""
+        """Delete the least recently used mirrors until the rest fits, except those in use."""
         if self._sizes is None:
             self._sizes = await asyncio.to_thread(_sizes, self._root)
         self._sizes[fetched] = await asyncio.to_thread(_bytes, fetched)
@@ -255,7 +258,7 @@ def _sizes(root: Path) -> dict[Path, int]:
 
 
 def _used_at(folder: Path) -> float:
-    """Seconds of the clock; 0 if it is gone."""
+    """Returns the time of the last use in seconds since the epoch; 0 if the folder does not exist."""
     return folder.stat().st_mtime if folder.exists() else 0.0
 
 

@@ -1,4 +1,4 @@
-"""The file list of each running job, in the object store: what a restart goes on from."""
+"""The plan of each running job, in the object store, so that a restart can continue it."""
 
 import zlib
 
@@ -17,18 +17,18 @@ IN_MEMORY_MAX = 4
 
 
 class JobPlan(Message):
-    """What a job was planned to do. Ordinals: positions in `files`, then in `removed` behind them."""
+    """The plan of a job. Ordinals are positions in `files`, followed by those in `removed`."""
 
     files: tuple[SnapshotFile, ...]
     needed: tuple[int, ...]
     skipped: tuple[int, ...]
     removed: tuple[str, ...]
-    # Of a job of a layer: what its record says of its files when the job has ended.
+    # For a layer's job: the fields of its record that change when the job ends.
     layer: dict[str, str | int] = {}
 
 
 class PlanStore:
-    """File lists by job."""
+    """Plans by job."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
@@ -36,16 +36,16 @@ class PlanStore:
 
     @classmethod
     async def open(cls, js: JetStreamContext, replicas: int) -> "PlanStore":
-        """The store, made if it is not there."""
+        """Open the store, and create it if it does not exist."""
         config = ObjectStoreConfig(ttl=KEPT_S, replicas=replicas)
         return cls(await js.create_object_store(names.OBJECTS_SNAPSHOTS, config))
 
     async def put(self, job: str, files: JobPlan) -> None:
-        """Keep the list of a job."""
+        """Store the plan of a job."""
         await self._store.put(job, zlib.compress(files.model_dump_json().encode(), 1))
 
     async def get(self, job: str) -> JobPlan:
-        """The list of a job. Raises JOB_NOT_FOUND."""
+        """Returns the plan of a job. Raises JOB_NOT_FOUND."""
         if job not in self._recent:
             files = await self._fetch(job)
             while len(self._recent) >= IN_MEMORY_MAX:
@@ -54,7 +54,7 @@ class PlanStore:
         return self._recent[job]
 
     async def drop(self, job: str) -> None:
-        """Forget the list of a job that ended."""
+        """Delete the plan of a job that ended."""
         self._recent.pop(job, None)
         try:
             await self._store.delete(job)

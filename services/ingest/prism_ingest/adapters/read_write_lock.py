@@ -1,4 +1,4 @@
-"""What many read at once while one adds to it, and what is taken away or replaced only when nobody reads it."""
+"""A lock for something that many read while one writer adds to it, and that is replaced only without readers."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 
 class ReadWriteLock:
-    """Who uses one such thing. Whoever wants it alone holds `adding` already."""
+    """Readers, one writer that adds, and exclusive access. Hold `adding` before `alone`."""
 
     def __init__(self) -> None:
         self.adding = asyncio.Lock()
@@ -17,12 +17,12 @@ class ReadWriteLock:
 
     @property
     def is_used(self) -> bool:
-        """Whether anybody reads it or adds to it."""
+        """Whether it has a reader or a writer."""
         return self.adding.locked() or self._readers > 0
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[None]:
-        """It stays what and where it is; there may be more of it at the end."""
+        """Hold it for reading: it is neither replaced nor deleted, but it may grow."""
         async with self._door:
             self._readers += 1
             self._unread.clear()
@@ -35,7 +35,7 @@ class ReadWriteLock:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """Nobody reads it: those who do are waited for, those who come later wait."""
+        """Hold it exclusively: wait for current readers, and make later readers wait."""
         async with self._door:
             await self._unread.wait()
             yield

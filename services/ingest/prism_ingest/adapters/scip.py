@@ -1,4 +1,4 @@
-"""SCIP indexes: those on their way in, as files on disk, and what was taken from them, in the object store."""
+"""SCIP indexes: uploads as temporary files, and their usable content in the object store."""
 
 import asyncio
 import gzip
@@ -26,7 +26,7 @@ BLOCK_BYTES = 1024 * 1024
 
 
 class ScipMetrics:
-    """Counts what came in."""
+    """Counts uploads and their documents."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._indexes = Counter(
@@ -45,7 +45,7 @@ class ScipMetrics:
             self._documents.labels(outcome)
 
     def count(self, taken: Taken, *, stored: bool) -> None:
-        """One index more."""
+        """Count one index."""
         self._indexes.labels("kept" if stored else "older").inc()
         self._documents.labels("taken").inc(len(taken.columns.paths))
         for reason, count in taken.left_out.items():
@@ -54,9 +54,9 @@ class ScipMetrics:
 
 @asynccontextmanager
 async def uploaded(codec: ClaimCodec, name: str, bytes_max: int, folder: str) -> AsyncIterator[BinaryIO]:
-    """The upload of a name, unpacked into a file that is gone afterwards, as the upload is. It is never held in memory.
+    """Yields an upload, decompressed into a temporary file, and deletes both afterwards.
 
-    Raises SCIP_INVALID, PAYLOAD_TOO_LARGE.
+    It is never in memory as a whole. Raises SCIP_INVALID, PAYLOAD_TOO_LARGE.
     """
     with (
         tempfile.TemporaryFile(dir=folder or None) as packed,
@@ -70,7 +70,7 @@ async def uploaded(codec: ClaimCodec, name: str, bytes_max: int, folder: str) ->
 
 
 class ScipStore:
-    """What was taken from indexes: one object and one record an indexer and folder, of the newest commit."""
+    """The usable content of indexes: one object and one record per indexer and folder, of the newest commit."""
 
     def __init__(self, records: Records[ScipIndex], objects: ObjectStore) -> None:
         self._records = records
@@ -78,12 +78,12 @@ class ScipStore:
 
     @classmethod
     async def open(cls, bus: Bus, replicas: int) -> "ScipStore":
-        """The store, made if it is not there."""
+        """Open the store, and create it if it does not exist."""
         bucket = await open_bucket(bus.js, names.KV_SCIP, replicas=replicas)
         return cls(Records(bucket, ScipIndex), await bus.objects(names.OBJECTS_SCIP))
 
     async def keep(self, index: ScipIndex, data: bytes) -> ScipIndex | None:
-        """Keep what was taken, in the place of what was taken from older commits: the record of it; None if a newer one is kept already."""
+        """Store content, which replaces that of older commits. Returns its record, or None if a newer one is stored."""
         name = hashlib.sha256(f"{index.key}\0{index.version}\0".encode() + data).hexdigest()
         index = index.model_copy(update={"object": name})
         before: ScipIndex | None = None
@@ -101,18 +101,18 @@ class ScipStore:
         return kept if kept is index else None
 
     async def named(self) -> set[str]:
-        """The objects that records name."""
+        """Returns the objects that records name."""
         return {index.object for index in await self._records.all()}
 
     async def _drop(self, name: str) -> None:
         try:
             await self._objects.delete(name)
         except ObjectNotFoundError:
-            return  # someone else did
+            return  # another process deleted it
 
 
 def _unpack(packed: BinaryIO, plain: BinaryIO, bytes_max: int) -> BinaryIO:
-    """What a file is the gzip of, or the file itself, at its beginning."""
+    """Returns the decompressed file, or the file itself if it is not gzip, positioned at its start."""
     packed.seek(0)
     is_gzip = packed.read(len(GZIP_MAGIC)) == GZIP_MAGIC
     packed.seek(0)

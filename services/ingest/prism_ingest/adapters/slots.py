@@ -1,4 +1,4 @@
-"""Shares what is scarce between tenants: work that a slow server holds up leaves room for the work of everybody else."""
+"""Slots that tenants share fairly, so that work on a slow server leaves room for other tenants."""
 
 import asyncio
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class SlotLimits(NamedTuple):
-    """How many may hold a slot at once."""
+    """The maximum number of slots held at once."""
 
     total: int
     of_tenant: int
@@ -22,7 +22,7 @@ class _Wait(NamedTuple):
 
 
 class Slots:
-    """Slots for work. A free one goes to the tenant that holds fewest, in order of arrival."""
+    """Slots for work. A free slot goes to the tenant that holds the fewest, in order of arrival."""
 
     def __init__(self, limits: SlotLimits) -> None:
         self._limits = limits

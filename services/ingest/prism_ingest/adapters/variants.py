@@ -1,11 +1,11 @@
-"""Which variants the store has, and how those that nobody needs any more are taken away without taking one that is needed.
+"""Which variants are stored, and how unused ones are deleted without deleting one that a planner counts on.
 
-A variant is needed if a list of files of a layer names it: the list that the layer serves, or the one of the job that works on
-it. Who plans puts the list first (the claim), then looks which variants are condemned, then asks the store. Who sweeps
-condemns first, then looks at all lists, then drops. Whatever the order of the two, one sees the other: either the claim was
-there when the lists were looked at, and the variant stays; or the planner sees that it is condemned, and makes it anew. What is
-made anew has a later version than what is dropped: a job has its version from the clock when it plans, and not when it begins,
-as its fetch may take longer than the pause of a sweep.
+A variant is in use if a layer's file list names it: the list that the layer serves, or that of its active job.
+The planner first writes the list (which pins its variants), then reads which variants are condemned, then asks
+the store. The sweeper first condemns, then reads all lists, then drops. In any interleaving one of them sees the
+other: either the sweeper finds the list, and the variant is kept; or the planner finds the variant condemned,
+and indexes it again. The new copy has a later version than the dropped one, because a job gets its version from
+the clock when it plans. When it begins would be too early: its fetch may take longer than the pause of a sweep.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ FILES_PER_DROP = 1_000
 
 
 class Variants:
-    """The variants of all repositories, each a path and the layer of its own that a content of it has."""
+    """The variants of all repositories. Each is one content of one path, with a layer id of its own."""
 
     def __init__(self, bus: Bus, lists: LayerFilesStore, condemned: Records[Condemned]) -> None:
         self._bus = bus
@@ -32,14 +32,15 @@ class Variants:
 
     @classmethod
     async def open(cls, bus: Bus, replicas: int) -> "Variants":
-        """The variants, their buckets made if they are not there."""
+        """Open the variants, and create their buckets if they do not exist."""
         lists = await LayerFilesStore.open(bus.js, replicas)
         condemned = await open_bucket(bus.js, names.KV_CONDEMNED, replicas=replicas)
         return cls(bus, lists, Records(condemned, Condemned))
 
     async def pin(self, tenant: str, repo: str, name: str, files: LayerFiles) -> set[str]:
-        """Put the list of a layer's files; those of its variants that are in the store, and stay there as long as the list
-        is that of the layer, or of its job.
+        """Write a layer's file list, and return its stored variants.
+
+        They are kept as long as the layer or its active job uses the list.
         """
         await self.lists.put(name, files)
         condemned = await self._condemned.get(repository_key(tenant, repo))
@@ -47,8 +48,9 @@ class Variants:
         return stored.keys() - (condemned.variants if condemned else {}).keys()
 
     async def condemn(self, tenant: str, repo: str, variants: Mapping[str, str], below: int) -> None:
-        """Have variants (path by layer) made anew by whoever needs them from now on, beside those that are condemned and
-        still there: what is to take them away may wait in a queue.
+        """Condemn variants (path by layer id): a planner that needs one from now on indexes it again.
+
+        Earlier condemned variants that still exist remain condemned, because their drop may be queued.
         """
         known = await self._condemned.get(repository_key(tenant, repo))
         if known is None and not variants:
@@ -64,7 +66,7 @@ class Variants:
             await self._condemned.put(record.key, record)
 
     async def drop(self, tenant: str, repo: str, variants: Mapping[str, str], below: int) -> None:
-        """Have variants that are condemned taken away, where their version is lower."""
+        """Have condemned variants with a version below `below` deleted."""
         ids = sorted(file_id(tenant, repo, layer, path) for layer, path in variants.items())
         for start in range(0, len(ids), FILES_PER_DROP):
             files = tuple(ids[start : start + FILES_PER_DROP])
@@ -72,7 +74,7 @@ class Variants:
             await self._bus.publish(event, lane=Lane.BULK)
 
     async def _left(self, known: Condemned) -> dict[str, str]:
-        """Those of the condemned that are in the store and were not made anew since."""
+        """Returns the condemned variants that are stored and were not indexed again."""
         variants: Iterable[tuple[str, str]] = ((path, layer) for layer, path in known.variants.items())
         found = await read_variants(self._bus, known.tenant, known.repo, variants)
         old = {layer for layer, entry in found.items() if entry.version < known.below}

@@ -1,4 +1,4 @@
-"""What changed and what is done: plans and job counts. No broker, no store, no git."""
+"""Pure functions of ingest: plans, job counts, layers, edits. No broker, no store, no git."""
 
 from prism_ingest.core.jobs import (
     apply_settled,

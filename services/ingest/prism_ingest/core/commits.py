@@ -1,4 +1,4 @@
-"""Which commits of a repository were indexed, and as which version."""
+"""The commits of a repository that were indexed, and their versions."""
 
 from collections.abc import Iterable, Mapping
 
@@ -9,10 +9,10 @@ SERVED = frozenset({JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS})
 
 
 def commits_indexed(repository: Repository, jobs: Iterable[Job]) -> Mapping[str, int]:
-    """Version by commit, the newest first: what is served, and what ended jobs brought that are still known.
+    """Returns versions by commit, newest first: the served one, and those of recorded jobs that ended.
 
-    A snapshot with uncommitted changes is no commit. Files of a lower or the same version are as the commit has them, unless
-    they were replaced since: then their version is higher.
+    A snapshot with uncommitted changes is not a commit. An indexed file has the content of the commit if its
+    version is the same or lower; a file that was replaced later has a higher version.
     """
     found: dict[str, int] = {}
     served = repository.served

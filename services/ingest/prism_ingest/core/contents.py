@@ -1,4 +1,4 @@
-"""What becomes of the bytes of a file: an event that it changed, or that it is skipped, or that it does not fit."""
+"""Turns the bytes of a file into an event: changed, skipped, or failed."""
 
 from collections.abc import Callable
 
@@ -16,14 +16,14 @@ from prism_source.text import decode, skip_reason
 STAGE = "ingest"
 
 
-# The final flags of a file, given its text.
+# Returns the final flags of a file, given its text.
 FlagsOf = Callable[[str], FileFlags]
 
 
 def file_event(
     job: Job, ordinal: int, file: SnapshotFile, data: bytes, *, limits: SourceLimits, flags_of: FlagsOf
 ) -> FileEvent:
-    """The event that says what a file of a snapshot is now."""
+    """Returns the event for a file of a snapshot, given its contents."""
     if blob_hash(data) != file.blob:
         detail = "the uploaded content does not match the announced hash"
         return failed(job, ordinal, file, ErrorCode.UPLOAD_MISMATCH.value, detail)
@@ -34,7 +34,7 @@ def file_event(
 
 
 def skipped(job: Job, ordinal: int, file: SnapshotFile, reason: SkipReason) -> FileSkipped:
-    """A file that is known and not searchable."""
+    """Returns the event for a file that is known but not searchable."""
     return FileSkipped(
         **file_address(job, ordinal, file),
         blob=file.blob,
@@ -45,19 +45,19 @@ def skipped(job: Job, ordinal: int, file: SnapshotFile, reason: SkipReason) -> F
 
 
 def failed(job: Job, ordinal: int, file: SnapshotFile, code: str, detail: str) -> FileFailed:
-    """A file that cannot be taken in."""
+    """Returns the event for a file that cannot be indexed."""
     return FileFailed(**file_address(job, ordinal, file), stage=STAGE, code=code, detail=detail)
 
 
 def file_address(job: Job, ordinal: int, file: SnapshotFile) -> dict[str, object]:
-    """The fields of an event that say which file of which job. Of a job of a layer, each file is a variant by itself."""
+    """Returns the address fields of an event. Each file of a layer is a variant with a layer id of its own."""
     is_base = job.layer == BASE_LAYER
     layer = BASE_LAYER if is_base else variant_layer(file.path, file.blob, job.basis)
     return {**address(job, ordinal, file.path), "layer": layer}
 
 
 def address(job: Job, ordinal: int, path: str) -> dict[str, object]:
-    """The same of a path whose content does not matter."""
+    """Returns the address fields for a path whose content does not matter."""
     return {
         "tenant": job.tenant,
         "repo": job.repo,
@@ -74,7 +74,7 @@ def _changed(
     job: Job, ordinal: int, file: SnapshotFile, data: bytes, *, limits: SourceLimits, flags_of: FlagsOf
 ) -> FileChanged:
     text, decode_errors = decode(data)
-    # Before anything is stored, sent on or embedded.
+    # Before anything is stored, published or embedded.
     redacted = redact(text, limits.secrets.rules, file.path)
     return FileChanged(
         **file_address(job, ordinal, file),

@@ -1,4 +1,4 @@
-"""What a client may change by itself: which paths, against which version, and what is known of a file from its bytes."""
+"""Edits by clients: which paths are allowed, against which base, and how a file is described by its bytes."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,12 +13,12 @@ from prism_source.paths import validate_path
 from prism_source.snapshot import blob_hash
 from prism_source.text import skip_reason
 
-# The inside of a repository is no file of it, whatever case the disk tells apart.
+# Git's own folder is not part of the tree, and some file systems ignore case.
 RESERVED = ".git"
 
 
 def editable_path(path: str) -> str:
-    """The path, if a file of a repository may have it. Raises INVALID_PATH."""
+    """Returns the path if a file of a repository may have it. Raises INVALID_PATH."""
     validate_path(path)
     if any(segment.lower() == RESERVED for segment in path.split("/")):
         raise PrismError(
@@ -30,7 +30,7 @@ def editable_path(path: str) -> str:
 
 
 def check_bases(edits: Iterable[FileEdit], known: Mapping[str, ManifestEntry]) -> None:
-    """Raise BASE_MISMATCH if a file is no longer the one that its edit was made from."""
+    """Raise BASE_MISMATCH if a file is no longer the one that its edit was based on."""
     for edit in edits:
         entry = known.get(edit.path)
         blob = entry.blob if entry and entry.status != FileStatus.REMOVED else ""
@@ -45,12 +45,12 @@ def check_bases(edits: Iterable[FileEdit], known: Mapping[str, ManifestEntry]) -
 
 
 def contents_of(edits: Mapping[str, FileEdit]) -> dict[str, bytes]:
-    """By path what the edits put there; files that go are left out."""
+    """Returns the new contents by path, without deleted files."""
     return {path: edit.content for path, edit in edits.items() if edit.content is not None}
 
 
 def described(path: str, data: bytes, limits: SourceLimits) -> SnapshotFile:
-    """A file as a snapshot would list it."""
+    """Returns a file as a snapshot would list it."""
     reason = skip_reason(len(data), data, limits, path)
     return SnapshotFile(
         path=path,
@@ -62,5 +62,5 @@ def described(path: str, data: bytes, limits: SourceLimits) -> SnapshotFile:
 
 
 def flags_of(file: SnapshotFile) -> FlagsOf:
-    """How the final flags follow from the text. What `.gitattributes` says is not known here."""
+    """Returns how to derive the final flags from the text. `.gitattributes` is not available here."""
     return lambda text: classify_text(file.path, text, file.flags)

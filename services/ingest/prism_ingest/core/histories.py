@@ -1,4 +1,7 @@
-"""A history as it is kept: without secrets, and consistent whoever sent it. The contract bounds its size."""
+"""Cleans a history before it is stored: no secrets, and consistent even if the client was not.
+
+The contract bounds its size.
+"""
 
 from prism_contracts.records import History
 from prism_source.history import MESSAGE_CHARS_MAX
@@ -7,7 +10,7 @@ from prism_source.secrets import redact
 
 
 def keepable(history: History, version: int, secrets: SecretPolicy = DEFAULT_POLICY) -> History:
-    """The history with the version of its job: messages redacted and cut, no file without its commit."""
+    """Returns the history with its job's version: messages redacted and cut, no file without its commit."""
     commits = tuple(
         commit.model_copy(update={"message": redact(commit.message[:MESSAGE_CHARS_MAX], secrets.rules).text})
         for commit in history.commits

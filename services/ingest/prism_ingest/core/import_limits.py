@@ -1,4 +1,4 @@
-"""How large an import may be. Pure."""
+"""How large an import may be."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,15 +8,15 @@ from prism_contracts.rpc.imports import SnapshotFile
 
 
 class ImportLimits(NamedTuple):
-    """What the files of one import may be together."""
+    """Limits on the files of one import together."""
 
     files_max: int
-    # Text to index, path by path: one blob under many names counts as often.
+    # Text to index, summed over paths: a blob under three paths counts three times.
     bytes_max: int
 
 
 def check_import(files: Sequence[SnapshotFile], limits: ImportLimits) -> None:
-    """Raises PAYLOAD_TOO_LARGE for files that are more than one import may bring."""
+    """Raise PAYLOAD_TOO_LARGE if the files exceed the limits of one import."""
     if len(files) > limits.files_max:
         raise _too_large(f"{len(files):,} files", f"{limits.files_max:,}", "PRISM_IMPORT_FILES_MAX")
     text_bytes = sum(file.size_bytes for file in files if file.skipped is None)

@@ -1,6 +1,6 @@
-"""Job records: counted by bits, so that a settled file that is reported twice counts once.
+"""Job records. One bit per file marks what has settled, so a file that is reported twice counts once.
 
-In the end `seen + removals = unchanged + indexed + skipped + failed + removed`.
+When a job ends, `seen + removals = unchanged + indexed + skipped + failed + removed`.
 """
 
 import hashlib
@@ -31,9 +31,10 @@ def new_job(
     state: JobState,
     now: datetime,
 ) -> Job:
-    """A fresh job. The same snapshot of the same repository has the same job id.
+    """Returns a new job. The same snapshot of the same repository gives the same job id.
 
-    `key` is the installation's secret: without it, nobody can compute the id from what is public about a repository.
+    `key` is the installation's secret: without it, the id cannot be computed from what is public about a
+    repository.
     """
     repo = repo_id(repo_name)
     return Job(
@@ -55,12 +56,12 @@ def _job_id(key: bytes, text: str) -> str:
 
 
 def is_final(job: Job) -> bool:
-    """Whether nothing more will happen to the job."""
+    """Whether the job has ended."""
     return job.state in FINAL_STATES
 
 
 def is_planned(job: Job) -> bool:
-    """Whether it is known which files must settle, or that none will."""
+    """Whether the job has a plan, or has ended."""
     return bool(job.settled or job.expected) or is_final(job)
 
 
@@ -70,7 +71,7 @@ def without_bits(job: Job) -> Job:
 
 
 def apply_settled(job: Job, files: Sequence[SettledFile], now: datetime) -> Job:
-    """The job after these files settled; the same job if all of them were counted before."""
+    """Returns the job after these files settled; the same job if all were counted before."""
     bits, counts, problems = bytearray(job.settled), job.counts.model_dump(), list(job.problems)
     slowest = list(job.slowest)
     fresh = 0
@@ -99,14 +100,14 @@ def apply_settled(job: Job, files: Sequence[SettledFile], now: datetime) -> Job:
 
 
 def fail_job(job: Job, error: ErrorBody, now: datetime, state: JobState = JobState.FAILED) -> Job:
-    """The job, given up for a reason. A job that ended stays as it ended."""
+    """Returns the job as failed or abandoned for a reason. A final job does not change."""
     if is_final(job):
         return job
     return job.model_copy(update={"state": state, "error": error, "updated_at": now, "finished_at": now})
 
 
 def open_ordinals(job: Job, ordinals: Sequence[int]) -> list[int]:
-    """Those of the ordinals that have not settled."""
+    """Returns the ordinals that have not settled."""
     return [ordinal for ordinal in ordinals if not job.settled[ordinal // 8] >> ordinal % 8 & 1]
 
 
@@ -125,7 +126,7 @@ def push_seconds(job: Job) -> Iterator[tuple[str, float]]:
 
 
 def settled_count(job: Job) -> int:
-    """How many files have settled."""
+    """Returns how many files have settled."""
     return int.from_bytes(job.settled, "big").bit_count()
 
 
@@ -137,7 +138,7 @@ def _finish_if_done(job: Job, now: datetime) -> Job:
 
 
 def _set_bit(bits: bytearray, ordinal: int) -> bool:
-    """Set a bit; False if it was set, or if the job has no such file."""
+    """Set a bit. Returns False if it was set, or if the job has no such file."""
     position, mask = ordinal // 8, 1 << ordinal % 8
     if position >= len(bits) or bits[position] & mask:
         return False

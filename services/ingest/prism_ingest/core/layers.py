@@ -1,4 +1,4 @@
-"""Layers of a repository: which one a ref is, what tells one from the base, and what it becomes when the base moves."""
+"""Layers: which layer a ref is, its diff against the base, and its diff after the base moves."""
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,7 +13,8 @@ from prism_contracts.rpc.files import ManifestEntry
 from prism_contracts.rpc.imports import SnapshotFile
 
 BRANCHES = "refs/heads/"
-# The layer of jobs that bring variants for many layers at once, and how the lists of what they claim begin. No layer has this id.
+# The layer of jobs that index variants for many layers at once, and the prefix of the lists that pin these
+# variants. No real layer has this id.
 REBASE = "rebase"
 # Longer than it takes to switch all layers of a repository.
 REBASE_KEPT_MS = 24 * 3600 * 1000
@@ -21,29 +22,29 @@ SUGGESTIONS_MAX = 5
 
 
 def followed_ref(repository: Repository, default_branch: str = "") -> str:
-    """The branch, tag or commit that the base follows; empty if that is not known yet."""
+    """Returns the branch, tag or commit that the base follows; empty if it is not known yet."""
     served = repository.served
     return repository.ref or default_branch or (served.ref if served else "")
 
 
 def usual_ref(ref: str) -> str:
-    """What a ref is called by the layers: `main` for `refs/heads/main`; empty for HEAD, which is what the base follows."""
+    """Returns the short name of a ref: `main` for `refs/heads/main`, empty for HEAD, which the base follows."""
     return "" if ref == "HEAD" else next(iter(short_names(ref)), ref)
 
 
 def layer_of(repository: Repository, branch: str, default_branch: str = "") -> str:
-    """The id of the layer that a branch of a repository is.
+    """Returns the layer id of a branch of a repository.
 
-    `branch` is empty for what the base follows; `default_branch` for what the sender does not know.
+    An empty `branch` is the one that the base follows. `default_branch` is empty if the sender does not know it.
     """
     followed = followed_ref(repository, default_branch)
     return BASE_LAYER if not branch or not followed or branch == followed else layer_id(branch)
 
 
 def layer_named(repository: Repository, layers: Iterable[Layer], ref: str) -> Layer | None:
-    """The layer that a caller means by a branch, a tag, a pull request or a handle; None is the base.
+    """Returns the layer of a branch, a tag, a pull request or a handle; None is the base.
 
-    Raises REF_NOT_FOUND, with the names that are nearest.
+    Raises REF_NOT_FOUND, with the most similar names.
     """
     id_ = layer_of(repository, usual_ref(ref))
     if id_ == BASE_LAYER:
@@ -51,7 +52,7 @@ def layer_named(repository: Repository, layers: Iterable[Layer], ref: str) -> La
     known = {layer.layer: layer for layer in layers if layer.served is not None}
     if id_ in known:
         return known[id_]
-    # An overlay is for whoever has its handle.
+    # Only those who have its handle may see an overlay.
     names = [layer.ref for layer in known.values() if layer.kind is not LayerKind.OVERLAY]
     near = difflib.get_close_matches(ref, names, SUGGESTIONS_MAX)
     raise PrismError(
@@ -65,7 +66,7 @@ def layer_named(repository: Repository, layers: Iterable[Layer], ref: str) -> La
 def new_layer(
     repository: Repository, kind: LayerKind, ref: str, *, source: str, now: datetime, expires_at: datetime
 ) -> Layer:
-    """A layer that serves nothing yet."""
+    """Returns a layer that serves nothing yet."""
     return Layer(
         tenant=repository.tenant,
         repo=repository.repo,
@@ -79,41 +80,43 @@ def new_layer(
 
 
 def is_followed(layer: Layer) -> bool:
-    """Whether a layer is of a ref of the repository's remote, which may move."""
+    """Whether a layer follows a ref of the repository's remote, which may move."""
     return layer.source.startswith("refs/")
 
 
 def layer_version(next_version: int, now: datetime) -> int:
-    """The version of a layer's next job: milliseconds of the clock, so that it is higher than those of any layer
-    that has written the same variant before.
+    """Returns the version of a layer's next job.
+
+    It is the time in milliseconds, so that it is higher than that of any layer that wrote the same variant
+    before.
     """
     return max(next_version, int(now.timestamp() * 1000))
 
 
 class ListName(NamedTuple):
-    """The name of a list of a layer's files in the object store."""
+    """The name of a layer's file list in the object store."""
 
     tenant: str
     repo: str
     layer: str
-    version: int  # of the job that made it
+    version: int  # of the job that wrote it
 
     def __str__(self) -> str:
-        """The name as the store has it."""
+        """Returns the name as stored."""
         return f"{layer_key(self.tenant, self.repo, self.layer)}.{self.version}"
 
     @classmethod
     def read(cls, name: str) -> "ListName":
-        """From the name as the store has it."""
+        """Parse a stored name."""
         tenant, repo, layer, version = name.split(".")
         return cls(tenant, repo, layer, int(version))
 
 
 def exact_commit(repository: Repository, basis: str) -> str:
-    """The commit whose tree the base holds exactly, or is on the way from; empty if that is not sure.
+    """Returns the commit whose tree the base holds exactly; empty if that is uncertain.
 
-    While an import is under way the base is between two trees. It is told apart from the older one: when the import ends,
-    its layers are told apart again.
+    While an import runs, the base is between two trees. The older one counts: when the import ends, the layers
+    are compared with the base again.
     """
     served = repository.served
     if served is None or served.basis != basis or not (repository.is_quiet or repository.active_job):
@@ -122,22 +125,22 @@ def exact_commit(repository: Repository, basis: str) -> str:
 
 
 class Base(NamedTuple):
-    """The base that a layer was told apart from. An empty commit: what it holds is not exactly a commit's tree."""
+    """The base that a layer was diffed against. `commit` is empty if it is not exactly a commit's tree."""
 
     version: int
     commit: str
-    files: int = -1  # how many it has; -1: not known
+    files: int = -1  # the number of files; -1: unknown
 
 
 class Difference(NamedTuple):
-    """What tells a layer from its base."""
+    """The diff of a layer against its base."""
 
-    files: tuple[int, ...]  # positions of those that the base has not so
-    hidden: tuple[str, ...]  # paths that only the base has
+    files: tuple[int, ...]  # positions of the files that differ from the base
+    hidden: tuple[str, ...]  # paths that exist only in the base
 
 
 def difference(files: Sequence[SnapshotFile], base: Iterable[ManifestEntry]) -> Difference:
-    """All files of a layer beside all that the index holds of the base."""
+    """Returns the diff of all files of a layer against the indexed files of the base."""
     blobs = present_blobs(base)
     differing = tuple(number for number, file in enumerate(files) if blobs.get(file.path) != file.blob)
     present = {file.path for file in files}
@@ -145,9 +148,10 @@ def difference(files: Sequence[SnapshotFile], base: Iterable[ManifestEntry]) -> 
 
 
 def is_in_use(name: ListName, layer: Layer | None, now: datetime, settles_s: float) -> bool:
-    """Whether a list of files is that which its layer serves or is about to, or of the job that works on it.
+    """Whether a layer serves a file list or is about to, or its active job uses it.
 
-    A layer may be gone. `settles_s` is longer than from the put of a list to the change of the record that names it.
+    `layer` is None if it was deleted. `settles_s` is longer than the time from writing a list to updating the
+    record that names it.
     """
     age_ms = now.timestamp() * 1000 - name.version
     if name.layer.startswith(REBASE):
@@ -161,12 +165,12 @@ def is_in_use(name: ListName, layer: Layer | None, now: datetime, settles_s: flo
 
 
 def present_blobs(entries: Iterable[ManifestEntry]) -> dict[str, str]:
-    """By path the blobs of the files that the index knows to be there."""
+    """Returns the blobs of the existing files by path."""
     return {entry.path: entry.blob for entry in entries if entry.status != FileStatus.REMOVED}
 
 
 class BaseChange(NamedTuple):
-    """A path that two trees of the base do not have alike. None: it is not in that tree."""
+    """A path that differs between two trees of the base. None means that it is not in that tree."""
 
     path: str
     old: SnapshotFile | None
@@ -174,10 +178,10 @@ class BaseChange(NamedTuple):
 
 
 def rebased(files: LayerFiles, changes: Iterable[BaseChange], basis: str) -> LayerFiles:
-    """The files of a layer over the new base that are the same as they were over the old one.
+    """Returns the diff of a layer against the new base, so that the layer's contents do not change.
 
-    What the layer has otherwise than the old base it keeps, unless the new base has it so. Of everything else it had what the
-    old base had.
+    Keeps every override that still differs from the new base. Each other path that the base changed is
+    overridden with the content of the old base, or hidden if the old base had no such file.
     """
     variants, hidden = dict(files.variants), set(files.hidden)
     for path, old, new in changes:
@@ -196,8 +200,9 @@ def rebased(files: LayerFiles, changes: Iterable[BaseChange], basis: str) -> Lay
 def listed(
     listing: Mapping[str, str], blobs: Mapping[str, str], basis: str, stored: Collection[str]
 ) -> tuple[LayerFiles, int]:
-    """The files of a layer of which only the blobs are known, over a base of these blobs; and how many the base has otherwise whose
-    content nobody has sent, as their variant is not `stored`.
+    """Returns the diff of an uploaded layer against a base, both given as blobs by path, and the number of
+    missing files: those that differ from the base and whose content was never uploaded, so that their variant
+    is not `stored`.
     """
     wanted = differing_blobs(listing, blobs, basis)
     variants = {path: variant for path, variant in wanted.items() if variant in stored}
@@ -206,7 +211,7 @@ def listed(
 
 
 def differing_blobs(listing: Mapping[str, str], blobs: Mapping[str, str], basis: str) -> dict[str, str]:
-    """The variant of each path of a listing that the base has not so."""
+    """Returns the variant of each path of a listing that differs from the base."""
     return {
         path: variant_layer(path, blob, basis) for path, blob in listing.items() if blobs.get(path) != blob
     }
@@ -217,7 +222,7 @@ def _in_order(variants: Mapping[str, str], hidden: Iterable[str], listing: dict[
 
 
 def check_served(repository: Repository) -> LayerState:
-    """What the base serves. Raises REF_NOT_FOUND if that is nothing yet."""
+    """Returns what the base serves. Raises REF_NOT_FOUND if it serves nothing yet."""
     if repository.served is None:
         raise PrismError(
             ErrorCode.REF_NOT_FOUND,
@@ -228,7 +233,7 @@ def check_served(repository: Repository) -> LayerState:
 
 
 def check_commit(name: str, served: LayerState, commit: str) -> None:
-    """Raise BASE_MISMATCH unless a commit that edits were made on is served; an empty one is whatever is."""
+    """Raise BASE_MISMATCH unless the commit of the edits is the served one. An empty commit always matches."""
     if commit and commit != served.commit:
         raise PrismError(
             ErrorCode.BASE_MISMATCH,

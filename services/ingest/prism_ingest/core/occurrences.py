@@ -1,7 +1,7 @@
-"""From the documents of a SCIP index to columns: where what the lines of files name is defined.
+"""Converts the documents of a SCIP index to columns: where the names on each line are defined.
 
-The documents are read twice, one at a time: first what they define, then what they use. What is kept grows with the number of
-symbols and of uses, by some bytes each.
+The documents are read twice, one at a time: definitions first, then uses. Memory grows with the number of
+symbols and uses, by a few bytes each.
 """
 
 from array import array
@@ -20,10 +20,10 @@ from prism_scip.symbols import SymbolName, read_name
 from prism_source.paths import path_problem
 
 ROWS_MAX = 20_000_000
-# Of what is defined in more places no single one is meant: a package of Go, a namespace.
+# A symbol with more definitions has no single one: a Go package, a namespace.
 SPOTS_MAX = 8
 NO_FILE = -1
-# How ECMAScript writes what its indexer calls `<constructor>`.
+# The source text of what the indexer for ECMAScript calls `<constructor>`.
 CONSTRUCTOR = "constructor"
 LEFT_OUT_SHOWN_MAX = 20
 _ENCODINGS: Mapping[int, str] = {
@@ -35,27 +35,27 @@ _UNIT_BYTES: Mapping[str, int] = {"utf-8": 1, "utf-16-le": 2, "utf-32-le": 4}
 
 
 class LeftOut(StrEnum):
-    """Why nothing is taken from a document."""
+    """Why a document is ignored."""
 
     OUTSIDE = "outside"  # its path leaves the repository
     NOT_INDEXED = "not_indexed"  # Prism has no such file
-    CHANGED = "changed"  # the file is another one by now
-    REPEATED = "repeated"  # the path came before
+    CHANGED = "changed"  # the file has changed since
+    REPEATED = "repeated"  # an earlier document has the path
 
 
 class Taken(NamedTuple):
-    """What was taken from an index."""
+    """The usable content of an index."""
 
     columns: Columns
     documents: int
     left_out: Mapping[LeftOut, int]
     examples: Sequence[tuple[str, LeftOut]]
-    # Occurrences at positions that no text has, or of names that are no SCIP symbol.
+    # Occurrences at impossible positions, or with names that are not SCIP symbols.
     unreadable: int
 
 
 class Range(NamedTuple):
-    """Where a name stands: its line, 1-based, its column and its width in units of the document, 0 if it spans lines."""
+    """The place of a name: 1-based line, column and width in units of the document; width 0 if it spans lines."""
 
     line: int
     column: int
@@ -65,21 +65,22 @@ class Range(NamedTuple):
 def take(
     documents: Callable[[], Iterator[Document]], entries: Iterable[ManifestEntry], version: int, root: str
 ) -> Taken:
-    """What an index says of the files that are still those of a version. `documents` begins anew with each call.
+    """Returns the content of an index for the files that have not changed since a version.
 
-    `root` is the folder that the paths of the index begin at. Raises PAYLOAD_TOO_LARGE.
+    Each call of `documents` reads from the start. `root` is the folder that the paths of the index are
+    relative to. Raises PAYLOAD_TOO_LARGE.
     """
     reader = _Reader({entry.path: entry for entry in entries}, version, root)
     for document in documents():
         reader.read_definitions(document)
-    reader.start_again()
+    reader.rewind()
     for document in documents():
         reader.read_uses(document)
     return reader.taken()
 
 
 class _Rows:
-    """Rows of three numbers, in groups of growing number."""
+    """Rows of three numbers in groups, which are added in ascending order."""
 
     def __init__(self) -> None:
         self.columns = (array("i"), array("i"), array("i"))
@@ -114,9 +115,9 @@ class _Reader:
         self._files: dict[str, int] = {}
         self._seen: set[str] = set()
         self._names: dict[str, int] = {}
-        # By 64 bits of its hash: two of a million symbols are taken for one in one of 30 million indexes.
+        # Keyed by a 64-bit hash: with a million symbols, two collide in one of 30 million indexes.
         self._symbols: dict[int, int] = {}
-        self._undefined: set[int] = set()  # hashes of symbols whose definition is in a file that is left out
+        self._undefined: set[int] = set()  # hashes of symbols that an ignored file defines
         self._packages: set[str] = set()
         self._spots: defaultdict[int, list[tuple[int, int, int]]] = defaultdict(list)
         self._uses, self._implementations = _Rows(), _Rows()
@@ -124,7 +125,7 @@ class _Reader:
         self._examples: list[tuple[str, LeftOut]] = []
         self._documents = self._unreadable = 0
 
-    # What is defined.
+    # Definitions.
 
     def read_definitions(self, document: Document) -> None:
         self._documents += 1
@@ -141,7 +142,7 @@ class _Reader:
                 self._read_definition(document, occurrence, file)
 
     def _place(self, document: Document) -> tuple[str, LeftOut | None]:
-        """The path of a document in the repository, and why nothing is taken from it."""
+        """Returns the path of a document in the repository, and the reason to ignore it, if any."""
         path = f"{self._root}/{document.relative_path}" if self._root else document.relative_path
         entry = self._entries.get(path)
         if path_problem(path):
@@ -167,9 +168,9 @@ class _Reader:
         symbol = self._symbols.setdefault(key, len(self._symbols))
         self._spots[symbol].append((file, place.line, self._name(_written(name, place.width, document))))
 
-    # What is used.
+    # Uses.
 
-    def start_again(self) -> None:
+    def rewind(self) -> None:
         self._seen.clear()
 
     def read_uses(self, document: Document) -> None:
@@ -177,16 +178,14 @@ class _Reader:
         if reason:
             return
         file = self._files[path]
-        told: dict[tuple[int, str], dict[int, set[int]]] = {}  # by line and name: symbols by column
-        hidden: set[tuple[int, int]] = (
-            set()
-        )  # line and width of names of which nothing is told, as of local ones
+        found: dict[tuple[int, str], dict[int, set[int]]] = {}  # by line and name: symbols by column
+        hidden: set[tuple[int, int]] = set()  # line and width of names without a known symbol, such as locals
         for occurrence in document.occurrences:
             if not occurrence.symbol_roles & (SymbolRole.Definition | SymbolRole.ForwardDefinition):
-                self._read_use(document, occurrence, told, hidden)
-        for (line, name), by_column in sorted(told.items()):
+                self._read_use(document, occurrence, found, hidden)
+        for (line, name), by_column in sorted(found.items()):
             symbols, *others = by_column.values()
-            # Of two uses on a line it is not known which is which, unless they are alike: `rate: rate(1)`.
+            # Two uses of a name on one line are ambiguous unless they have the same symbols: `rate: rate(1)`.
             if all(other == symbols for other in others) and (line, _width(name, document)) not in hidden:
                 for symbol in sorted(symbols):
                     self._uses.add(line, self._name(name), symbol)
@@ -198,7 +197,7 @@ class _Reader:
         self,
         document: Document,
         occurrence: Occurrence,
-        told: dict[tuple[int, str], dict[int, set[int]]],
+        found: dict[tuple[int, str], dict[int, set[int]]],
         hidden: set[tuple[int, int]],
     ) -> None:
         place = _range(occurrence)
@@ -211,10 +210,10 @@ class _Reader:
             hidden.add((place.line, place.width))
             return
         key = place.line, _written(name, place.width, document)
-        told.setdefault(key, {}).setdefault(place.column, set()).add(symbol)
+        found.setdefault(key, {}).setdefault(place.column, set()).add(symbol)
 
     def _symbol(self, symbol: str, name: SymbolName) -> int | None:
-        """The number of a symbol; OUTSIDE of one of another package, None of one that is not known."""
+        """Returns the number of a symbol; OUTSIDE if another package defines it, None if it is unknown."""
         key = hash(symbol)
         if key in self._undefined:
             return None
@@ -236,7 +235,7 @@ class _Reader:
     def _name(self, name: str) -> int:
         return self._names.setdefault(name, len(self._names))
 
-    # What came of it.
+    # The result.
 
     def taken(self) -> Taken:
         columns = Columns(
@@ -263,7 +262,7 @@ def _is_implementation(relationship: Relationship) -> bool:
 
 
 def _range(occurrence: Occurrence) -> Range | None:
-    """Where an occurrence stands; None if no text has such a place. The line that ends it is left out where it begins it."""
+    """Returns the place of an occurrence, or None if it is impossible. SCIP omits the end line if it is the first."""
     match list(occurrence.range):
         case [line, begin, end] if line >= 0 and 0 <= begin <= end:
             return Range(line + 1, begin, end - begin)
@@ -273,14 +272,14 @@ def _range(occurrence: Occurrence) -> Range | None:
 
 
 def _written(name: SymbolName, width: int, document: Document) -> str:
-    """How a name is written in a place: that of a constructor, which indexers call `<init>`, as the name of its class."""
+    """Returns the source text of a name. A constructor, which indexers call `<init>`, is written as its class."""
     plain = name.name.strip("<>")
     texts = (plain, name.owner) if plain in {name.name, CONSTRUCTOR} else (name.owner, plain)
     return next((text for text in texts if _width(text, document) == width), plain)
 
 
 def _width(text: str, document: Document) -> int:
-    """Of a text in units of a document, in UTF-16 unless it says otherwise."""
+    """Returns the width of a text in units of the document: UTF-16 unless it declares another encoding."""
     if text.isascii():
         return len(text)
     encoding = _ENCODINGS.get(document.position_encoding, "utf-16-le")

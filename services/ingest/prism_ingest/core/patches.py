@@ -1,6 +1,6 @@
-"""Applies unified diffs to texts. A hunk must find its lines where it says they are: the base is known, not guessed.
+"""Applies unified diffs to texts. A hunk applies only at the line it names, without fuzz.
 
-In: a diff as `git diff` prints it. Out: by file the old and the new path, and the new text made from the old one.
+In: a diff as `git diff` prints it. Out: per file the old and the new path, and the new text.
 """
 
 import io
@@ -17,14 +17,14 @@ from prism_contracts.rpc.imports import EDIT_FILES_MAX
 NOWHERE = "/dev/null"
 NO_NEWLINE = "\\"
 CONTEXT, REMOVED, ADDED = " ", "-", "+"
-# One of them begins each file of a diff.
+# Each file of a diff begins with one of these.
 _HEADERS = ("--- ", "diff --git ")
 _QUOTED = re.compile(rb"\\(?:([0-3][0-7]{2})|(.))")
 _LETTERS = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 
 
 class Patch(NamedTuple):
-    """What a diff says about one file. An empty path: there is no such file on that side."""
+    """The part of a diff for one file. An empty path means that the file does not exist on that side."""
 
     old_path: str
     new_path: str
@@ -32,8 +32,11 @@ class Patch(NamedTuple):
 
 
 def read_diff(diff: str) -> list[Patch]:
-    """The files of a diff; those whose mode alone changes are left out. Raises INVALID_ARGUMENT, PAYLOAD_TOO_LARGE."""
-    if not any(header in diff for header in _HEADERS):  # the parser looks at every line in vain
+    """Returns the patches of a diff, without files of which only the mode changes.
+
+    Raises INVALID_ARGUMENT, PAYLOAD_TOO_LARGE.
+    """
+    if not any(header in diff for header in _HEADERS):  # the parser would read every line for nothing
         raise _invalid("it names no file")
     try:
         files = PatchSet(diff)
@@ -53,12 +56,12 @@ def read_diff(diff: str) -> list[Patch]:
 
 
 def apply(patch: Patch, old: str) -> str:
-    """The new text. Raises DIFF_NOT_APPLICABLE, naming the hunk."""
+    """Returns the new text. Raises DIFF_NOT_APPLICABLE, which names the hunk."""
     lines = list(io.StringIO(old, newline="\n"))
     made: list[str] = []
     position = 0
     for number, hunk in enumerate(patch.hunks, start=1):
-        # Of a hunk that only adds, the line is the one before it.
+        # For a hunk that only adds, the header names the line before it.
         start = hunk.source_start - 1 if hunk.source_length else hunk.source_start
         before, after = _side(hunk, REMOVED), _side(hunk, ADDED)
         if start < position or lines[start : start + len(before)] != before:
@@ -86,7 +89,7 @@ def _path(header: str, prefix: str) -> str:
 
 
 def _unquoted(name: str) -> str:
-    r"""A name that git has quoted as C does: `caf\303\251`."""
+    r"""Returns a name that git quoted in C style: `caf\303\251`."""
     try:
         return _QUOTED.sub(_unquoted_byte, name.encode()).decode()
     except UnicodeError as error:
@@ -99,7 +102,7 @@ def _unquoted_byte(found: re.Match[bytes]) -> bytes:
 
 
 def _side(hunk: Iterable[object], kept: str) -> list[str]:
-    """The lines of one side of a hunk."""
+    """Returns the lines of one side of a hunk."""
     lines: list[str] = []
     last = ""
     for line in hunk:

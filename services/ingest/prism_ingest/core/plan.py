@@ -1,4 +1,4 @@
-"""Compares a snapshot with what the index holds: what must be sent, noted or taken away."""
+"""Compares a snapshot with the index: which files are needed, skipped or removed."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -11,21 +11,21 @@ from prism_contracts.rpc.imports import SnapshotFile
 
 
 class Plan(NamedTuple):
-    """What a job does. Positions are those of the snapshot's files; removals follow behind them."""
+    """What a job does. Ordinals are positions in the snapshot's files; those of removals follow."""
 
-    needed: tuple[int, ...]  # contents wanted
-    skipped: tuple[int, ...]  # to be noted as not searchable
-    removed: tuple[str, ...]  # paths to take away
-    unchanged: int  # indexed files that stay as they are
-    still_skipped: int  # skipped files that stay as they are
+    needed: tuple[int, ...]  # files whose contents are needed
+    skipped: tuple[int, ...]  # files to record as not searchable
+    removed: tuple[str, ...]  # paths to remove
+    unchanged: int  # indexed files that do not change
+    still_skipped: int  # skipped files that do not change
 
     @property
     def expected(self) -> int:
-        """How many files must settle."""
+        """The number of files that must settle."""
         return len(self.needed) + len(self.skipped) + len(self.removed)
 
 
-# More files than these are no edit that somebody waits for.
+# A job with more files is not an edit that someone waits for.
 LIVE_FILES_MAX = 1_000
 
 
@@ -37,9 +37,9 @@ def make_plan(
     *,
     withholds: bool = True,
 ) -> Plan:
-    """The difference between a snapshot and the index, given the versions that make content addresses.
+    """Returns the diff of a snapshot against the index, given the versions that content addresses include.
 
-    If secret files are no longer withheld, those that were skipped for that are wanted.
+    If secret files are no longer withheld (`withholds` is False), those that were skipped as such are needed.
     """
     entries = {
         entry.path: entry for entry in index if withholds or entry.reason != SkipReason.SECRET_FILE.value
@@ -48,7 +48,7 @@ def make_plan(
     for position, file in enumerate(files):
         entry = entries.get(file.path)
         if file.skipped is not None:
-            if _is_skipped_alike(entry, file):
+            if _is_skipped_already(entry, file):
                 still_skipped += 1
             else:
                 skipped.append(position)
@@ -61,30 +61,30 @@ def make_plan(
 
 
 def plan_changes(files: Sequence[SnapshotFile], removed: Sequence[str]) -> Plan:
-    """The plan for the files that are known to differ from what the index holds."""
+    """Returns the plan for files that are known to differ from the index."""
     needed = tuple(position for position, file in enumerate(files) if file.skipped is None)
     skipped = tuple(position for position, file in enumerate(files) if file.skipped is not None)
     return Plan(needed, skipped, tuple(removed), unchanged=0, still_skipped=0)
 
 
-def plan_variants(files: Sequence[SnapshotFile], lacking: Collection[int]) -> Plan:
-    """The plan of a layer: of its files, those that the base has not so and whose variant is not in the store."""
-    needed = tuple(position for position in lacking if files[position].skipped is None)
-    skipped = tuple(position for position in lacking if files[position].skipped is not None)
+def plan_variants(files: Sequence[SnapshotFile], missing: Collection[int]) -> Plan:
+    """Returns the plan of a layer. `missing`: files that differ from the base and have no stored variant."""
+    needed = tuple(position for position in missing if files[position].skipped is None)
+    skipped = tuple(position for position in missing if files[position].skipped is not None)
     skipped_files = sum(file.skipped is not None for file in files)
     unchanged = len(files) - skipped_files - len(needed)
     return Plan(needed, skipped, (), unchanged, skipped_files - len(skipped))
 
 
 def basis_of(chunker: str, model: str, file_bytes_max: int) -> str:
-    """What an index of a commit depends on beside the commit."""
+    """Returns what the index of a commit depends on besides the commit."""
     return f"{chunker} {model} {file_bytes_max}"
 
 
 def known_commit(served: LayerState | None, job: Job, basis: str) -> str:
-    """The commit that the index holds exactly, so that only what changed since is to be looked at. Empty if none is sure.
+    """Returns the commit that the index holds exactly, so that a diff against it is enough; empty if none.
 
-    It is sure if the last import ended without a failed file, was made with the same basis, and none has begun since.
+    That is certain if the last import had no failed file and the same basis, and none has begun since.
     """
     if served is None or served.basis != basis or served.version != job.version - 1:
         return ""
@@ -92,16 +92,16 @@ def known_commit(served: LayerState | None, job: Job, basis: str) -> str:
 
 
 def lane_of(lane: Lane, plan: Plan) -> Lane:
-    """The lane that the files of a job go in: a large one would hold the edits of others up."""
+    """Returns the lane for the files of a job: bulk if it is large, because it would delay live edits."""
     return Lane.BULK if plan.expected > LIVE_FILES_MAX else lane
 
 
-def _is_skipped_alike(entry: ManifestEntry | None, file: SnapshotFile) -> bool:
+def _is_skipped_already(entry: ManifestEntry | None, file: SnapshotFile) -> bool:
     return entry is not None and entry.status == FileStatus.SKIPPED and entry.blob == file.blob
 
 
 def _is_current(entry: ManifestEntry, file: SnapshotFile, chunker: str, model: str) -> bool:
-    if entry.status == FileStatus.SKIPPED:  # skipped for its content, which is the same
+    if entry.status == FileStatus.SKIPPED:  # skipped because of its content, which is the same
         return entry.blob == file.blob
     return entry.status == FileStatus.INDEXED and entry.generation == generation(file.blob, chunker, model)
 
