@@ -7,13 +7,14 @@ most one `*`, whose match replaces the `*` of a target. Paths are relative to th
 that a file exists.
 """
 
-import json
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
+
+import pyjson5
 
 PATTERNS_MAX = 2_000
 TARGETS_MAX = 20
@@ -22,10 +23,6 @@ CONFIGS_MAX = 20
 _CONFIG = re.compile(r"[jt]sconfig(?:[.-][\w.-]+)?\.json")
 # By precedence in a folder.
 _CONFIGS_OF_FOLDERS = ("tsconfig.json", "jsconfig.json")
-# Linear time: each alternative starts with a different character, and ends at the end of the text at the
-# latest.
-_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
-_LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|,(?=\s*[}\]])')
 # Folders of build output.
 _BUILT = re.compile(r"^(?:dist|build|lib|out|cjs|esm|es)(?:/(?:cjs|esm|es|src))?/")
 _SUFFIX = re.compile(r"(?:\.d)?\.[mc]?[jt]sx?$")
@@ -204,7 +201,7 @@ def read_config(text: str) -> PathMapping:
 
     Raises ValueError, TypeError or AttributeError if it has another format, or too many patterns.
     """
-    data = json.loads(_plain_json(text))
+    data = _parse_jsonc(text)
     options = data.get("compilerOptions") or {}
     paths, base = options.get("paths"), options.get("baseUrl")
     extends = data.get("extends") or ()
@@ -254,10 +251,12 @@ def strings_in(value: object) -> Iterator[str]:
             yield from strings_in(one)
 
 
-def _plain_json(text: str) -> str:
-    """Strips comments and trailing commas, which TypeScript accepts."""
-    without_comments = _COMMENT.sub(lambda found: found[1] or " ", text.removeprefix("\ufeff"))
-    return _LAST_COMMA.sub(lambda found: found[1] or "", without_comments)
+def _parse_jsonc(text: str) -> Any:
+    """Parses JSON with comments and trailing commas, which TypeScript accepts. Raises ValueError."""
+    try:
+        return pyjson5.decode(text)
+    except pyjson5.Json5DecoderException as error:
+        raise ValueError(str(error)) from error
 
 
 def _relative(paths: Iterable[object]) -> Iterator[str]:
