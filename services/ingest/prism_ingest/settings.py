@@ -26,13 +26,14 @@ class IngestSettings(ServiceSettings):
     git_memory_bytes_max: int = Field(
         1024**3,
         ge=64 * 1024**2,
-        description="Memory of each git process that fetches, in bytes; listing branches gets at most half a GiB.",
+        description="Memory of each git process that fetches, in bytes; listing branches gets at most half a "
+        "GiB.",
     )
     clone_depth: int = Field(50, ge=1, description="Commits to fetch per branch, for recent changes.")
     cache_dir: str = Field(
         "",
-        description="Folder for mirrors of fetched repositories. Each copy of ingest needs its own; empty: a temporary "
-        "one.",
+        description="Folder for mirrors of fetched repositories. Each copy of ingest needs its own; empty: a "
+        "temporary one.",
     )
     cache_bytes_max: int = Field(
         8 * 1024**3,
@@ -63,25 +64,26 @@ class IngestSettings(ServiceSettings):
     sweep_pause_s: int = Field(
         300,
         ge=0,
-        description="How long content must be unused before it is deleted, in seconds: a branch that is deleted and "
-        "pushed again finds it in the index.",
+        description="How long content must be unused before it is deleted, in seconds: a branch that is "
+        "deleted and pushed again finds it in the index.",
     )
     import_files_max: int = Field(FILES_MAX, ge=1, le=FILES_MAX, description="Most files of one import.")
     import_bytes_max: int = Field(
         2 * 1024**3,
         ge=1,
-        description="Most text of one import, in bytes: the sizes of all indexed files, including equal ones.",
+        description="Most text of one import, in bytes: the sizes of all indexed files, including equal "
+        "ones.",
     )
     file_bytes_max: int = Field(1024**2, ge=1, description="Larger files are skipped, in bytes.")
     secret_patterns: str = Field(
         "",
-        description="Additional secrets to redact, one `name=pattern` per line, in RE2 syntax. The secret is the first group, or "
-        "the whole match. After a change, the next import reads every file again.",
+        description="Additional secrets to redact, one `name=pattern` per line, in RE2 syntax. The secret is "
+        "the first group, or the whole match. After a change, the next import reads every file again.",
     )
     secret_files_withheld: bool = Field(
         default=True,
-        description="Skip files that typically contain secrets: private keys, key stores, `.netrc`, `*.tfstate`, "
-        "credentials. `.env` files are indexed without their values.",
+        description="Skip files that typically contain secrets: private keys, key stores, `.netrc`, "
+        "`*.tfstate`, credentials. `.env` files are indexed without their values.",
     )
     secret_file_patterns: str = Field(
         "", description="Additional files to skip: patterns of their paths, one per line, in RE2 syntax."

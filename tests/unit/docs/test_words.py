@@ -43,6 +43,7 @@ PLAIN = (
     "libs/source",
     "services/atlas",
     "services/gateway",
+    "services/ingest",
     "docs/guides",
     "README.md",
     "ARCHITECTURE.md",

@@ -112,7 +112,7 @@ class Ledger:
     async def begin(self, job: Job, origin: Origin, idle_s: float) -> Job:
         """Give the job the next version of its repository or layer, and make it the active job there.
 
-        Creates the record of an unknown repository, but not of a layer. Returns a job that has begun as it is.
+        Creates the record of an unknown repository, but not of a layer. Returns a begun job unchanged.
         Raises REF_NOT_FOUND, and SNAPSHOT_CONFLICT while another job of the same layer makes progress.
 
         The job is written before the record that names it, so a record never names a missing job. If the
@@ -216,7 +216,7 @@ class Ledger:
         )
 
     async def switch(self, layer: Layer, version: int, changes: Mapping[str, object]) -> None:
-        """Have a layer serve other files without a job, unless its record has changed since `layer` was read."""
+        """Have a layer serve other files without a job, unless its record changed after `layer` was read."""
 
         def changed(found: Indexed) -> Mapping[str, object]:
             if found.served != layer.served or found.next_version != layer.next_version or not found.served:
@@ -228,7 +228,7 @@ class Ledger:
     async def _change(
         self, place: tuple[str, str, str], change: Callable[[Indexed], Mapping[str, object]]
     ) -> Indexed | None:
-        """Change fields of a record. Returns None if it does not exist: a layer may be deleted at any time."""
+        """Change fields of a record. Returns None if it does not exist, because a layer may be deleted."""
 
         def changed(found: Record | None) -> Record:
             if found is None:

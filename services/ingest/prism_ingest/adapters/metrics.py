@@ -17,8 +17,8 @@ class PushMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._seconds = Histogram(
             "prism_push_seconds",
-            "Seconds from the notification of a push until it is searchable, by step (wait, fetch, plan, index; "
-            "total) and lane.",
+            "Seconds from the notification of a push until it is searchable, by step (wait, fetch, plan, "
+            "index; total) and lane.",
             ["step", "lane"],
             registry=registry,
             buckets=PUSH_BUCKETS_S,

@@ -1,10 +1,10 @@
 """Mirrors of git repositories, kept between pushes so that a fetch transfers only new objects.
 
-A mirror is only a cache. If it cannot be read or updated, it is deleted and cloned again; beyond the size limit
-the least recently used are deleted. Different tenants, repositories and URLs never share a mirror.
+A mirror is only a cache. If it cannot be read or updated, it is deleted and cloned again; beyond the size
+limit the least recently used are deleted. Different tenants, repositories and URLs never share a mirror.
 
-Reads do not wait for fetches. A fetch only adds objects, and git rescans the packs after they were merged. A new
-mirror is cloned next to its final place. It is moved there, or an old one is deleted, while it has no reader.
+Reads do not wait for fetches. A fetch only adds objects, and git rescans the packs after they were merged. A
+new mirror is cloned next to its final place. It is moved there, or an old one is deleted, while no one reads.
 """
 
 import asyncio
@@ -103,7 +103,7 @@ class Mirrors:
         return await self._remotely(partial(check_url, url, self._rules))
 
     async def refs(self, remote: Remote, extra_refs: Iterable[str] = ()) -> RemoteRefs:
-        """Returns the current branches and tags of the remote, and those of the full names `extra_refs` that exist.
+        """Returns the current branches and tags of the remote, and existing full names in `extra_refs`.
 
         If the caller is cancelled, its slot remains occupied until git ends. Raises PrismError as
         prism_source.clone.mirror does.
@@ -131,7 +131,7 @@ class Mirrors:
     async def held(self, remote: Remote) -> AsyncIterator[Path]:
         """Yields the mirror's folder without contacting the remote.
 
-        The mirror is not deleted meanwhile, but a fetch may add objects. Raises REF_NOT_FOUND if there is none.
+        Meanwhile the mirror is not deleted, but a fetch may add objects. Raises REF_NOT_FOUND if none exists.
         """
         folder = self._folder(remote)
         async with self._use(folder).reading():

@@ -1,4 +1,4 @@
-"""A lock for something that many read while one writer adds to it, and that is replaced only without readers."""
+"""A lock for a thing that many read while one writer adds to it, and that is replaced without readers."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -70,7 +70,7 @@ async def uploaded(codec: ClaimCodec, name: str, bytes_max: int, folder: str) ->
 
 
 class ScipStore:
-    """The usable content of indexes: one object and one record per indexer and folder, of the newest commit."""
+    """The usable content of indexes: one object and record per indexer and folder, of the newest commit."""
 
     def __init__(self, records: Records[ScipIndex], objects: ObjectStore) -> None:
         self._records = records
@@ -83,7 +83,7 @@ class ScipStore:
         return cls(Records(bucket, ScipIndex), await bus.objects(names.OBJECTS_SCIP))
 
     async def keep(self, index: ScipIndex, data: bytes) -> ScipIndex | None:
-        """Store content, which replaces that of older commits. Returns its record, or None if a newer one is stored."""
+        """Store content in place of that of older commits. Returns its record; None if a newer one exists."""
         name = hashlib.sha256(f"{index.key}\0{index.version}\0".encode() + data).hexdigest()
         index = index.model_copy(update={"object": name})
         before: ScipIndex | None = None

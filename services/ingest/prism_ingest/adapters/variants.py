@@ -1,11 +1,12 @@
 """Which variants are stored, and how unused ones are deleted without deleting one that a planner counts on.
 
-A variant is in use if a layer's file list names it: the list that the layer serves, or that of its active job.
-The planner first writes the list (which pins its variants), then reads which variants are condemned, then asks
-the store. The sweeper first condemns, then reads all lists, then drops. In any interleaving one of them sees the
-other: either the sweeper finds the list, and the variant is kept; or the planner finds the variant condemned,
-and indexes it again. The new copy has a later version than the dropped one, because a job gets its version from
-the clock when it plans. When it begins would be too early: its fetch may take longer than the pause of a sweep.
+A variant is in use if a layer's file list names it: the list that the layer serves, or that of its active
+job. The planner first writes the list (which pins its variants), then reads which are condemned, then asks
+the store. The sweeper first condemns, then reads all lists, then drops. In any interleaving one of them
+sees the other: either the sweeper finds the list, and the variant is kept; or the planner finds the variant
+condemned, and indexes it again. The new copy has a later version than the dropped one, because a job gets its
+version from the clock when it plans. The begin of the job would be too early: its fetch may take longer than
+the pause of a sweep.
 """
 
 from collections.abc import Iterable, Mapping

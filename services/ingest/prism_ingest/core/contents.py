@@ -50,7 +50,7 @@ def failed(job: Job, ordinal: int, file: SnapshotFile, code: str, detail: str) -
 
 
 def file_address(job: Job, ordinal: int, file: SnapshotFile) -> dict[str, object]:
-    """Returns the address fields of an event. Each file of a layer is a variant with a layer id of its own."""
+    """Returns the address fields of an event. Each file of a layer is a variant with its own layer id."""
     is_base = job.layer == BASE_LAYER
     layer = BASE_LAYER if is_base else variant_layer(file.path, file.blob, job.basis)
     return {**address(job, ordinal, file.path), "layer": layer}

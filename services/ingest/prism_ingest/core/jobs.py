@@ -149,5 +149,5 @@ def _set_bit(bits: bytearray, ordinal: int) -> bool:
 def _counter(job: Job, file: SettledFile) -> str:
     if file.outcome is not Outcome.SUPERSEDED:
         return file.outcome.value
-    # The index has a newer version than this job's of the file. Removals follow behind the files of the snapshot.
+    # The index has a newer version of the file than this job's. Ordinals of removals follow those of files.
     return Outcome.INDEXED.value if file.ordinal < job.counts.seen else Outcome.REMOVED.value

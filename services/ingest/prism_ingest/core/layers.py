@@ -28,14 +28,14 @@ def followed_ref(repository: Repository, default_branch: str = "") -> str:
 
 
 def usual_ref(ref: str) -> str:
-    """Returns the short name of a ref: `main` for `refs/heads/main`, empty for HEAD, which the base follows."""
+    """Returns the short name of a ref: `main` for `refs/heads/main`, empty for HEAD (the base's branch)."""
     return "" if ref == "HEAD" else next(iter(short_names(ref)), ref)
 
 
 def layer_of(repository: Repository, branch: str, default_branch: str = "") -> str:
     """Returns the layer id of a branch of a repository.
 
-    An empty `branch` is the one that the base follows. `default_branch` is empty if the sender does not know it.
+    An empty `branch` is the one that the base follows. An empty `default_branch` is unknown to the sender.
     """
     followed = followed_ref(repository, default_branch)
     return BASE_LAYER if not branch or not followed or branch == followed else layer_id(branch)
@@ -115,8 +115,8 @@ class ListName(NamedTuple):
 def exact_commit(repository: Repository, basis: str) -> str:
     """Returns the commit whose tree the base holds exactly; empty if that is uncertain.
 
-    While an import runs, the base is between two trees. The older one counts: when the import ends, the layers
-    are compared with the base again.
+    While an import runs, the base is between two trees. The older one counts: when the import ends, the
+    layers are compared with the base again.
     """
     served = repository.served
     if served is None or served.basis != basis or not (repository.is_quiet or repository.active_job):
@@ -233,7 +233,7 @@ def check_served(repository: Repository) -> LayerState:
 
 
 def check_commit(name: str, served: LayerState, commit: str) -> None:
-    """Raise BASE_MISMATCH unless the commit of the edits is the served one. An empty commit always matches."""
+    """Raise BASE_MISMATCH unless the edits' commit is the served one. An empty commit always matches."""
     if commit and commit != served.commit:
         raise PrismError(
             ErrorCode.BASE_MISMATCH,

@@ -55,7 +55,7 @@ class Taken(NamedTuple):
 
 
 class Range(NamedTuple):
-    """The place of a name: 1-based line, column and width in units of the document; width 0 if it spans lines."""
+    """The place of a name: 1-based line, column and width in document units; width 0 if it spans lines."""
 
     line: int
     column: int
@@ -262,7 +262,7 @@ def _is_implementation(relationship: Relationship) -> bool:
 
 
 def _range(occurrence: Occurrence) -> Range | None:
-    """Returns the place of an occurrence, or None if it is impossible. SCIP omits the end line if it is the first."""
+    """Returns the place of an occurrence, or None if impossible. SCIP omits the end line if equal."""
     match list(occurrence.range):
         case [line, begin, end] if line >= 0 and 0 <= begin <= end:
             return Range(line + 1, begin, end - begin)
@@ -272,7 +272,7 @@ def _range(occurrence: Occurrence) -> Range | None:
 
 
 def _written(name: SymbolName, width: int, document: Document) -> str:
-    """Returns the source text of a name. A constructor, which indexers call `<init>`, is written as its class."""
+    """Returns the source text of a name. A constructor (`<init>` to indexers) is written as its class."""
     plain = name.name.strip("<>")
     texts = (plain, name.owner) if plain in {name.name, CONSTRUCTOR} else (name.owner, plain)
     return next((text for text in texts if _width(text, document) == width), plain)

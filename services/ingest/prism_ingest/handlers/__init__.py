@@ -1,1 +1,4 @@
-"""What ingest receives and answers: one module per kind of message. Handlers decode, call an operation, and reply."""
+"""What ingest receives and answers: one module per kind of message.
+
+A handler decodes a message, calls an operation, and replies. No handler imports another one.
+"""

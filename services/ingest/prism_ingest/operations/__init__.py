@@ -1,1 +1,1 @@
-"""What handlers call: begins jobs, plans, fetches, publishes and tracks them. Operations know no message formats of replies."""
+"""What handlers call: operations that begin, plan, fetch, publish, track and clean up. They never reply."""

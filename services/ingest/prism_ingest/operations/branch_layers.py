@@ -1,4 +1,4 @@
-"""Layers are made and forgotten here: of branches, tags, commits and pull requests of repositories that Prism fetches."""
+"""Creates and deletes layers of branches, tags and pull requests of repositories that Prism fetches."""
 
 import re
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ PULL_REQUEST = re.compile(r"pull/(\d{1,12})")
 
 
 class BranchLayers:
-    """Answers `create_layer` and `delete_layer`."""
+    """Layers of refs of a remote."""
 
     def __init__(
         self, ledger: Ledger, mirrors: Mirrors, fetch_jobs: FetchJobs, layers: LayerRegistry
@@ -29,10 +29,10 @@ class BranchLayers:
         self._layers = layers
 
     async def create(self, tenant: str, repo: str, ref: str, lane: Lane) -> tuple[Layer, Job | None]:
-        """Make a layer of what a ref is at the remote now, or bring it there.
+        """Create the layer of a ref, or bring it to the head of its remote.
 
-        Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_ARGUMENT (the base is it already, or Prism cannot fetch),
-        RATE_LIMITED, and as prism_source.clone.mirror.
+        Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_ARGUMENT (the base has the ref, or Prism has no URL to
+        fetch), RATE_LIMITED, and what prism_source.clone.mirror raises.
         """
         repository = await self._ledger.repository(tenant, repo)
         check_served(repository)
@@ -54,7 +54,7 @@ class BranchLayers:
         return await self._layers.find(repository, layer.layer) or layer, job
 
     async def delete(self, tenant: str, repo: str, ref: str) -> Layer:
-        """Forget a layer; its variants go with the next rounds of the sweep. Raises REPO_NOT_FOUND, REF_NOT_FOUND."""
+        """Delete a layer. The sweep deletes its variants later. Raises REPO_NOT_FOUND, REF_NOT_FOUND."""
         repository = await self._ledger.repository(tenant, repo)
         layer = await self._layers.find(repository, layer_id(usual_ref(ref)))
         if layer is None:
@@ -77,7 +77,7 @@ def _check_fetched(repository: Repository) -> None:
 
 
 def _heads(number: str) -> tuple[str, str]:
-    """What the head of a pull request is called: by GitHub and Gitea, and by GitLab."""
+    """Returns the refs of a pull request's head: that of GitHub and Gitea, and that of GitLab."""
     return f"refs/pull/{number}/head", f"refs/merge-requests/{number}/head"
 
 

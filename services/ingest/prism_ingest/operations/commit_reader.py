@@ -1,4 +1,4 @@
-"""Reads files of any commit that a mirror holds, as it was fetched: nothing is fetched for it, and nothing indexed."""
+"""Reads files of any commit that a mirror has. Fetches and indexes nothing."""
 
 import asyncio
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class CommitFile(NamedTuple):
 
 
 class CommitReader:
-    """Answers `commit_file` and `commit_files`."""
+    """Files at commits."""
 
     def __init__(self, ledger: Ledger, mirrors: Mirrors, settings: IngestSettings) -> None:
         self._ledger = ledger
@@ -32,7 +32,7 @@ class CommitReader:
         self._limits = settings.limits
 
     async def file(self, tenant: str, repo: str, commit: str, path: str) -> CommitFile:
-        """The text of a file at a commit, secrets redacted.
+        """Returns a file at a commit.
 
         Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_PATH, FILE_NOT_FOUND, FILE_SKIPPED.
         """
@@ -44,7 +44,10 @@ class CommitReader:
         return CommitFile(full, file, text)
 
     async def files(self, tenant: str, repo: str, commit: str) -> tuple[str, tuple[SnapshotFile, ...]]:
-        """The files of a commit. Raises REPO_NOT_FOUND, REF_NOT_FOUND, PAYLOAD_TOO_LARGE."""
+        """Returns the commit's full hash and its files.
+
+        Raises REPO_NOT_FOUND, REF_NOT_FOUND, PAYLOAD_TOO_LARGE.
+        """
         remote = await self._remote(tenant, repo)
         async with self._mirrors.held(remote) as git_dir:
             return await asyncio.to_thread(commit_files, git_dir, commit, self._limits)

@@ -1,4 +1,4 @@
-"""What a client's files and its diff make of what a layer serves, and the events that say so."""
+"""Reads a client's edits: files as sent, and a diff applied to what a layer serves."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -16,11 +16,11 @@ from prism_source.snapshot import blob_hash
 async def read_edits(
     bus: Bus, repository: Repository, ref: str, files: Sequence[FileEdit], diff: str
 ) -> dict[str, FileEdit]:
-    """By path the files that were sent, and those that the diff makes of what is served at the ref.
+    """Returns edits by path: the files sent, and the results of applying the diff to what the ref serves.
 
     Raises PrismError: INVALID_PATH, INVALID_ARGUMENT, DIFF_NOT_APPLICABLE, PAYLOAD_TOO_LARGE.
     """
-    # A large one takes seconds.
+    # A large diff takes seconds to parse.
     patches = await asyncio.to_thread(read_diff, diff) if diff else []
     made = [edit for patch in patches for edit in await _patched(bus, repository, ref, patch)]
     edits: dict[str, FileEdit] = {}
@@ -41,7 +41,7 @@ async def _patched(bus: Bus, repository: Repository, ref: str, patch: Patch) -> 
 
 
 async def _text(bus: Bus, repository: Repository, ref: str, path: str) -> str:
-    """The text of a file exactly as it is in the repository, as far as the index knows it."""
+    """Returns the exact text of a file of the repository. Raises DIFF_NOT_APPLICABLE if the index differs."""
     indexed = await read_text(bus, repository.tenant, repository.name, ref, editable_path(path))
     if blob_hash(indexed.content.encode()) != indexed.blob:
         raise PrismError(

@@ -1,7 +1,7 @@
-"""Files that a client changes one by one or by a diff: in the live lane, on top of what is served.
+"""Edits of single files on top of what the base serves, in the live lane.
 
-Everybody sees such an edit, until the next import has the file otherwise; an overlay (overlays.py) is seen by those who ask
-for it.
+All callers see such an edit until the next import replaces the file. An overlay (overlays.py) is visible only
+with its handle.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from prism_source.snapshot import blob_hash
 
 
 class Edits:
-    """Takes edits in."""
+    """Edits of the base."""
 
     def __init__(self, bus: Bus, ledger: Ledger, planner: Planner, settings: IngestSettings) -> None:
         self._bus = bus
@@ -36,7 +36,7 @@ class Edits:
         self._limits = settings.limits
 
     async def apply(self, request: EditRequest) -> Job:
-        """Begin a job for some files of a repository; answered when their events are stored. The same edit twice is one job.
+        """Begin a job for some files of a repository. Returns when their events are stored. Idempotent.
 
         Raises PrismError: REPO_NOT_FOUND, REF_NOT_FOUND, BASE_MISMATCH, INVALID_PATH, INVALID_ARGUMENT,
         DIFF_NOT_APPLICABLE, SNAPSHOT_CONFLICT.
@@ -70,7 +70,7 @@ class Edits:
     def _job(
         self, request: EditRequest, repository: Repository, served: LayerState, edits: Mapping[str, FileEdit]
     ) -> Job:
-        """The job: the same one for the same edits of the same state of the layer."""
+        """Returns the job: the same one for the same edits of the same served version."""
         digest = hashlib.sha256(f"{served.version}\0{request.commit}".encode())
         for path, edit in sorted(edits.items()):
             digest.update(f"\0{path}\0{'' if edit.content is None else blob_hash(edit.content)}".encode())

@@ -1,6 +1,6 @@
 """Begins jobs that fetch a repository, and publishes their commands. `fetching` runs the commands.
 
-In: a git URL, or a layer whose remote may have moved. Out: a job and `CloneRequested`. Nothing is fetched here.
+In: a git URL, or a layer whose remote may have moved. Out: a job and `CloneRequested`. Never fetches.
 """
 
 import asyncio

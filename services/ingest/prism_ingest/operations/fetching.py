@@ -1,4 +1,4 @@
-"""Runs the commands of jobs that fetch: updates the mirror, lists the commit, plans, and publishes file events.
+"""Runs the commands of jobs that fetch: updates the mirror, lists the commit, plans, publishes events.
 
 In: `CloneRequested`. Out: one event per file that the plan needs, or a failed job.
 """
@@ -113,7 +113,7 @@ class Fetcher:
             await self._index(job, Origin(command.url, command.ref), fetched)
 
     async def _remote(self, job: Job, command: CloneRequested) -> Remote:
-        """Returns what to fetch: after a restart the same commit as before, because the branch may have moved."""
+        """Returns what to fetch: after a restart the same commit again, because the branch may have moved."""
         ref = command.ref
         if job.layer != BASE_LAYER:
             layer = await self._ledger.layers.get(layer_key(job.tenant, job.repo, job.layer))
@@ -123,7 +123,7 @@ class Fetcher:
         return Remote(job.tenant, job.repo, command.url, ref=job.commit or ref)
 
     async def _conclude(self, job: Job) -> None:
-        """Finish what a process left undone that died after the job ended and before it acked the command."""
+        """Finish what a process left undone that died after the job ended, before it acked the command."""
         await self._tracker.conclude(job)
         indexed = await self._ledger.indexed(job.tenant, job.repo, job.layer)
         if job.error and indexed and indexed.next_version == job.version + 1:  # no later job has begun
@@ -139,7 +139,7 @@ class Fetcher:
     async def _known_base(self, job: Job, command: CloneRequested) -> Base:
         """Returns the commit that the base holds exactly, so that the diff against it is enough.
 
-        Its commit is empty if none is certain, or if the job was planned before: then all files may be needed.
+        Its commit is empty if uncertain, or if the job was planned before, when all files may be needed.
         """
         repository = await self._ledger.repositories.get(repository_key(job.tenant, job.repo))
         if repository is None or repository.served is None or is_planned(job) or not command.incremental:

@@ -16,7 +16,7 @@ DAMAGE = frozenset({ErrorCode.FILE_NOT_FOUND, ErrorCode.SOURCE_UNREADABLE})
 
 
 def snapshot_events(opened: Opened, snapshot: Snapshot, limits: SourceLimits) -> Iterator[FileEvent]:
-    """Yields one event per needed file of a snapshot. Raises a PrismError of `DAMAGE` if the mirror is damaged."""
+    """Yields one event per needed file of a snapshot. Raises a code of `DAMAGE` if the mirror is."""
     # A plan from before a restart may have listed the files in another order, so they are matched by path.
     positions = {file.path: position for position, file in enumerate(snapshot.files)}
     for ordinal in opened.needed:

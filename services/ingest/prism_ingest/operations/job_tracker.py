@@ -1,4 +1,7 @@
-"""Counts what settled, ends jobs, turns dead letters into failed files, and tells how jobs are doing."""
+"""Counts settled files, ends jobs, and turns dead letters into failed files.
+
+In: `FilesSettled`, failures. Out: the served state in the records, and `RepoIndexed`.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -33,7 +36,7 @@ ENDED_WELL = frozenset({JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS})
 
 
 class JobTracker:
-    """The life of a job after its files are on their way."""
+    """The life of a job after its file events are published."""
 
     def __init__(
         self,
@@ -51,7 +54,7 @@ class JobTracker:
         self._settled: Batcher[FilesSettled, None] = Batcher(self._count, items_max=SETTLED_PER_BATCH)
 
     async def settle(self, event: FilesSettled) -> None:
-        """Files of a job are done."""
+        """Count files of a job that have settled. Returns when they are recorded."""
         await self._settled.submit(event)
 
     async def fail(self, job_id: str, error: ErrorBody, state: JobState = JobState.FAILED) -> None:
@@ -61,7 +64,7 @@ class JobTracker:
         job = await self._ledger.jobs.modify(
             job_id, lambda found: fail_job(_known(found), error, _now(), state)
         )
-        await self._look_again(job, await self._ledger.release(job))
+        await self._republish_push(job, await self._ledger.release(job))
 
     async def fail_of_tenant(self, tenant: str, job_id: str, error: ErrorBody) -> None:
         """End a job for a reason, if it is the tenant's."""
@@ -70,7 +73,7 @@ class JobTracker:
             await self.fail(job_id, error)
 
     async def fail_file(self, event: FileEvent, letter: DeadLetter) -> None:
-        """Have the indexer record that a stage gave a file up. If the indexer gave that up too, settle the file."""
+        """Have the indexer record that a stage gave a file up, or settle it if that failed as well."""
         reason = {"code": letter.code, "detail": letter.reason}
         if letter.subject.endswith(topics.FILE_FAILED.fact):
             file = SettledFile(path=event.path, ordinal=event.ordinal, outcome=Outcome.FAILED, **reason)
@@ -81,14 +84,17 @@ class JobTracker:
             await publish_file_events(self._bus, [failed])
 
     async def conclude(self, job: Job) -> None:
-        """Finish what follows the end of a final job: a process may have died in the middle of it. May be repeated."""
+        """Finish the end of a final job, because a process may have died in the middle of it. Idempotent."""
         if job.state in ENDED_WELL:
             await self.end(job)
         else:
-            await self._look_again(job, await self._ledger.release(job))
+            await self._republish_push(job, await self._ledger.release(job))
 
     async def end(self, job: Job) -> None:
-        """Serve what a final job brought and say so. May be repeated. Of a layer, its record is what makes all of it visible."""
+        """Serve the result of a final job and publish `RepoIndexed`. Idempotent.
+
+        For a layer, the write of its record makes all files visible at once.
+        """
         if job.state not in ENDED_WELL:
             return
         indexed = await self._serve(job)
@@ -104,21 +110,21 @@ class JobTracker:
         )
         await self._bus.publish(fact, lane=job.lane)
         await self._plans.drop(job.job)
-        await self._look_again(job, indexed)
+        await self._republish_push(job, indexed)
 
     async def _serve(self, job: Job) -> Indexed | None:
-        """Serve what the job brought; None if its layer is gone. Twice is once."""
+        """Serve the result of the job. Returns None if its layer was deleted. Idempotent."""
         if job.pushed_at and await self._ledger.is_active(job):
             self._metrics.observe(job.lane, push_seconds(job))
         if job.layer == BASE_LAYER:
             return await self._ledger.finish(job, {})
-        if not await self._ledger.is_active(job):  # it has ended before, and its plan is gone
+        if not await self._ledger.is_active(job):  # it has ended before, and its plan was dropped
             return await self._ledger.indexed(job.tenant, job.repo, job.layer)
         plan = await self._plans.get(job.job)
         return await self._ledger.finish(job, plan.layer)
 
-    async def _look_again(self, job: Job, indexed: Indexed | None) -> None:
-        """Say again what was pushed while the job ran, now that the next one may begin."""
+    async def _republish_push(self, job: Job, indexed: Indexed | None) -> None:
+        """Publish again what was pushed while the job ran, now that the next job may begin."""
         if indexed is None or not indexed.is_pushed:
             return
         event = PushReceived(
@@ -128,7 +134,7 @@ class JobTracker:
             delivery=f"after:{job.job}",
             received_at=indexed.head_seen_at or _now(),
         )
-        # Said before it is forgotten: a crash in between repeats a look, and never loses one.
+        # Publish first: a crash before the second write repeats a fetch, and never loses one.
         await self._bus.publish(event)
         await self._ledger.forget_push(job)
 
@@ -139,7 +145,7 @@ class JobTracker:
         for (tenant, job_id), settled in by_job.items():
             job = await self._ledger.jobs.get(job_id)
             if job is None or job.tenant != tenant:
-                continue  # older than the records that are kept, or not this tenant's
+                continue  # its record has expired, or it is another tenant's
             await self._count_job(job_id, settled)
         return [None] * len(events)
 
@@ -147,7 +153,7 @@ class JobTracker:
         known = _known(await self._ledger.jobs.get(job_id))
         ended = apply_settled(known, settled, _now())
         if is_final(ended) and not is_final(known):
-            # Before the job says that it has ended: who waited for that finds what it brought.
+            # Before the job's record is final, so that a client that waits for it finds the result.
             await self._serve(ended)
         job = await self._ledger.jobs.modify(
             job_id, lambda found: apply_settled(_known(found), settled, _now())
@@ -158,13 +164,14 @@ class JobTracker:
             await self._list_late(job, settled)
 
     async def _list_late(self, job: Job, settled: Sequence[SettledFile]) -> None:
-        """List the variants that were written after their job was given up and its own list was swept: the sweep drops what
-        only unused lists name, and would not see these.
+        """Write a list of variants that were indexed after their job was given up and its list was swept.
+
+        The sweep drops variants that only unused lists name, so without a list they would remain forever.
         """
         try:
             plan = await self._plans.get(job.job)
         except PrismError:
-            return  # given up before it was planned, or a week ago
+            return  # it was given up before it was planned, or a week ago
         own = str(plan.layer.get("files", ""))
         if own and await self._lists.get(own) is not None:
             return

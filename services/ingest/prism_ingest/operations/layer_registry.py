@@ -1,4 +1,4 @@
-"""The records of layers: made when somebody needs one, kept as long as it is pushed to, forgotten."""
+"""Records of layers: creates them, extends their expiry on each push, and deletes them."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +13,7 @@ from prism_runtime.records import WatchedRecords
 
 
 class LayerRegistry:
-    """All layers, as the ledger has them."""
+    """All layers."""
 
     def __init__(
         self, ledger: Ledger, watched: WatchedRecords[Layer], tracker: JobTracker, settings: IngestSettings
@@ -25,23 +25,23 @@ class LayerRegistry:
         self._max = settings.layers_max
 
     def all(self) -> list[Layer]:
-        """All layers of all repositories, as last heard of."""
+        """Returns the layers of all repositories, from a local copy that may be a moment old."""
         return self._watched.values()
 
     def of(self, repository: Repository) -> list[Layer]:
-        """Those of a repository, as last heard of."""
+        """Returns the layers of a repository, from a local copy that may be a moment old."""
         own = (repository.tenant, repository.repo)
         return [layer for layer in self._watched.values() if (layer.tenant, layer.repo) == own]
 
     async def find(self, repository: Repository, layer: str) -> Layer | None:
-        """A layer by its id."""
+        """Returns a layer by id, from its record."""
         return await self._ledger.layers.get(layer_key(repository.tenant, repository.repo, layer))
 
     async def keep(self, repository: Repository, kind: LayerKind, ref: str, source: str) -> Layer:
-        """The layer of a ref, made if it is not there; from now on it is kept for as long as if it had just been made.
+        """Create the layer of a ref if it does not exist, and restart its expiry.
 
-        What is fetched stays what is fetched until an upload begins, see `Ledger.begin`. Raises RATE_LIMITED if the repository
-        has as many layers as it may have.
+        A fetched layer remains one until an upload begins, see `Ledger.begin`. Raises RATE_LIMITED if the
+        repository has the maximum number of layers.
         """
         if await self.find(repository, layer_id(ref)) is None:
             self._check_count(repository)
@@ -65,12 +65,12 @@ class LayerRegistry:
             )
 
     async def forget(self, layer: Layer) -> None:
-        """Let a layer go, and give up what works on it. Its variants are swept later, unless others have them."""
+        """Delete a layer and abandon its job. The sweep deletes variants that no other layer has."""
         await self._ledger.layers.delete(layer.key)
         await self._give_up(layer)
 
     async def forget_expired(self, layer: Layer, now: datetime) -> None:
-        """Let a layer go whose time is over, unless it was renewed since it was looked at."""
+        """Delete a layer that has expired, unless it was renewed since it was read."""
         gone = await self._ledger.layers.delete_if(layer.key, lambda found: found.is_expired(now))
         if gone is not None:
             await self._give_up(gone)

@@ -1,4 +1,4 @@
-"""Overlays: a client's uncommitted edits, laid on a layer for those who have the handle, until they are closed or expire."""
+"""Overlays: a client's uncommitted edits over a layer, visible with a handle, until closed or expired."""
 
 import secrets
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ HANDLE_BYTES = 10
 
 
 class Overlays:
-    """Answers `open_overlay` and `close_overlay`."""
+    """Opens, replaces and closes overlays."""
 
     def __init__(
         self, bus: Bus, ledger: Ledger, layers: LayerRegistry, planner: Planner, settings: IngestSettings
@@ -46,7 +46,7 @@ class Overlays:
         self._limits = settings.limits
 
     async def open(self, request: OpenOverlayRequest) -> tuple[Layer, Job]:
-        """Lay edits on a layer, in the place of those that the handle had; answered when their events are stored.
+        """Put edits over a layer, replacing the handle's earlier ones. Returns when their events are stored.
 
         Raises PrismError: REPO_NOT_FOUND, REF_NOT_FOUND, BASE_MISMATCH, INVALID_PATH, INVALID_ARGUMENT,
         DIFF_NOT_APPLICABLE, PAYLOAD_TOO_LARGE.
@@ -63,20 +63,20 @@ class Overlays:
         files = tuple(described(path, data, self._limits) for path, data in sorted(contents.items()))
         parent = below.layer if below else BASE_LAYER
         listing = Listing(files, tuple(sorted(edits.keys() - contents.keys())), parent=parent)
-        # Whatever the handle's last edits are still waiting for: these take their place.
+        # These edits replace the handle's earlier ones, even if those are still being indexed.
         opened = await self._planner.open(job, Origin(UPLOAD), listing, idle_s=0)
         await publish_file_events(self._bus, edit_events(opened, contents, self._limits))
         return await self._layers.find(repository, layer.layer) or layer, opened.job
 
     async def close(self, tenant: str, repo: str, handle: str) -> Layer:
-        """Forget an overlay. Raises REPO_NOT_FOUND, REF_NOT_FOUND."""
+        """Delete an overlay. Raises REPO_NOT_FOUND, REF_NOT_FOUND."""
         repository = await self._ledger.repository(tenant, repo)
         layer = await self._overlay(repository, handle)
         await self._layers.forget(layer)
         return layer
 
     async def _below(self, repository: Repository, ref: str) -> Layer | None:
-        """The layer that the overlay lies on; None is the base."""
+        """Returns the layer below the overlay; None is the base."""
         layers = self._layers.of(repository)
         below = layer_named(repository, layers, ref)
         if below is not None and below.kind is LayerKind.OVERLAY:
@@ -98,7 +98,7 @@ class Overlays:
             )
 
     async def _keep(self, repository: Repository, below: Layer | None, request: OpenOverlayRequest) -> Layer:
-        """The overlay of the handle, or a new one, for `ttl_s` from now on."""
+        """Returns the overlay of the handle, or a new one, which expires in `ttl_s`."""
         now, parent = datetime.now(UTC), below.layer if below else BASE_LAYER
         expires_at = now + timedelta(seconds=request.ttl_s)
         if request.handle:
@@ -134,7 +134,7 @@ class Overlays:
 
 
 def _renewed(found: Layer | None, repository: Repository, handle: str, expires_at: datetime) -> Layer:
-    """What an overlay lies on changes with what it shows, when its edits are served."""
+    """Returns the overlay with a later expiry. Its parent changes when its new edits are served."""
     if found is None:
         raise _closed(repository, handle)
     return found.model_copy(update={"expires_at": expires_at})

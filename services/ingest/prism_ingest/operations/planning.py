@@ -1,4 +1,4 @@
-"""Begins a job, finds out what it is to do, and publishes what needs no content. All of it may be repeated."""
+"""Begins a job, plans it, and publishes the events that need no contents. All of it is idempotent."""
 
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
@@ -45,35 +45,35 @@ from prism_runtime.bus import Bus
 
 
 class Listing(NamedTuple):
-    """The files that a job is about."""
+    """The files of a job."""
 
     files: tuple[SnapshotFile, ...]
-    # None: `files` are all that there are, and the rest of the index goes. Else: `files` are those that differ from
-    # what the index holds, and these are to go.
+    # None: `files` is complete, and other indexed files are removed. Else: `files` are those that differ from
+    # the index, and these paths are removed.
     removed: tuple[str, ...] | None = None
-    # A client says that the commit's files are these; nobody has compared.
+    # Whether a client states the files of the commit, and Prism has not compared them.
     is_unverified: bool = False
-    # What changed lately. None says nothing, and leaves what an older snapshot said.
+    # Recent changes. None keeps the stored history.
     history: History | None = None
-    # Of a layer, if `removed` is given: what it differs from.
+    # For a layer, if `removed` is given: the base of the diff.
     base: Base | None = None
-    # Of a layer: whether only the client knows the files, so that what they are has to be remembered.
+    # For a layer: whether a client uploads it, so that its file list has to be stored.
     is_sent: bool = False
-    # How many files there are, if `removed` is given; -1: not known.
+    # The number of all files, if `removed` is given; -1: unknown.
     total: int = -1
-    # Of an overlay: the id of the layer that it lies on when these files are served.
+    # For an overlay: the id of the layer below it once these files are served.
     parent: str = BASE_LAYER
 
 
 class Opened(NamedTuple):
-    """A job under way and what it is to do."""
+    """A running job and its plan."""
 
     job: Job
     plan: JobPlan
 
     @property
     def needed(self) -> list[int]:
-        """The files whose contents are still to come, by ordinal."""
+        """The ordinals of the files whose contents are still needed."""
         return [] if is_final(self.job) else open_ordinals(self.job, self.plan.needed)
 
 
@@ -81,7 +81,7 @@ NOTHING = JobPlan(files=(), needed=(), skipped=(), removed=())
 
 
 class Planner:
-    """Opens jobs."""
+    """Plans jobs."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Planner:
         self._settings = settings
 
     async def basis(self) -> str:
-        """What files are indexed with now."""
+        """Returns the current basis: the versions and limits that indexing depends on."""
         chunker, model = await self._versions()
         return basis_of(chunker, model, self._settings.file_bytes_max)
 
@@ -114,9 +114,9 @@ class Planner:
     async def open(
         self, job: Job, origin: Origin, listing: Listing, *, idle_s: float | None = None
     ) -> Opened:
-        """Plan the job unless that was done, and publish what needs no content.
+        """Begin and plan the job unless that was done, and publish the events that need no contents.
 
-        An active job gives way if it has been idle for `idle_s`, by default for as long as the settings say.
+        An active job is abandoned if it has been idle for `idle_s` (default: the setting `job_idle_s`).
         """
         begun = await self._ledger.begin(job, origin, self._settings.job_idle_s if idle_s is None else idle_s)
         if is_final(begun):
@@ -137,13 +137,13 @@ class Planner:
         return planned
 
     async def open_variants(
-        self, job: Job, files: tuple[SnapshotFile, ...], lacking: Collection[int]
+        self, job: Job, files: tuple[SnapshotFile, ...], missing: Collection[int]
     ) -> Opened:
-        """Begin a job that brings variants for layers that are switched when it has ended, or go on with it."""
+        """Begin or continue a job that indexes variants for layers, which are switched when it ends."""
         known = await self._ledger.jobs.get(job.job)
         if known is not None and is_final(known):
             return Opened(known, NOTHING)
-        plan = plan_variants(files, lacking)
+        plan = plan_variants(files, missing)
         version = layer_version(0, _now())
         planned = _planned(job.model_copy(update={"version": version}), files, plan, await self.basis())
         opened = await self._keep_plan(planned, _todo(files, plan, {}))
@@ -151,7 +151,7 @@ class Planner:
         return opened
 
     async def _keep_history(self, job: Job, history: History | None) -> None:
-        """Keep what changed lately, in the place of what an older snapshot said."""
+        """Replace the stored history, if the listing has one."""
         if history:
             kept = await asyncio.to_thread(keepable, history, job.version, self._settings.secrets)
             await self._histories.put(job.tenant, job.repo, kept)
@@ -180,54 +180,55 @@ class Planner:
     async def _diff_against_base(
         self, job: Job, listing: Listing, basis: str
     ) -> tuple[Plan, dict[str, str | int]]:
-        """What a layer has otherwise than its base, and what its record is to say of that.
+        """Returns the plan of a layer, and the new fields of its record.
 
-        The list of its files is put before the store is asked which of them it has: see `Variants.pin`.
+        The file list is written before the store is asked which variants it has: see `Variants.pin`.
         """
-        base, apart = await self._difference(job, listing, basis)
-        files = [listing.files[number] for number in apart.files]
+        base, difference = await self._difference(job, listing, basis)
+        files = [listing.files[number] for number in difference.files]
         wanted = {file.path: variant_layer(file.path, file.blob, basis) for file in files}
         sent = {file.path: file.blob for file in listing.files} if listing.is_sent else {}
-        layer = LayerFiles(variants=wanted, hidden=apart.hidden, listing=sent)
+        layer = LayerFiles(variants=wanted, hidden=difference.hidden, listing=sent)
         name = ListName(job.tenant, job.repo, job.layer, job.version)
         stored = await self._variants.pin(job.tenant, job.repo, str(name), layer)
         fields: dict[str, str | int] = {
             "parent": listing.parent,
             "files": str(name),
             "files_changed": len(wanted),
-            "files_hidden": len(apart.hidden),
+            "files_hidden": len(difference.hidden),
             "files_missing": 0,
             "size_bytes": sum(file.size_bytes for file in files),
             "base_version": base.version,
             "base_commit": base.commit,
         }
-        lacking = [number for number in apart.files if wanted[listing.files[number].path] not in stored]
-        return plan_variants(listing.files, lacking), fields
+        missing = [number for number in difference.files if wanted[listing.files[number].path] not in stored]
+        return plan_variants(listing.files, missing), fields
 
     async def _difference(self, job: Job, listing: Listing, basis: str) -> tuple[Base, Difference]:
         if listing.removed is not None:
             return listing.base or Base(0, ""), Difference(tuple(range(len(listing.files))), listing.removed)
         repository = await self._ledger.repository(job.tenant, job.repo)
         served = check_served(repository)
-        # The commit is only sure if nothing is written while the manifest is read; else the layer is told apart again.
+        # The commit is certain only if no import runs while the manifest is read. Otherwise the layer is
+        # diffed against the base again later.
         commit = exact_commit(repository, basis) if repository.is_quiet else ""
         entries = await read_manifest(self._bus, job.tenant, job.repo, BASE_LAYER)
         return Base(served.version, commit), difference(listing.files, entries)
 
     async def _keep_plan(self, planned: Job, todo: JobPlan) -> Opened:
-        """Write the plan down, unless the same command, delivered twice, did so meanwhile: its files may have settled."""
+        """Store the plan, unless another delivery of the command did so: its files may have settled."""
         known = await self._ledger.jobs.get(planned.job)
         if known is None or not is_planned(known):
             await self._plans.put(planned.job, todo)
             known = await self._ledger.jobs.modify(
                 planned.job, lambda found: found if found and is_planned(found) else planned
             )
-        is_ours = known == planned or is_final(known)  # of a job that ended no plan is kept
+        is_ours = known == planned or is_final(known)  # the plan of an ended job is dropped
         return Opened(known, todo if is_ours else await self._plans.get(known.job))
 
 
 def _planned(job: Job, files: Sequence[SnapshotFile], plan: Plan, basis: str) -> Job:
-    """The job with all that is known of it when its plan is made."""
+    """Returns the job with the fields that its plan determines."""
     now = _now()
     counts = job.counts.model_copy(
         update={

@@ -1,8 +1,8 @@
-"""Looks at the git server of every repository now and then: what no webhook told of is found all the same.
+"""Polls the git server of every repository, to find pushes that no webhook reported.
 
-A look costs one `git ls-remote` for all branches together. If a branch has moved or is gone, the poller publishes the event
-that a webhook would have caused. If the store lost files of a layer, the poller has them imported again. One copy of ingest
-at a time polls.
+A poll is one `git ls-remote` for all branches together. If a branch has moved or was deleted, the poller
+publishes the event that a webhook would have caused. If the store lost files of a layer, the poller has them
+imported again. One copy of ingest at a time polls.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_runtime.bus import Bus
 from prism_runtime.tasks import cancelled
 
-# A round waits so long for slow servers; their looks go on beside the next rounds.
+# How long a round waits for slow servers. Their polls continue during the next rounds.
 ROUND_S_MAX = 60.0
-# So that many servers and many repositories are not asked all at the same moment.
+# Relative jitter of the interval, so that copies and repositories do not poll at the same moment.
 JITTER = 0.2
 FIRST_ROUND_S = 10.0
 
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 
 class Poller:
-    """Rounds over all repositories that are fetched from a URL."""
+    """Polls all repositories that have a git URL."""
 
     def __init__(
         self,
@@ -58,15 +58,15 @@ class Poller:
         self._lease = lease
         self._metrics = metrics
         self._backoff = Backoff()
-        self._found: dict[str, str] = {}  # by repository: the commit that an import was begun for
-        self._looking: dict[str, asyncio.Task[None]] = {}  # by repository
+        self._heads: dict[str, str] = {}  # by record key: the head that an import was begun for
+        self._polls: dict[str, asyncio.Task[None]] = {}  # by repository
 
     async def run(self, interval_s: float) -> None:
-        """A round every so often, until cancelled."""
+        """Run a round every `interval_s`, until cancelled."""
         try:
             await self._rounds(interval_s)
         finally:
-            await cancelled(*self._looking.values())
+            await cancelled(*self._polls.values())
 
     async def _rounds(self, interval_s: float) -> None:
         pause_s = min(FIRST_ROUND_S, interval_s)
@@ -75,28 +75,31 @@ class Poller:
             pause_s = interval_s
             try:
                 await self.round()
-            except Exception as error:  # noqa: BLE001 - whatever it was, the next round comes
+            except Exception as error:  # noqa: BLE001 - the next round runs in any case
                 log.warning("a round of polls failed: %s", reason_of(error))
 
     async def round(self) -> None:
-        """Look at every repository once, if no other copy does, and unless the last look at it has not ended yet."""
+        """Poll every repository once, except those whose last poll is still running.
+
+        Does nothing if another copy of ingest holds the lease.
+        """
         if not await self._lease.hold():
             return
         repositories = [found for found in await self._ledger.repositories.all() if found.is_fetched]
         random.shuffle(repositories)
         for repository in repositories:
-            if repository.key not in self._looking and self._backoff.is_due(repository.key):
-                look = self._looking[repository.key] = asyncio.create_task(self._look(repository))
-                look.add_done_callback(partial(self._on_looked, repository.key))
-        if self._looking:
-            await asyncio.wait(self._looking.values(), timeout=ROUND_S_MAX)
+            if repository.key not in self._polls and self._backoff.is_due(repository.key):
+                poll = self._polls[repository.key] = asyncio.create_task(self._poll(repository))
+                poll.add_done_callback(partial(self._on_polled, repository.key))
+        if self._polls:
+            await asyncio.wait(self._polls.values(), timeout=ROUND_S_MAX)
 
-    def _on_looked(self, key: str, look: asyncio.Task[None]) -> None:
-        self._looking.pop(key)
-        if not look.cancelled() and (error := look.exception()):
+    def _on_polled(self, key: str, poll: asyncio.Task[None]) -> None:
+        self._polls.pop(key)
+        if not poll.cancelled() and (error := poll.exception()):
             log.warning("a poll failed: %s", reason_of(error))
 
-    async def _look(self, repository: Repository) -> None:
+    async def _poll(self, repository: Repository) -> None:
         try:
             outcome = await self._compare(repository)
         except PrismError as error:
@@ -107,7 +110,7 @@ class Poller:
         await self._restore_lost(repository)
 
     async def _restore_lost(self, repository: Repository) -> None:
-        """Begin imports of the layers of which the store lost files; of one that stays lost, less and less often."""
+        """Import layers again that lost files in the store, with backoff while files remain lost."""
         key = f"{repository.key} lost"
         if not repository.is_quiet or not self._backoff.is_due(key):
             return
@@ -128,7 +131,7 @@ class Poller:
                 await self._fetch_jobs.update(repository, layer, Lane.BULK)
 
     async def _compare(self, repository: Repository) -> str:
-        """Say which of a repository's branches have moved; the outcome is that of its base."""
+        """Publish which branches of a repository have moved. Returns the outcome for its base."""
         layers = [layer for layer in self._layers.of(repository) if is_followed(layer)]
         remote = Remote(repository.tenant, repository.repo, repository.source)
         refs = await self._mirrors.refs(remote, [layer.source for layer in layers])
@@ -139,14 +142,17 @@ class Poller:
 
     async def _compare_layer(self, layer: Layer, head: str) -> None:
         if not head:
-            await self._say(layer, head, _push(layer, head).model_copy(update={"is_deleted": True}))
+            await self._publish(layer, head, _push(layer, head).model_copy(update={"is_deleted": True}))
         elif self._backoff.is_due(layer.key):
             await self._compare_head(layer, layer.layer, head)
 
-    async def _compare_head(self, looked_at: Repository | Layer, layer: str, head: str) -> bool:
-        """Say that the remote has moved, unless the job of a push that was heard of brings that; whether what is served is behind."""
-        # As it is by now: a push may have been quicker than the answer of the remote.
-        indexed = await self._ledger.indexed(looked_at.tenant, looked_at.repo, layer)
+    async def _compare_head(self, polled: Repository | Layer, layer: str, head: str) -> bool:
+        """Publish `PushReceived` unless a running job already imports this head.
+
+        Returns whether the served commit is behind.
+        """
+        # Read again: a push may have arrived before the answer of the remote.
+        indexed = await self._ledger.indexed(polled.tenant, polled.repo, layer)
         if indexed is None:
             return False
         if indexed.served is not None and indexed.served.commit == head:
@@ -156,25 +162,25 @@ class Poller:
             self._backoff.succeeded(indexed.key)
             return False
         if not indexed.active_job or indexed.head_commit != head:
-            await self._say(indexed, head, _push(indexed, head))
+            await self._publish(indexed, head, _push(indexed, head))
         return True
 
-    async def _say(self, indexed: Repository | Layer, head: str, event: PushReceived) -> None:
-        if self._found.get(indexed.key) == head and not indexed.active_job:
+    async def _publish(self, indexed: Repository | Layer, head: str, event: PushReceived) -> None:
+        if self._heads.get(indexed.key) == head and not indexed.active_job:
             self._backoff.failed(indexed.key)  # the import that was begun for it has failed
-        self._found[indexed.key] = head
+        self._heads[indexed.key] = head
         await self._bus.publish(event)
 
 
 def _push(indexed: Repository | Layer, head: str) -> PushReceived:
-    """What a webhook would have said."""
+    """Returns the event that a webhook would have caused."""
     is_layer = isinstance(indexed, Layer)
     return PushReceived(
         tenant=indexed.tenant,
         repo=indexed.repo,
         branch=indexed.ref if is_layer else "",
         commit=head,
-        # Another one after each import, so that what failed is tried again.
+        # A new id after each import, so that a failed one is retried.
         delivery=f"poll:{indexed.key if is_layer else ''}:{head}:{indexed.next_version}",
         received_at=datetime.now(UTC),
     )

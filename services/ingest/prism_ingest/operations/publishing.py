@@ -1,4 +1,4 @@
-"""Publishes many file events, with a limited number in flight."""
+"""Publishes many file events, with at most `IN_FLIGHT_MAX` unconfirmed ones."""
 
 import asyncio
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ IN_FLIGHT_MAX = 64
 
 
 async def publish_file_events(bus: Bus, events: Iterable[FileEvent]) -> None:
-    """Publish each event on its lane; return when all are stored. The iterable is consumed as events are sent."""
+    """Publish each event on its lane. Returns when all are stored. Reads the iterable as it publishes."""
     window: set[asyncio.Task[None]] = set()
     for event in events:
         if len(window) >= IN_FLIGHT_MAX:

@@ -1,4 +1,4 @@
-"""Applies pushes: a remote may have moved, so a job fetches it, or the layer of a deleted branch is deleted."""
+"""Applies pushes: begins jobs that fetch what was pushed, and deletes layers of deleted branches."""
 
 import asyncio
 import logging
@@ -67,7 +67,7 @@ class Pushes:
             await self._fetch_jobs.follow(repository, layer.layer, layer.ref, event)
 
     async def _is_gone(self, repository: Repository, layer: Layer) -> bool:
-        """Whether the remote has no such branch: it may have been pushed again before its deletion arrived."""
+        """Whether the branch is gone. It may have been pushed again before the event arrived."""
         if not is_followed(layer) or layer.kind is LayerKind.PULL_REQUEST:
             return True
         remote = Remote(repository.tenant, repository.repo, repository.source)

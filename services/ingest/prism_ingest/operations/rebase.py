@@ -1,9 +1,9 @@
-"""The base of a repository has moved: all its layers are told apart from it again, in one pass, and stay what they are.
+"""Recomputes the diff of every layer after its base has moved. The contents of the layers do not change.
 
-What the base changed is the same for all of them, so the old contents that they now need by themselves become variants once, by
-one job; when it has ended the layers are switched one by one. A layer that the pass cannot do so (what the base held or
-holds is no commit's tree, or not here any more) is looked at again as if it had been pushed to. Overlays need nothing: what is
-below them is looked up when a question comes.
+The base changed in the same way for all layers, so one job indexes the old contents that layers now need as
+variants. When it ends, the layers are switched one by one. A layer that cannot be rebased like this is
+fetched again, as if it had been pushed to: its old or new base is not exactly a commit's tree, or the mirror
+lacks the commit. Overlays need nothing: the layer below them is looked up at query time.
 """
 
 import asyncio
@@ -62,22 +62,22 @@ from prism_source.limits import SourceLimits
 log = logging.getLogger(__name__)
 
 
-class Move(NamedTuple):
-    """How the tree of the base changed: what the new one has otherwise, and the same the other way round."""
+class BaseMove(NamedTuple):
+    """The diff between the trees of the old and the new base, in both directions."""
 
     forth: Changes
     back: Changes
 
     @property
     def changes(self) -> list[BaseChange]:
-        """By path."""
+        """The changes, sorted by path."""
         new = {file.path: file for file in self.forth.snapshot.files}
         old = {file.path: file for file in self.back.snapshot.files}
         return [BaseChange(path, old.get(path), new.get(path)) for path in sorted(old.keys() | new.keys())]
 
 
-class Next(NamedTuple):
-    """What a layer is to have over the new base."""
+class RebasedLayer(NamedTuple):
+    """A layer and its diff against the new base."""
 
     layer: Layer
     files: LayerFiles
@@ -86,7 +86,7 @@ class Next(NamedTuple):
 
 
 class Rebaser:
-    """Hears of imports that have ended."""
+    """Rebases layers."""
 
     def __init__(
         self,
@@ -112,19 +112,23 @@ class Rebaser:
         self._backoff = Backoff()
 
     async def follow(self, tenant: str, repo: str, only: str, cause: str) -> None:
-        """Bring all layers that are told apart from an older base to the one that is served; of a layer, that one."""
+        """Rebase all layers of a repository that are behind its base.
+
+        `only` is the layer whose import ended; unless it is the base, only this layer is rebased. `cause` is
+        the id of that import's job: the same cause begins the same jobs.
+        """
         repository = await self._ledger.repositories.get(repository_key(tenant, repo))
         if repository is None or repository.served is None:
             return
         behind = await self._behind(repository, only)
         idle = [layer for layer in behind if not layer.active_job]
-        await self._bring_along(repository, idle, cause)
-        # A process that died may have begun the jobs of this event, and told nobody.
+        await self._update(repository, idle, cause)
+        # A process that died may have begun the jobs of this event without publishing their commands.
         begun = [layer for layer in behind if self._is_begun(repository, layer, cause)]
-        await self._look_again(repository, begun, cause)
+        await self._fetch_again(repository, begun, cause)
 
     async def catch_up(self) -> None:
-        """Bring along what an import left behind, as the job of a layer failed then, or its client went away."""
+        """Rebase layers that an import left behind because their job failed or their client disappeared."""
         layers: dict[str, list[Layer]] = defaultdict(list)
         for layer in await self._ledger.layers.all():
             layers[repository_key(layer.tenant, layer.repo)].append(layer)
@@ -142,15 +146,15 @@ class Rebaser:
             return
         self._backoff.failed(repository.key)
         for layer in behind:
-            # What is fetched ends by itself; a client that has gone does not come back.
+            # A job that fetches ends by itself, but a client that disappeared may not return.
             if layer.active_job and layer.source == UPLOAD:
                 await self._ledger.give_up_idle(layer, self._job_idle_s)
         freed = [await self._layers.find(repository, layer.layer) for layer in behind]
         idle = [layer for layer in freed if layer is not None and not layer.active_job]
-        # Each round begins other jobs: those of the last one have failed.
-        await self._bring_along(repository, idle, f"round:{datetime.now(UTC).isoformat()}")
+        # Each round begins new jobs, because those of the last one have failed.
+        await self._update(repository, idle, f"round:{datetime.now(UTC).isoformat()}")
 
-    async def _bring_along(self, repository: Repository, behind: Sequence[Layer], cause: str) -> None:
+    async def _update(self, repository: Repository, behind: Sequence[Layer], cause: str) -> None:
         sent = [layer for layer in behind if layer.source == UPLOAD]
         if sent:
             await self._relist(repository, sent)
@@ -158,7 +162,7 @@ class Rebaser:
             return
         for commit, layers in _by_base(behind, await self._planner.basis()).items():
             if not commit or not await self._rebase(repository, commit, layers):
-                await self._look_again(repository, layers, cause)
+                await self._fetch_again(repository, layers, cause)
 
     async def _behind(self, repository: Repository, only: str) -> list[Layer]:
         found = (
@@ -171,13 +175,13 @@ class Rebaser:
     def _is_begun(self, repository: Repository, layer: Layer, cause: str) -> bool:
         return self._fetch_jobs.is_updating(repository, layer, Lane.BULK, _delivery(layer, cause))
 
-    async def _look_again(self, repository: Repository, layers: Iterable[Layer], cause: str) -> None:
-        """Have each compared with the base by itself, as if it had been pushed to. The same cause begins the same job."""
+    async def _fetch_again(self, repository: Repository, layers: Iterable[Layer], cause: str) -> None:
+        """Have each layer fetched as if it had been pushed to. The same cause begins the same job."""
         for layer in layers:
             await self._fetch_jobs.update(repository, layer, Lane.BULK, _delivery(layer, cause))
 
     async def _rebase(self, repository: Repository, commit: str, layers: Sequence[Layer]) -> bool:
-        """Bring fetched layers from one commit of the base to that which is served; False if that cannot be done."""
+        """Rebase fetched layers from a commit of the base to the served one. Returns False if impossible."""
         basis = await self._planner.basis()
         served = exact_commit(repository, basis)
         if not served:
@@ -198,40 +202,42 @@ class Rebaser:
             move = await asyncio.to_thread(_read_move, git_dir, commits, self._limits, open_until_done)
             if move is None:
                 return False
-            nexts = await self._nexts(layers, move.changes)
-            job = await self._bring(repository, move, nexts)
+            rebased_layers = await self._rebased(layers, move.changes)
+            job = await self._index_variants(repository, move, rebased_layers)
             if job is not None and not is_final(job):
-                return True  # its end publishes an event that brings the layers along
+                return True  # its end publishes an event that updates the layers
             if job is not None and job.state not in ENDED_WELL:
                 return False
-        await self._switch(Base(check_served(repository).version, commits[1]), nexts)
+        await self._switch(Base(check_served(repository).version, commits[1]), rebased_layers)
         return True
 
-    async def _nexts(self, layers: Iterable[Layer], changes: Sequence[BaseChange]) -> list[Next]:
+    async def _rebased(self, layers: Iterable[Layer], changes: Sequence[BaseChange]) -> list[RebasedLayer]:
         basis = await self._planner.basis()
-        nexts = []
+        found = []
         for layer in layers:
             files = await self._variants.lists.get(layer.files)
-            if files is not None:  # else it has another one by now
+            if files is not None:  # else the layer has a newer list
                 made = rebased(files, changes, basis)
                 size = layer.size_bytes + _growth(files, made, changes)
-                nexts.append(Next(layer, made, size_bytes=size))
-        return nexts
+                found.append(RebasedLayer(layer, made, size_bytes=size))
+        return found
 
-    async def _bring(self, repository: Repository, move: Move, nexts: Sequence[Next]) -> Job | None:
-        """Have the old contents indexed that layers need now and that are not in the store; None if all are there."""
+    async def _index_variants(
+        self, repository: Repository, move: BaseMove, rebased_layers: Sequence[RebasedLayer]
+    ) -> Job | None:
+        """Begin a job that indexes the old contents that layers now need. Returns None if all are stored."""
         basis = await self._planner.basis()
         files = move.back.snapshot.files
-        needed = {variant for made in nexts for variant in made.files.variants.values()}
+        needed = {variant for made in rebased_layers for variant in made.files.variants.values()}
         own = {file.path: variant_layer(file.path, file.blob, basis) for file in files}
         wanted = {path: variant for path, variant in own.items() if variant in needed}
         stored = await self._pin(repository, wanted)
-        lacking = [
+        missing = [
             number
             for number, file in enumerate(files)
             if file.path in wanted and wanted[file.path] not in stored
         ]
-        if not lacking:
+        if not missing:
             return None
         job = new_job(
             key=self._ledger.job_key,
@@ -239,19 +245,21 @@ class Rebaser:
             repo_name=repository.name,
             layer=REBASE,
             lane=Lane.BULK,
-            # Another job for each move of the base, as what an older one brought may have been swept since. Named by all that is
-            # wanted and not by what is lacking: a process that died may have published some of it.
+            # A new job for each move of the base, because older variants may have been swept. The id derives
+            # from the wanted variants and not from the missing ones: a process that died may have published
+            # some of them.
             snapshot=f"{check_served(repository).version}\0{_digest(wanted.values())}",
             state=JobState.INDEXING,
             now=datetime.now(UTC),
         )
-        opened = await self._planner.open_variants(job, files, lacking)
+        opened = await self._planner.open_variants(job, files, missing)
         await publish_file_events(self._bus, snapshot_events(opened, move.back.snapshot, self._limits))
         return opened.job
 
     async def _relist(self, repository: Repository, layers: Sequence[Layer]) -> None:
-        """Tell layers that clients have sent apart from the base by the blobs that they had; of their contents only those are
-        there that were wanted before.
+        """Diff uploaded layers against the base by their stored blob hashes.
+
+        Only contents that an earlier diff needed were uploaded, so files may be missing.
         """
         basis = await self._planner.basis()
         commit = exact_commit(repository, basis) if repository.is_quiet else ""
@@ -263,11 +271,11 @@ class Rebaser:
             wanted = differing_blobs(listing, blobs, basis)
             stored = await self._pin(repository, wanted)
             files, missing = listed(listing, blobs, basis, stored)
-            made = Next(layer, files, missing, layer.size_bytes)
+            made = RebasedLayer(layer, files, missing, layer.size_bytes)
             await self._switch(Base(check_served(repository).version, commit), [made])
 
     async def _pin(self, repository: Repository, variants: dict[str, str]) -> set[str]:
-        """Those of the variants, by path, that are in the store and stay there for now."""
+        """Pin variants (by path) under a list of their own. Returns those that are stored."""
         name = ListName(
             repository.tenant,
             repository.repo,
@@ -278,9 +286,9 @@ class Rebaser:
             repository.tenant, repository.repo, str(name), LayerFiles(variants=variants)
         )
 
-    async def _switch(self, base: Base, nexts: Iterable[Next]) -> None:
-        """Let layers serve the same over the new base. One that has changed meanwhile is left to who changed it."""
-        for layer, files, missing, size_bytes in nexts:
+    async def _switch(self, base: Base, rebased_layers: Iterable[RebasedLayer]) -> None:
+        """Write the new diffs to the layers' records, except to layers that changed meanwhile."""
+        for layer, files, missing, size_bytes in rebased_layers:
             version = layer_version(layer.next_version, datetime.now(UTC))
             name = ListName(layer.tenant, layer.repo, layer.layer, version)
             await self._variants.lists.put(str(name), files)
@@ -298,7 +306,7 @@ class Rebaser:
 
 
 def _behind(repository: Repository, layers: Iterable[Layer]) -> list[Layer]:
-    """Layers that were told apart from an older base than the one that is served, of those that can be from this one."""
+    """Returns the layers that were diffed against an older base and can be rebased to the served one."""
     version = check_served(repository).version
     return [
         layer
@@ -314,7 +322,10 @@ def _delivery(layer: Layer, cause: str) -> str:
 
 
 def _by_base(layers: Iterable[Layer], basis: str) -> dict[str, list[Layer]]:
-    """Fetched layers by the commit that they were told apart from; empty if it was none, or if they lack files."""
+    """Groups fetched layers by the commit of their base.
+
+    The commit is empty if it is unknown, or if the layer's import was incomplete or had another basis.
+    """
     groups: dict[str, list[Layer]] = defaultdict(list)
     for layer in layers:
         if layer.source != UPLOAD:
@@ -325,7 +336,7 @@ def _by_base(layers: Iterable[Layer], basis: str) -> dict[str, list[Layer]]:
 
 def _read_move(
     git_dir: Path, commits: tuple[str, str], limits: SourceLimits, open_until_done: ExitStack
-) -> Move | None:
+) -> BaseMove | None:
     found = []
     for old, new in (commits, commits[::-1]):
         changes = snapshot_changes(git_dir, old, new, limits)
@@ -333,11 +344,14 @@ def _read_move(
             return None
         open_until_done.callback(changes.snapshot.close)
         found.append(changes)
-    return Move(*found)
+    return BaseMove(*found)
 
 
 def _growth(before: LayerFiles, after: LayerFiles, changes: Iterable[BaseChange]) -> int:
-    """By how many bytes a layer has become larger: with old contents of the base, and without those that it has as well now."""
+    """Returns by how many bytes a layer grows.
+
+    It gains old contents of the base, and loses those that the new base has as well.
+    """
     grown = 0
     for path, old, new in changes:
         if path in after.variants and path not in before.variants:

@@ -1,8 +1,9 @@
 """Finishes what a process left undone when it died.
 
-Whatever a message began is finished by the same message, which is delivered again: its handler takes the same steps. This module is
-for what no message finishes, because a request began it and the caller may not repeat it, or because the record that a message
-would look at is gone. A step that another process is just taking may be taken here as well: each is harmless when it is repeated.
+Work that a message began is finished by its redelivery, because the handler takes the same steps again. This
+module is for work that no message finishes: a request began it, and the caller may not repeat the request, or
+the record that a message needs was deleted. Another process may take the same step at the same time, which is
+harmless because each step is idempotent.
 """
 
 import logging
@@ -22,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class Recovery:
-    """Looks through all jobs: at every start, and in each round of the sweep."""
+    """Checks all jobs, at every start and in each round of the sweep."""
 
     def __init__(
         self, ledger: Ledger, fetch_jobs: FetchJobs, tracker: JobTracker, settings: IngestSettings
@@ -33,7 +34,7 @@ class Recovery:
         self._idle = timedelta(seconds=settings.job_idle_s)
 
     async def start(self) -> None:
-        """Publish the commands of jobs that were begun and not fetched, and finish jobs that have ended."""
+        """Publish the commands of jobs that have not fetched, and finish jobs that have ended."""
         repositories, layers, jobs = await self._all()
         for job in _active(jobs, repositories.values(), layers):
             repository = repositories.get(repository_key(job.tenant, job.repo))
@@ -43,7 +44,7 @@ class Recovery:
                 await self._fetch_jobs.publish_again(job, repository)
 
     async def round(self, now: datetime) -> None:
-        """Finish jobs that have ended, and give up those that nothing will end."""
+        """Finish jobs that have ended, and abandon those that nothing else will end."""
         repositories, layers, jobs = await self._all()
         active = {job.job: job for job in _active(jobs, repositories.values(), layers)}
         waiting = {one.active_job for one in (*repositories.values(), *layers) if one.is_pushed}
@@ -58,7 +59,7 @@ class Recovery:
                 await self._give_up(job, "Nothing waits for its end any more.")
 
     async def _all(self) -> tuple[dict[str, Repository], list[Layer], dict[str, Job]]:
-        """The jobs first: one that is not named by a record that is read later was not active when it was read."""
+        """Returns all records. Jobs are read first: one that no later-read record names was not active."""
         jobs = {job.job: job for job in await self._ledger.jobs.all()}
         repositories = {one.key: one for one in await self._ledger.repositories.all()}
         return repositories, await self._ledger.layers.all(), jobs
@@ -71,18 +72,21 @@ class Recovery:
         await self._tracker.fail(job.job, error, JobState.ABANDONED)
 
     def _patience(self, job: Job) -> timedelta:
-        """How long a job that is not active may make no progress. Layers wait for a rebase as long as what it brings is kept."""
+        """Returns how long an inactive job may make no progress.
+
+        Layers wait for a rebase job for as long as its variants are kept.
+        """
         return (
             timedelta(milliseconds=REBASE_KEPT_MS) if job.layer == REBASE else self._idle * CLONING_PATIENCE
         )
 
 
 def _active(jobs: dict[str, Job], repositories: Iterable[Repository], layers: Iterable[Layer]) -> list[Job]:
-    """The jobs that a repository or a layer names as its active one."""
+    """Returns the jobs that a repository or a layer names as active."""
     named = [one.active_job for one in (*repositories, *layers)]
     return [jobs[job] for job in named if job in jobs]
 
 
 def _is_of_client(job: Job) -> bool:
-    """Whether the contents of a job come from a client: nobody else can finish it."""
+    """Whether a client sends the contents of a job. Without the client, the job cannot end."""
     return job.state is JobState.INDEXING and job.fetched_at is None

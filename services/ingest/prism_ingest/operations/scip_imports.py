@@ -1,4 +1,4 @@
-"""A SCIP index arrives: what it says of the files that are still as its commit has them is kept.
+"""Imports SCIP indexes: stores their content for the files that have not changed since their commit.
 
 upload ▶ documents, one at a time ▶ columns ▶ object store
 """
@@ -48,11 +48,14 @@ class ScipImports:
         self._store = store
         self._metrics = metrics
         self._settings = settings
-        # What is taken from an index is in memory until it is kept: of one at a time.
+        # The content of an index is in memory until it is stored, so indexes are imported one at a time.
         self._turn = asyncio.Lock()
 
     async def store(self, request: StoreScipRequest) -> StoredIndex:
-        """Take an index in. Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_PATH, SCIP_INVALID, PAYLOAD_TOO_LARGE."""
+        """Store an index.
+
+        Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_PATH, SCIP_INVALID, PAYLOAD_TOO_LARGE.
+        """
         bytes_max, folder = self._settings.scip_unpacked_bytes_max, self._settings.scip_dir
         async with self._turn, uploaded(self._bus.codec, request.object, bytes_max, folder) as file:
             repository = await self._ledger.repository(request.tenant, request.repo)
@@ -80,12 +83,13 @@ class ScipImports:
         return StoredIndex(repository, index, taken, stored)
 
     async def _version(self, repository: Repository, request: StoreScipRequest) -> int:
-        """The version that a commit was indexed as. Raises REF_NOT_FOUND."""
+        """Returns the version of an indexed commit. Raises REF_NOT_FOUND."""
         known = commits_indexed(repository, await self._ledger.jobs.all())
         if request.commit not in known:
             raise PrismError(
                 ErrorCode.REF_NOT_FOUND,
-                f"Commit {request.commit} of {repository.name} is not indexed, or only with uncommitted changes.",
+                f"Commit {request.commit} of {repository.name} is not indexed, "
+                "or only with uncommitted changes.",
                 "Index that commit first, and give its full hash.",
                 commits=list(known)[:COMMITS_SHOWN_MAX],
             )

@@ -1,4 +1,7 @@
-"""A snapshot arrives by upload: its file list first, then the contents that are wanted."""
+"""Snapshots that clients upload: the file list first, then the needed contents.
+
+In: file lists and packs. Out: a plan, and one event per file.
+"""
 
 import logging
 from datetime import UTC, datetime
@@ -31,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 class Uploads:
-    """Begins jobs and takes their contents in."""
+    """Uploads of snapshots."""
 
     def __init__(
         self,
@@ -52,7 +55,7 @@ class Uploads:
         self._import_limits = ImportLimits(settings.import_files_max, settings.import_bytes_max)
 
     async def open(self, request: OpenSnapshotRequest) -> Opened:
-        """Begin a job for a snapshot, or go on with it; says which contents are wanted."""
+        """Begin or continue the job of a snapshot."""
         check_import(request.files, self._import_limits)
         _check_files(request.files)
         layer = await self._layer(request)
@@ -80,9 +83,9 @@ class Uploads:
         return await self._planner.open(job, Origin(request.source), listing)
 
     async def _layer(self, request: OpenSnapshotRequest) -> str:
-        """The id of the layer that the snapshot is of; made if it is not there and not the base.
+        """Returns the layer id of the snapshot, and creates the layer if necessary.
 
-        Raises REPO_NOT_FOUND, REF_NOT_FOUND if it would lie on nothing.
+        Raises REPO_NOT_FOUND, and REF_NOT_FOUND if the repository has no base yet.
         """
         ref = usual_ref(request.layer_ref)
         if not ref:
@@ -107,10 +110,10 @@ class Uploads:
         return job
 
     async def receive(self, event: FilesUploaded) -> None:
-        """Contents of a job's files came."""
+        """Publish events for the contents in a pack."""
         job = await self._ledger.jobs.get(event.job)
         if job is None or job.tenant != event.tenant:
-            # The gateway refuses these. A dead letter for each would let a tenant fill that stream with packs.
+            # The gateway refuses these. With a dead letter for each, a tenant could fill that stream.
             log.warning(
                 "dropped a pack of tenant %s for job %s, which it does not have", event.tenant, event.job
             )
@@ -127,12 +130,12 @@ class Uploads:
         )
 
     def _uploaded_event(self, job: Job, ordinal: int, file: SnapshotFile, data: bytes) -> FileEvent:
-        # The client has seen the text and the attributes: its flags are final.
+        # The client has the text and `.gitattributes`, so its flags are final.
         return file_event(job, ordinal, file, data, limits=self._limits, flags_of=lambda _: file.flags)
 
 
 def _check_files(files: tuple[SnapshotFile, ...]) -> None:
-    """Refuse a file list that no honest client sends."""
+    """Raise INVALID_PATH for a list with an invalid or repeated path."""
     seen: set[str] = set()
     for file in files:
         problem = "it occurs twice" if file.path in seen else path_problem(file.path)
