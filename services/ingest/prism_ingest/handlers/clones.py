@@ -24,5 +24,5 @@ class CloneHandlers:
         await self._pushes.apply(event)
 
     async def on_clone_requested(self, command: CloneRequested) -> None:
-        """A job is to fetch its repository."""
+        """A job has to fetch its repository."""
         await self._fetcher.run(command)

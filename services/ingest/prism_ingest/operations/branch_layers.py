@@ -18,7 +18,7 @@ PULL_REQUEST = re.compile(r"pull/(\d{1,12})")
 
 
 class BranchLayers:
-    """Layers of refs of a remote."""
+    """Layers that follow refs of a remote."""
 
     def __init__(
         self, ledger: Ledger, mirrors: Mirrors, fetch_jobs: FetchJobs, layers: LayerRegistry

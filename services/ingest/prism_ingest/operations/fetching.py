@@ -49,7 +49,7 @@ class Fetched(NamedTuple):
 
 
 class Fetcher:
-    """Runs commands, each at most once at a time per mirror."""
+    """Runs commands, one at a time per mirror."""
 
     def __init__(
         self,

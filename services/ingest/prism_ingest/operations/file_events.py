@@ -11,12 +11,12 @@ from prism_ingest.operations.planning import Opened
 from prism_source.limits import SourceLimits
 from prism_source.snapshot import Snapshot
 
-# The errors of a read of a file that the tree of a mirror names: the mirror is damaged.
+# These errors on reading a file that the tree names mean that the mirror is damaged.
 DAMAGE = frozenset({ErrorCode.FILE_NOT_FOUND, ErrorCode.SOURCE_UNREADABLE})
 
 
 def snapshot_events(opened: Opened, snapshot: Snapshot, limits: SourceLimits) -> Iterator[FileEvent]:
-    """Yields one event per needed file of a snapshot. Raises a code of `DAMAGE` if the mirror is."""
+    """Yields one event per needed file of a snapshot. Raises a PrismError if the mirror is damaged."""
     # A plan from before a restart may have listed the files in another order, so they are matched by path.
     positions = {file.path: position for position, file in enumerate(snapshot.files)}
     for ordinal in opened.needed:

@@ -114,8 +114,8 @@ class Rebaser:
     async def follow(self, tenant: str, repo: str, only: str, cause: str) -> None:
         """Rebase all layers of a repository that are behind its base.
 
-        `only` is the layer whose import ended; unless it is the base, only this layer is rebased. `cause` is
-        the id of that import's job: the same cause begins the same jobs.
+        `only` is the layer of the job that ended. After a job of the base or of a rebase, all layers are
+        rebased, else only this one. `cause` is the id of that job: the same cause begins the same jobs.
         """
         repository = await self._ledger.repositories.get(repository_key(tenant, repo))
         if repository is None or repository.served is None:
