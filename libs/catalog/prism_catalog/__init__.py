@@ -1,5 +1,6 @@
-"""What Prism knows about repositories besides their code: names, refs, layers, histories, SCIP indexes, secrets.
+"""What Prism knows about repositories besides their code: names, refs, layers, histories, SCIP indexes,
+secrets.
 
-It reads and writes the records in NATS. `repositories` resolves the names of a request to the scope that a read of the
-store takes.
+It reads and writes the records in NATS. `repositories` resolves the names of a request to the scope that a
+read of the store takes.
 """

@@ -37,7 +37,10 @@ class FileCounts:
         self._counting: dict[tuple[Scope, int], asyncio.Task[Counts]] = {}
 
     async def cached(self, target: Target) -> Counts:
-        """Returns the counts of a target. Old counts are returned at once, and counted again in the background."""
+        """Returns the counts of a target.
+
+        Old counts are returned at once, and counted again in the background.
+        """
         key = (target.scope, target.corpus_version)
         known = self._cached.get(key)
         if known is None:

@@ -1,4 +1,4 @@
-"""Recent changes of files: stored by ingest, one object per repository, and read by the services that answer."""
+"""Recent changes of files: ingest stores one object per repository, and services that answer read it."""
 
 import zlib
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The layers of repositories: which one a ref means, and what it has in the place of its base."""
+"""Layers of repositories: finds the layer of a ref, and builds the view of its overrides."""
 
 import asyncio
 import re
@@ -16,16 +16,16 @@ from prism_runtime.kept import Kept
 from prism_runtime.records import WatchedRecords
 from prism_store.scope import View
 
-# In files: some 300 bytes each.
+# Cached files, of some 300 bytes each.
 FILES_KEPT_MAX = 300_000
-# A record that was replaced is heard of within milliseconds.
+# The copy of the records receives a replaced record within milliseconds.
 TRIES_MAX = 20
 PAUSE_S = 0.05
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 
 class Layers:
-    """Looks layers up. What an object says of a layer is kept: it never changes."""
+    """Looks up layers, and caches the objects of their overrides, which never change."""
 
     def __init__(self, records: WatchedRecords[Layer], store: LayerFilesStore) -> None:
         self._records = records
@@ -34,36 +34,36 @@ class Layers:
         self._views: Kept[tuple[str, ...], View] = Kept(FILES_KEPT_MAX)
 
     def of_repository(self, tenant: str, repo: str) -> list[Layer]:
-        """Those that have not expired, by their refs."""
+        """Returns the layers of a repository that have not expired, sorted by ref."""
         now = datetime.now(UTC)
         mine = (one for one in self._records.values() if (one.tenant, one.repo) == (tenant, repo))
         return sorted((one for one in mine if not one.is_expired(now)), key=lambda one: one.ref)
 
     def has_any(self, tenant: str) -> bool:
-        """Whether the tenant has a layer, be it expired: its points are in the store."""
+        """Returns whether the tenant has any layer, expired or not: the store has its points."""
         return any(one.tenant == tenant for one in self._records.values())
 
     def find(self, tenant: str, repo: str, ref: str) -> Layer | None:
-        """The layer of a ref, as people call it or in full."""
+        """Returns the layer of a short or full ref."""
         known = self.of_repository(tenant, repo)
         names = {ref, *short_names(ref)}
         return next((one for one in known if one.ref in names or (ref == one.source != UPLOAD)), None)
 
     def shared(self, tenant: str, repo: str) -> list[Layer]:
-        """Those that everybody of the tenant may hear of: an overlay is for whoever has its handle."""
+        """Returns the layers that the whole tenant may see: an overlay is visible only with its handle."""
         return [one for one in self.of_repository(tenant, repo) if one.kind is not LayerKind.OVERLAY]
 
     def with_commit(self, tenant: str, repo: str, commit: str) -> list[Layer]:
-        """Layers, overlays left out, that serve a commit whose hash begins so."""
+        """Returns the layers, except overlays, that serve a commit whose hash starts with `commit`."""
         known = self.shared(tenant, repo)
         return [one for one in known if one.served and one.served.commit.startswith(commit)]
 
     async def is_current(self) -> bool:
-        """Whether all layers that had been written when this was called have been heard of. Raises if NATS is away."""
+        """Returns whether the copy includes all layers written before this call. Raises if NATS is down."""
         return await self._records.is_current()
 
     async def view(self, layer: Layer) -> View:
-        """What a layer that serves something shows. Raises REF_NOT_FOUND if it is gone, UNAVAILABLE."""
+        """Returns the view of a layer that serves a commit. Raises REF_NOT_FOUND if it is gone, UNAVAILABLE."""
         for _ in range(TRIES_MAX):
             chain = self._chain(layer)
             state = tuple(one.files for one in chain)
@@ -76,7 +76,7 @@ class Layers:
                 view = _composed(chain, state, present)
                 self._views.keep(state, view, len(view.hidden) + 1)
                 return view
-            await asyncio.sleep(PAUSE_S)  # a newer version took its place
+            await asyncio.sleep(PAUSE_S)  # a newer version replaced it
             layer = self._records.get(layer.key) or layer
         raise PrismError(
             ErrorCode.UNAVAILABLE,
@@ -85,7 +85,7 @@ class Layers:
         )
 
     def _chain(self, layer: Layer) -> list[Layer]:
-        """The layer and those below it, the lowest last."""
+        """Returns the layer and its ancestors with overrides, the lowest last."""
         chain = [layer]
         while chain[-1].parent != BASE_LAYER:
             below = self._records.get(layer_key(layer.tenant, layer.repo, chain[-1].parent))
@@ -116,12 +116,12 @@ class Layers:
 
 
 def is_commit(ref: str) -> bool:
-    """Whether a ref may be a commit's hash, or the beginning of one that tells it."""
+    """Returns whether a ref may be a commit hash, or a sufficient prefix of one."""
     return _COMMIT.fullmatch(ref) is not None
 
 
 def _composed(chain: Sequence[Layer], state: tuple[str, ...], files: Sequence[LayerFiles]) -> View:
-    """One view of layers, the topmost first."""
+    """Combines the overrides of layers, topmost first, into one view."""
     variants: dict[str, str] = {}
     hidden: set[str] = set()
     for one in reversed(files):

@@ -41,8 +41,9 @@ class Repositories:
         """Resolves a request to a target, once the target serves the commit that the request waits for.
 
         Raises REPO_NOT_FOUND with the known names; REPO_AMBIGUOUS if `single` or a ref is given and several
-        repositories match; REF_NOT_FOUND with near matches; DEADLINE_EXCEEDED if the commit is not served after
-        WAIT_MAX_S; COMMIT_NOT_INDEXED if no running import could serve it; INDEX_LOST if the store lost files.
+        repositories match; REF_NOT_FOUND with near matches; DEADLINE_EXCEEDED if the commit is not served
+        after WAIT_MAX_S; COMMIT_NOT_INDEXED if no running import could serve it; INDEX_LOST if the store lost
+        files.
         """
         now = time.monotonic()
         deadline, refusal = now + WAIT_MAX_S, now + BEGIN_MAX_S
@@ -124,7 +125,10 @@ class Repositories:
         return [(layer, view) for layer, view in views if view]
 
     async def is_newest(self, request: ScopedRequest, target: Target) -> bool:
-        """Whether a request still resolves to this target, by the newest records in NATS. Raises if NATS is down."""
+        """Whether a request still resolves to this target, by the newest records in NATS.
+
+        Raises if NATS is down.
+        """
         if not await self._records.is_current() or (target.layer and not await self._layers.is_current()):
             return False
         return await self.target(request) == target

@@ -30,7 +30,8 @@ class Target(NamedTuple):
 
     @property
     def is_quiet(self) -> bool:
-        """Whether the newest import of every repository completed, so that no service writes to what the target sees.
+        """Whether the newest import of every repository completed, so that no service writes to what the
+        target sees.
 
         A layer's files are written before the layer serves them, and never change.
         """
@@ -38,7 +39,8 @@ class Target(NamedTuple):
 
     @property
     def state(self) -> tuple[str, ...]:
-        """Identifies what the target sees: each repository's id and versions, and the objects of the layer's view.
+        """Identifies what the target sees: each repository's id and versions, and the objects of the layer's
+        view.
 
         While `is_quiet`, the same question about the same state has the same answer.
         """
@@ -51,7 +53,7 @@ class Target(NamedTuple):
 
     @property
     def corpus_version(self) -> int:
-        """A number that grows whenever an import of one of the repositories, or of the layer, starts or ends."""
+        """A number that grows whenever an import of a repository or of the layer starts or ends."""
         indexed: list[Indexed] = [*self.repositories, *([self.layer] if self.layer else [])]
         served = sum(known.served.version for known in indexed if known.served)
         return served + sum(known.next_version for known in indexed)

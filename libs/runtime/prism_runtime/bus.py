@@ -346,7 +346,7 @@ class Bus:
         *,
         deadline_s: float | None = None,
     ) -> None:
-        """Answer requests with `handle`, each within `deadline_s` (default: the deadline of the declaration)."""
+        """Answer requests with `handle`, each within `deadline_s` (default: that of the declaration)."""
         serve(self.broker, self.service, rpc, handle, deadline_s=deadline_s or rpc.deadline_s)
 
     async def ask(self, rpc: Rpc[Request, Answer], request: Request, *, timeout_s: float) -> Answer:

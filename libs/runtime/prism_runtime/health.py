@@ -37,7 +37,7 @@ def cached(check: Check, for_s: float) -> Check:
 async def _outcome(check: Check) -> Exception | None:
     try:
         await check()
-    except Exception as error:  # noqa: BLE001 - it is raised to everybody who asks
+    except Exception as error:  # noqa: BLE001 - raised to every caller
         return error
     return None
 

@@ -8,7 +8,7 @@ import asyncio
 
 
 class Pace:
-    """A gate that opens at most every `distance_s` seconds, and at once for the first caller after a pause."""
+    """A gate that opens at most every `distance_s` seconds, and at once after a pause."""
 
     def __init__(self, distance_s: float) -> None:
         self._distance_s = distance_s

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
-class _Server(uvicorn.Server):
+class _UvicornServer(uvicorn.Server):
     """Uvicorn without its signal handlers."""
 
     @contextlib.contextmanager
@@ -47,7 +47,7 @@ async def run_process(
     listener = socket.create_server((host, port))
     # Uvicorn sets this only on its own sockets. Without it, a response waits 40 ms for a TCP acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    server = _Server(
+    server = _UvicornServer(
         uvicorn.Config(
             app,
             http=DeadlineProtocol,

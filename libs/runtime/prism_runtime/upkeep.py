@@ -34,7 +34,7 @@ LIST_SUBJECT = "$JS.API.STREAM.LIST"
 log = logging.getLogger(__name__)
 
 
-class Found(NamedTuple):
+class StreamCheck(NamedTuple):
     """The result of a check, by names of streams."""
 
     lost_buckets: tuple[str, ...]
@@ -128,7 +128,7 @@ class Upkeep:
             await self._declare()
             self._known |= await self._list_streams()
 
-    def _compare(self, wanted: Collection[str], created: Mapping[str, str]) -> Found:
+    def _compare(self, wanted: Collection[str], created: Mapping[str, str]) -> StreamCheck:
         """Returns what was deleted, or created again since the last check. New streams are remembered."""
         lost = {
             name
@@ -136,7 +136,7 @@ class Upkeep:
             if self._known.setdefault(name, created.get(name, "")) != created.get(name) or name not in created
         }
         buckets = tuple(sorted(lost.intersection(self._buckets)))
-        return Found(buckets, tuple(sorted(lost.difference(self._buckets))))
+        return StreamCheck(buckets, tuple(sorted(lost.difference(self._buckets))))
 
 
 async def list_streams(connection: Client) -> dict[str, str]:

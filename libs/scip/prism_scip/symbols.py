@@ -14,7 +14,7 @@ _PACKAGE = re.compile(r"(?P<unversioned>(?:[^ ]|  )+ (?:[^ ]|  )* (?:[^ ]|  )*) 
 _SPACES = ("/", ":")
 
 
-class SymbolName(NamedTuple):
+class ScipName(NamedTuple):
     """The name of a symbol: `weigh` of `Depot`, in a package, independent of the version."""
 
     package: str
@@ -22,11 +22,11 @@ class SymbolName(NamedTuple):
     name: str
 
 
-def read_name(symbol: str) -> SymbolName | None:
+def read_name(symbol: str) -> ScipName | None:
     """Returns the name of a symbol; None for a local one, a namespace, and an invalid symbol.
 
     >>> read_name("scip-python python parcels 1.0 `parcels.depot`/Depot#weigh().")
-    SymbolName(package='scip-python python parcels', owner='Depot', name='weigh')
+    ScipName(package='scip-python python parcels', owner='Depot', name='weigh')
     """
     package = None if symbol.startswith(_LOCAL) else _PACKAGE.match(symbol)
     if package is None or symbol.endswith(_SPACES):
@@ -39,9 +39,7 @@ def read_name(symbol: str) -> SymbolName | None:
             return None
         names.append(_unescaped(found["name"] or found["type"] or found["parameter"]))
         at = found.end()
-    return (
-        SymbolName(package["unversioned"], names[-2] if len(names) > 1 else "", names[-1]) if names else None
-    )
+    return ScipName(package["unversioned"], names[-2] if len(names) > 1 else "", names[-1]) if names else None
 
 
 def _unescaped(name: str) -> str:

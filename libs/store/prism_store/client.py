@@ -1,8 +1,9 @@
-"""The client of Qdrant, with a short way for the calls that are made all the time.
+"""The client of Qdrant, with a fast path for the most frequent calls.
 
-`qdrant_client` checks every number of every vector and every field of every answer as a model: 48 us a chunk to write
-it, and more to ask than the server takes to answer. Here JSON goes out and comes back as it is, over aiohttp, which
-costs a quarter of httpx a request. Trouble is told by the exceptions of `qdrant_client`, whichever way was taken.
+`qdrant_client` validates every number of every vector and every field of every reply as a model. This takes
+48 us per chunk to write, and for a query more than the server needs to answer it. The fast path sends and
+receives plain JSON over aiohttp, which costs a quarter of httpx per request. Both paths raise the exceptions
+of `qdrant_client`.
 """
 
 from collections.abc import Mapping
@@ -19,17 +20,17 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 from prism_store.settings import StoreSettings
 
 CONNECTIONS_MAX = 32
-# Qdrant and its local server close a connection that was idle for 5 s: one that may be closing is not used again.
+# Qdrant and its local server close connections after 5 s of idling, so one that may be closing is not reused.
 IDLE_CONNECTION_S = 2.0
 ATTEMPTS = 2
-# The connection broke, which says nothing about the next one.
+# The connection broke; the next one may work.
 BROKEN = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 HTTP_ERROR = 400
 HTTP_TOO_MANY_REQUESTS = 429
 
 
 class StoreClient(AsyncQdrantClient):
-    """Everything that the library's client does, and `ask`, `put_points` and `delete_points`."""
+    """The library's client, with the fast calls `ask`, `put_points` and `delete_points`."""
 
     def __init__(self, settings: StoreSettings) -> None:
         super().__init__(
@@ -43,24 +44,27 @@ class StoreClient(AsyncQdrantClient):
         self._session: aiohttp.ClientSession | None = None
 
     async def ask(self, collection: str, what: str, body: Mapping[str, Any]) -> Any:
-        """The `result` of POST /collections/{collection}/{what}. Models within the body are written as JSON."""
+        """Returns the `result` of POST /collections/{collection}/{what}.
+
+        Serializes models in the body as JSON.
+        """
         return await self._call("POST", f"/collections/{collection}/{what}", body)
 
     async def put_points(self, collection: str, points: list[dict[str, Any]], update_filter: Any) -> None:
-        """Insert points, and replace those that meet the filter; returns when that is done.
+        """Insert new points, and replace existing ones that match the filter. Returns when the write is done.
 
         A vector may be a row of a matrix.
         """
-        # `wait`: without it the answer comes before the effect.
+        # Without `wait`, the reply comes before the write is done.
         path = f"/collections/{collection}/points?wait=true"
         await self._call("PUT", path, {"points": points, "update_filter": update_filter})
 
     async def delete_points(self, collection: str, matching: Any) -> None:
-        """Delete all points that meet the filter; returns when that is done."""
+        """Delete all points that match the filter. Returns when the write is done."""
         await self._call("POST", f"/collections/{collection}/points/delete?wait=true", {"filter": matching})
 
     async def close(self, grpc_grace: float | None = None, **kwargs: Any) -> None:
-        """Close the connections of both ways."""
+        """Close the connections of both paths."""
         if self._session is not None:
             await self._session.close()
         await super().close(grpc_grace, **kwargs)
@@ -71,7 +75,7 @@ class StoreClient(AsyncQdrantClient):
             try:
                 return await self._send(method, self._settings.url.rstrip("/") + path, data)
             except (aiohttp.ClientError, OSError, TimeoutError) as error:
-                # Whatever is sent here may be sent twice.
+                # All calls of this path are idempotent, so they can be sent twice.
                 if attempt == ATTEMPTS or not isinstance(error, BROKEN):
                     raise ResponseHandlingException(error) from error
         raise AssertionError

@@ -1,6 +1,6 @@
-"""The one gate to the store: no call without a tenant, no answer from outside a scope, outages told apart.
+"""The gate to the store: requires a tenant, keeps reads inside their scope, and classifies outages.
 
-Every other module of this package reaches Qdrant through here.
+Every other module of this package calls Qdrant through it.
 """
 
 import contextlib
@@ -23,14 +23,14 @@ from prism_store.settings import StoreSettings
 _tracer = trace.get_tracer("prism.store")
 HTTP_NOT_FOUND = 404
 HTTP_SERVER_ERROR = 500
-# How the local store begins the error of a collection whose files cannot be read.
+# The start of the local store's error for a collection whose files cannot be read.
 DAMAGED = b'"Damaged: '
 
 
 def connect(settings: StoreSettings) -> StoreClient:
-    """A client; it connects with the first call."""
+    """Returns a client, which connects at the first call."""
     with warnings.catch_warnings():
-        # The local stack's key over plain HTTP stays on the machine.
+        # The key of a local stack travels over plain HTTP, but never leaves the machine.
         warnings.filterwarnings("ignore", message="Api key is used with an insecure connection")
         return StoreClient(settings)
 
@@ -41,7 +41,7 @@ async def check_store(client: StoreClient) -> None:
 
 
 def scope_condition(scope: Scope) -> models.FieldCondition:
-    """The condition that keeps a read inside its repositories and their layer: what a view lies over, if there is one."""
+    """Returns the condition that limits a read to its repositories and their layer, without the view."""
     if not scope.tenant or not scope.repos:
         raise PrismError(ErrorCode.FORBIDDEN, "A read of the store needs a tenant and a repository.")
     keys = [scope_key(repo, scope.layer) for repo in scope.repos]
@@ -50,15 +50,13 @@ def scope_condition(scope: Scope) -> models.FieldCondition:
 
 
 def view_condition(view: View) -> models.FieldCondition:
-    """The condition that keeps a read inside what a view has in the place of the base."""
+    """Returns the condition that limits a read to the variants of a view."""
     return models.FieldCondition(key="scope", match=models.MatchAny(any=list(view.keys)))
 
 
 @contextlib.contextmanager
 def store_call(operation: str) -> Iterator[None]:
-    """Around every call: a span in the trace, and trouble of the connection or the server as UNAVAILABLE, so that work
-    is retried and not given up.
-    """
+    """Wraps a call in a trace span, and raises outages as UNAVAILABLE, which callers retry."""
     with _tracer.start_as_current_span(f"qdrant {operation}", kind=trace.SpanKind.CLIENT), _outages_named():
         yield
 
@@ -91,11 +89,11 @@ def _outages_named() -> Iterator[None]:
 
 
 def _damage(content: bytes) -> str:
-    """What the local store says of a collection that cannot be read; empty for other answers."""
+    """Returns the local store's reason why a collection cannot be read; empty for other errors."""
     _, found, rest = content.partition(DAMAGED)
     return rest.partition(b'"')[0].decode(errors="replace") if found else ""
 
 
 def is_missing(error: ApiException) -> bool:
-    """Whether Qdrant said that there is no such collection or point."""
+    """Returns whether Qdrant reported that a collection or point does not exist."""
     return isinstance(error, UnexpectedResponse) and error.status_code == HTTP_NOT_FOUND

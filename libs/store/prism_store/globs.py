@@ -1,4 +1,4 @@
-"""Globs over repository paths: `*` stays inside a folder, `**` crosses folders, `{a,b}` and `[abc]` choose."""
+"""Globs over repository paths: `*` matches within a folder, `**` across folders; also `{a,b}` and `[abc]`."""
 
 import re
 from functools import lru_cache
@@ -18,8 +18,10 @@ NOTHING = r"[^\x{0}-\x{10FFFF}]"
 
 @lru_cache(maxsize=1_000)
 def compile_glob(glob: str) -> Any:
-    """A pattern whose `fullmatch` takes paths. A glob without a slash matches names in any folder; a plain folder or
-    file matches what is in it; nothing, `.` and `/` match everything. Raises INVALID_ARGUMENT.
+    """Returns a pattern for `fullmatch` on paths. Raises INVALID_ARGUMENT.
+
+    A glob without a slash matches names in any folder. A plain path matches a file, or everything in a
+    folder. An empty glob, `.` and `/` match everything.
     """
     cleaned = _cleaned(glob)
     if len(cleaned) > GLOB_CHARS_MAX or cleaned.count("{") > BRACES_MAX:
@@ -34,7 +36,7 @@ def compile_glob(glob: str) -> Any:
 
 
 def literal_prefix(glob: str) -> str:
-    """What every matching path starts with, as far as the glob says; empty if it says nothing."""
+    """Returns the known common prefix of all matching paths; may be empty."""
     cleaned = _cleaned(glob)
     found = SPECIAL.search(cleaned)
     return cleaned[: found.start()] if found and "/" in cleaned.rstrip("/") else ""
@@ -51,7 +53,7 @@ def _compile(glob: str, source: str) -> Any:
     options.log_errors = False
     options.max_mem = PROGRAM_BYTES_MAX
     try:
-        # Linear in the path: `re` would work for years on a glob of many stars.
+        # RE2 takes linear time; `re` would take years on a glob with many stars.
         return re2.compile(source, options)
     except re2.error as error:
         raise PrismError(
@@ -89,12 +91,12 @@ def _translate_char(char: str, depth: int) -> str:
 
 
 def _first_of_class(rest: str) -> int:
-    """Position of the first character of a class, which may be a `]`: behind `[`, `[!` or `[^`."""
+    """Returns the position after `[`, `[!` or `[^`, where the first character of a class may be a `]`."""
     return 2 if rest[1:2] in ("!", "^") else 1
 
 
 def _char_class(inside: str) -> str:
-    """A class never takes a slash: it stays inside a folder."""
+    """Translates a class, which never matches a slash."""
     start = _first_of_class("[" + inside) - 1
     ranges = "".join(_ranges(inside[start:]))
     if start:

@@ -1,10 +1,13 @@
-"""Which files can hold a piece of text: signatures of files, said once for who writes them and who asks.
+"""Trigram signatures of files, shared by the indexer (writes) and search (queries).
 
-A signature tells which sequences of three bytes (trigrams) occur in the lower-case text of a file: a bit of a table for
-each, at a place that a hash decides (a Bloom filter with one hash function). A text that holds a piece holds each of the
-piece's trigrams, so a file without one of them is passed over, and nothing that matches is ever missed. A table is as
-small as a quarter of its bits allows: about half a byte a trigram. The largest table may be filled more, by a file of more
-than some 38,000 different trigrams: it is then asked less sharply, and never wrongly.
+A signature is a Bloom filter with one hash function over the trigrams (sequences of three bytes) of a file's
+lower-case text: a table of bits, in which the hash of each trigram sets one bit. A file that contains a
+search text contains all of its trigrams, so search skips a file that lacks one of them, and never misses a
+match. For example, `banana` has the trigrams `ban`, `ana` and `nan`; a file without `nan` cannot contain it.
+
+A table is as small as possible with at most a quarter of its bits set: about half a byte per trigram. Only
+the largest table, for files with more than some 38,000 different trigrams, may be fuller. It then excludes
+fewer files, but still misses none.
 """
 
 import base64
@@ -17,13 +20,13 @@ GRAM_BYTES = 3
 TABLE_BITS_MIN = 1 << 8
 TABLE_BITS_MAX = 1 << 17
 FILLED_SHARE_MAX = 0.25
-# Of one piece; each asks all files, some 70 us for 10,000 of them.
-GRAMS_ASKED_MAX = 32
-# Knuth's multiplicative hash: the high bits of the product are spread well.
+# Trigrams that are tested per search text. Each takes some 70 us for 10,000 files.
+GRAMS_TESTED_MAX = 32
+# Knuth's multiplicative hash: the high bits of the product are well distributed.
 _MULTIPLIER = np.uint32(2_654_435_761)
 _HASH_BITS = 32
 
-# The one letter outside ASCII that is the same as an ASCII letter when case does not count, and that str.lower keeps.
+# The only letter outside ASCII that equals an ASCII letter when case is ignored and that str.lower keeps.
 LONG_S = "\u017f"
 
 Hashes = NDArray[np.uint32]
@@ -33,22 +36,23 @@ _ANYTHING: Table = np.full(TABLE_BITS_MIN // 8, 0xFF, np.uint8)
 
 
 def lower(text: str) -> str:
-    """Lower case, character by character, so that the lower case of a part is a part of the lower case: `str.lower` looks
-    at the neighbours of a sigma.
+    """Lower-cases each character on its own, so that lower-casing preserves substrings.
+
+    `str.lower` does not: it lower-cases a sigma depending on its neighbours.
     """
     return text.replace("\u03a3", "\u03c3").lower().replace(LONG_S, "s")
 
 
 def write_signature(text: str) -> str:
-    """The signature of a text, in base64."""
+    """Returns the signature of a text, in base64."""
     hashes = _hashes(text)
-    # No smaller table can be filled too much before it is halved, however many of the trigrams differ.
+    # Start with a table that is large enough even if all trigrams differ, then halve it.
     bits = 1 << int(len(hashes) / FILLED_SHARE_MAX).bit_length()
     bits = min(max(bits, TABLE_BITS_MIN), TABLE_BITS_MAX)
     table = np.zeros(bits, np.bool_)
     table[_places(hashes, bits)] = True
     while len(table) > TABLE_BITS_MIN:
-        # Places are the high bits of a hash: half the table is each two neighbours as one.
+        # Positions are the high bits of a hash, so halving merges each pair of neighbours.
         half = table.view(np.uint16) != 0
         if np.count_nonzero(half) > FILLED_SHARE_MAX * len(half):
             break
@@ -57,12 +61,12 @@ def write_signature(text: str) -> str:
 
 
 def read_signature(written: str) -> Table:
-    """A signature as it is asked."""
+    """Decodes a signature. An empty one may contain anything."""
     return np.frombuffer(base64.b64decode(written), np.uint8) if written else _ANYTHING
 
 
 class Signatures:
-    """Signatures of many files, to be asked all at once. Without one, a file may hold anything."""
+    """The signatures of many files, tested all at once."""
 
     def __init__(self, tables: Sequence[Table]) -> None:
         sizes = np.array([len(table) for table in tables], np.int64)
@@ -72,18 +76,18 @@ class Signatures:
 
     @property
     def size_bytes(self) -> int:
-        """Of all tables."""
+        """The size of all tables."""
         return self._bytes.nbytes
 
     def tables(self) -> list[Table]:
-        """The signatures, each a view."""
+        """Returns the signatures, each as a view of the array."""
         return np.split(self._bytes, self._starts[1:]) if len(self._starts) else []
 
     def may_hold(self, pieces: Iterable[str]) -> NDArray[np.bool_]:
-        """For each file: False only if its text holds none of the pieces, whatever their case."""
+        """Returns for each file whether it may contain one of the pieces, in any case. False is certain."""
         found = np.zeros(len(self._starts), np.bool_)
         for piece in pieces:
-            found |= self._may_hold(np.unique(_hashes(piece))[:GRAMS_ASKED_MAX])
+            found |= self._may_hold(np.unique(_hashes(piece))[:GRAMS_TESTED_MAX])
         return found
 
     def _may_hold(self, hashes: Hashes) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""A version of a file as it is stored."""
+"""The points of a file version, ready to be stored."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class ChunkPoint:
-    """A chunk as it is stored."""
+    """The point of a chunk."""
 
     id: str
     payload: dict[str, object]
@@ -16,7 +16,7 @@ class ChunkPoint:
 
 @dataclass(frozen=True)
 class FilePoint:
-    """A version of a file as it is stored: its own point and those of its chunks."""
+    """The point of a file version, with the points of its chunks."""
 
     id: str
     version: int

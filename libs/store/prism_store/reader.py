@@ -1,7 +1,7 @@
-"""Reads of the store. Every one takes a `Scope` and stays inside it; outages are errors, never empty results.
+"""Reads the store. Every read takes a `Scope` and stays inside it. Outages are errors, never empty results.
 
-At a view, base files that it hides are dropped from what the store gives: their ids tell them, while a condition that
-excludes them would have the store look at the path of each point.
+At a view, the reader drops hidden base files from the results by their ids: a condition that excludes them
+would make the store check the path of each point.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from prism_store.scope import Scope, View
 
 PAGE_POINTS = 2_000
 COUNTS_MAX = 10_000
-# A filter of so many values costs a count little; ten times as many cost it a hundred times as much.
+# A filter with this many values costs a count little; ten times as many cost a hundred times as much.
 VALUES_PER_COUNT = 100
 LEG_LIMIT_MAX = 10_000
 LIMIT_GROWTH = 4
@@ -33,7 +33,7 @@ RANK_FIELDS = [
 
 @dataclass(frozen=True)
 class VectorLeg:
-    """Nearest points by vector: chunks by those of the fast model, files by those of a deep one."""
+    """Nearest points by vector: chunks with the fast model, files with a deep one."""
 
     vector: tuple[float, ...]
     limit: int
@@ -53,7 +53,7 @@ class TextLeg:
 
 @dataclass(frozen=True)
 class MatchLeg:
-    """Points that meet conditions, in no order."""
+    """Points that match conditions, in no order."""
 
     limit: int
     conditions: tuple[models.Condition, ...]
@@ -63,7 +63,7 @@ Leg = VectorLeg | TextLeg | MatchLeg
 
 
 class StoredPoint(NamedTuple):
-    """A point as a leg found it. `score` is cosine or BM25, 0 for a match."""
+    """A point that a leg found. `score` is cosine or BM25, 0 for a match."""
 
     id: str
     score: float
@@ -71,52 +71,54 @@ class StoredPoint(NamedTuple):
 
     @property
     def repo(self) -> str:
-        """The id of the repository, by the field `scope`."""
+        """The id of the repository, from the field `scope`."""
         return repo_of(self.text("scope"))
 
     def text(self, key: str) -> str:
-        """A string field, empty if it is not there."""
+        """Returns a string field, empty if it is missing."""
         value = self.payload.get(key)
         return value if isinstance(value, str) else ""
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A field with a list of strings, empty if it is not there."""
+        """Returns a field with a list of strings, empty if it is missing."""
         value = self.payload.get(key)
         return tuple(map(str, value)) if isinstance(value, list) else ()
 
     def number(self, key: str) -> int:
-        """An integer field, 0 if it is not there."""
+        """Returns an integer field, 0 if it is missing."""
         value = self.payload.get(key)
         return value if isinstance(value, int) else 0
 
 
 @dataclass
 class _Turn:
-    """Searches of a tenant that were asked for in one turn of the event loop."""
+    """The searches of a tenant that were requested in one turn of the event loop."""
 
     searches: list[dict[str, Any]] = field(default_factory=list)
     replies: asyncio.Task[list[dict[str, Any]]] | None = None
 
 
 class Reader:
-    """Questions to the store."""
+    """Reads points, counts and statistics."""
 
     def __init__(self, client: StoreClient) -> None:
         self._client = client
         self._turns: dict[str, _Turn] = {}  # by tenant
-        self._deep_models: dict[str, str] = {}  # tenant -> the model whose vectors were seen there last
+        self._deep_models: dict[str, str] = {}  # tenant -> the model whose vectors were last seen
 
     async def ask_legs(
         self, scope: Scope, legs: Sequence[Leg], fields: Sequence[str] = (), *, is_whole: bool = False
     ) -> list[list[StoredPoint]]:
-        """All legs in one round trip; for each its points, best first, with these payload fields.
+        """Runs all legs in one round trip. Returns the points of each leg, best first, with these payload
+        fields.
 
-        Without fields no payload is read, which is several times as fast. Then `is_whole` may say that the scope is
-        thought to be all that the tenant has: the store does not look at the scope of each point, which takes as long
-        as the leg itself. What comes from outside all the same is an id and a score, of which `points` tells nothing.
+        Without fields no payload is read, which is several times as fast. Then `is_whole` may declare that
+        the scope is everything that the tenant has: the store skips the check of each point's scope, which
+        takes as long as the leg itself. A point from outside then leaks only an id and a score, and `points`
+        does not return it.
         """
         if is_whole and fields:
-            raise ValueError("payload is read within a scope only")
+            raise ValueError("payload can only be read within a scope")
         within = scope_condition(scope)  # refuses a scope without tenant or repository
         if scope.view is None:
             requests = [_leg_request(None if is_whole else within, leg, fields) for leg in legs]
@@ -126,7 +128,7 @@ class Reader:
     async def _ask_at_view(
         self, scope: Scope, view: View, legs: Sequence[Leg], fields: Sequence[str]
     ) -> list[list[StoredPoint]]:
-        """Base and view are asked each by itself, in one round trip: a filter of both takes the store several times as long."""
+        """Queries base and view separately, in one round trip: one filter for both takes several times as long."""
         within = scope_condition(scope)
         requests = [_leg_request(within, leg, fields, more=len(view.hidden)) for leg in legs]
         own = [_leg_request(view_condition(view), leg, fields) for leg in legs] if view.keys else []
@@ -141,7 +143,7 @@ class Reader:
     async def _past_hidden(
         self, scope: Scope, view: View, leg: Leg, request: dict[str, Any], points: list[StoredPoint]
     ) -> list[StoredPoint]:
-        """As many points of the base as a leg asks for, or all there are, although some of those that came are hidden."""
+        """Fetches more points until the leg has enough visible ones, or no more exist."""
         while True:
             seen = [point for point in points if not view.hides(point.id)]
             asked = request["limit"]
@@ -157,13 +159,14 @@ class Reader:
         return [[_stored(point) for point in reply["points"]] for reply in replies]
 
     async def rarities(self, scope: Scope, words: Sequence[str]) -> list[float]:
-        """The inverse document frequency of each word over the chunks of all that the tenant has, as BM25 counts it; 0 for a
-        word that no chunk holds.
+        """Returns the inverse document frequency of each word, as in BM25, over all chunks of the tenant.
+
+        The value is 0 for a word that no chunk contains.
         """
         if not words:
             return []
         scope_condition(scope)  # refuses a scope without tenant or repository
-        # Without saturation and without lengths the score of a word is its inverse document frequency.
+        # Without saturation and length normalization, the score of a word is its inverse document frequency.
         scoring = {"bm25": {"k": 0.0, "b": 0.0}}
         searches = [
             {"query": {"text": {"query": word, "scoring": scoring}}, "using": "text", "limit": 1}
@@ -173,7 +176,7 @@ class Reader:
         return [reply["points"][0]["score"] if reply["points"] else 0.0 for reply in replies]
 
     async def has_deep_vectors(self, tenant: str, model: str) -> bool:
-        """Whether the tenant's collection has room for vectors of a deep model. Remembered once it has."""
+        """Returns whether the tenant's collection has vectors of a deep model. Caches a positive result."""
         if self._deep_models.get(tenant) != model:
             with store_call("has_deep_vectors"):
                 try:
@@ -189,14 +192,14 @@ class Reader:
         return True
 
     async def points(self, scope: Scope, ids: Sequence[str], fields: Sequence[str]) -> dict[str, StoredPoint]:
-        """Those of the points that exist within the scope, by id."""
+        """Returns the points that exist within the scope, by id."""
         found = await self._points("points", scope, ids, fields)
         return {point.id: point for point in found if scope.sees(point.id, point.text("scope"))}
 
     async def points_of_any_layer(
         self, scope: Scope, ids: Sequence[str], fields: Sequence[str]
     ) -> dict[str, StoredPoint]:
-        """Those of the points that the scope's repositories have in whatever layer, by id. For those who write layers."""
+        """Returns the points in any layer of the scope's repositories, by id. For writers of layers."""
         found = await self._points("points_of_any_layer", scope, ids, fields)
         return {point.id: point for point in found if repo_of(point.text("scope")) in scope.repos}
 
@@ -207,7 +210,7 @@ class Reader:
         fields: Sequence[str],
         page: int = PAGE_POINTS,
     ) -> AsyncIterator[StoredPoint]:
-        """Every point of the scope that meets the conditions, in no particular order, page by page."""
+        """Yields every point of the scope that matches the conditions, in no order, page by page."""
         async for point in self._scan(scope, scope_condition(scope), conditions, fields, page):
             if scope.view is None or not scope.view.hides(point.id):
                 yield point
@@ -221,7 +224,7 @@ class Reader:
         fields: Sequence[str],
         page: int = PAGE_POINTS,
     ) -> AsyncIterator[StoredPoint]:
-        """Those of the points that a view has in the place of the base."""
+        """Yields those of the points that are variants of the view."""
         if scope.view and scope.view.keys:
             async for point in self._scan(scope, view_condition(scope.view), conditions, fields, page):
                 yield point
@@ -234,13 +237,16 @@ class Reader:
         cursor: str,
         limit: int,
     ) -> tuple[list[StoredPoint], str]:
-        """One page of points in order of id, and the cursor of the next, empty at the end. Not at a view."""
+        """Returns a page of points by id, and the cursor of the next page, empty at the end.
+
+        Not for views.
+        """
         if scope.view:
-            raise ValueError("pages are those of one layer")
+            raise ValueError("paging does not support views")
         return await self._page(scope, [scope_condition(scope), *conditions], fields, cursor, limit)
 
     async def count(self, scope: Scope, conditions: Sequence[models.Condition] = ()) -> int:
-        """How many points of the scope meet the conditions."""
+        """Counts the points of the scope that match the conditions."""
         total = 0
         for sign, within in ((1, scope_condition(scope)), *_differences(scope)):
             total += sign * await self._count(scope, [within, *conditions])
@@ -249,7 +255,7 @@ class Reader:
     async def counts_by(
         self, scope: Scope, field: str, conditions: Sequence[models.Condition] = ()
     ) -> dict[str, int]:
-        """How many points have each value of a keyword field, exactly."""
+        """Counts the points per value of a keyword field, exactly."""
         counts = await self._counts_by(scope, field, [scope_condition(scope), *conditions])
         added = await self.added_by(scope, field, conditions)
         return summed(counts, added)
@@ -257,7 +263,10 @@ class Reader:
     async def added_by(
         self, scope: Scope, field: str, conditions: Sequence[models.Condition] = ()
     ) -> dict[str, int]:
-        """How many points more than in the base of the scope have each value of a keyword field, exactly; less than 0 of fewer."""
+        """Returns the view's change in the number of points per value of a keyword field, exactly.
+
+        May be negative.
+        """
         added: dict[str, int] = {}
         for sign, within in _differences(scope):
             for value, number in (await self._counts_by(scope, field, [within, *conditions])).items():
@@ -267,7 +276,7 @@ class Reader:
     async def counts_of_keys(
         self, scope: Scope, keys: Sequence[str], conditions: Sequence[models.Condition] = ()
     ) -> dict[str, int]:
-        """How many points have each of these values of the field `scope`, all of them of the scope's repositories."""
+        """Counts the points per value of the field `scope`. Ignores values of other repositories."""
         counts: dict[str, int] = {}
         for start in range(0, len(keys), VALUES_PER_COUNT):
             some = [key for key in keys[start : start + VALUES_PER_COUNT] if repo_of(key) in scope.repos]
@@ -277,7 +286,7 @@ class Reader:
     async def _points(
         self, operation: str, scope: Scope, ids: Sequence[str], fields: Sequence[str]
     ) -> list[StoredPoint]:
-        """Points of the tenant, each with its field `scope`, by which the caller tells whose they are."""
+        """Returns points of the tenant with their field `scope`, which the caller must check."""
         scope_condition(scope)  # refuses a scope without tenant or repository
         if not ids:
             return []
@@ -334,7 +343,10 @@ class Reader:
         return {str(hit["value"]): hit["count"] for hit in reply["hits"]}
 
     async def _search(self, scope: Scope, searches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """A reply a search. What is searched for within one turn of the event loop goes to the store in one request."""
+        """Returns one reply per search.
+
+        Combines all searches of one turn of the event loop into one request.
+        """
         turn = self._turns.get(scope.tenant)
         if turn is None or len(turn.searches) + len(searches) > SEARCHES_MAX:
             turn = self._turns[scope.tenant] = _Turn()
@@ -358,7 +370,7 @@ class Reader:
     async def _ask(
         self, operation: str, scope: Scope, what: str, body: Mapping[str, Any], nothing: Any
     ) -> Any:
-        """The answer of the tenant's collection; `nothing` if the tenant has none yet."""
+        """Returns the reply of the tenant's collection; `nothing` if the tenant has none yet."""
         with store_call(operation):
             try:
                 return await self._client.ask(alias(scope.tenant), what, body)
@@ -369,13 +381,13 @@ class Reader:
 
 
 def summed(counts: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
-    """Counts by value, with what is added to them or taken from them; those that come to 0 are left out."""
+    """Adds changes to counts by value, and drops counts that become 0."""
     sums = {value: counts.get(value, 0) + added.get(value, 0) for value in {**counts, **added}}
     return {value: number for value, number in sums.items() if number}
 
 
 def has(key: str, value: str | bool) -> models.FieldCondition:
-    """The field has this value, or holds it among its values."""
+    """The field has this value, or contains it among its values."""
     return models.FieldCondition(key=key, match=models.MatchValue(value=value))
 
 
@@ -385,12 +397,12 @@ def has_any(key: str, values: Sequence[str]) -> models.FieldCondition:
 
 
 def holds_text(key: str, words: str) -> models.FieldCondition:
-    """The text field holds all of these words."""
+    """The text field contains all of these words."""
     return models.FieldCondition(key=key, match=models.MatchText(text=words))
 
 
 def starts_with(key: str, prefix: str) -> models.FieldCondition:
-    """One of the field's values starts with this, case counted."""
+    """One of the field's values starts with this prefix, case-sensitively."""
     return models.FieldCondition(key=key, match=models.MatchPrefix(prefix=prefix))
 
 
@@ -405,28 +417,28 @@ def with_vector(name: str) -> models.HasVectorCondition:
 
 
 def without_vector(name: str) -> models.Filter:
-    """Points that have none."""
+    """Points that have no vector of this name."""
     return models.Filter(must_not=[with_vector(name)])
 
 
 def newer_than(version: int) -> models.FieldCondition:
-    """Points that a later snapshot than this one wrote."""
+    """Points that a later snapshot wrote."""
     return models.FieldCondition(key="version", range=models.Range(gt=version))
 
 
 def without_status() -> models.IsEmptyCondition:
-    """Chunk points: they have no status."""
+    """Chunk points, which have no status."""
     return models.IsEmptyCondition(is_empty=models.PayloadField(key="status"))
 
 
 def _leg_request(
     within: models.Condition | None, leg: Leg, fields: Sequence[str], *, more: int = 0
 ) -> dict[str, Any]:
-    """A leg as the store is asked, for up to `more` points beyond its limit: few files are hidden in most views."""
+    """Returns the request of a leg, with up to `more` points beyond its limit: most views hide few files."""
     limit = leg.limit + min(more, leg.limit // 4)
     request: dict[str, Any] = {"limit": limit, "with_payload": list(fields) or False}
     must = [*([within] if within else []), *leg.conditions]
-    if must:  # an empty filter is asked of each point, for a third of what its vector takes
+    if must:  # the store evaluates an empty filter for each point, at a third of the cost of its vector
         request["filter"] = models.Filter(must=must)
     if isinstance(leg, VectorLeg):
         request |= {"query": leg.vector, "using": leg.using}
@@ -440,7 +452,7 @@ def _best_first(point: StoredPoint) -> tuple[float, str]:
 
 
 def _differences(scope: Scope) -> list[tuple[int, models.Condition]]:
-    """Conditions of the points that a view adds to the base and, with the sign -1, of those that it hides."""
+    """Returns conditions for the points that a view adds (sign 1) and those that it hides (sign -1)."""
     if scope.view is None:
         return []
     hidden = scope.view.hidden_files()

@@ -1,8 +1,9 @@
-"""The points of a collection. A tenant has one collection a model, reached through the alias `prism_<tenant>`.
+"""The points of a collection. A tenant has one collection per model, reached through the alias
+`prism_<tenant>`.
 
-A *file point* stands for a file of a layer and is its commit record: a chunk point counts only if its
-`generation` is the one that the file point names. Replacing a file therefore is: write the new chunks (nobody
-counts them yet), write the file point (one point: the switch), delete the old chunks.
+A *file point* represents a file of a layer and is its commit record: a chunk point is valid only if its
+`generation` is the one that the file point names. So replacing a file has three steps: write the new chunks
+(not valid yet), write the file point (a single point, which is the atomic switch), delete the old chunks.
 
 | field          | file | chunk | index                | meaning                                                  |
 |----------------|------|-------|----------------------|----------------------------------------------------------|
@@ -17,56 +18,59 @@ counts them yet), write the file point (one point: the switch), delete the old c
 | names          | x    |       | keyword              | names of the symbols defined here, also qualified        |
 | path_text      | x    |       | text, BM25           | the path as words                                        |
 | symbol_text    | x    |       | text, BM25           | names of symbols as words                                |
-| parse          | x    |       | keyword              | how the chunker fared                                    |
+| parse          | x    |       | keyword              | result of the chunker's parser                           |
 | redactions     | x    |       | keyword              | secret rules that matched                                |
 | starts         | x    |       |                      | first lines of the chunks, in order, with spaces         |
-| chunk_symbols  | x    |       |                      | a line a chunk: kind, tab, name of what it is part of    |
-| grams          | x    |       |                      | signature of the text for exact search, see `grams`     |
+| chunk_symbols  | x    |       |                      | a line per chunk: kind, tab, name of enclosing symbol    |
+| grams          | x    |       |                      | signature of the text for exact search, see `grams`      |
 | blob, size, lines, flags, detail, definitions, symbols, references, bindings, decode_errors | x | | | not indexed |
 | file           |      | x     | keyword              | id of the file point                                     |
 | text           |      | x     | text, BM25           | the lines                                                |
-| kind           |      | x     | keyword              | kind of the symbol that it is part of, if of any         |
+| kind           |      | x     | keyword              | kind of the enclosing symbol, if any                     |
 
-Vectors, cosine: `fast` (256 dimensions, turbo8) on chunk points; `deep_<model>` (float16) on file points, where a deep model
-runs.
+Vectors, cosine: `fast` (256 dimensions, turbo8) on chunk points; `deep_<model>` (float16) on file points, if
+a deep model runs.
 """
 
 from qdrant_client import models
 
 FAST_VECTOR = "fast"
-# Part of a collection's name, so that one whose points cannot be read as they are now is refused. Raised when ids are
-# made, or fields written, in another way.
+# Part of a collection's name, so that a collection with another layout is refused. Raise it when ids or
+# fields change.
 LAYOUT = 3
 _DEEP = "deep"
 
 
 def alias(tenant: str) -> str:
-    """The name by which a tenant's collection is reached."""
+    """Returns the alias of a tenant's collection."""
     return f"prism_{tenant}"
 
 
 def collection(tenant: str, model: str) -> str:
-    """The name of a tenant's collection for a model."""
+    """Returns the name of a tenant's collection for a model."""
     return f"prism_{tenant}_{model}_{LAYOUT}"
 
 
 def deep_vector(model: str) -> str:
-    """The name of a deep model's vectors."""
+    """Returns the name of a deep model's vectors."""
     return f"{_DEEP}_{model}"
 
 
 def is_deep_vector(name: str) -> bool:
-    """Whether vectors of this name are some deep model's."""
+    """Returns whether vectors with this name belong to a deep model."""
     return name.partition("_")[0] == _DEEP
 
 
 def repo_of(scope: str) -> str:
-    """The repository that a value of the field `scope` names."""
+    """Returns the repository in a value of the field `scope`."""
     return scope.partition("/")[0]
 
 
 def vector_params(dimension: int) -> models.VectorParams:
-    """How vectors are kept. A byte a value costs no rank, and is compared four times as fast as half precision."""
+    """Returns the vector settings.
+
+    One byte per value costs no ranking quality, and compares 4 times as fast as float16.
+    """
     return models.VectorParams(
         size=dimension, distance=models.Distance.COSINE, datatype=models.Datatype.TURBO8
     )
@@ -89,7 +93,7 @@ def _keyword(prefix: bool = False) -> models.KeywordIndexParams:
 
 
 def payload_indexes() -> dict[str, models.PayloadSchemaType | models.PayloadSchemaParams]:
-    """Every payload index of a collection."""
+    """Returns the payload indexes of a collection."""
     return {
         "scope": _keyword(),
         "path": _keyword(prefix=True),

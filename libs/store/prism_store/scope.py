@@ -1,6 +1,7 @@
-"""What a question may see: a tenant's repositories, and of one of them perhaps what a layer has in the place of its base.
+"""Scopes: the repositories of a tenant that a read may see, and for one of them an optional view of a layer.
 
-Every read of the store goes through a `Scope`. None is a message: it is made where a question is answered.
+Every read of the store takes a `Scope`. A scope is never sent in a message: the service that answers builds
+it.
 """
 
 from collections.abc import Collection, Mapping
@@ -12,12 +13,12 @@ from prism_contracts.base import BASE_LAYER, FILE_CHARS, NO_CHUNK, file_id, scop
 
 @dataclass(frozen=True)
 class View:
-    """What a layer has in the place of the base of its repository. Views of the same `state` are the same."""
+    """A layer's overrides of the base of its repository. Views with the same `state` are equal."""
 
-    state: tuple[str, ...]  # the objects that it was read from
-    files: Mapping[str, str] = field(compare=False, repr=False)  # path -> id of the file that the base lacks
-    keys: tuple[str, ...] = field(compare=False, repr=False)  # values of the field `scope` of those files
-    # Of base files that are not seen: what the ids of a file and of its chunks begin with.
+    state: tuple[str, ...]  # names of the objects that it was read from
+    files: Mapping[str, str] = field(compare=False, repr=False)  # path -> file id of the variant
+    keys: tuple[str, ...] = field(compare=False, repr=False)  # values of the field `scope` of the variants
+    # Id prefixes of hidden base files, shared by the ids of a file and of its chunks.
     hidden: frozenset[str] = field(compare=False, repr=False)
 
     @classmethod
@@ -28,7 +29,7 @@ class View:
         variants: Mapping[str, str],
         hidden: Collection[str],
     ) -> "View":
-        """Of a tenant's repository, without the base's files of the paths `hidden`, and with the variants, by their paths."""
+        """Builds a view of a repository that hides base files by path, and adds variants by path."""
         tenant, repo = place
         unseen = (file_id(tenant, repo, BASE_LAYER, path) for path in {*variants, *hidden})
         return cls(
@@ -39,17 +40,17 @@ class View:
         )
 
     def hides(self, point: str) -> bool:
-        """Whether the point with this id is of a base file that is not seen."""
+        """Returns whether a point id belongs to a hidden base file."""
         return point[:FILE_CHARS] in self.hidden
 
     def hidden_files(self) -> list[str]:
-        """The ids of base files that are not seen, whether they exist or not."""
+        """Returns the ids of hidden base files, whether they exist or not."""
         return [f"{beginning}{NO_CHUNK}" for beginning in self.hidden]
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What a question may see. A `view` lies over the base of the one repository."""
+    """What a read may see. A `view` applies to the base of the only repository."""
 
     tenant: str
     repos: tuple[str, ...]  # ids; never empty
@@ -58,20 +59,20 @@ class Scope:
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """All values that the field `scope` has within."""
+        """All values of the field `scope` inside this scope."""
         own = (scope_key(repo, self.layer) for repo in self.repos)
         return frozenset((*own, *(self.view.keys if self.view else ())))
 
     @property
     def base(self) -> "Scope":
-        """The same without the view."""
+        """The same scope without the view."""
         return Scope(self.tenant, self.repos, self.layer)
 
     def file(self, path: str) -> str:
-        """The id of a file of the only repository."""
+        """Returns the id of a file of the only repository."""
         known = self.view.files.get(path) if self.view else None
         return known or file_id(self.tenant, self.repos[0], self.layer, path)
 
     def sees(self, point: str, key: str) -> bool:
-        """Whether a point with this id and this field `scope` is within."""
+        """Returns whether a point with this id and this value of the field `scope` is inside."""
         return key in self.keys and not (self.view and self.view.hides(point))

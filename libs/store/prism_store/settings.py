@@ -1,11 +1,11 @@
-"""Where Qdrant is."""
+"""The settings of the connection to Qdrant."""
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class StoreSettings(BaseSettings):
-    """Read from `PRISM_QDRANT_…` at start."""
+    """Settings that are read from `PRISM_QDRANT_…` at start."""
 
     model_config = SettingsConfigDict(env_prefix="PRISM_QDRANT_", frozen=True, extra="ignore")
 

@@ -1,4 +1,4 @@
-"""The texts of files, put together from their chunks."""
+"""Reassembles the texts of files from their chunks."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ CHUNKS_PER_READ = 400
 
 
 async def read_texts(reader: Reader, scope: Scope, points: Sequence[StoredPoint]) -> list[str | None]:
-    """The texts of indexed files; None for one of which a chunk is gone because it was replaced."""
+    """Returns the texts of indexed files; None for a file that was replaced meanwhile and lacks a chunk."""
     wanted = {
         point.id: [
             chunk_id(point.id, point.text("generation"), ordinal)

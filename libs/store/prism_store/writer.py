@@ -1,12 +1,12 @@
-"""Writes file versions so that the newest wins, no reader sees half a file, and twice is the same as once.
+"""Writes file versions idempotently, so that the newest wins and no reader sees half a file.
 
 For a batch of files of one tenant:
-1. read their file points: an event that is not newer than its point is settled already;
-2. upsert the new chunks, unless a newer version of the same chunk is there;
-3. upsert the file points under the same condition: this is the switch;
-4. read the file points back: who lost a race, now or at an earlier attempt, takes its chunks away again;
-5. delete the chunks of older versions.
-A crash between any two steps leaves a state from which the repeated event goes on.
+1. Read their file points: an event that is not newer than its point is already settled.
+2. Upsert the new chunks, unless a newer version of the same chunk exists.
+3. Upsert the file points under the same condition: this is the switch.
+4. Read the file points back. A version that lost a race, now or in an earlier attempt, deletes its chunks.
+5. Delete the chunks of older versions.
+After a crash between any two steps, the redelivered event completes the work.
 """
 
 import contextlib
@@ -37,33 +37,36 @@ from prism_store.schema import (
 
 CHUNKS_PER_UPSERT = 256
 HTTP_CONFLICT = 409
-VECTOR_DECIMALS = 4  # more than is kept; makes the JSON a third shorter
-# A chunk's vector is written as whole numbers up to this: four tenths shorter as JSON, and more exact than what is kept. Its
-# length does not matter, cosine is of directions.
+VECTOR_DECIMALS = 4  # more exact than the stored vectors; makes the JSON a third shorter
+# Chunk vectors are sent as integers up to this value: 40 % shorter as JSON, and more exact than the stored
+# vectors. Cosine ignores the length of a vector.
 VECTOR_MAX = 2_047
-NOT_ZERO = 1e-9  # less than the largest value of any vector but zero
+NOT_ZERO = 1e-9  # less than the largest value of any vector except zero
 
 log = logging.getLogger(__name__)
 
 
 class Writer:
-    """The only writer of collections. One for each process; safe in any number of processes."""
+    """The only writer of collections. One per process; any number of processes may write."""
 
     def __init__(self, client: StoreClient) -> None:
         self._client = client
-        self._known: dict[str, str] = {}  # alias -> collection that was seen behind it
+        self._known: dict[str, str] = {}  # alias -> its collection when last seen
 
     async def ensure_collection(self, tenant: str, model: str, dimension: int) -> None:
-        """Make the tenant's collection for a model. Raises MODEL_MISMATCH if another model's is being served."""
+        """Create the tenant's collection for a model.
+
+        Raises MODEL_MISMATCH if that of another model is served.
+        """
         name, wanted = alias(tenant), collection(tenant, model)
         if self._known.get(name) == wanted:
             return
         with store_call("ensure_collection"):
-            served = await self._behind(name)
+            served = await self._alias_target(name)
             if served is None:
                 await self._create(wanted, dimension)
                 await self._point_alias(name, wanted)
-                served = await self._behind(name)
+                served = await self._alias_target(name)
         if served != wanted:
             raise PrismError(
                 ErrorCode.MODEL_MISMATCH,
@@ -73,8 +76,9 @@ class Writer:
         self._known[name] = wanted
 
     async def write(self, tenant: str, files: Sequence[FilePoint]) -> list[bool]:
-        """Write file versions, at most one for each file. For each: True if it is what is served now or was, False if a
-        newer version is.
+        """Write file versions, at most one per file.
+
+        Returns for each whether its version is the one served; False if a newer version is.
         """
         name = alias(tenant)
         with store_call("write"), self._collection_of(name):
@@ -84,17 +88,17 @@ class Writer:
             await self._upsert_files(name, fresh)
             after = await self._states(name, fresh) if fresh else {}
             now = before | after
-            # Also of those that were lost already: an attempt that died may have left chunks.
+            # Also for versions that had already lost: an attempt that died may have left chunks.
             await self._delete_lost(
                 name, [file for file in files if now[file.id] != (file.version, file.generation)]
             )
-            # Of those too that had no point before: an older version may have come and gone meanwhile.
+            # Also for files that had no point before: an older version may have written chunks meanwhile.
             await self._delete_older(name, [file for file in files if now[file.id][0] == file.version])
         return [now[file.id][0] == file.version for file in files]
 
     @contextlib.contextmanager
     def _collection_of(self, name: str) -> Iterator[None]:
-        """Turns the loss of a collection that this process has seen into UNAVAILABLE: the next attempt makes it again."""
+        """Raises UNAVAILABLE if a known collection is missing, so that the next attempt creates it again."""
         try:
             yield
         except UnexpectedResponse as error:
@@ -109,13 +113,14 @@ class Writer:
             ) from error
 
     async def drop(self, tenant: str, files: Sequence[str], *, below: int) -> None:
-        """Delete file points and their chunks, as if they had never been: nothing older can come that they would have to
-        win against. Points of the version `below` and of later ones stay.
+        """Delete file points and their chunks without tombstones: no older version can arrive any more.
+
+        Keeps points of the version `below` and of later versions.
         """
         name = alias(tenant)
         with store_call("drop"):
             try:
-                # The file point goes first: chunks without one count for nothing.
+                # The file point is deleted first: chunks without it are not valid.
                 await self._delete(name, [_older(models.HasIdCondition(has_id=list(files)), below)])
                 await self._delete(name, [_older(_match_any("file", files), below)])
             except UnexpectedResponse as error:
@@ -125,7 +130,7 @@ class Writer:
     async def write_deep(
         self, tenant: str, model: str, files: Sequence[FileVersion], vectors: NDArray[np.float32]
     ) -> None:
-        """Add a deep model's vectors, a row a file, to the files that are of these versions still."""
+        """Add a deep model's vectors, one row per file, to those files that still have these versions."""
         name = alias(tenant)
         with store_call("write_deep"), self._collection_of(name):
             found = await self._client.retrieve(
@@ -138,21 +143,21 @@ class Writer:
                 if file.file in present
             ]
             if points:
-                # The condition keeps what is known of one version from the next, which may come in this moment.
+                # The condition prevents adding the vector of one version to the next, which may arrive now.
                 same = models.Filter(should=[_is_version(file) for file in files])
                 await self._client.update_vectors(name, points, wait=True, update_filter=same)
 
     async def ensure_deep_vector(self, tenant: str, model: str, dimension: int) -> bool:
-        """Make room for a deep model's vectors in the tenant's collection, in the place of those of other models.
+        """Create the vector of a deep model in the tenant's collection, and delete those of other models.
 
-        False if the tenant has no collection yet.
+        Returns False if the tenant has no collection yet.
         """
         name, wanted = alias(tenant), deep_vector(model)
         key = f"{name}/deep"
         if self._known.get(key) == wanted:
             return True
         with store_call("ensure_deep_vector"):
-            if await self._behind(name) is None:
+            if await self._alias_target(name) is None:
                 return False
             info = await self._client.get_collection(name)
             vectors = info.config.params.vectors
@@ -169,7 +174,7 @@ class Writer:
         self._known[key] = wanted
         return True
 
-    async def _behind(self, name: str) -> str | None:
+    async def _alias_target(self, name: str) -> str | None:
         found = await self._client.get_aliases()
         return next((item.collection_name for item in found.aliases if item.alias_name == name), None)
 
@@ -177,7 +182,7 @@ class Writer:
         try:
             await self._client.create_collection(name, vectors_config={FAST_VECTOR: vector_params(dimension)})
         except UnexpectedResponse as error:
-            if error.status_code != HTTP_CONFLICT:  # someone else is making it
+            if error.status_code != HTTP_CONFLICT:  # another process is creating it
                 raise
         for field_name, params in payload_indexes().items():
             await self._client.create_payload_index(name, field_name, params, wait=True)
@@ -193,7 +198,7 @@ class Writer:
                 raise
 
     async def _states(self, name: str, files: Sequence[FilePoint]) -> dict[str, tuple[int, str]]:
-        """Version and generation of the file points that exist."""
+        """Returns version and generation of the file points that exist."""
         body = {
             "ids": [file.id for file in files],
             "with_payload": ["version", "generation"],
@@ -230,7 +235,7 @@ class Writer:
         await self._client.put_points(name, points, models.Filter(must=[_older_than(version)]))
 
     async def _delete_lost(self, name: str, files: Sequence[FilePoint]) -> None:
-        """Take away the chunks of versions that were overtaken while they were written."""
+        """Delete the chunks of versions that a newer version overtook during the write."""
         if not files:
             return
         after = await self._states(name, files)
@@ -295,7 +300,7 @@ def _match(key: str, value: str) -> models.FieldCondition:
 
 
 def _directions(vectors: NDArray[np.float32]) -> NDArray[np.int16]:
-    """The rows as whole numbers, each so long that its largest value is VECTOR_MAX; a row of zeros stays one."""
+    """Scales each row to integers with a largest value of VECTOR_MAX; a row of zeros stays zero."""
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=NOT_ZERO)
     scaled: NDArray[np.float32] = vectors * (VECTOR_MAX / largest)
     return np.rint(scaled).astype(np.int16)

@@ -12,19 +12,19 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Token
 
 
-class Scope(StrEnum):
+class TokenScope(StrEnum):
     """The scopes of a token."""
 
     READ = "read"
     WRITE = "write"
 
 
-READ = frozenset({Scope.READ})
-WRITE = frozenset({Scope.WRITE})
+READ = frozenset({TokenScope.READ})
+WRITE = frozenset({TokenScope.WRITE})
 ANY = READ | WRITE  # one of the two is enough
 
 # By method and path below `/api/v1`. A route that is missing here refuses every token.
-ROUTES: Mapping[str, frozenset[Scope]] = {
+ROUTES: Mapping[str, frozenset[TokenScope]] = {
     "GET /whoami": ANY,
     "POST /search": READ,
     "POST /grep": READ,
@@ -51,7 +51,7 @@ ROUTES: Mapping[str, frozenset[Scope]] = {
 # A forge has no token: the signature of its webhook is checked instead.
 OPEN_ROUTES = frozenset({"POST /ingest/webhook"})
 
-TOOLS: Mapping[str, frozenset[Scope]] = {
+TOOLS: Mapping[str, frozenset[TokenScope]] = {
     "search_code": READ,
     "grep_code": READ,
     "read_file": READ,
@@ -85,10 +85,10 @@ TOOLS: Mapping[str, frozenset[Scope]] = {
 }
 
 
-def check_scope(caller: Token, needed: frozenset[Scope]) -> None:
+def check_scope(caller: Token, needed: frozenset[TokenScope]) -> None:
     """Raise FORBIDDEN unless the token has one of the scopes."""
     if needed.isdisjoint(caller.scopes):
-        wanted = " or ".join(f"`{scope}`" for scope in Scope if scope in needed)
+        wanted = " or ".join(f"`{scope}`" for scope in TokenScope if scope in needed)
         raise PrismError(
             ErrorCode.FORBIDDEN,
             f"The token has the scopes ({', '.join(caller.scopes)}). This call needs {wanted}.",

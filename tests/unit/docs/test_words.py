@@ -40,7 +40,11 @@ OPENING_OF = re.compile(r'(?:^|"""|# |\* |- )Of (?:a|an|the|what|each|all|one|th
 PLAIN = (
     "libs/contracts",
     "libs/resolver",
+    "libs/catalog",
+    "libs/runtime",
+    "libs/scip",
     "libs/source",
+    "libs/store",
     "services/atlas",
     "services/gateway",
     "services/ingest",

@@ -16,7 +16,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.files import ManifestEntry
 from prism_resolver.occurrences import OUTSIDE, Columns, Numbers
 from prism_scip.scip_pb2 import Document, Occurrence, PositionEncoding, Relationship, SymbolRole
-from prism_scip.symbols import SymbolName, read_name
+from prism_scip.symbols import ScipName, read_name
 from prism_source.paths import path_problem
 
 ROWS_MAX = 20_000_000
@@ -212,7 +212,7 @@ class _Reader:
         key = place.line, _written(name, place.width, document)
         found.setdefault(key, {}).setdefault(place.column, set()).add(symbol)
 
-    def _symbol(self, symbol: str, name: SymbolName) -> int | None:
+    def _symbol(self, symbol: str, name: ScipName) -> int | None:
         """Returns the number of a symbol; OUTSIDE if another package defines it, None if it is unknown."""
         key = hash(symbol)
         if key in self._undefined:
@@ -271,7 +271,7 @@ def _range(occurrence: Occurrence) -> Range | None:
     return None
 
 
-def _written(name: SymbolName, width: int, document: Document) -> str:
+def _written(name: ScipName, width: int, document: Document) -> str:
     """Returns the source text of a name. A constructor (`<init>` to indexers) is written as its class."""
     plain = name.name.strip("<>")
     texts = (plain, name.owner) if plain in {name.name, CONSTRUCTOR} else (name.owner, plain)
